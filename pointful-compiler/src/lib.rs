@@ -1,0 +1,1 @@
+//! The compiler behind the macros of pointful.
