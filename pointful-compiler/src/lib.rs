@@ -1,1 +1,6 @@
-//! The compiler behind the macros of pointful.
+//! The compiler behind the macros of pointful: tokens in, tokens out.
+
+pub mod interface;
+pub mod ir;
+pub mod ops;
+pub mod syntax;

@@ -1,0 +1,113 @@
+//! How a Rust signature and the parameters, sizes and results of a [`Program`](crate::ir::Program) correspond.
+//!
+//! Lowering flattens tuples, structs and product index sets and writes down here what became of them;
+//! emission reads it to take arguments apart, to check extents at entry and to put the result together.
+
+use proc_macro2::{Ident, TokenStream};
+
+use crate::ir::SizeId;
+
+/// The correspondence for one function.
+#[derive(Clone, Debug, Default)]
+pub struct Interface {
+    /// By [`SizeId`]: where the extent is found at entry.
+    pub extents: Vec<ExtentSource>,
+    /// Other places with an extent of the same set, which must agree with it.
+    pub checks: Vec<(SizeId, ExtentSource)>,
+    /// By parameter of the program.
+    pub params: Vec<ParamSource>,
+    /// The Rust result. Its leaves, in order, are the program's first results.
+    pub result: Shape,
+    /// `&mut` tables among the parameters: the program's last results, one each, are put back into them.
+    pub write_back: Vec<Access>,
+}
+
+/// A Rust expression that reaches a part of an argument, or a constant.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The parameter's name, or a path to a constant.
+    pub root: TokenStream,
+    /// Fields of tuples and structs, outermost first.
+    pub fields: Vec<syn::Member>,
+    /// What messages call it: `points`, `model.weights`.
+    pub name: String,
+}
+
+/// Where a parameter of the program comes from.
+#[derive(Clone, Debug)]
+pub enum ParamSource {
+    /// A scalar argument, or part of one.
+    Scalar(Access),
+    /// A member of an index set, passed as its ordinal: it is checked against the extent.
+    Index(Access, SetShape),
+    /// A table by reference.
+    Table(Access),
+    /// A table by value, or behind `&mut`.
+    Owned(Access),
+    /// A constant array `[[f64; 3]; 2]`: flattened; the number is its rank.
+    Array(Access, usize),
+}
+
+/// Where an extent is found.
+#[derive(Clone, Debug)]
+pub struct ExtentSource {
+    /// What carries it.
+    pub carrier: Carrier,
+    /// Which component, through nested products.
+    pub path: Vec<usize>,
+    /// The index set, as messages call it.
+    pub set: String,
+}
+
+/// What carries an extent.
+#[derive(Clone, Debug)]
+pub enum Carrier {
+    /// The axes of a table.
+    Table(Access),
+    /// The set that the members in a table of indices belong to.
+    Elements(Access),
+    /// A parameter of type `Extent<I>`.
+    Extent(Access),
+    /// A type whose size is static: `Fin<N>`.
+    Static(TokenStream),
+}
+
+/// How a Rust value is put together from results.
+#[derive(Clone, Debug, Default)]
+pub enum Shape {
+    /// `()`
+    #[default]
+    Unit,
+    /// One scalar.
+    Scalar,
+    /// A member of an index set, from its ordinal.
+    Index(SetShape),
+    /// A table over this set; of members of another set if given.
+    Table {
+        /// The axes.
+        set: SetShape,
+        /// The set that elements are members of.
+        elements: Option<SetShape>,
+    },
+    /// An extent.
+    Extent(SetShape),
+    /// A tuple.
+    Tuple(Vec<Shape>),
+    /// A struct with named fields.
+    Struct(TokenStream, Vec<(Ident, Shape)>),
+}
+
+/// An index set in terms of the sizes bound at entry.
+#[derive(Clone, Debug)]
+pub enum SetShape {
+    /// The set whose extent is this size.
+    Size(SizeId),
+    /// A set of static size, by its type.
+    Static(TokenStream),
+    /// A tuple, or with a type a struct with these parts.
+    Product(Option<TokenStream>, Vec<SetShape>),
+    /// `Either<A, B>`
+    Either(Box<SetShape>, Box<SetShape>),
+    /// `Dyn`, with the length given by the table's own extent as computed.
+    Dyn,
+}

@@ -1,0 +1,204 @@
+//! Bulk: definitions of whole arrays over named axes. The bulk-operation transform has removed every `for`.
+//!
+//! ```text
+//! axes i: I, k: K
+//! fn mv(a: f32[i, k], x: f32[k]) -> f32[i] {
+//!   %0[i, k] = mul a, x
+//!   %1[i] = reduce add [k] %0
+//!   return %1[i]
+//! }
+//! ```
+//!
+//! # Axes
+//!
+//! A definition with axes `[i, k]` has a value at each point of `I × K`. Axes are known by name: an operand is read *at the same point*,
+//! and an operand that lacks one of the definition's axes is the same along it. So nothing is ever replicated, transposed or moved;
+//! there is no `for` to push anything through. The axes of a result are the union of its operands' axes, less those that are reduced,
+//! plus those that are made (`iota`, `pack`, `gather`'s indices bring their own).
+//!
+//! The axes of the parameters are given by their types, in the order of memory. Two parameters may share an axis: it means the loops that
+//! read them were the same loop. A value whose axes do not include an axis cannot be told apart along it.
+//!
+//! # Reading elsewhere
+//!
+//! `gather x [k := %e]` reads `x` not at the current `k` but at `%e`: substitution of an axis by an index expression.
+//! Its axes are those of `x` without `k`, and those of `%e` (which may again contain `k`: a shift).
+//!
+//! # Guards
+//!
+//! A statement `… if %g` must not be evaluated where `%g` is false: it may panic or not end there. Its results are unspecified at those
+//! points (interpreters give NaN), and only statements with the same guard or a `select` on it look at them.
+//! Only statements that can panic, diverge or are loops carry a guard; cheap total operations are evaluated freely.
+//!
+//! # Scope
+//!
+//! Bodies of loops and operators are blocks; their statements may use everything outside at the same point.
+//! A block's results have at least the axes that the statement around it says.
+
+use crate::ir::{AxisId, Block, Extent, Lit, Monoid, Stage, ValueId};
+use crate::ops::Prim;
+
+/// The stage's marker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bulk;
+
+impl Stage for Bulk {
+    type Op = BulkOp;
+    type Dim = AxisId;
+    type Decls = BulkDecls;
+    const NAME: &'static str = "bulk";
+}
+
+/// A named axis.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Axis {
+    /// Its name, unique in the program.
+    pub name: String,
+    /// How long it is. An extent that is a value may itself have axes (triangular loops): the axis then exists at each of their points.
+    pub extent: Extent,
+}
+
+/// What a Bulk program declares.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct BulkDecls {
+    /// All axes, by [`AxisId`].
+    pub axes: Vec<Axis>,
+    /// The order of the axes of each result of the function; as many as `body.results`.
+    pub results: Vec<Vec<AxisId>>,
+}
+
+/// How operands are combined along an axis.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Combine {
+    /// A monoid known by name; one operand.
+    Monoid(Monoid),
+    /// The index of the first smallest element; one operand, one axis. Result `idx<E>`.
+    ArgMin,
+    /// The index of the first largest element; one operand, one axis. Result `idx<E>`.
+    ArgMax,
+    /// The author's own associative operator on tuples, one axis.
+    Custom {
+        /// The initial tuple, put in front once.
+        init: Vec<ValueId>,
+        /// Parameters: the left tuple, then the right tuple. Parameters have the element's inner axes (and the surrounding ones).
+        op: Block<Bulk>,
+    },
+}
+
+/// An operation of Bulk. "Axes" are those of the result unless said otherwise.
+#[derive(Clone, PartialEq, Debug)]
+pub enum BulkOp {
+    /// `const 1.0f64`. No axes.
+    Const(Lit),
+    /// `size I`. No axes, or those of the value that the extent is.
+    Size(Extent),
+    /// `iota i`: the index along axis `i`, of type `idx<I>`. Axes `[i]` (and those the extent of `i` depends on).
+    Iota(AxisId),
+    /// `add %0, %1`: a primitive at each point. Axes: the union.
+    Map(Prim, Vec<ValueId>),
+    /// `select %c, %x, %y`: one or the other at each point. Axes: the union.
+    Select(ValueId, ValueId, ValueId),
+    /// `gather %x [k := %e, …]`: reading elsewhere, see the stage's essay.
+    Gather {
+        /// The array read.
+        table: ValueId,
+        /// Axes of `table` and where to read along each; the others are read at the same point. Indices have type `idx` of that axis' extent.
+        at: Vec<(AxisId, ValueId)>,
+    },
+    /// `rename %x [k := j, …]`: the same array under other names: `x` with axis `k` called `j`, which has the same extent and is not an axis of `x`.
+    Rename {
+        /// The array.
+        table: ValueId,
+        /// Old and new name.
+        axes: Vec<(AxisId, AxisId)>,
+    },
+    /// `pack a [%0, %1]`: values stacked along axis `a`, whose extent is their number. Axes: the union, and `a`.
+    Pack {
+        /// The new axis.
+        axis: AxisId,
+        /// One value for each index.
+        values: Vec<ValueId>,
+    },
+    /// `reduce add [k] %x`: along one axis or more (several: monoids only). Axes: the operands' union less those.
+    Reduce {
+        /// How.
+        combine: Combine,
+        /// Along what.
+        axes: Vec<AxisId>,
+        /// One operand for each result.
+        operands: Vec<ValueId>,
+    },
+    /// `scan … [k] %x`: every prefix along `axis`. Axes: the operands' union.
+    Scan {
+        /// The initial tuple, in front of every prefix.
+        init: Vec<ValueId>,
+        /// Along what.
+        axis: AxisId,
+        /// One operand for each result.
+        operands: Vec<ValueId>,
+        /// Parameters: the left tuple, then the right tuple.
+        op: Block<Bulk>,
+    },
+    /// `scatter add %base [b := %e, …] over [n, …] %v (if %c)`: combines `v` into a copy of `base` at computed positions.
+    /// At each point of `over` (and of the axes that remain), `base` at `b := e` becomes `base ⊕ v`, where `c` is true.
+    /// Axes: those of `base`. Axes of `e`, `v` and `c` are among `over` and the axes of `base` other than the `b`s.
+    Scatter {
+        /// How.
+        monoid: Monoid,
+        /// What is there before.
+        base: ValueId,
+        /// Axes of `base` and the positions along them, of type `idx`.
+        at: Vec<(AxisId, ValueId)>,
+        /// The axes whose points all contribute.
+        over: Vec<AxisId>,
+        /// What is combined in.
+        value: ValueId,
+        /// Only where true.
+        mask: Option<ValueId>,
+    },
+    /// `update %t [k := %e, …] %v`: the array `t` with the part at `e` replaced. No axis of `e` is one of the `k`s.
+    /// Axes: those of `t` (which include those of `e` and of `v`).
+    Update {
+        /// The array before.
+        table: ValueId,
+        /// Axes of `table` and the positions along them.
+        at: Vec<(AxisId, ValueId)>,
+        /// What is put there.
+        value: ValueId,
+    },
+    /// `assert %c, "message"`: panics with the message unless `c` is true at every point. Binds nothing.
+    Assert {
+        /// A truth value.
+        cond: ValueId,
+        /// What the panic says.
+        message: String,
+    },
+    /// `loop t lanes [i] (%s = %init, …) { … yield %s2, …; %c, … }`: sequential along axis `t`.
+    /// The block's parameters are the states; `iota t` inside is the index. A state's axes are its type's: lanes first, then its own.
+    /// Results: final states, then for each collected value the array of it with axis `t` added.
+    Loop {
+        /// The sequential axis. Inside the body it is an ordinary axis that `iota` may name; no value bound in the body has it.
+        axis: AxisId,
+        /// From the last index to the first.
+        reverse: bool,
+        /// The parallel axes around the loop: each point runs a loop of its own that reads no other point's state.
+        lanes: Vec<AxisId>,
+        /// Initial states.
+        init: Vec<ValueId>,
+        /// One iteration.
+        body: Block<Bulk>,
+    },
+    /// `while lanes [i] (%s = %init, …) { … yield %c } do { … yield %s2, … }`: each lane goes on while its own condition holds.
+    While {
+        /// The parallel axes around the loop.
+        lanes: Vec<AxisId>,
+        /// Initial states.
+        init: Vec<ValueId>,
+        /// Gives one truth value for each lane; parameters are the states.
+        cond: Block<Bulk>,
+        /// One iteration; parameters are the states (ids of their own).
+        body: Block<Bulk>,
+        /// The largest number of iterations; one more panics.
+        bound: Option<ValueId>,
+    },
+}

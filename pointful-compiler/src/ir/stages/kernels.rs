@@ -1,0 +1,178 @@
+//! Kernels: what runs. Loop nests over buffers, imperative, ready to be printed in a target's language.
+//!
+//! ```text
+//! fn mv(a: f32[I, K], x: f32[K]) -> f32[I] {
+//!   %0 = alloc f32[I]
+//!   par %1: I {
+//!     var %2 = const 0.0f32
+//!     for %3: K {
+//!       %4 = load a[%1, %3]
+//!       %5 = load x[%3]
+//!       %6 = mul %4, %5
+//!       combine add %2[], %6
+//!     }
+//!     %7 = get %2
+//!     store %0[%1], %7
+//!   }
+//!   return %0
+//! }
+//! ```
+//!
+//! # Values and places
+//!
+//! A value without axes bound by a pure operation is a scalar; it never changes.
+//! *Places* change: a `var` (a scalar place) and a buffer (`alloc`, or a table parameter). A buffer's type has the extents of its axes,
+//! row-major. Loads and stores name every axis of the buffer.
+//!
+//! # Parallelism
+//!
+//! `par` is a kernel when it stands outside every other `par`. Statements outside are the host's: they run once, in order,
+//! in the calling thread. Inside a kernel everything is sequential. A kernel writes each element of a buffer in at most one iteration
+//! (`store`), or combines into its accumulators, of which each piece of the work has a private copy.
+//!
+//! # Results
+//!
+//! The function's results are buffers (allocated here or owned parameters, each given away at most once) or scalars.
+
+use crate::ir::{Block, Elem, Extent, Lit, Monoid, Stage, ValueId};
+use crate::ops::Prim;
+
+/// The stage's marker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kernels;
+
+impl Stage for Kernels {
+    type Op = KernelOp;
+    type Dim = Extent;
+    type Decls = ();
+    const NAME: &'static str = "kernels";
+}
+
+/// A place that the pieces of a parallel loop combine into.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Acc {
+    /// How.
+    pub monoid: Monoid,
+    /// The `var` or buffer outside that the merged copies are combined into at the end.
+    pub target: ValueId,
+    /// The private copy inside, of the type of `target`, filled with the identity. Only `combine` may use it.
+    pub private: ValueId,
+}
+
+/// An operation of Kernels.
+#[derive(Clone, PartialEq, Debug)]
+pub enum KernelOp {
+    /// `const 1.0f64`
+    Const(Lit),
+    /// `size I`
+    Size(Extent),
+    /// `add %0, %1`: a primitive on scalars.
+    Prim(Prim, Vec<ValueId>),
+    /// `alloc f64[I, K]` or `alloc f64[I] fill 0.0f64`: a new buffer. Inside a kernel it is private to the iteration.
+    Alloc {
+        /// What every element is at first; without it, undefined until stored.
+        fill: Option<Lit>,
+    },
+    /// `copy %b`: a new buffer with the contents of another.
+    Copy(ValueId),
+    /// `load %b[%i, %j]`: indices have type `idx` of the axes' extents.
+    Load {
+        /// The buffer.
+        buffer: ValueId,
+        /// One index an axis.
+        indices: Vec<ValueId>,
+    },
+    /// `store %b[%i, %j], %v`. Binds nothing.
+    Store {
+        /// The buffer.
+        buffer: ValueId,
+        /// One index an axis.
+        indices: Vec<ValueId>,
+        /// What is stored.
+        value: ValueId,
+    },
+    /// `combine add %p[%i], %v`: `p[i] = p[i] ⊕ v` for a buffer, a `var` (no indices) or a private accumulator. Binds nothing.
+    Combine {
+        /// How.
+        monoid: Monoid,
+        /// The place.
+        place: ValueId,
+        /// One index an axis; none for a `var`.
+        indices: Vec<ValueId>,
+        /// What is combined in.
+        value: ValueId,
+    },
+    /// `var %v`: a new scalar place that begins as `v`.
+    Var(ValueId),
+    /// `get %p`: what a `var` holds now.
+    Get(ValueId),
+    /// `set %p, %v`. Binds nothing.
+    Set {
+        /// The `var`.
+        place: ValueId,
+        /// Its new contents.
+        value: ValueId,
+    },
+    /// `swap %a, %b`: exchanges the contents of two buffers of one type, at no cost. On the host or among buffers private to an iteration. Binds nothing.
+    Swap(ValueId, ValueId),
+    /// `for %i: K { … }`, `for rev %i: K { … }`: sequential. The block has the index as parameter and no results. Binds nothing.
+    For {
+        /// How many iterations.
+        extent: Extent,
+        /// From the last index to the first.
+        reverse: bool,
+        /// One iteration.
+        body: Block<Kernels>,
+    },
+    /// `par %i: I, %j: J (add %s = %p, …) { … }`: a parallel nest over the product of the extents, which do not depend on each other.
+    /// The block's parameters are the indices. Binds nothing.
+    Par {
+        /// What the kernel computes, for the comment in emitted code and for `explain`.
+        name: String,
+        /// One extent an index.
+        extents: Vec<Extent>,
+        /// Accumulators.
+        accs: Vec<Acc>,
+        /// One iteration.
+        body: Block<Kernels>,
+    },
+    /// `assert %c, "message"`: panics with the message unless `c` is true. Binds nothing.
+    Assert {
+        /// A truth value.
+        cond: ValueId,
+        /// What the panic says.
+        message: String,
+    },
+    /// `while { … yield %c } do { … }`: blocks without parameters; state lives in places. Binds nothing.
+    While {
+        /// Gives one truth value.
+        cond: Block<Kernels>,
+        /// One iteration.
+        body: Block<Kernels>,
+    },
+    /// `if %c { … } else { … }`: blocks without parameters or results. Binds nothing.
+    If {
+        /// A truth value.
+        cond: ValueId,
+        /// When true.
+        then: Block<Kernels>,
+        /// When false.
+        otherwise: Block<Kernels>,
+    },
+}
+
+/// What a kernel value is, beside its type: told by the operation that binds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlaceKind {
+    /// An immutable scalar.
+    Scalar,
+    /// A mutable scalar.
+    Var,
+    /// A buffer.
+    Buffer,
+}
+
+/// The identity element of `monoid` for a place that holds `elem`.
+pub fn identity(monoid: Monoid, elem: Elem) -> Lit {
+    monoid.identity(elem.repr())
+}

@@ -1,0 +1,461 @@
+//! The Surface tree.
+//!
+//! Paths are kept as the user wrote them. Which function, constant or type a path means is decided by gathering
+//! ([`Linked`]) and by lowering, never by the parser. Every node has a span; composite nodes join the spans of their parts.
+
+#![expect(
+    missing_docs,
+    reason = "the fields of a variant are explained by the syntax it shows"
+)]
+
+use proc_macro2::{Ident, Span, TokenStream};
+
+/// A function with everything that it was linked with.
+#[derive(Clone, Debug)]
+pub struct Linked {
+    /// The function to compile.
+    pub root: Function,
+    /// Every function it calls, directly or not, each before its callers; never recursive.
+    pub callees: Vec<Callee>,
+    /// Structs, enums and aliases that signatures and bodies name.
+    pub types: Vec<TypeDef>,
+}
+
+/// A function that another one calls.
+#[derive(Clone, Debug)]
+pub struct Callee {
+    /// Its identity in [`Scope::functions`].
+    pub id: usize,
+    /// The function; spans point to its own definition when that is in this crate.
+    pub function: Function,
+    /// A path, valid where the root stands, to the type that carries the constants of the callee's module
+    /// (`<carrier>::NAME`); absent when it names none.
+    pub carrier: Option<TokenStream>,
+}
+
+/// What the paths in one function's body and signature mean.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// Called path, as printed without spaces (`m::f`), and the [`Callee::id`] it means.
+    pub functions: Vec<(String, usize)>,
+    /// Type path as printed (`m::Pixel`), and the index into [`Linked::types`] it means.
+    pub types: Vec<(String, usize)>,
+}
+
+/// A type that exported itself.
+#[derive(Clone, Debug)]
+pub struct TypeDef {
+    /// Its name.
+    pub name: Ident,
+    /// A path to it that is valid where the root stands, if there is one.
+    pub path: Option<syn::Path>,
+    /// What it is.
+    pub kind: TypeDefKind,
+}
+
+/// What a named type is.
+#[derive(Clone, Debug)]
+pub enum TypeDefKind {
+    /// `#[derive(IndexSet)] struct Pixel(usize);`
+    NominalSet,
+    /// `#[derive(IndexSet)] enum Channel { R, G, B }`
+    EnumSet(Vec<Ident>),
+    /// `#[derive(IndexSet)] struct Cell { row: Row, col: Col }`
+    ProductSet(Vec<(Ident, Type)>),
+    /// `#[pointful] struct Model { … }`
+    Struct(Vec<(Ident, Type)>),
+    /// `#[pointful] type Image = Table<(Row, Col), f64>;`
+    Alias(Type),
+}
+
+/// One annotated function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Ident,
+    /// Generic parameters in order.
+    pub generics: Vec<Generic>,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// The result; `()` when none is written.
+    pub result: Type,
+    /// The body.
+    pub body: Block,
+    /// What its paths mean.
+    pub scope: Scope,
+    /// Options of the attribute: `vjp = g`, `jvp = g`, `remat`.
+    pub options: Vec<(Ident, Option<syn::Path>)>,
+}
+
+/// A generic parameter.
+#[derive(Clone, Debug)]
+pub struct Generic {
+    /// Its name.
+    pub name: Ident,
+    /// What it stands for.
+    pub kind: GenericKind,
+}
+
+/// What a generic parameter stands for.
+#[derive(Clone, Debug)]
+pub enum GenericKind {
+    /// `N: IndexSet`
+    IndexSet,
+    /// `T: Float`
+    Float,
+    /// `const N: usize`
+    Const,
+    /// `F: Fn(A) -> B`, in brackets or a `where` clause
+    Function(Vec<Type>, Box<Type>),
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: Type,
+    /// `mut x: …`
+    pub mutable: bool,
+    /// Marked `#[constant]`.
+    pub constant: bool,
+}
+
+/// A type as written.
+#[derive(Clone, Debug)]
+pub struct Type {
+    /// What it is.
+    pub kind: TypeKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// A type as written.
+#[derive(Clone, Debug)]
+pub enum TypeKind {
+    /// `f64`, `usize`, `bool`, … : one of the eight scalar types, by name.
+    Scalar(crate::ir::Scalar),
+    /// A path that is not a word of the language: a generic, an index set (a member of it), a struct or an alias.
+    Path(syn::Path),
+    /// `Fin<N>`, `Either<A, B>`, `Dyn`: a member of that index set.
+    Set(Box<Set>),
+    /// `Table<I, T>`
+    Table(Set, Box<Type>),
+    /// `Extent<I>`
+    Extent(Set),
+    /// `(A, B)`, `()`
+    Tuple(Vec<Type>),
+    /// `[T; N]`
+    Array(Box<Type>, Box<Expr>),
+    /// `&T`, `&mut T`
+    Ref { mutable: bool, inner: Box<Type> },
+    /// `impl Fn(A) -> B`, `fn(A) -> B`
+    Function(Vec<Type>, Box<Type>),
+    /// `_`
+    Infer,
+}
+
+/// An index set as written, in a type or after `in`.
+#[derive(Clone, Debug)]
+pub struct Set {
+    /// What it is.
+    pub kind: SetKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// An index set as written.
+#[derive(Clone, Debug)]
+pub enum SetKind {
+    /// A generic parameter, a derived set, an alias — or, after `in`, a local of type `Extent`.
+    Path(syn::Path),
+    /// `Fin<3>`, `Fin::<N>`; the length is a literal, a const generic or a constant.
+    Fin(Box<Expr>),
+    /// `(A, B)`
+    Product(Vec<Set>),
+    /// `Either<A, B>`
+    Either(Box<Set>, Box<Set>),
+    /// `bool`
+    Bool,
+    /// `()`
+    Unit,
+    /// `Dyn`
+    Dyn,
+    /// `_`
+    Infer,
+}
+
+/// `{ … }`
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Statements in order.
+    pub stmts: Vec<Stmt>,
+    /// The value: the last expression without a semicolon.
+    pub value: Option<Box<Expr>>,
+    /// From brace to brace.
+    pub span: Span,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most statements are the large variant"
+)]
+pub enum Stmt {
+    /// `let p: T = e;`, `let x;` is an error of the parser
+    Let {
+        pattern: Pattern,
+        ty: Option<Type>,
+        value: Expr,
+        span: Span,
+    },
+    /// An expression whose value is not used. `semicolon` tells `e;` from a block-like expression in statement position.
+    Expr { expr: Expr, semicolon: bool },
+}
+
+/// A pattern.
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    /// `x`, `mut x`
+    Name { name: Ident, mutable: bool },
+    /// `_`
+    Wild(Span),
+    /// `(p, q)`
+    Tuple(Vec<Pattern>, Span),
+    /// `p: T`, in closures
+    Typed(Box<Pattern>, Type),
+    /// `Channel::R`, `Either::Left(p)`, in `match`
+    Variant {
+        path: syn::Path,
+        inner: Vec<Pattern>,
+        span: Span,
+    },
+    /// `Cell { row, col }`
+    Struct {
+        path: syn::Path,
+        fields: Vec<(Ident, Pattern)>,
+        span: Span,
+    },
+    /// `0`, `true`
+    Lit(Lit),
+}
+
+/// A literal as written.
+#[derive(Clone, Debug)]
+pub struct Lit {
+    /// Its value and suffix.
+    pub kind: LitKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// A literal.
+#[derive(Clone, Debug)]
+pub enum LitKind {
+    /// `1`, `1usize`
+    Int {
+        value: u128,
+        suffix: Option<crate::ir::Scalar>,
+    },
+    /// `1.0`, `1.0f32`
+    Float {
+        value: f64,
+        suffix: Option<crate::ir::Scalar>,
+    },
+    /// `true`
+    Bool(bool),
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// A unary operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnaryOp {
+    /// `-x`
+    Neg,
+    /// `!x`
+    Not,
+}
+
+/// A binary operator that is not lazy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `%`
+    Rem,
+    /// `&`
+    BitAnd,
+    /// `|`
+    BitOr,
+    /// `^`
+    BitXor,
+    /// `<<`
+    Shl,
+    /// `>>`
+    Shr,
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+/// What a `for` runs over.
+#[derive(Clone, Debug)]
+pub enum Iter {
+    /// `N`, `(N, M)`, `_`, `Fin::<3>`, `n` of type `Extent<N>`
+    Set(Set),
+    /// `a..b`, `a..=b`, `..b`, `..=b`, `a..`: integers or members of a set, decided by type
+    Range {
+        start: Option<Box<Expr>>,
+        end: Option<Box<Expr>>,
+        inclusive: bool,
+        span: Span,
+    },
+    /// `it.rev()`
+    Rev(Box<Iter>, Span),
+    /// `it.skip(1)`
+    Skip(Box<Iter>, Box<Expr>, Span),
+}
+
+/// `#[checkpoint(every = k)]`, `#[bound(n)]` before a loop.
+#[derive(Clone, Debug)]
+pub struct LoopAttr {
+    /// Its name.
+    pub name: Ident,
+    /// Its value: `k`, `n`.
+    pub value: Option<Expr>,
+}
+
+/// A match arm.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The patterns, alternatives of `|`.
+    pub patterns: Vec<Pattern>,
+    /// `if e`
+    pub guard: Option<Expr>,
+    /// Its value.
+    pub body: Expr,
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// `1.0`
+    Lit(Lit),
+    /// A variable, a constant, a function as a value, an enum member, `N::SIZE`.
+    Path(syn::Path),
+    /// `-x`, `!x`
+    Unary(UnaryOp, Box<Expr>),
+    /// `x + y`; the span is that of the operator
+    Binary(BinaryOp, Span, Box<Expr>, Box<Expr>),
+    /// `x && y`
+    And(Box<Expr>, Box<Expr>),
+    /// `x || y`
+    Or(Box<Expr>, Box<Expr>),
+    /// `x as f32`
+    Cast(Box<Expr>, Type),
+    /// `f(x, y)`: a function, a closure, a word of the language (`sum`), a constructor
+    Call(Box<Expr>, Vec<Expr>),
+    /// `x.f(y)`
+    Method {
+        receiver: Box<Expr>,
+        name: Ident,
+        args: Vec<Expr>,
+    },
+    /// `x.f`, `x.0`
+    Field(Box<Expr>, syn::Member),
+    /// `t[e]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `(x, y)`, `()`
+    Tuple(Vec<Expr>),
+    /// `[x, y]`
+    Array(Vec<Expr>),
+    /// `[x; n]`
+    Repeat(Box<Expr>, Box<Expr>),
+    /// `{ … }`
+    Block(Block),
+    /// `(e)`; kept because `(for …)` is not a statement
+    Paren(Box<Expr>),
+    /// `if c { … } else { … }`
+    If {
+        cond: Box<Expr>,
+        then: Block,
+        otherwise: Option<Box<Expr>>,
+    },
+    /// `for p in it { … }`
+    For {
+        attrs: Vec<LoopAttr>,
+        pattern: Pattern,
+        iter: Iter,
+        body: Block,
+    },
+    /// `while c { … }`
+    While {
+        attrs: Vec<LoopAttr>,
+        cond: Box<Expr>,
+        body: Block,
+    },
+    /// `match e { … }`
+    Match(Box<Expr>, Vec<Arm>),
+    /// `|x| e`, `move |x: f64| e`
+    Closure {
+        params: Vec<Pattern>,
+        body: Box<Expr>,
+    },
+    /// `x = e`, `x += e`; the span is that of the operator
+    Assign {
+        op: Option<BinaryOp>,
+        op_span: Span,
+        place: Box<Expr>,
+        value: Box<Expr>,
+    },
+    /// `&e`, `&mut e`
+    Ref { mutable: bool, inner: Box<Expr> },
+    /// `*e`
+    Deref(Box<Expr>),
+    /// `Model { w, b: e, ..m }`
+    Struct {
+        path: syn::Path,
+        fields: Vec<(Ident, Expr)>,
+        base: Option<Box<Expr>>,
+    },
+    /// `a..b` outside `for`
+    Range {
+        start: Option<Box<Expr>>,
+        end: Option<Box<Expr>>,
+        inclusive: bool,
+    },
+    /// `assert!(e, "…")`
+    Assert {
+        cond: Box<Expr>,
+        message: Option<String>,
+    },
+    /// `grad!(f)`, `jvp!(f, wrt = x)`: a transformation of a function, usable where a function is
+    Transform { name: Ident, args: TokenStream },
+    /// `_` where an expression may stand
+    Infer,
+}
