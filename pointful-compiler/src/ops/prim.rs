@@ -286,10 +286,6 @@ impl Prim {
                 "numbers of one type",
             ),
             Class::Float | Class::FloatTest => (same && first.is_float(), "floats of one type"),
-            Class::Int => (
-                same && scalar.is_some_and(Scalar::is_int),
-                "integers of one type",
-            ),
             Class::Bits => (
                 same && scalar.is_some_and(|s| !s.is_float()),
                 "integers or truth values of one type",
