@@ -1,0 +1,1 @@
+//! Messages of name resolution, typing and lowering.

@@ -1,0 +1,86 @@
+//! Diagnostics: what a user is told, and where.
+//!
+//! Every message stands in the catalogue, one function each: [`syntax`] for parsing and gathering, [`lowering`] for names, types and index sets.
+//! Messages are lower case without a final dot; `help` says what to write instead.
+
+pub mod lowering;
+pub mod syntax;
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+
+/// One error: a place in the user's source, what is wrong, and what to do about it.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// The user's token.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead, or where the expectation came from.
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    /// An error at `span`.
+    pub fn new(span: Span, message: impl Into<String>) -> Self {
+        Self {
+            span,
+            message: message.into(),
+            help: Vec::new(),
+        }
+    }
+
+    /// Adds a line that helps.
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    /// The `compile_error!` that shows it.
+    pub fn to_tokens(&self) -> TokenStream {
+        let mut text = self.message.clone();
+        for line in &self.help {
+            text.push_str("\n  = help: ");
+            text.push_str(line);
+        }
+        quote_spanned! {self.span=> ::core::compile_error! { #text }}
+    }
+}
+
+impl From<syn::Error> for Diagnostic {
+    fn from(error: syn::Error) -> Self {
+        Self::new(error.span(), error.to_string())
+    }
+}
+
+/// The errors of a phase, in source order of discovery. A phase goes on after an error as far as it can; the next one begins only if there was none.
+#[derive(Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Records an error.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The gate at the end of a phase.
+    pub fn gate<T>(self, value: T) -> Result<T, Vec<Diagnostic>> {
+        if self.list.is_empty() {
+            Ok(value)
+        } else {
+            Err(self.list)
+        }
+    }
+
+    /// What was recorded.
+    pub fn into_vec(self) -> Vec<Diagnostic> {
+        self.list
+    }
+}

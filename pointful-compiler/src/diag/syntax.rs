@@ -1,0 +1,1 @@
+//! Messages of parsing and gathering.
