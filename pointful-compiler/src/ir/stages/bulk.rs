@@ -15,6 +15,7 @@
 //! and an operand that lacks one of the definition's axes is the same along it. So nothing is ever replicated, transposed or moved;
 //! there is no `for` to push anything through. The axes of a result are the union of its operands' axes, less those that are reduced,
 //! plus those that are made (`iota`, `pack`, `gather`'s indices bring their own).
+//! Calling axis `k` of `x` by the name `j` is reading it at `iota j`: `gather x [k := %j]` with `%j[j] = iota j`.
 //!
 //! The axes of the parameters are given by their types, in the order of memory. Two parameters may share an axis: it means the loops that
 //! read them were the same loop. A value whose axes do not include an axis cannot be told apart along it.
@@ -105,13 +106,6 @@ pub enum BulkOp {
         /// Axes of `table` and where to read along each; the others are read at the same point. Indices have type `idx` of that axis' extent.
         at: Vec<(AxisId, ValueId)>,
     },
-    /// `rename %x [k := j, …]`: the same array under other names: `x` with axis `k` called `j`, which has the same extent and is not an axis of `x`.
-    Rename {
-        /// The array.
-        table: ValueId,
-        /// Old and new name.
-        axes: Vec<(AxisId, AxisId)>,
-    },
     /// `pack a [%0, %1]`: values stacked along axis `a`, whose extent is their number. Axes: the union, and `a`.
     Pack {
         /// The new axis.
@@ -173,17 +167,17 @@ pub enum BulkOp {
         /// What the panic says.
         message: String,
     },
-    /// `loop t lanes [i] (%s = %init, …) { … yield %s2, …; %c, … }`: sequential along axis `t`.
-    /// The block's parameters are the states; `iota t` inside is the index. A state's axes are its type's: lanes first, then its own.
+    /// `loop %t: t lanes [i] (%s = %init, …) { … yield %s2, …; %c, … }`: sequential along axis `t`.
+    /// The block's parameters are the index (`idx` of the axis' extent, without axes), then the states. A state's axes are its type's: lanes first, then its own.
     /// Results: final states, then for each collected value the array of it with axis `t` added.
     Loop {
-        /// The sequential axis. Inside the body it is an ordinary axis that `iota` may name; no value bound in the body has it.
+        /// The sequential axis. Only collected results have it; no value bound in the body does.
         axis: AxisId,
         /// From the last index to the first.
         reverse: bool,
         /// The parallel axes around the loop: each point runs a loop of its own that reads no other point's state.
         lanes: Vec<AxisId>,
-        /// Initial states.
+        /// Initial states; one that lacks axes of its state is the same along them.
         init: Vec<ValueId>,
         /// One iteration.
         body: Block<Bulk>,
