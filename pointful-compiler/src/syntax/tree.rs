@@ -28,9 +28,6 @@ pub struct Callee {
     pub id: usize,
     /// The function; spans point to its own definition when that is in this crate.
     pub function: Function,
-    /// A path, valid where the root stands, to the type that carries the constants of the callee's module
-    /// (`<carrier>::NAME`); absent when it names none.
-    pub carrier: Option<TokenStream>,
 }
 
 /// What the paths in one function's body and signature mean.
@@ -40,6 +37,10 @@ pub struct Scope {
     pub functions: Vec<(String, usize)>,
     /// Type path as printed (`m::Pixel`), and the index into [`Linked::types`] it means.
     pub types: Vec<(String, usize)>,
+    /// Path of a constant as printed (`DRAG`, `m::DRAG`, `std::f64::consts::PI`), and an expression with its value that is
+    /// valid where the root stands: for the root the path itself, for a callee a constant that its carrier exports.
+    /// Lowering infers the types; the root's own carrier needs them.
+    pub constants: Vec<(String, TokenStream)>,
 }
 
 /// A type that exported itself.
@@ -350,6 +351,26 @@ pub struct LoopAttr {
     pub value: Option<Expr>,
 }
 
+/// `grad!(f, wrt = x)`
+#[derive(Clone, Debug)]
+pub struct Transform {
+    /// `grad`
+    pub name: Ident,
+    /// What it transforms.
+    pub of: Transformed,
+    /// `wrt = x`, `wrt = (w, b)`, `over = x`: parameters by name.
+    pub options: Vec<(Ident, Vec<Ident>)>,
+}
+
+/// What a transformation applies to.
+#[derive(Clone, Debug)]
+pub enum Transformed {
+    /// A function.
+    Path(syn::Path),
+    /// Another transformation: `grad!(grad!(f))`.
+    Transform(Box<Transform>),
+}
+
 /// A match arm.
 #[derive(Clone, Debug)]
 pub struct Arm {
@@ -455,7 +476,7 @@ pub enum ExprKind {
         message: Option<String>,
     },
     /// `grad!(f)`, `jvp!(f, wrt = x)`: a transformation of a function, usable where a function is
-    Transform { name: Ident, args: TokenStream },
+    Transform(Transform),
     /// `_` where an expression may stand
     Infer,
 }
