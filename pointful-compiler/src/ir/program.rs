@@ -1,8 +1,9 @@
 //! Programs, blocks and statements: what all stages have in common.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use super::{Elem, SizeId, Type};
+use super::{Elem, Operation, SizeId, Type};
 
 /// A place in the user's source; what it means is known to the driver only. [`SpanId::NONE`] for what the compiler made up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
@@ -27,7 +28,7 @@ impl ValueId {
 /// A stage of the IR.
 pub trait Stage: Sized + Clone + PartialEq + Debug + 'static {
     /// The operations that may occur.
-    type Op: Clone + PartialEq + Debug;
+    type Op: Clone + PartialEq + Debug + Operation<Self>;
     /// What a dimension of a table is.
     type Dim: Copy + Eq + Ord + std::hash::Hash + Debug;
     /// What the whole program declares beside its values.
@@ -171,6 +172,42 @@ impl<S: Stage> Program<S> {
         self.values[value.index()].name = Some(name.clone());
         self.params.push(Param { name, value, owned });
         value
+    }
+}
+
+impl<S: Stage> Block<S> {
+    /// Values that the block reads but does not bind, each once, in order of first use. Extents and element types are not looked at.
+    pub fn free(&self) -> Vec<ValueId> {
+        fn walk<S: Stage>(
+            block: &Block<S>,
+            bound: &mut BTreeSet<ValueId>,
+            free: &mut Vec<ValueId>,
+            seen: &mut BTreeSet<ValueId>,
+        ) {
+            bound.extend(&block.params);
+            let mut read = |value: ValueId, bound: &BTreeSet<ValueId>| {
+                if !bound.contains(&value) && seen.insert(value) {
+                    free.push(value);
+                }
+            };
+            for stmt in &block.stmts {
+                for value in stmt.op.operands().into_iter().chain(stmt.guard) {
+                    read(value, bound);
+                }
+                bound.extend(&stmt.results);
+            }
+            for &value in &block.results {
+                read(value, bound);
+            }
+            for stmt in &block.stmts {
+                for inner in stmt.op.blocks() {
+                    walk(inner, bound, free, seen);
+                }
+            }
+        }
+        let mut free = Vec::new();
+        walk(self, &mut BTreeSet::new(), &mut free, &mut BTreeSet::new());
+        free
     }
 }
 
