@@ -269,6 +269,7 @@ impl Operation<Kernels> for KernelOp {
             | Self::For { .. }
             | Self::While { .. } => {}
             Self::Prim(_, args) => visit_all!(visit; ; args),
+            Self::Select(cond, then, otherwise) => visit_all!(visit; cond, then, otherwise; ),
             Self::Copy(value) | Self::Var(value) | Self::Get(value) => visit(value),
             Self::Load { buffer, indices } => visit_all!(visit; buffer; indices),
             Self::Store {
@@ -301,6 +302,7 @@ impl Operation<Kernels> for KernelOp {
             | Self::For { .. }
             | Self::While { .. } => Vec::new(),
             Self::Prim(_, args) => args.clone(),
+            Self::Select(cond, then, otherwise) => vec![*cond, *then, *otherwise],
             Self::Copy(value) | Self::Var(value) | Self::Get(value) => vec![*value],
             Self::Load { buffer, indices } => [&[*buffer], indices.as_slice()].concat(),
             Self::Store {
@@ -331,6 +333,7 @@ impl Operation<Kernels> for KernelOp {
             Self::Const(_)
             | Self::Size(_)
             | Self::Prim(..)
+            | Self::Select(..)
             | Self::Alloc { .. }
             | Self::Copy(_)
             | Self::Load { .. }
@@ -354,6 +357,7 @@ impl Operation<Kernels> for KernelOp {
             Self::Const(_)
             | Self::Size(_)
             | Self::Prim(..)
+            | Self::Select(..)
             | Self::Alloc { .. }
             | Self::Copy(_)
             | Self::Load { .. }

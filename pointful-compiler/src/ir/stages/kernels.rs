@@ -68,6 +68,8 @@ pub enum KernelOp {
     Size(Extent),
     /// `add %0, %1`: a primitive on scalars.
     Prim(Prim, Vec<ValueId>),
+    /// `select %c, %x, %y`: one or the other of two scalars that are both computed.
+    Select(ValueId, ValueId, ValueId),
     /// `alloc f64[I, K]` or `alloc f64[I] fill 0.0f64`: a new buffer. Inside a kernel it is private to the iteration.
     Alloc {
         /// What every element is at first; without it, undefined until stored.
