@@ -18,7 +18,10 @@
 //! Calling axis `k` of `x` by the name `j` is reading it at `iota j`: `gather x [k := %j]` with `%j[j] = iota j`.
 //!
 //! The axes of the parameters are given by their types, in the order of memory. Two parameters may share an axis: it means the loops that
-//! read them were the same loop. A value whose axes do not include an axis cannot be told apart along it.
+//! read them were the same loop. A value whose axes do not include an axis is the same along it, wherever it is used: a reduction along an
+//! axis that its operand lacks combines equal values, an initial state without its lanes is the same in each, a base without the axes that a
+//! `scatter` or `update` addresses is filled out, and a result of the function that lacks one of the axes it is returned with is repeated.
+//! Where the extent of an axis that an operation makes, reduces or asks for has axes itself, those are axes of the result, too.
 //!
 //! # Reading elsewhere
 //!
@@ -29,7 +32,13 @@
 //!
 //! A statement `… if %g` must not be evaluated where `%g` is false: it may panic or not end there. Its results are unspecified at those
 //! points (interpreters give NaN), and only statements with the same guard or a `select` on it look at them.
-//! Only statements that can panic, diverge or are loops carry a guard; cheap total operations are evaluated freely.
+//! Only statements that can panic, diverge or are loops, and those that read what a guarded statement gave, carry a guard;
+//! cheap total operations are evaluated freely.
+//! A guard is one more operand of its statement: its axes are axes of the result (of a loop: among its lanes).
+//! Inside a block, guards speak of the block only: it is not evaluated at all where the statement around it is not.
+//!
+//! What panics inside a `for` of an axis that may be empty must not panic outside it, so such a statement either has the axis or
+//! carries the guard `gt (size I), 0`.
 //!
 //! # Scope
 //!
@@ -64,7 +73,7 @@ pub struct Axis {
 pub struct BulkDecls {
     /// All axes, by [`AxisId`].
     pub axes: Vec<Axis>,
-    /// The order of the axes of each result of the function; as many as `body.results`.
+    /// The order of the axes of each result of the function, all those it has and perhaps more; as many as `body.results`.
     pub results: Vec<Vec<AxisId>>,
 }
 
@@ -135,7 +144,8 @@ pub enum BulkOp {
     },
     /// `scatter add %base [b := %e, …] over [n, …] %v (if %c)`: combines `v` into a copy of `base` at computed positions.
     /// At each point of `over` (and of the axes that remain), `base` at `b := e` becomes `base ⊕ v`, where `c` is true.
-    /// Axes: those of `base`. Axes of `e`, `v` and `c` are among `over` and the axes of `base` other than the `b`s.
+    /// Axes: those of `base` and the `b`s, and those of `e`, `v` and `c` that are not in `over`.
+    /// One of the `b`s may itself be in `over` (`e`, `v` and `c` then mean the axis of `over`), none of the other axes of `base` may.
     Scatter {
         /// How.
         monoid: Monoid,
@@ -151,7 +161,7 @@ pub enum BulkOp {
         mask: Option<ValueId>,
     },
     /// `update %t [k := %e, …] %v`: the array `t` with the part at `e` replaced. No axis of `e` is one of the `k`s.
-    /// Axes: those of `t` (which include those of `e` and of `v`).
+    /// Axes: the union of those of `t`, of `e` and of `v`, and the `k`s.
     Update {
         /// The array before.
         table: ValueId,
