@@ -1,1 +1,30 @@
 //! Tables over typed index sets, and the parallel skeletons that code compiled by pointful runs on.
+//!
+//! Everything public here works without the macros: a [`Table`] is a memoised function on a finite, ordered,
+//! typed set of indices, an [`IndexSet`] is the type of such a set's members, and an [`Extent`] says how large
+//! the set is. [`kernel`] is the contract with generated code and no part of the stable interface.
+
+mod buffer;
+mod cpu;
+mod element;
+mod error;
+mod extent;
+mod index_set;
+mod interop;
+#[doc(hidden)]
+pub mod kernel;
+#[doc(hidden)]
+pub mod private;
+#[doc(hidden)]
+pub mod reference;
+mod scalar;
+pub mod stats;
+mod table;
+
+pub use buffer::Buf;
+pub use element::{Element, IndexElement, Plain};
+pub use error::Error;
+pub use extent::{Extent, Members};
+pub use index_set::{Axes, Compound, Dyn, Either, Fin, IndexSet, Product, StaticSet};
+pub use scalar::{Float, Number};
+pub use table::{Table, View};

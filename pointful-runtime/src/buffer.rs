@@ -1,0 +1,420 @@
+//! Memory of tables and of intermediates.
+
+use std::alloc::{self, Layout};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut, Range};
+use std::ptr::NonNull;
+
+use crate::stats;
+
+/// What this crate's own allocations are aligned to: a cache line, and the widest vector register.
+pub(crate) const ALIGNMENT: usize = 64;
+
+/// An owned buffer of plain data: what a [`Table`](crate::Table) holds, without its extent.
+///
+/// Memory that comes from this crate is 64-byte aligned; the memory of an adopted `Vec` stays what it is and can be
+/// taken out again as a `Vec` without a copy.
+pub struct Buf<T: Copy> {
+    start: NonNull<T>,
+    len: usize,
+    owner: Owner,
+    holds: PhantomData<T>,
+}
+
+/// Who allocated the memory, and so how it goes back.
+#[derive(Clone, Copy)]
+enum Owner {
+    /// [`allocate`], for exactly `len` elements.
+    Here,
+    /// A `Vec` of this capacity.
+    Vec { capacity: usize },
+}
+
+// SAFETY: a buffer owns its elements as a `Vec` does.
+unsafe impl<T: Copy + Send> Send for Buf<T> {}
+// SAFETY: a shared buffer gives out nothing but shared references to its elements.
+unsafe impl<T: Copy + Sync> Sync for Buf<T> {}
+
+impl<T: Copy> Buf<T> {
+    /// A buffer of `len` times the same value.
+    pub fn filled(len: usize, value: T) -> Self {
+        OutBuf::new(len).fill_with(|_| value)
+    }
+
+    /// A buffer whose elements are computed one after the other.
+    pub fn from_fn(len: usize, value: impl FnMut(usize) -> T) -> Self {
+        OutBuf::new(len).fill_with(value)
+    }
+
+    /// Takes over a `Vec`'s memory as it is.
+    pub fn from_vec(vec: Vec<T>) -> Self {
+        let mut vec = std::mem::ManuallyDrop::new(vec);
+        let start = NonNull::new(vec.as_mut_ptr()).expect("a Vec's pointer is never null");
+        Buf {
+            start,
+            len: vec.len(),
+            owner: Owner::Vec {
+                capacity: vec.capacity(),
+            },
+            holds: PhantomData,
+        }
+    }
+
+    /// The elements as a `Vec`: without a copy if they came from one.
+    pub fn into_vec(self) -> Vec<T> {
+        match self.owner {
+            Owner::Here => self.to_vec(),
+            Owner::Vec { capacity } => {
+                let buf = std::mem::ManuallyDrop::new(self);
+                // SAFETY: pointer, length and capacity are those of the `Vec` that was taken apart, whose memory
+                // the forgotten buffer does not give back.
+                unsafe { Vec::from_raw_parts(buf.start.as_ptr(), buf.len, capacity) }
+            }
+        }
+    }
+
+    /// A view for kernels that update the buffer in place.
+    pub fn out(&mut self) -> Out<T> {
+        Out {
+            start: self.start.as_ptr(),
+            len: self.len,
+        }
+    }
+}
+
+impl<T: Copy> Deref for Buf<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: a buffer is `len` initialised elements from `start`, which is aligned and not null.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl<T: Copy> DerefMut for Buf<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`, and the buffer is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl<T: Copy> Clone for Buf<T> {
+    fn clone(&self) -> Self {
+        let copy = OutBuf::new(self.len);
+        // SAFETY: two different allocations of `len` elements each, all of which are written.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.start.as_ptr(), copy.start.as_ptr(), self.len);
+            copy.assume_init()
+        }
+    }
+}
+
+impl<T: Copy> Drop for Buf<T> {
+    fn drop(&mut self) {
+        match self.owner {
+            // SAFETY: allocated by `allocate` for as many elements, and not given back before.
+            Owner::Here => unsafe { deallocate(self.start, self.len) },
+            Owner::Vec { capacity } => {
+                // SAFETY: the parts of a `Vec` that was taken over; elements are `Copy`, so length 0 loses nothing.
+                drop(unsafe { Vec::from_raw_parts(self.start.as_ptr(), 0, capacity) });
+            }
+        }
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for Buf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: Copy + PartialEq> PartialEq for Buf<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self[..] == other[..]
+    }
+}
+
+impl<T: Copy> From<Vec<T>> for Buf<T> {
+    fn from(vec: Vec<T>) -> Self {
+        Buf::from_vec(vec)
+    }
+}
+
+impl<T: Copy> FromIterator<T> for Buf<T> {
+    fn from_iter<It: IntoIterator<Item = T>>(values: It) -> Self {
+        Buf::from_vec(values.into_iter().collect())
+    }
+}
+
+/// An output that is not written yet: memory for `len` elements.
+///
+/// Nothing can be read through it; it becomes a [`Buf`] once every element has been written. Dropped before that, it
+/// gives the memory back.
+#[derive(Debug)]
+pub struct OutBuf<T: Copy> {
+    start: NonNull<T>,
+    len: usize,
+}
+
+// SAFETY: an output owns its memory, in which there is nothing that a thread could care for.
+unsafe impl<T: Copy + Send> Send for OutBuf<T> {}
+
+impl<T: Copy> OutBuf<T> {
+    /// Memory for `len` elements, 64-byte aligned and not initialised.
+    pub fn new(len: usize) -> Self {
+        OutBuf {
+            start: allocate(len),
+            len,
+        }
+    }
+
+    /// The view through which kernels write.
+    #[inline(always)]
+    pub fn out(&mut self) -> Out<T> {
+        Out {
+            start: self.start.as_ptr(),
+            len: self.len,
+        }
+    }
+
+    /// The finished buffer.
+    ///
+    /// # Safety
+    /// Every element has been written.
+    #[inline(always)]
+    pub unsafe fn assume_init(self) -> Buf<T> {
+        let done = std::mem::ManuallyDrop::new(self);
+        Buf {
+            start: done.start,
+            len: done.len,
+            owner: Owner::Here,
+            holds: PhantomData,
+        }
+    }
+
+    /// Writes every element and gives the finished buffer.
+    fn fill_with(mut self, mut value: impl FnMut(usize) -> T) -> Buf<T> {
+        let out = self.out();
+        for index in 0..self.len {
+            // SAFETY: in bounds, and nobody else has the view.
+            unsafe { out.write(index, value(index)) };
+        }
+        // SAFETY: every index below the length was written.
+        unsafe { self.assume_init() }
+    }
+}
+
+impl<T: Copy> Drop for OutBuf<T> {
+    fn drop(&mut self) {
+        // SAFETY: allocated for `len` elements by `new`; `assume_init` forgets the output and so never drops it.
+        unsafe { deallocate(self.start, self.len) }
+    }
+}
+
+/// A raw view of a buffer that the pieces of a kernel write to, each at its own indices.
+///
+/// It is `Copy` and crosses threads; that no element is written by one piece while another reads or writes it is the
+/// promise of whoever calls its unsafe methods.
+#[derive(Debug)]
+pub struct Out<T> {
+    start: *mut T,
+    len: usize,
+}
+
+impl<T> Clone for Out<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Out<T> {}
+
+// SAFETY: it is only a pointer; whatever is done with it is `unsafe` and subject to the promise above.
+unsafe impl<T: Send> Send for Out<T> {}
+// SAFETY: as for `Send`.
+unsafe impl<T: Send> Sync for Out<T> {}
+
+impl<T: Copy> Out<T> {
+    /// How many elements the buffer has.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// Whether the buffer has no elements.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Writes one element.
+    ///
+    /// # Safety
+    /// `index < self.len()`, the buffer is alive, and no other thread touches this element at the same time.
+    #[inline(always)]
+    pub unsafe fn write(self, index: usize, value: T) {
+        debug_assert!(
+            index < self.len,
+            "a write to element {index} of {}",
+            self.len
+        );
+        // SAFETY: promised by the caller.
+        unsafe { self.start.add(index).write(value) }
+    }
+
+    /// Reads one element.
+    ///
+    /// # Safety
+    /// As for [`Out::write`], and the element has been written.
+    #[inline(always)]
+    pub unsafe fn read(self, index: usize) -> T {
+        debug_assert!(
+            index < self.len,
+            "a read of element {index} of {}",
+            self.len
+        );
+        // SAFETY: promised by the caller.
+        unsafe { self.start.add(index).read() }
+    }
+
+    /// A stretch of elements to be written.
+    ///
+    /// # Safety
+    /// `range` lies within the buffer, which outlives the slice, and nothing else touches these elements while the
+    /// slice lives.
+    #[inline(always)]
+    pub unsafe fn slots<'a>(self, range: Range<usize>) -> &'a mut [MaybeUninit<T>] {
+        debug_assert!(
+            range.start <= range.end && range.end <= self.len,
+            "slots {range:?} of {}",
+            self.len
+        );
+        // SAFETY: promised by the caller; a `MaybeUninit` need not be initialised.
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.start.add(range.start).cast(),
+                range.end - range.start,
+            )
+        }
+    }
+
+    /// A stretch of elements that have been written, to be updated.
+    ///
+    /// # Safety
+    /// As for [`Out::slots`], and the elements have been written.
+    #[inline(always)]
+    pub unsafe fn slice<'a>(self, range: Range<usize>) -> &'a mut [T] {
+        debug_assert!(
+            range.start <= range.end && range.end <= self.len,
+            "slice {range:?} of {}",
+            self.len
+        );
+        // SAFETY: promised by the caller.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.start.add(range.start), range.end - range.start)
+        }
+    }
+}
+
+/// The layout of `len` elements at this crate's alignment.
+fn layout<T>(len: usize) -> Layout {
+    let bytes = len.checked_mul(size_of::<T>());
+    bytes
+        .and_then(|bytes| Layout::from_size_align(bytes, ALIGNMENT.max(align_of::<T>())).ok())
+        .unwrap_or_else(|| {
+            panic!(
+                "{len} elements of {} bytes are more than memory can hold",
+                size_of::<T>()
+            )
+        })
+}
+
+/// Memory for `len` elements; a dangling but aligned pointer where that is no memory at all.
+fn allocate<T>(len: usize) -> NonNull<T> {
+    let layout = layout::<T>(len);
+    stats::allocated(layout.size());
+    if layout.size() == 0 {
+        return NonNull::without_provenance(
+            std::num::NonZero::new(layout.align()).expect("an alignment is not zero"),
+        );
+    }
+    // SAFETY: the layout's size is not zero.
+    let start = unsafe { alloc::alloc(layout) };
+    NonNull::new(start.cast()).unwrap_or_else(|| alloc::handle_alloc_error(layout))
+}
+
+/// Gives memory back.
+///
+/// # Safety
+/// `start` came from [`allocate`] with the same length and was not given back.
+unsafe fn deallocate<T>(start: NonNull<T>, len: usize) {
+    let layout = layout::<T>(len);
+    stats::freed(layout.size());
+    if layout.size() != 0 {
+        // SAFETY: promised by the caller.
+        unsafe { alloc::dealloc(start.as_ptr().cast(), layout) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_memory_is_aligned_at_every_length() {
+        for len in [0, 1, 2, 7, 1000] {
+            let buf = Buf::filled(len, 1.5_f32);
+            assert_eq!(buf.as_ptr() as usize % ALIGNMENT, 0, "length {len}");
+            assert!(buf.iter().all(|&x| x == 1.5) && buf.len() == len);
+            let copy = buf.clone();
+            assert_eq!(copy.as_ptr() as usize % ALIGNMENT, 0);
+            assert_eq!(copy, buf);
+        }
+    }
+
+    #[test]
+    fn a_vec_goes_in_and_out_without_a_copy() {
+        let mut vec = Vec::with_capacity(10);
+        vec.extend([1_i64, 2, 3]);
+        let start = vec.as_ptr();
+        let buf = Buf::from_vec(vec);
+        assert_eq!(buf.as_ptr(), start);
+        let vec = buf.into_vec();
+        assert_eq!((vec.as_ptr(), vec.capacity()), (start, 10));
+        assert_eq!(vec, [1, 2, 3]);
+        assert_eq!(Buf::from_fn(3, |k| k as u8).into_vec(), [0, 1, 2]);
+        assert!(Buf::<f64>::from_vec(Vec::new()).into_vec().is_empty());
+    }
+
+    #[test]
+    fn an_output_is_written_then_read() {
+        let mut out = OutBuf::<usize>::new(7);
+        let view = out.out();
+        for index in 0..view.len() {
+            // SAFETY: in bounds and on one thread.
+            unsafe { view.write(index, index * index) };
+        }
+        // SAFETY: every element was written above.
+        let mut buf = unsafe { out.assume_init() };
+        assert_eq!(buf[..], [0, 1, 4, 9, 16, 25, 36]);
+        let view = buf.out();
+        // SAFETY: in bounds, initialised, and the only view.
+        unsafe {
+            view.write(6, view.read(6) + 1);
+            view.slice(1..3).fill(5);
+            view.slots(0..1)[0].write(8);
+        }
+        assert_eq!(buf[..], [8, 5, 5, 9, 16, 25, 37]);
+    }
+
+    #[test]
+    #[should_panic(expected = "more than memory can hold")]
+    fn a_buffer_beyond_memory_is_refused() {
+        drop(OutBuf::<f64>::new(usize::MAX / 2));
+    }
+}

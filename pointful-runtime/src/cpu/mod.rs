@@ -1,0 +1,8 @@
+//! Running kernels on the processor's cores; the README beside this file says how work is split and why.
+
+mod features;
+mod launch;
+mod split;
+
+pub use launch::launch;
+pub(crate) use split::Pieces;

@@ -1,0 +1,134 @@
+//! How work is split: by its size alone.
+
+use std::ops::Range;
+
+use crate::kernel::Work;
+
+/// Scalar operations that a piece should at least do, so that handing it to another thread costs little in
+/// comparison; see the README for how it was measured.
+pub(crate) const GRAIN: u64 = 1 << 15;
+
+/// Scalar operations that a piece should do for each byte of its private accumulator, which has to be allocated,
+/// filled with the identity and merged.
+pub(crate) const OPERATIONS_PER_ACC_BYTE: u64 = 4;
+
+/// The most pieces a launch is split into: enough to keep many cores evenly busy, few enough to cost nothing.
+pub(crate) const MAX_PIECES: u64 = 1024;
+
+/// Boundaries between pieces of many points are multiples of this, so that two pieces seldom write the same cache
+/// line and vector loops begin where lines do.
+const POINT_MULTIPLE: u64 = 64;
+
+/// A number of points, cut into pieces of equal length, of which the last may be shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pieces {
+    points: usize,
+    /// Points in each piece but the last.
+    length: usize,
+}
+
+impl Pieces {
+    /// The pieces for work of this size. Nothing else decides: not the machine, not the number of threads.
+    pub(crate) fn of(points: usize, work: Work) -> Pieces {
+        let total = (points as u64).saturating_mul(work.per_point.max(1));
+        let least = GRAIN.max(work.acc_bytes.saturating_mul(OPERATIONS_PER_ACC_BYTE));
+        let wanted = (total / least).clamp(1, MAX_PIECES);
+        let mut length = (points as u64).div_ceil(wanted);
+        if wanted > 1 && length >= 4 * POINT_MULTIPLE {
+            length = length.next_multiple_of(POINT_MULTIPLE);
+        }
+        Pieces {
+            points,
+            length: (length as usize).max(1),
+        }
+    }
+
+    /// How many pieces there are; none for no points.
+    pub(crate) fn count(self) -> usize {
+        self.points.div_ceil(self.length)
+    }
+
+    /// The points of one piece.
+    pub(crate) fn range(self, piece: usize) -> Range<usize> {
+        let start = piece * self.length;
+        start..self.points.min(start + self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const CHEAP: Work = Work {
+        per_point: 1,
+        acc_bytes: 0,
+    };
+
+    #[test]
+    fn little_work_is_one_piece_and_much_is_many() {
+        assert_eq!(Pieces::of(0, CHEAP).count(), 0);
+        for points in [1, 2, 7, 1000, 2 * GRAIN as usize - 1] {
+            assert_eq!(Pieces::of(points, CHEAP).count(), 1, "{points} points");
+        }
+        assert_eq!(Pieces::of(2 * GRAIN as usize, CHEAP).count(), 2);
+        assert!(Pieces::of(1 << 40, CHEAP).count() <= MAX_PIECES as usize);
+        let dear = Work {
+            per_point: 1 << 20,
+            acc_bytes: 0,
+        };
+        assert_eq!(Pieces::of(7, dear).count(), 7);
+    }
+
+    #[test]
+    fn large_accumulators_make_few_pieces() {
+        let points = 1 << 24;
+        let plain = Pieces::of(points, CHEAP).count();
+        let heavy = Pieces::of(
+            points,
+            Work {
+                acc_bytes: 1 << 20,
+                ..CHEAP
+            },
+        )
+        .count();
+        assert_eq!((plain, heavy), (512, 4));
+        assert_eq!(
+            Pieces::of(
+                points,
+                Work {
+                    acc_bytes: 1 << 30,
+                    ..CHEAP
+                }
+            )
+            .count(),
+            1
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_a_partition(points in 0_usize..1 << 30, per_point in 0_u64..1 << 20, acc_bytes in 0_u64..1 << 30) {
+            let pieces = Pieces::of(points, Work { per_point, acc_bytes });
+            let mut next = 0;
+            for piece in 0..pieces.count() {
+                let range = pieces.range(piece);
+                prop_assert_eq!(range.start, next);
+                prop_assert!(range.start < range.end);
+                next = range.end;
+            }
+            prop_assert_eq!(next, points);
+            prop_assert!(pieces.count() <= MAX_PIECES as usize);
+        }
+
+        #[test]
+        fn extreme_estimates_do_not_overflow(points: usize, per_point: u64, acc_bytes: u64) {
+            let points = points.min(isize::MAX as usize);
+            let pieces = Pieces::of(points, Work { per_point, acc_bytes });
+            prop_assert!(pieces.count() <= MAX_PIECES as usize);
+            if points > 0 {
+                prop_assert_eq!(pieces.range(pieces.count() - 1).end, points);
+            }
+        }
+    }
+}

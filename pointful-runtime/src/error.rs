@@ -1,0 +1,282 @@
+//! What can go wrong when tables and extents are made, and the words it is said in.
+
+use std::fmt;
+
+/// Everything that can go wrong at run time and that a caller may want to handle.
+///
+/// The panicking forms of this crate's functions panic with the [`Display`](fmt::Display) form of one of these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two parameters of a function disagree on the size of an index set they share.
+    ExtentMismatch {
+        /// The function that was called.
+        function: &'static str,
+        /// The index set, as the function's signature names it.
+        set: &'static str,
+        /// The parameter that fixed the size.
+        left: &'static str,
+        /// The size of the set in `left`.
+        left_size: String,
+        /// The parameter that disagrees.
+        right: &'static str,
+        /// The size of the set in `right`.
+        right_size: String,
+    },
+    /// A table was given another number of elements than its index set has members.
+    Length {
+        /// The index set.
+        set: String,
+        /// How many members it has.
+        expected: usize,
+        /// How many elements there were.
+        found: usize,
+    },
+    /// An index set would have more members than memory could ever hold elements.
+    Overflow {
+        /// The index set.
+        set: String,
+        /// The size asked for.
+        size: String,
+    },
+    /// An element of a table of indices is no member of the set the table indexes.
+    InvalidIndex {
+        /// The position of the element, in row-major order.
+        position: usize,
+        /// The element.
+        value: usize,
+        /// The set it should be a member of.
+        set: String,
+        /// How many members the set has.
+        len: usize,
+    },
+    /// An index is outside the set it should be a member of.
+    IndexOutOfRange {
+        /// What was indexed.
+        what: String,
+        /// The index.
+        index: i64,
+        /// How many members the set has.
+        len: usize,
+    },
+    /// An array's number of axes is not the rank of the index set it should become a table over.
+    Rank {
+        /// The index set.
+        set: String,
+        /// Its rank.
+        expected: usize,
+        /// The array's number of axes.
+        found: usize,
+    },
+    /// An axis of an array has not the length that an index set of fixed size prescribes.
+    Axis {
+        /// The index set.
+        set: String,
+        /// Its number of members.
+        expected: usize,
+        /// The axis' length.
+        found: usize,
+    },
+    /// The length of an axis does not tell the size of the index set, so the extent must be given.
+    Undetermined {
+        /// The index set.
+        set: String,
+    },
+    /// An array that should be viewed as a table without a copy is not contiguous in row-major order.
+    NotContiguous,
+}
+
+/// `1 member`, `3 members`.
+struct Members(usize);
+
+impl fmt::Display for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == 1 { "" } else { "s" };
+        write!(f, "{} member{plural}", self.0)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::ExtentMismatch {
+                function,
+                set,
+                left,
+                left_size,
+                right,
+                right_size,
+            } => write!(
+                f,
+                "`{function}`: parameters `{left}` and `{right}` disagree on the size of `{set}`: \
+                 {left_size} in `{left}`, {right_size} in `{right}`"
+            ),
+            Error::Length {
+                set,
+                expected,
+                found,
+            } => {
+                let (have, plural) = if *found == 1 {
+                    ("was", "")
+                } else {
+                    ("were", "s")
+                };
+                write!(
+                    f,
+                    "`{set}` has {}, but there {have} {found} element{plural}",
+                    Members(*expected)
+                )
+            }
+            Error::Overflow { set, size } => {
+                write!(
+                    f,
+                    "`{set}` of size {size} has more members than fit in memory"
+                )
+            }
+            Error::InvalidIndex {
+                position,
+                value,
+                set,
+                len,
+            } => write!(
+                f,
+                "element {position} is {value}, which is no member of `{set}`, a set of {}",
+                Members(*len)
+            ),
+            Error::IndexOutOfRange { what, index, len } => {
+                write!(
+                    f,
+                    "index {index} is out of range for {what} of {}",
+                    Members(*len)
+                )
+            }
+            Error::Rank {
+                set,
+                expected,
+                found,
+            } => {
+                let plural = if *expected == 1 { "axis" } else { "axes" };
+                write!(
+                    f,
+                    "`{set}` has {expected} {plural}, but the array has {found}"
+                )
+            }
+            Error::Axis {
+                set,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "`{set}` has {}, but the array's axis has length {found}",
+                    Members(*expected)
+                )
+            }
+            Error::Undetermined { set } => {
+                write!(
+                    f,
+                    "the length of an axis does not tell the size of `{set}`: give the extent"
+                )
+            }
+            Error::NotContiguous => {
+                write!(
+                    f,
+                    "the array is not contiguous in row-major order, so it cannot be viewed without a copy"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_reads_as_promised() {
+        let cases = [
+            (
+                Error::ExtentMismatch {
+                    function: "matmul",
+                    set: "K",
+                    left: "a",
+                    left_size: "3".into(),
+                    right: "b",
+                    right_size: "4".into(),
+                },
+                "`matmul`: parameters `a` and `b` disagree on the size of `K`: 3 in `a`, 4 in `b`",
+            ),
+            (
+                Error::Length {
+                    set: "Fin<3>".into(),
+                    expected: 3,
+                    found: 2,
+                },
+                "`Fin<3>` has 3 members, but there were 2 elements",
+            ),
+            (
+                Error::Length {
+                    set: "()".into(),
+                    expected: 1,
+                    found: 0,
+                },
+                "`()` has 1 member, but there were 0 elements",
+            ),
+            (
+                Error::Overflow {
+                    set: "(Dyn, Dyn)".into(),
+                    size: "(1, 2)".into(),
+                },
+                "`(Dyn, Dyn)` of size (1, 2) has more members than fit in memory",
+            ),
+            (
+                Error::InvalidIndex {
+                    position: 2,
+                    value: 7,
+                    set: "Pixel".into(),
+                    len: 5,
+                },
+                "element 2 is 7, which is no member of `Pixel`, a set of 5 members",
+            ),
+            (
+                Error::IndexOutOfRange {
+                    what: "`x`".into(),
+                    index: -1,
+                    len: 5,
+                },
+                "index -1 is out of range for `x` of 5 members",
+            ),
+            (
+                Error::Rank {
+                    set: "(Row, Col)".into(),
+                    expected: 2,
+                    found: 3,
+                },
+                "`(Row, Col)` has 2 axes, but the array has 3",
+            ),
+            (
+                Error::Axis {
+                    set: "Fin<3>".into(),
+                    expected: 3,
+                    found: 4,
+                },
+                "`Fin<3>` has 3 members, but the array's axis has length 4",
+            ),
+            (
+                Error::Undetermined {
+                    set: "Either<Row, Col>".into(),
+                },
+                "the length of an axis does not tell the size of `Either<Row, Col>`: give the extent",
+            ),
+            (
+                Error::NotContiguous,
+                "the array is not contiguous in row-major order, so it cannot be viewed without a copy",
+            ),
+        ];
+        for (error, text) in cases {
+            assert_eq!(error.to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Exchange of data with other crates.
+
+mod ndarray;

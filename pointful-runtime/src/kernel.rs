@@ -1,0 +1,353 @@
+//! The contract with generated code.
+//!
+//! A generated kernel is a struct that holds its inputs as slices, its extents as numbers and its outputs as
+//! [`Out`] views; it implements [`Kernel`], and [`launch`] runs it. Everything a kernel body calls is here as well:
+//! unchecked reads, indices with a policy at the edge, arithmetic with the language's rules, checks at entry.
+//!
+//! ```
+//! use pointful_runtime::kernel::{get, launch, Kernel, Out, OutBuf, Work};
+//! use std::ops::Range;
+//!
+//! struct Doubled<'a> { x: &'a [f64], y: Out<f64> }
+//!
+//! impl Kernel for Doubled<'_> {
+//!     type Acc = f64;
+//!     fn identity(&self) -> f64 { 0.0 }
+//!     #[inline(always)]
+//!     fn run(&self, range: Range<usize>, sum: &mut f64) {
+//!         for i in range {
+//!             // SAFETY: `i` is below the number of points, which both buffers have; pieces do not overlap.
+//!             unsafe {
+//!                 let value = 2.0 * get(self.x, i);
+//!                 self.y.write(i, value);
+//!                 *sum += value;
+//!             }
+//!         }
+//!     }
+//!     fn merge(&self, earlier: &mut f64, later: f64) { *earlier += later; }
+//! }
+//!
+//! let x = [1.0, 2.0, 3.0];
+//! let mut y = OutBuf::new(3);
+//! let sum = launch(3, Work { per_point: 2, acc_bytes: 8 }, &Doubled { x: &x, y: y.out() });
+//! // SAFETY: the launch has written every element.
+//! let y = unsafe { y.assume_init() };
+//! assert_eq!((sum, &y[..]), (12.0, &[2.0, 4.0, 6.0][..]));
+//! ```
+
+use std::fmt::Display;
+use std::ops::Range;
+
+pub use crate::buffer::{Buf, Out, OutBuf};
+pub use crate::cpu::launch;
+use crate::error::Error;
+pub use crate::scalar::{add, div, max, min, mul, neg, rem, sub};
+pub use crate::stats::reused_in_place;
+
+/// The body of one fused loop nest, to be run over its flattened parallel axes in pieces.
+pub trait Kernel: Sync {
+    /// What one piece of the work accumulates privately; `()` when the kernel only writes its own outputs.
+    type Acc: Send;
+
+    /// Identity accumulators for one piece.
+    fn identity(&self) -> Self::Acc;
+
+    /// Runs the points `range` of the flattened parallel axes.
+    ///
+    /// Implementations are `#[inline(always)]`, so that the body is compiled once for each level of CPU features.
+    fn run(&self, range: Range<usize>, acc: &mut Self::Acc);
+
+    /// Appends a later piece's accumulator to an earlier one's.
+    ///
+    /// Pieces are merged in order, so an operator need not commute.
+    fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc);
+}
+
+/// What is known of a kernel's cost before it runs; together with the number of points it alone decides how the work
+/// is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Estimated scalar operations for each point.
+    pub per_point: u64,
+    /// Bytes of one private accumulator; 0 for `()`.
+    pub acc_bytes: u64,
+}
+
+/// One element, without a check in release builds.
+///
+/// # Safety
+/// `index < slice.len()`.
+#[inline(always)]
+pub unsafe fn get<T: Copy>(slice: &[T], index: usize) -> T {
+    debug_assert!(
+        index < slice.len(),
+        "a read of element {index} of {}",
+        slice.len()
+    );
+    // SAFETY: promised by the caller.
+    unsafe { *slice.get_unchecked(index) }
+}
+
+/// The position that lies `value` steps from the first member, if there is one.
+#[inline(always)]
+pub fn offset(value: i64, len: usize) -> Option<usize> {
+    let position = usize::try_from(value).ok()?;
+    (position < len).then_some(position)
+}
+
+/// A signed position, checked.
+///
+/// # Panics
+/// If it is not in `0..len`, naming `what` was indexed and both numbers.
+#[inline(always)]
+#[track_caller]
+pub fn check_index(value: i64, len: usize, what: &str) -> usize {
+    match offset(value, len) {
+        Some(position) => position,
+        None => out_of_range(value, len, what),
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn out_of_range(index: i64, len: usize, what: &str) -> ! {
+    panic!(
+        "{}",
+        Error::IndexOutOfRange {
+            what: what.to_owned(),
+            index,
+            len
+        }
+    )
+}
+
+/// A signed position, counted around the set as often as needed.
+///
+/// # Panics
+/// If the set is empty, for then there is nothing to count around.
+#[inline(always)]
+#[track_caller]
+pub fn wrap(value: i64, len: usize) -> usize {
+    match offset(value, len) {
+        Some(position) => position,
+        None => {
+            let len = nonempty(len, "wrap");
+            value.rem_euclid(len) as usize
+        }
+    }
+}
+
+/// A signed position, or the edge it lies beyond.
+///
+/// # Panics
+/// If the set is empty, for then it has no edge.
+#[inline(always)]
+#[track_caller]
+pub fn clamp(value: i64, len: usize) -> usize {
+    value.clamp(0, nonempty(len, "clamp") - 1) as usize
+}
+
+/// A signed position, reflected at the edges, which are not repeated: `-1` is `1`, `len` is `len - 2`.
+///
+/// # Panics
+/// If the set is empty, for then it has no edge.
+#[inline(always)]
+#[track_caller]
+pub fn mirror(value: i64, len: usize) -> usize {
+    match offset(value, len) {
+        Some(position) => position,
+        None => {
+            let last = nonempty(len, "mirror") - 1;
+            if last == 0 {
+                return 0;
+            }
+            // There and back again: positions repeat after twice the distance between the edges, which is less than
+            // twice the largest `i64` and so computed without a sign.
+            let period = 2 * last as u64;
+            let there = value.unsigned_abs() % period;
+            there.min(period - there) as usize
+        }
+    }
+}
+
+#[inline(always)]
+#[track_caller]
+fn nonempty(len: usize, what: &str) -> i64 {
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn empty(what: &str) -> ! {
+        panic!("`{what}` has no member to give: the index set is empty")
+    }
+    if len == 0 {
+        empty(what);
+    }
+    len as i64
+}
+
+/// Checks at entry that two parameters agree on the size of an index set they share.
+///
+/// The sizes are `usize` or [`Extent`](crate::Extent): anything that compares and prints. A set that is bound to a
+/// product is compared by extent, because `(2, 3)` is not `(3, 2)`.
+///
+/// # Errors
+/// [`Error::ExtentMismatch`] if they do not.
+#[inline(always)]
+pub fn compare_extents<E: Copy + PartialEq + Display>(
+    function: &'static str,
+    set: &'static str,
+    left: (&'static str, E),
+    right: (&'static str, E),
+) -> Result<(), Error> {
+    #[cold]
+    #[inline(never)]
+    fn mismatch<E: Display>(
+        function: &'static str,
+        set: &'static str,
+        (left, left_size): (&'static str, E),
+        (right, right_size): (&'static str, E),
+    ) -> Error {
+        let (left_size, right_size) = (left_size.to_string(), right_size.to_string());
+        Error::ExtentMismatch {
+            function,
+            set,
+            left,
+            left_size,
+            right,
+            right_size,
+        }
+    }
+    if left.1 == right.1 {
+        Ok(())
+    } else {
+        Err(mismatch(function, set, left, right))
+    }
+}
+
+/// Checks at entry that two parameters agree on the size of an index set they share; see [`compare_extents`].
+///
+/// # Panics
+/// If they do not, with the [`Error::ExtentMismatch`] in words.
+#[inline(always)]
+#[track_caller]
+pub fn check_extents<E: Copy + PartialEq + Display>(
+    function: &'static str,
+    set: &'static str,
+    left: (&'static str, E),
+    right: (&'static str, E),
+) {
+    if let Err(error) = compare_extents(function, set, left, right) {
+        fail(&error);
+    }
+}
+
+/// Panics with an error in words.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub fn fail(error: &Error) -> ! {
+    panic!("{error}")
+}
+
+/// The extremum of nothing has no position.
+///
+/// # Panics
+/// Always.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub fn empty_arg(what: &str) -> ! {
+    panic!("`{what}` of nothing: the index set is empty")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dyn, Extent};
+    use std::panic::catch_unwind;
+
+    fn message(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        let payload = catch_unwind(f).expect_err("a panic");
+        payload
+            .downcast_ref::<String>()
+            .cloned()
+            .or(payload.downcast_ref::<&str>().map(|s| s.to_string()))
+            .unwrap()
+    }
+
+    #[test]
+    fn positions_at_the_edges() {
+        let at = |policy: fn(i64, usize) -> usize, len| {
+            (-7..8).map(move |k| policy(k, len)).collect::<Vec<_>>()
+        };
+        assert_eq!(at(wrap, 3), [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]);
+        assert_eq!(at(clamp, 3), [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]);
+        assert_eq!(at(mirror, 3), [1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]);
+        assert_eq!(at(mirror, 2), [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+        for policy in [wrap, clamp, mirror] {
+            assert_eq!(at(policy, 1), [0; 15]);
+            for len in [1, 2, 7, 1000, isize::MAX as usize] {
+                for value in [i64::MIN, -1, 0, 1, i64::MAX] {
+                    assert!(policy(value, len) < len, "{value} in {len}");
+                }
+                assert_eq!(policy(len as i64 - 1, len), len - 1);
+            }
+        }
+        assert_eq!(
+            (offset(-1, 3), offset(0, 3), offset(2, 3), offset(3, 3)),
+            (None, Some(0), Some(2), None)
+        );
+        assert_eq!(offset(0, 0), None);
+    }
+
+    #[test]
+    fn positions_of_nothing_are_refused() {
+        assert_eq!(
+            message(|| {
+                wrap(0, 0);
+            }),
+            "`wrap` has no member to give: the index set is empty"
+        );
+        assert_eq!(
+            message(|| {
+                clamp(0, 0);
+            }),
+            "`clamp` has no member to give: the index set is empty"
+        );
+        assert_eq!(
+            message(|| {
+                mirror(-1, 0);
+            }),
+            "`mirror` has no member to give: the index set is empty"
+        );
+    }
+
+    #[test]
+    fn a_bad_index_names_both_numbers() {
+        assert_eq!(check_index(4, 5, "`x`"), 4);
+        assert_eq!(
+            message(|| {
+                check_index(5, 5, "`x`");
+            }),
+            "index 5 is out of range for `x` of 5 members"
+        );
+        assert_eq!(
+            message(|| {
+                check_index(-1, 1, "`x`");
+            }),
+            "index -1 is out of range for `x` of 1 member"
+        );
+    }
+
+    #[test]
+    fn extents_are_compared_by_size() {
+        check_extents("f", "N", ("x", 3_usize), ("y", 3));
+        let grid = |a, b| Extent::<(Dyn, Dyn)>::new((a, b));
+        check_extents("f", "N", ("x", grid(2, 3)), ("y", grid(2, 3)));
+        assert_eq!(
+            message(move || check_extents("f", "N", ("x", grid(2, 3)), ("y", grid(3, 2)))),
+            "`f`: parameters `x` and `y` disagree on the size of `N`: (2, 3) in `x`, (3, 2) in `y`"
+        );
+    }
+}

@@ -1,0 +1,8 @@
+//! What the expansions of pointful's macros name; no part of the stable interface.
+
+pub use crate::kernel;
+pub use crate::stats;
+pub use crate::{
+    Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexElement, IndexSet,
+    Number, Plain, Product, StaticSet, Table, View,
+};

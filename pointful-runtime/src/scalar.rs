@@ -1,0 +1,382 @@
+//! Numbers: the language's arithmetic on them, and what a generic float can do.
+
+use std::fmt::{Display, LowerExp};
+use std::ops::{
+    Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign,
+};
+
+use crate::element::Plain;
+
+/// A number a table can hold: `f32 f64 i32 i64 u8 u32 usize`.
+///
+/// The constants are the values of reductions over nothing. The functions are the language's arithmetic, which for
+/// integers is that of release Rust in every build: they wrap, and division by zero panics.
+pub trait Number: Plain + PartialOrd + Default {
+    /// The sum of nothing.
+    const ZERO: Self;
+    /// The product of nothing.
+    const ONE: Self;
+    /// The minimum of nothing: infinity, or the largest integer.
+    const LARGEST: Self;
+    /// The maximum of nothing: minus infinity, or the smallest integer.
+    const SMALLEST: Self;
+
+    /// `self + other`
+    fn add(self, other: Self) -> Self;
+    /// `self - other`
+    fn sub(self, other: Self) -> Self;
+    /// `self * other`
+    fn mul(self, other: Self) -> Self;
+    /// `self / other`
+    fn div(self, other: Self) -> Self;
+    /// `self % other`
+    fn rem(self, other: Self) -> Self;
+    /// `-self`
+    fn neg(self) -> Self;
+    /// The smaller; the other where one is NaN; `self` where they are equal.
+    fn min(self, other: Self) -> Self;
+    /// The larger; the other where one is NaN; `self` where they are equal.
+    fn max(self, other: Self) -> Self;
+}
+
+macro_rules! integer {
+    ($($T:ty)*) => {$(
+        impl Number for $T {
+            const ZERO: $T = 0;
+            const ONE: $T = 1;
+            const LARGEST: $T = <$T>::MAX;
+            const SMALLEST: $T = <$T>::MIN;
+
+            #[inline(always)]
+            fn add(self, other: $T) -> $T {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn sub(self, other: $T) -> $T {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn mul(self, other: $T) -> $T {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn div(self, other: $T) -> $T {
+                if other == 0 {
+                    divided_by_zero(self);
+                }
+                self.wrapping_div(other)
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn rem(self, other: $T) -> $T {
+                if other == 0 {
+                    divided_by_zero(self);
+                }
+                self.wrapping_rem(other)
+            }
+            #[inline(always)]
+            fn neg(self) -> $T {
+                self.wrapping_neg()
+            }
+            #[inline(always)]
+            fn min(self, other: $T) -> $T {
+                Ord::min(self, other)
+            }
+            #[inline(always)]
+            fn max(self, other: $T) -> $T {
+                Ord::max(self, other)
+            }
+        }
+    )*};
+}
+
+integer!(i32 i64 u8 u32 usize);
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn divided_by_zero(dividend: impl Display) -> ! {
+    panic!("integer {dividend} divided by zero")
+}
+
+macro_rules! float_number {
+    ($($T:ty)*) => {$(
+        impl Number for $T {
+            const ZERO: $T = 0.0;
+            const ONE: $T = 1.0;
+            const LARGEST: $T = <$T>::INFINITY;
+            const SMALLEST: $T = <$T>::NEG_INFINITY;
+
+            #[inline(always)]
+            fn add(self, other: $T) -> $T {
+                self + other
+            }
+            #[inline(always)]
+            fn sub(self, other: $T) -> $T {
+                self - other
+            }
+            #[inline(always)]
+            fn mul(self, other: $T) -> $T {
+                self * other
+            }
+            #[inline(always)]
+            fn div(self, other: $T) -> $T {
+                self / other
+            }
+            #[inline(always)]
+            fn rem(self, other: $T) -> $T {
+                self % other
+            }
+            #[inline(always)]
+            fn neg(self) -> $T {
+                -self
+            }
+            // Written out, because the standard library leaves open which zero it gives for zeros of either sign.
+            #[inline(always)]
+            fn min(self, other: $T) -> $T {
+                if other < self || self.is_nan() { other } else { self }
+            }
+            #[inline(always)]
+            fn max(self, other: $T) -> $T {
+                if other > self || self.is_nan() { other } else { self }
+            }
+        }
+    )*};
+}
+
+float_number!(f32 f64);
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident($($operand:ident),+);)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        #[track_caller]
+        pub fn $name<T: Number>($($operand: T),+) -> T {
+            Number::$name($($operand),+)
+        }
+    )*};
+}
+
+functions! {
+    /// `a + b`; integers wrap.
+    add(a, b);
+    /// `a - b`; integers wrap.
+    sub(a, b);
+    /// `a * b`; integers wrap.
+    mul(a, b);
+    /// `a / b`; of integers by zero it panics, and the one quotient that does not fit wraps.
+    div(a, b);
+    /// `a % b`; of integers by zero it panics.
+    rem(a, b);
+    /// `-a`; integers wrap.
+    neg(a);
+    /// The smaller; the other where one is NaN; `a` where they are equal.
+    min(a, b);
+    /// The larger; the other where one is NaN; `a` where they are equal.
+    max(a, b);
+}
+
+macro_rules! float {
+    (unary: $($unary:ident)*; binary: $($binary:ident)*; tests: $($test:ident)*;) => {
+        /// A floating-point number, `f32` or `f64`: the bound of a function that is generic in its precision.
+        ///
+        /// The methods are those of the standard library's floats under the same names; `min` and `max` are those of
+        /// [`Number`].
+        pub trait Float:
+            Number
+            + Neg<Output = Self>
+            + Add<Output = Self>
+            + Sub<Output = Self>
+            + Mul<Output = Self>
+            + Div<Output = Self>
+            + Rem<Output = Self>
+            + AddAssign
+            + SubAssign
+            + MulAssign
+            + DivAssign
+            + RemAssign
+            + LowerExp
+        {
+            /// Infinity.
+            const INFINITY: Self;
+            /// Minus infinity.
+            const NEG_INFINITY: Self;
+            /// Not a number.
+            const NAN: Self;
+            /// The difference between one and the next larger number.
+            const EPSILON: Self;
+            /// The smallest positive normal number.
+            const MIN_POSITIVE: Self;
+
+            /// The nearest number of this type, as `as` converts.
+            fn from_f64(value: f64) -> Self;
+            /// The same number as an `f64`.
+            fn to_f64(self) -> f64;
+            /// As [`f64::powi`].
+            fn powi(self, n: i32) -> Self;
+            /// As [`f64::sin_cos`].
+            fn sin_cos(self) -> (Self, Self);
+            /// As [`f64::mul_add`].
+            fn mul_add(self, a: Self, b: Self) -> Self;
+            /// As [`f64::clamp`].
+            fn clamp(self, low: Self, high: Self) -> Self;
+            $(
+                #[doc = concat!("As [`f64::", stringify!($unary), "`].")]
+                fn $unary(self) -> Self;
+            )*
+            $(
+                #[doc = concat!("As [`f64::", stringify!($binary), "`].")]
+                fn $binary(self, other: Self) -> Self;
+            )*
+            $(
+                #[doc = concat!("As [`f64::", stringify!($test), "`].")]
+                fn $test(self) -> bool;
+            )*
+        }
+
+        float!(@forward f32, [$($unary)*], [$($binary)*], [$($test)*]);
+        float!(@forward f64, [$($unary)*], [$($binary)*], [$($test)*]);
+    };
+
+    (@forward $T:ty, [$($unary:ident)*], [$($binary:ident)*], [$($test:ident)*]) => {
+        impl Float for $T {
+            const INFINITY: $T = <$T>::INFINITY;
+            const NEG_INFINITY: $T = <$T>::NEG_INFINITY;
+            const NAN: $T = <$T>::NAN;
+            const EPSILON: $T = <$T>::EPSILON;
+            const MIN_POSITIVE: $T = <$T>::MIN_POSITIVE;
+
+            #[inline(always)]
+            fn from_f64(value: f64) -> $T {
+                value as $T
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn powi(self, n: i32) -> $T {
+                <$T>::powi(self, n)
+            }
+            #[inline(always)]
+            fn sin_cos(self) -> ($T, $T) {
+                <$T>::sin_cos(self)
+            }
+            #[inline(always)]
+            fn mul_add(self, a: $T, b: $T) -> $T {
+                <$T>::mul_add(self, a, b)
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn clamp(self, low: $T, high: $T) -> $T {
+                <$T>::clamp(self, low, high)
+            }
+            $(
+                #[inline(always)]
+                fn $unary(self) -> $T {
+                    <$T>::$unary(self)
+                }
+            )*
+            $(
+                #[inline(always)]
+                fn $binary(self, other: $T) -> $T {
+                    <$T>::$binary(self, other)
+                }
+            )*
+            $(
+                #[inline(always)]
+                fn $test(self) -> bool {
+                    <$T>::$test(self)
+                }
+            )*
+        }
+    };
+}
+
+float! {
+    unary:
+        sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+        exp exp2 exp_m1 ln ln_1p log2 log10 sqrt cbrt recip
+        abs signum floor ceil round round_ties_even trunc fract to_degrees to_radians;
+    binary: powf log atan2 hypot copysign rem_euclid div_euclid;
+    tests: is_nan is_infinite is_finite is_normal is_sign_positive is_sign_negative;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_wrap_in_every_build() {
+        assert_eq!(add(i32::MAX, 1), i32::MIN);
+        assert_eq!(sub(0_u8, 1), 255);
+        assert_eq!(mul(i64::MAX, 2), -2);
+        assert_eq!(neg(i32::MIN), i32::MIN);
+        assert_eq!(neg(1_usize), usize::MAX);
+        assert_eq!((div(i64::MIN, -1), rem(i64::MIN, -1)), (i64::MIN, 0));
+        assert_eq!((div(-7, 2), rem(-7, 2)), (-3, -1));
+    }
+
+    #[test]
+    #[should_panic(expected = "integer 7 divided by zero")]
+    fn a_quotient_by_zero_is_refused() {
+        div(7_u32, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "integer -7 divided by zero")]
+    fn a_remainder_by_zero_is_refused() {
+        rem(-7_i64, 0);
+    }
+
+    #[test]
+    fn extremes_ignore_nan_and_keep_the_first_of_equals() {
+        let nan = f64::NAN;
+        assert_eq!(
+            (min(nan, 1.0), min(1.0, nan), max(nan, 1.0), max(1.0, nan)),
+            (1.0, 1.0, 1.0, 1.0)
+        );
+        assert!(min(nan, nan).is_nan() && max(nan, nan).is_nan());
+        for (a, b) in [(0.0_f64, -0.0_f64), (-0.0, 0.0)] {
+            assert_eq!(min(a, b).to_bits(), a.to_bits());
+            assert_eq!(max(a, b).to_bits(), a.to_bits());
+        }
+        assert_eq!(
+            (min(1, 2), max(1, 2), min(2.5_f32, 2.0), max(2.5_f32, 2.0)),
+            (1, 2, 2.0, 2.5)
+        );
+    }
+
+    #[test]
+    fn values_of_nothing_are_identities() {
+        fn holds<T: Number>(values: &[T]) {
+            for &value in values {
+                assert_eq!(add(T::ZERO, value), value);
+                assert_eq!(mul(T::ONE, value), value);
+                assert_eq!(min(T::LARGEST, value), value);
+                assert_eq!(max(T::SMALLEST, value), value);
+            }
+        }
+        holds(&[f64::NEG_INFINITY, -1.0, 0.0, f64::MAX, f64::INFINITY]);
+        holds(&[-1.5_f32, 0.0]);
+        holds(&[i64::MIN, 0, i64::MAX]);
+        holds(&[i32::MIN, 0, i32::MAX]);
+        holds(&[0_u8, 255]);
+        holds(&[0_u32, u32::MAX]);
+        holds(&[0_usize, usize::MAX]);
+    }
+
+    #[test]
+    fn a_generic_float_computes_as_its_type() {
+        fn norm<T: Float>(x: T, y: T) -> T {
+            (x * x + y * y)
+                .sqrt()
+                .max(T::from_f64(0.5))
+                .min(T::INFINITY)
+        }
+        assert_eq!(norm(3.0_f32, 4.0), 5.0);
+        assert_eq!(norm(3.0_f64, 4.0), 5.0);
+        assert_eq!(0.1_f32.to_f64(), f64::from(0.1_f32));
+    }
+}

@@ -1,0 +1,71 @@
+//! Tables of indices: every element is a member of a set whose extent the table keeps.
+
+use super::{Table, check_length};
+use crate::buffer::Buf;
+use crate::element::IndexElement;
+use crate::error::Error;
+use crate::extent::Extent;
+use crate::index_set::{IndexSet, SetName};
+
+impl<I: IndexSet, K: IndexElement> Table<I, K> {
+    /// The table whose elements are the members of `target` with these ordinals, in the vector's own memory.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are more or fewer elements than `extent` has members;
+    /// [`Error::InvalidIndex`], naming the first position and its value, if an ordinal is not one of `target`.
+    ///
+    /// ```
+    /// use pointful_runtime::{Dyn, Extent, Table};
+    /// let class = Table::<Dyn, Dyn>::from_indices(Extent::new(3), Extent::new(2), vec![0, 1, 2]);
+    /// assert_eq!(
+    ///     class.unwrap_err().to_string(),
+    ///     "element 2 is 2, which is no member of `Dyn`, a set of 2 members",
+    /// );
+    /// ```
+    pub fn from_indices(
+        extent: Extent<I>,
+        target: Extent<K>,
+        ordinals: Vec<usize>,
+    ) -> Result<Self, Error> {
+        check_length(extent, ordinals.len())?;
+        let len = target.len();
+        match ordinals.iter().position(|&ordinal| ordinal >= len) {
+            None => Ok(Table {
+                extent,
+                meta: target,
+                data: Buf::from_vec(ordinals),
+            }),
+            Some(position) => Err(Error::InvalidIndex {
+                position,
+                value: ordinals[position],
+                set: SetName::<K>::new().to_string(),
+                len,
+            }),
+        }
+    }
+
+    /// The table of a function into the set `target`, called once for each member of `extent` in order.
+    ///
+    /// # Panics
+    /// If a value is no member of `target`.
+    pub fn from_fn_into(extent: Extent<I>, target: Extent<K>, f: impl FnMut(I) -> K) -> Self {
+        Self::of_members(extent, target, f)
+    }
+
+    /// The extent of the set whose members the elements are.
+    #[inline(always)]
+    pub fn target(&self) -> Extent<K> {
+        self.meta
+    }
+
+    /// Replaces one element.
+    ///
+    /// # Panics
+    /// If `index` is no member of the table's set, or `value` no member of the set it indexes.
+    #[track_caller]
+    pub fn set(&mut self, index: I, value: K) {
+        let ordinal = value.ordinal(self.meta);
+        let position = index.ordinal(self.extent);
+        self.data[position] = ordinal;
+    }
+}

@@ -1,0 +1,176 @@
+//! Making tables of functions, values, vectors and arrays.
+
+use super::{Table, check_length};
+use crate::buffer::Buf;
+use crate::element::{Element, Plain};
+use crate::error::Error;
+use crate::extent::Extent;
+use crate::index_set::{Dyn, Fin, IndexSet};
+use crate::scalar::Number;
+
+impl<I: IndexSet, T: Element<Meta: Default>> Table<I, T> {
+    /// The table of a function, called once for each member in order.
+    ///
+    /// Elements are numbers, booleans, or members of static index sets; for a table of indices into a dynamic set,
+    /// which has to know that set's extent, see [`Table::from_fn_into`].
+    pub fn from_fn(extent: Extent<I>, f: impl FnMut(I) -> T) -> Self {
+        Self::of_members(extent, T::Meta::default(), f)
+    }
+
+    /// The table that has the same value everywhere.
+    pub fn full(extent: Extent<I>, value: T) -> Self {
+        Self::of_members(extent, T::Meta::default(), |_| value)
+    }
+}
+
+impl<I: IndexSet, T: Element> Table<I, T> {
+    /// The table of a function whose values fit `meta`.
+    pub(super) fn of_members(extent: Extent<I>, meta: T::Meta, mut f: impl FnMut(I) -> T) -> Self {
+        let mut members = extent.iter();
+        let data = Buf::from_fn(extent.len(), |position| {
+            let member = members.next().expect("as many members as elements");
+            match f(member).to_repr(meta) {
+                Some(repr) => repr,
+                None => panic!(
+                    "element {position} is no member of the set that the table indexes: {meta:?}"
+                ),
+            }
+        });
+        Table { extent, meta, data }
+    }
+}
+
+impl<I: IndexSet, T: Number> Table<I, T> {
+    /// The table that is zero everywhere.
+    pub fn zeros(extent: Extent<I>) -> Self {
+        Table {
+            extent,
+            meta: (),
+            data: Buf::filled(extent.len(), T::ZERO),
+        }
+    }
+
+    /// The table that is one everywhere.
+    pub fn ones(extent: Extent<I>) -> Self {
+        Table {
+            extent,
+            meta: (),
+            data: Buf::filled(extent.len(), T::ONE),
+        }
+    }
+}
+
+impl<I: IndexSet, T: Plain> Table<I, T> {
+    /// The table with these elements, in row-major order, in the vector's own memory.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are more or fewer elements than members.
+    pub fn from_vec(extent: Extent<I>, elements: Vec<T>) -> Result<Self, Error> {
+        check_length(extent, elements.len())?;
+        Ok(Table {
+            extent,
+            meta: (),
+            data: Buf::from_vec(elements),
+        })
+    }
+
+    /// The table with these elements, in row-major order, in the buffer's own memory.
+    ///
+    /// # Panics
+    /// If there are more or fewer elements than members.
+    #[inline]
+    #[track_caller]
+    pub fn from_buf(extent: Extent<I>, elements: Buf<T>) -> Self {
+        if let Err(error) = check_length(extent, elements.len()) {
+            panic!("{error}");
+        }
+        Table {
+            extent,
+            meta: (),
+            data: elements,
+        }
+    }
+
+    /// The elements, in row-major order; without a copy if they came as a `Vec`.
+    pub fn into_vec(self) -> Vec<T> {
+        self.data.into_vec()
+    }
+
+    /// The elements, in row-major order, in the table's own memory.
+    #[inline]
+    pub fn into_buf(self) -> Buf<T> {
+        self.data
+    }
+
+    /// The table of a function of this one's elements.
+    pub fn map<U: Plain>(&self, mut f: impl FnMut(T) -> U) -> Table<I, U> {
+        Table {
+            extent: self.extent,
+            meta: (),
+            data: Buf::from_fn(self.len(), |k| f(self.data[k])),
+        }
+    }
+}
+
+impl<T: Plain> Table<(), T> {
+    /// The table over the one member of `()`: a single value.
+    pub fn scalar(value: T) -> Self {
+        Table::full(Extent::default(), value)
+    }
+
+    /// The single value.
+    pub fn into_scalar(self) -> T {
+        self.data[0]
+    }
+}
+
+impl<T: Plain> From<Vec<T>> for Table<Dyn, T> {
+    fn from(elements: Vec<T>) -> Self {
+        // A `Vec` has never more elements than `isize::MAX` unless they have no size, and plain ones do.
+        Table::from_buf(Extent::new(elements.len()), Buf::from_vec(elements))
+    }
+}
+
+impl<T: Plain> From<&[T]> for Table<Dyn, T> {
+    fn from(elements: &[T]) -> Self {
+        Table::from_buf(
+            Extent::new(elements.len()),
+            Buf::from_fn(elements.len(), |k| elements[k]),
+        )
+    }
+}
+
+impl<T: Plain> FromIterator<T> for Table<Dyn, T> {
+    fn from_iter<It: IntoIterator<Item = T>>(elements: It) -> Self {
+        elements.into_iter().collect::<Vec<T>>().into()
+    }
+}
+
+/// Nested arrays make tables of static sets, and tables of `Dyn` axes as a short way to write them.
+macro_rules! from_nested_array {
+    ($($Array:ty, [$($N:ident $name:ident),+], $Static:ty, $dynamic:ty, $size:expr;)*) => {$(
+        impl<T: Plain, $(const $N: usize),+> From<$Array> for Table<$Static, T> {
+            fn from(elements: $Array) -> Self {
+                Table::from_fn(Extent::default(), from_nested_array!(@element elements, $($name),+; get))
+            }
+        }
+
+        impl<T: Plain, $(const $N: usize),+> From<$Array> for Table<$dynamic, T> {
+            fn from(elements: $Array) -> Self {
+                Table::from_fn(Extent::new($size), from_nested_array!(@element elements, $($name),+; dyn))
+            }
+        }
+    )*};
+    (@element $elements:ident, $one:ident; get) => { |$one: Fin<_>| $elements[$one.get()] };
+    (@element $elements:ident, $one:ident; dyn) => { |Dyn($one)| $elements[$one] };
+    (@element $elements:ident, $($many:ident),+; get) => { |($($many,)+)| $elements$([$many.get()])+ };
+    (@element $elements:ident, $($many:ident),+; dyn) => { |($(Dyn($many),)+)| $elements$([$many])+ };
+}
+
+from_nested_array! {
+    [T; A], [A a], Fin<A>, Dyn, A;
+    [[T; B]; A], [A a, B b], (Fin<A>, Fin<B>), (Dyn, Dyn), (A, B);
+    [[[T; C]; B]; A], [A a, B b, C c], (Fin<A>, Fin<B>, Fin<C>), (Dyn, Dyn, Dyn), (A, B, C);
+    [[[[T; D]; C]; B]; A], [A a, B b, C c, D d],
+        (Fin<A>, Fin<B>, Fin<C>, Fin<D>), (Dyn, Dyn, Dyn, Dyn), (A, B, C, D);
+}
