@@ -41,7 +41,7 @@ use std::ops::Range;
 pub use crate::buffer::{Buf, Out, OutBuf};
 pub use crate::cpu::launch;
 use crate::error::Error;
-pub use crate::scalar::{add, div, max, min, mul, neg, rem, sub};
+pub use crate::scalar::{add, div, div_euclid, max, min, mul, neg, rem, rem_euclid, sub};
 pub use crate::stats::reused_in_place;
 
 /// The body of one fused loop nest, to be run over its flattened parallel axes in pieces.
@@ -86,6 +86,27 @@ pub unsafe fn get<T: Copy>(slice: &[T], index: usize) -> T {
     );
     // SAFETY: promised by the caller.
     unsafe { *slice.get_unchecked(index) }
+}
+
+/// Combines the independent accumulators of an unrolled reduction: neighbours first, then neighbours of those, so that
+/// the order is the same at every level of CPU features.
+///
+/// Lanes are strided parts of a reduction, so the operator commutes. There is at least one lane.
+#[inline(always)]
+pub fn fold_lanes<T: Copy, const N: usize>(mut lanes: [T; N], combine: impl Fn(T, T) -> T) -> T {
+    const { assert!(N > 0, "a reduction has at least one lane") }
+    let mut left = N;
+    while left > 1 {
+        let pairs = left / 2;
+        for pair in 0..pairs {
+            lanes[pair] = combine(lanes[2 * pair], lanes[2 * pair + 1]);
+        }
+        if left % 2 == 1 {
+            lanes[pairs] = lanes[left - 1];
+        }
+        left = left.div_ceil(2);
+    }
+    lanes[0]
 }
 
 /// The position that lies `value` steps from the first member, if there is one.
@@ -299,6 +320,26 @@ mod tests {
             (None, Some(0), Some(2), None)
         );
         assert_eq!(offset(0, 0), None);
+    }
+
+    #[test]
+    fn lanes_are_folded_in_a_fixed_order() {
+        let text = |lanes: &[&'static str]| -> String {
+            // Strings are not `Copy`, so each lane is leaked for the length of the test.
+            let combine =
+                |a: &'static str, b: &'static str| -> &'static str { format!("({a}{b})").leak() };
+            match *lanes {
+                [a] => fold_lanes([a], combine),
+                [a, b] => fold_lanes([a, b], combine),
+                [a, b, c, d, e] => fold_lanes([a, b, c, d, e], combine),
+                _ => unreachable!("only these lengths are tried"),
+            }
+            .to_owned()
+        };
+        assert_eq!(text(&["a"]), "a");
+        assert_eq!(text(&["a", "b"]), "(ab)");
+        assert_eq!(text(&["a", "b", "c", "d", "e"]), "(((ab)(cd))e)");
+        assert_eq!(fold_lanes([1, 2, 3, 4, 5, 6, 7, 8], i64::wrapping_add), 36);
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub trait Number: Plain + PartialOrd + Default {
     fn div(self, other: Self) -> Self;
     /// `self % other`
     fn rem(self, other: Self) -> Self;
+    /// As [`i64::div_euclid`].
+    fn div_euclid(self, other: Self) -> Self;
+    /// As [`i64::rem_euclid`].
+    fn rem_euclid(self, other: Self) -> Self;
     /// `-self`
     fn neg(self) -> Self;
     /// The smaller; the other where one is NaN; `self` where they are equal.
@@ -74,6 +78,22 @@ macro_rules! integer {
                     divided_by_zero(self);
                 }
                 self.wrapping_rem(other)
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn div_euclid(self, other: $T) -> $T {
+                if other == 0 {
+                    divided_by_zero(self);
+                }
+                self.wrapping_div_euclid(other)
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn rem_euclid(self, other: $T) -> $T {
+                if other == 0 {
+                    divided_by_zero(self);
+                }
+                self.wrapping_rem_euclid(other)
             }
             #[inline(always)]
             fn neg(self) -> $T {
@@ -129,6 +149,14 @@ macro_rules! float_number {
                 self % other
             }
             #[inline(always)]
+            fn div_euclid(self, other: $T) -> $T {
+                <$T>::div_euclid(self, other)
+            }
+            #[inline(always)]
+            fn rem_euclid(self, other: $T) -> $T {
+                <$T>::rem_euclid(self, other)
+            }
+            #[inline(always)]
             fn neg(self) -> $T {
                 -self
             }
@@ -169,6 +197,10 @@ functions! {
     div(a, b);
     /// `a % b`; of integers by zero it panics.
     rem(a, b);
+    /// The quotient that leaves a remainder of at least zero; of integers by zero it panics.
+    div_euclid(a, b);
+    /// The remainder that is at least zero; of integers by zero it panics.
+    rem_euclid(a, b);
     /// `-a`; integers wrap.
     neg(a);
     /// The smaller; the other where one is NaN; `a` where they are equal.
@@ -181,8 +213,8 @@ macro_rules! float {
     (unary: $($unary:ident)*; binary: $($binary:ident)*; tests: $($test:ident)*;) => {
         /// A floating-point number, `f32` or `f64`: the bound of a function that is generic in its precision.
         ///
-        /// The methods are those of the standard library's floats under the same names; `min` and `max` are those of
-        /// [`Number`].
+        /// The methods are those of the standard library's floats under the same names; `min`, `max` and the
+        /// Euclidean division are those of [`Number`].
         pub trait Float:
             Number
             + Neg<Output = Self>
@@ -299,7 +331,7 @@ float! {
         sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
         exp exp2 exp_m1 ln ln_1p log2 log10 sqrt cbrt recip
         abs signum floor ceil round round_ties_even trunc fract to_degrees to_radians;
-    binary: powf log atan2 hypot copysign rem_euclid div_euclid;
+    binary: powf log atan2 hypot copysign;
     tests: is_nan is_infinite is_finite is_normal is_sign_positive is_sign_negative;
 }
 
@@ -316,18 +348,22 @@ mod tests {
         assert_eq!(neg(1_usize), usize::MAX);
         assert_eq!((div(i64::MIN, -1), rem(i64::MIN, -1)), (i64::MIN, 0));
         assert_eq!((div(-7, 2), rem(-7, 2)), (-3, -1));
+        assert_eq!((div_euclid(-7, 2), rem_euclid(-7, 2)), (-4, 1));
+        assert_eq!(
+            (div_euclid(i64::MIN, -1), rem_euclid(i64::MIN, -1)),
+            (i64::MIN, 0)
+        );
+        assert_eq!((div_euclid(-7.0, 2.0), rem_euclid(-7.0, 2.0)), (-4.0, 1.0));
     }
 
     #[test]
-    #[should_panic(expected = "integer 7 divided by zero")]
-    fn a_quotient_by_zero_is_refused() {
-        div(7_u32, 0);
-    }
-
-    #[test]
-    #[should_panic(expected = "integer -7 divided by zero")]
-    fn a_remainder_by_zero_is_refused() {
-        rem(-7_i64, 0);
+    fn division_by_zero_is_refused() {
+        for operation in [div, rem, div_euclid, rem_euclid] {
+            let payload = std::panic::catch_unwind(|| operation(-7_i64, 0)).expect_err("a panic");
+            let message = payload.downcast_ref::<String>().expect("a message");
+            assert_eq!(message, "integer -7 divided by zero");
+        }
+        assert!(div(1.0, 0.0).is_infinite() && rem(1.0, 0.0).is_nan());
     }
 
     #[test]
