@@ -4,4 +4,5 @@ pub mod diag;
 pub mod interface;
 pub mod ir;
 pub mod ops;
+pub mod passes;
 pub mod syntax;

@@ -1,0 +1,3 @@
+//! Passes: functions from one program to another.
+
+pub mod schedule;

@@ -1,0 +1,232 @@
+//! Places that are combined into: reductions, scatters and updates.
+
+use super::build::{Builder, Location};
+use super::region::{Place, Region};
+use super::tasks::TaskId;
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::stages::kernels::KernelOp;
+use crate::ir::{AxisId, Block, Elem, Lit, Operation, Scalar, Stmt, ValueId};
+use crate::ops::Prim;
+
+impl<'p> Builder<'p> {
+    /// The places of a reduction whose loops are in the tree, holding identities (or the initial tuple).
+    pub(super) fn reduce_places(
+        &mut self,
+        region: &mut Region<'p>,
+        task: TaskId,
+        stmt: &'p Stmt<Bulk>,
+        combine: &'p Combine,
+    ) {
+        let depth = self.depth();
+        match combine {
+            Combine::Monoid(monoid) => {
+                let result = stmt.results[0];
+                let identity = monoid.identity(self.facts.program.elem(result).repr());
+                let place = self.place(result, Some(identity));
+                self.locate(result, place.location(depth));
+                region.places[task] = vec![place];
+            }
+            Combine::ArgMin | Combine::ArgMax => {
+                // The extremal value so far, where it was, and whether there was one.
+                let result = stmt.results[0];
+                let operand = stmt.op.operands()[0];
+                let elem = self.elem(self.facts.program.elem(operand));
+                let dims = self.rest(result);
+                let zero = |elem: Elem| Some(Lit::of(elem.repr(), 0.0));
+                let best = self.place_of(elem, dims.clone(), zero(elem), None);
+                let at = self.place_of(Elem::USIZE, dims.clone(), zero(Elem::USIZE), Some(result));
+                let found = self.place_of(Elem::BOOL, dims, zero(Elem::BOOL), None);
+                self.locate(result, at.location(depth));
+                self.found.insert(result, found.clone());
+                region.places[task] = vec![best, at, found];
+            }
+            Combine::Custom { init, .. } => {
+                for (&result, &init) in stmt.results.iter().zip(init) {
+                    let place = self.place(result, None);
+                    self.fill(&place, init);
+                    self.locate(result, place.location(depth));
+                    region.places[task].push(place);
+                }
+            }
+        }
+    }
+
+    /// Stores `value` at every point of a place.
+    pub(super) fn fill(&mut self, place: &Place, value: ValueId) {
+        let mut loops = Vec::new();
+        for &axis in &place.dims {
+            let (index, extent) = self.new_index(axis);
+            self.push(vec![(axis, index)], None);
+            loops.push(extent);
+        }
+        let (scalar, _) = self.eval(value);
+        self.write(place, scalar);
+        for extent in loops.into_iter().rev() {
+            let body = self.pop();
+            self.run(KernelOp::For {
+                extent,
+                reverse: false,
+                body,
+            });
+        }
+    }
+
+    /// One step of a reduction at the current point.
+    pub(super) fn combine(
+        &mut self,
+        region: &mut Region<'p>,
+        task: TaskId,
+        combine: &'p Combine,
+        axes: &[AxisId],
+        operands: &[ValueId],
+    ) {
+        let places = region.places[task].clone();
+        match combine {
+            Combine::Monoid(monoid) => {
+                let (value, _) = self.eval(operands[0]);
+                let place = &places[0];
+                let indices = self.indices(&place.dims);
+                self.run(KernelOp::Combine {
+                    monoid: *monoid,
+                    place: place.id,
+                    indices,
+                    value,
+                });
+            }
+            Combine::ArgMin => self.extremum(&places, axes[0], operands[0], Prim::Lt),
+            Combine::ArgMax => self.extremum(&places, axes[0], operands[0], Prim::Gt),
+            Combine::Custom { op, .. } => self.apply(&places, op, operands),
+        }
+    }
+
+    /// Takes the current element if there was none yet, if it is better, or if only the best so far is not a number.
+    fn extremum(&mut self, places: &[Place], axis: AxisId, operand: ValueId, better: Prim) {
+        let [best, at, found] = places else {
+            unreachable!("three places")
+        };
+        let depth = self.depth();
+        let (value, _) = self.eval(operand);
+        let so_far = self.read(best);
+        let is_found = self.read(found);
+        let boolean = |this: &mut Self, prim, args| {
+            this.scalar(depth, KernelOp::Prim(prim, args), Elem::BOOL, None)
+        };
+        let first = boolean(self, Prim::Not, vec![is_found]);
+        let is_better = boolean(self, better, vec![value, so_far]);
+        let mut take = boolean(self, Prim::Or, vec![first, is_better]);
+        if self.out.elem(value).is_float() {
+            let was_nan = boolean(self, Prim::Ne, vec![so_far, so_far]);
+            let is_number = boolean(self, Prim::Eq, vec![value, value]);
+            let replaces = boolean(self, Prim::And, vec![was_nan, is_number]);
+            take = boolean(self, Prim::Or, vec![take, replaces]);
+        }
+        let (index, _) = self.index(axis);
+        self.push(Vec::new(), None);
+        self.write(best, value);
+        let number = KernelOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
+        let number = self.scalar(self.depth(), number, Elem::USIZE, None);
+        self.write(at, number);
+        let yes = self.constant(Lit::Bool(true));
+        self.write(found, yes);
+        let then = self.pop();
+        self.run(KernelOp::If {
+            cond: take,
+            then,
+            otherwise: Block::default(),
+        });
+    }
+
+    /// Applies an operator that works point for point to the places and the current elements.
+    fn apply(&mut self, places: &[Place], op: &'p Block<Bulk>, operands: &[ValueId]) {
+        let elements: Vec<ValueId> = operands
+            .iter()
+            .map(|&operand| self.eval(operand).0)
+            .collect();
+        let so_far: Vec<ValueId> = places.iter().map(|place| self.read(place)).collect();
+        let depth = self.depth();
+        for (&param, scalar) in op.params.iter().zip(so_far.into_iter().chain(elements)) {
+            self.remember(param, scalar, depth);
+        }
+        let next: Vec<ValueId> = op
+            .results
+            .iter()
+            .map(|&result| self.eval(result).0)
+            .collect();
+        for (place, value) in places.iter().zip(next) {
+            self.write(place, value);
+        }
+    }
+
+    /// The buffer of a scatter or update: that of its base if nobody reads the base any more, else a copy of it.
+    pub(super) fn versioned(
+        &mut self,
+        region: &mut Region<'p>,
+        task: TaskId,
+        stmt: &'p Stmt<Bulk>,
+    ) -> Place {
+        let (base, alone) = match &stmt.op {
+            BulkOp::Scatter { base, .. } => (*base, true),
+            BulkOp::Update { table, .. } => (*table, !region.tasks.list[task].order.is_empty()),
+            other => unreachable!("not a new version of an array: {other:?}"),
+        };
+        let result = stmt.results[0];
+        if let Some(BulkOp::Const(lit)) = self.facts.site(base).map(|s| &s.op) {
+            return self.place(result, Some(*lit));
+        }
+        let dims = self.rest(result);
+        match self.claim(region, task, base, &dims, alone) {
+            Some(buffer) => Place {
+                id: buffer,
+                is_buffer: true,
+                dims,
+            },
+            None => self.copy(base, result),
+        }
+    }
+
+    /// The buffer that holds `value` over `dims`, if it may be changed: nobody else reads it, and the caller does not own it.
+    pub(super) fn claim(
+        &mut self,
+        region: &Region<'p>,
+        task: TaskId,
+        value: ValueId,
+        dims: &[AxisId],
+        alone: bool,
+    ) -> Option<ValueId> {
+        let Some(Location::Buffer {
+            buffer, dims: held, ..
+        }) = self.location(value).cloned()
+        else {
+            return None;
+        };
+        let borrowed = self
+            .facts
+            .program
+            .params
+            .iter()
+            .any(|p| p.value == value && !p.owned);
+        (held == dims && !borrowed && region.is_last_use(self, value, task, alone))
+            .then_some(buffer)
+    }
+
+    /// A new buffer for `result` with the contents of `base`.
+    pub(super) fn copy(&mut self, base: ValueId, result: ValueId) -> Place {
+        let dims = self.rest(result);
+        if let Some(Location::Buffer {
+            buffer, dims: held, ..
+        }) = self.location(base).cloned()
+            && held == dims
+        {
+            let ty = self.out.ty(buffer).clone();
+            let id = self.bind(self.depth(), KernelOp::Copy(buffer), ty, Some(result));
+            return Place {
+                id,
+                dims,
+                is_buffer: true,
+            };
+        }
+        let place = self.place(result, None);
+        self.fill(&place, base);
+        place
+    }
+}

@@ -1,0 +1,524 @@
+//! What scheduling needs to know of a Bulk program: where values come from, who reads them, what they cost.
+
+use std::collections::BTreeMap;
+
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, ValueId};
+use crate::ops::Prim;
+
+/// Computing a value again is preferred to storing it while it costs no more than this many simple operations.
+const CHEAP: u32 = 12;
+
+/// What a value costs that is read from memory.
+const LOAD: u32 = 2;
+
+/// A truth value and what it must be.
+pub(super) type Cond = (ValueId, bool);
+
+/// Under which condition a value is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wanted {
+    /// By nobody.
+    Never,
+    /// On one side of selects on one condition only.
+    When(Cond),
+    /// Anywhere.
+    Always,
+}
+
+impl Wanted {
+    fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Never, wanted) | (wanted, Self::Never) => wanted,
+            (Self::When(a), Self::When(b)) if a == b => self,
+            (Self::When(_) | Self::Always, Self::When(_) | Self::Always) => Self::Always,
+        }
+    }
+}
+
+/// Side tables over the values of a program.
+pub(super) struct Facts<'p> {
+    pub(super) program: &'p Program<Bulk>,
+    /// The statement that binds a value; none for parameters.
+    sites: Vec<Option<&'p Stmt<Bulk>>>,
+    /// The block that binds a value.
+    homes: Vec<usize>,
+    /// Blocks by address.
+    blocks: BTreeMap<*const Block<Bulk>, usize>,
+    /// Statements that read a value, wherever they stand, each with its block.
+    readers: Vec<Vec<(&'p Stmt<Bulk>, usize)>>,
+    /// By block: the statement that holds it, and that one's block.
+    owners: Vec<Option<(&'p Stmt<Bulk>, usize)>>,
+    /// Whether a value is a result of the block that binds it.
+    given: Vec<bool>,
+    /// Whether a value is read somewhere else than at the current point.
+    gathered: Vec<bool>,
+    /// Whether a value that could be computed at each use is computed once.
+    kept: Vec<bool>,
+    cost: Vec<u32>,
+    wanted: Vec<Wanted>,
+}
+
+/// Whether an operation is computed where its value is needed and not as a task of its own.
+pub(super) fn on_demand(op: &BulkOp) -> bool {
+    match op {
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Gather { .. } => true,
+        BulkOp::Pack { .. }
+        | BulkOp::Reduce { .. }
+        | BulkOp::Scan { .. }
+        | BulkOp::Scatter { .. }
+        | BulkOp::Update { .. }
+        | BulkOp::Assert { .. }
+        | BulkOp::Loop { .. }
+        | BulkOp::While { .. } => false,
+    }
+}
+
+/// Simple operations that a primitive is worth.
+fn price(prim: Prim, elem: Elem) -> u32 {
+    match prim {
+        Prim::Cast(_) | Prim::Trust(_) | Prim::Neg | Prim::Not | Prim::Abs => 1,
+        Prim::Sqrt | Prim::Recip | Prim::Fract | Prim::Rem | Prim::RemEuclid | Prim::DivEuclid => 6,
+        Prim::Div => {
+            if elem.is_float() {
+                4
+            } else {
+                8
+            }
+        }
+        Prim::Powi => 4,
+        Prim::Exp
+        | Prim::Exp2
+        | Prim::ExpM1
+        | Prim::Ln
+        | Prim::Log2
+        | Prim::Log10
+        | Prim::Ln1p
+        | Prim::Sin
+        | Prim::Cos
+        | Prim::Tan
+        | Prim::Asin
+        | Prim::Acos
+        | Prim::Atan
+        | Prim::Atan2
+        | Prim::Sinh
+        | Prim::Cosh
+        | Prim::Tanh
+        | Prim::Asinh
+        | Prim::Acosh
+        | Prim::Atanh
+        | Prim::Hypot
+        | Prim::Powf
+        | Prim::Cbrt
+        | Prim::Pow => 20,
+        Prim::Add
+        | Prim::Sub
+        | Prim::Mul
+        | Prim::Min
+        | Prim::Max
+        | Prim::And
+        | Prim::Or
+        | Prim::Xor
+        | Prim::Shl
+        | Prim::Shr
+        | Prim::Eq
+        | Prim::Ne
+        | Prim::Lt
+        | Prim::Le
+        | Prim::Gt
+        | Prim::Ge
+        | Prim::Signum
+        | Prim::MulAdd
+        | Prim::Copysign
+        | Prim::Floor
+        | Prim::Ceil
+        | Prim::Round
+        | Prim::Trunc
+        | Prim::ToDegrees
+        | Prim::ToRadians
+        | Prim::IsNan
+        | Prim::IsFinite
+        | Prim::IsInfinite
+        | Prim::IsSignNegative
+        | Prim::IsSignPositive
+        | Prim::Check(_)
+        | Prim::InRange(_)
+        | Prim::ClampTo(_) => 1,
+        Prim::Wrap(_) | Prim::Mirror(_) => 4,
+    }
+}
+
+impl<'p> Facts<'p> {
+    pub(super) fn new(program: &'p Program<Bulk>) -> Self {
+        let n = program.values.len();
+        let mut facts = Self {
+            program,
+            sites: vec![None; n],
+            homes: vec![0; n],
+            blocks: BTreeMap::new(),
+            readers: vec![Vec::new(); n],
+            owners: Vec::new(),
+            given: vec![false; n],
+            gathered: vec![false; n],
+            kept: vec![false; n],
+            cost: vec![LOAD; n],
+            wanted: vec![Wanted::Never; n],
+        };
+        facts.survey(&program.body, None);
+        facts.price_and_keep(&program.body);
+        facts.want(&program.body);
+        facts
+    }
+
+    /// The statement that binds `value`.
+    pub(super) fn site(&self, value: ValueId) -> Option<&'p Stmt<Bulk>> {
+        self.sites[value.index()]
+    }
+
+    /// The block that binds `value`.
+    pub(super) fn home(&self, value: ValueId) -> usize {
+        self.homes[value.index()]
+    }
+
+    /// The number of a block.
+    pub(super) fn block(&self, block: &Block<Bulk>) -> usize {
+        self.blocks[&std::ptr::from_ref(block)]
+    }
+
+    pub(super) fn axes(&self, value: ValueId) -> &'p [AxisId] {
+        &self.program.ty(value).dims
+    }
+
+    pub(super) fn extent(&self, axis: AxisId) -> Extent {
+        self.program.decls.axes[axis.0 as usize].extent
+    }
+
+    pub(super) fn readers(&self, value: ValueId) -> &[(&'p Stmt<Bulk>, usize)] {
+        &self.readers[value.index()]
+    }
+
+    /// The statement of `block` that `stmt` of `home` is, or is inside of.
+    pub(super) fn statement_of(
+        &self,
+        mut stmt: &'p Stmt<Bulk>,
+        mut home: usize,
+        block: usize,
+    ) -> Option<&'p Stmt<Bulk>> {
+        while home != block {
+            (stmt, home) = self.owners[home]?;
+        }
+        Some(stmt)
+    }
+
+    /// Whether the block that binds the value also gives it.
+    pub(super) fn given(&self, value: ValueId) -> bool {
+        self.given[value.index()]
+    }
+
+    /// Whether `value` is computed by a task of its own.
+    pub(super) fn is_task(&self, value: ValueId) -> bool {
+        self.site(value).is_some_and(|stmt| !on_demand(&stmt.op)) || self.kept[value.index()]
+    }
+
+    pub(super) fn wanted(&self, value: ValueId) -> Wanted {
+        self.wanted[value.index()]
+    }
+
+    pub(super) fn is_dear(&self, value: ValueId) -> bool {
+        self.cost[value.index()] > CHEAP
+    }
+
+    /// The axes that a statement runs over, in the order of its loops: those of its results, and those it combines along.
+    pub(super) fn iteration(&self, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
+        let result = || stmt.results.first().map_or(&[][..], |&r| self.axes(r));
+        let mut order = Vec::new();
+        let push = |axes: &[AxisId], order: &mut Vec<AxisId>| {
+            for &axis in axes {
+                if !order.contains(&axis) {
+                    order.push(axis);
+                }
+            }
+        };
+        match &stmt.op {
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Map(..)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. } => {
+                push(result(), &mut order);
+            }
+            BulkOp::Pack { axis, .. } => push(&without(result(), &[*axis]), &mut order),
+            BulkOp::Reduce {
+                combine: Combine::Custom { op, .. },
+                ..
+            } if !is_simple(op) => {
+                push(&without(result(), &mixed(op)), &mut order);
+            }
+            BulkOp::Reduce { axes, operands, .. } => {
+                for &operand in operands {
+                    push(self.axes(operand), &mut order);
+                }
+                push(result(), &mut order);
+                push(axes, &mut order);
+            }
+            BulkOp::Scan { axis, op, .. } => {
+                let lanes = without(result(), &[*axis]);
+                push(
+                    &if is_simple(op) {
+                        lanes
+                    } else {
+                        without(&lanes, &mixed(op))
+                    },
+                    &mut order,
+                );
+            }
+            BulkOp::Scatter { at, over, .. } => {
+                // Axes of the base in front of the first scattered one were around the accumulator; the others are inside its loops.
+                let moved = |axis: &AxisId| at.iter().any(|(a, _)| a == axis);
+                let outer = result().iter().position(moved).unwrap_or(0);
+                push(&result()[..outer], &mut order);
+                push(over, &mut order);
+                let rest: Vec<_> = result()[outer..]
+                    .iter()
+                    .copied()
+                    .filter(|a| !moved(a))
+                    .collect();
+                push(&rest, &mut order);
+            }
+            BulkOp::Update { at, .. } => {
+                let moved: Vec<_> = at.iter().map(|&(a, _)| a).collect();
+                push(&without(result(), &moved), &mut order);
+            }
+            BulkOp::Assert { cond, .. } => push(self.axes(*cond), &mut order),
+            BulkOp::Loop { lanes, .. } | BulkOp::While { lanes, .. } => push(lanes, &mut order),
+        }
+        order
+    }
+
+    fn survey(&mut self, block: &'p Block<Bulk>, owner: Option<(&'p Stmt<Bulk>, usize)>) {
+        let id = self.blocks.len();
+        self.blocks.insert(block, id);
+        self.owners.push(owner);
+        for &param in &block.params {
+            self.homes[param.index()] = id;
+        }
+        for &result in &block.results {
+            self.given[result.index()] = true;
+        }
+        for stmt in &block.stmts {
+            for &result in &stmt.results {
+                self.sites[result.index()] = Some(stmt);
+                self.homes[result.index()] = id;
+            }
+            for operand in stmt.op.operands().into_iter().chain(stmt.guard) {
+                self.readers[operand.index()].push((stmt, id));
+            }
+            match &stmt.op {
+                BulkOp::Gather { table, at } if !at.is_empty() => {
+                    self.gathered[table.index()] = true
+                }
+                BulkOp::Update { table: base, .. } | BulkOp::Scatter { base, .. } => {
+                    let is_const = self
+                        .site(*base)
+                        .is_some_and(|s| matches!(s.op, BulkOp::Const(_)));
+                    self.gathered[base.index()] |= !is_const;
+                }
+                BulkOp::Scan { operands, op, .. }
+                | BulkOp::Reduce {
+                    combine: Combine::Custom { op, .. },
+                    operands,
+                    ..
+                } if !is_simple(op) => {
+                    operands
+                        .iter()
+                        .for_each(|v| self.gathered[v.index()] = true);
+                }
+                _ => {}
+            }
+            for inner in stmt.op.blocks() {
+                self.survey(inner, Some((stmt, id)));
+            }
+        }
+    }
+
+    /// Costs, in order; and which values are dear enough, and needed often enough, to be computed once.
+    fn price_and_keep(&mut self, block: &'p Block<Bulk>) {
+        for stmt in &block.stmts {
+            for inner in stmt.op.blocks() {
+                self.price_and_keep(inner);
+            }
+            if !on_demand(&stmt.op) {
+                continue;
+            }
+            let value = stmt.results[0];
+            let elem = stmt
+                .op
+                .operands()
+                .first()
+                .map_or(Elem::F64, |&v| self.program.elem(v));
+            let own = match &stmt.op {
+                BulkOp::Map(prim, _) => price(*prim, elem),
+                BulkOp::Select(..) => 1,
+                BulkOp::Gather { .. } => LOAD,
+                _ => 0,
+            };
+            let cost = stmt
+                .op
+                .operands()
+                .iter()
+                .fold(own, |sum, v| sum.saturating_add(self.cost_at_use(*v)));
+            self.cost[value.index()] = cost;
+            let axes = self.axes(value);
+            let again = self.readers(value).len() + usize::from(self.given(value)) > 1
+                || self.readers(value).iter().any(|&(reader, home)| {
+                    home != self.home(value)
+                        || self.iteration(reader).iter().any(|a| !axes.contains(a))
+                });
+            self.kept[value.index()] =
+                self.gathered[value.index()] || (!axes.is_empty() && cost > CHEAP && again);
+        }
+    }
+
+    fn cost_at_use(&self, value: ValueId) -> u32 {
+        match self.site(value) {
+            Some(stmt) if on_demand(&stmt.op) && !self.kept[value.index()] => {
+                self.cost[value.index()]
+            }
+            Some(_) => LOAD,
+            None => 0,
+        }
+    }
+
+    /// Under which conditions values are looked at, from the last to the first.
+    fn want(&mut self, block: &'p Block<Bulk>) {
+        for &result in &block.results {
+            self.wanted[result.index()] = Wanted::Always;
+        }
+        for stmt in block.stmts.iter().rev() {
+            let mut mine = match stmt.guard {
+                Some(guard) => Wanted::When((guard, true)),
+                None => stmt
+                    .results
+                    .iter()
+                    .fold(Wanted::Never, |w, r| w.or(self.wanted[r.index()])),
+            };
+            if matches!(stmt.op, BulkOp::Assert { .. }) && stmt.guard.is_none() {
+                mine = Wanted::Always;
+            }
+            let mut note = |value: ValueId, wanted: Wanted| {
+                let old = self.wanted[value.index()];
+                self.wanted[value.index()] = old.or(wanted);
+            };
+            match &stmt.op {
+                BulkOp::Select(cond, then, otherwise) => {
+                    note(*cond, mine);
+                    note(*then, Wanted::When((*cond, true)));
+                    note(*otherwise, Wanted::When((*cond, false)));
+                }
+                op => op.operands().into_iter().for_each(|v| note(v, mine)),
+            }
+            if let Some(guard) = stmt.guard {
+                note(guard, Wanted::Always);
+            }
+            for inner in stmt.op.blocks() {
+                for value in inner.free() {
+                    self.wanted[value.index()] = Wanted::Always;
+                }
+                self.want(inner);
+            }
+        }
+        for axis in &self.program.decls.axes {
+            if let Extent::Value(v) = axis.extent {
+                self.wanted[v.index()] = Wanted::Always;
+            }
+        }
+    }
+}
+
+/// The axes of `all` that are not among `some`.
+pub(super) fn without(all: &[AxisId], some: &[AxisId]) -> Vec<AxisId> {
+    all.iter().copied().filter(|a| !some.contains(a)).collect()
+}
+
+/// The axes along which a statement combines values in the loops around it: its results do not have them.
+pub(super) fn reduced(op: &BulkOp) -> &[AxisId] {
+    match op {
+        BulkOp::Reduce {
+            combine: Combine::Custom { op, .. },
+            ..
+        } if !is_simple(op) => &[],
+        BulkOp::Reduce { axes, .. } => axes,
+        BulkOp::Scatter { over, .. } => over,
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Gather { .. }
+        | BulkOp::Pack { .. }
+        | BulkOp::Scan { .. }
+        | BulkOp::Update { .. }
+        | BulkOp::Assert { .. }
+        | BulkOp::Loop { .. }
+        | BulkOp::While { .. } => &[],
+    }
+}
+
+/// The axes along which a statement must proceed in order in the loops around it.
+pub(super) fn sequential(op: &BulkOp) -> &[AxisId] {
+    match op {
+        BulkOp::Reduce {
+            combine: Combine::ArgMin | Combine::ArgMax | Combine::Custom { .. },
+            ..
+        } => reduced(op),
+        _ => &[],
+    }
+}
+
+/// Whether an operator works point for point, so that it can be applied wherever its operands are known.
+pub(super) fn is_simple(op: &Block<Bulk>) -> bool {
+    op.stmts.iter().all(|stmt| {
+        let whole =
+            matches!(&stmt.op, BulkOp::Gather { at, .. } if !at.is_empty()) || stmt.guard.is_some();
+        on_demand(&stmt.op) && !whole
+    })
+}
+
+/// The axes that an operator does more with than run along them.
+fn mixed(block: &Block<Bulk>) -> Vec<AxisId> {
+    let mut all = Vec::new();
+    let moved = |at: &[(AxisId, ValueId)]| at.iter().map(|&(axis, _)| axis).collect::<Vec<_>>();
+    for stmt in &block.stmts {
+        match &stmt.op {
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Map(..)
+            | BulkOp::Select(..)
+            | BulkOp::Assert { .. } => {}
+            BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => {
+                all.push(*axis)
+            }
+            BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => all.extend(moved(at)),
+            BulkOp::Reduce { axes, .. } => all.extend(axes),
+            BulkOp::Scatter { at, over, .. } => {
+                all.extend(moved(at));
+                all.extend(over);
+            }
+            BulkOp::Loop { axis, lanes, .. } => {
+                all.push(*axis);
+                all.extend(lanes);
+            }
+            BulkOp::While { lanes, .. } => all.extend(lanes),
+        }
+        for inner in stmt.op.blocks() {
+            all.extend(mixed(inner));
+        }
+    }
+    all
+}

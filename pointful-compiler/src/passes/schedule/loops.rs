@@ -1,0 +1,358 @@
+//! Sequential loops: `loop`, `while`, scans, and reductions with an operator that is not point for point.
+
+use super::build::{Builder, Location};
+use super::region::{Place, Region};
+use super::tasks::{Delivery, TaskId};
+use crate::ir::stages::bulk::Bulk;
+use crate::ir::stages::kernels::KernelOp;
+use crate::ir::{AxisId, Block, Elem, Lit, Stmt, ValueId};
+use crate::ops::Prim;
+
+/// A loop's state on its way: what the body calls it, where it is, and what it is next.
+struct State {
+    param: ValueId,
+    place: Place,
+    next: ValueId,
+    /// Where the next array is stored if it does not come in a buffer of its own.
+    spare: Option<Place>,
+}
+
+impl<'p> Builder<'p> {
+    /// `loop`.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one statement")]
+    pub(super) fn sequential_loop(
+        &mut self,
+        region: &mut Region<'p>,
+        task: TaskId,
+        stmt: &'p Stmt<Bulk>,
+        axis: AxisId,
+        reverse: bool,
+        init: &[ValueId],
+        body: &'p Block<Bulk>,
+    ) {
+        let states = self.states(region, task, init, &body.params[1..], &body.results);
+        let n = init.len();
+        let collected = self.collected(region, task, &stmt.results[n..], &body.results[n..], n);
+        let (index, extent) = self.new_index(axis);
+        self.push(vec![(axis, index)], None);
+        self.remember(body.params[0], index, self.depth());
+        self.step(body, &states, collected);
+        let block = self.pop();
+        self.run(KernelOp::For {
+            extent,
+            reverse,
+            body: block,
+        });
+        self.leave(region, task, &stmt.results[..n], &states);
+    }
+
+    /// `while`.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one statement")]
+    pub(super) fn while_loop(
+        &mut self,
+        region: &mut Region<'p>,
+        task: TaskId,
+        stmt: &'p Stmt<Bulk>,
+        init: &[ValueId],
+        cond: &'p Block<Bulk>,
+        body: &'p Block<Bulk>,
+        bound: Option<ValueId>,
+    ) {
+        let states = self.states(region, task, init, &body.params, &body.results);
+        let counter = bound.map(|bound| {
+            let (bound, _) = self.eval(bound);
+            let zero = self.constant(Lit::Int(crate::ir::Scalar::Usize, 0));
+            (
+                bound,
+                self.scalar(self.depth(), KernelOp::Var(zero), Elem::USIZE, None),
+            )
+        });
+        self.push(Vec::new(), None);
+        for (state, &param) in states.iter().zip(&cond.params) {
+            self.locate(param, state.place.location(self.depth()));
+        }
+        self.block(cond, &[], Vec::new(), &cond.results);
+        let (test, _) = self.eval(cond.results[0]);
+        let mut cond = self.pop();
+        cond.results = vec![test];
+        self.push(Vec::new(), None);
+        if let Some((bound, counter)) = counter {
+            let depth = self.depth();
+            let count = self.scalar(depth, KernelOp::Get(counter), Elem::USIZE, None);
+            let holds = self.scalar(
+                depth,
+                KernelOp::Prim(Prim::Lt, vec![count, bound]),
+                Elem::BOOL,
+                None,
+            );
+            self.run(KernelOp::Assert {
+                cond: holds,
+                message: "the loop runs longer than its bound".into(),
+            });
+            let one = self.constant(Lit::Int(crate::ir::Scalar::Usize, 1));
+            let value = self.scalar(
+                depth,
+                KernelOp::Prim(Prim::Add, vec![count, one]),
+                Elem::USIZE,
+                None,
+            );
+            self.run(KernelOp::Set {
+                place: counter,
+                value,
+            });
+        }
+        self.step(body, &states, Vec::new());
+        let body = self.pop();
+        self.run(KernelOp::While { cond, body });
+        self.leave(region, task, &stmt.results, &states);
+    }
+
+    /// `scan`: a loop that also collects its state.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one statement")]
+    pub(super) fn scan(
+        &mut self,
+        region: &mut Region<'p>,
+        task: TaskId,
+        stmt: &'p Stmt<Bulk>,
+        axis: AxisId,
+        init: &[ValueId],
+        operands: &[ValueId],
+        op: &'p Block<Bulk>,
+    ) {
+        let n = init.len();
+        let states = self.states(region, task, init, &op.params[..n], &op.results);
+        let collected = self.collected(region, task, &stmt.results, &op.results, 0);
+        self.along(axis, operands, &op.params[n..], |this| {
+            this.step(op, &states, collected)
+        });
+    }
+
+    /// A reduction whose operator is not point for point: a loop that gives its last state.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one statement")]
+    pub(super) fn fold(
+        &mut self,
+        region: &mut Region<'p>,
+        task: TaskId,
+        stmt: &'p Stmt<Bulk>,
+        axis: AxisId,
+        init: &[ValueId],
+        operands: &[ValueId],
+        op: &'p Block<Bulk>,
+    ) {
+        let n = init.len();
+        let states = self.states(region, task, init, &op.params[..n], &op.results);
+        self.along(axis, operands, &op.params[n..], |this| {
+            this.step(op, &states, Vec::new())
+        });
+        self.leave(region, task, &stmt.results, &states);
+    }
+
+    /// A loop along `axis` in which `params` are the current elements of `operands`.
+    fn along(
+        &mut self,
+        axis: AxisId,
+        operands: &[ValueId],
+        params: &[ValueId],
+        step: impl FnOnce(&mut Self),
+    ) {
+        let (index, extent) = self.new_index(axis);
+        self.push(vec![(axis, index)], None);
+        let depth = self.depth();
+        for (&operand, &param) in operands.iter().zip(params) {
+            if self.rest(param).is_empty() {
+                let (scalar, _) = self.eval(operand);
+                self.remember(param, scalar, depth);
+            } else if let Some(Location::Buffer { buffer, dims, .. }) =
+                self.location(operand).cloned()
+            {
+                self.locate(
+                    param,
+                    Location::Buffer {
+                        buffer,
+                        dims,
+                        depth,
+                    },
+                );
+            } else {
+                unreachable!("an operand whose elements are arrays is stored");
+            }
+        }
+        step(self);
+        let body = self.pop();
+        self.run(KernelOp::For {
+            extent,
+            reverse: false,
+            body,
+        });
+    }
+
+    /// Places for the states, holding their initial values.
+    fn states(
+        &mut self,
+        region: &Region<'p>,
+        task: TaskId,
+        init: &[ValueId],
+        params: &[ValueId],
+        nexts: &[ValueId],
+    ) -> Vec<State> {
+        let mut states: Vec<State> = Vec::new();
+        for ((&init, &param), &next) in init.iter().zip(params).zip(nexts) {
+            let dims = self.rest(param);
+            let place = if dims.is_empty() {
+                let (first, _) = self.eval(init);
+                let elem = self.elem(self.facts.program.elem(param));
+                let id = self.scalar(self.depth(), KernelOp::Var(first), elem, Some(param));
+                Place {
+                    id,
+                    dims,
+                    is_buffer: false,
+                }
+            } else {
+                match self.claim(region, task, init, &dims, true) {
+                    Some(id) => Place {
+                        id,
+                        dims,
+                        is_buffer: true,
+                    },
+                    None => self.copy(init, param),
+                }
+            };
+            let spare = (place.is_buffer && next != param && !self.comes_stored(next, param))
+                .then(|| self.place(param, None));
+            states.push(State {
+                param,
+                place,
+                next,
+                spare,
+            });
+        }
+        states
+    }
+
+    /// Whether the next version of a state is made by a task that leaves it in a buffer with the state's own axes.
+    fn comes_stored(&self, next: ValueId, param: ValueId) -> bool {
+        use crate::ir::stages::bulk::BulkOp;
+        let stored = self.facts.site(next).is_some_and(|stmt| {
+            stmt.guard.is_none()
+                && matches!(
+                    stmt.op,
+                    BulkOp::Update { .. }
+                        | BulkOp::Scatter { .. }
+                        | BulkOp::Loop { .. }
+                        | BulkOp::While { .. }
+                )
+        });
+        stored
+            && self.facts.home(next) == self.facts.home(param)
+            && self.rest(next) == self.rest(param)
+    }
+
+    /// The buffers that collected values are stored in, and where they go.
+    fn collected(
+        &mut self,
+        region: &Region<'p>,
+        task: TaskId,
+        results: &[ValueId],
+        values: &[ValueId],
+        first: usize,
+    ) -> Vec<(Delivery, ValueId)> {
+        let mut all = Vec::new();
+        for (k, (&result, &value)) in results.iter().zip(values).enumerate() {
+            let place = match region.places[task].get(first + k) {
+                Some(place) => place.clone(),
+                None => {
+                    let place = self.place(result, None);
+                    self.locate(result, place.location(self.depth()));
+                    place
+                }
+            };
+            all.push((
+                Delivery {
+                    value,
+                    dims: place.dims,
+                },
+                place.id,
+            ));
+        }
+        all
+    }
+
+    /// One iteration in the innermost frame: runs the block, then moves every state on.
+    fn step(
+        &mut self,
+        block: &'p Block<Bulk>,
+        states: &[State],
+        collected: Vec<(Delivery, ValueId)>,
+    ) {
+        let depth = self.depth();
+        let mut deliveries = Vec::new();
+        let mut outs = Vec::new();
+        let mut finals = Vec::new();
+        for state in states {
+            self.locate(state.param, state.place.location(depth));
+            match &state.spare {
+                Some(spare) => {
+                    deliveries.push(Delivery {
+                        value: state.next,
+                        dims: spare.dims.clone(),
+                    });
+                    outs.push((spare.id, spare.dims.clone()));
+                }
+                None => finals.push(state.next),
+            }
+        }
+        for (delivery, buffer) in collected {
+            outs.push((buffer, delivery.dims.clone()));
+            deliveries.push(delivery);
+        }
+        self.block(block, &deliveries, outs, &finals);
+        let scalars: Vec<Option<ValueId>> = states
+            .iter()
+            .map(|state| {
+                (!state.place.is_buffer && state.next != state.param)
+                    .then(|| self.eval(state.next).0)
+            })
+            .collect();
+        for (state, scalar) in states.iter().zip(scalars) {
+            if let Some(value) = scalar {
+                self.run(KernelOp::Set {
+                    place: state.place.id,
+                    value,
+                });
+            } else if let Some(spare) = &state.spare {
+                self.run(KernelOp::Swap(state.place.id, spare.id));
+            } else if let Some(&Location::Buffer { buffer, .. }) = self.location(state.next)
+                && buffer != state.place.id
+            {
+                self.run(KernelOp::Swap(state.place.id, buffer));
+            }
+        }
+    }
+
+    /// Says where the final states are; copies them out where that is outside the innermost frame.
+    fn leave(&mut self, region: &Region<'p>, task: TaskId, results: &[ValueId], states: &[State]) {
+        let depth = self.depth();
+        for (k, (&result, state)) in results.iter().zip(states).enumerate() {
+            let Some(outer) = region.places[task].get(k).cloned() else {
+                self.locate(result, state.place.location(depth));
+                continue;
+            };
+            let mut loops = Vec::new();
+            for &axis in &state.place.dims {
+                let (index, extent) = self.new_index(axis);
+                self.push(vec![(axis, index)], None);
+                loops.push(extent);
+            }
+            let value = self.read(&state.place);
+            self.write(&outer, value);
+            for extent in loops.into_iter().rev() {
+                let body = self.pop();
+                self.run(KernelOp::For {
+                    extent,
+                    reverse: false,
+                    body,
+                });
+            }
+        }
+    }
+}

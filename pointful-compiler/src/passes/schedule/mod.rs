@@ -1,0 +1,146 @@
+//! Scheduling: from definitions of whole arrays back to loops. This is contraction.
+//!
+//! # The idea
+//!
+//! A Bulk program says what every array is at every point, not when or where. Most arrays never need to exist:
+//! a value that its readers read at their own point is computed there (*on demand*), in the outermost loop in which it is known.
+//! What is left are [*tasks*](tasks): reductions, scatters, updates, loops, values too dear to compute twice, and the results.
+//! Tasks that run over the same axes share their [loops](tree); the value of a task is kept in the innermost loop around all its readers,
+//! as a scalar if they share all its axes, else in a buffer over the axes they do not share. Loops outside of which nothing is parallel
+//! yet become kernels.
+//!
+//! # Why it is sound
+//!
+//! 1. A task is put after everything it waits for, and into a loop with it only when it reads it at that loop's own index.
+//! 2. A parallel loop has no reader of another iteration's value (by 1), and what its iterations combine into is an accumulator.
+//! 3. A buffer is changed in place only when nobody reads the old contents any more; else it is copied.
+//! 4. What carries a guard, or is wanted on one side of a select only, is computed inside that branch.
+//!
+//! # Before and after
+//!
+//! ```text
+//! %0[n, k, d] = sub points, centres          par %n: N (add s) {
+//! %1[n, k, d] = mul %0, %0                     var m = inf
+//! %2[n, k] = reduce add [d] %1                 for k { var q = 0; for d { combine add q, … }; combine min m, q }
+//! %3[n] = reduce min [k] %2                    combine add s, m
+//! %4 = reduce add [n] %3                     }
+//! ```
+
+mod accumulate;
+mod build;
+mod facts;
+mod loops;
+mod region;
+mod tasks;
+mod tree;
+
+use build::{Builder, Location};
+use facts::Facts;
+use tasks::Delivery;
+
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{AxisId, Extent, Program, Type, ValueId};
+
+/// How a result of the function comes about.
+enum Outcome {
+    /// A scalar, computed at the end.
+    Scalar(ValueId),
+    /// Stored in a buffer made for it.
+    Stored(ValueId),
+    /// The buffer in which a task leaves it.
+    Left(ValueId),
+}
+
+/// Schedules a program.
+pub fn schedule(program: &Program<Bulk>) -> Program<Kernels> {
+    let mut builder = Builder::new(Facts::new(program));
+    let mut deliveries = Vec::new();
+    let mut outs = Vec::new();
+    let mut outcomes = Vec::new();
+    let mut finals = Vec::new();
+    let mut left: Vec<ValueId> = Vec::new();
+    for (&value, dims) in program.body.results.iter().zip(&program.decls.results) {
+        if dims.is_empty() {
+            finals.push(value);
+            outcomes.push(Outcome::Scalar(value));
+        } else if is_left_in_buffer(program, &builder.facts, value, dims) && !left.contains(&value)
+        {
+            left.push(value);
+            finals.push(value);
+            outcomes.push(Outcome::Left(value));
+        } else {
+            let buffer = result_buffer(&mut builder, value, dims);
+            deliveries.push(Delivery {
+                value,
+                dims: dims.clone(),
+            });
+            outs.push((buffer, dims.clone()));
+            outcomes.push(Outcome::Stored(buffer));
+        }
+    }
+    builder.block(&program.body, &deliveries, outs, &finals);
+    let results = outcomes
+        .into_iter()
+        .map(|outcome| match outcome {
+            Outcome::Scalar(value) => builder.eval(value).0,
+            Outcome::Stored(buffer) => buffer,
+            Outcome::Left(value) => match builder.location(value) {
+                Some(Location::Buffer { buffer, .. }) => *buffer,
+                Some(Location::Var { .. }) | None => {
+                    unreachable!("the task leaves its result in a buffer")
+                }
+            },
+        })
+        .collect();
+    let mut body = builder.pop();
+    body.results = results;
+    let mut out = builder.out;
+    out.body = body;
+    out
+}
+
+/// Whether a task leaves the array in a buffer of its own, with its axes in this order, so that it need not be stored again.
+fn is_left_in_buffer(
+    program: &Program<Bulk>,
+    facts: &Facts<'_>,
+    value: ValueId,
+    dims: &[AxisId],
+) -> bool {
+    if program.ty(value).dims != dims {
+        return false;
+    }
+    let owned = program.params.iter().any(|p| p.value == value && p.owned);
+    owned
+        || facts.site(value).is_some_and(|stmt| match &stmt.op {
+            BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. } => true,
+            // A reduction whose own axes are inside its sum accumulates into a buffer anyway.
+            BulkOp::Reduce { axes, .. } => facts
+                .iteration(stmt)
+                .first()
+                .is_some_and(|first| axes.contains(first)),
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Map(..)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Assert { .. } => false,
+        })
+}
+
+fn result_buffer(builder: &mut Builder<'_>, value: ValueId, dims: &[AxisId]) -> ValueId {
+    let elem = builder.elem(builder.facts.program.elem(value));
+    let extents: Vec<Extent> = dims.iter().map(|&axis| builder.extent_of(axis)).collect();
+    builder.bind(
+        0,
+        KernelOp::Alloc { fill: None },
+        Type::table(elem, extents),
+        Some(value),
+    )
+}

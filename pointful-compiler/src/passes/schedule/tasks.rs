@@ -1,0 +1,326 @@
+//! What has to be done in a block, and what each piece of work waits for.
+//!
+//! A *task* is a statement that cannot be computed at the point where its value is needed (a reduction, a loop, an update …),
+//! a value that is worth computing once, or the delivery of an array to its buffer. Everything else is computed on demand by the tasks that need it.
+
+use std::collections::BTreeMap;
+
+use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, reduced, sequential, without};
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Block, Extent, Operation, Stmt, ValueId};
+
+/// A task: an index into [`Tasks::list`].
+pub(super) type TaskId = usize;
+
+/// What a task does.
+#[derive(Clone, Copy)]
+pub(super) enum Kind<'p> {
+    /// Runs a statement.
+    Run(&'p Stmt<Bulk>),
+    /// Computes a value once.
+    Keep(ValueId),
+    /// Stores an array in the buffer that waits for it: the number says which.
+    Deliver(ValueId, usize),
+}
+
+/// One task waits for another.
+pub(super) struct Read {
+    pub(super) task: TaskId,
+    /// Axes of the other's result along which it must be complete first.
+    pub(super) complete: Vec<AxisId>,
+}
+
+pub(super) struct Task<'p> {
+    pub(super) kind: Kind<'p>,
+    /// Axes it runs over that are not open around the block, outermost first.
+    pub(super) order: Vec<AxisId>,
+    /// Those that its result does not have.
+    pub(super) reduced: Vec<AxisId>,
+    /// Those along which it must proceed in order.
+    pub(super) sequential: Vec<AxisId>,
+    /// A condition without which it need not or must not run.
+    pub(super) guard: Option<Cond>,
+    pub(super) reads: Vec<Read>,
+}
+
+impl Task<'_> {
+    /// The values it makes available.
+    pub(super) fn results(&self) -> Vec<ValueId> {
+        match self.kind {
+            Kind::Run(stmt) => stmt.results.clone(),
+            Kind::Keep(value) => vec![value],
+            Kind::Deliver(..) => Vec::new(),
+        }
+    }
+}
+
+/// An array and the order of axes in which a buffer waits for it.
+#[derive(Clone)]
+pub(super) struct Delivery {
+    pub(super) value: ValueId,
+    pub(super) dims: Vec<AxisId>,
+}
+
+/// The tasks of a block, each after those it waits for.
+pub(super) struct Tasks<'p> {
+    pub(super) list: Vec<Task<'p>>,
+    /// Tasks that a value needed at the end of the block waits for.
+    pub(super) finals: Vec<TaskId>,
+}
+
+/// Whether a statement runs a loop of its own at one point of its axes.
+pub(super) fn leaf_loop(op: &BulkOp) -> bool {
+    match op {
+        BulkOp::Reduce {
+            combine: Combine::Custom { op, .. },
+            ..
+        } => !is_simple(op),
+        BulkOp::Scan { .. } | BulkOp::Loop { .. } | BulkOp::While { .. } => true,
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Gather { .. }
+        | BulkOp::Pack { .. }
+        | BulkOp::Reduce { .. }
+        | BulkOp::Scatter { .. }
+        | BulkOp::Update { .. }
+        | BulkOp::Assert { .. } => false,
+    }
+}
+
+/// Which tasks a value waits for, and along which axes they must be complete.
+type Waits = BTreeMap<TaskId, Vec<AxisId>>;
+
+fn wait_for(waits: &mut Waits, other: &Waits, complete: &[AxisId]) {
+    for (&task, axes) in other {
+        let entry = waits.entry(task).or_default();
+        for &axis in axes.iter().chain(complete) {
+            if !entry.contains(&axis) {
+                entry.push(axis);
+            }
+        }
+    }
+}
+
+struct Survey<'f, 'p> {
+    facts: &'f Facts<'p>,
+    block: usize,
+    task_of: BTreeMap<ValueId, TaskId>,
+    memo: BTreeMap<ValueId, Waits>,
+}
+
+impl<'p> Survey<'_, 'p> {
+    fn waits(&mut self, value: ValueId) -> Waits {
+        if let Some(&task) = self.task_of.get(&value) {
+            return Waits::from([(task, Vec::new())]);
+        }
+        if let Some(waits) = self.memo.get(&value) {
+            return waits.clone();
+        }
+        let mut waits = Waits::new();
+        if let Some(stmt) = self.facts.site(value)
+            && self.facts.home(value) == self.block
+        {
+            waits = self.statement_waits(stmt);
+        }
+        self.memo.insert(value, waits.clone());
+        waits
+    }
+
+    /// What the statement itself reads; not what opening its axes needs.
+    fn statement_waits(&mut self, stmt: &Stmt<Bulk>) -> Waits {
+        let mut waits = Waits::new();
+        let add = |this: &mut Self, value: ValueId, complete: &[AxisId], waits: &mut Waits| {
+            let other = this.waits(value);
+            wait_for(waits, &other, complete);
+        };
+        let moved = |at: &[(AxisId, ValueId)]| at.iter().map(|&(axis, _)| axis).collect::<Vec<_>>();
+        match &stmt.op {
+            BulkOp::Const(_) | BulkOp::Iota(_) | BulkOp::Size(_) => {}
+            BulkOp::Map(_, args) => args.iter().for_each(|&v| add(self, v, &[], &mut waits)),
+            BulkOp::Pack { values, .. } => {
+                values.iter().for_each(|&v| add(self, v, &[], &mut waits))
+            }
+            BulkOp::Select(..) | BulkOp::Assert { .. } => {
+                stmt.op
+                    .operands()
+                    .iter()
+                    .for_each(|&v| add(self, v, &[], &mut waits));
+            }
+            BulkOp::Gather { table, at } => {
+                add(self, *table, &moved(at), &mut waits);
+                at.iter().for_each(|&(_, v)| add(self, v, &[], &mut waits));
+            }
+            BulkOp::Scatter {
+                base,
+                at,
+                value,
+                mask,
+                ..
+            } => {
+                add(self, *base, &moved(at), &mut waits);
+                at.iter()
+                    .map(|(_, v)| v)
+                    .chain([value])
+                    .chain(mask)
+                    .for_each(|&v| add(self, v, &[], &mut waits));
+            }
+            BulkOp::Update { table, at, value } => {
+                add(self, *table, &moved(at), &mut waits);
+                at.iter()
+                    .map(|(_, v)| v)
+                    .chain([value])
+                    .for_each(|&v| add(self, v, &[], &mut waits));
+            }
+            BulkOp::Reduce {
+                combine, operands, ..
+            } if !leaf_loop(&stmt.op) => {
+                operands.iter().for_each(|&v| add(self, v, &[], &mut waits));
+                if let Combine::Custom { init, op } = combine {
+                    init.iter()
+                        .copied()
+                        .chain(op.free())
+                        .for_each(|v| add(self, v, &[], &mut waits));
+                }
+            }
+            BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. } => {
+                // The whole loop runs at one point of its lanes: along all other axes what it reads must be there.
+                let lanes = self.facts.iteration(stmt);
+                let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
+                for value in stmt.op.operands().into_iter().chain(inside) {
+                    let other = self.waits(value);
+                    for (&task, axes) in &other {
+                        let mut complete = axes.clone();
+                        for (&result, _) in self.task_of.iter().filter(|(_, t)| **t == task) {
+                            complete.extend(without(self.facts.axes(result), &lanes));
+                        }
+                        wait_for(&mut waits, &Waits::from([(task, complete)]), &[]);
+                    }
+                }
+            }
+        }
+        for &result in &stmt.results {
+            self.extent_waits(self.facts.axes(result), &mut waits);
+        }
+        self.extent_waits(reduced(&stmt.op), &mut waits);
+        if let Some(guard) = stmt.guard {
+            add(self, guard, &[], &mut waits);
+        }
+        waits
+    }
+
+    fn extent_waits(&mut self, axes: &[AxisId], waits: &mut Waits) {
+        for &axis in axes {
+            if let Extent::Value(value) = self.facts.extent(axis) {
+                let other = self.waits(value);
+                wait_for(waits, &other, &[]);
+            }
+        }
+    }
+
+    /// The condition under which a task may be run, if there is one and it is known by the time the task is.
+    fn guard(
+        &mut self,
+        results: &[ValueId],
+        explicit: Option<ValueId>,
+        waits: &mut Waits,
+        this: TaskId,
+    ) -> Option<Cond> {
+        let implied = || {
+            let first = self.facts.wanted(*results.first()?);
+            let same = results.iter().all(|&r| self.facts.wanted(r) == first);
+            match first {
+                Wanted::When(cond) if same => Some(cond),
+                _ => None,
+            }
+        };
+        if let Some(guard) = explicit {
+            return Some((guard, true));
+        }
+        let (cond, side) = implied()?;
+        let axes = self.facts.axes(cond);
+        if results
+            .iter()
+            .any(|&r| axes.iter().any(|a| !self.facts.axes(r).contains(a)))
+        {
+            return None;
+        }
+        let other = self.waits(cond);
+        if other.keys().any(|&task| task >= this) {
+            return None;
+        }
+        wait_for(waits, &other, &[]);
+        Some((cond, side))
+    }
+}
+
+/// The tasks of `block` inside the axes `open`. `deliveries` are made at its end; `finals` are values needed there.
+pub(super) fn tasks<'p>(
+    facts: &Facts<'p>,
+    block: &'p Block<Bulk>,
+    open: &[AxisId],
+    deliveries: &[Delivery],
+    finals: &[ValueId],
+) -> Tasks<'p> {
+    let mut survey = Survey {
+        facts,
+        block: facts.block(block),
+        task_of: BTreeMap::new(),
+        memo: BTreeMap::new(),
+    };
+    let mut list: Vec<Task<'p>> = Vec::new();
+    let reads = |waits: Waits| {
+        waits
+            .into_iter()
+            .map(|(task, complete)| Read { task, complete })
+            .collect()
+    };
+    for stmt in &block.stmts {
+        let keep = on_demand(&stmt.op);
+        if keep && !facts.is_task(stmt.results[0]) {
+            continue;
+        }
+        let mut waits = survey.statement_waits(stmt);
+        let guard = survey.guard(&stmt.results, stmt.guard, &mut waits, list.len());
+        for &result in &stmt.results {
+            survey.task_of.insert(result, list.len());
+        }
+        list.push(Task {
+            kind: if keep {
+                Kind::Keep(stmt.results[0])
+            } else {
+                Kind::Run(stmt)
+            },
+            order: without(&facts.iteration(stmt), open),
+            reduced: reduced(&stmt.op).to_vec(),
+            sequential: sequential(&stmt.op).to_vec(),
+            guard,
+            reads: reads(waits),
+        });
+    }
+    for (slot, delivery) in deliveries.iter().enumerate() {
+        let waits = survey.waits(delivery.value);
+        list.push(Task {
+            kind: Kind::Deliver(delivery.value, slot),
+            order: without(&delivery.dims, open),
+            reduced: Vec::new(),
+            sequential: Vec::new(),
+            guard: None,
+            reads: reads(waits),
+        });
+    }
+    let mut last = Waits::new();
+    for &value in finals {
+        let other = survey.waits(value);
+        wait_for(&mut last, &other, &[]);
+    }
+    Tasks {
+        list,
+        finals: last.into_keys().collect(),
+    }
+}

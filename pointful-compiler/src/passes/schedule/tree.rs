@@ -1,0 +1,248 @@
+//! Which loops the tasks of a block share: a tree of loops with tasks at its leaves.
+//!
+//! Tasks are taken in order. A task joins the first loop over one of its axes that it may join, else it opens one.
+//! It may join a loop over `x` if every task that it waits for is in an earlier loop, or in this one and needed only at the same `x`
+//! (so that loops are only ever fused along axes that two tasks share by name). The same is then done inside each loop.
+
+use super::facts::Cond;
+use super::tasks::{Task, TaskId, Tasks};
+use crate::ir::AxisId;
+
+/// A node: an index into [`Tree::nodes`]. The root is 0.
+pub(super) type NodeId = usize;
+
+#[derive(Clone, Debug)]
+pub(super) enum NodeKind {
+    /// The block itself.
+    Root,
+    /// A loop over an axis; `in_order` when a task inside has to proceed in order.
+    Loop { axis: AxisId, in_order: bool },
+    /// Tasks that run only if a condition holds.
+    If(Cond),
+    /// One task, all of whose axes are open.
+    Leaf(TaskId),
+}
+
+pub(super) struct Node {
+    pub(super) kind: NodeKind,
+    pub(super) parent: NodeId,
+    pub(super) children: Vec<NodeId>,
+}
+
+pub(super) struct Tree {
+    pub(super) nodes: Vec<Node>,
+    /// By task: where its result is kept, the deepest node around it and all that read it.
+    pub(super) place: Vec<NodeId>,
+    /// By task: its leaf.
+    pub(super) leaf: Vec<NodeId>,
+}
+
+/// A loop, condition or task in the making.
+struct Cluster {
+    key: NodeKind,
+    tasks: Vec<TaskId>,
+}
+
+struct Grower<'t, 'p> {
+    tasks: &'t [Task<'p>],
+    guard_axes: &'t dyn Fn(Cond) -> Vec<AxisId>,
+    nodes: Vec<Node>,
+    leaf: Vec<NodeId>,
+}
+
+/// Grows the tree. `host`: whether the block is outside every kernel, so that loops in order must stay apart from parallel ones.
+/// `guard_axes`: the axes of a condition that are not open around the block.
+pub(super) fn tree(
+    tasks: &Tasks<'_>,
+    host: bool,
+    guard_axes: &dyn Fn(Cond) -> Vec<AxisId>,
+) -> Tree {
+    let root = Node {
+        kind: NodeKind::Root,
+        parent: 0,
+        children: Vec::new(),
+    };
+    let mut grower = Grower {
+        tasks: &tasks.list,
+        guard_axes,
+        nodes: vec![root],
+        leaf: vec![0; tasks.list.len()],
+    };
+    let all: Vec<TaskId> = (0..tasks.list.len()).collect();
+    grower.grow(0, &all, &mut Vec::new(), &mut Vec::new(), host);
+    let Grower { nodes, leaf, .. } = grower;
+    let mut tree = Tree {
+        nodes,
+        place: Vec::new(),
+        leaf,
+    };
+    tree.place = tree
+        .leaf
+        .iter()
+        .map(|&leaf| tree.nodes[leaf].parent)
+        .collect();
+    for (reader, task) in tasks.list.iter().enumerate() {
+        for read in &task.reads {
+            tree.place[read.task] = tree.meet(tree.place[read.task], tree.leaf[reader]);
+        }
+    }
+    for &task in &tasks.finals {
+        tree.place[task] = 0;
+    }
+    tree
+}
+
+impl Grower<'_, '_> {
+    fn grow(
+        &mut self,
+        parent: NodeId,
+        tasks: &[TaskId],
+        open: &mut Vec<AxisId>,
+        held: &mut Vec<Cond>,
+        host: bool,
+    ) {
+        let mut clusters: Vec<Cluster> = Vec::new();
+        // By task: the cluster it is in.
+        let mut cluster_of: Vec<(TaskId, usize)> = Vec::new();
+        for &id in tasks {
+            let task = &self.tasks[id];
+            let rest: Vec<AxisId> = task
+                .order
+                .iter()
+                .copied()
+                .filter(|a| !open.contains(a))
+                .collect();
+            let near: Vec<(usize, &super::tasks::Read)> = task
+                .reads
+                .iter()
+                .filter_map(|read| {
+                    cluster_of
+                        .iter()
+                        .find(|(t, _)| *t == read.task)
+                        .map(|&(_, c)| (c, read))
+                })
+                .collect();
+            let after = near.iter().map(|&(c, _)| c + 1).max().unwrap_or(0);
+            let guard = task.guard.filter(|g| {
+                !held.contains(g) && (self.guard_axes)(*g).iter().all(|a| open.contains(a))
+            });
+            let joined = if let Some(guard) = guard {
+                let first = near.iter().map(|&(c, _)| c).max().unwrap_or(0);
+                (first..clusters.len()).find(|&c| {
+                    matches!(clusters[c].key, NodeKind::If(g) if g == guard)
+                        && near.iter().all(|&(near, _)| near <= c)
+                })
+            } else {
+                (0..clusters.len())
+                    .find(|&c| self.may_join(&clusters[c], c, id, &rest, &near, host))
+            };
+            let cluster = joined.unwrap_or_else(|| {
+                debug_assert!(after <= clusters.len());
+                let key = match (guard, rest.first()) {
+                    (Some(guard), _) => NodeKind::If(guard),
+                    (None, Some(&axis)) => NodeKind::Loop {
+                        axis,
+                        in_order: host && task.sequential.contains(&axis),
+                    },
+                    (None, None) => NodeKind::Leaf(id),
+                };
+                clusters.push(Cluster {
+                    key,
+                    tasks: Vec::new(),
+                });
+                clusters.len() - 1
+            });
+            clusters[cluster].tasks.push(id);
+            cluster_of.push((id, cluster));
+        }
+        for Cluster { key, tasks } in clusters {
+            let node = self.nodes.len();
+            self.nodes.push(Node {
+                kind: key.clone(),
+                parent,
+                children: Vec::new(),
+            });
+            self.nodes[parent].children.push(node);
+            match key {
+                NodeKind::Leaf(task) => self.leaf[task] = node,
+                NodeKind::If(cond) => {
+                    held.push(cond);
+                    self.grow(node, &tasks, open, held, host);
+                    held.pop();
+                }
+                NodeKind::Loop { axis, in_order } => {
+                    open.push(axis);
+                    self.grow(node, &tasks, open, held, host && in_order);
+                    open.pop();
+                }
+                NodeKind::Root => {}
+            }
+        }
+    }
+
+    /// Whether a task may become part of a cluster that is a loop.
+    fn may_join(
+        &self,
+        cluster: &Cluster,
+        number: usize,
+        id: TaskId,
+        rest: &[AxisId],
+        near: &[(usize, &super::tasks::Read)],
+        host: bool,
+    ) -> bool {
+        let NodeKind::Loop { axis, in_order } = cluster.key else {
+            return false;
+        };
+        let task = &self.tasks[id];
+        if !rest.contains(&axis) || (host && task.sequential.contains(&axis) != in_order) {
+            return false;
+        }
+        let follows = near.iter().any(|&(c, _)| c == number);
+        if rest[0] != axis && !follows {
+            return false;
+        }
+        near.iter().all(|&(c, read)| {
+            let other = &self.tasks[read.task];
+            c < number
+                || (c == number
+                    && other.order.contains(&axis)
+                    && !other.reduced.contains(&axis)
+                    && !read.complete.contains(&axis))
+        })
+    }
+}
+
+impl Tree {
+    /// The deepest node that is around (or is) both.
+    fn meet(&self, mut a: NodeId, mut b: NodeId) -> NodeId {
+        // Parents have smaller numbers than their children.
+        while a != b {
+            if a > b {
+                a = self.nodes[a].parent;
+            } else {
+                b = self.nodes[b].parent;
+            }
+        }
+        a
+    }
+
+    /// Whether `node` is `ancestor` or below it.
+    pub(super) fn is_below(&self, mut node: NodeId, ancestor: NodeId) -> bool {
+        while node > ancestor {
+            node = self.nodes[node].parent;
+        }
+        node == ancestor
+    }
+
+    /// The tasks at the leaves below `node`, in order.
+    pub(super) fn tasks_below(&self, node: NodeId) -> Vec<TaskId> {
+        match self.nodes[node].kind {
+            NodeKind::Leaf(task) => vec![task],
+            NodeKind::Root | NodeKind::Loop { .. } | NodeKind::If(_) => self.nodes[node]
+                .children
+                .iter()
+                .flat_map(|&child| self.tasks_below(child))
+                .collect(),
+        }
+    }
+}
