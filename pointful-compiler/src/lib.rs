@@ -1,5 +1,6 @@
 //! The compiler behind the macros of pointful: tokens in, tokens out.
 
+pub mod derive;
 pub mod diag;
 pub mod interface;
 pub mod ir;

@@ -14,6 +14,10 @@ use crate::index_set::{Dyn, Either, Fin, IndexSet};
 /// # Safety
 /// `from_repr` undoes `to_repr`, which gives `None` for a value that does not fit `Meta`. Where `Meta` is an extent,
 /// a `Repr` is an ordinal in it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an element of a table",
+    note = "elements are `f32 f64 i32 i64 u8 u32 usize bool` and members of index sets"
+)]
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// How an element is stored.
     type Repr: Copy + PartialEq + Debug + Display + Send + Sync + 'static;

@@ -1,5 +1,7 @@
 //! What the expansions of pointful's macros name; no part of the stable interface.
 
+pub use std::vec::Vec;
+
 pub use crate::kernel;
 pub use crate::stats;
 pub use crate::{

@@ -1,1 +1,20 @@
 //! Array functions in plain Rust syntax, compiled to fused parallel code and differentiated at compile time.
+
+#[doc(hidden)]
+pub mod __private {
+    //! The only paths that generated code may name.
+
+    pub use pointful_runtime::private::*;
+}
+
+pub use pointful_macros::IndexSet;
+pub use pointful_runtime::{
+    Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexElement, IndexSet,
+    Members, Number, Plain, Product, StaticSet, Table, View, stats,
+};
+
+pub mod prelude {
+    //! What most programs use: types, traits and derives.
+
+    pub use crate::{Dyn, Either, Extent, Fin, Float, IndexSet, Table};
+}

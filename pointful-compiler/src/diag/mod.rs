@@ -1,8 +1,9 @@
 //! Diagnostics: what a user is told, and where.
 //!
-//! Every message stands in the catalogue, one function each: [`syntax`] for parsing and gathering, [`lowering`] for names, types and index sets.
+//! Every message stands in the catalogue, one function each: [`syntax`] for parsing and gathering, [`lowering`] for names, types and index sets, [`derive`] for the derives.
 //! Messages are lower case without a final dot; `help` says what to write instead.
 
+pub mod derive;
 pub mod lowering;
 pub mod syntax;
 

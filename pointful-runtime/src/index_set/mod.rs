@@ -28,6 +28,10 @@ use crate::extent::Extent;
 /// * `checked_ordinal` gives a number less than the extent's length, or `None`.
 /// * Ordinals number the members: `from_ordinal_unchecked` undoes `checked_ordinal`.
 /// * `axes` adds exactly `RANK` lengths, and their product is the extent's length.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an index set",
+    note = "write `#[derive(Clone, Copy, IndexSet)]` on a type of your own; `Dyn` and `Fin<N>` are index sets without a name"
+)]
 pub unsafe trait IndexSet: Copy + Send + Sync + 'static {
     /// What has to be known at run time to know how large the set is.
     type Size: Copy + Eq + fmt::Debug + Send + Sync + 'static;

@@ -1,0 +1,5 @@
+//! Derives: `#[derive(IndexSet)]`.
+
+mod index_set;
+
+pub use index_set::index_set;
