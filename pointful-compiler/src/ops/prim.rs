@@ -227,6 +227,32 @@ impl Prim {
         Self::PLAIN.iter().copied().find(|p| p.name() == name)
     }
 
+    /// The extent that it carries.
+    pub fn extent(self) -> Option<Extent> {
+        match self {
+            Self::Check(extent)
+            | Self::Wrap(extent)
+            | Self::ClampTo(extent)
+            | Self::Mirror(extent)
+            | Self::InRange(extent)
+            | Self::Trust(extent) => Some(extent),
+            _ => None,
+        }
+    }
+
+    /// The same primitive with another extent, if it carries one.
+    pub fn with_extent(self, extent: Extent) -> Self {
+        match self {
+            Self::Check(_) => Self::Check(extent),
+            Self::Wrap(_) => Self::Wrap(extent),
+            Self::ClampTo(_) => Self::ClampTo(extent),
+            Self::Mirror(_) => Self::Mirror(extent),
+            Self::InRange(_) => Self::InRange(extent),
+            Self::Trust(_) => Self::Trust(extent),
+            plain => plain,
+        }
+    }
+
     /// Whether evaluating it may panic, so that it must stay behind its guard.
     pub fn may_panic(self, operands: &[Elem]) -> bool {
         match self {

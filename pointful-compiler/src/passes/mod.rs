@@ -1,3 +1,19 @@
-//! Passes: functions from one program to another.
+//! Passes: functions from a program to a program, one idea each.
 
+use crate::ir::{Program, Stage};
+
+pub mod bulk;
 pub mod schedule;
+
+pub use bulk::bulk;
+
+/// A pass as a value, so that dumps, timings and tests can name it.
+#[derive(Clone, Copy)]
+pub struct Pass<A: Stage, B: Stage = A> {
+    /// What it is called in dumps and filetests.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub about: &'static str,
+    /// The pass itself.
+    pub run: fn(&Program<A>) -> Program<B>,
+}
