@@ -1,0 +1,20 @@
+//! What the examples share: reading the benchmark suites' data, and where pictures go.
+
+use std::path::PathBuf;
+
+pub mod futhark;
+
+/// A file of `examples/data`.
+pub fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+/// Where an example leaves a picture: `target/pictures`.
+///
+/// # Panics
+/// If the folder cannot be made.
+pub fn picture(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/pictures");
+    std::fs::create_dir_all(&folder).expect("the folder for pictures can be made");
+    folder.canonicalize().expect("the folder is there").join(name)
+}
