@@ -39,11 +39,6 @@ pub trait Plain: Element<Repr = Self, Meta = ()> + PartialEq + Debug + Display {
 
 impl<T: Element<Repr = T, Meta = ()> + PartialEq + Debug + Display> Plain for T {}
 
-/// A member of an index set as an element: stored as its ordinal.
-pub trait IndexElement: IndexSet + Element<Repr = usize, Meta = Extent<Self>> {}
-
-impl<K: IndexSet + Element<Repr = usize, Meta = Extent<K>>> IndexElement for K {}
-
 macro_rules! plain {
     ($($T:ty)*) => {$(
         // SAFETY: both directions are the identity.

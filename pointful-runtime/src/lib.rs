@@ -22,7 +22,7 @@ pub mod stats;
 mod table;
 
 pub use buffer::Buf;
-pub use element::{Element, IndexElement, Plain};
+pub use element::{Element, Plain};
 pub use error::Error;
 pub use extent::{Extent, Members};
 pub use index_set::{Axes, Compound, Dyn, Either, Fin, IndexSet, Product, StaticSet};

@@ -259,6 +259,8 @@ impl<'a> Correspondence<'a> {
                 ) -> ::core::fmt::Result {
                     <#model as ::pointful::__private::IndexSet>::fmt_size(size, f)
                 }
+
+                ::pointful::__private::stored_as_ordinals!();
             }
         }
     }

@@ -1,8 +1,10 @@
 //! Sets that are not made of others: one axis each, or none.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::{Axes, IndexSet, StaticSet};
+use crate::buffer::Buf;
 use crate::error::Error;
 use crate::extent::Extent;
 
@@ -70,6 +72,8 @@ unsafe impl<const N: usize> IndexSet for Fin<N> {
     fn fmt_size((): (), f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{N}")
     }
+
+    crate::__stored_as_ordinals!();
 }
 
 impl<const N: usize> StaticSet for Fin<N> {
@@ -115,6 +119,8 @@ unsafe impl IndexSet for Dyn {
     fn fmt_size(size: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{size}")
     }
+
+    crate::__stored_as_ordinals!();
 }
 
 // SAFETY: `false` is 0 and `true` is 1, of 2.
@@ -148,6 +154,21 @@ unsafe impl IndexSet for bool {
 
     fn fmt_size((): (), f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("2")
+    }
+
+    fn target((): ()) -> Extent<bool> {
+        Extent::new(())
+    }
+
+    fn ordinals(stored: &[bool]) -> Cow<'_, [usize]> {
+        Cow::Owned(stored.iter().map(|&b| usize::from(b)).collect())
+    }
+
+    fn store(ordinals: Buf<usize>, _: Extent<bool>) -> (Buf<bool>, ()) {
+        (
+            Buf::from_vec(ordinals.iter().map(|&k| k != 0).collect()),
+            (),
+        )
     }
 }
 
@@ -184,6 +205,8 @@ unsafe impl IndexSet for () {
     fn fmt_size((): (), f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("1")
     }
+
+    crate::__stored_as_ordinals!();
 }
 
 impl StaticSet for () {

@@ -102,6 +102,8 @@ macro_rules! product {
                 )+
                 f.write_str(")")
             }
+
+            crate::__stored_as_ordinals!();
         }
 
         impl<$($Set: StaticSet),+> StaticSet for ($($Set,)+) {
@@ -237,6 +239,8 @@ unsafe impl<A: IndexSet, B: IndexSet> IndexSet for Either<A, B> {
         f.write_str(" + ")?;
         B::fmt_size(b, f)
     }
+
+    crate::__stored_as_ordinals!();
 }
 
 impl<A: StaticSet, B: StaticSet> StaticSet for Either<A, B> {

@@ -4,14 +4,42 @@ mod basic;
 mod compound;
 mod name;
 
+use std::borrow::Cow;
 use std::fmt;
 
 pub use basic::{Dyn, Fin};
 pub use compound::{Compound, Either, Product};
 pub(crate) use name::SetName;
 
+use crate::buffer::Buf;
+use crate::element::Element;
 use crate::error::Error;
 use crate::extent::Extent;
+
+/// How a table stores members of a set: as their ordinals. For use inside `impl IndexSet`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __stored_as_ordinals {
+    () => {
+        #[inline(always)]
+        fn target(meta: $crate::Extent<Self>) -> $crate::Extent<Self> {
+            meta
+        }
+
+        #[inline(always)]
+        fn ordinals(stored: &[usize]) -> ::std::borrow::Cow<'_, [usize]> {
+            ::std::borrow::Cow::Borrowed(stored)
+        }
+
+        #[inline(always)]
+        fn store(
+            ordinals: $crate::Buf<usize>,
+            target: $crate::Extent<Self>,
+        ) -> ($crate::Buf<usize>, $crate::Extent<Self>) {
+            (ordinals, target)
+        }
+    };
+}
 
 /// The type of the members of a finite ordered set.
 ///
@@ -27,12 +55,13 @@ use crate::extent::Extent;
 /// * `checked_len` depends on its argument alone, is at most `isize::MAX`, and equal sizes have equal lengths.
 /// * `checked_ordinal` gives a number less than the extent's length, or `None`.
 /// * Ordinals number the members: `from_ordinal_unchecked` undoes `checked_ordinal`.
+/// * `ordinals` gives ordinals in `target(meta)` for members stored with `meta`, and `store` undoes it.
 /// * `axes` adds exactly `RANK` lengths, and their product is the extent's length.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an index set",
     note = "write `#[derive(Clone, Copy, IndexSet)]` on a type of your own; `Dyn` and `Fin<N>` are index sets without a name"
 )]
-pub unsafe trait IndexSet: Copy + Send + Sync + 'static {
+pub unsafe trait IndexSet: Element {
     /// What has to be known at run time to know how large the set is.
     type Size: Copy + Eq + fmt::Debug + Send + Sync + 'static;
 
@@ -62,6 +91,18 @@ pub unsafe trait IndexSet: Copy + Send + Sync + 'static {
 
     /// Writes a size for people: `5`, `(3, 4)`.
     fn fmt_size(size: Self::Size, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+
+    /// The extent of the set, as a table of its members keeps it.
+    #[doc(hidden)]
+    fn target(meta: Self::Meta) -> Extent<Self>;
+
+    /// The ordinals of members as a table stores them: no copy but for `bool`, which is stored as itself.
+    #[doc(hidden)]
+    fn ordinals(stored: &[Self::Repr]) -> Cow<'_, [usize]>;
+
+    /// Members as a table stores them, from their ordinals in `target`: no copy but for `bool`.
+    #[doc(hidden)]
+    fn store(ordinals: Buf<usize>, target: Extent<Self>) -> (Buf<Self::Repr>, Self::Meta);
 
     /// The number of this member in the set's order.
     ///

@@ -1,13 +1,14 @@
 //! Tables of indices: every element is a member of a set whose extent the table keeps.
 
+use std::borrow::Cow;
+
 use super::{Table, check_length};
 use crate::buffer::Buf;
-use crate::element::IndexElement;
 use crate::error::Error;
 use crate::extent::Extent;
 use crate::index_set::{IndexSet, SetName};
 
-impl<I: IndexSet, K: IndexElement> Table<I, K> {
+impl<I: IndexSet, K: IndexSet> Table<I, K> {
     /// The table whose elements are the members of `target` with these ordinals, in the vector's own memory.
     ///
     /// # Errors
@@ -30,11 +31,8 @@ impl<I: IndexSet, K: IndexElement> Table<I, K> {
         check_length(extent, ordinals.len())?;
         let len = target.len();
         match ordinals.iter().position(|&ordinal| ordinal >= len) {
-            None => Ok(Table {
-                extent,
-                meta: target,
-                data: Buf::from_vec(ordinals),
-            }),
+            // SAFETY: both lengths and every ordinal have just been checked.
+            None => Ok(unsafe { Self::from_ordinals(extent, target, Buf::from_vec(ordinals)) }),
             Some(position) => Err(Error::InvalidIndex {
                 position,
                 value: ordinals[position],
@@ -49,13 +47,34 @@ impl<I: IndexSet, K: IndexElement> Table<I, K> {
     /// # Panics
     /// If a value is no member of `target`.
     pub fn from_fn_into(extent: Extent<I>, target: Extent<K>, f: impl FnMut(I) -> K) -> Self {
-        Self::of_members(extent, target, f)
+        let (_, meta) = K::store(Buf::from_vec(Vec::new()), target);
+        Self::of_members(extent, meta, f)
     }
 
     /// The extent of the set whose members the elements are.
     #[inline(always)]
     pub fn target(&self) -> Extent<K> {
-        self.meta
+        K::target(self.meta)
+    }
+
+    /// The ordinals of the elements in row-major order; borrowed but for `bool`.
+    #[inline(always)]
+    pub fn ordinals(&self) -> Cow<'_, [usize]> {
+        K::ordinals(&self.data)
+    }
+
+    /// The table of the members of `target` with these ordinals: what generated code makes its results of.
+    ///
+    /// # Safety
+    /// There is an ordinal for each member of `extent`, and each is below `target.len()`.
+    #[doc(hidden)]
+    pub unsafe fn from_ordinals(
+        extent: Extent<I>,
+        target: Extent<K>,
+        ordinals: Buf<usize>,
+    ) -> Self {
+        let (data, meta) = K::store(ordinals, target);
+        Table { extent, meta, data }
     }
 
     /// Replaces one element.
@@ -64,8 +83,10 @@ impl<I: IndexSet, K: IndexElement> Table<I, K> {
     /// If `index` is no member of the table's set, or `value` no member of the set it indexes.
     #[track_caller]
     pub fn set(&mut self, index: I, value: K) {
-        let ordinal = value.ordinal(self.meta);
         let position = index.ordinal(self.extent);
-        self.data[position] = ordinal;
+        let Some(stored) = value.to_repr(self.meta) else {
+            panic!("the value is no member of the set that the table's elements belong to");
+        };
+        self.data[position] = stored;
     }
 }
