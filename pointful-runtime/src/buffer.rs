@@ -104,10 +104,10 @@ impl<T: Copy> DerefMut for Buf<T> {
 
 impl<T: Copy> Clone for Buf<T> {
     fn clone(&self) -> Self {
-        let copy = OutBuf::new(self.len);
+        let mut copy = OutBuf::new(self.len);
         // SAFETY: two different allocations of `len` elements each, all of which are written.
         unsafe {
-            std::ptr::copy_nonoverlapping(self.start.as_ptr(), copy.start.as_ptr(), self.len);
+            std::ptr::copy_nonoverlapping(self.start.as_ptr(), copy.out().start, self.len);
             copy.assume_init()
         }
     }
@@ -150,35 +150,35 @@ impl<T: Copy> FromIterator<T> for Buf<T> {
     }
 }
 
-/// An output that is not written yet: memory for `len` elements.
+/// A buffer that is being written: memory for `len` elements, some of which may not be initialised.
 ///
-/// Nothing can be read through it; it becomes a [`Buf`] once every element has been written. Dropped before that, it
-/// gives the memory back.
-#[derive(Debug)]
-pub struct OutBuf<T: Copy> {
-    start: NonNull<T>,
-    len: usize,
-}
-
-// SAFETY: an output owns its memory, in which there is nothing that a thread could care for.
-unsafe impl<T: Copy + Send> Send for OutBuf<T> {}
+/// It becomes a [`Buf`] once every element has been written. A [`Buf`] becomes one without a copy, to be written over.
+pub struct OutBuf<T: Copy>(Buf<T>);
 
 impl<T: Copy> OutBuf<T> {
     /// Memory for `len` elements, 64-byte aligned and not initialised.
     pub fn new(len: usize) -> Self {
-        OutBuf {
+        OutBuf(Buf {
             start: allocate(len),
             len,
-        }
+            owner: Owner::Here,
+            holds: PhantomData,
+        })
     }
 
     /// The view through which kernels write.
     #[inline(always)]
     pub fn out(&mut self) -> Out<T> {
-        Out {
-            start: self.start.as_ptr(),
-            len: self.len,
-        }
+        self.0.out()
+    }
+
+    /// The elements, for kernels that only read.
+    ///
+    /// # Safety
+    /// Every element that is read has been written.
+    #[inline(always)]
+    pub unsafe fn written(&self) -> &[T] {
+        &self.0
     }
 
     /// The finished buffer.
@@ -187,19 +187,13 @@ impl<T: Copy> OutBuf<T> {
     /// Every element has been written.
     #[inline(always)]
     pub unsafe fn assume_init(self) -> Buf<T> {
-        let done = std::mem::ManuallyDrop::new(self);
-        Buf {
-            start: done.start,
-            len: done.len,
-            owner: Owner::Here,
-            holds: PhantomData,
-        }
+        self.0
     }
 
     /// Writes every element and gives the finished buffer.
     fn fill_with(mut self, mut value: impl FnMut(usize) -> T) -> Buf<T> {
         let out = self.out();
-        for index in 0..self.len {
+        for index in 0..out.len() {
             // SAFETY: in bounds, and nobody else has the view.
             unsafe { out.write(index, value(index)) };
         }
@@ -208,10 +202,18 @@ impl<T: Copy> OutBuf<T> {
     }
 }
 
-impl<T: Copy> Drop for OutBuf<T> {
-    fn drop(&mut self) {
-        // SAFETY: allocated for `len` elements by `new`; `assume_init` forgets the output and so never drops it.
-        unsafe { deallocate(self.start, self.len) }
+impl<T: Copy> From<Buf<T>> for OutBuf<T> {
+    fn from(buf: Buf<T>) -> Self {
+        OutBuf(buf)
+    }
+}
+
+impl<T: Copy> fmt::Debug for OutBuf<T> {
+    /// Only the length: elements may not be initialised.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutBuf")
+            .field("len", &self.0.len)
+            .finish_non_exhaustive()
     }
 }
 
@@ -410,6 +412,20 @@ mod tests {
             view.slots(0..1)[0].write(8);
         }
         assert_eq!(buf[..], [8, 5, 5, 9, 16, 25, 37]);
+    }
+
+    #[test]
+    fn a_finished_buffer_is_written_over_in_place() {
+        let buf = Buf::from_fn(3, |k| k as i32);
+        let start = buf.as_ptr();
+        let mut out = OutBuf::from(buf);
+        // SAFETY: in bounds, on one thread, and all elements are initialised.
+        let buf = unsafe {
+            out.out().write(1, 7);
+            assert_eq!(out.written(), [0, 7, 2]);
+            out.assume_init()
+        };
+        assert_eq!((buf.as_ptr(), &buf[..]), (start, &[0, 7, 2][..]));
     }
 
     #[test]

@@ -93,8 +93,11 @@ pub unsafe fn get<T: Copy>(slice: &[T], index: usize) -> T {
 ///
 /// Lanes are strided parts of a reduction, so the operator commutes. There is at least one lane.
 #[inline(always)]
-pub fn fold_lanes<T: Copy, const N: usize>(mut lanes: [T; N], combine: impl Fn(T, T) -> T) -> T {
+pub fn fold_lanes<T: Copy, const N: usize>(lanes: [T; N], combine: impl Fn(T, T) -> T) -> T {
     const { assert!(N > 0, "a reduction has at least one lane") }
+    // Where the optimiser sees the tree, it groups the lanes in registers as the tree pairs them, by twos, and computes
+    // whatever was combined into them in vectors as narrow as that.
+    let mut lanes = std::hint::black_box(lanes);
     let mut left = N;
     while left > 1 {
         let pairs = left / 2;
