@@ -2,6 +2,7 @@
 
 pub mod derive;
 pub mod diag;
+pub mod emit;
 pub mod interface;
 pub mod ir;
 pub mod ops;

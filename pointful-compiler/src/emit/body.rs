@@ -1,0 +1,442 @@
+//! Statements that run one after the other, of the host or of one iteration of a kernel.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
+
+use super::names::ident;
+use super::unit::{Unit, usize_literal};
+use super::{kernel, lanes, scalar, strips, tokens};
+use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId};
+
+/// How the code being emitted reaches a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Storage {
+    /// `&[T]`: it is only read.
+    Slice,
+    /// `Out<T>`: the view of a kernel that writes it.
+    View,
+    /// `OutBuf<T>`: it is owned here.
+    Owned,
+    /// `[T; N]` on the stack: private to an iteration, and small.
+    Array,
+}
+
+/// Arrays of up to this many bytes live on the stack.
+const STACK_BYTES: u64 = 1024;
+
+/// The emission of one function body.
+pub(super) struct Body<'u> {
+    pub(super) unit: &'u Unit<'u>,
+    storage: BTreeMap<ValueId, Storage>,
+    /// Buffers whose memory was made before the outermost loop around their `alloc`.
+    hoisted: BTreeSet<ValueId>,
+    /// Scalar places that are addressed as `place_lanes[lane]` at the moment.
+    pub(super) in_lanes: BTreeSet<ValueId>,
+    /// Whether a loop is open, so that no more buffers are moved before it.
+    in_loop: bool,
+    /// Whether small buffers may live on the stack: in kernels, where nobody else needs a view of them.
+    on_stack: bool,
+    /// Whether reductions are split into lanes.
+    splits_reductions: bool,
+    /// The kernels launched, as items. Empty in a kernel.
+    pub(super) kernels: Vec<TokenStream>,
+}
+
+impl<'u> Body<'u> {
+    /// A body that reaches these buffers from outside.
+    pub(super) fn new(
+        unit: &'u Unit<'u>,
+        storage: BTreeMap<ValueId, Storage>,
+        on_stack: bool,
+    ) -> Self {
+        Self {
+            unit,
+            storage,
+            hoisted: BTreeSet::new(),
+            in_lanes: BTreeSet::new(),
+            in_loop: false,
+            on_stack,
+            splits_reductions: true,
+            kernels: Vec::new(),
+        }
+    }
+
+    /// How a buffer is reached.
+    pub(super) fn storage(&self, buffer: ValueId) -> Storage {
+        self.storage[&buffer]
+    }
+
+    /// The statements of a block.
+    pub(super) fn block(&mut self, block: &Block<Kernels>) -> TokenStream {
+        block.stmts.iter().map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    /// Some statements of a block.
+    pub(super) fn block_of(&mut self, stmts: &[&Stmt<Kernels>]) -> TokenStream {
+        stmts.iter().map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> TokenStream {
+        let unit = self.unit;
+        let name = || unit.names.value(stmt.results[0]);
+        match &stmt.op {
+            // Written out where they are used.
+            KernelOp::Const(_) | KernelOp::Size(_) => TokenStream::new(),
+            KernelOp::Prim(prim, args) => {
+                let name = name();
+                let operands: Vec<_> = args.iter().map(|&arg| unit.operand(arg)).collect();
+                let value = scalar::prim(*prim, &operands, |extent| unit.length(extent));
+                tokens!(let #name = #value;)
+            }
+            KernelOp::Select(cond, then, otherwise) => {
+                let name = name();
+                let (cond, then, otherwise) =
+                    (unit.value(*cond), unit.value(*then), unit.value(*otherwise));
+                tokens!(let #name = if #cond { #then } else { #otherwise };)
+            }
+            KernelOp::Alloc { fill } => {
+                let declared = self.alloc_here(stmt.results[0]);
+                let filled = fill.map(|fill| self.fill(stmt.results[0], fill));
+                tokens!(#declared #filled)
+            }
+            KernelOp::Copy(source) => {
+                let declared = self.alloc_here(stmt.results[0]);
+                let copied = self.each_element(stmt.results[0], &self.read(*source, &tokens!(at)));
+                tokens!(#declared #copied)
+            }
+            KernelOp::Load { buffer, indices } => {
+                let name = name();
+                let value = self.read(*buffer, &unit.position(*buffer, indices));
+                tokens!(let #name = #value;)
+            }
+            KernelOp::Store {
+                buffer,
+                indices,
+                value,
+            } => self.write(
+                *buffer,
+                &unit.position(*buffer, indices),
+                &unit.value(*value),
+            ),
+            KernelOp::Combine {
+                monoid,
+                place,
+                indices,
+                value,
+            } => self.combine(*monoid, *place, indices, &unit.value(*value)),
+            KernelOp::Var(initial) => {
+                let (name, ty, initial) = (name(), unit.ty(stmt.results[0]), unit.value(*initial));
+                if self.in_lanes.contains(&stmt.results[0]) {
+                    let place = self.place(stmt.results[0]);
+                    tokens!(#place = #initial;)
+                } else {
+                    tokens!(let mut #name: #ty = #initial;)
+                }
+            }
+            KernelOp::Get(place) => {
+                let (name, place) = (name(), self.place(*place));
+                tokens!(let #name = #place;)
+            }
+            KernelOp::Set { place, value } => {
+                let (place, value) = (self.place(*place), unit.value(*value));
+                tokens!(#place = #value;)
+            }
+            KernelOp::Swap(a, b) => {
+                let (a, b) = (unit.names.value(*a), unit.names.value(*b));
+                tokens!(::core::mem::swap(&mut #a, &mut #b);)
+            }
+            KernelOp::For {
+                extent,
+                reverse,
+                body,
+            } => self.in_outermost_loop(&[body], |emit| {
+                let stop = unit.extent(*extent);
+                let index = body.params[0];
+                if *reverse {
+                    let (index, inner) = (unit.names.value(index), emit.block(body));
+                    tokens!(for #index in (0..#stop).rev() { #inner })
+                } else {
+                    emit.counted(index, body, *extent, &tokens!(0usize), &stop)
+                }
+            }),
+            KernelOp::Par {
+                name,
+                extents,
+                accs,
+                body,
+            } => kernel::launch(self, name, extents, accs, body),
+            KernelOp::Assert { cond, message } => {
+                let cond = unit.value(*cond);
+                tokens!(::core::assert!(#cond, "{}", #message);)
+            }
+            KernelOp::While { cond, body } => self.in_outermost_loop(&[cond, body], |emit| {
+                let test = emit.block(cond);
+                let go_on = unit.value(cond.results[0]);
+                let inner = emit.block(body);
+                tokens!(loop { #test if !#go_on { break; } #inner })
+            }),
+            KernelOp::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let cond = unit.value(*cond);
+                let then = self.block(then);
+                let otherwise = self.block(otherwise);
+                if otherwise.is_empty() {
+                    tokens!(if #cond { #then })
+                } else {
+                    tokens!(if #cond { #then } else { #otherwise })
+                }
+            }
+        }
+    }
+
+    /// A loop over points, which are independent: in strips if that pays.
+    pub(super) fn points(
+        &mut self,
+        index: ValueId,
+        body: &Block<Kernels>,
+        extent: Extent,
+        start: &TokenStream,
+        stop: &TokenStream,
+    ) -> TokenStream {
+        match strips::plan(self.unit, index, body) {
+            Some(plan) => strips::emit(self, &plan, index, body, start, stop),
+            None => self.counted(index, body, extent, start, stop),
+        }
+    }
+
+    /// Emits something in which reductions are not split into lanes.
+    pub(super) fn without_lanes<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.splits_reductions, false);
+        let emitted = emit(self);
+        self.splits_reductions = before;
+        emitted
+    }
+
+    /// A loop that counts upwards, in lanes if that pays.
+    pub(super) fn counted(
+        &mut self,
+        index: ValueId,
+        body: &Block<Kernels>,
+        extent: Extent,
+        start: &TokenStream,
+        stop: &TokenStream,
+    ) -> TokenStream {
+        let index = self.unit.names.value(index);
+        let plan = lanes::plan(self.unit, body, self.unit.resolve(extent));
+        match plan.filter(|_| self.splits_reductions) {
+            Some(plan) => lanes::emit(self, &plan, index, body, start, stop),
+            None => {
+                let inner = self.block(body);
+                tokens!(for #index in #start..#stop { #inner })
+            }
+        }
+    }
+
+    /// Emits a loop; if it is an outermost one, the buffers allocated within it are made before it, once.
+    ///
+    /// What such a buffer holds at its `alloc` is undefined, so it may as well be what the iteration before left there.
+    fn in_outermost_loop(
+        &mut self,
+        blocks: &[&Block<Kernels>],
+        emit: impl FnOnce(&mut Self) -> TokenStream,
+    ) -> TokenStream {
+        if self.in_loop {
+            return emit(self);
+        }
+        let declared = self.hoist(blocks);
+        let inner = emit(self);
+        self.in_loop = false;
+        tokens!(#declared #inner)
+    }
+
+    /// Opens an outermost loop: declares the buffers that are allocated in its blocks, at any depth.
+    ///
+    /// Not those whose extents are computed within, and not those of kernels launched within.
+    pub(super) fn hoist(&mut self, blocks: &[&Block<Kernels>]) -> TokenStream {
+        let mut found = Found::default();
+        for block in blocks {
+            found.look(block);
+        }
+        let mut declared = TokenStream::new();
+        for &buffer in &found.buffers {
+            let known =
+                self.unit
+                    .dims(buffer)
+                    .iter()
+                    .all(|&extent| match self.unit.resolve(extent) {
+                        Extent::Const(_) | Extent::Size(_) => true,
+                        Extent::Value(value) => !found.bound.contains(&value),
+                    });
+            if !known {
+                continue;
+            }
+            let array = self
+                .array_length(buffer)
+                .filter(|_| !found.swapped.contains(&buffer));
+            declared.extend(match array {
+                Some(length) => {
+                    self.storage.insert(buffer, Storage::Array);
+                    let zero = scalar::literal(Lit::of(self.unit.scalar(buffer), 0.0));
+                    let (name, length) = (self.unit.names.value(buffer), usize_literal(length));
+                    tokens!(let mut #name = [#zero; #length];)
+                }
+                None => self.alloc(buffer),
+            });
+            self.hoisted.insert(buffer);
+        }
+        self.in_loop = true;
+        declared
+    }
+
+    /// The number of elements of a buffer that may live on the stack.
+    fn array_length(&self, buffer: ValueId) -> Option<u64> {
+        if !self.on_stack {
+            return None;
+        }
+        let length = self.unit.const_product(self.unit.dims(buffer))?;
+        let bytes = length.checked_mul(self.unit.scalar(buffer).bytes())?;
+        (bytes <= STACK_BYTES).then_some(length)
+    }
+
+    /// The declaration of a buffer where it is allocated, unless it stands before the loop.
+    fn alloc_here(&mut self, buffer: ValueId) -> TokenStream {
+        if self.hoisted.contains(&buffer) {
+            TokenStream::new()
+        } else {
+            self.alloc(buffer)
+        }
+    }
+
+    fn alloc(&mut self, buffer: ValueId) -> TokenStream {
+        self.storage.insert(buffer, Storage::Owned);
+        let (name, ty) = (self.unit.names.value(buffer), self.unit.ty(buffer));
+        let length = self.unit.product(self.unit.dims(buffer));
+        tokens!(let mut #name = OutBuf::<#ty>::new(#length);)
+    }
+
+    fn fill(&self, buffer: ValueId, value: Lit) -> TokenStream {
+        self.each_element(buffer, &scalar::literal(value))
+    }
+
+    /// Writes `value`, which may depend on `at`, to each element of a buffer.
+    fn each_element(&self, buffer: ValueId, value: &TokenStream) -> TokenStream {
+        let length = self.unit.product(self.unit.dims(buffer));
+        let write = self.write(buffer, &tokens!(at), value);
+        tokens!(for at in 0..#length { #write })
+    }
+
+    /// The element of a buffer at a position.
+    pub(super) fn read(&self, buffer: ValueId, position: &TokenStream) -> TokenStream {
+        let name = self.unit.names.value(buffer);
+        match self.storage(buffer) {
+            Storage::Slice => tokens!(get(#name, #position)),
+            Storage::View => tokens!(#name.read(#position)),
+            Storage::Owned => tokens!(#name.out().read(#position)),
+            Storage::Array => tokens!(*#name.get_unchecked(#position)),
+        }
+    }
+
+    /// Writes an element of a buffer.
+    pub(super) fn write(
+        &self,
+        buffer: ValueId,
+        position: &TokenStream,
+        value: &TokenStream,
+    ) -> TokenStream {
+        let name = self.unit.names.value(buffer);
+        match self.storage(buffer) {
+            Storage::Slice => unreachable!("a buffer that is written is not a slice"),
+            Storage::View => tokens!(#name.write(#position, #value);),
+            Storage::Owned => tokens!(#name.out().write(#position, #value);),
+            Storage::Array => tokens!(*#name.get_unchecked_mut(#position) = #value;),
+        }
+    }
+
+    /// A `var`, or the current lane of one.
+    fn place(&self, place: ValueId) -> TokenStream {
+        if self.in_lanes.contains(&place) {
+            let lanes = lanes::name(self.unit, place);
+            tokens!(#lanes[lane])
+        } else {
+            let name = self.unit.names.value(place);
+            tokens!(#name)
+        }
+    }
+
+    /// Combines a value into a place.
+    pub(super) fn combine(
+        &self,
+        monoid: Monoid,
+        place: ValueId,
+        indices: &[ValueId],
+        value: &TokenStream,
+    ) -> TokenStream {
+        let element = self.unit.scalar(place);
+        match self.unit.kind(place) {
+            PlaceKind::Buffer => {
+                let position = self.unit.position(place, indices);
+                let at = tokens!(at);
+                let combined = scalar::combine(monoid, element, &self.read(place, &at), value);
+                let write = self.write(place, &at, &combined);
+                tokens!({ let at = #position; #write })
+            }
+            PlaceKind::Var | PlaceKind::Scalar => {
+                let place = self.place(place);
+                let combined = scalar::combine(monoid, element, &place, value);
+                tokens!(#place = #combined;)
+            }
+        }
+    }
+}
+
+/// What is allocated in blocks, at any depth but not in kernels.
+#[derive(Default)]
+struct Found {
+    /// Allocated buffers, in order.
+    buffers: Vec<ValueId>,
+    /// Everything bound, on which an extent may depend.
+    bound: BTreeSet<ValueId>,
+    /// Buffers whose contents are exchanged, by exchanging their memory.
+    swapped: BTreeSet<ValueId>,
+}
+
+impl Found {
+    fn look(&mut self, block: &Block<Kernels>) {
+        self.bound.extend(&block.params);
+        for stmt in &block.stmts {
+            self.bound.extend(&stmt.results);
+            match &stmt.op {
+                KernelOp::Alloc { .. } | KernelOp::Copy(_) => self.buffers.push(stmt.results[0]),
+                KernelOp::Swap(a, b) => self.swapped.extend([*a, *b]),
+                KernelOp::Par { .. } => continue,
+                KernelOp::Const(_)
+                | KernelOp::Size(_)
+                | KernelOp::Prim(..)
+                | KernelOp::Select(..)
+                | KernelOp::Load { .. }
+                | KernelOp::Store { .. }
+                | KernelOp::Combine { .. }
+                | KernelOp::Var(_)
+                | KernelOp::Get(_)
+                | KernelOp::Set { .. }
+                | KernelOp::For { .. }
+                | KernelOp::Assert { .. }
+                | KernelOp::While { .. }
+                | KernelOp::If { .. } => {}
+            }
+            for inner in stmt.op.blocks() {
+                self.look(inner);
+            }
+        }
+    }
+}
+
+/// The name of a kernel.
+pub(super) fn kernel_name(number: usize) -> proc_macro2::Ident {
+    ident(&format!("K{number}"))
+}

@@ -1,0 +1,494 @@
+//! Parallel loops: a struct for each, and its launch.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Ident, Literal, TokenStream};
+
+use super::body::{Body, Storage, kernel_name};
+use super::names::ident;
+use super::unit::{Unit, usize_literal};
+use super::{scalar, tokens, work};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, PlaceKind};
+use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId};
+use crate::ops::Prim;
+
+/// Emits a kernel's struct among the host's items and gives the statements that launch it.
+pub(super) fn launch(
+    host: &mut Body<'_>,
+    name: &str,
+    extents: &[Extent],
+    accs: &[Acc],
+    body: &Block<Kernels>,
+) -> TokenStream {
+    let unit = host.unit;
+    let captures = Captures::of(unit, extents, accs, body);
+    let kernel = kernel_name(host.kernels.len());
+    let item = item(unit, &kernel, name, &captures, extents, accs, body);
+    host.kernels.push(item);
+
+    let fields = captures.fields(unit).into_iter().map(|field| match field {
+        Field::Plain(name, _) => tokens!(#name),
+        Field::Read(buffer) => {
+            let name = unit.names.value(buffer);
+            match host.storage(buffer) {
+                Storage::Slice | Storage::View => tokens!(#name),
+                Storage::Owned | Storage::Array => tokens!(#name: #name.written()),
+            }
+        }
+        Field::Written(buffer) => {
+            let name = unit.names.value(buffer);
+            tokens!(#name: #name.out())
+        }
+    });
+    let (points, per_point) = (unit.product(extents), work::per_point(unit, body));
+    let acc_bytes = acc_bytes(unit, accs);
+    let launched = tokens! {
+        launch(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel { #(#fields),* })
+    };
+    if accs.is_empty() {
+        return tokens!(#launched;);
+    }
+    let results = accs.iter().map(|acc| unit.names.value(acc.private));
+    let merged = accs.iter().map(|acc| {
+        let private = unit.names.value(acc.private);
+        let target = unit.names.value(acc.target);
+        let element = unit.scalar(acc.target);
+        match unit.kind(acc.target) {
+            PlaceKind::Buffer => {
+                let old = host.read(acc.target, &tokens!(at));
+                let new = scalar::combine(acc.monoid, element, &old, &tokens!(get(&#private, at)));
+                let write = host.write(acc.target, &tokens!(at), &new);
+                tokens!(for at in 0..#private.len() { #write })
+            }
+            PlaceKind::Var | PlaceKind::Scalar => {
+                let new =
+                    scalar::combine(acc.monoid, element, &tokens!(#target), &tokens!(#private));
+                tokens!(#target = #new;)
+            }
+        }
+    });
+    tokens! {
+        let (#(#results,)*) = #launched;
+        #(#merged)*
+    }
+}
+
+/// What a kernel's body needs from the host.
+#[derive(Default)]
+struct Captures {
+    sizes: BTreeSet<SizeId>,
+    /// Scalars, and what `var`s hold at launch.
+    scalars: BTreeSet<ValueId>,
+    /// Buffers, and whether they are written.
+    buffers: BTreeMap<ValueId, bool>,
+    /// What the body binds itself.
+    bound: BTreeSet<ValueId>,
+}
+
+/// A field of a kernel's struct.
+enum Field {
+    /// A number.
+    Plain(Ident, Scalar),
+    /// A buffer as a slice.
+    Read(ValueId),
+    /// A buffer as an output view.
+    Written(ValueId),
+}
+
+impl Captures {
+    fn of(unit: &Unit<'_>, extents: &[Extent], accs: &[Acc], body: &Block<Kernels>) -> Self {
+        let mut captures = Self::default();
+        captures.bound.extend(accs.iter().map(|acc| acc.private));
+        for acc in accs {
+            // The identity has the extents of the target.
+            captures.extents(unit, unit.dims(acc.target));
+        }
+        // Where a piece lies is told by its range of points; only rows have to know how long they are.
+        captures.extents(unit, extents.get(1..).unwrap_or_default());
+        captures.block(unit, body);
+        captures
+    }
+
+    fn block(&mut self, unit: &Unit<'_>, block: &Block<Kernels>) {
+        self.bound.extend(&block.params);
+        for stmt in &block.stmts {
+            let written = match &stmt.op {
+                KernelOp::Store { buffer: place, .. } | KernelOp::Combine { place, .. } => {
+                    vec![*place]
+                }
+                KernelOp::Swap(a, b) => vec![*a, *b],
+                KernelOp::Alloc { .. } | KernelOp::Copy(_) => {
+                    self.extents(unit, unit.dims(stmt.results[0]));
+                    Vec::new()
+                }
+                KernelOp::Prim(
+                    Prim::Check(extent)
+                    | Prim::Wrap(extent)
+                    | Prim::ClampTo(extent)
+                    | Prim::Mirror(extent)
+                    | Prim::InRange(extent),
+                    _,
+                )
+                | KernelOp::For { extent, .. } => {
+                    self.extents(unit, &[*extent]);
+                    Vec::new()
+                }
+                KernelOp::Const(_)
+                | KernelOp::Size(_)
+                | KernelOp::Prim(..)
+                | KernelOp::Select(..)
+                | KernelOp::Load { .. }
+                | KernelOp::Var(_)
+                | KernelOp::Get(_)
+                | KernelOp::Set { .. }
+                | KernelOp::Par { .. }
+                | KernelOp::Assert { .. }
+                | KernelOp::While { .. }
+                | KernelOp::If { .. } => Vec::new(),
+            };
+            for operand in stmt.op.operands() {
+                self.value(unit, operand, written.contains(&operand));
+            }
+            self.bound.extend(&stmt.results);
+            for inner in stmt.op.blocks() {
+                self.block(unit, inner);
+            }
+        }
+        for &result in &block.results {
+            self.value(unit, result, false);
+        }
+    }
+
+    fn value(&mut self, unit: &Unit<'_>, value: ValueId, written: bool) {
+        match unit.kind(value) {
+            PlaceKind::Buffer => {
+                // A position does not depend on how long the first axis is.
+                self.extents(unit, unit.dims(value).get(1..).unwrap_or_default());
+                if !self.bound.contains(&value) {
+                    *self.buffers.entry(value).or_default() |= written;
+                }
+            }
+            PlaceKind::Var | PlaceKind::Scalar => match unit.as_extent(value) {
+                Some(extent) => self.extents(unit, &[extent]),
+                None if unit.is_bound(value) && !self.bound.contains(&value) => {
+                    self.scalars.insert(value);
+                }
+                None => {}
+            },
+        }
+    }
+
+    fn extents(&mut self, unit: &Unit<'_>, extents: &[Extent]) {
+        for &extent in extents {
+            match unit.resolve(extent) {
+                Extent::Const(_) => {}
+                Extent::Size(size) => {
+                    self.sizes.insert(size);
+                }
+                Extent::Value(value) => {
+                    if !self.bound.contains(&value) {
+                        self.scalars.insert(value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn fields(&self, unit: &Unit<'_>) -> Vec<Field> {
+        let sizes = self
+            .sizes
+            .iter()
+            .map(|&size| Field::Plain(unit.names.size(size).clone(), Scalar::Usize));
+        let scalars = self
+            .scalars
+            .iter()
+            .map(|&value| Field::Plain(unit.names.value(value).clone(), unit.scalar(value)));
+        let buffers = self.buffers.iter().map(|(&buffer, &written)| {
+            if written {
+                Field::Written(buffer)
+            } else {
+                Field::Read(buffer)
+            }
+        });
+        sizes.chain(scalars).chain(buffers).collect()
+    }
+}
+
+/// The struct and its implementation of the runtime's contract.
+fn item(
+    unit: &Unit<'_>,
+    kernel: &Ident,
+    name: &str,
+    captures: &Captures,
+    extents: &[Extent],
+    accs: &[Acc],
+    body: &Block<Kernels>,
+) -> TokenStream {
+    let fields = captures.fields(unit);
+    let names: Vec<&Ident> = fields
+        .iter()
+        .map(|field| match field {
+            Field::Plain(name, _) => name,
+            Field::Read(buffer) | Field::Written(buffer) => unit.names.value(*buffer),
+        })
+        .collect();
+    let types = |lifetime: TokenStream| -> Vec<TokenStream> {
+        fields
+            .iter()
+            .map(|field| match field {
+                Field::Plain(_, element) => scalar::ty(*element),
+                Field::Read(buffer) => {
+                    let ty = unit.ty(*buffer);
+                    tokens!(&#lifetime [#ty])
+                }
+                Field::Written(buffer) => {
+                    let ty = unit.ty(*buffer);
+                    tokens!(Out<#ty>)
+                }
+            })
+            .collect()
+    };
+    let (field_types, param_types) = (types(tokens!('a)), types(TokenStream::new()));
+    let borrows = fields.iter().any(|field| matches!(field, Field::Read(_)));
+    let (generics, elided) = if borrows {
+        (tokens!(<'a>), tokens!(<'_>))
+    } else {
+        Default::default()
+    };
+
+    let acc_type = accs.iter().map(|acc| {
+        let ty = unit.ty(acc.target);
+        match unit.kind(acc.target) {
+            PlaceKind::Buffer => tokens!(Buf<#ty>),
+            PlaceKind::Var | PlaceKind::Scalar => ty,
+        }
+    });
+    let acc_type = tokens!((#(#acc_type,)*));
+    let identity = accs.iter().map(|acc| {
+        let identity = scalar::literal(acc.monoid.identity(unit.scalar(acc.target)));
+        match unit.kind(acc.target) {
+            PlaceKind::Buffer => {
+                let length = unit.product(unit.dims(acc.target));
+                tokens!(Buf::filled(#length, #identity))
+            }
+            PlaceKind::Var | PlaceKind::Scalar => identity,
+        }
+    });
+    let merge = accs.iter().enumerate().map(|(position, acc)| {
+        let field = tuple_field(position);
+        let element = unit.scalar(acc.target);
+        match unit.kind(acc.target) {
+            PlaceKind::Buffer => {
+                let new = scalar::combine(acc.monoid, element, &tokens!(*earlier), &tokens!(later));
+                tokens! {
+                    for (earlier, &later) in earlier.#field.iter_mut().zip(later.#field.iter()) {
+                        *earlier = #new;
+                    }
+                }
+            }
+            PlaceKind::Var | PlaceKind::Scalar => {
+                let new = scalar::combine(
+                    acc.monoid,
+                    element,
+                    &tokens!(earlier.#field),
+                    &tokens!(later.#field),
+                );
+                tokens!(earlier.#field = #new;)
+            }
+        }
+    });
+    let piece = piece(unit, captures, extents, accs, body);
+    let unpack = if names.is_empty() {
+        TokenStream::new()
+    } else {
+        tokens!(let Self { #(#names),* } = *self;)
+    };
+    let unpack_for_identity = if accs
+        .iter()
+        .any(|acc| unit.kind(acc.target) == PlaceKind::Buffer)
+    {
+        unpack.clone()
+    } else {
+        TokenStream::new()
+    };
+    // Buffers are passed on as arguments because only of arguments does the optimiser learn that what they refer to is not
+    // written through anything else.
+    tokens! {
+        #[doc = #name]
+        struct #kernel #generics { #(#names: #field_types),* }
+
+        impl Kernel for #kernel #elided {
+            type Acc = #acc_type;
+
+            fn identity(&self) -> Self::Acc {
+                #unpack_for_identity
+                (#(#identity,)*)
+            }
+
+            #[inline(always)]
+            fn run(&self, range: ::core::ops::Range<usize>, acc: &mut Self::Acc) {
+                #[inline(always)]
+                fn piece(#(#names: #param_types,)* range: ::core::ops::Range<usize>, acc: &mut #acc_type) {
+                    unsafe { #piece }
+                }
+                #unpack
+                piece(#(#names,)* range, acc)
+            }
+
+            fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc) {
+                #(#merge)*
+            }
+        }
+    }
+}
+
+/// What a piece of the work does: loops over its points.
+fn piece(
+    unit: &Unit<'_>,
+    captures: &Captures,
+    extents: &[Extent],
+    accs: &[Acc],
+    body: &Block<Kernels>,
+) -> TokenStream {
+    let mut storage: BTreeMap<ValueId, Storage> = captures
+        .buffers
+        .iter()
+        .map(|(&buffer, &written)| {
+            (
+                buffer,
+                if written {
+                    Storage::View
+                } else {
+                    Storage::Slice
+                },
+            )
+        })
+        .collect();
+    let mut before = TokenStream::new();
+    let mut after = TokenStream::new();
+    for (position, acc) in accs.iter().enumerate() {
+        let (field, private) = (tuple_field(position), unit.names.value(acc.private));
+        match unit.kind(acc.target) {
+            PlaceKind::Buffer => {
+                storage.insert(acc.private, Storage::View);
+                before.extend(tokens!(let #private = acc.#field.out();));
+            }
+            // A local variable, because memory behind a reference would be written at every iteration.
+            PlaceKind::Var | PlaceKind::Scalar => {
+                before.extend(tokens!(let mut #private = acc.#field;));
+                after.extend(tokens!(acc.#field = #private;));
+            }
+        }
+    }
+    let mut emit = Body::new(unit, storage, true);
+    let hoisted = emit.hoist(&[body]);
+    let loops = match extents {
+        [] => {
+            let inner = emit.block(body);
+            tokens!(for _ in range { #inner })
+        }
+        [extent] => emit.points(
+            body.params[0],
+            body,
+            *extent,
+            &tokens!(range.start),
+            &tokens!(range.end),
+        ),
+        [leading @ .., last] => rows(&mut emit, leading, *last, body),
+    };
+    tokens!(#before #hoisted #loops #after)
+}
+
+/// Loops over a piece of a product: the last axis is a loop of its own, the leading ones count on after each row.
+fn rows(
+    emit: &mut Body<'_>,
+    leading: &[Extent],
+    last: Extent,
+    body: &Block<Kernels>,
+) -> TokenStream {
+    let unit = emit.unit;
+    let index = |axis: usize| unit.names.value(body.params[axis]);
+    // Where a piece starts is decoded once. There are no points if an extent is 0, but rustc looks at divisions by literals.
+    let divisor = |extent: Extent| match unit.resolve(extent) {
+        Extent::Const(0) => usize_literal(1),
+        extent @ (Extent::Const(_) | Extent::Size(_) | Extent::Value(_)) => unit.extent(extent),
+    };
+    let row = ident("row");
+    let length = divisor(last);
+    let mut decoded = tokens! {
+        let mut start = range.start % #length;
+        let #row = range.start / #length;
+    };
+    for (axis, &extent) in leading.iter().enumerate().rev() {
+        let name = index(axis);
+        decoded.extend(if axis == 0 {
+            tokens!(let mut #name = #row;)
+        } else {
+            let extent = divisor(extent);
+            tokens!(let mut #name = #row % #extent; let #row = #row / #extent;)
+        });
+    }
+    // The odometer, from the axis before the last to the first.
+    let mut advance = TokenStream::new();
+    for (axis, &extent) in leading.iter().enumerate() {
+        let name = index(axis);
+        advance = if axis == 0 {
+            tokens!(#name += 1;)
+        } else {
+            let extent = unit.extent(extent);
+            tokens!(#name += 1; if #name == #extent { #name = 0; #advance })
+        };
+    }
+    let stop = tokens!(stop);
+    let inner = emit.points(
+        body.params[leading.len()],
+        body,
+        last,
+        &tokens!(start),
+        &stop,
+    );
+    let last = unit.extent(last);
+    tokens! {
+        #decoded
+        let mut point = range.start;
+        while point < range.end {
+            let stop = #last.min(start + (range.end - point));
+            point += stop - start;
+            #inner
+            start = 0;
+            #advance
+        }
+    }
+}
+
+/// Bytes of one private accumulator, as a `u64` expression.
+fn acc_bytes(unit: &Unit<'_>, accs: &[Acc]) -> TokenStream {
+    let mut constant = 0_u64;
+    let mut buffers = TokenStream::new();
+    for acc in accs {
+        let bytes = unit.scalar(acc.target).bytes();
+        match unit.kind(acc.target) {
+            PlaceKind::Buffer => {
+                let (length, bytes) = (unit.product(unit.dims(acc.target)), u64_literal(bytes));
+                buffers.extend(tokens!(.saturating_add((#length as u64).saturating_mul(#bytes))));
+            }
+            PlaceKind::Var | PlaceKind::Scalar => constant += bytes,
+        }
+    }
+    let constant = u64_literal(constant);
+    tokens!(#constant #buffers)
+}
+
+fn u64_literal(number: u64) -> Literal {
+    let mut literal: Literal = format!("{number}u64")
+        .parse()
+        .expect("digits and a suffix are a literal");
+    literal.set_span(proc_macro2::Span::mixed_site());
+    literal
+}
+
+fn tuple_field(position: usize) -> Literal {
+    let mut literal = Literal::usize_unsuffixed(position);
+    literal.set_span(proc_macro2::Span::mixed_site());
+    literal
+}

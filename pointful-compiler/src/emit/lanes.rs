@@ -1,0 +1,178 @@
+//! Reductions in several independent lanes.
+//!
+//! `for k in K { combine add %s, … }` is a chain: each addition waits for the one before, and because floats do not
+//! reassociate by themselves the compiler of the emitted code must leave it one. So the reduction is split here, in a
+//! fixed way that depends on types alone: iteration `k` goes to lane `k % L`, the lanes are folded as a tree,
+//! and what does not fill the lanes follows one by one.
+//!
+//! ```text
+//! for k in 0..n {                       let mut k_from = 0;
+//!     s = s + x[k] * x[k];              if n >= 16 {
+//! }                                         let mut s_lanes = [0.0; 16];
+//!                                           while n - k_from >= 16 {
+//!                              ▶                for lane in 0..16 {
+//!                                                   let k = k_from + lane;
+//!                                                   s_lanes[lane] = s_lanes[lane] + x[k] * x[k];
+//!                                               }
+//!                                               k_from += 16;
+//!                                           }
+//!                                           s = s + fold_lanes(s_lanes, add);
+//!                                       }
+//!                                       for k in k_from..n { s = s + x[k] * x[k]; }
+//! ```
+//!
+//! The iterations still run in order, so whatever else the body does means the same as before; only the reductions are
+//! associated differently, and always in the same way. It pays where the body becomes vector instructions:
+//! straight-line code without calls or panics.
+
+use proc_macro2::{Ident, TokenStream};
+
+use super::body::Body;
+use super::names::ident;
+use super::unit::{Unit, usize_literal};
+use super::{scalar, tokens};
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Extent, Monoid, Scalar, ValueId};
+
+/// Bytes that the lanes of one reduction fill when there is room: two of the widest vector registers, four of the common ones.
+const BYTES: u64 = 128;
+
+/// With more reductions or more operations than these in one body, lanes are half as many, so that they stay in registers.
+const MANY_REDUCTIONS: usize = 2;
+const MANY_OPERATIONS: usize = 24;
+
+/// How a loop is split.
+#[derive(PartialEq, Debug)]
+pub(super) struct Plan {
+    /// The reductions: the place outside the loop, and how values are combined into it.
+    reductions: Vec<(ValueId, Monoid)>,
+    /// The number of lanes.
+    count: u64,
+}
+
+/// Whether and how a loop over `extent` is split into lanes.
+pub(super) fn plan(unit: &Unit<'_>, body: &Block<Kernels>, extent: Extent) -> Option<Plan> {
+    let mut reductions: Vec<(ValueId, Monoid)> = Vec::new();
+    let mut inner = Vec::new();
+    let mut operations = 0;
+    let mut read_or_set = Vec::new();
+    for stmt in &body.stmts {
+        match &stmt.op {
+            KernelOp::Const(_) | KernelOp::Size(_) => {}
+            KernelOp::Prim(prim, args) => {
+                if !scalar::vectorises(*prim, unit.program.elem(args[0])) {
+                    return None;
+                }
+                operations += 1;
+            }
+            KernelOp::Select(..) | KernelOp::Load { .. } | KernelOp::Store { .. } => {
+                operations += 1
+            }
+            KernelOp::Combine {
+                monoid,
+                place,
+                indices,
+                ..
+            } => {
+                if !indices.is_empty() || inner.contains(place) {
+                    operations += 1;
+                } else if reductions
+                    .iter()
+                    .any(|&(known, by)| known == *place && by != *monoid)
+                {
+                    return None;
+                } else if !reductions.contains(&(*place, *monoid)) {
+                    reductions.push((*place, *monoid));
+                }
+            }
+            KernelOp::Var(_) => inner.push(stmt.results[0]),
+            KernelOp::Get(place) | KernelOp::Set { place, .. } => read_or_set.push(*place),
+            KernelOp::Alloc { .. }
+            | KernelOp::Copy(_)
+            | KernelOp::Swap(..)
+            | KernelOp::For { .. }
+            | KernelOp::Par { .. }
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => return None,
+        }
+    }
+    let is_reduction = |place: &ValueId| reductions.iter().any(|(known, _)| known == place);
+    // Integers reassociate, and are vectorised without help.
+    let floats = reductions
+        .iter()
+        .any(|&(place, _)| unit.program.elem(place).is_float());
+    if !floats || read_or_set.iter().any(is_reduction) {
+        return None;
+    }
+    let widest = reductions
+        .iter()
+        .map(|&(place, _)| unit.scalar(place).bytes())
+        .max()?;
+    let crowded = reductions.len() > MANY_REDUCTIONS || operations > MANY_OPERATIONS;
+    let count = BYTES / widest.max(4) / if crowded { 2 } else { 1 };
+    match extent {
+        Extent::Const(number) if number < count => None,
+        Extent::Const(_) | Extent::Size(_) | Extent::Value(_) => Some(Plan { reductions, count }),
+    }
+}
+
+/// The lanes of a place.
+pub(super) fn name(unit: &Unit<'_>, place: ValueId) -> Ident {
+    ident(&format!("{}_lanes", unit.names.value(place)))
+}
+
+/// The loop in lanes.
+pub(super) fn emit(
+    emit: &mut Body<'_>,
+    plan: &Plan,
+    index: &Ident,
+    body: &Block<Kernels>,
+    start: &TokenStream,
+    stop: &TokenStream,
+) -> TokenStream {
+    let unit = emit.unit;
+    let count = usize_literal(plan.count);
+    let from = ident(&format!("{index}_from"));
+    let declared = plan.reductions.iter().map(|&(place, monoid)| {
+        let lanes = name(unit, place);
+        let identity = scalar::literal(monoid.identity(unit.scalar(place)));
+        tokens!(let mut #lanes = [#identity; #count];)
+    });
+    emit.in_lanes
+        .extend(plan.reductions.iter().map(|(place, _)| *place));
+    let in_lanes = emit.block(body);
+    for (place, _) in &plan.reductions {
+        emit.in_lanes.remove(place);
+    }
+    let folded = plan.reductions.iter().map(|&(place, monoid)| {
+        let lanes = name(unit, place);
+        let element = unit.scalar(place);
+        let operator = operator(monoid, element);
+        emit.combine(monoid, place, &[], &tokens!(fold_lanes(#lanes, #operator)))
+    });
+    let (declared, folded): (TokenStream, TokenStream) = (declared.collect(), folded.collect());
+    let rest = emit.block(body);
+    tokens! {
+        let mut #from = #start;
+        if #stop - #from >= #count {
+            #declared
+            while #stop - #from >= #count {
+                for lane in 0..#count {
+                    let #index = #from + lane;
+                    #in_lanes
+                }
+                #from += #count;
+            }
+            #folded
+        }
+        for #index in #from..#stop { #rest }
+    }
+}
+
+/// The function that folds two lanes.
+fn operator(monoid: Monoid, element: Scalar) -> TokenStream {
+    let (x, y) = (tokens!(x), tokens!(y));
+    let combined = scalar::combine(monoid, element, &x, &y);
+    tokens!(|x, y| #combined)
+}

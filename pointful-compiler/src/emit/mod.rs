@@ -1,0 +1,133 @@
+//! Emission: Kernels to the tokens of a Rust function's body.
+//!
+//! ```text
+//! fn mv(a: f64[I, K], x: f64[K]) -> f64[I] {       let i_extent = a.extent().split().0;
+//!   %0 = alloc f64[I]                              let k_extent = a.extent().split().1;
+//!   par %1: I {                                    check_extents("mv", "K", ("a", k_extent), ("x", x.extent()));
+//!     var %2 = const 0.0f64                        let inputs = (a.as_slice(), x.as_slice());
+//!     for %3: K {                                  let outputs = {
+//!       %4 = load a[%1, %3]               ▶            struct K0<'a> { k: usize, a: &'a [f64], x: &'a [f64], t0: Out<f64> }
+//!       …                                              impl Kernel for K0<'_> { … }
+//!     }                                                fn host(i: usize, k: usize, a: &[f64], x: &[f64]) -> (Buf<f64>,) { … }
+//!     …                                                host(i_extent.len(), k_extent.len(), inputs.0, inputs.1)
+//!   }                                              };
+//!   return %0                                      Table::from_parts(i_extent, (), outputs.0)
+//! }
+//! ```
+//!
+//! # Three layers
+//!
+//! * The *shim* ([`shim`]) is the user's function: generic in index sets. It takes arguments apart, checks extents and
+//!   puts the result together. Nothing in it depends on the size of the program.
+//! * The *host* function ([`host`]) is not generic: slices and `usize` extents. It allocates, runs what is sequential
+//!   and launches kernels, in order ([`body`]).
+//! * A *kernel* ([`kernel`]) is a struct of slices, extents and output views that implements the runtime's `Kernel`.
+//!
+//! # Why unchecked reads are sound
+//!
+//! Host and kernel bodies are each one `unsafe` block, in which elements are read and written without a bounds check.
+//! Every index in Kernels has a type `idx<E>` where `E` is the extent of the axis it selects from; values of that type
+//! are bound by loops over `E`, read from tables that were validated when they were made, or made by `check`, `wrap`,
+//! `clamp_to` and `mirror`, which see to it at run time. So the row-major position is below the product of the extents,
+//! which is the length of the buffer: the shim checks it for parameters, and allocations are made of that length
+//! (saturating, so that a product beyond `usize` is refused by the allocation and does not wrap to a small one).
+//! Elements are written before they are read, and by one piece of a kernel only; both are invariants of Kernels.
+//!
+//! # Hygiene
+//!
+//! All tokens have the span of the expansion: local variables do not meet the user's, lints of the user's crate do not apply
+//! (`unsafe_code` among them), and items stand in a block of their own in which no token of the user's occurs.
+
+mod body;
+mod host;
+mod kernel;
+mod lanes;
+mod names;
+mod scalar;
+mod shim;
+mod strips;
+#[cfg(test)]
+mod testing;
+mod unit;
+mod work;
+
+use proc_macro2::TokenStream;
+
+use crate::interface::Interface;
+use crate::ir::Program;
+use crate::ir::stages::kernels::Kernels;
+
+/// `quote!` with the span of the expansion.
+macro_rules! tokens {
+    ($($tokens:tt)*) => {
+        ::quote::quote_spanned! { ::proc_macro2::Span::mixed_site()=> $($tokens)* }
+    };
+}
+use tokens;
+
+/// What emission has to know beside the program.
+#[derive(Clone, Debug)]
+pub struct EmitOptions {
+    /// The function's name, for messages.
+    pub function: String,
+    /// The path under which the expansion finds the runtime: `::pointful::__private`.
+    pub runtime: TokenStream,
+}
+
+impl EmitOptions {
+    /// For a function of this name in a crate that depends on `pointful`.
+    pub fn new(function: impl Into<String>) -> Self {
+        Self {
+            function: function.into(),
+            runtime: tokens!(::pointful::__private),
+        }
+    }
+}
+
+/// The body of the function that `program` implements behind `interface`: statements and a final expression, without braces.
+pub fn rust(
+    program: &Program<Kernels>,
+    interface: &Interface,
+    options: &EmitOptions,
+) -> TokenStream {
+    let unit = unit::Unit::of(program);
+    shim::shim(&unit, interface, options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    fn text(program: &Program<Kernels>) -> String {
+        let unit = unit::Unit::of(program);
+        let host = host::host(&unit, &[]);
+        assert!(
+            syn::parse2::<syn::File>(host.clone()).is_ok(),
+            "not Rust: {host}"
+        );
+        host.to_string()
+    }
+
+    #[test]
+    fn a_long_float_reduction_is_split_into_lanes() {
+        let text = text(&testing::matrix_vector());
+        assert!(text.contains("fold_lanes ("), "{text}");
+        assert_eq!(text.matches("launch (").count(), 1);
+    }
+
+    #[test]
+    fn columns_are_read_in_strips() {
+        let text = text(&testing::matrix_product());
+        assert!(text.contains("for lane in 0 .. 32usize"), "{text}");
+        assert!(
+            !text.contains("fold_lanes"),
+            "what is left of a row adds up as the strips do: {text}"
+        );
+    }
+
+    #[test]
+    fn emission_is_deterministic() {
+        for program in [testing::matrix_vector(), testing::matrix_product()] {
+            assert_eq!(text(&program), text(&program));
+        }
+    }
+}

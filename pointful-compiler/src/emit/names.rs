@@ -1,0 +1,240 @@
+//! Names for everything emitted code binds: those of the source where there are some, unique in the whole function.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span};
+
+use crate::ir::stages::kernels::Kernels;
+use crate::ir::{Elem, Program, SizeId, ValueId};
+
+/// Words that a value may not be called: those of Rust, and those that emitted code uses itself.
+const RESERVED: &[&str] = &[
+    // Rust, in any edition.
+    "Self",
+    "abstract",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "const",
+    "continue",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "if",
+    "impl",
+    "in",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "priv",
+    "pub",
+    "ref",
+    "return",
+    "self",
+    "static",
+    "struct",
+    "super",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "union",
+    "unsafe",
+    "unsized",
+    "use",
+    "virtual",
+    "where",
+    "while",
+    "yield",
+    "_",
+    // Functions and variables of emitted code.
+    "acc",
+    "add",
+    "at",
+    "check_index",
+    "clamp",
+    "div",
+    "div_euclid",
+    "done",
+    "earlier",
+    "fold_lanes",
+    "get",
+    "host",
+    "lane",
+    "later",
+    "launch",
+    "max",
+    "min",
+    "mirror",
+    "mul",
+    "neg",
+    "piece",
+    "point",
+    "range",
+    "rem",
+    "rem_euclid",
+    "row",
+    "run",
+    "start",
+    "stop",
+    "sub",
+    "wrap",
+];
+
+/// The identifier of every value and size of a program.
+pub(super) struct Names {
+    values: Vec<Ident>,
+    sizes: Vec<Ident>,
+}
+
+impl Names {
+    /// Names for all values and sizes.
+    ///
+    /// Every value has a name of its own, so that emitted blocks never shadow anything;
+    /// the spans are those of the expansion, so that nothing meets a name of the user's.
+    pub(super) fn of(program: &Program<Kernels>) -> Self {
+        let mut taken: BTreeSet<String> = RESERVED.iter().map(|&word| word.to_owned()).collect();
+        let sizes = program
+            .sizes
+            .iter()
+            .map(|size| fresh(&mut taken, &snake(&size.name)))
+            .collect();
+        let mut unnamed = 0_u32;
+        let values = program
+            .values
+            .iter()
+            .map(|value| match value.name.as_deref().map(snake) {
+                Some(name) => fresh(&mut taken, &name),
+                None => {
+                    let kind = match (value.ty.dims.as_slice(), value.ty.elem) {
+                        ([], Elem::Index(_)) => 'i',
+                        ([], Elem::Scalar(_)) => 't',
+                        ([_, ..], _) => 'b',
+                    };
+                    unnamed += 1;
+                    fresh(&mut taken, &format!("{kind}{unnamed}"))
+                }
+            })
+            .collect();
+        Self { values, sizes }
+    }
+
+    /// The name of a value.
+    pub(super) fn value(&self, value: ValueId) -> &Ident {
+        &self.values[value.index()]
+    }
+
+    /// The name of the variable that holds a size.
+    pub(super) fn size(&self, size: SizeId) -> &Ident {
+        &self.sizes[size.0 as usize]
+    }
+}
+
+/// An identifier of the expansion's own.
+pub(super) fn ident(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
+/// `name`, or `name_2` and so on if that is taken.
+fn fresh(taken: &mut BTreeSet<String>, name: &str) -> Ident {
+    let mut candidate = name.to_owned();
+    let mut count = 1_u32;
+    while !taken.insert(candidate.clone()) {
+        count += 1;
+        candidate = format!("{name}_{count}");
+    }
+    ident(&candidate)
+}
+
+/// A name as Rust writes variables: `model.weights` is `model_weights`, `K` is `k`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    let mut after_lower = false;
+    for c in name.chars() {
+        if c.is_alphanumeric() {
+            if c.is_uppercase() && after_lower {
+                snake.push('_');
+            }
+            after_lower = !c.is_uppercase();
+            snake.extend(c.to_lowercase());
+        } else {
+            after_lower = false;
+            if !snake.is_empty() && !snake.ends_with('_') {
+                snake.push('_');
+            }
+        }
+    }
+    let snake = snake.trim_end_matches('_');
+    match snake.chars().next() {
+        None => "unnamed".to_owned(),
+        // Letters that Rust does not accept in identifiers are rare enough to be left out altogether.
+        Some(first) if first.is_ascii_digit() => format!("t{snake}"),
+        Some(_) if syn::parse_str::<Ident>(snake).is_ok() || RESERVED.contains(&snake) => {
+            snake.to_owned()
+        }
+        Some(_) => "unnamed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{SpanId, Type};
+
+    #[test]
+    fn names_are_readable_and_unique() {
+        let mut program = Program::<Kernels>::new("f");
+        let size = program.size("N");
+        let names = [
+            "n",
+            "model.weights",
+            "for",
+            "min",
+            "PixelRow",
+            "x y",
+            "3",
+            "…",
+            "t1",
+        ];
+        let values: Vec<ValueId> = names
+            .iter()
+            .map(|name| program.param(*name, Type::scalar(Elem::F64), false, SpanId::NONE))
+            .collect();
+        let unnamed = program.value(Type::scalar(Elem::F64), SpanId::NONE);
+        let given = Names::of(&program);
+        let text: Vec<String> = values.iter().map(|&v| given.value(v).to_string()).collect();
+        assert_eq!(
+            text,
+            [
+                "n_2",
+                "model_weights",
+                "for_2",
+                "min_2",
+                "pixel_row",
+                "x_y",
+                "t3",
+                "unnamed",
+                "t1"
+            ]
+        );
+        assert_eq!(given.size(size).to_string(), "n");
+        assert_eq!(given.value(unnamed).to_string(), "t1_2");
+    }
+}

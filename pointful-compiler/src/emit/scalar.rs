@@ -1,0 +1,434 @@
+//! Scalars in Rust: types, literals, primitives and monoids as expressions.
+
+use proc_macro2::{Literal, TokenStream};
+
+use super::tokens;
+use crate::ir::{Elem, Extent, Lit, Monoid, Scalar};
+use crate::ops::Prim;
+
+/// The Rust type of a scalar.
+pub(super) fn ty(scalar: Scalar) -> TokenStream {
+    let name = super::names::ident(scalar.name());
+    tokens!(#name)
+}
+
+/// A literal, exact to the bit.
+pub(super) fn literal(lit: Lit) -> TokenStream {
+    match lit {
+        Lit::F32(bits) => {
+            let value = f32::from_bits(bits);
+            if value.is_finite() {
+                signed(value.is_sign_negative(), Literal::f32_suffixed(value.abs()))
+            } else if value.is_nan() {
+                let bits = Literal::u32_suffixed(bits);
+                tokens!(f32::from_bits(#bits))
+            } else {
+                infinity(Scalar::F32, value < 0.0)
+            }
+        }
+        Lit::F64(bits) => {
+            let value = f64::from_bits(bits);
+            if value.is_finite() {
+                signed(value.is_sign_negative(), Literal::f64_suffixed(value.abs()))
+            } else if value.is_nan() {
+                let bits = Literal::u64_suffixed(bits);
+                tokens!(f64::from_bits(#bits))
+            } else {
+                infinity(Scalar::F64, value < 0.0)
+            }
+        }
+        Lit::Int(scalar, value) => {
+            let magnitude = value.unsigned_abs();
+            let text = format!("{magnitude}{}", scalar.name());
+            // A literal's own text, because there is no constructor that takes the magnitude of `i64::MIN`.
+            let number: Literal = text.parse().expect("digits and a suffix are a literal");
+            signed(value < 0, number)
+        }
+        Lit::Bool(true) => tokens!(true),
+        Lit::Bool(false) => tokens!(false),
+    }
+}
+
+fn signed(negative: bool, mut magnitude: Literal) -> TokenStream {
+    magnitude.set_span(proc_macro2::Span::mixed_site());
+    if negative {
+        tokens!((-#magnitude))
+    } else {
+        tokens!(#magnitude)
+    }
+}
+
+fn infinity(scalar: Scalar, negative: bool) -> TokenStream {
+    let ty = ty(scalar);
+    if negative {
+        tokens!(#ty::NEG_INFINITY)
+    } else {
+        tokens!(#ty::INFINITY)
+    }
+}
+
+/// An operand: its tokens and its element type.
+pub(super) struct Operand {
+    /// A literal or a variable.
+    pub(super) tokens: TokenStream,
+    /// What it is.
+    pub(super) elem: Elem,
+}
+
+impl Operand {
+    fn scalar(&self) -> Scalar {
+        self.elem.repr()
+    }
+
+    /// The operand as the `i64` that positions are given in. A `usize` beyond becomes negative, and so out of range.
+    fn position(&self) -> TokenStream {
+        let x = &self.tokens;
+        if self.scalar() == Scalar::I64 {
+            tokens!(#x)
+        } else {
+            tokens!(#x as i64)
+        }
+    }
+}
+
+/// An extent's number and the name messages call it.
+pub(super) struct Length {
+    /// The number.
+    pub(super) tokens: TokenStream,
+    /// What is indexed, in words.
+    pub(super) what: String,
+}
+
+/// A primitive applied to operands; `length` gives the extents that primitives carry.
+///
+/// Integers wrap in every build, which is why even addition is a method there.
+/// The helpers named here are the runtime's.
+pub(super) fn prim(
+    prim: Prim,
+    operands: &[Operand],
+    length: impl Fn(Extent) -> Length,
+) -> TokenStream {
+    let scalar = operands[0].scalar();
+    let x = &operands[0].tokens;
+    let y = operands.get(1).map(|operand| &operand.tokens);
+    let z = operands.get(2).map(|operand| &operand.tokens);
+    // By class of the first operand: a float's operator or method, an integer's.
+    let number = |float: TokenStream, int: TokenStream| if scalar.is_float() { float } else { int };
+    match prim {
+        Prim::Neg => number(tokens!(-#x), tokens!(#x.wrapping_neg())),
+        Prim::Not => tokens!(!#x),
+        Prim::Add => number(tokens!(#x + #y), tokens!(#x.wrapping_add(#y))),
+        Prim::Sub => number(tokens!(#x - #y), tokens!(#x.wrapping_sub(#y))),
+        Prim::Mul => number(tokens!(#x * #y), tokens!(#x.wrapping_mul(#y))),
+        Prim::Div => number(tokens!(#x / #y), tokens!(div(#x, #y))),
+        Prim::Rem => number(tokens!(#x % #y), tokens!(rem(#x, #y))),
+        Prim::Min => tokens!(min(#x, #y)),
+        Prim::Max => tokens!(max(#x, #y)),
+        Prim::And => tokens!(#x & #y),
+        Prim::Or => tokens!(#x | #y),
+        Prim::Xor => tokens!(#x ^ #y),
+        Prim::Shl => tokens!(#x.wrapping_shl(#y as u32)),
+        Prim::Shr => tokens!(#x.wrapping_shr(#y as u32)),
+        Prim::Eq => tokens!(#x == #y),
+        Prim::Ne => tokens!(#x != #y),
+        Prim::Lt => tokens!(#x < #y),
+        Prim::Le => tokens!(#x <= #y),
+        Prim::Gt => tokens!(#x > #y),
+        Prim::Ge => tokens!(#x >= #y),
+        Prim::Abs if scalar.is_signed_int() => tokens!(#x.wrapping_abs()),
+        Prim::Abs => number(tokens!(#x.abs()), tokens!(#x)),
+        Prim::Signum if scalar.is_float() || scalar.is_signed_int() => tokens!(#x.signum()),
+        Prim::Signum => {
+            let one = literal(Lit::of(scalar, 1.0));
+            tokens!(#x.min(#one))
+        }
+        Prim::DivEuclid => number(tokens!(#x.div_euclid(#y)), tokens!(div_euclid(#x, #y))),
+        Prim::RemEuclid => number(tokens!(#x.rem_euclid(#y)), tokens!(rem_euclid(#x, #y))),
+        Prim::Pow => tokens!(#x.wrapping_pow(#y as u32)),
+        Prim::Powi
+        | Prim::Powf
+        | Prim::Sqrt
+        | Prim::Cbrt
+        | Prim::Exp
+        | Prim::Exp2
+        | Prim::ExpM1
+        | Prim::Ln
+        | Prim::Log2
+        | Prim::Log10
+        | Prim::Ln1p
+        | Prim::Sin
+        | Prim::Cos
+        | Prim::Tan
+        | Prim::Asin
+        | Prim::Acos
+        | Prim::Atan
+        | Prim::Atan2
+        | Prim::Sinh
+        | Prim::Cosh
+        | Prim::Tanh
+        | Prim::Asinh
+        | Prim::Acosh
+        | Prim::Atanh
+        | Prim::Hypot
+        | Prim::MulAdd
+        | Prim::Copysign
+        | Prim::Recip
+        | Prim::Floor
+        | Prim::Ceil
+        | Prim::Round
+        | Prim::Trunc
+        | Prim::Fract
+        | Prim::ToDegrees
+        | Prim::ToRadians
+        | Prim::IsNan
+        | Prim::IsFinite
+        | Prim::IsInfinite
+        | Prim::IsSignNegative
+        | Prim::IsSignPositive => {
+            // These are called as Rust calls them.
+            let method = super::names::ident(prim.name());
+            let rest = y.into_iter().chain(z);
+            tokens!(#x.#method(#(#rest),*))
+        }
+        Prim::Cast(to) => cast(&operands[0], to),
+        Prim::Check(extent) => {
+            let (
+                position,
+                Length {
+                    tokens: length,
+                    what,
+                },
+            ) = (operands[0].position(), length(extent));
+            tokens!(check_index(#position, #length, #what))
+        }
+        Prim::Wrap(extent) => {
+            let (position, length) = (operands[0].position(), length(extent).tokens);
+            tokens!(wrap(#position, #length))
+        }
+        Prim::ClampTo(extent) => {
+            let (position, length) = (operands[0].position(), length(extent).tokens);
+            tokens!(clamp(#position, #length))
+        }
+        Prim::Mirror(extent) => {
+            let (position, length) = (operands[0].position(), length(extent).tokens);
+            tokens!(mirror(#position, #length))
+        }
+        Prim::InRange(extent) => {
+            // One comparison: a negative position is a huge unsigned one.
+            let (position, length) = (operands[0].position(), length(extent).tokens);
+            tokens!(((#position) as u64) < (#length as u64))
+        }
+        Prim::Trust(_) => cast(&operands[0], Scalar::Usize),
+    }
+}
+
+/// `x as to`, where Rust has no such cast through a `u8` or a comparison.
+fn cast(x: &Operand, to: Scalar) -> TokenStream {
+    let (from, x) = (x.scalar(), &x.tokens);
+    let to_ty = ty(to);
+    if from == to {
+        tokens!(#x)
+    } else if to == Scalar::Bool {
+        let zero = literal(Lit::of(from, 0.0));
+        tokens!(#x != #zero)
+    } else if from == Scalar::Bool && to.is_float() {
+        tokens!(#x as u8 as #to_ty)
+    } else {
+        tokens!(#x as #to_ty)
+    }
+}
+
+/// `x ⊕ y`.
+pub(super) fn combine(
+    monoid: Monoid,
+    scalar: Scalar,
+    x: &TokenStream,
+    y: &TokenStream,
+) -> TokenStream {
+    match monoid {
+        Monoid::Add if scalar.is_float() => tokens!(#x + #y),
+        Monoid::Add => tokens!(#x.wrapping_add(#y)),
+        Monoid::Mul if scalar.is_float() => tokens!(#x * #y),
+        Monoid::Mul => tokens!(#x.wrapping_mul(#y)),
+        Monoid::Min => tokens!(min(#x, #y)),
+        Monoid::Max => tokens!(max(#x, #y)),
+        Monoid::And => tokens!(#x & #y),
+        Monoid::Or => tokens!(#x | #y),
+    }
+}
+
+/// Whether a primitive becomes a few instructions that exist for whole vectors.
+/// Calls into the mathematics library and whatever may panic do not.
+pub(super) fn vectorises(prim: Prim, elem: Elem) -> bool {
+    let float = elem.is_float();
+    match prim {
+        Prim::Neg
+        | Prim::Not
+        | Prim::Add
+        | Prim::Sub
+        | Prim::Mul
+        | Prim::Min
+        | Prim::Max
+        | Prim::And
+        | Prim::Or
+        | Prim::Xor
+        | Prim::Shl
+        | Prim::Shr
+        | Prim::Eq
+        | Prim::Ne
+        | Prim::Lt
+        | Prim::Le
+        | Prim::Gt
+        | Prim::Ge
+        | Prim::Abs
+        | Prim::Signum
+        | Prim::Sqrt
+        | Prim::MulAdd
+        | Prim::Copysign
+        | Prim::Recip
+        | Prim::Floor
+        | Prim::Ceil
+        | Prim::Trunc
+        | Prim::Fract
+        | Prim::ToDegrees
+        | Prim::ToRadians
+        | Prim::IsNan
+        | Prim::IsFinite
+        | Prim::IsInfinite
+        | Prim::IsSignNegative
+        | Prim::IsSignPositive
+        | Prim::Cast(_)
+        | Prim::InRange(_)
+        | Prim::Trust(_) => true,
+        Prim::Div => float,
+        Prim::Rem
+        | Prim::DivEuclid
+        | Prim::RemEuclid
+        | Prim::Pow
+        | Prim::Powi
+        | Prim::Powf
+        | Prim::Cbrt
+        | Prim::Exp
+        | Prim::Exp2
+        | Prim::ExpM1
+        | Prim::Ln
+        | Prim::Log2
+        | Prim::Log10
+        | Prim::Ln1p
+        | Prim::Sin
+        | Prim::Cos
+        | Prim::Tan
+        | Prim::Asin
+        | Prim::Acos
+        | Prim::Atan
+        | Prim::Atan2
+        | Prim::Sinh
+        | Prim::Cosh
+        | Prim::Tanh
+        | Prim::Asinh
+        | Prim::Acosh
+        | Prim::Atanh
+        | Prim::Hypot
+        | Prim::Round
+        | Prim::Check(_)
+        | Prim::Wrap(_)
+        | Prim::ClampTo(_)
+        | Prim::Mirror(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(tokens: TokenStream) -> String {
+        tokens.to_string().replace(' ', "")
+    }
+
+    #[test]
+    fn literals_are_exact() {
+        let cases = [
+            (Lit::of(Scalar::F64, 0.1), "0.1f64"),
+            (
+                Lit::of(Scalar::F32, 1e30),
+                "1000000000000000000000000000000f32",
+            ),
+            (Lit::of(Scalar::F64, -0.0), "(-0f64)"),
+            (Lit::of(Scalar::F64, f64::NEG_INFINITY), "f64::NEG_INFINITY"),
+            (
+                Lit::F32(f32::NAN.to_bits()),
+                "f32::from_bits(2143289344u32)",
+            ),
+            (
+                Lit::Int(Scalar::I64, i128::from(i64::MIN)),
+                "(-9223372036854775808i64)",
+            ),
+            (Lit::Int(Scalar::U8, 255), "255u8"),
+            (Lit::Bool(true), "true"),
+        ];
+        for (lit, expected) in cases {
+            assert_eq!(text(literal(lit)), expected);
+        }
+        for value in [f64::MIN_POSITIVE / 8.0, 1.0 / 3.0, f64::MAX] {
+            let text = text(literal(Lit::of(Scalar::F64, value)));
+            assert_eq!(
+                text.trim_end_matches("f64")
+                    .parse::<f64>()
+                    .unwrap()
+                    .to_bits(),
+                value.to_bits()
+            );
+        }
+    }
+
+    #[test]
+    fn every_primitive_parses_in_every_type_it_takes() {
+        let extents = |_| Length {
+            tokens: tokens!(n),
+            what: "`N`".to_owned(),
+        };
+        let carrying = [
+            Prim::Check,
+            Prim::Wrap,
+            Prim::ClampTo,
+            Prim::Mirror,
+            Prim::InRange,
+            Prim::Trust,
+        ];
+        let casts = Scalar::ALL.map(Prim::Cast);
+        let all = Prim::PLAIN
+            .iter()
+            .copied()
+            .chain(carrying.map(|p| p(Extent::Const(3))))
+            .chain(casts);
+        for p in all {
+            let mut accepted = 0;
+            for first in Scalar::ALL {
+                for second in [first, Scalar::I32] {
+                    let elems: Vec<Elem> = [first, second, first]
+                        .into_iter()
+                        .take(p.arity())
+                        .map(Elem::Scalar)
+                        .collect();
+                    if p.result(&elems).is_err() {
+                        continue;
+                    }
+                    accepted += 1;
+                    let operands: Vec<Operand> = elems
+                        .iter()
+                        .map(|&elem| Operand {
+                            tokens: tokens!(x),
+                            elem,
+                        })
+                        .collect();
+                    let tokens = prim(p, &operands, extents);
+                    assert!(
+                        syn::parse2::<syn::Expr>(tokens.clone()).is_ok(),
+                        "{p:?}: {tokens}"
+                    );
+                }
+            }
+            assert!(accepted > 0, "{p:?}");
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The user's function: takes arguments apart, checks extents, calls the host function, puts the result together.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+
+use super::names::ident;
+use super::unit::Unit;
+use super::{EmitOptions, host, tokens};
+use crate::interface::{Access, Carrier, ExtentSource, Interface, ParamSource, SetShape, Shape};
+use crate::ir::{Extent, SizeId, ValueId};
+
+/// The whole body.
+pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions) -> TokenStream {
+    let mut shim = Shim {
+        unit,
+        interface,
+        runtime: &options.runtime,
+        extra: Vec::new(),
+        next: 0,
+    };
+    let extents = shim.extents();
+    let checks = shim.checks(&options.function);
+    let inputs = shim.inputs();
+    // What is put together decides what else the host function has to give.
+    let result = shim.value(&interface.result);
+    let write_back: TokenStream = interface
+        .write_back
+        .iter()
+        .map(|access| shim.write_back(access))
+        .collect();
+    let host = host::host(unit, &shim.extra);
+    let sizes = (0..interface.extents.len()).map(|id| {
+        let extent = shim.extent_name(SizeId(id as u32));
+        tokens!(#extent.len())
+    });
+    let fields = (0..interface.params.len()).map(index);
+    let runtime = shim.runtime;
+    tokens! {
+        #extents
+        #checks
+        let inputs = (#(#inputs,)*);
+        #[allow(unused_imports)]
+        let outputs = {
+            use ::core::primitive::*;
+            use #runtime::kernel::{
+                Buf, Kernel, Out, OutBuf, Work, check_index, clamp, div, div_euclid, fold_lanes, get, launch, max, min, mirror, rem,
+                rem_euclid, wrap,
+            };
+            #host
+            host(#(#sizes,)* #(inputs.#fields),*)
+        };
+        #write_back
+        #result
+    }
+}
+
+struct Shim<'u> {
+    unit: &'u Unit<'u>,
+    interface: &'u Interface,
+    runtime: &'u TokenStream,
+    /// Scalars that the host function gives beside the program's results.
+    extra: Vec<ValueId>,
+    /// The program's next result.
+    next: usize,
+}
+
+impl Shim<'_> {
+    fn extent_name(&self, size: SizeId) -> Ident {
+        ident(&format!("{}_extent", self.unit.names.size(size)))
+    }
+
+    /// `let n_extent = …;` for every size.
+    fn extents(&self) -> TokenStream {
+        self.interface
+            .extents
+            .iter()
+            .enumerate()
+            .map(|(id, source)| {
+                let (name, value) = (self.extent_name(SizeId(id as u32)), self.extent(source));
+                tokens!(let #name = #value;)
+            })
+            .collect()
+    }
+
+    /// The extent that a source carries.
+    fn extent(&self, source: &ExtentSource) -> TokenStream {
+        let runtime = self.runtime;
+        let carried = match &source.carrier {
+            Carrier::Table(access) => {
+                let table = place(access);
+                tokens!(#table.extent())
+            }
+            Carrier::Elements(access) => {
+                let table = place(access);
+                tokens!(#table.meta())
+            }
+            Carrier::Extent(access) => place(access),
+            Carrier::Static(set) => tokens!(#runtime::Extent::<#set>::default()),
+        };
+        let parts = source.path.iter().map(|&part| index(part));
+        tokens!(#carried #(.split().#parts)*)
+    }
+
+    /// The promised comparison of extents that must agree.
+    fn checks(&self, function: &str) -> TokenStream {
+        let runtime = self.runtime;
+        self.interface
+            .checks
+            .iter()
+            .map(|(size, source)| {
+                let first = &self.interface.extents[size.0 as usize];
+                let (left, right) = (carrier_name(&first.carrier), carrier_name(&source.carrier));
+                let (known, found) = (self.extent_name(*size), self.extent(source));
+                let set = &source.set;
+                tokens!(#runtime::kernel::check_extents(#function, #set, (#left, #known), (#right, #found));)
+            })
+            .collect()
+    }
+
+    /// The arguments of the host function, by parameter of the program.
+    fn inputs(&self) -> Vec<TokenStream> {
+        let runtime = self.runtime;
+        self.interface
+            .params
+            .iter()
+            .zip(&self.unit.program.params)
+            .map(|(source, param)| {
+                let scalar = self.unit.program.ty(param.value).rank() == 0;
+                match source {
+                    ParamSource::Scalar(access) => place(access),
+                    ParamSource::Index(access, set) => {
+                        let (member, extent) =
+                            (place(access), self.set(set, &mut Vec::new().into_iter()));
+                        tokens!(#runtime::IndexSet::ordinal(#member, #extent))
+                    }
+                    ParamSource::Table(access) => {
+                        let table = place(access);
+                        // A table over `()` is a scalar to the program.
+                        if scalar {
+                            tokens!(#table.as_slice()[0])
+                        } else {
+                            tokens!(#table.as_slice())
+                        }
+                    }
+                    ParamSource::Owned(access) => {
+                        let table = place(access);
+                        let buffer = if self.is_borrowed(access) {
+                            tokens!(::core::clone::Clone::clone(&#table).into_parts().2)
+                        } else {
+                            tokens!(#table.into_parts().2)
+                        };
+                        if scalar { tokens!(#buffer[0]) } else { buffer }
+                    }
+                    ParamSource::Array(access, rank) => {
+                        let array = place(access);
+                        let flatten = (1..*rank).map(|_| tokens!(.as_flattened()));
+                        tokens!((&#array) #(#flatten)*)
+                    }
+                }
+            })
+            .collect()
+    }
+
+    /// Whether a table that is updated in place belongs to the caller, who wants it back.
+    fn is_borrowed(&self, access: &Access) -> bool {
+        self.interface
+            .write_back
+            .iter()
+            .any(|back| back.name == access.name)
+    }
+
+    /// A Rust value made of the next results.
+    fn value(&mut self, shape: &Shape) -> TokenStream {
+        let runtime = self.runtime;
+        match shape {
+            Shape::Unit => tokens!(()),
+            Shape::Scalar => self.take().1,
+            Shape::Index(set) => {
+                let ordinal = self.take().1;
+                let extent = self.set(set, &mut Vec::new().into_iter());
+                tokens!(#runtime::IndexSet::from_ordinal(#ordinal, #extent))
+            }
+            Shape::Table { set, elements } => {
+                let (result, value) = self.take();
+                let meta = match elements {
+                    Some(elements) => self.set(elements, &mut Vec::new().into_iter()),
+                    None => tokens!(()),
+                };
+                let dims = self.dims(result);
+                let extent = self.set(set, &mut dims.into_iter());
+                let buffer = self.buffer(result, value);
+                tokens!(unsafe { #runtime::Table::from_parts(#extent, #meta, #buffer) })
+            }
+            Shape::Extent(set) => self.set(set, &mut Vec::new().into_iter()),
+            Shape::Tuple(parts) => {
+                let parts = parts
+                    .iter()
+                    .map(|part| self.value(part))
+                    .collect::<Vec<_>>();
+                tokens!((#(#parts,)*))
+            }
+            Shape::Struct(path, fields) => {
+                let fields = fields.iter().map(|(name, shape)| {
+                    let value = self.value(shape);
+                    tokens!(#name: #value)
+                });
+                let fields = fields.collect::<Vec<_>>();
+                tokens!(#path { #(#fields),* })
+            }
+        }
+    }
+
+    /// Puts the next result back into a table behind `&mut`.
+    fn write_back(&mut self, access: &Access) -> TokenStream {
+        let runtime = self.runtime;
+        let (result, value) = self.take();
+        let buffer = self.buffer(result, value);
+        let table = place(access);
+        let target = if access.fields.is_empty() {
+            tokens!(*#table)
+        } else {
+            table.clone()
+        };
+        tokens!(#target = unsafe { #runtime::Table::from_parts(#table.extent(), #table.meta(), #buffer) };)
+    }
+
+    /// The program's next result, and where the host function's tuple has it.
+    fn take(&mut self) -> (ValueId, TokenStream) {
+        let position = index(self.next);
+        let result = self.unit.program.body.results[self.next];
+        self.next += 1;
+        (result, tokens!(outputs.#position))
+    }
+
+    /// A result as a buffer: a table over `()` is a scalar to the program.
+    fn buffer(&self, result: ValueId, value: TokenStream) -> TokenStream {
+        let runtime = self.runtime;
+        if self.unit.program.ty(result).rank() == 0 {
+            tokens!(#runtime::Buf::filled(1, #value))
+        } else {
+            value
+        }
+    }
+
+    /// The extents of a result's axes, as numbers.
+    fn dims(&mut self, result: ValueId) -> Vec<TokenStream> {
+        let dims = &self.unit.program.ty(result).dims;
+        dims.iter()
+            .map(|&extent| match self.unit.resolve(extent) {
+                Extent::Const(number) => super::unit::usize_literal(number),
+                Extent::Size(size) => {
+                    let extent = self.extent_name(size);
+                    tokens!(#extent.len())
+                }
+                Extent::Value(value) => {
+                    let results = self.unit.program.body.results.len();
+                    let position = match self.extra.iter().position(|&known| known == value) {
+                        Some(position) => position,
+                        None => {
+                            self.extra.push(value);
+                            self.extra.len() - 1
+                        }
+                    };
+                    let position = index(results + position);
+                    tokens!(outputs.#position)
+                }
+            })
+            .collect()
+    }
+
+    /// The extent of an index set. `axes` are the lengths of the axes of the table over it, which anonymous sets are made of.
+    fn set(&self, set: &SetShape, axes: &mut std::vec::IntoIter<TokenStream>) -> TokenStream {
+        let runtime = self.runtime;
+        match set {
+            SetShape::Size(size) => {
+                axes.next();
+                let extent = self.extent_name(*size);
+                tokens!(#extent)
+            }
+            SetShape::Static(set) => {
+                // `()` alone has no axis.
+                if set.to_string().chars().any(char::is_alphanumeric) {
+                    axes.next();
+                }
+                tokens!(#runtime::Extent::<#set>::default())
+            }
+            SetShape::Product(ty, parts) => {
+                let parts = parts
+                    .iter()
+                    .map(|part| self.set(part, axes))
+                    .collect::<Vec<_>>();
+                match ty {
+                    Some(ty) => tokens!(#runtime::Extent::<#ty>::join((#(#parts,)*))),
+                    None => tokens!(#runtime::Extent::join((#(#parts,)*))),
+                }
+            }
+            SetShape::Either(left, right) => {
+                axes.next();
+                let none = &mut Vec::new().into_iter();
+                let (left, right) = (self.set(left, none), self.set(right, none));
+                tokens!(#runtime::Extent::<#runtime::Either<_, _>>::join((#left, #right)))
+            }
+            SetShape::Dyn => {
+                let length = axes.next().unwrap_or_else(|| tokens!(0));
+                tokens!(#runtime::Extent::<#runtime::Dyn>::new(#length))
+            }
+        }
+    }
+}
+
+/// The Rust expression for a part of an argument.
+fn place(access: &Access) -> TokenStream {
+    let Access { root, fields, .. } = access;
+    tokens!(#root #(.#fields)*)
+}
+
+/// What messages call the carrier of an extent.
+fn carrier_name(carrier: &Carrier) -> String {
+    match carrier {
+        Carrier::Table(access) | Carrier::Elements(access) | Carrier::Extent(access) => {
+            access.name.clone()
+        }
+        Carrier::Static(set) => set.to_string().replace(' ', ""),
+    }
+}
+
+/// A field of a tuple.
+fn index(position: usize) -> Literal {
+    let mut literal = Literal::usize_unsuffixed(position);
+    literal.set_span(proc_macro2::Span::mixed_site());
+    literal
+}

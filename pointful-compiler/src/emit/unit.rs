@@ -1,0 +1,229 @@
+//! What all of one function's emission shares: names, and what is known of each value.
+
+use proc_macro2::{Literal, TokenStream};
+
+use super::names::Names;
+use super::scalar::{self, Length, Operand};
+use super::tokens;
+use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId};
+
+/// Values that are written out wherever they are used instead of being bound.
+#[derive(Clone, Copy)]
+enum Inline {
+    /// A literal.
+    Lit(Lit),
+    /// The number of an extent.
+    Extent(Extent),
+}
+
+/// One function under emission.
+pub(super) struct Unit<'a> {
+    pub(super) program: &'a Program<Kernels>,
+    pub(super) names: Names,
+    inline: Vec<Option<Inline>>,
+    kinds: Vec<PlaceKind>,
+}
+
+impl<'a> Unit<'a> {
+    /// Looks at every definition once.
+    pub(super) fn of(program: &'a Program<Kernels>) -> Self {
+        let mut unit = Self {
+            program,
+            names: Names::of(program),
+            inline: vec![None; program.values.len()],
+            kinds: vec![PlaceKind::Scalar; program.values.len()],
+        };
+        for param in &program.params {
+            if program.ty(param.value).rank() > 0 {
+                unit.kinds[param.value.index()] = PlaceKind::Buffer;
+            }
+        }
+        unit.look_at(&program.body);
+        unit
+    }
+
+    fn look_at(&mut self, block: &Block<Kernels>) {
+        for stmt in &block.stmts {
+            match &stmt.op {
+                KernelOp::Const(lit) => {
+                    self.inline[stmt.results[0].index()] = Some(Inline::Lit(*lit))
+                }
+                KernelOp::Size(extent) => {
+                    self.inline[stmt.results[0].index()] = Some(Inline::Extent(*extent))
+                }
+                KernelOp::Alloc { .. } | KernelOp::Copy(_) => {
+                    self.kinds[stmt.results[0].index()] = PlaceKind::Buffer;
+                }
+                KernelOp::Var(_) => self.kinds[stmt.results[0].index()] = PlaceKind::Var,
+                KernelOp::Par { accs, .. } => {
+                    for acc in accs {
+                        self.kinds[acc.private.index()] = self.kinds[acc.target.index()];
+                    }
+                }
+                KernelOp::Prim(..)
+                | KernelOp::Select(..)
+                | KernelOp::Load { .. }
+                | KernelOp::Store { .. }
+                | KernelOp::Combine { .. }
+                | KernelOp::Get(_)
+                | KernelOp::Set { .. }
+                | KernelOp::Swap(..)
+                | KernelOp::For { .. }
+                | KernelOp::Assert { .. }
+                | KernelOp::While { .. }
+                | KernelOp::If { .. } => {}
+            }
+            for inner in stmt.op.blocks() {
+                self.look_at(inner);
+            }
+        }
+    }
+
+    /// What a value is.
+    pub(super) fn kind(&self, value: ValueId) -> PlaceKind {
+        self.kinds[value.index()]
+    }
+
+    /// The machine type of a value or of a place's elements.
+    pub(super) fn scalar(&self, value: ValueId) -> Scalar {
+        self.program.elem(value).repr()
+    }
+
+    /// The Rust type of a value or of a place's elements.
+    pub(super) fn ty(&self, value: ValueId) -> TokenStream {
+        scalar::ty(self.scalar(value))
+    }
+
+    /// The extents of a buffer's axes.
+    pub(super) fn dims(&self, buffer: ValueId) -> &'a [Extent] {
+        &self.program.ty(buffer).dims
+    }
+
+    /// The extent whose number a value is, if it is one that is written out.
+    pub(super) fn as_extent(&self, value: ValueId) -> Option<Extent> {
+        match self.inline[value.index()]? {
+            Inline::Extent(extent) => Some(extent),
+            Inline::Lit(Lit::Int(Scalar::Usize, number)) => Some(Extent::Const(number as u64)),
+            Inline::Lit(_) => None,
+        }
+    }
+
+    /// Whether a value is bound to a variable, rather than written out where it is used.
+    pub(super) fn is_bound(&self, value: ValueId) -> bool {
+        self.inline[value.index()].is_none()
+    }
+
+    /// A scalar where it is used.
+    pub(super) fn value(&self, value: ValueId) -> TokenStream {
+        match self.inline[value.index()] {
+            Some(Inline::Lit(lit)) => scalar::literal(lit),
+            Some(Inline::Extent(extent)) => self.extent(extent),
+            None => {
+                let name = self.names.value(value);
+                tokens!(#name)
+            }
+        }
+    }
+
+    /// A scalar as an operand of a primitive.
+    pub(super) fn operand(&self, value: ValueId) -> Operand {
+        Operand {
+            tokens: self.value(value),
+            elem: self.program.elem(value),
+        }
+    }
+
+    /// An extent that does not name another one: follows values that are extents or literals.
+    pub(super) fn resolve(&self, extent: Extent) -> Extent {
+        match extent {
+            Extent::Value(value) => match self.as_extent(value) {
+                Some(inner) => self.resolve(inner),
+                None => extent,
+            },
+            Extent::Const(_) | Extent::Size(_) => extent,
+        }
+    }
+
+    /// The number of an extent, as a `usize`.
+    pub(super) fn extent(&self, extent: Extent) -> TokenStream {
+        match self.resolve(extent) {
+            Extent::Const(number) => usize_literal(number),
+            Extent::Size(size) => {
+                let name = self.names.size(size);
+                tokens!(#name)
+            }
+            Extent::Value(value) => {
+                let name = self.names.value(value);
+                tokens!(#name)
+            }
+        }
+    }
+
+    /// The number of an extent, and what messages call the set.
+    pub(super) fn length(&self, extent: Extent) -> Length {
+        let what = match self.resolve(extent) {
+            Extent::Size(size) => format!("`{}`", self.program.sizes[size.0 as usize].name),
+            Extent::Value(value) => match &self.program.values[value.index()].name {
+                Some(name) => format!("`0..{name}`"),
+                None => "a range".to_owned(),
+            },
+            Extent::Const(_) => "a set".to_owned(),
+        };
+        Length {
+            tokens: self.extent(extent),
+            what,
+        }
+    }
+
+    /// The product of extents; `usize::MAX` if it is larger than that.
+    pub(super) fn product(&self, extents: &[Extent]) -> TokenStream {
+        match self.const_product(extents) {
+            Some(number) => usize_literal(number),
+            None => {
+                let mut factors = extents.iter().map(|&extent| self.extent(extent));
+                let first = factors.next().unwrap_or_else(|| usize_literal(1));
+                tokens!(#first #(.saturating_mul(#factors))*)
+            }
+        }
+    }
+
+    /// The product of extents that are all constant.
+    pub(super) fn const_product(&self, extents: &[Extent]) -> Option<u64> {
+        extents
+            .iter()
+            .try_fold(1_u64, |product, &extent| match self.resolve(extent) {
+                Extent::Const(number) => product.checked_mul(number),
+                Extent::Size(_) | Extent::Value(_) => None,
+            })
+    }
+
+    /// The row-major position of an element.
+    pub(super) fn position(&self, buffer: ValueId, indices: &[ValueId]) -> TokenStream {
+        let mut factors = self.dims(buffer).iter().zip(indices);
+        let Some((_, &first)) = factors.next() else {
+            return usize_literal(0);
+        };
+        let mut position = self.value(first);
+        let mut nested = false;
+        for (&extent, &index) in factors {
+            let (extent, index) = (self.extent(extent), self.value(index));
+            position = if nested {
+                tokens!((#position) * #extent + #index)
+            } else {
+                tokens!(#position * #extent + #index)
+            };
+            nested = true;
+        }
+        position
+    }
+}
+
+/// A `usize`.
+pub(super) fn usize_literal(number: u64) -> TokenStream {
+    let mut literal: Literal = format!("{number}usize")
+        .parse()
+        .expect("digits and a suffix are a literal");
+    literal.set_span(proc_macro2::Span::mixed_site());
+    tokens!(#literal)
+}

@@ -1,0 +1,259 @@
+//! How much a kernel has to do, as a formula in the extents that are known when it is launched.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Literal, TokenStream};
+
+use super::tokens;
+use super::unit::Unit;
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Elem, Extent, ValueId};
+use crate::ops::Prim;
+
+/// Iterations that are assumed of a loop of which nothing is known.
+const UNKNOWN: u64 = 16;
+
+/// A sum of constants and of products with extents.
+#[derive(Default)]
+struct Cost {
+    constant: u64,
+    loops: Vec<(Trips, Cost)>,
+}
+
+/// How often a loop runs.
+enum Trips {
+    Known(Extent),
+    /// About half of this extent: a triangular loop.
+    Half(Extent),
+}
+
+/// The scalar operations of one iteration of `body`, as a `u64` expression.
+pub(super) fn per_point(unit: &Unit<'_>, body: &Block<Kernels>) -> TokenStream {
+    let mut estimate = Estimate {
+        unit,
+        inside: BTreeSet::new(),
+        indices: Vec::new(),
+    };
+    estimate.block(body).tokens(unit)
+}
+
+struct Estimate<'u> {
+    unit: &'u Unit<'u>,
+    /// What the kernel binds, so that the host does not know it.
+    inside: BTreeSet<ValueId>,
+    /// Values that lie below an extent, and which: indices and what is computed from them.
+    indices: Vec<(ValueId, Extent)>,
+}
+
+impl Estimate<'_> {
+    fn block(&mut self, block: &Block<Kernels>) -> Cost {
+        let mut cost = Cost::default();
+        for &param in &block.params {
+            self.bind(param);
+        }
+        for stmt in &block.stmts {
+            for &result in &stmt.results {
+                self.bind(result);
+            }
+            match &stmt.op {
+                KernelOp::Const(_)
+                | KernelOp::Size(_)
+                | KernelOp::Var(_)
+                | KernelOp::Get(_)
+                | KernelOp::Set { .. } => {}
+                KernelOp::Prim(prim, args) => {
+                    cost.constant += self::prim(*prim, self.unit.program.elem(args[0]));
+                    if let (Some(&result), Some(extent)) = (stmt.results.first(), self.below(args))
+                    {
+                        self.indices.push((result, extent));
+                    }
+                }
+                KernelOp::Select(..)
+                | KernelOp::Load { .. }
+                | KernelOp::Store { .. }
+                | KernelOp::Swap(..)
+                | KernelOp::Assert { .. } => cost.constant += 1,
+                KernelOp::Combine { indices, .. } => {
+                    cost.constant += if indices.is_empty() { 1 } else { 3 }
+                }
+                KernelOp::Alloc { fill: None } => {}
+                KernelOp::Alloc { fill: Some(_) } | KernelOp::Copy(_) => {
+                    let mut fill = Cost {
+                        constant: 1,
+                        loops: Vec::new(),
+                    };
+                    for &extent in self.unit.dims(stmt.results[0]).iter().rev() {
+                        fill = self.repeated(extent, fill);
+                    }
+                    cost.add(fill);
+                }
+                KernelOp::For { extent, body, .. } => {
+                    let mut inner = self.block(body);
+                    inner.constant += 1;
+                    let inner = self.repeated(*extent, inner);
+                    cost.add(inner);
+                }
+                KernelOp::Par { extents, body, .. } => {
+                    let mut inner = self.block(body);
+                    for &extent in extents.iter().rev() {
+                        inner = self.repeated(extent, inner);
+                    }
+                    cost.add(inner);
+                }
+                KernelOp::While { cond, body } => {
+                    let mut inner = self.block(cond);
+                    inner.add(self.block(body));
+                    let inner = self.repeated(Extent::Const(UNKNOWN), inner);
+                    cost.add(inner);
+                }
+                KernelOp::If {
+                    then, otherwise, ..
+                } => {
+                    // Both, for want of knowing which; it is an estimate.
+                    let (then, otherwise) = (self.block(then), self.block(otherwise));
+                    cost.add(then);
+                    cost.add(otherwise);
+                }
+            }
+        }
+        cost
+    }
+
+    fn bind(&mut self, value: ValueId) {
+        self.inside.insert(value);
+        if let Elem::Index(extent) = self.unit.program.elem(value) {
+            self.indices.push((value, extent));
+        }
+    }
+
+    /// An extent that the host knows and one of these values lies below.
+    fn below(&self, values: &[ValueId]) -> Option<Extent> {
+        values.iter().find_map(|&value| {
+            let (_, extent) = self
+                .indices
+                .iter()
+                .rev()
+                .find(|(index, _)| *index == value)?;
+            self.known(*extent).then_some(*extent)
+        })
+    }
+
+    fn known(&self, extent: Extent) -> bool {
+        match self.unit.resolve(extent) {
+            Extent::Const(_) | Extent::Size(_) => true,
+            Extent::Value(value) => !self.inside.contains(&value),
+        }
+    }
+
+    fn repeated(&self, extent: Extent, inner: Cost) -> Cost {
+        let extent = self.unit.resolve(extent);
+        let trips = match extent {
+            Extent::Value(value) if !self.known(extent) => match self.below(&[value]) {
+                Some(bound) => Trips::Half(bound),
+                None => Trips::Known(Extent::Const(UNKNOWN)),
+            },
+            Extent::Const(_) | Extent::Size(_) | Extent::Value(_) => Trips::Known(extent),
+        };
+        match trips {
+            Trips::Known(Extent::Const(number)) if inner.loops.is_empty() => Cost {
+                constant: inner.constant.saturating_mul(number),
+                loops: Vec::new(),
+            },
+            trips => Cost {
+                constant: 0,
+                loops: vec![(trips, inner)],
+            },
+        }
+    }
+}
+
+impl Cost {
+    fn add(&mut self, other: Cost) {
+        self.constant = self.constant.saturating_add(other.constant);
+        self.loops.extend(other.loops);
+    }
+
+    fn tokens(&self, unit: &Unit<'_>) -> TokenStream {
+        let mut constant: Literal = format!("{}u64", self.constant)
+            .parse()
+            .expect("digits and a suffix are a literal");
+        constant.set_span(proc_macro2::Span::mixed_site());
+        let loops = self.loops.iter().map(|(trips, inner)| {
+            let inner = inner.tokens(unit);
+            let trips = match trips {
+                Trips::Known(extent) => unit.extent(*extent),
+                Trips::Half(extent) => {
+                    let extent = unit.extent(*extent);
+                    tokens!((#extent / 2))
+                }
+            };
+            tokens!(.saturating_add((#trips as u64).saturating_mul(#inner)))
+        });
+        tokens!(#constant #(#loops)*)
+    }
+}
+
+/// What one primitive costs, in additions.
+fn prim(prim: Prim, elem: Elem) -> u64 {
+    let float = elem.is_float();
+    match prim {
+        Prim::Neg
+        | Prim::Not
+        | Prim::Add
+        | Prim::Sub
+        | Prim::Mul
+        | Prim::Min
+        | Prim::Max
+        | Prim::And
+        | Prim::Or
+        | Prim::Xor
+        | Prim::Shl
+        | Prim::Shr
+        | Prim::Eq
+        | Prim::Ne
+        | Prim::Lt
+        | Prim::Le
+        | Prim::Gt
+        | Prim::Ge
+        | Prim::Abs
+        | Prim::Signum
+        | Prim::MulAdd
+        | Prim::Copysign
+        | Prim::Floor
+        | Prim::Ceil
+        | Prim::Round
+        | Prim::Trunc
+        | Prim::Fract
+        | Prim::ToDegrees
+        | Prim::ToRadians
+        | Prim::IsNan
+        | Prim::IsFinite
+        | Prim::IsInfinite
+        | Prim::IsSignNegative
+        | Prim::IsSignPositive
+        | Prim::Cast(_)
+        | Prim::InRange(_)
+        | Prim::ClampTo(_)
+        | Prim::Check(_) => 1,
+        Prim::Trust(_) => 0,
+        Prim::Wrap(_) | Prim::Mirror(_) => 2,
+        Prim::Div | Prim::Recip | Prim::Sqrt if float => 4,
+        Prim::Div | Prim::Rem | Prim::DivEuclid | Prim::RemEuclid | Prim::Recip | Prim::Sqrt => 20,
+        Prim::Powi | Prim::Pow => 10,
+        Prim::Exp | Prim::Exp2 | Prim::ExpM1 | Prim::Ln | Prim::Log2 | Prim::Log10 | Prim::Ln1p => {
+            15
+        }
+        Prim::Sin | Prim::Cos | Prim::Tan | Prim::Hypot | Prim::Cbrt => 20,
+        Prim::Powf
+        | Prim::Asin
+        | Prim::Acos
+        | Prim::Atan
+        | Prim::Atan2
+        | Prim::Sinh
+        | Prim::Cosh
+        | Prim::Tanh
+        | Prim::Asinh
+        | Prim::Acosh
+        | Prim::Atanh => 30,
+    }
+}
