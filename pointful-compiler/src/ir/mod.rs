@@ -33,10 +33,12 @@
 //! A product index set never reaches the IR as one axis: lowering turns it into an axis for each factor.
 
 mod operation;
+pub mod print;
 mod program;
 pub mod stages;
 mod types;
 
 pub use operation::Operation;
+pub use print::{Print, print};
 pub use program::{Block, Param, Program, Size, SpanId, Stage, Stmt, Value, ValueId};
 pub use types::{AxisId, Elem, Extent, Lit, Monoid, Scalar, SizeId, Type};

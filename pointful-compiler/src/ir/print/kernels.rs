@@ -1,0 +1,154 @@
+//! How the operations of Kernels are printed.
+
+use super::{Print, Printer};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::{Extent, Program, Type, ValueId};
+
+impl Print for Kernels {
+    fn dim(p: &mut Printer<'_, Self>, dim: Extent) {
+        p.extent(dim);
+    }
+
+    fn binding(_: &mut Printer<'_, Self>, _: ValueId) {}
+
+    fn decls(_: &mut Printer<'_, Self>) {}
+
+    fn result_type(program: &Program<Self>, index: usize) -> Type<Extent> {
+        program.ty(program.body.results[index]).clone()
+    }
+
+    fn returned(_: &mut Printer<'_, Self>, _: usize) {}
+
+    fn op(p: &mut Printer<'_, Self>, op: &KernelOp) {
+        match op {
+            KernelOp::Const(lit) => {
+                p.word("const ");
+                p.lit(*lit);
+            }
+            KernelOp::Size(extent) => {
+                p.word("size ");
+                p.extent(*extent);
+            }
+            KernelOp::Prim(prim, operands) => p.prim(*prim, operands),
+            KernelOp::Select(cond, then, otherwise) => {
+                p.word("select ");
+                p.values(&[*cond, *then, *otherwise]);
+            }
+            KernelOp::Alloc { fill } => {
+                // The type is that of the result, which only this operation cannot derive from its operands.
+                p.word("alloc ");
+                if let Some(buffer) = p.result {
+                    let ty = p.program.ty(buffer).clone();
+                    p.ty(&ty);
+                }
+                if let Some(fill) = fill {
+                    p.word(" fill ");
+                    p.lit(*fill);
+                }
+            }
+            KernelOp::Copy(buffer) => {
+                p.word("copy ");
+                p.value(*buffer);
+            }
+            KernelOp::Load { buffer, indices } => {
+                p.word("load ");
+                p.place(*buffer, indices);
+            }
+            KernelOp::Store {
+                buffer,
+                indices,
+                value,
+            } => {
+                p.word("store ");
+                p.place(*buffer, indices);
+                p.word(", ");
+                p.value(*value);
+            }
+            KernelOp::Combine {
+                monoid,
+                place,
+                indices,
+                value,
+            } => {
+                p.word("combine ");
+                p.word(monoid.name());
+                p.word(" ");
+                p.place(*place, indices);
+                p.word(", ");
+                p.value(*value);
+            }
+            KernelOp::Var(value) => {
+                p.word("var ");
+                p.value(*value);
+            }
+            KernelOp::Get(place) => {
+                p.word("get ");
+                p.value(*place);
+            }
+            KernelOp::Set { place, value } => {
+                p.word("set ");
+                p.values(&[*place, *value]);
+            }
+            KernelOp::Swap(a, b) => {
+                p.word("swap ");
+                p.values(&[*a, *b]);
+            }
+            KernelOp::For {
+                extent,
+                reverse,
+                body,
+            } => {
+                p.word(if *reverse { "for rev " } else { "for " });
+                p.bind_indices(&body.params, &[*extent]);
+                p.word(" ");
+                p.block(body);
+            }
+            KernelOp::Par {
+                name,
+                extents,
+                accs,
+                body,
+            } => {
+                p.word("par ");
+                if !name.is_empty() {
+                    p.word(&super::literal::quote(name));
+                    p.word(" ");
+                }
+                p.bind_indices(&body.params, extents);
+                p.accs(accs);
+                p.word(" ");
+                p.block(body);
+            }
+            KernelOp::Assert { cond, message } => p.assert(*cond, message),
+            KernelOp::While { cond, body } => {
+                p.word("while ");
+                p.block(cond);
+                p.word(" do ");
+                p.block(body);
+            }
+            KernelOp::If {
+                cond,
+                then,
+                otherwise,
+            } => p.if_else(*cond, then, otherwise),
+        }
+    }
+}
+
+impl Printer<'_, Kernels> {
+    /// ` (add %2 = %0, …)`: the private copies and their targets.
+    fn accs(&mut self, accs: &[Acc]) {
+        if accs.is_empty() {
+            return;
+        }
+        self.word(" (");
+        self.list(accs, |p, acc| {
+            p.word(acc.monoid.name());
+            p.word(" ");
+            p.bind(acc.private);
+            p.word(" = ");
+            p.value(acc.target);
+        });
+        self.word(")");
+    }
+}
