@@ -5,6 +5,7 @@ pub mod diag;
 pub mod emit;
 pub mod interface;
 pub mod ir;
+pub mod lower;
 pub mod ops;
 pub mod passes;
 pub mod syntax;

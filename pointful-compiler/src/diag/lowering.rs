@@ -1,1 +1,433 @@
 //! Messages of name resolution, typing and lowering.
+//!
+//! Types and sets come as the user writes them, with backticks already, so that an integer literal can be "an integer".
+
+use proc_macro2::Span;
+
+use super::Diagnostic;
+
+/// What to do about reading an accumulator.
+pub const ACCUM_READ: &str = "an accumulator is only added to until `get()`; that it is never read is what lets its loop run in parallel";
+
+/// A value of another type than its place asks for.
+pub fn mismatch(span: Span, want: &str, found: &str, why: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("expected {want}, found {found}")).help(why)
+}
+
+/// An operator on operands it does not apply to.
+pub fn binary(span: Span, sign: &str, left: &str, right: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{sign}` does not apply to {left} and {right}"),
+    )
+}
+
+/// A unary operator on an operand it does not apply to.
+pub fn unary(span: Span, sign: &str, operand: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("unary `{sign}` does not apply to {operand}"))
+}
+
+/// Operands whose axes do not fit together.
+pub fn frames(span: Span, long: &str, short: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the axes of the operands do not agree: {long} against {short}"),
+    )
+    .help("one operand's axes must begin the other's, or all be found among them; an outer product is written with `for`")
+}
+
+/// An index of another set than the axis.
+pub fn wrong_set(span: Span, found: &str, place: &str, axis: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("this index is a member of {found}, but {place} is over {axis}"),
+    )
+}
+
+/// An index that is no index.
+pub fn bad_index(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("{found} cannot be an index"))
+        .help("an index is a member of the axis' index set or an integer")
+}
+
+/// More indices than axes.
+pub fn too_many_indices(span: Span, given: usize, axes: usize, base: &str) -> Diagnostic {
+    let number = if axes == 1 { "axis" } else { "axes" };
+    Diagnostic::new(
+        span,
+        format!("{given} indices for {base}, which has {axes} {number}"),
+    )
+}
+
+/// Indexing of something that is no table.
+pub fn not_a_table(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("{found} cannot be indexed"))
+}
+
+/// A method that no receiver has, or not this one.
+pub fn unknown_method(span: Span, name: &str, receiver: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("no method `{name}` on {receiver}"));
+    match name {
+        "sum" | "min" | "max" | "mean" | "argmin" | "argmax" | "any" | "all" | "count" => {
+            diagnostic.help(format!("reductions are functions: `{name}(t)`"))
+        }
+        "product" => diagnostic.help("the product of a table is `prod(t)`"),
+        "iter" | "into_iter" | "map" => {
+            diagnostic.help("loop over the index set instead: `for i in _ { … t[i] … }`")
+        }
+        "pow" => diagnostic.help("floats have `powi` and `powf`"),
+        "dot" => diagnostic.help("write `sum(for i in _ { a[i] * b[i] })`"),
+        _ => diagnostic,
+    }
+}
+
+/// A method of other scalars.
+pub fn method_of(span: Span, name: &str, class: &str, receiver: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` is a method of {class}, not of {receiver}"),
+    )
+}
+
+/// A wrong number of arguments.
+pub fn arity(span: Span, name: &str, want: usize, found: usize) -> Diagnostic {
+    let number = if want == 1 { "argument" } else { "arguments" };
+    let name = if name.contains(' ') {
+        name.to_owned()
+    } else {
+        format!("`{name}`")
+    };
+    Diagnostic::new(span, format!("{name} takes {want} {number}, not {found}"))
+}
+
+/// A field that is not there.
+pub fn unknown_field(span: Span, name: &str, owner: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("no field `{name}` in {owner}"))
+}
+
+/// Fields left out of a struct literal.
+pub fn missing_fields(span: Span, fields: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("missing {fields}"))
+}
+
+/// A struct literal of something else.
+pub fn not_a_struct(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is not a struct with named fields"))
+}
+
+/// An enum without that member.
+pub fn unknown_member(span: Span, name: &str, owner: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{owner}` has no member `{name}`"))
+}
+
+/// A name that means nothing.
+pub fn unknown_name(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is not defined here"))
+        .help("a body may name its parameters and locals, constants, index sets and other `#[pointful]` functions")
+}
+
+/// A type that is not known.
+pub fn unknown_type(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the type `{name}` is not one of the language"),
+    )
+    .help("index sets derive `IndexSet`; structs and type aliases are marked `#[pointful]`")
+}
+
+/// An index set that is not known.
+pub fn unknown_set(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is not an index set"))
+        .help("an index set is a generic `N: IndexSet`, a type that derives `IndexSet`, `Fin<N>`, or a local of type `Extent`")
+}
+
+/// Something else where an index set must stand.
+pub fn not_a_set(span: Span, name: &str) -> Diagnostic {
+    let name = if name.contains(' ') {
+        name.to_owned()
+    } else {
+        format!("`{name}`")
+    };
+    Diagnostic::new(span, format!("{name} is not an index set"))
+}
+
+/// A type where a value must stand.
+pub fn type_as_value(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is a type, not a value"))
+}
+
+/// A length that is not known to rustc.
+pub fn length(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "a length here is a literal, a const generic or a constant",
+    )
+}
+
+/// A call of something else than an annotated function.
+pub fn not_pointful(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is not a `#[pointful]` function")).help(
+        "only functions marked `#[pointful]`, closures and the words of the language can be called",
+    )
+}
+
+/// A call of a value that is no function.
+pub fn not_callable(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("{found} cannot be called"))
+}
+
+/// `for` over something that has no members.
+pub fn not_iterable(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("a `for` does not run over {found}"))
+}
+
+/// A range that never ends.
+pub fn endless_range(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a range of integers needs an end")
+}
+
+/// A range of something else.
+pub fn range_bounds(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("a range runs over integers or members of an index set, not {found}"),
+    )
+}
+
+/// A range as a value.
+pub fn range_outside_for(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a range stands only after `in`")
+        .help("a part of a table is `for k in a..b { t[k] }`")
+}
+
+/// `_` as a value.
+pub fn underscore(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "`_` stands only for an index set or a type")
+}
+
+/// An attribute that the loop does not have.
+pub fn loop_attribute(span: Span, name: &str, of: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`#[{name}]` does not apply to a `{of}`"))
+}
+
+/// An extent that nothing determines.
+pub fn undetermined_set(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "nothing says which index set this is")
+        .help("name the set after `in`, or index a table with it")
+}
+
+/// An extent of a generic that no argument carries.
+pub fn undetermined_extent(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("nothing says how large `{name}` is"))
+        .help(format!("add a parameter `n: Extent<{name}>`"))
+}
+
+/// A local whose type nothing determines.
+pub fn undetermined_type(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("nothing says what type `{name}` has"))
+}
+
+/// An operand whose type must be known.
+pub fn unknown_operand(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "the type must be known here")
+        .help("say it, as in `let x: f64 = …` or `|x: f64| …`")
+}
+
+/// A reduction of something else than a table.
+pub fn reduce_scalar(span: Span, word: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{word}` takes a table, not {found}"))
+}
+
+/// A reduction of elements it does not apply to.
+pub fn reduce_elements(span: Span, word: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{word}` does not apply to a table of {found}"),
+    )
+}
+
+/// `min(a, b)`
+pub fn min_of_two(span: Span, word: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{word}` reduces one table")).help(format!(
+        "the {word} of two values is the method `a.{word}(b)`"
+    ))
+}
+
+/// `size` of something that has none.
+pub fn size_of(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("an index set or an `Extent` stands here, not {found}"),
+    )
+}
+
+/// A `for` whose table nobody uses.
+pub fn dropped_table(span: Span, table: &str, operator_follows: bool) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("this `for` gives {table} that is not used"));
+    if operator_follows {
+        diagnostic.help("in Rust a statement ends with the brace of a `for`; write `(for … { … })` or bind it with `let`")
+    } else {
+        diagnostic
+            .help("bind it with `let`, or end the body with `;` if only its effects are meant")
+    }
+}
+
+/// An assignment to an immutable variable.
+pub fn immutable(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is not mutable"))
+        .help(format!("declare it as `mut {name}`"))
+}
+
+/// A write through a shared reference.
+pub fn write_through_ref(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` is a shared reference, which cannot be written through"),
+    )
+    .help(format!(
+        "take it by value, `mut {name}: Table<…>`, or as `&mut Table<…>`"
+    ))
+}
+
+/// An assignment to something that has no place.
+pub fn not_a_place(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this cannot be assigned to")
+        .help("a variable, its fields and its elements can")
+}
+
+/// A closure that assigns.
+pub fn closure_assigns(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("a closure cannot assign to `{name}`"))
+        .help("a closure captures the value that a variable has where the closure is written")
+}
+
+/// Reading of an accumulator.
+pub fn accum_read(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "an accumulator cannot be read before `get()`").help(ACCUM_READ)
+}
+
+/// Anything but adding to an accumulator.
+pub fn accum_assign(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "an accumulator can only be added to")
+        .help("`+=` and `-=` add; `put` combines with the accumulator's own operation")
+}
+
+/// `+=` on an accumulator that does not add.
+pub fn accum_operation(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this accumulator does not add")
+        .help("`put(v)` combines `v` with the accumulator's own operation")
+}
+
+/// `get()` in another block than the accumulator's.
+pub fn accum_get_place(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`get()` of `{name}` stands in another block than its `let`"),
+    )
+    .help(ACCUM_READ)
+}
+
+/// Use of an accumulator after `get()`.
+pub fn accum_spent(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` was already taken with `get()`"))
+}
+
+/// `&mut` of a table outside of a call.
+pub fn mut_ref(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "`&mut` of a table stands only for an argument")
+        .help("assign to its elements by name: `t[i][j] = …`")
+}
+
+/// A table whose axis has another length in every iteration.
+pub fn ragged(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a table over a range that depends on the loop cannot be stored")
+        .help("reduce it where it is made, as in `sum(for j in ..i { … })`, or make the full table and put zeros where the range ends")
+}
+
+/// A branch or block that gives away a table whose length is known inside only.
+pub fn escaping_range(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "the length of this table is known only inside the block",
+    )
+    .help("compute the range's bounds before the block")
+}
+
+/// A tuple pattern for something else.
+pub fn tuple_pattern(span: Span, parts: usize, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("a pattern of {parts} parts does not fit {found}"),
+    )
+}
+
+/// A struct pattern for something else.
+pub fn struct_pattern(span: Span, name: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the pattern `{name} {{ … }}` does not fit {found}"),
+    )
+}
+
+/// A `match` that leaves a value out.
+pub fn not_exhaustive(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this `match` does not cover every value").help("end it with `_ => …`")
+}
+
+/// A cast of a member.
+pub fn cast_member(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("{found} cannot be cast"))
+        .help("`.ordinal()` is the member's number")
+}
+
+/// A cast of a truth value to a float.
+pub fn cast_bool(span: Span, to: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("a `bool` cannot be cast to `{to}`")).help(format!(
+        "cast to an integer first, `as i32 as {to}`, or write `if c {{ 1.0 }} else {{ 0.0 }}`"
+    ))
+}
+
+/// A cast to a truth value.
+pub fn cast_to_bool(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a number cannot be cast to `bool`")
+        .help("compare it with zero: `x != 0`")
+}
+
+/// A cast of something that is no scalar.
+pub fn cast_source(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("{found} cannot be cast"))
+}
+
+/// A cast to something that is no scalar.
+pub fn cast_target(span: Span, to: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("cannot cast to {to}"))
+}
+
+/// A literal too large for its type.
+pub fn literal_range(span: Span, ty: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("this literal is out of range for `{ty}`"))
+}
+
+/// `[]`
+pub fn empty_array(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "an array has at least one element here")
+}
+
+/// Something that the compiler does not do yet.
+pub fn not_available(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("{what} is not available yet"))
+}
+
+/// A constant array indexed by something whose size rustc does not know.
+pub fn constant_table(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the length of the constant `{name}` is not known here"),
+    )
+    .help("index it by members of `Fin<N>`, as in `for k in Fin::<3> { … }`")
+}
+
+/// An array as a result.
+pub fn array_result(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a result is a table, not an array").help("write `Table<Fin<N>, T>`")
+}

@@ -1,0 +1,221 @@
+//! What a part of a function does to the variables around it.
+//!
+//! A loop carries what its body assigns; what the body only adds to and never reads is accumulated instead.
+
+use std::collections::BTreeSet;
+
+use super::hir::{Arg, Block, Expr, Kind, LocalId, Pattern, Place, Step, Stmt};
+use crate::syntax::tree::BinaryOp;
+
+/// A variable, or a field of one.
+pub(super) type Path = (LocalId, Vec<usize>);
+
+/// How a path is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Use {
+    Read,
+    Assign,
+    Add,
+}
+
+/// The uses of variables in some part of a function.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    uses: Vec<(Path, Use)>,
+    declared: BTreeSet<LocalId>,
+}
+
+impl Effects {
+    /// Paths that are written, each once in order of first write, outer ones instead of their parts.
+    /// The flag says that the part only adds to it, and does nothing else with it or with what overlaps it.
+    pub(super) fn written(&self) -> Vec<(Path, bool)> {
+        let mut found: Vec<(Path, bool)> = Vec::new();
+        for (path, how) in &self.uses {
+            if *how == Use::Read || self.declared.contains(&path.0) {
+                continue;
+            }
+            if found.iter().any(|(p, _)| covers(p, path)) {
+                continue;
+            }
+            found.retain(|(p, _)| !covers(path, p));
+            found.push((path.clone(), false));
+        }
+        for (path, added) in &mut found {
+            *added = self
+                .uses
+                .iter()
+                .filter(|(p, _)| covers(p, path) || covers(path, p))
+                .all(|(_, how)| *how == Use::Add);
+        }
+        found
+    }
+
+    /// Adds those of a block.
+    pub(super) fn block(&mut self, block: &Block) {
+        for stmt in &block.stmts {
+            match stmt {
+                Stmt::Let(pattern, value) => {
+                    self.expr(value);
+                    self.declare(pattern);
+                }
+                Stmt::Expr(value) => self.expr(value),
+            }
+        }
+        if let Some(value) = &block.value {
+            self.expr(value);
+        }
+    }
+
+    fn declare(&mut self, pattern: &Pattern) {
+        match pattern {
+            Pattern::Bind(local) => {
+                self.declared.insert(*local);
+            }
+            Pattern::Tuple(parts) => parts.iter().for_each(|p| self.declare(p)),
+            Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) => {}
+        }
+    }
+
+    fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
+        for expr in exprs {
+            self.expr(expr);
+        }
+    }
+
+    fn place(&mut self, place: &Place, how: Use) {
+        let mut fields = Vec::new();
+        for step in &place.steps {
+            match step {
+                Step::Field(k) => fields.push(*k),
+                Step::Index(_, indices) => self.all(indices),
+            }
+        }
+        self.uses.push(((place.local, fields), how));
+    }
+
+    /// Adds those of an expression.
+    pub(super) fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            Kind::Lit(_)
+            | Kind::Constant(_)
+            | Kind::Function(..)
+            | Kind::Member(_)
+            | Kind::Extent(_)
+            | Kind::SizeOf(_)
+            | Kind::Accum(_)
+            | Kind::Error => {}
+            Kind::Local(local) => self.uses.push(((*local, Vec::new()), Use::Read)),
+            Kind::Field(inner, _) => match field_path(expr) {
+                Some(path) => self.uses.push((path, Use::Read)),
+                None => self.expr(inner),
+            },
+            Kind::Size(x)
+            | Kind::Unary(_, x)
+            | Kind::Cast(x)
+            | Kind::Word(_, x)
+            | Kind::Repeat(x)
+            | Kind::Assert(x, _) => {
+                self.expr(x);
+            }
+            Kind::Binary(_, x, y) | Kind::Lazy(_, x, y) => {
+                self.expr(x);
+                self.expr(y);
+            }
+            Kind::Call(call) => {
+                for arg in &call.args {
+                    match arg {
+                        Arg::Value(value) => self.expr(value),
+                        Arg::Place(place) => self.place(place, Use::Assign),
+                    }
+                }
+            }
+            Kind::Apply(f, args) | Kind::Method(_, f, args) | Kind::Index(f, args) => {
+                self.expr(f);
+                self.all(args);
+            }
+            Kind::Fold {
+                init, op, table, ..
+            } => self.all([&**init, &**op, &**table]),
+            Kind::Tuple(parts) | Kind::Array(parts) => self.all(parts),
+            Kind::Updated(base, fields) => {
+                self.all(fields.iter().map(|(_, e)| e));
+                self.expr(base);
+            }
+            Kind::Block(block) => self.block(block),
+            Kind::If(cond, then, otherwise) => {
+                self.expr(cond);
+                self.block(then);
+                self.all(otherwise.as_deref());
+            }
+            Kind::For(f) => {
+                self.over(&f.over);
+                self.all(f.skip_front.iter().chain(&f.skip_back));
+                self.declare(&f.pattern);
+                self.block(&f.body);
+            }
+            Kind::While { cond, body, bound } => {
+                self.expr(cond);
+                self.block(body);
+                self.all(bound.as_deref());
+            }
+            Kind::Match(x, arms) => {
+                self.expr(x);
+                for arm in arms {
+                    arm.patterns.iter().for_each(|p| self.declare(p));
+                    self.all(&arm.guard);
+                    self.expr(&arm.body);
+                }
+            }
+            Kind::Closure(closure) => {
+                closure.params.iter().for_each(|p| self.declare(p));
+                self.expr(&closure.body);
+            }
+            Kind::Assign(op, place, value) => {
+                self.expr(value);
+                let how = match op {
+                    Some(BinaryOp::Add | BinaryOp::Sub) => Use::Add,
+                    _ => Use::Assign,
+                };
+                self.place(place, how);
+            }
+            Kind::Put(place, value) => {
+                self.expr(value);
+                self.place(place, Use::Add);
+            }
+            Kind::Slice(place) => self.place(place, Use::Add),
+        }
+    }
+
+    fn over(&mut self, over: &super::hir::Over) {
+        use super::hir::Over;
+        match over {
+            Over::Set => {}
+            Over::Ints { start, end, .. } => {
+                self.all(start.as_deref());
+                self.expr(end);
+            }
+            Over::Members { start, end, .. } => {
+                self.all(start.as_deref());
+                self.all(end.as_deref());
+            }
+        }
+    }
+}
+
+/// Whether `inner` is `outer` or a part of it.
+fn covers(outer: &Path, inner: &Path) -> bool {
+    outer.0 == inner.0 && inner.1.starts_with(&outer.1)
+}
+
+/// The path that `x.0.1` reads.
+fn field_path(expr: &Expr) -> Option<Path> {
+    match &expr.kind {
+        Kind::Local(local) => Some((*local, Vec::new())),
+        Kind::Field(inner, k) => {
+            let mut path = field_path(inner)?;
+            path.1.push(*k);
+            Some(path)
+        }
+        _ => None,
+    }
+}

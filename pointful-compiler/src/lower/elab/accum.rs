@@ -1,0 +1,164 @@
+//! Accumulators.
+
+use std::rc::Rc;
+
+use super::value::{Accum, Val};
+use super::{Elab, Run};
+use crate::diag::lowering as say;
+use crate::ir::stages::point::PointOp;
+use crate::ir::{Monoid, Scalar, SpanId, ValueId};
+use crate::lower::effects::Path;
+use crate::lower::hir::{Expr, Place};
+use crate::lower::types::Ty;
+
+impl<'a> Elab<'a> {
+    /// `Accum::zero()` and its like: as many identities as the type says.
+    pub(super) fn new_accum(&mut self, monoid: Monoid, ty: &Ty, span: SpanId) -> Run<Val<'a>> {
+        let Ty::Accum(content) = self.ty(ty) else {
+            return self.bug(span, "an accumulator of another type");
+        };
+        let base = self.identity(monoid, &content, span)?;
+        self.accum_from(monoid, &base, span)
+    }
+
+    /// The identity of a monoid in every leaf of a type.
+    fn identity(&mut self, monoid: Monoid, ty: &Ty, span: SpanId) -> Run<Val<'a>> {
+        match self.ty(ty) {
+            Ty::Tuple(parts) | Ty::Struct(_, parts) => {
+                let parts: Run<Vec<Val<'a>>> = parts
+                    .iter()
+                    .map(|p| self.identity(monoid, p, span))
+                    .collect();
+                Ok(Val::Tuple(parts?))
+            }
+            Ty::Table(groups, cell) => {
+                let axes = self.axes(&groups, span)?;
+                let mut shape = None;
+                let tables = self.tabulate(&axes, span, &mut |s, _| {
+                    let cell = s.identity(monoid, &cell, span)?;
+                    let leaves = s.leaves(&cell, span)?;
+                    shape = Some(cell);
+                    Ok(leaves)
+                })?;
+                match shape {
+                    Some(shape) => Ok(self.rebuild(&shape, &mut tables.into_iter())),
+                    None => self.bug(span, "a loop without a body"),
+                }
+            }
+            other => {
+                let scalar = self.scalar(&other, span)?;
+                if matches!(monoid, Monoid::And | Monoid::Or) != (scalar == Scalar::Bool) {
+                    let span = self.at(span);
+                    let shown = format!("`{}`", scalar.name());
+                    return self.fail(say::reduce_elements(span, "this accumulator", &shown));
+                }
+                Ok(Val::Leaf(self.lit(monoid.identity(scalar), span)))
+            }
+        }
+    }
+
+    /// A new accumulator that begins as a value.
+    pub(super) fn accum_from(
+        &mut self,
+        monoid: Monoid,
+        base: &Val<'a>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let mut accums = Vec::new();
+        for base in self.leaves(base, span)? {
+            let ty = self.program.ty(base).clone();
+            accums.push(self.op(PointOp::Accum { monoid, base }, ty, span));
+        }
+        Ok(Val::Accum(Rc::new(Accum {
+            monoid,
+            parts: self.rebuild(base, &mut accums.into_iter()),
+            indices: Vec::new(),
+            block: self.serial(),
+        })))
+    }
+
+    /// Combines a value into a part of an accumulator.
+    pub(super) fn accumulate(
+        &mut self,
+        accum: &Accum<'a>,
+        indices: &[ValueId],
+        val: &Val<'a>,
+        span: SpanId,
+    ) -> Run<()> {
+        let indices = [accum.indices.as_slice(), indices].concat();
+        let accums = self.leaves(&accum.parts, span)?;
+        let values = self.leaves(val, span)?;
+        for (acc, value) in accums.into_iter().zip(values) {
+            let op = PointOp::Accumulate {
+                acc,
+                indices: indices.clone(),
+                value,
+            };
+            self.emit(Vec::new(), op, span);
+        }
+        Ok(())
+    }
+
+    /// `acc.put(v)`
+    pub(super) fn put(&mut self, place: &'a Place, value: &'a Expr, span: SpanId) -> Run<Val<'a>> {
+        let val = self.eval(value)?;
+        let (path, indices) = self.reach(place)?;
+        match self.read(&path, span)? {
+            Val::Accum(accum) => {
+                self.accumulate(&accum, &indices, &val, span)?;
+                Ok(Val::Tuple(Vec::new()))
+            }
+            _ => {
+                let name = self.name_of(path.0);
+                let span = self.at(span);
+                self.fail(say::accum_spent(span, &name))
+            }
+        }
+    }
+
+    /// `&mut acc[i]`
+    pub(super) fn slice(&mut self, place: &'a Place) -> Run<Val<'a>> {
+        let (path, indices) = self.reach(place)?;
+        match self.read(&path, place.span)? {
+            Val::Accum(accum) => Ok(Val::Accum(Rc::new(Accum {
+                indices: [accum.indices.as_slice(), &indices].concat(),
+                ..(*accum).clone()
+            }))),
+            _ => {
+                let name = self.name_of(path.0);
+                let span = self.at(place.span);
+                self.fail(say::accum_spent(span, &name))
+            }
+        }
+    }
+
+    /// What an accumulator became.
+    pub(super) fn taken(&mut self, accum: &Accum<'a>, span: SpanId) -> Run<Val<'a>> {
+        let mut values = Vec::new();
+        for acc in self.leaves(&accum.parts, span)? {
+            let ty = self.program.ty(acc).clone();
+            values.push(self.op(PointOp::Get { acc }, ty, span));
+        }
+        Ok(self.rebuild(&accum.parts, &mut values.into_iter()))
+    }
+
+    /// `acc.get()`, written on a variable.
+    pub(super) fn take(&mut self, path: &Path, span: SpanId) -> Run<Val<'a>> {
+        let name = self.name_of(path.0);
+        match self.read(path, span)? {
+            Val::Accum(accum) if accum.block == self.serial() && accum.indices.is_empty() => {
+                let val = self.taken(&accum, span)?;
+                self.write(path, Val::Spent, span)?;
+                Ok(val)
+            }
+            Val::Accum(_) => {
+                let span = self.at(span);
+                self.fail(say::accum_get_place(span, &name))
+            }
+            _ => {
+                let span = self.at(span);
+                self.fail(say::accum_spent(span, &name))
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! `if`, `match` and lazy operators: what a branch assigns becomes a result of the branch.
+
+use super::value::Val;
+use super::{Elab, Run};
+use crate::diag::lowering as say;
+use crate::ir::stages::point::PointOp;
+use crate::ir::{Lit, SpanId, Type, ValueId};
+use crate::lower::effects::{Effects, Path};
+use crate::lower::hir::{Arm, Block, Expr, Pattern};
+use crate::lower::types::Ty;
+use crate::ops::Prim;
+
+/// What a branch does.
+pub(super) type Branch<'f, 'a> = dyn FnMut(&mut Elab<'a>) -> Run<Val<'a>> + 'f;
+
+impl<'a> Elab<'a> {
+    /// The paths that a part of the function assigns and that are not accumulators.
+    pub(super) fn states_of(&self, visit: impl FnOnce(&mut Effects)) -> Vec<Path> {
+        let mut effects = Effects::default();
+        visit(&mut effects);
+        effects
+            .written()
+            .into_iter()
+            .map(|(path, _)| path)
+            .filter(|path| !self.accumulates(path))
+            .collect()
+    }
+
+    /// Whether an accumulator stands at the path or around it.
+    pub(super) fn accumulates(&self, path: &Path) -> bool {
+        let Some(Some(val)) = self.frame.env.get(path.0.0 as usize) else {
+            return true;
+        };
+        let mut val = val;
+        for k in &path.1 {
+            val = match val {
+                Val::Tuple(parts) if *k < parts.len() => &parts[*k],
+                _ => break,
+            };
+        }
+        matches!(val, Val::Accum(_) | Val::Spent)
+    }
+
+    /// The leaves of states.
+    pub(super) fn state_leaves(&mut self, states: &[Path], span: SpanId) -> Run<Vec<ValueId>> {
+        let mut out = Vec::new();
+        for path in states {
+            let val = self.read(path, span)?;
+            out.extend(self.leaves(&val, span)?);
+        }
+        Ok(out)
+    }
+
+    /// Replaces the leaves of states.
+    pub(super) fn set_states(
+        &mut self,
+        states: &[Path],
+        leaves: &[ValueId],
+        span: SpanId,
+    ) -> Run<()> {
+        let mut leaves = leaves.iter().copied();
+        for path in states {
+            let val = self.read(path, span)?;
+            let val = self.rebuild(&val, &mut leaves);
+            self.write(path, val, span)?;
+        }
+        Ok(())
+    }
+
+    /// One of two branches; states are what they may assign.
+    pub(super) fn branch(
+        &mut self,
+        cond: ValueId,
+        states: &[Path],
+        then: &mut Branch<'_, 'a>,
+        otherwise: &mut Branch<'_, 'a>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let before = self.state_leaves(states, span)?;
+        let (then_block, shape, types) = self.arm(states, then, span)?;
+        self.set_states(states, &before, span)?;
+        let (else_block, _, else_types) = self.arm(states, otherwise, span)?;
+        if types != else_types {
+            let span = self.at(span);
+            return self.fail(say::escaping_range(span));
+        }
+        let results: Vec<ValueId> = types.into_iter().map(|ty| self.fresh(ty, span)).collect();
+        let op = PointOp::If {
+            cond,
+            then: then_block,
+            otherwise: else_block,
+        };
+        self.emit(results.clone(), op, span);
+        let count = results.len() - before.len();
+        self.set_states(states, &results[count..], span)?;
+        Ok(self.rebuild(&shape, &mut results.into_iter().take(count)))
+    }
+
+    /// One branch: its block, the shape of its value, and the types of its results.
+    fn arm(
+        &mut self,
+        states: &[Path],
+        run: &mut Branch<'_, 'a>,
+        span: SpanId,
+    ) -> Run<(
+        crate::ir::Block<crate::ir::stages::point::Point>,
+        Val<'a>,
+        Vec<Type<crate::ir::Extent>>,
+    )> {
+        self.begin(&[]);
+        let val = run(self)?;
+        let mut results = self.leaves(&val, span)?;
+        results.extend(self.state_leaves(states, span)?);
+        let types = results
+            .iter()
+            .map(|r| self.program.ty(*r).clone())
+            .collect();
+        let block = self.end(results, say::escaping_range, span)?;
+        Ok((block, val, types))
+    }
+
+    pub(super) fn if_else(
+        &mut self,
+        cond: &'a Expr,
+        then: &'a Block,
+        otherwise: Option<&'a Expr>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let cond = self.eval(cond)?;
+        let cond = self.leaf(&cond, span)?;
+        let states = self.states_of(|effects| {
+            effects.block(then);
+            if let Some(e) = otherwise {
+                effects.expr(e);
+            }
+        });
+        self.branch(
+            cond,
+            &states,
+            &mut |s| s.block(then),
+            &mut |s| match otherwise {
+                Some(e) => s.eval(e),
+                None => Ok(Val::Tuple(Vec::new())),
+            },
+            span,
+        )
+    }
+
+    pub(super) fn match_on(&mut self, x: &'a Expr, arms: &'a [Arm], span: SpanId) -> Run<Val<'a>> {
+        let val = self.eval(x)?;
+        self.arms(&val, &x.ty, arms, span)
+    }
+
+    /// The first arm that fits; the last one needs no test, inference has seen to that.
+    fn arms(&mut self, val: &Val<'a>, ty: &'a Ty, arms: &'a [Arm], span: SpanId) -> Run<Val<'a>> {
+        let Some((arm, rest)) = arms.split_first() else {
+            return self.bug(span, "a match without an arm that fits");
+        };
+        // Guards read what the pattern binds.
+        for pattern in &arm.patterns {
+            self.bind(pattern, val.clone(), span)?;
+        }
+        let mut test = None;
+        for pattern in &arm.patterns {
+            let fits = self.test(pattern, val, ty, span)?;
+            test = match (test, fits) {
+                (None, fits) => Some(fits),
+                (Some(Some(a)), Some(b)) => Some(Some(self.prim(Prim::Or, &[a, b], span)?)),
+                (Some(_), _) => Some(None),
+            };
+        }
+        let mut test = test.flatten();
+        if rest.is_empty() && arm.guard.is_none() {
+            test = None;
+        }
+        if let Some(guard) = &arm.guard {
+            let holds = match test {
+                None => self.eval(guard)?,
+                Some(test) => {
+                    let states = self.states_of(|effects| effects.expr(guard));
+                    self.branch(
+                        test,
+                        &states,
+                        &mut |s| s.eval(guard),
+                        &mut |s| Ok(Val::Leaf(s.lit(Lit::Bool(false), span))),
+                        span,
+                    )?
+                }
+            };
+            test = Some(self.leaf(&holds, span)?);
+        }
+        let Some(test) = test else {
+            return self.eval(&arm.body);
+        };
+        let states = self.states_of(|effects| {
+            for arm in arms {
+                if let Some(guard) = &arm.guard {
+                    effects.expr(guard);
+                }
+                effects.expr(&arm.body);
+            }
+        });
+        self.branch(
+            test,
+            &states,
+            &mut |s| s.eval(&arm.body),
+            &mut |s| s.arms(val, ty, rest, span),
+            span,
+        )
+    }
+
+    /// Whether a value fits a pattern; `None` if every value does.
+    fn test(
+        &mut self,
+        pattern: &'a Pattern,
+        val: &Val<'a>,
+        ty: &Ty,
+        span: SpanId,
+    ) -> Run<Option<ValueId>> {
+        match pattern {
+            Pattern::Bind(_) | Pattern::Wild => Ok(None),
+            Pattern::Lit(value) => {
+                let want = self.literal(*value, ty, span)?;
+                let args = [self.leaf(val, span)?, self.leaf(&want, span)?];
+                Ok(Some(self.prim(Prim::Eq, &args, span)?))
+            }
+            Pattern::Member(ordinal) => {
+                let index = self.leaf(val, span)?;
+                let number = self.cast(index, crate::ir::Scalar::Usize, span)?;
+                let want = self.usize(*ordinal, span);
+                Ok(Some(self.prim(Prim::Eq, &[number, want], span)?))
+            }
+            Pattern::Tuple(parts) => {
+                let types = match self.ty(ty) {
+                    Ty::Tuple(types) | Ty::Struct(_, types) => types,
+                    Ty::Member(crate::lower::types::Set::Record(_, sets)) => {
+                        let solver = &self.functions[self.frame.function].solver;
+                        sets.iter().map(|s| solver.member(s)).collect()
+                    }
+                    _ => return self.bug(span, "a tuple was expected"),
+                };
+                let Val::Tuple(vals) = val else {
+                    return self.bug(span, "a tuple was expected");
+                };
+                let mut all = None;
+                for ((part, val), ty) in parts.iter().zip(vals).zip(&types) {
+                    if let Some(holds) = self.test(part, val, ty, span)? {
+                        all = Some(match all {
+                            None => holds,
+                            Some(before) => self.prim(Prim::And, &[before, holds], span)?,
+                        });
+                    }
+                }
+                Ok(all)
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Calls: the body of what is called runs in place.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::value::{Closure, Frame, Function, Space, Val};
+use super::{Elab, Run};
+use crate::ir::{Scalar, SpanId};
+use crate::lower::effects::Path;
+use crate::lower::hir::{self, Arg, Call, Instance, Origin};
+use crate::lower::types::Set;
+
+impl<'a> Elab<'a> {
+    pub(super) fn closure(&mut self, code: &'a hir::Closure) -> Val<'a> {
+        Val::Closure(Rc::new(Closure {
+            code,
+            frame: self.frame.clone(),
+        }))
+    }
+
+    /// What the generics of a function called are, in terms of the axes of the program.
+    fn instantiate(&mut self, position: usize, instance: &Instance, span: SpanId) -> Run<Function> {
+        let mut sets: Vec<Option<Space>> = Vec::new();
+        for set in &instance.sets {
+            sets.push(match set {
+                Some(set) => Some(self.space(set, span)?),
+                None => None,
+            });
+        }
+        let mut floats: Vec<Option<Scalar>> = Vec::new();
+        for float in &instance.floats {
+            floats.push(match float {
+                Some(float) => Some(self.scalar(float, span)?),
+                None => None,
+            });
+        }
+        let mut inner = BTreeMap::new();
+        for (theirs, mine) in &instance.inner {
+            // Ranges of the function called are known once it has run.
+            if let Set::Var(_) = theirs {
+                inner.insert(theirs.clone(), self.space(mine, span)?);
+            }
+        }
+        Ok(Function {
+            position,
+            sets,
+            floats,
+            inner,
+        })
+    }
+
+    pub(super) fn function_value(
+        &mut self,
+        position: usize,
+        instance: &'a Instance,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let function = self.instantiate(position, instance, span)?;
+        Ok(Val::Function(Rc::new(function)))
+    }
+
+    /// Calls a closure or function value.
+    pub(super) fn apply(&mut self, f: &Val<'a>, args: Vec<Val<'a>>, span: SpanId) -> Run<Val<'a>> {
+        match f {
+            Val::Closure(closure) => {
+                let outer = std::mem::replace(&mut self.frame, closure.frame.clone());
+                let mut result = Ok(());
+                for (param, arg) in closure.code.params.iter().zip(args) {
+                    result = result.and_then(|()| self.bind(param, arg, span));
+                }
+                let result = result.and_then(|()| self.eval(&closure.code.body));
+                self.frame = outer;
+                result
+            }
+            Val::Function(function) => self.run(function, args, span).map(|(val, _)| val),
+            _ => self.bug(span, "a function was expected"),
+        }
+    }
+
+    /// Runs the body of a function; gives its value and its frame as it is at the end.
+    fn run(
+        &mut self,
+        function: &Function,
+        args: Vec<Val<'a>>,
+        span: SpanId,
+    ) -> Run<(Val<'a>, Frame<'a>)> {
+        let code = &self.functions[function.position];
+        let frame = Frame {
+            function: function.position,
+            sets: function.sets.clone(),
+            floats: function.floats.clone(),
+            inner: function.inner.clone(),
+            env: vec![None; code.locals.len()],
+        };
+        if args.len() != code.params.len() {
+            return self.bug(span, "a call with a wrong number of arguments");
+        }
+        let outer = std::mem::replace(&mut self.frame, frame);
+        for (param, arg) in code.params.iter().zip(args) {
+            self.frame.env[param.0 as usize] = Some(arg);
+        }
+        let result = self.block(&code.body);
+        let inner = std::mem::replace(&mut self.frame, outer);
+        result.map(|val| (val, inner))
+    }
+
+    /// A call of an annotated function, repeated over the frame of its arguments.
+    pub(super) fn call(&mut self, call: &'a Call, span: SpanId) -> Run<Val<'a>> {
+        let mut args = Vec::new();
+        let mut places = Vec::new();
+        for (k, arg) in call.args.iter().enumerate() {
+            match arg {
+                Arg::Value(value) => args.push(self.eval(value)?),
+                Arg::Place(place) => {
+                    let (path, indices) = self.reach(place)?;
+                    let target = self.read(&path, span)?;
+                    args.push(self.select(&target, &indices, span)?);
+                    places.push((k, path, indices));
+                }
+            }
+        }
+        let function = self.instantiate(call.callee, &call.instance, span)?;
+        if call.frame.is_empty() {
+            let (val, inner) = self.run(&function, args, span)?;
+            self.learn(call, &inner);
+            for (k, path, indices) in &places {
+                self.put_back(call.callee, *k, path, indices, &inner, span)?;
+            }
+            return Ok(val);
+        }
+        let frame: Vec<Set> = {
+            let solver = &self.functions[self.frame.function].solver;
+            call.frame.iter().map(|s| solver.set(s)).collect()
+        };
+        self.lift_aligned(&frame, &call.lifted, &args, span, &mut |s, cells| {
+            let (val, inner) = s.run(&function, cells.to_vec(), span)?;
+            s.learn(call, &inner);
+            Ok(val)
+        })
+    }
+
+    /// Takes over the lengths of ranges that the result has.
+    fn learn(&mut self, call: &Call, inner: &Frame<'a>) {
+        for (theirs, mine) in &call.instance.inner {
+            if let (Set::Range(_), Some(space)) = (theirs, inner.inner.get(theirs)) {
+                let mine = self.functions[self.frame.function].solver.set(mine);
+                self.frame.inner.insert(mine, space.clone());
+            }
+        }
+    }
+
+    /// What a `&mut` parameter is at the end goes back to where the argument came from.
+    fn put_back(
+        &mut self,
+        callee: usize,
+        k: usize,
+        path: &Path,
+        indices: &[crate::ir::ValueId],
+        inner: &Frame<'a>,
+        span: SpanId,
+    ) -> Run<()> {
+        let code = &self.functions[callee];
+        let param = code.params[k];
+        if code.locals[param.0 as usize].origin != Origin::Exclusive {
+            return Ok(());
+        }
+        let Some(val) = inner.env[param.0 as usize].clone() else {
+            return self.bug(span, "a parameter has no value");
+        };
+        let target = self.read(path, span)?;
+        self.store(path, &target, indices, val, span)
+    }
+}

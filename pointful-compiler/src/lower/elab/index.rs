@@ -1,0 +1,208 @@
+//! Indexing.
+
+use super::value::{Maybe, Position, Space, Val};
+use super::{Elab, Run};
+use crate::ir::{Elem, Extent, Scalar, SpanId, ValueId};
+use crate::lower::hir::{Expr, Kind};
+use crate::lower::types::{Set, Ty};
+use crate::ops::Prim;
+use std::rc::Rc;
+
+impl<'a> Elab<'a> {
+    /// `t[i]…[j]`: one selection for the whole chain.
+    pub(super) fn index(
+        &mut self,
+        base: &'a Expr,
+        indices: &'a [Expr],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let mut chain = vec![(base, indices)];
+        while let Kind::Index(inner, indices) = &chain[chain.len() - 1].0.kind {
+            chain.push((inner, indices));
+        }
+        let root = chain[chain.len() - 1].0;
+        let table = self.eval(root)?;
+        let mut all = Vec::new();
+        for (base, indices) in chain.into_iter().rev() {
+            all.extend(self.indices(&base.ty, indices)?);
+        }
+        self.select(&table, &all, span)
+    }
+
+    /// The values of indices into something of this type, one for each axis they select from.
+    pub(super) fn indices(&mut self, base: &Ty, indices: &'a [Expr]) -> Run<Vec<ValueId>> {
+        let mut out = Vec::new();
+        for position in self.positions(base, indices, true)? {
+            if let Position::Known(known) = position {
+                out.extend(known);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Indices into something of this type. Those that may be out of range are checked if asked for, else left as integers.
+    fn positions(&mut self, base: &Ty, indices: &'a [Expr], check: bool) -> Run<Vec<Position>> {
+        let (groups, _) = self.split(base);
+        let mut sets = crate::lower::types::atoms(&groups).into_iter();
+        let mut out = Vec::new();
+        for index in indices {
+            let val = self.eval(index)?;
+            let ty = self.ty(&index.ty);
+            self.position_of(&val, &ty, &mut sets, check, index.span, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn position_of(
+        &mut self,
+        val: &Val<'a>,
+        ty: &Ty,
+        sets: &mut impl Iterator<Item = Set>,
+        check: bool,
+        span: SpanId,
+        out: &mut Vec<Position>,
+    ) -> Run<()> {
+        if let (Ty::Tuple(types), Val::Tuple(vals)) = (ty, val) {
+            for (val, ty) in vals.iter().zip(types) {
+                self.position_of(val, ty, sets, check, span, out)?;
+            }
+            return Ok(());
+        }
+        let Some(set) = sets.next() else {
+            return self.bug(span, "more indices than axes");
+        };
+        let space = self.space(&set, span)?;
+        let position = match ty {
+            Ty::Member(_) => Position::Known(self.leaves(val, span)?),
+            Ty::Scalar(Scalar::Bool) => {
+                let truth = self.leaf(val, span)?;
+                Position::Known(vec![self.truth_index(truth, span)?])
+            }
+            _ => {
+                let number = self.leaf(val, span)?;
+                self.integer(number, &space, check, span)?
+            }
+        };
+        out.push(position);
+        Ok(())
+    }
+
+    /// A truth value as an index of `bool`.
+    fn truth_index(&mut self, truth: ValueId, span: SpanId) -> Run<ValueId> {
+        if let Some(index) = self.ordinals.get(&truth) {
+            return Ok(*index);
+        }
+        let number = self.cast(truth, Scalar::Usize, span)?;
+        self.trust(number, Extent::Const(2), span)
+    }
+
+    /// An integer as an index of a set: nothing to check if it is known to be one.
+    fn integer(
+        &mut self,
+        number: ValueId,
+        space: &Space,
+        check: bool,
+        span: SpanId,
+    ) -> Run<Position> {
+        let axes = space.axes();
+        if let [axis] = axes.as_slice() {
+            if let Some(index) = self.ordinals.get(&number).copied()
+                && self.program.elem(index) == Elem::Index(*axis)
+            {
+                return Ok(Position::Known(vec![index]));
+            }
+            if let (Some(n), Extent::Const(size)) = (self.literals.get(&number).copied(), axis)
+                && (0..i128::from(*size)).contains(&n)
+            {
+                return Ok(Position::Known(vec![self.prim(
+                    Prim::Trust(*axis),
+                    &[number],
+                    span,
+                )?]));
+            }
+        }
+        if !check {
+            return Ok(Position::Integer(number, space.clone()));
+        }
+        let flat = self.flat_extent(&axes, span)?;
+        let checked = self.prim(Prim::Check(flat), &[number], span)?;
+        Ok(Position::Known(self.unflatten(checked, &axes, span)?))
+    }
+
+    /// `t.get(i)`
+    pub(super) fn get(
+        &mut self,
+        table: Val<'a>,
+        base: &Ty,
+        indices: &'a [Expr],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let at = self.positions(base, indices, false)?;
+        let mut present = None;
+        for position in &at {
+            if let Position::Integer(number, space) = position {
+                let flat = self.flat_extent(&space.axes(), span)?;
+                let here = self.prim(Prim::InRange(flat), &[*number], span)?;
+                present = Some(match present {
+                    None => here,
+                    Some(before) => self.prim(Prim::And, &[before, here], span)?,
+                });
+            }
+        }
+        let present = match present {
+            Some(present) => present,
+            None => self.lit(crate::ir::Lit::Bool(true), span),
+        };
+        Ok(Val::Option(Rc::new(Maybe { table, present, at })))
+    }
+
+    /// The element, where it is known to be there.
+    pub(super) fn there(&mut self, maybe: &Maybe<'a>, span: SpanId) -> Run<Val<'a>> {
+        let mut indices = Vec::new();
+        for position in &maybe.at {
+            match position {
+                Position::Known(known) => indices.extend(known.iter().copied()),
+                Position::Integer(number, space) => {
+                    indices.extend(self.unflatten(*number, &space.axes(), span)?);
+                }
+            }
+        }
+        self.select(&maybe.table, &indices, span)
+    }
+
+    /// `t.get(i).unwrap()`: checks with the same message as `t[i]`.
+    pub(super) fn insist(&mut self, maybe: &Maybe<'a>, span: SpanId) -> Run<Val<'a>> {
+        let mut indices = Vec::new();
+        for position in &maybe.at {
+            match position {
+                Position::Known(known) => indices.extend(known.iter().copied()),
+                Position::Integer(number, space) => {
+                    if let Position::Known(known) = self.integer(*number, space, true, span)? {
+                        indices.extend(known);
+                    }
+                }
+            }
+        }
+        self.select(&maybe.table, &indices, span)
+    }
+
+    /// `(i + 1).wrap()` and its like.
+    pub(super) fn brought_in(
+        &mut self,
+        prim: impl Fn(Extent) -> Prim,
+        val: &Val<'a>,
+        ty: &Ty,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let Some(set) = self.set_of(ty) else {
+            return self.bug(span, "an offset in no set");
+        };
+        let number = self.position(val, &self.ty(ty), span)?;
+        let space = self.space(&set, span)?;
+        let axes = space.axes();
+        let flat = self.flat_extent(&axes, span)?;
+        let index = self.prim(prim(flat), &[number], span)?;
+        let indices = self.unflatten(index, &axes, span)?;
+        self.member(&space, &mut indices.into_iter(), span)
+    }
+}

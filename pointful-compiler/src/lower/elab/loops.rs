@@ -1,0 +1,512 @@
+//! `for` and `while`.
+//!
+//! A `for` is independent unless its body assigns a variable around it that it also reads: that one becomes a state.
+//! A variable that the body only adds to is accumulated.
+
+use std::rc::Rc;
+
+use super::value::{Functions, Space, Val};
+use super::{Elab, Run};
+use crate::diag::lowering as say;
+use crate::ir::stages::point::PointOp;
+use crate::ir::{Elem, Extent, Lit, Monoid, Scalar, SpanId, Type, ValueId};
+use crate::lower::effects::{Effects, Path};
+use crate::lower::hir::{Block, Expr, For, Over};
+use crate::lower::types::{Set, Ty};
+use crate::ops::Prim;
+
+/// What a `for` runs over.
+enum Source {
+    /// All members of a set.
+    Whole(Space),
+    /// A number of integers from the first.
+    Ints {
+        extent: Extent,
+        first: Option<ValueId>,
+        scalar: Scalar,
+    },
+    /// A number of members from the first.
+    Members {
+        extent: Extent,
+        first: Option<ValueId>,
+        of: Space,
+    },
+}
+
+impl Source {
+    fn axes(&self) -> Vec<Extent> {
+        match self {
+            Source::Whole(space) => space.axes(),
+            Source::Ints { extent, .. } | Source::Members { extent, .. } => vec![*extent],
+        }
+    }
+}
+
+/// One iteration: given the index of each axis, what it gives.
+type Iteration<'f, 'a> = dyn FnMut(&mut Elab<'a>, &[ValueId]) -> Run<Vec<ValueId>> + 'f;
+
+impl<'a> Elab<'a> {
+    pub(super) fn for_loop(&mut self, f: &'a For, span: SpanId) -> Run<Val<'a>> {
+        let source = self.source(f, span)?;
+        if let Set::Range(_) = f.set {
+            let space = Space::Axis(source.axes()[0]);
+            self.frame.inner.insert(f.set.clone(), space);
+        }
+        if matches!(self.ty(&f.value), Ty::Function(..)) {
+            return Ok(Val::Functions(Rc::new(Functions {
+                code: f,
+                frame: self.frame.clone(),
+                axes: source.axes().len(),
+                indices: Vec::new(),
+            })));
+        }
+        let mut effects = Effects::default();
+        effects.block(&f.body);
+        let (added, states): (Vec<_>, Vec<_>) = effects
+            .written()
+            .into_iter()
+            .filter(|(path, _)| !self.accumulates(path))
+            .partition(|(_, added)| *added);
+        let states: Vec<Path> = states.into_iter().map(|(path, _)| path).collect();
+        for (path, _) in &added {
+            let base = self.read(path, span)?;
+            let accum = self.accum_from(Monoid::Add, &base, span)?;
+            self.write(path, accum, span)?;
+        }
+        let mut shape = None;
+        let axes = source.axes();
+        let mut indices = Vec::new();
+        let tables = self.nest(
+            &axes,
+            f.reverse,
+            &states,
+            &mut indices,
+            span,
+            &mut |s, at| {
+                let val = s.iteration(f, &source, at, span)?;
+                let leaves = s.leaves(&val, span)?;
+                shape = Some(val);
+                Ok(leaves)
+            },
+        )?;
+        for (path, _) in &added {
+            if let Val::Accum(accum) = self.read(path, span)? {
+                let val = self.taken(&accum, span)?;
+                self.write(path, val, span)?;
+            }
+        }
+        match shape {
+            Some(shape) => Ok(self.rebuild(&shape, &mut tables.into_iter())),
+            None => self.bug(span, "a loop without a body"),
+        }
+    }
+
+    /// The body with its member bound.
+    fn iteration(
+        &mut self,
+        f: &'a For,
+        source: &Source,
+        at: &[ValueId],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let member = self.member_of(source, at, span)?;
+        self.bind(&f.pattern, member, span)?;
+        self.block(&f.body)
+    }
+
+    /// Loops over these axes, one inside the other, with states carried through all of them.
+    fn nest(
+        &mut self,
+        axes: &[Extent],
+        reverse: bool,
+        states: &[Path],
+        indices: &mut Vec<ValueId>,
+        span: SpanId,
+        body: &mut Iteration<'_, 'a>,
+    ) -> Run<Vec<ValueId>> {
+        if states.is_empty() {
+            return self.tabulate(axes, span, body);
+        }
+        let Some((extent, rest)) = axes.split_first() else {
+            let at = indices.clone();
+            return body(self, &at);
+        };
+        let init = self.state_leaves(states, span)?;
+        let index = self.program.value(Type::scalar(Elem::Index(*extent)), span);
+        let mut params = vec![index];
+        for value in &init {
+            let ty = self.program.ty(*value).clone();
+            let name = self.program.values[value.index()].name.clone();
+            let param = self.program.value(ty, span);
+            self.program.values[param.index()].name = name;
+            params.push(param);
+        }
+        self.begin(&params);
+        self.set_states(states, &params[1..], span)?;
+        indices.push(index);
+        let collected = self.nest(rest, reverse, states, indices, span, body)?;
+        indices.pop();
+        let next = self.state_leaves(states, span)?;
+        self.same_types(&init, &next, span)?;
+        let types: Vec<Type<Extent>> = collected
+            .iter()
+            .map(|c| self.program.ty(*c).clone())
+            .collect();
+        let block = self.end([next, collected].concat(), say::ragged, span)?;
+        let mut results = Vec::new();
+        for value in &init {
+            let ty = self.program.ty(*value).clone();
+            results.push(self.fresh(ty, span));
+        }
+        self.set_states(states, &results, span)?;
+        let tables: Vec<ValueId> = types
+            .into_iter()
+            .map(|ty| self.stacked(ty, *extent, span))
+            .collect();
+        results.extend(&tables);
+        let op = PointOp::Loop {
+            extent: *extent,
+            reverse,
+            init,
+            body: block,
+        };
+        self.emit(results, op, span);
+        Ok(tables)
+    }
+
+    /// A state keeps its type, also the lengths of ranges in it.
+    fn same_types(&mut self, before: &[ValueId], after: &[ValueId], span: SpanId) -> Run<()> {
+        let same = before.len() == after.len()
+            && before
+                .iter()
+                .zip(after)
+                .all(|(a, b)| self.program.ty(*a) == self.program.ty(*b));
+        if same {
+            return Ok(());
+        }
+        let span = self.at(span);
+        self.fail(say::escaping_range(span))
+    }
+
+    // ---- what it runs over ----
+
+    fn source(&mut self, f: &'a For, span: SpanId) -> Run<Source> {
+        match &f.over {
+            Over::Set => Ok(Source::Whole(self.space(&f.set, span)?)),
+            Over::Ints {
+                start,
+                end,
+                inclusive,
+            } => self.ints(f, start.as_deref(), end, *inclusive, span),
+            Over::Members {
+                of,
+                start,
+                end,
+                inclusive,
+            } => self.members(f, of, start.as_deref(), end.as_deref(), *inclusive, span),
+        }
+    }
+
+    /// Numbers of members to leave out, together.
+    fn skips(&mut self, skips: &'a [Expr], span: SpanId) -> Run<Option<ValueId>> {
+        let mut total = None;
+        for skip in skips {
+            let val = self.eval(skip)?;
+            let count = self.leaf(&val, span)?;
+            total = Some(match total {
+                None => count,
+                Some(before) => self.prim(Prim::Add, &[before, count], span)?,
+            });
+        }
+        Ok(total)
+    }
+
+    fn ints(
+        &mut self,
+        f: &'a For,
+        start: Option<&'a Expr>,
+        end: &'a Expr,
+        inclusive: bool,
+        span: SpanId,
+    ) -> Run<Source> {
+        let scalar = self.scalar(&end.ty, span)?;
+        let mut first = match start {
+            Some(e) => {
+                let val = self.eval(e)?;
+                Some(self.leaf(&val, span)?)
+            }
+            None => None,
+        };
+        let last = self.eval(end)?;
+        let last = self.leaf(&last, span)?;
+        let front = self.skips(&f.skip_front, span)?;
+        let back = self.skips(&f.skip_back, span)?;
+        // `0..n` is `..n`.
+        if let Some(value) = first
+            && self.literals.get(&value) == Some(&0)
+        {
+            first = None;
+        }
+        if first.is_none()
+            && front.is_none()
+            && back.is_none()
+            && !inclusive
+            && scalar == Scalar::Usize
+        {
+            let extent = self.extent_of(last);
+            return Ok(Source::Ints {
+                extent,
+                first,
+                scalar,
+            });
+        }
+        let constant = |s: &Self, value: Option<ValueId>| match value {
+            None => Some(0),
+            Some(value) => s.literals.get(&value).copied(),
+        };
+        if let (Some(a), Some(b), Some(p), Some(q)) = (
+            constant(self, first),
+            constant(self, Some(last)),
+            constant(self, front),
+            constant(self, back),
+        ) {
+            let count = (b - a + i128::from(inclusive) - p - q).max(0);
+            if p != 0 {
+                first = Some(self.lit(Lit::Int(scalar, a + p), span));
+            }
+            let extent = Extent::Const(u64::try_from(count).unwrap_or(0));
+            return Ok(Source::Ints {
+                extent,
+                first,
+                scalar,
+            });
+        }
+        // In 64 signed bits nothing passes below zero in between.
+        let wide = |s: &mut Self, value: Option<ValueId>| match value {
+            Some(value) => s.cast(value, Scalar::I64, span).map(Some),
+            None => Ok(None),
+        };
+        let begin = wide(self, first)?;
+        let front_wide = wide(self, front)?;
+        let back_wide = wide(self, back)?;
+        let mut count = self.cast(last, Scalar::I64, span)?;
+        for less in [begin, front_wide, back_wide].into_iter().flatten() {
+            count = self.prim(Prim::Sub, &[count, less], span)?;
+        }
+        if inclusive {
+            let one = self.lit(Lit::Int(Scalar::I64, 1), span);
+            count = self.prim(Prim::Add, &[count, one], span)?;
+        }
+        let zero = self.lit(Lit::Int(Scalar::I64, 0), span);
+        count = self.prim(Prim::Max, &[count, zero], span)?;
+        let count = self.cast(count, Scalar::Usize, span)?;
+        if let Some(front) = front {
+            let front = self.cast(front, scalar, span)?;
+            first = Some(match first {
+                Some(first) => self.prim(Prim::Add, &[first, front], span)?,
+                None => front,
+            });
+        }
+        let extent = self.extent_of(count);
+        Ok(Source::Ints {
+            extent,
+            first,
+            scalar,
+        })
+    }
+
+    fn members(
+        &mut self,
+        f: &'a For,
+        of: &'a Set,
+        start: Option<&'a Expr>,
+        end: Option<&'a Expr>,
+        inclusive: bool,
+        span: SpanId,
+    ) -> Run<Source> {
+        let space = self.space(of, span)?;
+        let axes = space.axes();
+        let size = self.total(&axes, span)?;
+        let mut first = match start {
+            Some(e) => Some(self.bound(e, size, false, span)?),
+            None => None,
+        };
+        let mut last = match end {
+            Some(e) => self.bound(e, size, inclusive, span)?,
+            None => size,
+        };
+        if let Some(front) = self.skips(&f.skip_front, span)? {
+            first = Some(match first {
+                Some(first) => self.prim(Prim::Add, &[first, front], span)?,
+                None => front,
+            });
+        }
+        if let Some(back) = self.skips(&f.skip_back, span)? {
+            let kept = self.prim(Prim::Max, &[last, back], span)?;
+            last = self.prim(Prim::Sub, &[kept, back], span)?;
+        }
+        let count = match first {
+            Some(first) => {
+                let kept = self.prim(Prim::Max, &[last, first], span)?;
+                self.prim(Prim::Sub, &[kept, first], span)?
+            }
+            None => last,
+        };
+        let extent = self.extent_of(count);
+        Ok(Source::Members {
+            extent,
+            first,
+            of: space,
+        })
+    }
+
+    /// The end of a range of members as a number between 0 and the size.
+    fn bound(&mut self, e: &'a Expr, size: ValueId, inclusive: bool, span: SpanId) -> Run<ValueId> {
+        let val = self.eval(e)?;
+        let ty = self.ty(&e.ty);
+        if let Ty::Offset(_) = ty {
+            let mut number = self.position(&val, &ty, span)?;
+            if inclusive {
+                let one = self.lit(Lit::Int(Scalar::I64, 1), span);
+                number = self.prim(Prim::Add, &[number, one], span)?;
+            }
+            let zero = self.lit(Lit::Int(Scalar::I64, 0), span);
+            let most = self.cast(size, Scalar::I64, span)?;
+            number = self.prim(Prim::Max, &[number, zero], span)?;
+            number = self.prim(Prim::Min, &[number, most], span)?;
+            return self.cast(number, Scalar::Usize, span);
+        }
+        let number = self.ordinal(&val, &ty, span)?;
+        if inclusive {
+            let one = self.usize(1, span);
+            return self.prim(Prim::Add, &[number, one], span);
+        }
+        Ok(number)
+    }
+
+    /// The member or integer that indices of a source stand for.
+    fn member_of(&mut self, source: &Source, at: &[ValueId], span: SpanId) -> Run<Val<'a>> {
+        match source {
+            Source::Whole(space) => self.member(space, &mut at.iter().copied(), span),
+            Source::Ints { first, scalar, .. } => {
+                let mut number = self.cast(at[0], *scalar, span)?;
+                match first {
+                    Some(first) => number = self.prim(Prim::Add, &[*first, number], span)?,
+                    None => {
+                        self.ordinals.insert(number, at[0]);
+                    }
+                }
+                Ok(Val::Leaf(number))
+            }
+            Source::Members { first, of, .. } => {
+                let axes = of.axes();
+                let number = match first {
+                    Some(first) => {
+                        let number = self.cast(at[0], Scalar::Usize, span)?;
+                        self.prim(Prim::Add, &[*first, number], span)?
+                    }
+                    None => at[0],
+                };
+                let indices = self.unflatten(number, &axes, span)?;
+                self.member(of, &mut indices.into_iter(), span)
+            }
+        }
+    }
+
+    /// A function out of a table of functions.
+    pub(super) fn select_function(
+        &mut self,
+        functions: &Functions<'a>,
+        indices: &[ValueId],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let mut chosen = functions.clone();
+        chosen.indices.extend_from_slice(indices);
+        if chosen.indices.len() < chosen.axes {
+            return Ok(Val::Functions(Rc::new(chosen)));
+        }
+        let outer = std::mem::replace(&mut self.frame, chosen.frame.clone());
+        let (here, rest) = chosen.indices.split_at(chosen.axes);
+        let result = self
+            .source(chosen.code, span)
+            .and_then(|source| self.iteration(chosen.code, &source, here, span))
+            .and_then(|val| self.select(&val, rest, span));
+        self.frame = outer;
+        result
+    }
+
+    // ---- while ----
+
+    pub(super) fn while_loop(
+        &mut self,
+        cond: &'a Expr,
+        body: &'a Block,
+        bound: Option<&'a Expr>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let bound = match bound {
+            Some(e) => {
+                let val = self.eval(e)?;
+                Some(self.leaf(&val, span)?)
+            }
+            None => None,
+        };
+        let assigning = !self.states_of(|effects| effects.expr(cond)).is_empty();
+        if assigning {
+            let span = self.at(cond.span);
+            return self.fail(say::not_available(
+                span,
+                "an assignment in the condition of a `while`",
+            ));
+        }
+        let states = self.states_of(|effects| effects.block(body));
+        let init = self.state_leaves(&states, span)?;
+        let test = self.with_states(&states, &init, span, |s| {
+            let val = s.eval(cond)?;
+            Ok(vec![s.leaf(&val, span)?])
+        })?;
+        self.set_states(&states, &init, span)?;
+        let step = self.with_states(&states, &init, span, |s| {
+            s.block(body)?;
+            let next = s.state_leaves(&states, span)?;
+            s.same_types(&init, &next, span)?;
+            Ok(next)
+        })?;
+        let mut results = Vec::new();
+        for value in &init {
+            let ty = self.program.ty(*value).clone();
+            results.push(self.fresh(ty, span));
+        }
+        self.set_states(&states, &results, span)?;
+        let op = PointOp::While {
+            init,
+            cond: test,
+            body: step,
+            bound,
+        };
+        self.emit(results, op, span);
+        Ok(Val::Tuple(Vec::new()))
+    }
+
+    /// A block with the states as parameters.
+    fn with_states(
+        &mut self,
+        states: &[Path],
+        init: &[ValueId],
+        span: SpanId,
+        run: impl FnOnce(&mut Self) -> Run<Vec<ValueId>>,
+    ) -> Run<crate::ir::Block<crate::ir::stages::point::Point>> {
+        let mut params = Vec::new();
+        for value in init {
+            let ty = self.program.ty(*value).clone();
+            let name = self.program.values[value.index()].name.clone();
+            let param = self.program.value(ty, span);
+            self.program.values[param.index()].name = name;
+            params.push(param);
+        }
+        self.begin(&params);
+        self.set_states(states, &params, span)?;
+        let results = run(self)?;
+        self.end(results, say::escaping_range, span)
+    }
+}

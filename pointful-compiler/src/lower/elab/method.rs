@@ -1,0 +1,225 @@
+//! Methods.
+
+use super::value::{Space, Val};
+use super::{Elab, Run};
+use crate::ir::{Lit, Scalar, SpanId};
+use crate::lower::hir::{Expr, Kind};
+use crate::lower::types::Ty;
+use crate::lower::words::Method;
+use crate::ops::Prim;
+
+impl<'a> Elab<'a> {
+    pub(super) fn method(
+        &mut self,
+        method: Method,
+        receiver: &'a Expr,
+        args: &'a [Expr],
+        ty: &Ty,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let recv_ty = self.ty(&receiver.ty);
+        if let (Method::Get, Ty::Accum(_)) = (method, &recv_ty) {
+            return self.get_accum(receiver, span);
+        }
+        let recv = self.eval(receiver)?;
+        let positional = matches!(recv_ty, Ty::Member(_) | Ty::Offset(_));
+        match method {
+            Method::Clone => Ok(recv),
+            Method::Ordinal => {
+                let number = self.ordinal(&recv, &recv_ty, span)?;
+                Ok(Val::Leaf(number))
+            }
+            Method::Wrap => self.brought_in(Prim::Wrap, &recv, &recv_ty, span),
+            Method::Mirror => self.brought_in(Prim::Mirror, &recv, &recv_ty, span),
+            Method::Clamp if positional => self.brought_in(Prim::ClampTo, &recv, &recv_ty, span),
+            Method::Get => self.get(recv, &recv_ty, args, span),
+            Method::UnwrapOr
+            | Method::UnwrapOrElse
+            | Method::Unwrap
+            | Method::IsSome
+            | Method::IsNone => self.option(method, &recv, args, span),
+            Method::Len => {
+                let space = self.extent_value(&recv, &recv_ty, span)?;
+                Ok(Val::Leaf(self.total(&space.axes(), span)?))
+            }
+            Method::Extent => Ok(Val::Extent(self.extent_value(&recv, &recv_ty, span)?)),
+            Method::Put => self.bug(span, "`put` of no accumulator"),
+            Method::Prim(_)
+            | Method::Clamp
+            | Method::SinCos
+            | Method::Log
+            | Method::AbsDiff
+            | Method::IsPositive
+            | Method::IsNegative => self.scalar_method(method, &recv, receiver, args, ty, span),
+        }
+    }
+
+    fn get_accum(&mut self, receiver: &'a Expr, span: SpanId) -> Run<Val<'a>> {
+        let mut fields = Vec::new();
+        let mut at = receiver;
+        while let Kind::Field(inner, k) = &at.kind {
+            fields.push(*k);
+            at = inner;
+        }
+        fields.reverse();
+        match &at.kind {
+            Kind::Local(local) => self.take(&(*local, fields), span),
+            _ => self.bug(span, "`get` of an accumulator without a name"),
+        }
+    }
+
+    /// The index set of an extent, or of a table's outermost group of axes.
+    fn extent_value(&mut self, val: &Val<'a>, ty: &Ty, span: SpanId) -> Run<Space> {
+        match (val, ty) {
+            (Val::Extent(space), _) => Ok(space.clone()),
+            (_, Ty::Table(groups, _)) => self.space(&groups[0], span),
+            _ => self.bug(span, "an extent was expected"),
+        }
+    }
+
+    fn option(
+        &mut self,
+        method: Method,
+        recv: &Val<'a>,
+        args: &'a [Expr],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let Val::Option(maybe) = recv else {
+            return self.bug(span, "an `Option` was expected");
+        };
+        let maybe = maybe.clone();
+        match method {
+            Method::IsSome => Ok(Val::Leaf(maybe.present)),
+            Method::IsNone => Ok(Val::Leaf(self.prim(Prim::Not, &[maybe.present], span)?)),
+            Method::Unwrap => self.insist(&maybe, span),
+            _ => {
+                let [arg] = args else {
+                    return self.bug(span, "one argument was expected");
+                };
+                let states = self.states_of(|effects| effects.expr(arg));
+                self.branch(
+                    maybe.present,
+                    &states,
+                    &mut |s| s.there(&maybe, span),
+                    &mut |s| {
+                        let val = s.eval(arg)?;
+                        if method == Method::UnwrapOrElse {
+                            s.apply(&val, Vec::new(), span)
+                        } else {
+                            Ok(val)
+                        }
+                    },
+                    span,
+                )
+            }
+        }
+    }
+
+    /// A method of scalars, cell by cell.
+    fn scalar_method(
+        &mut self,
+        method: Method,
+        recv: &Val<'a>,
+        receiver: &'a Expr,
+        args: &'a [Expr],
+        _ty: &Ty,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let mut vals = vec![recv.clone()];
+        let mut frames = vec![self.split(&receiver.ty).0];
+        for arg in args {
+            vals.push(self.eval(arg)?);
+            frames.push(self.split(&arg.ty).0);
+        }
+        self.lift(&frames, &vals, span, &mut |s, cells| {
+            let mut operands = Vec::new();
+            for cell in cells {
+                operands.push(s.leaf(cell, span)?);
+            }
+            s.scalar_cell(method, &operands, span)
+        })
+    }
+
+    fn scalar_cell(
+        &mut self,
+        method: Method,
+        x: &[crate::ir::ValueId],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let one = |value| Ok(Val::Leaf(value));
+        match method {
+            Method::Prim(prim) => one(self.prim(prim, x, span)?),
+            Method::Clamp => {
+                // Comparisons rather than `max` and `min`, so that NaN stays NaN as in Rust.
+                let ty = self.program.ty(x[0]).clone();
+                let below = self.prim(Prim::Lt, &[x[0], x[1]], span)?;
+                let above = self.prim(Prim::Gt, &[x[0], x[2]], span)?;
+                let upper = self.choose(above, x[2], x[0], ty.clone(), span);
+                one(self.choose(below, x[1], upper, ty, span))
+            }
+            Method::SinCos => {
+                let sin = self.prim(Prim::Sin, x, span)?;
+                let cos = self.prim(Prim::Cos, x, span)?;
+                Ok(Val::Tuple(vec![Val::Leaf(sin), Val::Leaf(cos)]))
+            }
+            Method::Log => {
+                let value = self.prim(Prim::Ln, &x[..1], span)?;
+                let base = self.prim(Prim::Ln, &x[1..], span)?;
+                one(self.prim(Prim::Div, &[value, base], span)?)
+            }
+            Method::AbsDiff => {
+                let larger = self.prim(Prim::Max, x, span)?;
+                let smaller = self.prim(Prim::Min, x, span)?;
+                let mut difference = self.prim(Prim::Sub, &[larger, smaller], span)?;
+                if self.program.elem(difference) == crate::ir::Elem::Scalar(Scalar::I32) {
+                    difference = self.cast(difference, Scalar::U32, span)?;
+                }
+                one(difference)
+            }
+            Method::IsPositive | Method::IsNegative => {
+                let scalar = self.program.elem(x[0]).repr();
+                let zero = self.lit(Lit::Int(scalar, 0), span);
+                let prim = if method == Method::IsPositive {
+                    Prim::Gt
+                } else {
+                    Prim::Lt
+                };
+                one(self.prim(prim, &[x[0], zero], span)?)
+            }
+            Method::Clone
+            | Method::Ordinal
+            | Method::Wrap
+            | Method::Mirror
+            | Method::Get
+            | Method::UnwrapOr
+            | Method::UnwrapOrElse
+            | Method::Unwrap
+            | Method::IsSome
+            | Method::IsNone
+            | Method::Len
+            | Method::Extent
+            | Method::Put => self.bug(span, "not a method of scalars"),
+        }
+    }
+
+    /// One of two values that are there already.
+    fn choose(
+        &mut self,
+        cond: crate::ir::ValueId,
+        yes: crate::ir::ValueId,
+        no: crate::ir::ValueId,
+        ty: crate::ir::Type<crate::ir::Extent>,
+        span: SpanId,
+    ) -> crate::ir::ValueId {
+        let gives = |value| crate::ir::Block {
+            results: vec![value],
+            ..crate::ir::Block::default()
+        };
+        let op = crate::ir::stages::point::PointOp::If {
+            cond,
+            then: gives(yes),
+            otherwise: gives(no),
+        };
+        self.op(op, ty, span)
+    }
+}

@@ -1,0 +1,503 @@
+//! Elaboration: running the root's body at compile time.
+//!
+//! Every expression of the typed tree becomes a [`Val`]: scalars and tables are values of Point, everything else exists here only.
+//! A call runs the callee's body with its own [`Frame`]; so Point has no functions.
+//! Variables live in the frame's environment; an assignment replaces what is there, and control flow carries what its blocks replaced.
+
+mod accum;
+mod branch;
+mod call;
+mod expr;
+mod index;
+mod interface;
+mod loops;
+mod method;
+mod op;
+mod place;
+mod value;
+mod word;
+
+use std::collections::BTreeMap;
+
+use proc_macro2::Span;
+
+use self::value::{Frame, Space, Val};
+use super::hir::Function;
+use super::infer::Shared;
+use super::spans::Spans;
+use super::types::{Len, Printer, Set, Ty, enum_len};
+use super::{Constant, Lowered};
+use crate::diag::{Diagnostic, Diagnostics, lowering as say};
+use crate::interface::Interface;
+use crate::ir::stages::point::{Point, PointOp};
+use crate::ir::{Block, Elem, Extent, Lit, Program, Scalar, SizeId, SpanId, Stmt, Type, ValueId};
+use crate::ops::Prim;
+use crate::syntax::tree::Linked;
+
+/// Something was reported; the walk ends.
+#[derive(Debug)]
+struct Stop;
+
+type Run<T> = Result<T, Stop>;
+
+/// A block under construction.
+struct Open {
+    block: Block<Point>,
+    serial: u32,
+}
+
+/// The state of the walk.
+struct Elab<'a> {
+    linked: &'a Linked,
+    functions: &'a [Function<'a>],
+    spans: &'a Spans,
+    diags: Diagnostics,
+    program: Program<Point>,
+    interface: Interface,
+    open: Vec<Open>,
+    serials: u32,
+    /// By value: the serial number of the block that binds it.
+    home: Vec<u32>,
+    frame: Frame<'a>,
+    /// Sizes of nominal sets and of lengths that are constants or const generics.
+    named: BTreeMap<usize, SizeId>,
+    lengths: Vec<(String, SizeId)>,
+    /// Constants that are parameters, by how they are reached.
+    constants: Vec<(String, ValueId)>,
+    /// Integers that are known to be the ordinal of an index.
+    ordinals: BTreeMap<ValueId, ValueId>,
+    /// `usize` values that are known to be the size of an extent.
+    sizes: BTreeMap<ValueId, Extent>,
+    /// Integer literals.
+    literals: BTreeMap<ValueId, i128>,
+}
+
+/// Lowers the last function of the program.
+pub(super) fn program(shared: Shared<'_>) -> Result<Lowered, Vec<Diagnostic>> {
+    let root = shared.done.len() - 1;
+    let mut elab = Elab {
+        linked: shared.linked,
+        functions: &shared.done,
+        spans: &shared.spans,
+        diags: Diagnostics::default(),
+        program: Program::new(shared.linked.root.name.to_string()),
+        interface: Interface::default(),
+        open: Vec::new(),
+        serials: 0,
+        home: Vec::new(),
+        frame: Frame {
+            function: root,
+            sets: vec![None; shared.done[root].generics.len()],
+            floats: vec![None; shared.done[root].generics.len()],
+            inner: BTreeMap::new(),
+            env: vec![None; shared.done[root].locals.len()],
+        },
+        named: BTreeMap::new(),
+        lengths: Vec::new(),
+        constants: Vec::new(),
+        ordinals: BTreeMap::new(),
+        sizes: BTreeMap::new(),
+        literals: BTreeMap::new(),
+    };
+    let constants = elab.root();
+    let Elab {
+        diags,
+        program,
+        interface,
+        ..
+    } = elab;
+    match constants {
+        Ok(constants) => {
+            let spans = shared.spans.into_vec();
+            diags.gate(Lowered {
+                program,
+                interface,
+                spans,
+                constants,
+            })
+        }
+        Err(Stop) => Err(diags.into_vec()),
+    }
+}
+
+impl<'a> Elab<'a> {
+    fn root(&mut self) -> Run<Vec<Constant>> {
+        let function = &self.functions[self.frame.function];
+        self.begin(&[]);
+        self.signature(function)?;
+        let result = self.block(&function.body)?;
+        self.results(function, &result)?;
+        let open = self.open.pop().ok_or(Stop)?;
+        self.program.body = open.block;
+        self.root_constants(function)
+    }
+
+    // ---- reporting ----
+
+    fn fail<T>(&mut self, diagnostic: Diagnostic) -> Run<T> {
+        self.diags.push(diagnostic);
+        Err(Stop)
+    }
+
+    fn at(&self, span: SpanId) -> Span {
+        self.spans.get(span)
+    }
+
+    /// An invariant of inference that does not hold: a bug, told as such rather than by a panic.
+    fn bug<T>(&mut self, span: SpanId, what: &str) -> Run<T> {
+        let span = self.at(span);
+        self.fail(Diagnostic::new(
+            span,
+            format!("pointful has a bug here: {what}"),
+        ))
+    }
+
+    // ---- types and sets ----
+
+    /// The type of an expression of the current function.
+    fn ty(&self, ty: &Ty) -> Ty {
+        self.functions[self.frame.function].solver.ty(ty)
+    }
+
+    /// The groups of axes and the cell of a type.
+    fn split(&self, ty: &Ty) -> (Vec<Set>, Ty) {
+        match self.ty(ty) {
+            Ty::Table(groups, cell) => (groups, *cell),
+            other => (Vec::new(), other),
+        }
+    }
+
+    fn printer(&self) -> Printer<'_> {
+        Printer {
+            linked: self.linked,
+            generics: &self.functions[self.frame.function].generics,
+        }
+    }
+
+    /// The machine type of a scalar type.
+    fn scalar(&mut self, ty: &Ty, span: SpanId) -> Run<Scalar> {
+        match self.ty(ty) {
+            Ty::Scalar(s) => Ok(s),
+            Ty::Float(k) => match self.frame.floats[k] {
+                Some(s) => Ok(s),
+                None => self.bug(span, "a generic float is not known"),
+            },
+            _ => self.bug(span, "a scalar was expected"),
+        }
+    }
+
+    /// The axes of a set.
+    fn space(&mut self, set: &Set, span: SpanId) -> Run<Space> {
+        let set = self.functions[self.frame.function].solver.set(set);
+        match &set {
+            Set::Param(k) | Set::Fin(Len::Param(k)) => match &self.frame.sets[*k] {
+                Some(space) => Ok(space.clone()),
+                None => {
+                    let name = self.printer().set(&set);
+                    let span = self.at(span);
+                    self.fail(say::undetermined_extent(span, &name))
+                }
+            },
+            Set::Named(id) => {
+                if let Some(n) = enum_len(self.linked, *id) {
+                    return Ok(Space::Axis(Extent::Const(n as u64)));
+                }
+                match self.named.get(id) {
+                    Some(size) => Ok(Space::Axis(Extent::Size(*size))),
+                    None => {
+                        let name = self.printer().set(&set);
+                        let span = self.at(span);
+                        self.fail(say::undetermined_extent(span, &name))
+                    }
+                }
+            }
+            Set::Fin(Len::Lit(n)) => Ok(Space::Axis(Extent::Const(*n))),
+            Set::Fin(Len::Const(name)) => Ok(Space::Axis(self.length(name))),
+            Set::Product(parts) | Set::Record(_, parts) => {
+                let parts: Run<Vec<Space>> = parts.iter().map(|p| self.space(p, span)).collect();
+                Ok(Space::Product(parts?))
+            }
+            Set::Bool => Ok(Space::Bool),
+            Set::Unit => Ok(Space::Axis(Extent::Const(1))),
+            Set::Either(..) => {
+                let span = self.at(span);
+                self.fail(say::not_available(span, "`Either`"))
+            }
+            Set::Var(_) | Set::Range(_) => match self.frame.inner.get(&set) {
+                Some(space) => Ok(space.clone()),
+                None => {
+                    let span = self.at(span);
+                    self.fail(say::undetermined_set(span))
+                }
+            },
+            Set::Error => self.bug(span, "an error was not reported"),
+        }
+    }
+
+    /// The axes of all groups.
+    fn axes(&mut self, groups: &[Set], span: SpanId) -> Run<Vec<Extent>> {
+        let mut axes = Vec::new();
+        for group in groups {
+            axes.extend(self.space(group, span)?.axes());
+        }
+        Ok(axes)
+    }
+
+    // ---- statements ----
+
+    fn begin(&mut self, params: &[ValueId]) {
+        self.serials += 1;
+        for param in params {
+            self.settle_home(*param, self.serials);
+        }
+        self.open.push(Open {
+            block: Block {
+                params: params.to_vec(),
+                ..Block::default()
+            },
+            serial: self.serials,
+        });
+    }
+
+    fn settle_home(&mut self, value: ValueId, serial: u32) {
+        let at = value.index();
+        if self.home.len() <= at {
+            self.home.resize(at + 1, 0);
+        }
+        self.home[at] = serial;
+    }
+
+    /// Ends a block. What it gives must not have an axis whose length is known inside only.
+    fn end(
+        &mut self,
+        results: Vec<ValueId>,
+        escape: impl Fn(Span) -> Diagnostic,
+        span: SpanId,
+    ) -> Run<Block<Point>> {
+        let mut open = self.open.pop().ok_or(Stop)?;
+        for result in &results {
+            for dim in self.program.ty(*result).dims.clone() {
+                if let Extent::Value(v) = dim
+                    && !self.in_scope(v)
+                {
+                    let span = self.at(span);
+                    return self.fail(escape(span));
+                }
+            }
+        }
+        open.block.results = results;
+        Ok(open.block)
+    }
+
+    fn in_scope(&self, value: ValueId) -> bool {
+        let home = self.home.get(value.index()).copied().unwrap_or(0);
+        // Parameters of the program are bound by no block.
+        home == 0 || self.open.iter().any(|o| o.serial == home)
+    }
+
+    fn serial(&self) -> u32 {
+        self.open.last().map_or(0, |o| o.serial)
+    }
+
+    /// A new value that the current block binds.
+    fn fresh(&mut self, ty: Type<Extent>, span: SpanId) -> ValueId {
+        let value = self.program.value(ty, span);
+        let serial = self.serial();
+        self.settle_home(value, serial);
+        value
+    }
+
+    fn emit(&mut self, results: Vec<ValueId>, op: PointOp, span: SpanId) {
+        if let Some(open) = self.open.last_mut() {
+            open.block.stmts.push(Stmt::new(results, op, span));
+        }
+    }
+
+    fn op(&mut self, op: PointOp, ty: Type<Extent>, span: SpanId) -> ValueId {
+        let value = self.fresh(ty, span);
+        self.emit(vec![value], op, span);
+        value
+    }
+
+    fn prim(&mut self, prim: Prim, args: &[ValueId], span: SpanId) -> Run<ValueId> {
+        let elems: Vec<Elem> = args.iter().map(|a| self.program.elem(*a)).collect();
+        match prim.result(&elems) {
+            Ok(elem) => Ok(self.op(PointOp::Prim(prim, args.to_vec()), Type::scalar(elem), span)),
+            Err(error) => self.bug(span, &error.0),
+        }
+    }
+
+    fn lit(&mut self, lit: Lit, span: SpanId) -> ValueId {
+        let value = self.op(
+            PointOp::Const(lit),
+            Type::scalar(Elem::Scalar(lit.scalar())),
+            span,
+        );
+        if let Lit::Int(_, n) = lit {
+            self.literals.insert(value, n);
+        }
+        value
+    }
+
+    fn usize(&mut self, n: u64, span: SpanId) -> ValueId {
+        self.lit(Lit::Int(Scalar::Usize, i128::from(n)), span)
+    }
+
+    /// `as` of a scalar or index; nothing if it is of that type already.
+    fn cast(&mut self, value: ValueId, to: Scalar, span: SpanId) -> Run<ValueId> {
+        if self.program.elem(value) == Elem::Scalar(to) {
+            return Ok(value);
+        }
+        if let Some(n) = self.literals.get(&value).copied()
+            && (0..=i128::from(i32::MAX)).contains(&n)
+            && to.is_int()
+            && to != Scalar::U8
+        {
+            return Ok(self.lit(Lit::Int(to, n), span));
+        }
+        self.prim(Prim::Cast(to), &[value], span)
+    }
+
+    /// How large an extent is, as a `usize`.
+    fn size(&mut self, extent: Extent, span: SpanId) -> ValueId {
+        match extent {
+            Extent::Const(n) => self.usize(n, span),
+            Extent::Value(value) => value,
+            Extent::Size(_) => {
+                let value = self.op(PointOp::Size(extent), Type::scalar(Elem::USIZE), span);
+                self.sizes.insert(value, extent);
+                value
+            }
+        }
+    }
+
+    /// How many members a set has, as a `usize`.
+    fn total(&mut self, axes: &[Extent], span: SpanId) -> Run<ValueId> {
+        let mut total = None;
+        for axis in axes {
+            let size = self.size(*axis, span);
+            total = Some(match total {
+                None => size,
+                Some(before) => self.prim(Prim::Mul, &[before, size], span)?,
+            });
+        }
+        Ok(match total {
+            Some(total) => total,
+            None => self.usize(1, span),
+        })
+    }
+
+    /// An extent of that many members.
+    fn extent_of(&self, size: ValueId) -> Extent {
+        if let Some(extent) = self.sizes.get(&size) {
+            return *extent;
+        }
+        match self.literals.get(&size).map(|n| u64::try_from(*n)) {
+            Some(Ok(n)) => Extent::Const(n),
+            _ => Extent::Value(size),
+        }
+    }
+
+    /// Axes that the compiler flattens into one.
+    fn flat_extent(&mut self, axes: &[Extent], span: SpanId) -> Run<Extent> {
+        if let [one] = axes {
+            return Ok(*one);
+        }
+        if let Some(sizes) = axes
+            .iter()
+            .map(|a| match a {
+                Extent::Const(n) => Some(*n),
+                Extent::Size(_) | Extent::Value(_) => None,
+            })
+            .collect::<Option<Vec<u64>>>()
+        {
+            return Ok(Extent::Const(sizes.iter().product()));
+        }
+        let total = self.total(axes, span)?;
+        Ok(self.extent_of(total))
+    }
+
+    // ---- values ----
+
+    /// The values of Point in a value, in order.
+    fn leaves(&mut self, val: &Val<'a>, span: SpanId) -> Run<Vec<ValueId>> {
+        let mut out = Vec::new();
+        self.collect(val, &mut out, span)?;
+        Ok(out)
+    }
+
+    fn collect(&mut self, val: &Val<'a>, out: &mut Vec<ValueId>, span: SpanId) -> Run<()> {
+        match val {
+            Val::Leaf(value) => out.push(*value),
+            Val::Tuple(parts) => {
+                for part in parts {
+                    self.collect(part, out, span)?;
+                }
+            }
+            Val::Extent(_) => {}
+            Val::Closure(_) | Val::Function(_) | Val::Functions(_) => {
+                let span = self.at(span);
+                return self.fail(say::not_available(
+                    span,
+                    "a function chosen or stored at run time",
+                ));
+            }
+            Val::Option(_) => {
+                let span = self.at(span);
+                return self.fail(say::not_available(span, "an `Option` that is stored"));
+            }
+            Val::Accum(_) | Val::Spent => {
+                let span = self.at(span);
+                return self.fail(say::accum_read(span));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same value with other leaves.
+    fn rebuild(&self, shape: &Val<'a>, leaves: &mut impl Iterator<Item = ValueId>) -> Val<'a> {
+        match shape {
+            Val::Leaf(old) => Val::Leaf(leaves.next().unwrap_or(*old)),
+            Val::Tuple(parts) => {
+                Val::Tuple(parts.iter().map(|p| self.rebuild(p, leaves)).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn leaf(&mut self, val: &Val<'a>, span: SpanId) -> Run<ValueId> {
+        let leaves = self.leaves(val, span)?;
+        match leaves.as_slice() {
+            [one] => Ok(*one),
+            _ => self.bug(span, "one value was expected"),
+        }
+    }
+
+    /// An element or sub-table of every leaf.
+    fn select(&mut self, val: &Val<'a>, indices: &[ValueId], span: SpanId) -> Run<Val<'a>> {
+        if indices.is_empty() {
+            return Ok(val.clone());
+        }
+        if let Val::Functions(functions) = val {
+            return self.select_function(functions, indices, span);
+        }
+        let mut out = Vec::new();
+        for leaf in self.leaves(val, span)? {
+            out.push(self.select_leaf(leaf, indices, span));
+        }
+        Ok(self.rebuild(val, &mut out.into_iter()))
+    }
+
+    fn select_leaf(&mut self, table: ValueId, indices: &[ValueId], span: SpanId) -> ValueId {
+        if indices.is_empty() {
+            return table;
+        }
+        let ty = self.program.ty(table).clone();
+        let rest = ty.dims.get(indices.len()..).unwrap_or_default().to_vec();
+        let op = PointOp::Index {
+            table,
+            indices: indices.to_vec(),
+        };
+        self.op(op, Type::table(ty.elem, rest), span)
+    }
+}

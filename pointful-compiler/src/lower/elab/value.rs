@@ -1,0 +1,136 @@
+//! Values of the compiler: what an expression is before only scalars and tables of them are left.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::ir::{Extent, Monoid, Scalar, ValueId};
+use crate::lower::hir;
+use crate::lower::types::Set;
+
+/// What an expression is.
+#[derive(Clone, Debug)]
+pub(super) enum Val<'a> {
+    /// A scalar or a table of scalars.
+    Leaf(ValueId),
+    /// A tuple, a struct, a member of a product; also a table of those, as a tuple of tables.
+    Tuple(Vec<Val<'a>>),
+    /// A closure with what it captured.
+    Closure(Rc<Closure<'a>>),
+    /// An annotated function.
+    Function(Rc<Function>),
+    /// An index set.
+    Extent(Space),
+    /// An accumulator, or a part of one.
+    Accum(Rc<Accum<'a>>),
+    /// `t.get(i)`
+    Option(Rc<Maybe<'a>>),
+    /// A table of functions, as a function of the index.
+    Functions(Rc<Functions<'a>>),
+    /// An accumulator after `get()`.
+    Spent,
+}
+
+/// The axes that an index set stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Space {
+    /// One axis; members are its indices.
+    Axis(Extent),
+    /// One axis of two; members are truth values.
+    Bool,
+    /// One after the other; members are tuples.
+    Product(Vec<Space>),
+}
+
+impl Space {
+    /// The axes, outermost first.
+    pub(super) fn axes(&self) -> Vec<Extent> {
+        match self {
+            Space::Axis(extent) => vec![*extent],
+            Space::Bool => vec![Extent::Const(2)],
+            Space::Product(parts) => parts.iter().flat_map(Space::axes).collect(),
+        }
+    }
+}
+
+/// The variables and generics of one call.
+#[derive(Clone, Debug)]
+pub(super) struct Frame<'a> {
+    /// Which function.
+    pub(super) function: usize,
+    /// By position of the generic: what an index set or `Fin<N>` is.
+    pub(super) sets: Vec<Option<Space>>,
+    /// By position of the generic: which float.
+    pub(super) floats: Vec<Option<Scalar>>,
+    /// What occurrences of `Dyn` and ranges are.
+    pub(super) inner: BTreeMap<Set, Space>,
+    /// By local: what it is now.
+    pub(super) env: Vec<Option<Val<'a>>>,
+}
+
+/// A closure with the call it was written in.
+#[derive(Clone, Debug)]
+pub(super) struct Closure<'a> {
+    /// The closure.
+    pub(super) code: &'a hir::Closure,
+    /// Where it was written, with the values variables had.
+    pub(super) frame: Frame<'a>,
+}
+
+/// A function with its generics.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    /// Which one.
+    pub(super) position: usize,
+    /// Its index sets.
+    pub(super) sets: Vec<Option<Space>>,
+    /// Its floats.
+    pub(super) floats: Vec<Option<Scalar>>,
+    /// Its occurrences of `Dyn`.
+    pub(super) inner: BTreeMap<Set, Space>,
+}
+
+/// A table of functions.
+#[derive(Clone, Debug)]
+pub(super) struct Functions<'a> {
+    /// The loop that makes it.
+    pub(super) code: &'a hir::For,
+    /// Where it was written.
+    pub(super) frame: Frame<'a>,
+    /// How many axes it has.
+    pub(super) axes: usize,
+    /// Indices given so far.
+    pub(super) indices: Vec<ValueId>,
+}
+
+/// An accumulator.
+#[derive(Clone, Debug)]
+pub(super) struct Accum<'a> {
+    /// How it combines.
+    pub(super) monoid: Monoid,
+    /// Its parts: leaves are accumulators of Point.
+    pub(super) parts: Val<'a>,
+    /// Leading indices, for a slice.
+    pub(super) indices: Vec<ValueId>,
+    /// The block it was made in.
+    pub(super) block: u32,
+}
+
+/// An element that may not be there.
+#[derive(Clone, Debug)]
+pub(super) struct Maybe<'a> {
+    /// The table.
+    pub(super) table: Val<'a>,
+    /// Whether it is there.
+    pub(super) present: ValueId,
+    /// Where.
+    pub(super) at: Vec<Position>,
+}
+
+/// An index that may not be one.
+#[derive(Clone, Debug)]
+pub(super) enum Position {
+    /// It is.
+    Known(Vec<ValueId>),
+    /// An integer to be trusted once it is known to be in range.
+    Integer(ValueId, Space),
+}

@@ -1,0 +1,357 @@
+//! The typed tree: names are resolved, every expression has a type, and nothing is decided yet about values.
+//!
+//! Types may hold variables; [`Function::solver`] says what they became.
+
+use std::rc::Rc;
+
+use proc_macro2::Span;
+
+use super::solve::Solver;
+use super::types::{Set, Ty};
+use super::words::{Method, Word};
+use crate::ir::{Monoid, SpanId};
+use crate::syntax::tree::{self, BinaryOp, UnaryOp};
+
+/// A variable of one function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct LocalId(pub(super) u32);
+
+/// How a variable came to be; decides what may be done with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// `let`
+    Let,
+    /// A parameter by value.
+    Param,
+    /// A parameter behind `&`.
+    Shared,
+    /// A parameter behind `&mut`.
+    Exclusive,
+    /// Bound by a `for`, a closure or a match.
+    Bound,
+    /// `let row = &mut acc[i]`
+    Slice,
+}
+
+/// What is known of a variable.
+#[derive(Clone, Debug)]
+pub(super) struct Local {
+    /// Its name.
+    pub(super) name: String,
+    /// Its type.
+    pub(super) ty: Ty,
+    /// Whether it was declared `mut`.
+    pub(super) mutable: bool,
+    /// How it came to be.
+    pub(super) origin: Origin,
+    /// Where.
+    pub(super) span: Span,
+}
+
+/// A constant that a function names.
+#[derive(Clone, Debug)]
+pub(super) struct Constant {
+    /// The path as written.
+    pub(super) path: syn::Path,
+    /// Its type as used.
+    pub(super) ty: Ty,
+    /// Where it was named first.
+    pub(super) span: Span,
+}
+
+/// A function after inference.
+#[derive(Clone, Debug)]
+pub(super) struct Function<'a> {
+    /// As written.
+    pub(super) tree: &'a tree::Function,
+    /// The names of its generics.
+    pub(super) generics: Vec<String>,
+    /// Its parameters: they are locals.
+    pub(super) params: Vec<LocalId>,
+    /// The type of its result.
+    pub(super) result: Ty,
+    /// Its body.
+    pub(super) body: Block,
+    /// Its variables.
+    pub(super) locals: Vec<Local>,
+    /// The constants it names, those of callees not included.
+    pub(super) constants: Vec<Constant>,
+    /// What type variables became.
+    pub(super) solver: Solver,
+}
+
+/// What a call gives to the generics of the function called.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Instance {
+    /// By position of the generic: an index set, or `Fin<N>` for a const generic.
+    pub(super) sets: Vec<Option<Set>>,
+    /// By position of the generic: a float.
+    pub(super) floats: Vec<Option<Ty>>,
+    /// Set variables of the function called (occurrences of `Dyn`), and ranges in its result.
+    pub(super) inner: Vec<(Set, Set)>,
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// Statements in order.
+    pub(super) stmts: Vec<Stmt>,
+    /// The value, if it is not `()`.
+    pub(super) value: Option<Box<Expr>>,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub(super) enum Stmt {
+    /// `let p = e;`
+    Let(Pattern, Expr),
+    /// `e;`
+    Expr(Expr),
+}
+
+/// A pattern.
+#[derive(Clone, Debug)]
+pub(super) enum Pattern {
+    /// `x`
+    Bind(LocalId),
+    /// `_`
+    Wild,
+    /// `(p, q)`, or the fields of a struct in order.
+    Tuple(Vec<Pattern>),
+    /// A literal that must be equal.
+    Lit(Value),
+    /// The member of an enum with this ordinal.
+    Member(u64),
+}
+
+/// A literal.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Value {
+    /// `1`
+    Int(i128),
+    /// `1.0`
+    Float(f64),
+    /// `true`
+    Bool(bool),
+}
+
+/// A typed expression.
+#[derive(Clone, Debug)]
+pub(super) struct Expr {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Its type.
+    pub(super) ty: Ty,
+    /// Where.
+    pub(super) span: SpanId,
+}
+
+/// Something that can be assigned: a variable and the way to a part of it.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The variable.
+    pub(super) local: LocalId,
+    /// The way, outermost first.
+    pub(super) steps: Vec<Step>,
+    /// The type of the part.
+    pub(super) ty: Ty,
+    /// Where.
+    pub(super) span: SpanId,
+}
+
+/// A step on the way to a part.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// A field of a tuple or struct.
+    Field(usize),
+    /// Elements or sub-tables, with the type of what is indexed.
+    Index(Ty, Vec<Expr>),
+}
+
+/// What a `for` runs over.
+#[derive(Clone, Debug)]
+pub(super) enum Over {
+    /// All members of a set.
+    Set,
+    /// Integers from `start` (0) up to `end`.
+    Ints {
+        /// The first.
+        start: Option<Box<Expr>>,
+        /// The last, or one more.
+        end: Box<Expr>,
+        /// `..=`
+        inclusive: bool,
+    },
+    /// Members from `start` (the first) up to `end` (all).
+    Members {
+        /// Of this set.
+        of: Set,
+        /// The first.
+        start: Option<Box<Expr>>,
+        /// The last, or one more.
+        end: Option<Box<Expr>>,
+        /// `..=`
+        inclusive: bool,
+    },
+}
+
+/// A `for`.
+#[derive(Clone, Debug)]
+pub(super) struct For {
+    /// Binds the member.
+    pub(super) pattern: Pattern,
+    /// What it runs over.
+    pub(super) over: Over,
+    /// The set that its table is over: a [`Set::Range`] unless `over` is a whole set.
+    pub(super) set: Set,
+    /// From the last to the first.
+    pub(super) reverse: bool,
+    /// How many to leave out in front, in the order of the set.
+    pub(super) skip_front: Vec<Expr>,
+    /// How many to leave out at the end, in the order of the set.
+    pub(super) skip_back: Vec<Expr>,
+    /// One iteration.
+    pub(super) body: Block,
+    /// The type of the body's value.
+    pub(super) value: Ty,
+}
+
+/// A closure.
+#[derive(Clone, Debug)]
+pub(super) struct Closure {
+    /// Its parameters.
+    pub(super) params: Vec<Pattern>,
+    /// Its body.
+    pub(super) body: Expr,
+}
+
+/// A call of an annotated function.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    /// Its position among the functions.
+    pub(super) callee: usize,
+    /// What its generics are.
+    pub(super) instance: Instance,
+    /// The arguments; `&mut` ones are places.
+    pub(super) args: Vec<Arg>,
+    /// The axes over which the call is repeated, and for each argument which of them it has.
+    pub(super) frame: Vec<Set>,
+    /// By argument: positions in the frame.
+    pub(super) lifted: Vec<Vec<usize>>,
+}
+
+/// An argument.
+#[derive(Clone, Debug)]
+pub(super) enum Arg {
+    /// A value.
+    Value(Expr),
+    /// `&mut place`
+    Place(Place),
+}
+
+/// What an expression is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// A literal.
+    Lit(Value),
+    /// A variable.
+    Local(LocalId),
+    /// A constant: an index into the function's constants.
+    Constant(usize),
+    /// An annotated function as a value.
+    Function(usize, Instance),
+    /// The member of an enum with this ordinal.
+    Member(u64),
+    /// An index set as a value.
+    Extent(Set),
+    /// How many members an extent has.
+    Size(Box<Expr>),
+    /// The value of a const generic: the size of that `Fin`.
+    SizeOf(Set),
+    /// `-x`, `!x`
+    Unary(UnaryOp, Box<Expr>),
+    /// `x + y`
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `x && y` if the flag is set, else `x || y`
+    Lazy(bool, Box<Expr>, Box<Expr>),
+    /// `x as T`
+    Cast(Box<Expr>),
+    /// A call of an annotated function.
+    Call(Box<Call>),
+    /// A call of a closure or a function value.
+    Apply(Box<Expr>, Vec<Expr>),
+    /// A reduction or cumulation of a table.
+    Word(Word, Box<Expr>),
+    /// `reduce` or, with the flag, `scan`: initial value, operator, table
+    Fold {
+        /// Every prefix, not just the whole.
+        scan: bool,
+        /// In front of the first.
+        init: Box<Expr>,
+        /// A function of two values.
+        op: Box<Expr>,
+        /// What is combined.
+        table: Box<Expr>,
+    },
+    /// `x.f(y)`
+    Method(Method, Box<Expr>, Vec<Expr>),
+    /// `x.0`
+    Field(Box<Expr>, usize),
+    /// `t[i]`
+    Index(Box<Expr>, Vec<Expr>),
+    /// `(x, y)`, or the fields of a struct in order.
+    Tuple(Vec<Expr>),
+    /// A struct in which some fields are replaced.
+    Updated(Box<Expr>, Vec<(usize, Expr)>),
+    /// `[x, y]`
+    Array(Vec<Expr>),
+    /// `[x; n]`: the type says how many.
+    Repeat(Box<Expr>),
+    /// `{ … }`
+    Block(Block),
+    /// `if c { … } else { … }`
+    If(Box<Expr>, Block, Option<Box<Expr>>),
+    /// `for p in it { … }`
+    For(Box<For>),
+    /// `while c { … }`
+    While {
+        /// Whether to go on.
+        cond: Box<Expr>,
+        /// One iteration.
+        body: Block,
+        /// `#[bound(n)]`
+        bound: Option<Box<Expr>>,
+    },
+    /// `match e { … }`
+    Match(Box<Expr>, Vec<Arm>),
+    /// `|x| e`
+    Closure(Rc<Closure>),
+    /// `p = e`, `p += e`
+    Assign(Option<BinaryOp>, Place, Box<Expr>),
+    /// `acc.put(v)`
+    Put(Place, Box<Expr>),
+    /// `&mut acc[i]`
+    Slice(Place),
+    /// `Accum::zero()`, `Accum::zeros(n)`: the type says the shape.
+    Accum(Monoid),
+    /// `assert!(c, "…")`
+    Assert(Box<Expr>, String),
+    /// Something that was reported.
+    Error,
+}
+
+/// A match arm.
+#[derive(Clone, Debug)]
+pub(super) struct Arm {
+    /// Alternatives.
+    pub(super) patterns: Vec<Pattern>,
+    /// `if e`
+    pub(super) guard: Option<Expr>,
+    /// Its value.
+    pub(super) body: Expr,
+}
+
+/// Whether an operator moves a position.
+pub(super) fn is_additive(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Add | BinaryOp::Sub)
+}

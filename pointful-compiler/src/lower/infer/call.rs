@@ -1,0 +1,576 @@
+//! Calls: words of the language, annotated functions, closures.
+
+use proc_macro2::Span;
+
+use super::Infer;
+use super::signature::path_name;
+use crate::diag::lowering as say;
+use crate::ir::Monoid;
+use crate::lower::hir::{Arg, Call, Expr, Instance, Kind};
+use crate::lower::solve::{SetKind, TyKind};
+use crate::lower::types::{Len, Set, Ty, drop_atoms};
+use crate::lower::words::Word;
+use crate::syntax::tree::{self, ExprKind};
+
+impl<'a> Infer<'_, 'a> {
+    pub(super) fn call(
+        &mut self,
+        f: &'a tree::Expr,
+        args: &'a [tree::Expr],
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let ExprKind::Path(path) = &f.kind else {
+            return self.apply(f, args, span);
+        };
+        let name = path_name(path);
+        if self.lookup(&name).is_some() {
+            return self.apply(f, args, span);
+        }
+        if let Some(word) = Word::from_name(&name) {
+            return self.word(word, f.span, args, span);
+        }
+        match name.as_str() {
+            "reduce" => return self.fold(false, f.span, args, span),
+            "scan" => return self.fold(true, f.span, args, span),
+            "size" => return self.size(f.span, args, span),
+            "stop_gradient" => {
+                if !self.arity(&name, 1, args.len(), f.span) {
+                    return self.poison(span);
+                }
+                return self.expr(&args[0], want);
+            }
+            _ => {}
+        }
+        if let Some(kind) = name.strip_prefix("Accum::") {
+            return self.accum(kind, f.span, args, span);
+        }
+        if let Some(position) = self.function_of(&name) {
+            return self.call_function(position, f.span, args, span);
+        }
+        for arg in args {
+            self.expr(arg, None);
+        }
+        if name.starts_with("Either::") {
+            return self.fail(say::not_available(f.span, &format!("`{name}`")));
+        }
+        self.fail(say::not_pointful(f.span, &name))
+    }
+
+    /// The position among the functions inferred that a path means.
+    pub(super) fn function_of(&self, name: &str) -> Option<usize> {
+        let id = self.tree.scope.functions.iter().find(|(n, _)| n == name)?.1;
+        self.shared
+            .position
+            .iter()
+            .find(|(callee, _)| *callee == id)
+            .map(|(_, at)| *at)
+    }
+
+    // ---- words ----
+
+    fn word(&mut self, word: Word, at: Span, args: &'a [tree::Expr], span: Span) -> Expr {
+        let mut inferred: Vec<Expr> = args.iter().map(|a| self.expr(a, None)).collect();
+        if args.len() == 2 && matches!(word, Word::Min | Word::Max) {
+            return self.fail(say::min_of_two(at, word.name()));
+        }
+        if inferred.len() != 1 {
+            self.arity(word.name(), 1, args.len(), at);
+            return self.poison(span);
+        }
+        let table = inferred.remove(0);
+        self.settle();
+        let (group, inner) = match self.solver.shallow(&table.ty) {
+            Ty::Table(groups, elem) => {
+                let groups = self.solver.groups(&groups);
+                (groups[0].clone(), Ty::table(groups[1..].to_vec(), *elem))
+            }
+            Ty::Error => return self.poison(span),
+            Ty::Var(_) => return self.fail(say::unknown_operand(args[0].span)),
+            other => {
+                let shown = self.show(&other);
+                return self.fail(say::reduce_scalar(args[0].span, word.name(), &shown));
+            }
+        };
+        let (axes, cell) = self.split(&inner);
+        let Some(result) = self.word_cell(word, &group, &cell) else {
+            let shown = self.show(&cell);
+            return self.fail(say::reduce_elements(args[0].span, word.name(), &shown));
+        };
+        let ty = match word {
+            Word::CumSum | Word::CumProd => Ty::table([vec![group], axes].concat(), result),
+            _ => Ty::table(axes, result),
+        };
+        self.made(Kind::Word(word, Box::new(table)), ty, span)
+    }
+
+    /// What a word makes of the elements along an axis; `None` if it does not apply to such elements.
+    fn word_cell(&mut self, word: Word, group: &Set, cell: &Ty) -> Option<Ty> {
+        let numeric = |s: &Self, float: bool| match cell {
+            Ty::Scalar(scalar) => scalar.is_float() || (!float && scalar.is_int()),
+            Ty::Float(_) => true,
+            Ty::Var(v) => !float || s.solver.kind(*v) == TyKind::Float,
+            _ => false,
+        };
+        if *cell == Ty::Error {
+            return Some(Ty::Error);
+        }
+        match word {
+            Word::Sum | Word::Prod | Word::CumSum | Word::CumProd => match cell {
+                Ty::Tuple(parts) => {
+                    let parts: Option<Vec<Ty>> = parts
+                        .iter()
+                        .map(|p| {
+                            let (axes, cell) = self.split(p);
+                            Some(Ty::table(axes, self.word_cell(word, group, &cell)?))
+                        })
+                        .collect();
+                    parts.map(Ty::Tuple)
+                }
+                _ => numeric(self, false).then(|| cell.clone()),
+            },
+            Word::Min | Word::Max => numeric(self, false).then(|| cell.clone()),
+            Word::ArgMin | Word::ArgMax => numeric(self, false).then(|| self.solver.member(group)),
+            Word::Mean => numeric(self, true).then(|| cell.clone()),
+            Word::Any | Word::All => self.solver.unify(cell, &Ty::BOOL).ok().map(|()| Ty::BOOL),
+            Word::Count => self.solver.unify(cell, &Ty::BOOL).ok().map(|()| Ty::USIZE),
+        }
+    }
+
+    fn fold(&mut self, scan: bool, at: Span, args: &'a [tree::Expr], span: Span) -> Expr {
+        let name = if scan { "scan" } else { "reduce" };
+        if !self.arity(name, 3, args.len(), at) {
+            for arg in args {
+                self.expr(arg, None);
+            }
+            return self.poison(span);
+        }
+        let init = self.expr(&args[0], None);
+        let table = self.expr(&args[2], None);
+        self.settle();
+        let (group, inner) = match self.solver.shallow(&table.ty) {
+            Ty::Table(groups, elem) => {
+                let groups = self.solver.groups(&groups);
+                (groups[0].clone(), Ty::table(groups[1..].to_vec(), *elem))
+            }
+            Ty::Error => return self.poison(span),
+            other => {
+                let shown = self.show(&other);
+                return self.fail(say::reduce_scalar(args[2].span, name, &shown));
+            }
+        };
+        self.expect(&inner, &init.ty, args[0].span, || {
+            format!("`{name}` begins with a value of the table's elements' type")
+        });
+        let want = Ty::Function(vec![inner.clone(), inner.clone()], Box::new(inner.clone()));
+        let op = self.expr(&args[1], Some(&want));
+        self.expect(&want, &op.ty, args[1].span, || {
+            format!("`{name}` combines two elements into one")
+        });
+        let ty = if scan {
+            Ty::table(vec![group], inner)
+        } else {
+            inner
+        };
+        let kind = Kind::Fold {
+            scan,
+            init: Box::new(init),
+            op: Box::new(op),
+            table: Box::new(table),
+        };
+        self.made(kind, ty, span)
+    }
+
+    fn size(&mut self, at: Span, args: &'a [tree::Expr], span: Span) -> Expr {
+        if !self.arity("size", 1, args.len(), at) {
+            return self.poison(span);
+        }
+        let extent = self.expr(&args[0], None);
+        match self.solver.shallow(&extent.ty) {
+            Ty::Extent(_) => self.made(Kind::Size(Box::new(extent)), Ty::USIZE, span),
+            Ty::Error => self.poison(span),
+            other => {
+                let shown = self.show(&other);
+                self.fail(say::size_of(args[0].span, &shown))
+            }
+        }
+    }
+
+    fn accum(&mut self, kind: &str, at: Span, args: &'a [tree::Expr], span: Span) -> Expr {
+        let name = format!("Accum::{kind}");
+        let monoid = match kind {
+            "zero" | "zeros" => Monoid::Add,
+            "prod" => Monoid::Mul,
+            "min" => Monoid::Min,
+            "max" => Monoid::Max,
+            "any" => Monoid::Or,
+            "all" => Monoid::And,
+            "monoid" => {
+                return self.fail(say::not_available(at, "`Accum::monoid`"));
+            }
+            _ => {
+                return self.fail(say::unknown_method(at, &name, "an accumulator"));
+            }
+        };
+        let takes = usize::from(kind == "zeros");
+        if !self.arity(&name, takes, args.len(), at) {
+            return self.poison(span);
+        }
+        let content = self.unknown(at);
+        if let Some(arg) = args.first() {
+            let extent = self.expr(arg, None);
+            let set = match self.solver.shallow(&extent.ty) {
+                Ty::Extent(set) => self.solver.set(&set),
+                Ty::Error => Set::Error,
+                other => {
+                    let shown = self.show(&other);
+                    return self.fail(say::size_of(arg.span, &shown));
+                }
+            };
+            let elem = self.unknown(at);
+            let _ = self
+                .solver
+                .unify(&content, &Ty::Table(vec![set], Box::new(elem)));
+        }
+        self.made(Kind::Accum(monoid), Ty::Accum(Box::new(content)), span)
+    }
+
+    // ---- closures ----
+
+    fn apply(&mut self, f: &'a tree::Expr, args: &'a [tree::Expr], span: Span) -> Expr {
+        let f_expr = self.expr(f, None);
+        self.settle();
+        let (params, result) = match self.solver.shallow(&f_expr.ty) {
+            Ty::Function(params, result) => (params, *result),
+            Ty::Var(_) => {
+                let params: Vec<Ty> = args.iter().map(|a| self.unknown(a.span)).collect();
+                let result = self.unknown(span);
+                let _ = self.solver.unify(
+                    &f_expr.ty,
+                    &Ty::Function(params.clone(), Box::new(result.clone())),
+                );
+                (params, result)
+            }
+            Ty::Error => {
+                for arg in args {
+                    self.expr(arg, None);
+                }
+                return self.poison(span);
+            }
+            other => {
+                let shown = self.show(&other);
+                return self.fail(say::not_callable(f.span, &shown));
+            }
+        };
+        if !self.arity("this function", params.len(), args.len(), f.span) {
+            return self.poison(span);
+        }
+        let args: Vec<Expr> = args
+            .iter()
+            .zip(&params)
+            .map(|(a, want)| {
+                let arg = self.expr(a, Some(want));
+                self.expect(want, &arg.ty, a.span, || {
+                    "the function takes that here".into()
+                });
+                arg
+            })
+            .collect();
+        self.settle();
+        self.made(Kind::Apply(Box::new(f_expr), args), result, span)
+    }
+
+    // ---- annotated functions ----
+
+    /// A function as a value.
+    pub(super) fn function_value(&mut self, position: usize, span: Span) -> Expr {
+        let mut instance = self.instance(position);
+        let params = self.parameter_types(position);
+        let params = params
+            .iter()
+            .map(|p| self.import(p, &mut instance, span))
+            .collect();
+        let result = self.result_type(position);
+        let result = self.import(&result, &mut instance, span);
+        let ty = Ty::Function(params, Box::new(result));
+        self.made(Kind::Function(position, instance), ty, span)
+    }
+
+    fn instance(&self, position: usize) -> Instance {
+        let generics = self.shared.done[position].generics.len();
+        Instance {
+            sets: vec![None; generics],
+            floats: vec![None; generics],
+            inner: Vec::new(),
+        }
+    }
+
+    fn parameter_types(&self, position: usize) -> Vec<Ty> {
+        let callee = &self.shared.done[position];
+        let ty = |id: &super::LocalId| callee.solver.ty(&callee.locals[id.0 as usize].ty);
+        callee.params.iter().map(ty).collect()
+    }
+
+    fn result_type(&self, position: usize) -> Ty {
+        let callee = &self.shared.done[position];
+        callee.solver.ty(&callee.result)
+    }
+
+    fn call_function(
+        &mut self,
+        position: usize,
+        at: Span,
+        args: &'a [tree::Expr],
+        span: Span,
+    ) -> Expr {
+        let params = self.parameter_types(position);
+        let name = self.shared.done[position].tree.name.to_string();
+        if !self.arity(&name, params.len(), args.len(), at) {
+            for arg in args {
+                self.expr(arg, None);
+            }
+            return self.poison(span);
+        }
+        let mut instance = self.instance(position);
+        let mut inferred: Vec<Option<Arg>> = Vec::new();
+        for (arg, param) in args.iter().zip(&params) {
+            inferred.push(self.argument(arg, param));
+        }
+        self.settle();
+        // Tables say what generics are; other arguments and functions, which come last, have to fit.
+        let mut groups = vec![Vec::new(); args.len()];
+        let mut ok = true;
+        for pass in 0..3 {
+            for k in 0..args.len() {
+                let turn = match &params[k] {
+                    Ty::Table(..) => 0,
+                    Ty::Function(..) => 2,
+                    _ => 1,
+                };
+                if turn != pass {
+                    continue;
+                }
+                if turn == 2 && inferred[k].is_none() {
+                    let want = self.import(&params[k], &mut instance, at);
+                    inferred[k] = Some(Arg::Value(self.expr(&args[k], Some(&want))));
+                }
+                match &inferred[k] {
+                    Some(arg) => {
+                        let found = match arg {
+                            Arg::Value(e) => e.ty.clone(),
+                            Arg::Place(p) => p.ty.clone(),
+                        };
+                        match self.pass_argument(
+                            position,
+                            k,
+                            &params[k],
+                            &found,
+                            &mut instance,
+                            args[k].span,
+                        ) {
+                            Some(frame) => groups[k] = frame,
+                            None => ok = false,
+                        }
+                    }
+                    None => ok = false,
+                }
+            }
+        }
+        let result = self.result_type(position);
+        let result = self.import(&result, &mut instance, span);
+        if !ok {
+            return Expr {
+                ty: result,
+                ..self.poison(span)
+            };
+        }
+        let Some(frame) = self.frame(&groups, at) else {
+            return self.poison(span);
+        };
+        let atoms = self.solver.atoms(&frame);
+        let resolved: Vec<Vec<Set>> = groups.iter().map(|g| self.solver.atoms(g)).collect();
+        let lifted = crate::lower::frames::align(&resolved, |a, b| a == b)
+            .map(|a| a.positions)
+            .unwrap_or_default();
+        if !atoms.is_empty() && inferred.iter().any(|a| matches!(a, Some(Arg::Place(_)))) {
+            return self.fail(say::not_available(
+                at,
+                "a call with `&mut` repeated over the cells of a table",
+            ));
+        }
+        let call = Call {
+            callee: position,
+            instance,
+            args: inferred.into_iter().flatten().collect(),
+            frame: atoms,
+            lifted,
+        };
+        let ty = Ty::table(frame, result);
+        self.made(Kind::Call(Box::new(call)), ty, span)
+    }
+
+    /// An argument; closures wait until their parameter's type is known.
+    fn argument(&mut self, arg: &'a tree::Expr, param: &Ty) -> Option<Arg> {
+        match (&arg.kind, param) {
+            (_, Ty::Function(..)) => None,
+            (
+                ExprKind::Ref {
+                    mutable: true,
+                    inner,
+                },
+                _,
+            ) => self.argument_place(inner).map(Arg::Place),
+            _ => {
+                let hint = matches!(param, Ty::Scalar(_)).then_some(param);
+                Some(Arg::Value(self.expr(arg, hint)))
+            }
+        }
+    }
+
+    /// Fits an argument to its parameter: gives the groups of axes over which the call is repeated for it, `None` if it does not fit.
+    fn pass_argument(
+        &mut self,
+        position: usize,
+        k: usize,
+        param: &Ty,
+        found: &Ty,
+        instance: &mut Instance,
+        at: Span,
+    ) -> Option<Vec<Set>> {
+        let (groups, _) = self.split(found);
+        // A bare generic takes the whole index set of its argument.
+        if let Ty::Table(declared, _) = param
+            && let [Set::Param(g)] = declared.as_slice()
+            && !groups.is_empty()
+        {
+            let whole = Set::product(self.solver.atoms(&groups));
+            let known = instance.sets[*g].as_ref().map(|s| self.solver.set(s));
+            match known {
+                None => instance.sets[*g] = Some(whole),
+                Some(var @ Set::Var(_)) => {
+                    let _ = self.solver.unify_sets(&var, &whole);
+                }
+                Some(_) => {}
+            }
+        }
+        let want = self.import(param, instance, at);
+        let (declared, _) = self.split(&want);
+        let (have, need) = (
+            self.solver.atoms(&groups).len(),
+            self.solver.atoms(&declared).len(),
+        );
+        let liftable = matches!(
+            self.solver.shallow(&want),
+            Ty::Table(..) | Ty::Scalar(_) | Ty::Float(_) | Ty::Var(_) | Ty::Member(_)
+        );
+        let (frame, cell) = if liftable && have > need {
+            let atoms = self.solver.atoms(&groups);
+            let surplus = have - need;
+            let frame = if need == 0 {
+                groups.clone()
+            } else {
+                vec![Set::product(atoms[..surplus].to_vec())]
+            };
+            let (_, elem) = self.split(found);
+            (frame, Ty::table(drop_atoms(&groups, surplus), elem))
+        } else {
+            (Vec::new(), found.clone())
+        };
+        let name = self.shared.done[position].tree.name.to_string();
+        let param_name = self.shared.done[position].tree.params[k].name.to_string();
+        let shown = self.show(&want);
+        let fits = self.expect(&want, &cell, at, || {
+            format!("the parameter `{param_name}` of `{name}` is {shown}")
+        });
+        fits.then_some(frame)
+    }
+
+    /// A type of a callee's signature in terms of the caller.
+    pub(super) fn import(&mut self, ty: &Ty, instance: &mut Instance, at: Span) -> Ty {
+        match ty {
+            Ty::Var(_) | Ty::Scalar(_) | Ty::Error => ty.clone(),
+            Ty::Float(k) => {
+                if instance.floats[*k].is_none() {
+                    instance.floats[*k] = Some(self.solver.fresh(TyKind::Float, at));
+                }
+                instance.floats[*k].clone().unwrap_or(Ty::Error)
+            }
+            Ty::Member(set) => {
+                let set = self.import_set(set, instance, at);
+                Ty::Member(set)
+            }
+            Ty::Offset(set) => Ty::Offset(self.import_set(set, instance, at)),
+            Ty::Extent(set) => Ty::Extent(self.import_set(set, instance, at)),
+            Ty::Table(groups, elem) => {
+                let groups = groups
+                    .iter()
+                    .map(|g| self.import_set(g, instance, at))
+                    .collect();
+                let elem = self.import(elem, instance, at);
+                Ty::table(groups, elem)
+            }
+            Ty::Tuple(parts) => {
+                Ty::Tuple(parts.iter().map(|p| self.import(p, instance, at)).collect())
+            }
+            Ty::Struct(id, parts) => Ty::Struct(
+                *id,
+                parts.iter().map(|p| self.import(p, instance, at)).collect(),
+            ),
+            Ty::Function(params, result) => {
+                let params = params
+                    .iter()
+                    .map(|p| self.import(p, instance, at))
+                    .collect();
+                Ty::Function(params, Box::new(self.import(result, instance, at)))
+            }
+            Ty::Accum(inner) => Ty::Accum(Box::new(self.import(inner, instance, at))),
+            Ty::Option(inner) => Ty::Option(Box::new(self.import(inner, instance, at))),
+        }
+    }
+
+    fn import_set(&mut self, set: &Set, instance: &mut Instance, at: Span) -> Set {
+        match set {
+            Set::Param(k) | Set::Fin(Len::Param(k)) => {
+                if instance.sets[*k].is_none() {
+                    instance.sets[*k] = Some(self.solver.fresh_set(SetKind::Free, at));
+                }
+                instance.sets[*k].clone().unwrap_or(Set::Error)
+            }
+            Set::Var(_) | Set::Range(_) => {
+                if let Some((_, mine)) = instance.inner.iter().find(|(theirs, _)| theirs == set) {
+                    return mine.clone();
+                }
+                let mine = match set {
+                    Set::Var(_) => self.solver.fresh_set(SetKind::Dyn, at),
+                    _ => self.range(),
+                };
+                instance.inner.push((set.clone(), mine.clone()));
+                mine
+            }
+            Set::Product(parts) => Set::Product(
+                parts
+                    .iter()
+                    .map(|p| self.import_set(p, instance, at))
+                    .collect(),
+            ),
+            Set::Record(id, parts) => Set::Record(
+                *id,
+                parts
+                    .iter()
+                    .map(|p| self.import_set(p, instance, at))
+                    .collect(),
+            ),
+            Set::Either(a, b) => Set::Either(
+                Box::new(self.import_set(a, instance, at)),
+                Box::new(self.import_set(b, instance, at)),
+            ),
+            Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Unit | Set::Error => set.clone(),
+        }
+    }
+
+    /// A new set for a range.
+    pub(super) fn range(&mut self) -> Set {
+        self.ranges += 1;
+        Set::Range(self.ranges - 1)
+    }
+}

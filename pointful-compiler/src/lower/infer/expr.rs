@@ -1,0 +1,695 @@
+//! Expressions that are not calls, loops or places.
+
+use std::rc::Rc;
+
+use proc_macro2::Span;
+
+use super::Infer;
+use super::signature::{last_name, path_name, path_span};
+use crate::diag::lowering as say;
+use crate::lower::hir::{Block, Closure, Constant, Expr, Kind, Origin, Value};
+use crate::lower::solve::{SetKind, TyKind};
+use crate::lower::types::{Len, Set, Ty};
+use crate::syntax::tree::{self, ExprKind, GenericKind, TypeDefKind};
+
+impl<'a> Infer<'_, 'a> {
+    pub(super) fn made(&mut self, kind: Kind, ty: Ty, span: Span) -> Expr {
+        Expr {
+            kind,
+            ty,
+            span: self.span(span),
+        }
+    }
+
+    /// One expression. `want` is what the context hopes for; the caller checks that it is so.
+    pub(super) fn expr(&mut self, e: &'a tree::Expr, want: Option<&Ty>) -> Expr {
+        match &e.kind {
+            ExprKind::Lit(lit) => self.literal(lit),
+            ExprKind::Path(path) => self.path(path, e.span),
+            ExprKind::Unary(op, x) => self.unary(*op, x, want, e.span),
+            ExprKind::Binary(op, op_span, x, y) => self.binary(*op, *op_span, x, y, want, e.span),
+            ExprKind::And(x, y) => self.lazy(true, x, y, e.span),
+            ExprKind::Or(x, y) => self.lazy(false, x, y, e.span),
+            ExprKind::Cast(x, ty) => self.cast(x, ty, e.span),
+            ExprKind::Call(f, args) => self.call(f, args, want, e.span),
+            ExprKind::Method {
+                receiver,
+                name,
+                args,
+            } => self.method(receiver, name, args, e.span),
+            ExprKind::Field(x, member) => self.field(x, member, e.span),
+            ExprKind::Index(base, index) => self.index(base, index, e.span),
+            ExprKind::Tuple(parts) => self.tuple(parts, want, e.span),
+            ExprKind::Array(parts) => self.array(parts, e.span),
+            ExprKind::Repeat(x, len) => self.repeat(x, len, want, e.span),
+            ExprKind::Block(block) => {
+                let (block, ty) = self.block(block, want);
+                self.made(Kind::Block(block), ty, e.span)
+            }
+            ExprKind::Paren(inner) => self.expr(inner, want),
+            ExprKind::If {
+                cond,
+                then,
+                otherwise,
+            } => self.if_else(cond, then, otherwise.as_deref(), want, e.span),
+            ExprKind::For {
+                attrs,
+                pattern,
+                iter,
+                body,
+            } => self.for_loop(attrs, pattern, iter, body, want, e.span),
+            ExprKind::While { attrs, cond, body } => self.while_loop(attrs, cond, body, e.span),
+            ExprKind::Match(x, arms) => self.match_on(x, arms, want, e.span),
+            ExprKind::Closure { params, body } => self.closure(params, body, want, e.span),
+            ExprKind::Assign {
+                op,
+                op_span,
+                place,
+                value,
+            } => self.assign(*op, *op_span, place, value, e.span),
+            ExprKind::Ref {
+                mutable: true,
+                inner,
+            } => self.slice(inner, e.span),
+            ExprKind::Ref {
+                mutable: false,
+                inner,
+            } => self.expr(inner, want),
+            ExprKind::Deref(inner) => self.expr(inner, want),
+            ExprKind::Struct { path, fields, base } => {
+                self.struct_literal(path, fields, base.as_deref(), e.span)
+            }
+            ExprKind::Range { .. } => self.fail(say::range_outside_for(e.span)),
+            ExprKind::Assert { cond, message } => {
+                let cond = self.condition(cond);
+                let text = message.clone().unwrap_or_else(|| "assertion failed".into());
+                self.made(Kind::Assert(Box::new(cond), text), Ty::UNIT, e.span)
+            }
+            ExprKind::Transform(transform) => {
+                let what = format!("`{}!` inside a body", transform.name);
+                self.fail(say::not_available(e.span, &what))
+            }
+            ExprKind::Infer => self.fail(say::underscore(e.span)),
+        }
+    }
+
+    /// A truth value.
+    pub(super) fn condition(&mut self, e: &'a tree::Expr) -> Expr {
+        let cond = self.expr(e, Some(&Ty::BOOL));
+        self.expect(&Ty::BOOL, &cond.ty.clone(), e.span, || {
+            "a condition is a `bool`".into()
+        });
+        cond
+    }
+
+    fn literal(&mut self, lit: &tree::Lit) -> Expr {
+        let (value, ty) = match &lit.kind {
+            tree::LitKind::Int { value, suffix } => {
+                let Ok(value) = i128::try_from(*value) else {
+                    return self.fail(say::literal_range(lit.span, "i64"));
+                };
+                match suffix {
+                    Some(s) if s.is_float() => (Value::Float(value as f64), Ty::Scalar(*s)),
+                    Some(s) => (Value::Int(value), Ty::Scalar(*s)),
+                    None => (Value::Int(value), self.solver.fresh(TyKind::Int, lit.span)),
+                }
+            }
+            tree::LitKind::Float { value, suffix } => {
+                let ty = match suffix {
+                    Some(s) => Ty::Scalar(*s),
+                    None => self.solver.fresh(TyKind::Float, lit.span),
+                };
+                (Value::Float(*value), ty)
+            }
+            tree::LitKind::Bool(b) => (Value::Bool(*b), Ty::BOOL),
+        };
+        self.made(Kind::Lit(value), ty, lit.span)
+    }
+
+    /// A path as a value: a variable, an index set, a function, a constant.
+    fn path(&mut self, path: &'a syn::Path, span: Span) -> Expr {
+        let name = path_name(path);
+        if let Some(id) = self.lookup(&name) {
+            let ty = self.local(id).ty.clone();
+            return self.made(Kind::Local(id), ty, span);
+        }
+        match self.generic(&name) {
+            Some((k, GenericKind::IndexSet)) => {
+                let set = Set::Param(k);
+                return self.made(Kind::Extent(set.clone()), Ty::Extent(set), span);
+            }
+            Some((k, GenericKind::Const)) => {
+                let set = Set::Fin(Len::Param(k));
+                return self.made(Kind::SizeOf(set), Ty::USIZE, span);
+            }
+            Some((_, GenericKind::Float | GenericKind::Function(..))) => {
+                return self.fail(say::type_as_value(span, &name));
+            }
+            None => {}
+        }
+        if let Some(position) = self.function_of(&name) {
+            return self.function_value(position, span);
+        }
+        if let Some(value) = standard_constant(&name) {
+            return self.standard(path, value, span);
+        }
+        if let Some(member) = self.enum_member(path, span) {
+            return member;
+        }
+        if self.type_of_path(path).is_some() {
+            let set = self.path_set(path, SetKind::Dyn);
+            return self.made(Kind::Extent(set.clone()), Ty::Extent(set), span);
+        }
+        if looks_like_constant(path) {
+            return self.constant(path, span);
+        }
+        self.fail(say::unknown_name(path_span(path), &name))
+    }
+
+    /// A constant of the standard library: a float of the context's type, or of the type its path names.
+    fn standard(&mut self, path: &syn::Path, value: StdConstant, span: Span) -> Expr {
+        let named = path
+            .segments
+            .iter()
+            .rev()
+            .find_map(|s| crate::ir::Scalar::from_name(&s.ident.to_string()));
+        let ty = match named {
+            Some(scalar) => Ty::Scalar(scalar),
+            None => self.solver.fresh(TyKind::Float, span),
+        };
+        let value = match (value, named) {
+            (StdConstant::Float(x), _) => Value::Float(x),
+            (StdConstant::PerType(name), Some(scalar)) => match type_constant(scalar, name) {
+                Some(value) => value,
+                None => return self.fail(say::unknown_name(span, &path_name(path))),
+            },
+            (StdConstant::PerType(_), None) => {
+                return self.fail(say::unknown_name(span, &path_name(path)));
+            }
+        };
+        self.made(Kind::Lit(value), ty, span)
+    }
+
+    fn constant(&mut self, path: &'a syn::Path, span: Span) -> Expr {
+        let name = path_name(path);
+        let known = self
+            .constants
+            .iter()
+            .position(|c| path_name(&c.path) == name);
+        let id = known.unwrap_or_else(|| {
+            let ty = self.unknown(span);
+            self.constants.push(Constant {
+                path: path.clone(),
+                ty,
+                span,
+            });
+            self.constants.len() - 1
+        });
+        let ty = self.constants[id].ty.clone();
+        self.made(Kind::Constant(id), ty, span)
+    }
+
+    /// `Channel::R`
+    fn enum_member(&mut self, path: &'a syn::Path, span: Span) -> Option<Expr> {
+        let (id, ordinal) = self.variant(path)?;
+        Some(match ordinal {
+            Some(ordinal) => self.made(Kind::Member(ordinal), Ty::Member(Set::Named(id)), span),
+            None => {
+                let name = self.shared.linked.types[id].name.to_string();
+                self.fail(say::unknown_member(
+                    path_span(path),
+                    &last_name(path),
+                    &name,
+                ))
+            }
+        })
+    }
+
+    /// The enum that a path `E::M` names, and which member `M` is.
+    pub(super) fn variant(&self, path: &syn::Path) -> Option<(usize, Option<u64>)> {
+        if path.segments.len() < 2 {
+            return None;
+        }
+        let mut owner = path.clone();
+        owner.segments.pop();
+        owner.segments.pop_punct();
+        let id = self.type_of_path(&owner)?;
+        match &self.shared.linked.types[id].kind {
+            TypeDefKind::EnumSet(members) => {
+                let last = last_name(path);
+                let at = members.iter().position(|m| *m == last);
+                Some((id, at.map(|k| k as u64)))
+            }
+            TypeDefKind::NominalSet
+            | TypeDefKind::ProductSet(_)
+            | TypeDefKind::Struct(_)
+            | TypeDefKind::Alias(_) => None,
+        }
+    }
+
+    fn lazy(&mut self, and: bool, x: &'a tree::Expr, y: &'a tree::Expr, span: Span) -> Expr {
+        let x = self.condition(x);
+        let y = self.condition(y);
+        self.made(Kind::Lazy(and, Box::new(x), Box::new(y)), Ty::BOOL, span)
+    }
+
+    fn cast(&mut self, x: &'a tree::Expr, ty: &'a tree::Type, span: Span) -> Expr {
+        let to = self.cast_target(ty);
+        let x = self.expr(x, None);
+        self.settle();
+        let from = self.solver.shallow(&x.ty);
+        let (groups, cell) = match &from {
+            Ty::Table(groups, cell) => (groups.clone(), self.solver.shallow(cell)),
+            other => (Vec::new(), other.clone()),
+        };
+        match (&cell, &to) {
+            (Ty::Member(_), _) => {
+                let shown = self.show(&from);
+                return self.fail(say::cast_member(span, &shown));
+            }
+            (Ty::Scalar(crate::ir::Scalar::Bool), Ty::Scalar(s)) if s.is_float() => {
+                return self.fail(say::cast_bool(span, s.name()));
+            }
+            (Ty::Scalar(s), Ty::Scalar(crate::ir::Scalar::Bool))
+                if *s != crate::ir::Scalar::Bool =>
+            {
+                return self.fail(say::cast_to_bool(span));
+            }
+            (Ty::Scalar(_) | Ty::Float(_) | Ty::Var(_) | Ty::Error, _) => {}
+            _ => {
+                let shown = self.show(&from);
+                return self.fail(say::cast_source(span, &shown));
+            }
+        }
+        let ty = Ty::table(groups, to);
+        self.made(Kind::Cast(Box::new(x)), ty, span)
+    }
+
+    fn field(&mut self, x: &'a tree::Expr, member: &'a syn::Member, span: Span) -> Expr {
+        let x = self.expr(x, None);
+        self.settle();
+        match self.part(&x.ty, member) {
+            Some((k, ty)) => self.made(Kind::Field(Box::new(x), k), ty, span),
+            None => {
+                if self.solver.shallow(&x.ty) == Ty::Error {
+                    return self.poison(span);
+                }
+                let shown = self.show(&x.ty);
+                self.fail(say::unknown_field(
+                    member_span(member, span),
+                    &member_name(member),
+                    &shown,
+                ))
+            }
+        }
+    }
+
+    /// The position and type of a field. A table of tuples has fields that are tables.
+    pub(super) fn part(&self, ty: &Ty, member: &syn::Member) -> Option<(usize, Ty)> {
+        match self.solver.shallow(ty) {
+            Ty::Tuple(parts) => match member {
+                syn::Member::Unnamed(index) => {
+                    let k = index.index as usize;
+                    Some((k, parts.get(k)?.clone()))
+                }
+                syn::Member::Named(_) => None,
+            },
+            Ty::Struct(id, parts) => {
+                let k = self.field_position(id, member)?;
+                Some((k, parts.get(k)?.clone()))
+            }
+            Ty::Member(Set::Record(id, sets)) => {
+                let k = self.field_position(id, member)?;
+                Some((k, self.solver.member(&self.solver.set(sets.get(k)?))))
+            }
+            Ty::Table(groups, elem) => {
+                let (k, ty) = self.part(&elem, member)?;
+                Some((k, Ty::table(groups, ty)))
+            }
+            Ty::Var(_)
+            | Ty::Scalar(_)
+            | Ty::Float(_)
+            | Ty::Member(_)
+            | Ty::Offset(_)
+            | Ty::Extent(_)
+            | Ty::Function(..)
+            | Ty::Accum(_)
+            | Ty::Option(_)
+            | Ty::Error => None,
+        }
+    }
+
+    fn field_position(&self, id: usize, member: &syn::Member) -> Option<usize> {
+        let fields = match &self.shared.linked.types[id].kind {
+            TypeDefKind::Struct(fields) | TypeDefKind::ProductSet(fields) => fields,
+            TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => {
+                return None;
+            }
+        };
+        match member {
+            syn::Member::Named(name) => fields.iter().position(|(n, _)| n == name),
+            syn::Member::Unnamed(_) => None,
+        }
+    }
+
+    fn tuple(&mut self, parts: &'a [tree::Expr], want: Option<&Ty>, span: Span) -> Expr {
+        let wants = match want.map(|w| self.solver.shallow(w)) {
+            Some(Ty::Tuple(wants)) if wants.len() == parts.len() => {
+                wants.into_iter().map(Some).collect()
+            }
+            _ => vec![None; parts.len()],
+        };
+        let parts: Vec<Expr> = parts
+            .iter()
+            .zip(&wants)
+            .map(|(p, w): (_, &Option<Ty>)| self.expr(p, w.as_ref()))
+            .collect();
+        let ty = Ty::Tuple(parts.iter().map(|p| p.ty.clone()).collect());
+        self.made(Kind::Tuple(parts), ty, span)
+    }
+
+    fn array(&mut self, parts: &'a [tree::Expr], span: Span) -> Expr {
+        let elem = self.unknown(span);
+        let set = Set::Fin(Len::Lit(parts.len() as u64));
+        let parts: Vec<Expr> = parts
+            .iter()
+            .map(|p| {
+                let part = self.expr(p, Some(&elem));
+                self.expect(&elem, &part.ty, p.span, || {
+                    "the elements of an array have one type".into()
+                });
+                part
+            })
+            .collect();
+        if parts.is_empty() {
+            return self.fail(say::empty_array(span));
+        }
+        self.made(
+            Kind::Array(parts),
+            Ty::Table(vec![set], Box::new(elem)),
+            span,
+        )
+    }
+
+    fn repeat(
+        &mut self,
+        x: &'a tree::Expr,
+        len: &'a tree::Expr,
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let x = self.expr(x, None);
+        let set = match &len.kind {
+            ExprKind::Infer => match want.map(|w| self.solver.shallow(w)) {
+                Some(Ty::Table(groups, _)) => groups[0].clone(),
+                _ => self.solver.fresh_set(SetKind::Free, len.span),
+            },
+            _ => self.fin(len),
+        };
+        let ty = Ty::table(vec![set], x.ty.clone());
+        self.made(Kind::Repeat(Box::new(x)), ty, span)
+    }
+
+    fn if_else(
+        &mut self,
+        cond: &'a tree::Expr,
+        then: &'a tree::Block,
+        otherwise: Option<&'a tree::Expr>,
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let cond = self.condition(cond);
+        let then_span = then.value.as_ref().map_or(then.span, |v| v.span);
+        let (then, ty) = self.block(then, want);
+        let otherwise = match otherwise {
+            Some(e) => {
+                let value = self.expr(e, want.or(Some(&ty)));
+                let at = tail_span(e);
+                self.expect(&ty, &value.ty, at, || {
+                    "both branches of an `if` give values of one type".into()
+                });
+                Some(Box::new(value))
+            }
+            None => {
+                self.expect(&Ty::UNIT, &ty, then_span, || {
+                    "an `if` without `else` has no value".into()
+                });
+                None
+            }
+        };
+        self.made(Kind::If(Box::new(cond), then, otherwise), ty, span)
+    }
+
+    fn closure(
+        &mut self,
+        params: &'a [tree::Pattern],
+        body: &'a tree::Expr,
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let (wants, result) = match want.map(|w| self.solver.shallow(w)) {
+            Some(Ty::Function(wants, result)) => (wants, Some(*result)),
+            _ => (Vec::new(), None),
+        };
+        self.closures.push(self.locals.len());
+        self.scopes.push(Vec::new());
+        let mut types = Vec::new();
+        let mut patterns = Vec::new();
+        for (k, param) in params.iter().enumerate() {
+            let ty = match wants.get(k) {
+                Some(ty) => ty.clone(),
+                None => self.unknown(pattern_span(param).unwrap_or(span)),
+            };
+            patterns.push(self.pattern(param, &ty, Origin::Bound));
+            types.push(ty);
+        }
+        let body = self.expr(body, result.as_ref());
+        self.scopes.pop();
+        self.closures.pop();
+        let ty = Ty::Function(types, Box::new(body.ty.clone()));
+        let closure = Closure {
+            params: patterns,
+            body,
+        };
+        self.made(Kind::Closure(Rc::new(closure)), ty, span)
+    }
+
+    fn struct_literal(
+        &mut self,
+        path: &'a syn::Path,
+        fields: &'a [(proc_macro2::Ident, tree::Expr)],
+        base: Option<&'a tree::Expr>,
+        span: Span,
+    ) -> Expr {
+        let Some(id) = self.type_of_path(path) else {
+            return self.fail(say::unknown_type(path_span(path), &path_name(path)));
+        };
+        let linked = self.shared.linked;
+        let (declared, ty) = match &linked.types[id].kind {
+            TypeDefKind::Struct(declared) => {
+                let parts = declared
+                    .iter()
+                    .map(|(_, t)| self.written(t, SetKind::Dyn))
+                    .collect();
+                (declared, Ty::Struct(id, parts))
+            }
+            TypeDefKind::ProductSet(declared) => {
+                let set = self.path_set(path, SetKind::Dyn);
+                (declared, Ty::Member(set))
+            }
+            TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => {
+                return self.fail(say::not_a_struct(path_span(path), &path_name(path)));
+            }
+        };
+        let mut given = Vec::new();
+        for (name, value) in fields {
+            let member = syn::Member::Named(name.clone());
+            let Some((k, want)) = self.part(&ty, &member) else {
+                let shown = self.show(&ty);
+                self.report(say::unknown_field(name.span(), &name.to_string(), &shown));
+                continue;
+            };
+            let value_expr = self.expr(value, Some(&want));
+            self.expect(&want, &value_expr.ty, value.span, || {
+                format!("the field `{name}` is of that type")
+            });
+            given.push((k, value_expr));
+        }
+        if let Some(base) = base {
+            let base_expr = self.expr(base, Some(&ty));
+            self.expect(&ty, &base_expr.ty, base.span, || {
+                "the other fields come from it".into()
+            });
+            return self.made(Kind::Updated(Box::new(base_expr), given), ty, span);
+        }
+        let missing: Vec<String> = declared
+            .iter()
+            .enumerate()
+            .filter(|(k, (name, _))| {
+                !given.iter().any(|(g, _)| g == k) && !fields.iter().any(|(n, _)| n == name)
+            })
+            .map(|(_, (name, _))| format!("`{name}`"))
+            .collect();
+        if !missing.is_empty() {
+            return self.fail(say::missing_fields(path_span(path), &missing.join(", ")));
+        }
+        // Fields are evaluated as written and stored as declared.
+        let mut stmts = Vec::new();
+        let mut order: Vec<(usize, Expr)> = Vec::new();
+        for (k, value) in given {
+            let id = self.bind("", value.ty.clone(), false, Origin::Let, span);
+            let local = Expr {
+                kind: Kind::Local(id),
+                ty: value.ty.clone(),
+                span: value.span,
+            };
+            stmts.push(crate::lower::hir::Stmt::Let(
+                crate::lower::hir::Pattern::Bind(id),
+                value,
+            ));
+            order.push((k, local));
+        }
+        order.sort_by_key(|(k, _)| *k);
+        let parts = order.into_iter().map(|(_, e)| e).collect();
+        let value = self.made(Kind::Tuple(parts), ty.clone(), span);
+        let block = Block {
+            stmts,
+            value: Some(Box::new(value)),
+        };
+        self.made(Kind::Block(block), ty, span)
+    }
+}
+
+/// The span that stands for the value of an expression: the tail of a block.
+pub(super) fn tail_span(e: &tree::Expr) -> Span {
+    match &e.kind {
+        ExprKind::Block(block) => block.value.as_deref().map_or(e.span, tail_span),
+        ExprKind::Paren(inner) => tail_span(inner),
+        _ => e.span,
+    }
+}
+
+/// Where a pattern stands.
+pub(super) fn pattern_span(pattern: &tree::Pattern) -> Option<Span> {
+    Some(match pattern {
+        tree::Pattern::Name { name, .. } => name.span(),
+        tree::Pattern::Wild(span)
+        | tree::Pattern::Tuple(_, span)
+        | tree::Pattern::Variant { span, .. }
+        | tree::Pattern::Struct { span, .. } => *span,
+        tree::Pattern::Typed(inner, _) => return pattern_span(inner),
+        tree::Pattern::Lit(lit) => lit.span,
+    })
+}
+
+fn member_name(member: &syn::Member) -> String {
+    match member {
+        syn::Member::Named(name) => name.to_string(),
+        syn::Member::Unnamed(index) => index.index.to_string(),
+    }
+}
+
+fn member_span(member: &syn::Member, _whole: Span) -> Span {
+    match member {
+        syn::Member::Named(name) => name.span(),
+        syn::Member::Unnamed(index) => index.span,
+    }
+}
+
+/// A path that can only be a constant of some module: the last name is written in capitals.
+fn looks_like_constant(path: &syn::Path) -> bool {
+    let name = last_name(path);
+    name.chars().any(|c| c.is_ascii_uppercase()) && !name.chars().any(|c| c.is_ascii_lowercase())
+}
+
+/// A constant of the standard library.
+#[derive(Clone, Copy)]
+pub(super) enum StdConstant {
+    /// Of `std::f64::consts` and its twin.
+    Float(f64),
+    /// An associated constant of a number type.
+    PerType(&'static str),
+}
+
+/// The constant of the standard library that a path means. Names that a user may well give to something else,
+/// such as `E`, count only after `consts::`.
+fn standard_constant(name: &str) -> Option<StdConstant> {
+    use std::f64::consts as c;
+    const TABLE: [(&str, f64); 19] = [
+        ("PI", c::PI),
+        ("TAU", c::TAU),
+        ("E", c::E),
+        ("SQRT_2", c::SQRT_2),
+        ("LN_2", c::LN_2),
+        ("LN_10", c::LN_10),
+        ("LOG2_E", c::LOG2_E),
+        ("LOG10_E", c::LOG10_E),
+        ("LOG2_10", c::LOG2_10),
+        ("LOG10_2", c::LOG10_2),
+        ("FRAC_1_PI", c::FRAC_1_PI),
+        ("FRAC_2_PI", c::FRAC_2_PI),
+        ("FRAC_2_SQRT_PI", c::FRAC_2_SQRT_PI),
+        ("FRAC_1_SQRT_2", c::FRAC_1_SQRT_2),
+        ("FRAC_PI_2", c::FRAC_PI_2),
+        ("FRAC_PI_3", c::FRAC_PI_3),
+        ("FRAC_PI_4", c::FRAC_PI_4),
+        ("FRAC_PI_6", c::FRAC_PI_6),
+        ("FRAC_PI_8", c::FRAC_PI_8),
+    ];
+    const PER_TYPE: [&str; 7] = [
+        "INFINITY",
+        "NEG_INFINITY",
+        "NAN",
+        "EPSILON",
+        "MAX",
+        "MIN",
+        "MIN_POSITIVE",
+    ];
+    let mut segments = name.rsplit("::");
+    let last = segments.next()?;
+    let owner = segments.next();
+    match owner {
+        None if last == "E" => None,
+        None | Some("consts") => TABLE
+            .iter()
+            .find(|(n, _)| *n == last)
+            .map(|(_, x)| StdConstant::Float(*x)),
+        Some(ty) if crate::ir::Scalar::from_name(ty).is_some() => PER_TYPE
+            .iter()
+            .find(|n| **n == last)
+            .map(|n| StdConstant::PerType(n)),
+        Some(_) => None,
+    }
+}
+
+/// `f64::EPSILON`, `i32::MAX` and so on.
+fn type_constant(scalar: crate::ir::Scalar, name: &str) -> Option<Value> {
+    use crate::ir::{Lit, Monoid, Scalar};
+    if scalar == Scalar::Bool {
+        return None;
+    }
+    if scalar.is_int() {
+        let monoid = match name {
+            "MAX" => Monoid::Min,
+            "MIN" => Monoid::Max,
+            _ => return None,
+        };
+        return match monoid.identity(scalar) {
+            Lit::Int(_, value) => Some(Value::Int(value)),
+            Lit::F32(_) | Lit::F64(_) | Lit::Bool(_) => None,
+        };
+    }
+    let single = scalar == Scalar::F32;
+    let pick =
+        |wide: f64, narrow: f32| Some(Value::Float(if single { f64::from(narrow) } else { wide }));
+    match name {
+        "INFINITY" => pick(f64::INFINITY, f32::INFINITY),
+        "NEG_INFINITY" => pick(f64::NEG_INFINITY, f32::NEG_INFINITY),
+        "NAN" => pick(f64::NAN, f32::NAN),
+        "EPSILON" => pick(f64::EPSILON, f32::EPSILON),
+        "MAX" => pick(f64::MAX, f32::MAX),
+        "MIN" => pick(f64::MIN, f32::MIN),
+        "MIN_POSITIVE" => pick(f64::MIN_POSITIVE, f32::MIN_POSITIVE),
+        _ => None,
+    }
+}

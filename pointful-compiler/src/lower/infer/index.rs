@@ -1,0 +1,384 @@
+//! Indexing, and places: what can be assigned or accumulated into.
+
+use proc_macro2::Span;
+
+use super::Infer;
+use super::ops::Question;
+use super::signature::path_name;
+use crate::diag::lowering as say;
+use crate::lower::hir::{Expr, Kind, LocalId, Origin, Place, Step};
+use crate::lower::solve::{Clash, TyKind};
+use crate::lower::types::{Set, Ty, drop_atoms};
+use crate::syntax::tree::{self, BinaryOp, ExprKind};
+
+impl<'a> Infer<'_, 'a> {
+    /// `t[i]` as a value.
+    pub(super) fn index(
+        &mut self,
+        base: &'a tree::Expr,
+        index: &'a tree::Expr,
+        span: Span,
+    ) -> Expr {
+        let base = self.expr(base, None);
+        let parts = self.index_parts(index);
+        match self.solver.shallow(&base.ty) {
+            Ty::Accum(_) => return self.fail(say::accum_read(span)),
+            Ty::Error => return self.poison(span),
+            _ => {}
+        }
+        let ty = self.ask(
+            Question::Index(base.ty.clone(), self.types_of(&parts)),
+            span,
+        );
+        self.made(Kind::Index(Box::new(base), parts), ty, span)
+    }
+
+    /// The indices in brackets: `a`, `(a, b)` or `[a, b]`.
+    fn index_parts(&mut self, index: &'a tree::Expr) -> Vec<Expr> {
+        let part = self.index_part(index);
+        self.flatten_index(vec![part])
+    }
+
+    /// An index, where `[a, b]` is what `(a, b)` is.
+    pub(super) fn index_part(&mut self, index: &'a tree::Expr) -> Expr {
+        match &index.kind {
+            ExprKind::Array(parts) => {
+                let parts: Vec<Expr> = parts.iter().map(|p| self.expr(p, None)).collect();
+                let ty = Ty::Tuple(parts.iter().map(|p| p.ty.clone()).collect());
+                self.made(Kind::Tuple(parts), ty, index.span)
+            }
+            ExprKind::Paren(inner) => self.index_part(inner),
+            _ => self.expr(index, None),
+        }
+    }
+
+    /// Tuples written out are taken apart, so that each index keeps its own place.
+    pub(super) fn flatten_index(&mut self, parts: Vec<Expr>) -> Vec<Expr> {
+        let mut flat = Vec::new();
+        for part in parts {
+            match part.kind {
+                Kind::Tuple(inner) => flat.extend(self.flatten_index(inner)),
+                _ => flat.push(part),
+            }
+        }
+        flat
+    }
+
+    fn types_of(&self, parts: &[Expr]) -> Vec<(Ty, Span)> {
+        parts
+            .iter()
+            .map(|p| (p.ty.clone(), self.shared.spans.get(p.span)))
+            .collect()
+    }
+
+    /// The type of what indices select, `None` if it depends on what is not known yet.
+    pub(super) fn index_type(&mut self, base: &Ty, parts: &[(Ty, Span)], span: Span) -> Option<Ty> {
+        let mut indices = Vec::new();
+        for (ty, at) in parts {
+            self.components(ty, *at, &mut indices);
+        }
+        let base = self.solver.shallow(base);
+        let (groups, elem) = match &base {
+            Ty::Error => return Some(Ty::Error),
+            Ty::Table(groups, elem) => (self.solver.groups(groups), self.solver.shallow(elem)),
+            Ty::Var(v) if self.solver.kind(*v) == TyKind::Any => (Vec::new(), base.clone()),
+            _ => {
+                let shown = self.show(&base);
+                self.report(say::not_a_table(span, &shown));
+                return Some(Ty::Error);
+            }
+        };
+        let atoms = self.solver.atoms(&groups);
+        if indices.len() > atoms.len() {
+            let open = matches!(elem, Ty::Var(v) if self.solver.kind(v) == TyKind::Any);
+            if !open {
+                let (_, at) = &indices[atoms.len()];
+                let shown = self.show(&base);
+                self.report(say::too_many_indices(
+                    *at,
+                    indices.len(),
+                    atoms.len(),
+                    &shown,
+                ));
+                return Some(Ty::Error);
+            }
+            // Members say what the axes are that the table is not known to have yet.
+            let mut more = Vec::new();
+            for (ty, _) in &indices[atoms.len()..] {
+                match self.solver.shallow(ty) {
+                    Ty::Member(set) | Ty::Offset(set) => more.push(set),
+                    Ty::Scalar(crate::ir::Scalar::Bool) => more.push(Set::Bool),
+                    Ty::Error => return Some(Ty::Error),
+                    _ => return None,
+                }
+            }
+            let held = self.unknown(span);
+            let inner = Ty::Table(more, Box::new(held));
+            let _ = self.solver.unify(&elem, &inner);
+            return self.index_type(&base, parts, span);
+        }
+        let mut poisoned = false;
+        for (k, (ty, at)) in indices.iter().enumerate() {
+            poisoned |= !self.index_one(&base, k, &atoms[k], ty, *at);
+        }
+        if poisoned {
+            return Some(Ty::Error);
+        }
+        Some(Ty::table(drop_atoms(&groups, indices.len()), elem))
+    }
+
+    /// A tuple of indices is one index for each axis.
+    fn components(&self, ty: &Ty, at: Span, out: &mut Vec<(Ty, Span)>) {
+        match self.solver.shallow(ty) {
+            Ty::Tuple(parts) => {
+                for part in &parts {
+                    self.components(part, at, out);
+                }
+            }
+            other => out.push((other, at)),
+        }
+    }
+
+    /// Whether an index fits the set of its axis; reports if not.
+    fn index_one(&mut self, base: &Ty, k: usize, axis: &Set, index: &Ty, at: Span) -> bool {
+        let index = self.solver.shallow(index);
+        let found = match &index {
+            Ty::Error => return true,
+            Ty::Member(set) | Ty::Offset(set) => set.clone(),
+            Ty::Scalar(s) if s.is_int() => return true,
+            Ty::Scalar(crate::ir::Scalar::Bool) => Set::Bool,
+            Ty::Var(v) => match self.solver.kind(*v) {
+                TyKind::Int => return true,
+                TyKind::Any => {
+                    let _ = self.solver.unify(&index, &Ty::Member(axis.clone()));
+                    return true;
+                }
+                TyKind::Float => {
+                    let shown = self.show(&index);
+                    self.report(say::bad_index(at, &shown));
+                    return false;
+                }
+            },
+            _ => {
+                let shown = self.show(&index);
+                self.report(say::bad_index(at, &shown));
+                return false;
+            }
+        };
+        let place = format!("axis {} of {}", k + 1, self.show(base));
+        let why = self
+            .solver
+            .why
+            .replace(format!("its set was inferred where it indexes {place}"));
+        let result = self.solver.unify_sets(&found, axis);
+        self.solver.why = why;
+        if let Err(clash) = result {
+            let mut diagnostic =
+                say::wrong_set(at, &self.show_set(&found), &place, &self.show_set(axis));
+            if let Clash::Sets(_, _, Some(reason)) = clash {
+                diagnostic = diagnostic.help(reason);
+            }
+            self.report(diagnostic);
+            return false;
+        }
+        true
+    }
+
+    // ---- places ----
+
+    /// The place that an expression means, `None` if it was reported not to be one.
+    pub(super) fn place(&mut self, e: &'a tree::Expr) -> Option<Place> {
+        match &e.kind {
+            ExprKind::Paren(inner) | ExprKind::Deref(inner) => self.place(inner),
+            ExprKind::Path(path) => {
+                let name = path_name(path);
+                let Some(local) = self.lookup(&name) else {
+                    self.report(say::unknown_name(e.span, &name));
+                    return None;
+                };
+                let ty = match self.solver.shallow(&self.local(local).ty.clone()) {
+                    Ty::Accum(inner) => *inner,
+                    other => other,
+                };
+                let span = self.span(e.span);
+                Some(Place {
+                    local,
+                    steps: Vec::new(),
+                    ty,
+                    span,
+                })
+            }
+            ExprKind::Field(x, member) => {
+                let mut place = self.place(x)?;
+                match self.part(&place.ty, member) {
+                    Some((k, ty)) => {
+                        place.steps.push(Step::Field(k));
+                        place.ty = ty;
+                        place.span = self.span(e.span);
+                        Some(place)
+                    }
+                    None => {
+                        let shown = self.show(&place.ty);
+                        self.report(say::unknown_field(e.span, "of this name", &shown));
+                        None
+                    }
+                }
+            }
+            ExprKind::Index(base, index) => {
+                let mut place = self.place(base)?;
+                let parts = self.index_parts(index);
+                let types = self.types_of(&parts);
+                let ty = self.ask(Question::Index(place.ty.clone(), types), e.span);
+                let from = std::mem::replace(&mut place.ty, ty);
+                place.steps.push(Step::Index(from, parts));
+                place.span = self.span(e.span);
+                Some(place)
+            }
+            _ => {
+                self.report(say::not_a_place(e.span));
+                None
+            }
+        }
+    }
+
+    fn is_accum(&self, local: LocalId) -> bool {
+        matches!(self.solver.shallow(&self.local(local).ty), Ty::Accum(_))
+    }
+
+    /// Whether the variable may be written here; reports if not.
+    fn writable(&mut self, local: LocalId, span: Span) -> bool {
+        let info = self.local(local).clone();
+        if let Some(base) = self.closures.last()
+            && (local.0 as usize) < *base
+        {
+            self.report(say::closure_assigns(span, &info.name));
+            return false;
+        }
+        if self.is_accum(local) && (info.mutable || info.origin == Origin::Slice) {
+            return true;
+        }
+        let diagnostic = match info.origin {
+            _ if info.mutable => return true,
+            Origin::Shared => say::write_through_ref(span, &info.name),
+            Origin::Let | Origin::Param | Origin::Bound | Origin::Slice | Origin::Exclusive => {
+                say::immutable(span, &info.name)
+            }
+        };
+        self.report(diagnostic);
+        false
+    }
+
+    pub(super) fn assign(
+        &mut self,
+        op: Option<BinaryOp>,
+        op_span: Span,
+        place: &'a tree::Expr,
+        value: &'a tree::Expr,
+        span: Span,
+    ) -> Expr {
+        let target = self.place(place);
+        let want = target.as_ref().map(|t| t.ty.clone());
+        let value_expr = self.expr(value, want.as_ref());
+        let Some(target) = target else {
+            return self.poison(span);
+        };
+        if !self.writable(target.local, place.span) {
+            return self.poison(span);
+        }
+        let accum = self.is_accum(target.local);
+        match op {
+            None if accum => {
+                return self.fail(say::accum_assign(op_span));
+            }
+            None => {
+                let name = self.local(target.local).name.clone();
+                let (ty, found) = (target.ty.clone(), value_expr.ty.clone());
+                self.expect(&ty, &found, value.span, || {
+                    format!("it is assigned to a part of `{name}`, or all of it")
+                });
+            }
+            Some(op) => {
+                let additive = matches!(op, BinaryOp::Add | BinaryOp::Sub);
+                if accum && !additive {
+                    return self.fail(say::accum_assign(op_span));
+                }
+                let open = matches!(self.solver.shallow(&target.ty), Ty::Var(_));
+                if accum && open {
+                    let (ty, found) = (target.ty.clone(), value_expr.ty.clone());
+                    self.expect(&ty, &found, value.span, || "it is accumulated here".into());
+                } else {
+                    let question = Question::Binary(op, target.ty.clone(), value_expr.ty.clone());
+                    let result = self.ask(question, op_span);
+                    let ty = target.ty.clone();
+                    self.expect(&ty, &result, value.span, || {
+                        "the place keeps its type".into()
+                    });
+                }
+            }
+        }
+        self.made(
+            Kind::Assign(op, target, Box::new(value_expr)),
+            Ty::UNIT,
+            span,
+        )
+    }
+
+    /// `acc.put(v)`; `None` if the receiver is not an accumulator.
+    pub(super) fn put(
+        &mut self,
+        receiver: &'a tree::Expr,
+        args: &'a [tree::Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        let root = root_name(receiver)?;
+        let local = self.lookup(&root)?;
+        if !self.is_accum(local) {
+            return None;
+        }
+        let Some(place) = self.place(receiver) else {
+            return Some(self.poison(span));
+        };
+        if !self.writable(local, receiver.span) || !self.arity("put", 1, args.len(), span) {
+            return Some(self.poison(span));
+        }
+        let value = self.expr(&args[0], Some(&place.ty));
+        let ty = place.ty.clone();
+        self.expect(&ty, &value.ty, args[0].span, || {
+            "it is put into an accumulator of that type".into()
+        });
+        Some(self.made(Kind::Put(place, Box::new(value)), Ty::UNIT, span))
+    }
+
+    /// `&mut acc[i]`
+    pub(super) fn slice(&mut self, inner: &'a tree::Expr, span: Span) -> Expr {
+        let Some(place) = self.place(inner) else {
+            return self.poison(span);
+        };
+        if !self.is_accum(place.local) {
+            return self.fail(say::mut_ref(span));
+        }
+        if !self.writable(place.local, span) {
+            return self.poison(span);
+        }
+        let ty = Ty::Accum(Box::new(place.ty.clone()));
+        self.made(Kind::Slice(place), ty, span)
+    }
+
+    /// An argument `&mut place`.
+    pub(super) fn argument_place(&mut self, inner: &'a tree::Expr) -> Option<Place> {
+        let place = self.place(inner)?;
+        self.writable(place.local, inner.span).then_some(place)
+    }
+}
+
+/// The variable at the root of a place.
+fn root_name(e: &tree::Expr) -> Option<String> {
+    match &e.kind {
+        ExprKind::Path(path) => Some(path_name(path)),
+        ExprKind::Paren(inner)
+        | ExprKind::Deref(inner)
+        | ExprKind::Field(inner, _)
+        | ExprKind::Index(inner, _) => root_name(inner),
+        _ => None,
+    }
+}

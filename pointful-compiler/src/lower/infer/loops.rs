@@ -1,0 +1,364 @@
+//! `for`, `while` and `match`.
+
+use proc_macro2::Span;
+
+use super::Infer;
+use super::expr::tail_span;
+use super::signature::path_name;
+use crate::diag::lowering as say;
+use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over, Pattern, Value};
+use crate::lower::solve::{SetKind, TyKind};
+use crate::lower::types::{Set, Ty, enum_len};
+use crate::syntax::tree::{self, Iter, LoopAttr};
+
+/// What a `for` runs over, as far as inference has gone.
+struct Source {
+    over: Over,
+    set: Set,
+    member: Ty,
+    reverse: bool,
+    skip_front: Vec<Expr>,
+    skip_back: Vec<Expr>,
+}
+
+impl<'a> Infer<'_, 'a> {
+    pub(super) fn for_loop(
+        &mut self,
+        attrs: &'a [LoopAttr],
+        pattern: &'a tree::Pattern,
+        iter: &'a Iter,
+        body: &'a tree::Block,
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        for attr in attrs {
+            if attr.name != "checkpoint" {
+                self.report(say::loop_attribute(
+                    attr.name.span(),
+                    &attr.name.to_string(),
+                    "for",
+                ));
+            }
+        }
+        let source = self.source(iter);
+        let hint = match want.map(|w| self.solver.shallow(w)) {
+            Some(Ty::Table(groups, elem)) if groups.len() == 1 => Some(*elem),
+            _ => None,
+        };
+        self.scopes.push(Vec::new());
+        let pattern = self.pattern(pattern, &source.member, Origin::Bound);
+        let (body, value) = self.block(body, hint.as_ref());
+        self.scopes.pop();
+        self.settle();
+        let ty = match self.solver.shallow(&value) {
+            unit if unit == Ty::UNIT => Ty::UNIT,
+            Ty::Error => Ty::Error,
+            _ => Ty::Table(vec![source.set.clone()], Box::new(value.clone())),
+        };
+        let kind = Kind::For(Box::new(For {
+            pattern,
+            over: source.over,
+            set: source.set,
+            reverse: source.reverse,
+            skip_front: source.skip_front,
+            skip_back: source.skip_back,
+            body,
+            value,
+        }));
+        self.made(kind, ty, span)
+    }
+
+    fn source(&mut self, iter: &'a Iter) -> Source {
+        match iter {
+            Iter::Set(set) => {
+                let set = self.loop_set(set);
+                Source {
+                    over: Over::Set,
+                    member: self.solver.member(&self.solver.set(&set)),
+                    set,
+                    reverse: false,
+                    skip_front: Vec::new(),
+                    skip_back: Vec::new(),
+                }
+            }
+            Iter::Rev(inner, _) => {
+                let mut source = self.source(inner);
+                source.reverse = !source.reverse;
+                source
+            }
+            Iter::Skip(inner, count, _) => {
+                let mut source = self.source(inner);
+                let count_expr = self.expr(count, Some(&Ty::USIZE));
+                self.expect(&Ty::USIZE, &count_expr.ty, count.span, || {
+                    "`skip` takes a `usize`".into()
+                });
+                if source.reverse {
+                    source.skip_back.push(count_expr);
+                } else {
+                    source.skip_front.push(count_expr);
+                }
+                if let Over::Set = source.over {
+                    source.over = Over::Members {
+                        of: source.set,
+                        start: None,
+                        end: None,
+                        inclusive: false,
+                    };
+                    source.set = self.range();
+                }
+                source
+            }
+            Iter::Range {
+                start,
+                end,
+                inclusive,
+                span,
+            } => self.range_source(start.as_deref(), end.as_deref(), *inclusive, *span),
+        }
+    }
+
+    /// A set after `in`: also a local of type `Extent`.
+    fn loop_set(&mut self, set: &'a tree::Set) -> Set {
+        if let tree::SetKind::Product(parts) = &set.kind
+            && !parts.is_empty()
+        {
+            return Set::product(parts.iter().map(|p| self.loop_set(p)).collect());
+        }
+        if let tree::SetKind::Path(path) = &set.kind {
+            let name = path_name(path);
+            if let Some(local) = self.lookup(&name) {
+                self.settle();
+                let ty = self.solver.shallow(&self.local(local).ty.clone());
+                return match ty {
+                    Ty::Extent(set) => set,
+                    Ty::Error => Set::Error,
+                    other => {
+                        let shown = self.show(&other);
+                        let help = match other {
+                            Ty::Scalar(s) if s.is_int() => {
+                                format!("for a number of iterations write `0..{name}`")
+                            }
+                            Ty::Var(_) => format!("for a number of iterations write `0..{name}`"),
+                            Ty::Table(..) => {
+                                format!("loop over its index set: `for i in _ {{ … {name}[i] … }}`")
+                            }
+                            _ => "an index set, a range or an `Extent` stands here".into(),
+                        };
+                        self.report(say::not_iterable(set.span, &shown).help(help));
+                        Set::Error
+                    }
+                };
+            }
+        }
+        self.written_set(set, SetKind::Free)
+    }
+
+    fn range_source(
+        &mut self,
+        start: Option<&'a tree::Expr>,
+        end: Option<&'a tree::Expr>,
+        inclusive: bool,
+        span: Span,
+    ) -> Source {
+        let first = start.map(|e| self.expr(e, None));
+        let last = end.map(|e| self.expr(e, None));
+        self.settle();
+        let mut of = None;
+        for bound in [&first, &last].into_iter().flatten() {
+            if let Ty::Member(set) | Ty::Offset(set) = self.solver.shallow(&bound.ty) {
+                of = Some(set);
+            }
+        }
+        let set = self.range();
+        let source = |over, member| Source {
+            over,
+            set: set.clone(),
+            member,
+            reverse: false,
+            skip_front: Vec::new(),
+            skip_back: Vec::new(),
+        };
+        let poisoned = || {
+            let mut source = source(Over::Set, Ty::Error);
+            source.set = Set::Error;
+            source
+        };
+        if let Some(of) = of {
+            for (bound, e) in [(&first, start), (&last, end)] {
+                let (Some(bound), Some(e)) = (bound, e) else {
+                    continue;
+                };
+                let want = match self.solver.shallow(&bound.ty) {
+                    Ty::Offset(_) => Ty::Offset(of.clone()),
+                    _ => Ty::Member(of.clone()),
+                };
+                if !self.expect(&want, &bound.ty, e.span, || {
+                    "both ends are members of one set".into()
+                }) {
+                    return poisoned();
+                }
+            }
+            let over = Over::Members {
+                of: of.clone(),
+                start: first.map(Box::new),
+                end: last.map(Box::new),
+                inclusive,
+            };
+            return source(over, Ty::Member(of));
+        }
+        let (Some(last), Some(end_tree)) = (last, end) else {
+            self.report(say::endless_range(span));
+            return poisoned();
+        };
+        let ty = last.ty.clone();
+        if let Some(first) = &first
+            && !self.expect(&ty, &first.ty, start.map_or(span, |e| e.span), || {
+                "both ends of a range are of one type".into()
+            })
+        {
+            return poisoned();
+        }
+        let integer = match self.solver.shallow(&ty) {
+            Ty::Scalar(s) => s.is_int(),
+            Ty::Var(v) => match self.solver.kind(v) {
+                TyKind::Int => true,
+                TyKind::Any => self.solver.unify(&ty, &Ty::USIZE).is_ok(),
+                TyKind::Float => false,
+            },
+            Ty::Error => return poisoned(),
+            _ => false,
+        };
+        if !integer {
+            let shown = self.show(&ty);
+            self.report(say::range_bounds(end_tree.span, &shown));
+            return poisoned();
+        }
+        let over = Over::Ints {
+            start: first.map(Box::new),
+            end: Box::new(last),
+            inclusive,
+        };
+        source(over, ty)
+    }
+
+    pub(super) fn while_loop(
+        &mut self,
+        attrs: &'a [LoopAttr],
+        cond: &'a tree::Expr,
+        body: &'a tree::Block,
+        span: Span,
+    ) -> Expr {
+        let mut bound = None;
+        for attr in attrs {
+            match (&attr.value, attr.name == "bound") {
+                (Some(value), true) => {
+                    let most = self.expr(value, Some(&Ty::USIZE));
+                    self.expect(&Ty::USIZE, &most.ty, value.span, || {
+                        "`bound` is a number of iterations".into()
+                    });
+                    bound = Some(Box::new(most));
+                }
+                _ if attr.name == "checkpoint" => {}
+                _ => self.report(say::loop_attribute(
+                    attr.name.span(),
+                    &attr.name.to_string(),
+                    "while",
+                )),
+            }
+        }
+        let cond = self.condition(cond);
+        let at = body.value.as_ref().map_or(body.span, |v| v.span);
+        let (body, ty) = self.block(body, Some(&Ty::UNIT));
+        self.expect(&Ty::UNIT, &ty, at, || {
+            "the body of a `while` has no value".into()
+        });
+        let kind = Kind::While {
+            cond: Box::new(cond),
+            body,
+            bound,
+        };
+        self.made(kind, Ty::UNIT, span)
+    }
+
+    pub(super) fn match_on(
+        &mut self,
+        x: &'a tree::Expr,
+        arms: &'a [tree::Arm],
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let x_expr = self.expr(x, None);
+        self.settle();
+        let ty = match want {
+            Some(want) => want.clone(),
+            None => self.unknown(span),
+        };
+        let result = if want.is_some() {
+            self.unknown(span)
+        } else {
+            ty.clone()
+        };
+        let mut lowered = Vec::new();
+        for arm in arms {
+            self.scopes.push(Vec::new());
+            let patterns = arm
+                .patterns
+                .iter()
+                .map(|p| self.pattern(p, &x_expr.ty, Origin::Bound))
+                .collect();
+            let guard = arm.guard.as_ref().map(|g| self.condition(g));
+            let body = self.expr(&arm.body, Some(&ty));
+            self.expect(&result, &body.ty, tail_span(&arm.body), || {
+                "all arms of a `match` give values of one type".into()
+            });
+            self.scopes.pop();
+            lowered.push(Arm {
+                patterns,
+                guard,
+                body,
+            });
+        }
+        if !self.exhaustive(&x_expr.ty, &lowered) {
+            return self.fail(say::not_exhaustive(x.span));
+        }
+        self.made(Kind::Match(Box::new(x_expr), lowered), result, span)
+    }
+
+    /// Whether some arm takes every value.
+    fn exhaustive(&self, ty: &Ty, arms: &[Arm]) -> bool {
+        let plain: Vec<&Pattern> = arms
+            .iter()
+            .filter(|a| a.guard.is_none())
+            .flat_map(|a| &a.patterns)
+            .collect();
+        if plain.iter().any(|p| irrefutable(p)) {
+            return true;
+        }
+        match self.solver.shallow(ty) {
+            Ty::Error => true,
+            Ty::Scalar(crate::ir::Scalar::Bool) => [true, false].iter().all(|b| {
+                plain
+                    .iter()
+                    .any(|p| matches!(p, Pattern::Lit(Value::Bool(x)) if x == b))
+            }),
+            Ty::Member(Set::Named(id)) => match enum_len(self.shared.linked, id) {
+                Some(n) => (0..n as u64).all(|k| {
+                    plain
+                        .iter()
+                        .any(|p| matches!(p, Pattern::Member(x) if *x == k))
+                }),
+                None => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// Whether a pattern takes every value.
+fn irrefutable(pattern: &Pattern) -> bool {
+    match pattern {
+        Pattern::Bind(_) | Pattern::Wild => true,
+        Pattern::Tuple(parts) => parts.iter().all(irrefutable),
+        Pattern::Lit(_) | Pattern::Member(_) => false,
+    }
+}

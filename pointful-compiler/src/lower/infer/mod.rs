@@ -1,0 +1,381 @@
+//! Inference: from the Surface tree of one function to the typed tree.
+//!
+//! Names are resolved and types found in one walk in program order. An expression whose type depends on something not known yet
+//! (the parameter of a closure that is called further down) leaves a [`Deferred`] question, which is asked again as soon as more is known
+//! and at the end of the function at the latest. Callees were inferred before; only their signatures matter here.
+
+mod call;
+mod expr;
+mod index;
+mod loops;
+mod ops;
+mod pattern;
+mod signature;
+
+use proc_macro2::Span;
+
+use self::ops::Deferred;
+pub(super) use self::signature::path_name;
+use super::hir::{Block, Constant, Expr, Function, Kind, Local, LocalId, Origin, Stmt};
+use super::solve::{Clash, SetKind, Solver, TyKind};
+use super::spans::Spans;
+use super::types::{Printer, Set, Ty};
+use crate::diag::{Diagnostic, Diagnostics, lowering as say};
+use crate::ir::SpanId;
+use crate::syntax::tree::{self, Linked};
+
+/// What all functions of one program share.
+pub(super) struct Shared<'a> {
+    /// The program.
+    pub(super) linked: &'a Linked,
+    /// Position of the function with this callee id.
+    pub(super) position: Vec<(usize, usize)>,
+    /// Functions inferred so far: callees before callers.
+    pub(super) done: Vec<Function<'a>>,
+    /// The places of expressions.
+    pub(super) spans: Spans,
+    /// What is wrong.
+    pub(super) diags: Diagnostics,
+}
+
+/// Inference of one function.
+struct Infer<'s, 'a> {
+    shared: &'s mut Shared<'a>,
+    tree: &'a tree::Function,
+    generics: Vec<String>,
+    solver: Solver,
+    locals: Vec<Local>,
+    scopes: Vec<Vec<(String, LocalId)>>,
+    /// The number of locals where each closure around the current expression begins.
+    closures: Vec<usize>,
+    constants: Vec<Constant>,
+    deferred: Vec<Deferred>,
+    ranges: u32,
+}
+
+/// Infers one function.
+pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) -> Function<'a> {
+    let generics = tree.generics.iter().map(|g| g.name.to_string()).collect();
+    let mut infer = Infer {
+        shared,
+        tree,
+        generics,
+        solver: Solver::default(),
+        locals: Vec::new(),
+        scopes: vec![Vec::new()],
+        closures: Vec::new(),
+        constants: Vec::new(),
+        deferred: Vec::new(),
+        ranges: 0,
+    };
+    let mut params = Vec::new();
+    for param in &tree.params {
+        let ty = infer.written(&param.ty, SetKind::Dyn);
+        let origin = match &param.ty.kind {
+            tree::TypeKind::Ref { mutable: true, .. } => Origin::Exclusive,
+            tree::TypeKind::Ref { mutable: false, .. } => Origin::Shared,
+            _ => Origin::Param,
+        };
+        let mutable = param.mutable || origin == Origin::Exclusive;
+        params.push(infer.bind(
+            &param.name.to_string(),
+            ty,
+            mutable,
+            origin,
+            param.name.span(),
+        ));
+    }
+    let result = infer.written(&tree.result, SetKind::DynResult);
+    let body = infer.body(&tree.body, &result);
+    infer.finish();
+    Function {
+        tree,
+        generics: infer.generics,
+        params,
+        result,
+        body,
+        locals: infer.locals,
+        constants: infer.constants,
+        solver: infer.solver,
+    }
+}
+
+impl<'s, 'a> Infer<'s, 'a> {
+    /// The function's body against its result type.
+    fn body(&mut self, block: &'a tree::Block, result: &Ty) -> Block {
+        self.scopes.push(Vec::new());
+        let (block, ty) = self.block_in_scope(block, Some(result));
+        let span = block
+            .value
+            .as_ref()
+            .map_or(self.tree.result.span, |v| self.shared.spans.get(v.span));
+        let what = format!(
+            "`{}` returns `{}`",
+            self.tree.name,
+            self.printer().ty(&self.solver.ty(result))
+        );
+        self.expect(result, &ty, span, || what);
+        self.scopes.pop();
+        block
+    }
+
+    /// Asks the deferred questions for the last time and reports what is still unknown.
+    fn finish(&mut self) {
+        self.settle();
+        self.solver.default_literals();
+        self.settle();
+        self.settle_at_last();
+        self.solver.default_literals();
+        let quiet = !self.shared.diags.is_empty();
+        let undetermined = self.solver.undetermined_sets();
+        if !quiet {
+            for span in undetermined {
+                self.report(say::undetermined_set(span));
+            }
+            for k in 0..self.locals.len() {
+                let local = self.locals[k].clone();
+                if self.solver.undetermined(&local.ty).is_some() {
+                    self.report(say::undetermined_type(local.span, &local.name));
+                }
+            }
+            for k in 0..self.constants.len() {
+                let constant = self.constants[k].clone();
+                if self.solver.undetermined(&constant.ty).is_some() {
+                    // A constant that only bounds a range: a length.
+                    let _ = self.solver.unify(&constant.ty, &Ty::USIZE);
+                }
+            }
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.shared.diags.push(diagnostic);
+    }
+
+    fn printer(&self) -> Printer<'_> {
+        Printer {
+            linked: self.shared.linked,
+            generics: &self.generics,
+        }
+    }
+
+    /// The type as a message shows it.
+    fn show(&self, ty: &Ty) -> String {
+        let ty = self.solver.ty(ty);
+        if let Ty::Var(v) = ty {
+            return match self.solver.kind(v) {
+                TyKind::Any => "a value of unknown type".into(),
+                TyKind::Int => "an integer".into(),
+                TyKind::Float => "a float".into(),
+            };
+        }
+        self.printer().quoted(&ty)
+    }
+
+    /// The set as a message shows it.
+    fn show_set(&self, set: &Set) -> String {
+        let set = self.solver.set(set);
+        match set {
+            Set::Var(v) if self.solver.set_kind(v) != SetKind::Free => "`Dyn`".into(),
+            Set::Range(_) => "a range of its own".into(),
+            set => format!("`{}`", self.printer().set(&set)),
+        }
+    }
+
+    fn span(&mut self, span: Span) -> SpanId {
+        self.shared.spans.add(span)
+    }
+
+    fn unknown(&mut self, span: Span) -> Ty {
+        self.solver.fresh(TyKind::Any, span)
+    }
+
+    /// An expression that was reported.
+    fn poison(&mut self, span: Span) -> Expr {
+        Expr {
+            kind: Kind::Error,
+            ty: Ty::Error,
+            span: self.span(span),
+        }
+    }
+
+    /// Reports and gives a poisoned expression.
+    fn fail(&mut self, diagnostic: Diagnostic) -> Expr {
+        let span = diagnostic.span;
+        self.report(diagnostic);
+        self.poison(span)
+    }
+
+    /// Makes `found` equal to what is expected, or reports at `span` and says where the expectation came from.
+    fn expect(&mut self, want: &Ty, found: &Ty, span: Span, why: impl FnOnce() -> String) -> bool {
+        match self.solver.unify(want, found) {
+            Ok(()) => true,
+            Err(clash) => {
+                let mut diagnostic =
+                    say::mismatch(span, &self.show(want), &self.show(found), &why());
+                if let Clash::Sets(a, b, reason) = clash {
+                    diagnostic = diagnostic.help(format!(
+                        "{} and {} are different index sets",
+                        self.show_set(&a),
+                        self.show_set(&b)
+                    ));
+                    if let Some(reason) = reason {
+                        diagnostic = diagnostic.help(reason);
+                    }
+                } else if let Some(help) = self.conversion(want, found) {
+                    diagnostic = diagnostic.help(help);
+                }
+                self.report(diagnostic);
+                false
+            }
+        }
+    }
+
+    /// What to write so that a value fits.
+    fn conversion(&self, want: &Ty, found: &Ty) -> Option<String> {
+        let (want, found) = (self.solver.shallow(want), self.solver.shallow(found));
+        let is_float = |ty: &Ty| match ty {
+            Ty::Scalar(s) => s.is_float(),
+            Ty::Float(_) => true,
+            Ty::Var(v) => self.solver.kind(*v) == TyKind::Float,
+            _ => false,
+        };
+        let is_int = |ty: &Ty| match ty {
+            Ty::Scalar(s) => s.is_int(),
+            Ty::Var(v) => self.solver.kind(*v) == TyKind::Int,
+            _ => false,
+        };
+        let literal = matches!(found, Ty::Var(_));
+        match (&want, &found) {
+            (w, f) if is_float(w) && is_int(f) && literal => {
+                Some("write the literal with a point, as in `2.0`".into())
+            }
+            (w, f) if is_int(w) && is_float(f) && literal => {
+                Some("write the literal without a point, as in `2`".into())
+            }
+            (Ty::Scalar(to), Ty::Scalar(_)) if *to != crate::ir::Scalar::Bool => {
+                Some(format!("convert it with `as {}`", to.name()))
+            }
+            (w, Ty::Member(_)) if is_int(w) => Some("`.ordinal()` is the member's number".into()),
+            (_, Ty::Accum(_)) => Some("`get()` gives what was accumulated".into()),
+            _ => None,
+        }
+    }
+
+    // ---- scopes ----
+
+    fn bind(&mut self, name: &str, ty: Ty, mutable: bool, origin: Origin, span: Span) -> LocalId {
+        let id = LocalId(self.locals.len() as u32);
+        self.locals.push(Local {
+            name: name.to_owned(),
+            ty,
+            mutable,
+            origin,
+            span,
+        });
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push((name.to_owned(), id));
+        }
+        id
+    }
+
+    fn lookup(&self, name: &str) -> Option<LocalId> {
+        self.scopes
+            .iter()
+            .rev()
+            .flat_map(|scope| scope.iter().rev())
+            .find(|(n, _)| n == name)
+            .map(|(_, id)| *id)
+    }
+
+    fn local(&self, id: LocalId) -> &Local {
+        &self.locals[id.0 as usize]
+    }
+
+    fn scoped<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        self.scopes.push(Vec::new());
+        let result = f(self);
+        self.scopes.pop();
+        result
+    }
+
+    // ---- blocks ----
+
+    fn block(&mut self, block: &'a tree::Block, want: Option<&Ty>) -> (Block, Ty) {
+        self.scoped(|s| s.block_in_scope(block, want))
+    }
+
+    fn block_in_scope(&mut self, block: &'a tree::Block, want: Option<&Ty>) -> (Block, Ty) {
+        let mut stmts = Vec::new();
+        for (k, stmt) in block.stmts.iter().enumerate() {
+            let next = block.stmts.get(k + 1).map(next_expr);
+            let next = next.unwrap_or(block.value.as_deref());
+            self.stmt(stmt, next, &mut stmts);
+        }
+        match &block.value {
+            Some(value) => {
+                let value = self.expr(value, want);
+                let ty = value.ty.clone();
+                let value = Some(Box::new(value));
+                (Block { stmts, value }, ty)
+            }
+            None => {
+                let value = None;
+                (Block { stmts, value }, Ty::UNIT)
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'a tree::Stmt, next: Option<&tree::Expr>, out: &mut Vec<Stmt>) {
+        match stmt {
+            tree::Stmt::Let {
+                pattern, ty, value, ..
+            } => {
+                let want = ty.as_ref().map(|ty| self.written(ty, SetKind::Dyn));
+                let value = self.expr(value, want.as_ref());
+                if let Some(want) = &want {
+                    let span = self.shared.spans.get(value.span);
+                    let what = format!("the `let` says {}", self.show(want));
+                    self.expect(want, &value.ty, span, || what);
+                }
+                self.settle();
+                let origin = match value.kind {
+                    Kind::Slice(_) => Origin::Slice,
+                    _ => Origin::Let,
+                };
+                let pattern = self.pattern(pattern, &value.ty, origin);
+                out.push(Stmt::Let(pattern, value));
+            }
+            tree::Stmt::Expr { expr, .. } => {
+                let value = self.expr(expr, None);
+                self.settle();
+                if matches!(expr.kind, tree::ExprKind::For { .. })
+                    && !matches!(self.solver.shallow(&value.ty), Ty::Error | Ty::Var(_))
+                    && self.solver.shallow(&value.ty) != Ty::UNIT
+                {
+                    self.report(say::dropped_table(
+                        expr.span,
+                        &self.show(&value.ty),
+                        next.is_some_and(|n| {
+                            matches!(
+                                n.kind,
+                                tree::ExprKind::Unary(..)
+                                    | tree::ExprKind::Deref(_)
+                                    | tree::ExprKind::Ref { .. }
+                                    | tree::ExprKind::Paren(_)
+                            )
+                        }),
+                    ));
+                }
+                out.push(Stmt::Expr(value));
+            }
+        }
+    }
+}
+
+fn next_expr(stmt: &tree::Stmt) -> Option<&tree::Expr> {
+    match stmt {
+        tree::Stmt::Expr { expr, .. } => Some(expr),
+        tree::Stmt::Let { .. } => None,
+    }
+}

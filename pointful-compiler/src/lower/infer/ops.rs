@@ -1,0 +1,593 @@
+//! Operators and methods, and the questions about them that must wait.
+
+use proc_macro2::{Ident, Span};
+
+use super::Infer;
+use crate::diag::lowering as say;
+use crate::ir::Scalar;
+use crate::lower::frames::align;
+use crate::lower::hir::{Expr, Kind};
+use crate::lower::solve::{SetKind, TyKind};
+use crate::lower::types::{Set, Ty};
+use crate::lower::words::{Gives, Method, On, ScalarMethod, Takes};
+use crate::syntax::tree::{self, BinaryOp, UnaryOp};
+
+/// A question about types that are not known yet.
+#[derive(Clone, Debug)]
+pub(super) enum Question {
+    /// What an operator gives.
+    Binary(BinaryOp, Ty, Ty),
+    /// What a unary operator gives.
+    Unary(UnaryOp, Ty),
+    /// What a method gives.
+    Method(Method, String, Ty, Vec<(Ty, Span)>),
+    /// What an index that is not a member selects.
+    Index(Ty, Vec<(Ty, Span)>),
+}
+
+/// A question and the type that waits for its answer.
+#[derive(Clone, Debug)]
+pub(super) struct Deferred {
+    question: Question,
+    span: Span,
+    result: Ty,
+}
+
+impl<'a> Infer<'_, 'a> {
+    // ---- questions ----
+
+    /// Answers now, or leaves the question for later.
+    pub(super) fn ask(&mut self, question: Question, span: Span) -> Ty {
+        if let Some(ty) = self.answer(&question, span) {
+            return ty;
+        }
+        self.settle();
+        if let Some(ty) = self.answer(&question, span) {
+            return ty;
+        }
+        let result = self.unknown(span);
+        self.deferred.push(Deferred {
+            question,
+            span,
+            result: result.clone(),
+        });
+        result
+    }
+
+    fn answer(&mut self, question: &Question, span: Span) -> Option<Ty> {
+        match question {
+            Question::Binary(op, l, r) => self.binary_type(*op, l, r, span),
+            Question::Unary(op, x) => self.unary_type(*op, x, span),
+            Question::Method(method, name, receiver, args) => {
+                self.method_type(*method, name, receiver, args, span)
+            }
+            Question::Index(base, parts) => self.index_type(base, parts, span),
+        }
+    }
+
+    /// Asks the waiting questions again until none can be answered.
+    pub(super) fn settle(&mut self) {
+        loop {
+            let waiting = std::mem::take(&mut self.deferred);
+            let before = waiting.len();
+            for question in waiting {
+                match self.answer(&question.question, question.span) {
+                    Some(ty) => self.settled(&question, &ty),
+                    None => self.deferred.push(question),
+                }
+            }
+            if self.deferred.len() == before || self.deferred.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn settled(&mut self, question: &Deferred, ty: &Ty) {
+        let result = question.result.clone();
+        self.expect(&result, ty, question.span, || {
+            "of how the value is used".into()
+        });
+    }
+
+    /// What is still open at the end: operands of an operator are of one type; nothing else can be guessed.
+    pub(super) fn settle_at_last(&mut self) {
+        while let Some(question) = self.deferred.pop() {
+            match &question.question {
+                Question::Binary(_, l, r) if self.solver.shallow(l) != self.solver.shallow(r) => {
+                    let (l, r) = (l.clone(), r.clone());
+                    self.expect(&l, &r, question.span, || {
+                        "both operands are of one type".into()
+                    });
+                    self.deferred.push(question);
+                    self.settle();
+                }
+                Question::Binary(..)
+                | Question::Unary(..)
+                | Question::Method(..)
+                | Question::Index(..) => {
+                    self.report(say::unknown_operand(question.span));
+                    let _ = self.solver.unify(&question.result, &Ty::Error);
+                    self.settle();
+                }
+            }
+        }
+    }
+
+    // ---- operators ----
+
+    pub(super) fn unary(
+        &mut self,
+        op: UnaryOp,
+        x: &'a tree::Expr,
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let x = self.expr(x, want);
+        let ty = self.ask(Question::Unary(op, x.ty.clone()), span);
+        self.made(Kind::Unary(op, Box::new(x)), ty, span)
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: BinaryOp,
+        op_span: Span,
+        x: &'a tree::Expr,
+        y: &'a tree::Expr,
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let hint = if is_comparison(op) { None } else { want };
+        let x = self.expr(x, hint);
+        let y = self.expr(y, hint);
+        let ty = self.ask(Question::Binary(op, x.ty.clone(), y.ty.clone()), op_span);
+        self.made(Kind::Binary(op, Box::new(x), Box::new(y)), ty, span)
+    }
+
+    fn unary_type(&mut self, op: UnaryOp, x: &Ty, span: Span) -> Option<Ty> {
+        let x = self.solver.shallow(x);
+        let (groups, cell) = self.split(&x);
+        let holds = match (&cell, op) {
+            (Ty::Error, _) => return Some(Ty::Error),
+            (Ty::Var(v), op) => match (self.solver.kind(*v), op) {
+                (TyKind::Any, _) => return None,
+                (TyKind::Int, _) | (TyKind::Float, UnaryOp::Neg) => true,
+                (TyKind::Float, UnaryOp::Not) => false,
+            },
+            (Ty::Float(_), op) => op == UnaryOp::Neg,
+            (Ty::Scalar(s), UnaryOp::Neg) => s.is_float() || s.is_signed_int(),
+            (Ty::Scalar(s), UnaryOp::Not) => !s.is_float(),
+            _ => false,
+        };
+        if !holds {
+            let shown = self.show(&x);
+            let sign = match op {
+                UnaryOp::Neg => "-",
+                UnaryOp::Not => "!",
+            };
+            self.report(say::unary(span, sign, &shown));
+            return Some(Ty::Error);
+        }
+        Some(Ty::table(groups, cell))
+    }
+
+    /// A table's axes and its cells; anything else is its own cell.
+    pub(super) fn split(&self, ty: &Ty) -> (Vec<Set>, Ty) {
+        match self.solver.shallow(ty) {
+            Ty::Table(groups, elem) => (self.solver.groups(&groups), self.solver.shallow(&elem)),
+            other => (Vec::new(), other),
+        }
+    }
+
+    /// The type of `l op r`, `None` if it depends on what is not known yet.
+    pub(super) fn binary_type(&mut self, op: BinaryOp, l: &Ty, r: &Ty, span: Span) -> Option<Ty> {
+        let (lg, lc) = self.split(l);
+        let (rg, rc) = self.split(r);
+        if lc == Ty::Error || rc == Ty::Error {
+            return Some(Ty::Error);
+        }
+        if self.is_open(&lc) || self.is_open(&rc) {
+            return None;
+        }
+        let cell = match self.cell_binary(op, &lc, &rc) {
+            Ok(cell) => cell,
+            Err(()) => {
+                self.binary_error(op, l, r, span);
+                return Some(Ty::Error);
+            }
+        };
+        Some(match self.frame(&[lg, rg], span) {
+            Some(frame) => Ty::table(frame, cell),
+            None => Ty::Error,
+        })
+    }
+
+    fn is_open(&self, ty: &Ty) -> bool {
+        matches!(ty, Ty::Var(v) if self.solver.kind(*v) == TyKind::Any)
+    }
+
+    /// The groups of axes that operands with these groups are repeated over; `None` if they do not agree, which is reported.
+    pub(super) fn frame(&mut self, groups: &[Vec<Set>], span: Span) -> Option<Vec<Set>> {
+        let frames: Vec<Vec<Set>> = groups.iter().map(|g| self.solver.atoms(g)).collect();
+        let solver = &self.solver;
+        let may = |a: &Set, b: &Set| match (a, b) {
+            (Set::Error, _) | (_, Set::Error) => true,
+            (Set::Var(_), Set::Var(_)) => true,
+            (Set::Var(x), _) | (_, Set::Var(x)) => solver.set_kind(*x) == SetKind::Free,
+            _ => a == b,
+        };
+        match align(&frames, may) {
+            Ok(alignment) => {
+                let whole = frames[alignment.longest].clone();
+                for (frame, positions) in frames.iter().zip(&alignment.positions) {
+                    for (set, at) in frame.iter().zip(positions) {
+                        let _ = self.solver.unify_sets(set, &whole[*at]);
+                    }
+                }
+                Some(groups[alignment.longest].clone())
+            }
+            Err((longest, other)) => {
+                let show = |k: usize| {
+                    let sets: Vec<String> = frames[k].iter().map(|s| self.show_set(s)).collect();
+                    sets.join(", ")
+                };
+                let (a, b) = (show(longest), show(other));
+                self.report(say::frames(span, &a, &b));
+                None
+            }
+        }
+    }
+
+    /// The type of an operator on cells.
+    fn cell_binary(&mut self, op: BinaryOp, l: &Ty, r: &Ty) -> Result<Ty, ()> {
+        let is_int = |s: &Self, ty: &Ty| match ty {
+            Ty::Scalar(scalar) => scalar.is_int(),
+            Ty::Var(v) => s.solver.kind(*v) == TyKind::Int,
+            _ => false,
+        };
+        match op {
+            BinaryOp::Add | BinaryOp::Sub => match (l, r) {
+                (Ty::Member(set) | Ty::Offset(set), other) if is_int(self, other) => {
+                    return Ok(Ty::Offset(set.clone()));
+                }
+                (other, Ty::Member(set) | Ty::Offset(set))
+                    if op == BinaryOp::Add && is_int(self, other) =>
+                {
+                    return Ok(Ty::Offset(set.clone()));
+                }
+                _ => {}
+            },
+            BinaryOp::Shl | BinaryOp::Shr => {
+                return if is_int(self, l) && is_int(self, r) {
+                    Ok(l.clone())
+                } else {
+                    Err(())
+                };
+            }
+            BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => {}
+        }
+        self.solver.unify(l, r).map_err(|_| ())?;
+        let ty = self.solver.shallow(l);
+        if is_comparison(op) {
+            let comparable = match &ty {
+                Ty::Scalar(_) | Ty::Float(_) | Ty::Member(_) | Ty::Var(_) => true,
+                Ty::Tuple(parts) => self.all_members(parts),
+                _ => false,
+            };
+            return if comparable { Ok(Ty::BOOL) } else { Err(()) };
+        }
+        let bits = matches!(op, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
+        let holds = match &ty {
+            Ty::Scalar(Scalar::Bool) => bits,
+            Ty::Scalar(s) => !bits || s.is_int(),
+            Ty::Float(_) => !bits,
+            Ty::Var(v) => !bits || self.solver.kind(*v) == TyKind::Int,
+            _ => false,
+        };
+        if holds { Ok(ty) } else { Err(()) }
+    }
+
+    fn all_members(&self, parts: &[Ty]) -> bool {
+        parts.iter().all(|p| match self.solver.shallow(p) {
+            Ty::Member(_) => true,
+            Ty::Tuple(inner) => self.all_members(&inner),
+            _ => false,
+        })
+    }
+
+    fn binary_error(&mut self, op: BinaryOp, l: &Ty, r: &Ty, span: Span) {
+        let (shown_l, shown_r) = (self.show(l), self.show(r));
+        let mut diagnostic = say::binary(span, sign(op), &shown_l, &shown_r);
+        let (lc, rc) = (self.split(l).1, self.split(r).1);
+        let members = |ty: &Ty| matches!(ty, Ty::Member(_) | Ty::Offset(_));
+        if members(&lc) || members(&rc) {
+            if let (Ty::Member(a), Ty::Member(b)) = (&lc, &rc)
+                && self.solver.set(a) != self.solver.set(b)
+            {
+                diagnostic = diagnostic.help(format!(
+                    "{} and {} are different index sets",
+                    self.show_set(a),
+                    self.show_set(b)
+                ));
+            }
+            diagnostic = diagnostic.help("`.ordinal()` is a member's number");
+        } else if let Some(help) = self
+            .conversion(&lc, &rc)
+            .or_else(|| self.conversion(&rc, &lc))
+        {
+            diagnostic = diagnostic.help(help);
+        } else if matches!(lc, Ty::Accum(_)) || matches!(rc, Ty::Accum(_)) {
+            diagnostic = diagnostic.help(say::ACCUM_READ);
+        }
+        self.report(diagnostic);
+    }
+
+    // ---- methods ----
+
+    pub(super) fn method(
+        &mut self,
+        receiver: &'a tree::Expr,
+        name: &'a Ident,
+        args: &'a [tree::Expr],
+        span: Span,
+    ) -> Expr {
+        let text = name.to_string();
+        if text == "put"
+            && let Some(put) = self.put(receiver, args, span)
+        {
+            return put;
+        }
+        let recv = self.expr(receiver, None);
+        if self.solver.shallow(&recv.ty) == Ty::Error {
+            for arg in args {
+                self.expr(arg, None);
+            }
+            return self.poison(span);
+        }
+        let Some(method) = Method::from_name(&text) else {
+            for arg in args {
+                self.expr(arg, None);
+            }
+            let shown = self.show(&recv.ty);
+            return self.fail(say::unknown_method(name.span(), &text, &shown));
+        };
+        let (_, cell) = self.split(&recv.ty);
+        let hint = match (&cell, method) {
+            (Ty::Option(inner), Method::UnwrapOrElse) => {
+                Some(Ty::Function(Vec::new(), inner.clone()))
+            }
+            (Ty::Scalar(_) | Ty::Float(_), _) => Some(cell.clone()),
+            _ => None,
+        };
+        let mut args: Vec<Expr> = args
+            .iter()
+            .map(|a| self.index_argument(method, a, hint.as_ref()))
+            .collect();
+        if method == Method::Get && args.len() == 1 {
+            args = self.flatten_index(args);
+        }
+        let types: Vec<(Ty, Span)> = args
+            .iter()
+            .map(|a| (a.ty.clone(), self.shared.spans.get(a.span)))
+            .collect();
+        let ty = self.ask(
+            Question::Method(method, text, recv.ty.clone(), types),
+            name.span(),
+        );
+        self.made(Kind::Method(method, Box::new(recv), args), ty, span)
+    }
+
+    fn index_argument(&mut self, method: Method, arg: &'a tree::Expr, hint: Option<&Ty>) -> Expr {
+        if method == Method::Get {
+            self.index_part(arg)
+        } else {
+            self.expr(arg, hint)
+        }
+    }
+
+    /// The type of `receiver.method(args)`, `None` if it depends on what is not known yet.
+    fn method_type(
+        &mut self,
+        method: Method,
+        name: &str,
+        receiver: &Ty,
+        args: &[(Ty, Span)],
+        span: Span,
+    ) -> Option<Ty> {
+        let recv = self.solver.shallow(receiver);
+        let none = |s: &mut Self| s.arity(name, 0, args.len(), span);
+        match (&recv, method) {
+            (Ty::Error, _) => return Some(Ty::Error),
+            (_, Method::Clone) => return Some(if none(self) { recv } else { Ty::Error }),
+            (Ty::Var(v), _) if self.solver.kind(*v) == TyKind::Any => return None,
+            (Ty::Member(_), Method::Ordinal) => {
+                return Some(if none(self) { Ty::USIZE } else { Ty::Error });
+            }
+            (Ty::Tuple(parts), Method::Ordinal) if self.all_members(parts) => {
+                return Some(if none(self) { Ty::USIZE } else { Ty::Error });
+            }
+            (Ty::Offset(set) | Ty::Member(set), Method::Wrap | Method::Mirror | Method::Clamp) => {
+                let set = self.solver.set(set);
+                return Some(if none(self) {
+                    self.solver.member(&set)
+                } else {
+                    Ty::Error
+                });
+            }
+            (Ty::Table(..), Method::Get) => {
+                let inner = self.index_type(&recv, args, span)?;
+                return Some(Ty::Option(Box::new(inner)));
+            }
+            (Ty::Table(groups, _), Method::Extent) => {
+                return Some(if none(self) {
+                    Ty::Extent(self.solver.set(&groups[0]))
+                } else {
+                    Ty::Error
+                });
+            }
+            (Ty::Table(..) | Ty::Extent(_), Method::Len) => {
+                return Some(if none(self) { Ty::USIZE } else { Ty::Error });
+            }
+            (Ty::Option(inner), _) => {
+                if let Some(ty) = self.option_method(method, name, inner, args, span) {
+                    return Some(ty);
+                }
+            }
+            (Ty::Accum(inner), Method::Get) => {
+                return Some(if none(self) {
+                    (**inner).clone()
+                } else {
+                    Ty::Error
+                });
+            }
+            _ => {}
+        }
+        let Some(scalar) = method.scalar(name) else {
+            let shown = self.show(&recv);
+            self.report(say::unknown_method(span, name, &shown));
+            return Some(Ty::Error);
+        };
+        self.scalar_method(scalar, name, &recv, args, span)
+    }
+
+    fn option_method(
+        &mut self,
+        method: Method,
+        name: &str,
+        inner: &Ty,
+        args: &[(Ty, Span)],
+        span: Span,
+    ) -> Option<Ty> {
+        let takes = match method {
+            Method::UnwrapOr => vec![inner.clone()],
+            Method::UnwrapOrElse => vec![Ty::Function(Vec::new(), Box::new(inner.clone()))],
+            Method::Unwrap | Method::IsSome | Method::IsNone => Vec::new(),
+            _ => return None,
+        };
+        if !self.arity(name, takes.len(), args.len(), span) {
+            return Some(Ty::Error);
+        }
+        for (want, (found, at)) in takes.iter().zip(args) {
+            self.expect(want, found, *at, || "it stands in for the element".into());
+        }
+        Some(match method {
+            Method::IsSome | Method::IsNone => Ty::BOOL,
+            _ => inner.clone(),
+        })
+    }
+
+    fn scalar_method(
+        &mut self,
+        scalar: ScalarMethod,
+        name: &str,
+        recv: &Ty,
+        args: &[(Ty, Span)],
+        span: Span,
+    ) -> Option<Ty> {
+        let (groups, cell) = self.split(recv);
+        if self.is_open(&cell) {
+            return None;
+        }
+        let holds = match &cell {
+            Ty::Error => return Some(Ty::Error),
+            Ty::Scalar(s) => scalar.on.holds(*s),
+            Ty::Float(_) => scalar.on.holds(Scalar::F64),
+            Ty::Var(v) => match self.solver.kind(*v) {
+                TyKind::Any => return None,
+                TyKind::Int => scalar.on != On::Float,
+                TyKind::Float => scalar.on.holds(Scalar::F64),
+            },
+            _ => false,
+        };
+        if !holds {
+            let shown = self.show(recv);
+            self.report(say::method_of(span, name, scalar.on.describe(), &shown));
+            return Some(Ty::Error);
+        }
+        if !self.arity(name, scalar.args.len(), args.len(), span) {
+            return Some(Ty::Error);
+        }
+        let mut frames = vec![groups];
+        for (takes, (found, at)) in scalar.args.iter().zip(args) {
+            let want = match takes {
+                Takes::Same => cell.clone(),
+                Takes::Just(s) => Ty::Scalar(*s),
+            };
+            let (groups, found) = self.split(found);
+            if !self.expect(&want, &found, *at, || format!("`{name}` takes that here")) {
+                return Some(Ty::Error);
+            }
+            frames.push(groups);
+        }
+        let cell = match scalar.gives {
+            Gives::Same => cell,
+            Gives::Pair => Ty::Tuple(vec![cell.clone(), cell]),
+            Gives::Bool => Ty::BOOL,
+            Gives::Distance if cell == Ty::Scalar(Scalar::I32) => Ty::Scalar(Scalar::U32),
+            Gives::Distance => cell,
+        };
+        Some(match self.frame(&frames, span) {
+            Some(frame) => Ty::table(frame, cell),
+            None => Ty::Error,
+        })
+    }
+
+    /// Whether the number of arguments is right; reports if not.
+    pub(super) fn arity(&mut self, name: &str, want: usize, found: usize, span: Span) -> bool {
+        if want != found {
+            self.report(say::arity(span, name, want, found));
+        }
+        want == found
+    }
+}
+
+/// Whether an operator compares.
+pub(in crate::lower) fn is_comparison(op: BinaryOp) -> bool {
+    match op {
+        BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+            true
+        }
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Shl
+        | BinaryOp::Shr => false,
+    }
+}
+
+/// An operator as written.
+pub(super) fn sign(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::Mul => "*",
+        BinaryOp::Div => "/",
+        BinaryOp::Rem => "%",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitOr => "|",
+        BinaryOp::BitXor => "^",
+        BinaryOp::Shl => "<<",
+        BinaryOp::Shr => ">>",
+        BinaryOp::Eq => "==",
+        BinaryOp::Ne => "!=",
+        BinaryOp::Lt => "<",
+        BinaryOp::Le => "<=",
+        BinaryOp::Gt => ">",
+        BinaryOp::Ge => ">=",
+    }
+}

@@ -1,0 +1,179 @@
+//! Patterns of `let`, `for`, closures and `match`.
+
+use super::Infer;
+use super::expr::pattern_span;
+use super::signature::{last_name, path_name, path_span};
+use crate::diag::lowering as say;
+use crate::lower::hir::{Origin, Pattern, Value};
+use crate::lower::solve::{SetKind, TyKind};
+use crate::lower::types::{Set, Ty};
+use crate::syntax::tree;
+
+impl<'a> Infer<'_, 'a> {
+    /// Binds the names of a pattern that takes a value of this type apart.
+    pub(super) fn pattern(
+        &mut self,
+        pattern: &'a tree::Pattern,
+        ty: &Ty,
+        origin: Origin,
+    ) -> Pattern {
+        match pattern {
+            tree::Pattern::Name { name, mutable } => {
+                let local = self.bind(&name.to_string(), ty.clone(), *mutable, origin, name.span());
+                Pattern::Bind(local)
+            }
+            tree::Pattern::Wild(_) => Pattern::Wild,
+            tree::Pattern::Tuple(parts, span) => self.tuple_pattern(parts, *span, ty, origin),
+            tree::Pattern::Typed(inner, written) => {
+                let want = self.written(written, SetKind::Dyn);
+                let span = pattern_span(inner).unwrap_or(written.span);
+                self.expect(&want, ty, span, || "the pattern says so".into());
+                self.pattern(inner, &want, origin)
+            }
+            tree::Pattern::Variant { path, inner, span } => {
+                if !inner.is_empty() {
+                    let what = format!("the pattern `{}(…)`", path_name(path));
+                    self.report(say::not_available(*span, &what));
+                    for part in inner {
+                        self.pattern(part, &Ty::Error, origin);
+                    }
+                    return Pattern::Wild;
+                }
+                match self.variant(path) {
+                    Some((id, Some(ordinal))) => {
+                        let want = Ty::Member(Set::Named(id));
+                        self.expect(&want, ty, *span, || {
+                            "the pattern names a member of it".into()
+                        });
+                        Pattern::Member(ordinal)
+                    }
+                    Some((id, None)) => {
+                        let owner = self.shared.linked.types[id].name.to_string();
+                        self.report(say::unknown_member(
+                            path_span(path),
+                            &last_name(path),
+                            &owner,
+                        ));
+                        Pattern::Wild
+                    }
+                    None => {
+                        self.report(say::unknown_name(path_span(path), &path_name(path)));
+                        Pattern::Wild
+                    }
+                }
+            }
+            tree::Pattern::Struct { path, fields, .. } => {
+                self.struct_pattern(path, fields, ty, origin)
+            }
+            tree::Pattern::Lit(lit) => {
+                let (value, want) = match &lit.kind {
+                    tree::LitKind::Int { value, suffix } => (
+                        Value::Int(i128::try_from(*value).unwrap_or(i128::MAX)),
+                        suffix.map_or_else(|| self.solver.fresh(TyKind::Int, lit.span), Ty::Scalar),
+                    ),
+                    tree::LitKind::Float { value, suffix } => (
+                        Value::Float(*value),
+                        suffix
+                            .map_or_else(|| self.solver.fresh(TyKind::Float, lit.span), Ty::Scalar),
+                    ),
+                    tree::LitKind::Bool(b) => (Value::Bool(*b), Ty::BOOL),
+                };
+                self.expect(ty, &want, lit.span, || {
+                    "the value matched is of that type".into()
+                });
+                Pattern::Lit(value)
+            }
+        }
+    }
+
+    fn tuple_pattern(
+        &mut self,
+        parts: &'a [tree::Pattern],
+        span: proc_macro2::Span,
+        ty: &Ty,
+        origin: Origin,
+    ) -> Pattern {
+        let types: Vec<Ty> = match self.solver.shallow(ty) {
+            Ty::Tuple(types) if types.len() == parts.len() => types,
+            // A table of tuples is a tuple of tables.
+            Ty::Table(groups, elem) => match self.solver.shallow(&elem) {
+                Ty::Tuple(types) if types.len() == parts.len() => types
+                    .into_iter()
+                    .map(|t| Ty::table(groups.clone(), t))
+                    .collect(),
+                _ => {
+                    let shown = self.show(ty);
+                    self.report(say::tuple_pattern(span, parts.len(), &shown));
+                    vec![Ty::Error; parts.len()]
+                }
+            },
+            Ty::Error => vec![Ty::Error; parts.len()],
+            Ty::Var(_) => {
+                let types: Vec<Ty> = parts.iter().map(|_| self.unknown(span)).collect();
+                self.expect(ty, &Ty::Tuple(types.clone()), span, || {
+                    "the pattern is a tuple".into()
+                });
+                types
+            }
+            Ty::Member(set @ Set::Var(_)) => {
+                let sets: Vec<Set> = parts
+                    .iter()
+                    .map(|p| {
+                        self.solver
+                            .fresh_set(SetKind::Free, pattern_span(p).unwrap_or(span))
+                    })
+                    .collect();
+                let _ = self.solver.unify_sets(&set, &Set::Product(sets.clone()));
+                sets.into_iter().map(Ty::Member).collect()
+            }
+            _ => {
+                let shown = self.show(ty);
+                self.report(say::tuple_pattern(span, parts.len(), &shown));
+                vec![Ty::Error; parts.len()]
+            }
+        };
+        let parts = parts
+            .iter()
+            .zip(&types)
+            .map(|(p, t)| self.pattern(p, t, origin))
+            .collect();
+        Pattern::Tuple(parts)
+    }
+
+    fn struct_pattern(
+        &mut self,
+        path: &'a syn::Path,
+        fields: &'a [(proc_macro2::Ident, tree::Pattern)],
+        ty: &Ty,
+        origin: Origin,
+    ) -> Pattern {
+        let arity = match self.solver.shallow(ty) {
+            Ty::Struct(_, parts) => parts.len(),
+            Ty::Member(Set::Record(_, parts)) => parts.len(),
+            _ => {
+                let shown = self.show(ty);
+                self.report(say::struct_pattern(
+                    path_span(path),
+                    &path_name(path),
+                    &shown,
+                ));
+                for (_, pattern) in fields {
+                    self.pattern(pattern, &Ty::Error, origin);
+                }
+                return Pattern::Wild;
+            }
+        };
+        let mut parts = vec![Pattern::Wild; arity];
+        for (name, pattern) in fields {
+            match self.part(ty, &syn::Member::Named(name.clone())) {
+                Some((k, part)) => parts[k] = self.pattern(pattern, &part, origin),
+                None => {
+                    let shown = self.show(ty);
+                    self.report(say::unknown_field(name.span(), &name.to_string(), &shown));
+                    self.pattern(pattern, &Ty::Error, origin);
+                }
+            }
+        }
+        Pattern::Tuple(parts)
+    }
+}

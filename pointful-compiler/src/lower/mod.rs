@@ -1,0 +1,79 @@
+//! Inference and lowering: from the Surface tree to Point.
+//!
+//! Two walks. [`infer`] resolves names and finds the types of one function at a time, callees first, with generics rigid.
+//! [`elab`] then runs the root's body at compile time: tuples, structs, closures, functions, extents and products of index sets
+//! are values of the compiler, calls and closures are inlined, and what is left are first-order statements on scalars and tables.
+
+mod effects;
+mod elab;
+mod frames;
+mod hir;
+mod infer;
+mod solve;
+mod spans;
+mod types;
+mod words;
+
+use proc_macro2::{Ident, Span, TokenStream};
+
+use self::infer::Shared;
+use self::spans::Spans;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::interface::Interface;
+use crate::ir::Program;
+use crate::ir::stages::point::Point;
+use crate::syntax::tree::Linked;
+
+/// A function in Point.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The program.
+    pub program: Program<Point>,
+    /// How it corresponds to the signature.
+    pub interface: Interface,
+    /// Places in the source by [`SpanId`](crate::ir::SpanId); the first is not used.
+    pub spans: Vec<Span>,
+    /// The constants that the root's own body names, for its carrier.
+    pub constants: Vec<Constant>,
+}
+
+/// A constant of the root's module.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Its path, as printed.
+    pub path: String,
+    /// Its name.
+    pub name: Ident,
+    /// Its type, as inferred from its use.
+    pub ty: TokenStream,
+}
+
+/// Lowers a linked function.
+pub fn lower(linked: &Linked) -> Result<Lowered, Vec<Diagnostic>> {
+    let shared = infer_all(linked)?;
+    elab::program(shared)
+}
+
+/// Only infers types: for a function that cannot be compiled alone because it takes functions or generic floats.
+pub fn check(linked: &Linked) -> Result<(), Vec<Diagnostic>> {
+    infer_all(linked).map(|_| ())
+}
+
+fn infer_all(linked: &Linked) -> Result<Shared<'_>, Vec<Diagnostic>> {
+    let mut shared = Shared {
+        linked,
+        position: Vec::new(),
+        done: Vec::new(),
+        spans: Spans::new(),
+        diags: Diagnostics::default(),
+    };
+    for callee in &linked.callees {
+        let function = infer::function(&mut shared, &callee.function);
+        shared.position.push((callee.id, shared.done.len()));
+        shared.done.push(function);
+    }
+    let root = infer::function(&mut shared, &linked.root);
+    shared.done.push(root);
+    let diags = std::mem::take(&mut shared.diags);
+    diags.gate(shared)
+}
