@@ -4,9 +4,12 @@ use std::ops::Range;
 
 use crate::kernel::Work;
 
-/// Scalar operations that a piece should at least do, so that handing it to another thread costs little in
-/// comparison; see the README for how it was measured.
-pub(crate) const GRAIN: u64 = 1 << 15;
+/// Scalar operations from which on it pays to wake other threads; see the README for how it was measured.
+pub(crate) const THRESHOLD: u64 = 1 << 19;
+
+/// Scalar operations that a piece should at least do, so that handing it to a thread that is awake costs little in
+/// comparison.
+pub(crate) const GRAIN: u64 = 1 << 16;
 
 /// Scalar operations that a piece should do for each byte of its private accumulator, which has to be allocated,
 /// filled with the identity and merged.
@@ -32,7 +35,11 @@ impl Pieces {
     pub(crate) fn of(points: usize, work: Work) -> Pieces {
         let total = (points as u64).saturating_mul(work.per_point.max(1));
         let least = GRAIN.max(work.acc_bytes.saturating_mul(OPERATIONS_PER_ACC_BYTE));
-        let wanted = (total / least).clamp(1, MAX_PIECES);
+        let wanted = if total < THRESHOLD {
+            1
+        } else {
+            (total / least).clamp(1, MAX_PIECES)
+        };
         let mut length = (points as u64).div_ceil(wanted);
         if wanted > 1 && length >= 4 * POINT_MULTIPLE {
             length = length.next_multiple_of(POINT_MULTIPLE);
@@ -68,10 +75,13 @@ mod tests {
     #[test]
     fn little_work_is_one_piece_and_much_is_many() {
         assert_eq!(Pieces::of(0, CHEAP).count(), 0);
-        for points in [1, 2, 7, 1000, 2 * GRAIN as usize - 1] {
+        for points in [1, 2, 7, 1000, THRESHOLD as usize - 1] {
             assert_eq!(Pieces::of(points, CHEAP).count(), 1, "{points} points");
         }
-        assert_eq!(Pieces::of(2 * GRAIN as usize, CHEAP).count(), 2);
+        assert_eq!(
+            Pieces::of(THRESHOLD as usize, CHEAP).count() as u64,
+            THRESHOLD / GRAIN
+        );
         assert!(Pieces::of(1 << 40, CHEAP).count() <= MAX_PIECES as usize);
         let dear = Work {
             per_point: 1 << 20,
@@ -92,7 +102,7 @@ mod tests {
             },
         )
         .count();
-        assert_eq!((plain, heavy), (512, 4));
+        assert_eq!((plain, heavy), (256, 4));
         assert_eq!(
             Pieces::of(
                 points,
