@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::hash::Hash;
 
 use super::{Elem, Operation, SizeId, Type};
 
@@ -28,9 +29,9 @@ impl ValueId {
 /// A stage of the IR.
 pub trait Stage: Sized + Clone + PartialEq + Debug + 'static {
     /// The operations that may occur.
-    type Op: Clone + PartialEq + Debug + Operation<Self>;
+    type Op: Clone + Eq + Hash + Debug + Operation<Self>;
     /// What a dimension of a table is.
-    type Dim: Copy + Eq + Ord + std::hash::Hash + Debug;
+    type Dim: Copy + Eq + Ord + Hash + Debug;
     /// What the whole program declares beside its values.
     type Decls: Clone + PartialEq + Debug + Default;
     /// The stage's name in filetests.
@@ -84,7 +85,7 @@ pub struct Program<S: Stage> {
 }
 
 /// Statements in order, with what they bind at the beginning and give at the end.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Block<S: Stage> {
     /// Values bound on entry: loop indices, loop states, operands of an operator.
     pub params: Vec<ValueId>,
@@ -95,7 +96,7 @@ pub struct Block<S: Stage> {
 }
 
 /// One operation and the values it binds.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Stmt<S: Stage> {
     /// What the operation binds, each for the first time.
     pub results: Vec<ValueId>,

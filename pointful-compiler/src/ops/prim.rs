@@ -227,6 +227,14 @@ impl Prim {
         Self::PLAIN.iter().copied().find(|p| p.name() == name)
     }
 
+    /// Whether its two operands may change places without changing a bit of the result (the payload of a NaN aside).
+    pub fn is_commutative(self) -> bool {
+        matches!(
+            self,
+            Self::Add | Self::Mul | Self::And | Self::Or | Self::Xor | Self::Eq | Self::Ne
+        )
+    }
+
     /// The extent that it carries.
     pub fn extent(self) -> Option<Extent> {
         match self {

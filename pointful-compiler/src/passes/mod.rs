@@ -3,9 +3,16 @@
 use crate::ir::{Program, Stage};
 
 pub mod bulk;
+pub mod cse;
+pub mod dce;
+mod flow;
 pub mod schedule;
+mod shape;
+mod subst;
 
 pub use bulk::bulk;
+pub use cse::cse;
+pub use dce::dce;
 
 /// A pass as a value, so that dumps, timings and tests can name it.
 #[derive(Clone, Copy)]

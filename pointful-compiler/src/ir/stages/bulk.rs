@@ -49,7 +49,7 @@ use crate::ir::{AxisId, Block, Extent, Lit, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Bulk;
 
 impl Stage for Bulk {
@@ -78,7 +78,7 @@ pub struct BulkDecls {
 }
 
 /// How operands are combined along an axis.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Combine {
     /// A monoid known by name; one operand.
     Monoid(Monoid),
@@ -96,7 +96,7 @@ pub enum Combine {
 }
 
 /// An operation of Bulk. "Axes" are those of the result unless said otherwise.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum BulkOp {
     /// `const 1.0f64`. No axes.
     Const(Lit),

@@ -38,7 +38,7 @@ use crate::ir::{Block, Elem, Extent, Lit, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Kernels;
 
 impl Stage for Kernels {
@@ -49,7 +49,7 @@ impl Stage for Kernels {
 }
 
 /// A place that the pieces of a parallel loop combine into.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Acc {
     /// How.
     pub monoid: Monoid,
@@ -60,7 +60,7 @@ pub struct Acc {
 }
 
 /// An operation of Kernels.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum KernelOp {
     /// `const 1.0f64`
     Const(Lit),
@@ -164,7 +164,7 @@ pub enum KernelOp {
 }
 
 /// What a kernel value is, beside its type: told by the operation that binds it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PlaceKind {
     /// An immutable scalar.
     Scalar,

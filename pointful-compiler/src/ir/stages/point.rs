@@ -20,7 +20,7 @@ use crate::ir::{Block, Extent, Lit, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Point;
 
 impl Stage for Point {
@@ -33,7 +33,7 @@ impl Stage for Point {
 /// An operation of Point.
 ///
 /// "Scalar" below is a value without axes; `T[A, …]` a value with these axes.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum PointOp {
     /// `const 1.0f64`: a scalar constant.
     Const(Lit),

@@ -391,16 +391,19 @@ impl<'a> Lift<'a> {
     // ---- Statements
 
     /// The axes of a value in the order in which it would be stored: the loops around it from the outside in, then its dimensions.
-    pub(super) fn order(&self, axes: AxisSet, dims: &[AxisId]) -> Vec<AxisId> {
-        let mut order: Vec<AxisId> = axes.iter().copied().filter(|a| !dims.contains(a)).collect();
+    pub(super) fn order(&self, mut axes: AxisSet, dims: &[AxisId]) -> Vec<AxisId> {
+        let inner: Vec<AxisId> = dims
+            .iter()
+            .copied()
+            .filter(|dim| axes.remove(dim))
+            .collect();
         let position = |axis: &AxisId| {
-            self.open
-                .iter()
-                .position(|open| open == axis)
-                .unwrap_or(usize::MAX)
+            let open = self.open.iter().position(|open| open == axis);
+            open.unwrap_or(usize::MAX)
         };
+        let mut order: Vec<AxisId> = axes.into_iter().collect();
         order.sort_by_key(|axis| (position(axis), *axis));
-        order.extend(dims.iter().filter(|dim| axes.contains(dim)));
+        order.extend(inner);
         order
     }
 

@@ -1,0 +1,459 @@
+//! How values flow through an operation: what passes that treat all operations alike need to know, at each stage that they run on.
+
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::stages::point::{Point, PointOp};
+use crate::ir::{AxisId, Block, Elem, Extent, Program, Stage, ValueId};
+
+/// Which results depend on what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Slots {
+    /// Each result depends on all operands; there is no block.
+    Operands,
+    /// Result `k` is result `k` of each block; the operands decide whether and how often the blocks run.
+    Blocks,
+    /// The first `states` results are handed from one iteration to the next: operand, block parameter, block result and result `k` belong together.
+    /// The others are collected.
+    States {
+        /// How many there are.
+        states: usize,
+        /// How many parameters of the blocks come before the states.
+        indices: usize,
+    },
+    /// Everything depends on everything.
+    Whole,
+}
+
+/// What an operation does beside giving results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// Nothing, though it may panic.
+    None,
+    /// It is there to panic.
+    Assert,
+    /// It makes or reads an accumulator, so that evaluating it once is not the same as evaluating it twice.
+    Accumulator,
+    /// It combines something into this accumulator.
+    Into(ValueId),
+}
+
+/// A stage whose operations can be asked.
+pub(crate) trait Flow: Stage {
+    /// How results depend on operands.
+    fn slots(op: &Self::Op) -> Slots;
+
+    /// What else it does.
+    fn effect(op: &Self::Op) -> Effect;
+
+    /// Calls `visit` with each computed extent that the operation names.
+    fn for_each_extent_mut(op: &mut Self::Op, visit: &mut dyn FnMut(&mut ValueId));
+
+    /// The computed extents on which the meaning of an operation depends.
+    fn extents(program: &Program<Self>, op: &Self::Op) -> Vec<ValueId>;
+
+    /// The computed extents in the type of a value.
+    fn type_extents(program: &Program<Self>, value: ValueId) -> Vec<ValueId>;
+
+    /// Calls `visit` with each computed extent in types and declarations.
+    fn for_each_declared_extent_mut(
+        program: &mut Program<Self>,
+        visit: &mut dyn FnMut(&mut ValueId),
+    );
+
+    /// Takes result `k` away, and what belongs to it alone. Only where [`Flow::slots`] says what that is.
+    fn remove(op: &mut Self::Op, k: usize);
+
+    /// The type of the result follows from the operands; says it again after they have changed.
+    fn retype(
+        program: &mut Program<Self>,
+        op: &Self::Op,
+        guard: Option<ValueId>,
+        results: &[ValueId],
+    );
+}
+
+/// The value that an extent is.
+fn computed(extent: Extent) -> Option<ValueId> {
+    match extent {
+        Extent::Value(value) => Some(value),
+        Extent::Const(_) | Extent::Size(_) => None,
+    }
+}
+
+fn visit_extent(extent: &mut Extent, visit: &mut dyn FnMut(&mut ValueId)) {
+    match extent {
+        Extent::Value(value) => visit(value),
+        Extent::Const(_) | Extent::Size(_) => {}
+    }
+}
+
+fn visit_elem(elem: &mut Elem, visit: &mut dyn FnMut(&mut ValueId)) {
+    match elem {
+        Elem::Index(extent) => visit_extent(extent, visit),
+        Elem::Scalar(_) => {}
+    }
+}
+
+fn elem_extent(elem: Elem) -> Option<ValueId> {
+    match elem {
+        Elem::Index(extent) => computed(extent),
+        Elem::Scalar(_) => None,
+    }
+}
+
+fn remove_result<S: Stage>(block: &mut Block<S>, k: usize) {
+    block.results.remove(k);
+}
+
+impl Flow for Point {
+    fn slots(op: &PointOp) -> Slots {
+        match op {
+            PointOp::For { .. } | PointOp::If { .. } => Slots::Blocks,
+            PointOp::Fold { .. } | PointOp::Scan { .. } => Slots::Whole,
+            PointOp::Loop { init, .. } => Slots::States {
+                states: init.len(),
+                indices: 1,
+            },
+            PointOp::While { init, .. } => Slots::States {
+                states: init.len(),
+                indices: 0,
+            },
+            PointOp::Const(_)
+            | PointOp::Size(_)
+            | PointOp::Prim(..)
+            | PointOp::Index { .. }
+            | PointOp::Array(_)
+            | PointOp::Reduce { .. }
+            | PointOp::ArgReduce { .. }
+            | PointOp::Accum { .. }
+            | PointOp::Accumulate { .. }
+            | PointOp::Get { .. }
+            | PointOp::Assert { .. }
+            | PointOp::Update { .. } => Slots::Operands,
+        }
+    }
+
+    fn effect(op: &PointOp) -> Effect {
+        match op {
+            PointOp::Assert { .. } => Effect::Assert,
+            PointOp::Accum { .. } | PointOp::Get { .. } => Effect::Accumulator,
+            PointOp::Accumulate { acc, .. } => Effect::Into(*acc),
+            PointOp::Const(_)
+            | PointOp::Size(_)
+            | PointOp::Prim(..)
+            | PointOp::Index { .. }
+            | PointOp::Array(_)
+            | PointOp::For { .. }
+            | PointOp::Reduce { .. }
+            | PointOp::ArgReduce { .. }
+            | PointOp::Fold { .. }
+            | PointOp::Scan { .. }
+            | PointOp::Loop { .. }
+            | PointOp::While { .. }
+            | PointOp::If { .. }
+            | PointOp::Update { .. } => Effect::None,
+        }
+    }
+
+    fn for_each_extent_mut(op: &mut PointOp, visit: &mut dyn FnMut(&mut ValueId)) {
+        match op {
+            PointOp::Size(extent) | PointOp::For { extent, .. } | PointOp::Loop { extent, .. } => {
+                visit_extent(extent, visit)
+            }
+            PointOp::Prim(prim, _) => {
+                if let Some(mut extent) = prim.extent() {
+                    visit_extent(&mut extent, visit);
+                    *prim = prim.with_extent(extent);
+                }
+            }
+            PointOp::Const(_)
+            | PointOp::Index { .. }
+            | PointOp::Array(_)
+            | PointOp::Reduce { .. }
+            | PointOp::ArgReduce { .. }
+            | PointOp::Fold { .. }
+            | PointOp::Scan { .. }
+            | PointOp::While { .. }
+            | PointOp::If { .. }
+            | PointOp::Accum { .. }
+            | PointOp::Accumulate { .. }
+            | PointOp::Get { .. }
+            | PointOp::Assert { .. }
+            | PointOp::Update { .. } => {}
+        }
+    }
+
+    fn extents(_: &Program<Point>, op: &PointOp) -> Vec<ValueId> {
+        let extent = match op {
+            PointOp::Size(extent) | PointOp::For { extent, .. } | PointOp::Loop { extent, .. } => {
+                Some(*extent)
+            }
+            PointOp::Prim(prim, _) => prim.extent(),
+            PointOp::Const(_)
+            | PointOp::Index { .. }
+            | PointOp::Array(_)
+            | PointOp::Reduce { .. }
+            | PointOp::ArgReduce { .. }
+            | PointOp::Fold { .. }
+            | PointOp::Scan { .. }
+            | PointOp::While { .. }
+            | PointOp::If { .. }
+            | PointOp::Accum { .. }
+            | PointOp::Accumulate { .. }
+            | PointOp::Get { .. }
+            | PointOp::Assert { .. }
+            | PointOp::Update { .. } => None,
+        };
+        extent.and_then(computed).into_iter().collect()
+    }
+
+    fn type_extents(program: &Program<Point>, value: ValueId) -> Vec<ValueId> {
+        let ty = program.ty(value);
+        let dims = ty.dims.iter().copied().filter_map(computed);
+        elem_extent(ty.elem).into_iter().chain(dims).collect()
+    }
+
+    fn for_each_declared_extent_mut(
+        program: &mut Program<Point>,
+        visit: &mut dyn FnMut(&mut ValueId),
+    ) {
+        for value in &mut program.values {
+            visit_elem(&mut value.ty.elem, visit);
+            for dim in &mut value.ty.dims {
+                visit_extent(dim, visit);
+            }
+        }
+    }
+
+    fn remove(op: &mut PointOp, k: usize) {
+        match op {
+            PointOp::For { body, .. } => remove_result(body, k),
+            PointOp::If {
+                then, otherwise, ..
+            } => {
+                remove_result(then, k);
+                remove_result(otherwise, k);
+            }
+            PointOp::Loop { init, body, .. } => {
+                if k < init.len() {
+                    init.remove(k);
+                    body.params.remove(k + 1);
+                }
+                remove_result(body, k);
+            }
+            PointOp::While {
+                init, cond, body, ..
+            } => {
+                init.remove(k);
+                cond.params.remove(k);
+                body.params.remove(k);
+                remove_result(body, k);
+            }
+            PointOp::Const(_)
+            | PointOp::Size(_)
+            | PointOp::Prim(..)
+            | PointOp::Index { .. }
+            | PointOp::Array(_)
+            | PointOp::Reduce { .. }
+            | PointOp::ArgReduce { .. }
+            | PointOp::Fold { .. }
+            | PointOp::Scan { .. }
+            | PointOp::Accum { .. }
+            | PointOp::Accumulate { .. }
+            | PointOp::Get { .. }
+            | PointOp::Assert { .. }
+            | PointOp::Update { .. } => {}
+        }
+    }
+
+    /// Types in Point say everything that there is to say.
+    fn retype(_: &mut Program<Point>, _: &PointOp, _: Option<ValueId>, _: &[ValueId]) {}
+}
+
+/// The axes that an operation names.
+fn named_axes(op: &BulkOp) -> Vec<AxisId> {
+    match op {
+        BulkOp::Iota(axis)
+        | BulkOp::Pack { axis, .. }
+        | BulkOp::Scan { axis, .. }
+        | BulkOp::Loop { axis, .. } => vec![*axis],
+        BulkOp::Reduce { axes, .. } => axes.clone(),
+        BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => {
+            at.iter().map(|&(axis, _)| axis).collect()
+        }
+        BulkOp::Scatter { at, over, .. } => at
+            .iter()
+            .map(|&(axis, _)| axis)
+            .chain(over.iter().copied())
+            .collect(),
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Assert { .. }
+        | BulkOp::While { .. } => Vec::new(),
+    }
+}
+
+impl Flow for Bulk {
+    fn slots(op: &BulkOp) -> Slots {
+        match op {
+            BulkOp::Loop { init, .. } => Slots::States {
+                states: init.len(),
+                indices: 1,
+            },
+            BulkOp::While { init, .. } => Slots::States {
+                states: init.len(),
+                indices: 0,
+            },
+            BulkOp::Reduce {
+                combine: Combine::Custom { .. },
+                ..
+            }
+            | BulkOp::Scan { .. } => Slots::Whole,
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Map(..)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Assert { .. } => Slots::Operands,
+        }
+    }
+
+    fn effect(op: &BulkOp) -> Effect {
+        match op {
+            BulkOp::Assert { .. } => Effect::Assert,
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Map(..)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. } => Effect::None,
+        }
+    }
+
+    fn for_each_extent_mut(op: &mut BulkOp, visit: &mut dyn FnMut(&mut ValueId)) {
+        match op {
+            BulkOp::Size(extent) => visit_extent(extent, visit),
+            BulkOp::Map(prim, _) => {
+                if let Some(mut extent) = prim.extent() {
+                    visit_extent(&mut extent, visit);
+                    *prim = prim.with_extent(extent);
+                }
+            }
+            BulkOp::Const(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Assert { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. } => {}
+        }
+    }
+
+    fn extents(program: &Program<Bulk>, op: &BulkOp) -> Vec<ValueId> {
+        let own = match op {
+            BulkOp::Size(extent) => Some(*extent),
+            BulkOp::Map(prim, _) => prim.extent(),
+            BulkOp::Const(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Assert { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. } => None,
+        };
+        let axes = named_axes(op);
+        let named = axes
+            .iter()
+            .map(|axis| program.decls.axes[axis.0 as usize].extent);
+        own.into_iter().chain(named).filter_map(computed).collect()
+    }
+
+    fn type_extents(program: &Program<Bulk>, value: ValueId) -> Vec<ValueId> {
+        let ty = program.ty(value);
+        let axes = ty
+            .dims
+            .iter()
+            .map(|axis| program.decls.axes[axis.0 as usize].extent);
+        elem_extent(ty.elem)
+            .into_iter()
+            .chain(axes.filter_map(computed))
+            .collect()
+    }
+
+    fn for_each_declared_extent_mut(
+        program: &mut Program<Bulk>,
+        visit: &mut dyn FnMut(&mut ValueId),
+    ) {
+        for value in &mut program.values {
+            visit_elem(&mut value.ty.elem, visit);
+        }
+        for axis in &mut program.decls.axes {
+            visit_extent(&mut axis.extent, visit);
+        }
+    }
+
+    fn remove(op: &mut BulkOp, k: usize) {
+        match op {
+            BulkOp::Loop { init, body, .. } => {
+                if k < init.len() {
+                    init.remove(k);
+                    body.params.remove(k + 1);
+                }
+                remove_result(body, k);
+            }
+            BulkOp::While {
+                init, cond, body, ..
+            } => {
+                init.remove(k);
+                cond.params.remove(k);
+                body.params.remove(k);
+                remove_result(body, k);
+            }
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Map(..)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Assert { .. } => {}
+        }
+    }
+
+    /// An operand may have lost axes, and then so has the result.
+    fn retype(
+        program: &mut Program<Bulk>,
+        op: &BulkOp,
+        guard: Option<ValueId>,
+        results: &[ValueId],
+    ) {
+        super::shape::retype(program, op, guard, results);
+    }
+}
