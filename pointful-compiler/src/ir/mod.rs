@@ -33,12 +33,17 @@
 //! A product index set never reaches the IR as one axis: lowering turns it into an axis for each factor.
 
 mod operation;
+pub mod parse;
 pub mod print;
 mod program;
 pub mod stages;
 mod types;
+pub mod typing;
+pub mod verify;
 
 pub use operation::Operation;
+pub use parse::{Parse, ParseError, parse};
 pub use print::{Print, print};
 pub use program::{Block, Param, Program, Size, SpanId, Stage, Stmt, Value, ValueId};
 pub use types::{AxisId, Elem, Extent, Lit, Monoid, Scalar, SizeId, Type};
+pub use verify::{Verify, VerifyError, verify, verify_after};

@@ -45,6 +45,11 @@ pub trait Print: Stage {
 
 /// The text of a program.
 pub fn print<S: Print>(program: &Program<S>) -> String {
+    print_with_lines(program).0
+}
+
+/// The text of a program, and the line of each statement in the order of the text, counted from 0.
+pub fn print_with_lines<S: Print>(program: &Program<S>) -> (String, Vec<usize>) {
     Printer::new(program).program()
 }
 
@@ -60,6 +65,8 @@ pub struct Printer<'p, S: Stage> {
     text: String,
     /// The first result of the statement being printed.
     result: Option<ValueId>,
+    /// The byte at which each statement begins within the body.
+    starts: Vec<usize>,
 }
 
 impl<'p, S: Print> Printer<'p, S> {
@@ -78,10 +85,11 @@ impl<'p, S: Print> Printer<'p, S> {
             indent: 1,
             text: String::new(),
             result: None,
+            starts: Vec::new(),
         }
     }
 
-    fn program(mut self) -> String {
+    fn program(mut self) -> (String, Vec<usize>) {
         // The signature may mention values of the body, so these are numbered first.
         let program = self.program;
         self.stmts(&program.body.stmts);
@@ -96,7 +104,17 @@ impl<'p, S: Print> Printer<'p, S> {
             self.list(&program.sizes, |p, size| p.word(&size.name));
             self.word("\n");
         }
-        self.text + &signature + " {\n" + &body + "}\n"
+        let head = self.text + &signature + " {\n";
+        let above = head.matches('\n').count();
+        let mut line = above;
+        let mut from = 0;
+        let mut lines = Vec::new();
+        for start in self.starts {
+            line += body[from..start].matches('\n').count();
+            from = start;
+            lines.push(line);
+        }
+        (head + &body + "}\n", lines)
     }
 
     fn signature(&mut self) {
@@ -137,6 +155,7 @@ impl<'p, S: Print> Printer<'p, S> {
 
     fn stmts(&mut self, stmts: &[Stmt<S>]) {
         for stmt in stmts {
+            self.starts.push(self.text.len());
             self.line();
             self.list(&stmt.results, |p, &value| p.bind(value));
             self.word(if stmt.results.is_empty() { "" } else { " = " });

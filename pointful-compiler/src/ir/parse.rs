@@ -1,0 +1,552 @@
+//! Parsing: the inverse of [`print`](super::print).
+//!
+//! Values are numbered as the text numbers them. Types are not written but for parameters and buffers; they follow from the operations,
+//! by the same [typing](super::typing) that the verifier compares with.
+//! Text after `; error:` on a line is a remark for filetests and is skipped.
+
+mod bulk;
+mod kernels;
+mod lexer;
+mod point;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use lexer::{Token, lex};
+
+use super::print::Print;
+use super::typing::Typing;
+use super::{
+    AxisId, Block, Elem, Extent, Lit, Monoid, Program, Scalar, SizeId, SpanId, Stage, Stmt, Type,
+    ValueId,
+};
+use crate::ops::Prim;
+
+/// Why a text is not a program, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1, in characters.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// The line itself.
+    pub source: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let margin = self.line.to_string();
+        let blank = " ".repeat(margin.len());
+        writeln!(f, "{blank} | {}:{}", self.line, self.column)?;
+        writeln!(f, "{margin} | {}", self.source)?;
+        write!(
+            f,
+            "{blank} | {}^ {}",
+            " ".repeat(self.column - 1),
+            self.message
+        )
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// What is wrong, before it is known where.
+pub(crate) type Parsed<T> = Result<T, String>;
+
+/// A stage whose programs can be parsed: what is particular to it.
+pub trait Parse: Print + Typing {
+    /// A dimension of a type.
+    fn parse_dim(p: &mut Parser<Self>) -> Parsed<Self::Dim>;
+
+    /// What follows a value where it is bound.
+    fn parse_binding(p: &mut Parser<Self>) -> Parsed<Vec<Self::Dim>>;
+
+    /// The lines before the function.
+    fn parse_decls(p: &mut Parser<Self>) -> Parsed<()>;
+
+    /// What follows a result of the function.
+    fn parse_returned(p: &mut Parser<Self>) -> Parsed<()>;
+
+    /// An operation that begins with this word.
+    fn parse_op(p: &mut Parser<Self>, word: &str) -> Parsed<Self::Op>;
+}
+
+/// Parses a program.
+pub fn parse<S: Parse>(text: &str) -> Result<Program<S>, ParseError> {
+    let mut parser = Parser {
+        tokens: lex(text),
+        next: 0,
+        program: Program::new(""),
+        values: BTreeMap::new(),
+        bound: Vec::new(),
+        sizes: BTreeMap::new(),
+        axes: BTreeMap::new(),
+        declared: None,
+    };
+    parser
+        .program()
+        .map_err(|message| parser.locate(text, message))?;
+    Ok(parser.program)
+}
+
+/// A program being parsed.
+pub struct Parser<S: Stage> {
+    tokens: Vec<(Token, usize)>,
+    next: usize,
+    pub(crate) program: Program<S>,
+    values: BTreeMap<String, ValueId>,
+    /// By value: whether it is bound.
+    bound: Vec<bool>,
+    sizes: BTreeMap<String, SizeId>,
+    pub(crate) axes: BTreeMap<String, AxisId>,
+    /// The type that the operation states for its result.
+    pub(crate) declared: Option<Type<S::Dim>>,
+}
+
+impl<S: Parse> Parser<S> {
+    fn locate(&self, text: &str, message: String) -> ParseError {
+        let at = self
+            .tokens
+            .get(self.next.saturating_sub(1))
+            .map_or(text.len(), |&(_, at)| at);
+        let before = &text[..at];
+        let line = before.matches('\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |n| n + 1);
+        let source = text.lines().nth(line - 1).unwrap_or_default().to_string();
+        ParseError {
+            line,
+            column: text[start..at].chars().count() + 1,
+            message,
+            source,
+        }
+    }
+
+    fn program(&mut self) -> Parsed<()> {
+        if self.accept("sizes") {
+            self.list_until(None, |p| {
+                let name = p.word()?;
+                p.size(&name);
+                Ok(())
+            })?;
+        }
+        S::parse_decls(self)?;
+        self.expect("fn")?;
+        self.program.name = self.word()?;
+        self.expect("(")?;
+        self.list_until(Some(")"), |p| {
+            let owned = p.accept("own");
+            let name = p.word()?;
+            p.expect(":")?;
+            let ty = p.ty()?;
+            let value = p.named(&name);
+            p.bind_as(value, ty)?;
+            p.program.values[value.index()].name = Some(name.clone());
+            p.program.params.push(super::Param { name, value, owned });
+            Ok(())
+        })?;
+        if self.accept("-") {
+            // The results' types follow from the body.
+            self.expect(">")?;
+            while self.peek() != Some("{") {
+                self.advance()?;
+            }
+        }
+        self.expect("{")?;
+        self.program.body = self.statements("return")?;
+        match self.tokens.get(self.next) {
+            None => Ok(()),
+            Some(_) => {
+                self.next += 1;
+                Err("expected the end".into())
+            }
+        }
+    }
+
+    /// Statements up to `}`, the last of which may give results.
+    fn statements(&mut self, give: &str) -> Parsed<Block<S>> {
+        let mut block = Block::default();
+        loop {
+            if self.accept("}") {
+                return Ok(block);
+            }
+            if self.accept(give) {
+                if self.peek() != Some("}") && self.peek() != Some(";") {
+                    block.results = self.list(|p| {
+                        let value = p.value()?;
+                        if give == "return" {
+                            S::parse_returned(p)?;
+                        }
+                        Ok(value)
+                    })?;
+                }
+                if self.accept(";") {
+                    block.results.extend(self.list(Self::value)?);
+                }
+                self.expect("}")?;
+                return Ok(block);
+            }
+            block.stmts.push(self.statement()?);
+        }
+    }
+
+    fn statement(&mut self) -> Parsed<Stmt<S>> {
+        let mut results = Vec::new();
+        if self.peek_value() {
+            results = self.list(|p| {
+                let value = p.value()?;
+                Ok((value, S::parse_binding(p)?))
+            })?;
+            self.expect("=")?;
+        }
+        let start = self.next;
+        let word = self.word()?;
+        let op = S::parse_op(self, &word)?;
+        let guard = if self.accept("if") {
+            Some(self.value()?)
+        } else {
+            None
+        };
+        let end = std::mem::replace(&mut self.next, start + 1);
+        let types = S::types(&self.program, &op, self.declared.take())?;
+        self.next = end;
+        if types.len() != results.len() {
+            return Err(format!(
+                "`{word}` gives {} results, not {}",
+                types.len(),
+                results.len()
+            ));
+        }
+        let mut values = Vec::new();
+        for ((value, dims), ty) in results.into_iter().zip(types) {
+            let dims = if S::WRITES_DIMS { dims } else { ty.dims };
+            self.bind_as(
+                value,
+                Type {
+                    elem: ty.elem,
+                    dims,
+                },
+            )?;
+            values.push(value);
+        }
+        Ok(Stmt {
+            results: values,
+            op,
+            guard,
+            span: SpanId::NONE,
+        })
+    }
+
+    // Values.
+
+    fn named(&mut self, name: &str) -> ValueId {
+        if let Some(&value) = self.values.get(name) {
+            return value;
+        }
+        let value = self.program.value(Type::scalar(Elem::BOOL), SpanId::NONE);
+        self.values.insert(name.to_string(), value);
+        self.bound.push(false);
+        value
+    }
+
+    /// Binds a value.
+    pub(crate) fn bind_as(&mut self, value: ValueId, ty: Type<S::Dim>) -> Parsed<()> {
+        self.bound[value.index()] = true;
+        self.program.values[value.index()].ty = ty;
+        Ok(())
+    }
+
+    fn peek_value(&self) -> bool {
+        matches!(self.tokens.get(self.next), Some((Token::Value(_), _)))
+    }
+
+    /// A value where it is used: `%3`, or a parameter's name.
+    pub(crate) fn value(&mut self) -> Parsed<ValueId> {
+        match self.advance()? {
+            Token::Value(name) => Ok(self.named(&name)),
+            Token::Word(name) => match self.values.get(&name) {
+                Some(&value) => Ok(value),
+                None => Err(format!("no parameter is called `{name}`")),
+            },
+            Token::Number(_) | Token::Text(_) | Token::Punct(_) => Err("expected a value".into()),
+        }
+    }
+
+    pub(crate) fn values(&mut self) -> Parsed<Vec<ValueId>> {
+        self.list(Self::value)
+    }
+
+    /// `%1: I`: an index being bound.
+    pub(crate) fn index(&mut self) -> Parsed<(ValueId, Extent)> {
+        let value = self.value()?;
+        self.expect(":")?;
+        let extent = self.extent()?;
+        self.bind_as(value, Type::scalar(Elem::Index(extent)))?;
+        Ok((value, extent))
+    }
+
+    /// `(%2 = %0, …)`: states being bound, with what they begin as.
+    pub(crate) fn states(&mut self) -> Parsed<(Vec<ValueId>, Vec<ValueId>)> {
+        self.expect("(")?;
+        let mut states = Vec::new();
+        let mut init = Vec::new();
+        self.list_until(Some(")"), |p| {
+            let state = p.value()?;
+            let dims = S::parse_binding(p)?;
+            p.expect("=")?;
+            let first = p.value()?;
+            let ty = p.program.ty(first).clone();
+            let dims = if S::WRITES_DIMS { dims } else { ty.dims };
+            p.bind_as(
+                state,
+                Type {
+                    elem: ty.elem,
+                    dims,
+                },
+            )?;
+            states.push(state);
+            init.push(first);
+            Ok(())
+        })?;
+        Ok((states, init))
+    }
+
+    /// `{ |%1, %2| … }`: a block whose parameters have the types of `like`, over and over.
+    pub(crate) fn block_like(&mut self, like: &[ValueId]) -> Parsed<Block<S>> {
+        self.expect("{")?;
+        let mut params = Vec::new();
+        if self.accept("|") {
+            params = self.list(|p| {
+                let value = p.value()?;
+                Ok((value, S::parse_binding(p)?))
+            })?;
+            self.expect("|")?;
+        }
+        let mut bound = Vec::new();
+        for (k, (value, dims)) in params.into_iter().enumerate() {
+            let Some(&first) = like.get(k % like.len().max(1)) else {
+                return Err("too many parameters".into());
+            };
+            let ty = self.program.ty(first).clone();
+            let dims = if S::WRITES_DIMS { dims } else { ty.dims };
+            self.bind_as(
+                value,
+                Type {
+                    elem: ty.elem,
+                    dims,
+                },
+            )?;
+            bound.push(value);
+        }
+        let mut block = self.statements("yield")?;
+        block.params = bound;
+        Ok(block)
+    }
+
+    /// `{ … }`: a block whose parameters are bound already.
+    pub(crate) fn block(&mut self, params: Vec<ValueId>) -> Parsed<Block<S>> {
+        self.expect("{")?;
+        let mut block = self.statements("yield")?;
+        block.params = params;
+        Ok(block)
+    }
+
+    /// `%t[%i, %j]`
+    pub(crate) fn place(&mut self) -> Parsed<(ValueId, Vec<ValueId>)> {
+        let table = self.value()?;
+        self.expect("[")?;
+        let mut indices = Vec::new();
+        self.list_until(Some("]"), |p| {
+            indices.push(p.value()?);
+            Ok(())
+        })?;
+        Ok((table, indices))
+    }
+
+    // Types.
+
+    fn size(&mut self, name: &str) -> SizeId {
+        if let Some(&size) = self.sizes.get(name) {
+            return size;
+        }
+        let size = self.program.size(name);
+        self.sizes.insert(name.to_string(), size);
+        size
+    }
+
+    pub(crate) fn extent(&mut self) -> Parsed<Extent> {
+        match self.advance()? {
+            Token::Number(n) => n
+                .parse()
+                .map(Extent::Const)
+                .map_err(|_| "expected an extent".into()),
+            Token::Value(name) => Ok(Extent::Value(self.named(&name))),
+            Token::Word(name) => Ok(match self.values.get(&name) {
+                Some(&value) => Extent::Value(value),
+                None => Extent::Size(self.size(&name)),
+            }),
+            Token::Text(_) | Token::Punct(_) => Err("expected an extent".into()),
+        }
+    }
+
+    pub(crate) fn ty(&mut self) -> Parsed<Type<S::Dim>> {
+        let word = self.word()?;
+        let elem = if word == "idx" {
+            self.expect("<")?;
+            let extent = self.extent()?;
+            self.expect(">")?;
+            Elem::Index(extent)
+        } else {
+            Elem::Scalar(
+                Scalar::from_name(&word).ok_or_else(|| format!("`{word}` is no element type"))?,
+            )
+        };
+        let mut dims = Vec::new();
+        if self.accept("[") {
+            self.list_until(Some("]"), |p| {
+                dims.push(S::parse_dim(p)?);
+                Ok(())
+            })?;
+        }
+        Ok(Type { elem, dims })
+    }
+
+    // Words.
+
+    pub(crate) fn lit(&mut self) -> Parsed<Lit> {
+        let negative = self.accept("-");
+        let text = match self.advance()? {
+            Token::Number(text) | Token::Word(text) => text,
+            Token::Value(_) | Token::Text(_) | Token::Punct(_) => {
+                return Err("expected a literal".into());
+            }
+        };
+        let bits = if text.starts_with("nan_") && self.accept("(") {
+            let digits = self.number()?;
+            self.expect(")")?;
+            Some(digits)
+        } else {
+            None
+        };
+        lexer::literal(negative, &text, bits.as_deref())
+            .ok_or_else(|| format!("`{text}` is no literal"))
+    }
+
+    fn number(&mut self) -> Parsed<String> {
+        match self.advance()? {
+            Token::Number(text) => Ok(text),
+            _ => Err("expected a number".into()),
+        }
+    }
+
+    pub(crate) fn text(&mut self) -> Parsed<String> {
+        match self.advance()? {
+            Token::Text(text) => Ok(text),
+            _ => Err("expected a text in quotes".into()),
+        }
+    }
+
+    pub(crate) fn peek_text(&self) -> bool {
+        matches!(self.tokens.get(self.next), Some((Token::Text(_), _)))
+    }
+
+    pub(crate) fn monoid(&mut self) -> Parsed<Monoid> {
+        let word = self.word()?;
+        Monoid::from_name(&word).ok_or_else(|| format!("`{word}` is no monoid"))
+    }
+
+    /// A primitive that begins with this word, and its operands; `None` if it is not one.
+    pub(crate) fn prim(&mut self, word: &str) -> Parsed<Option<(Prim, Vec<ValueId>)>> {
+        let prim = match word {
+            "cast" => {
+                let to = self.word()?;
+                Prim::Cast(
+                    Scalar::from_name(&to).ok_or_else(|| format!("`{to}` is no scalar type"))?,
+                )
+            }
+            "check" => Prim::Check(self.extent()?),
+            "wrap" => Prim::Wrap(self.extent()?),
+            "clamp_to" => Prim::ClampTo(self.extent()?),
+            "mirror" => Prim::Mirror(self.extent()?),
+            "in_range" => Prim::InRange(self.extent()?),
+            "trust" => Prim::Trust(self.extent()?),
+            word => match Prim::from_name(word) {
+                Some(prim) => prim,
+                None => return Ok(None),
+            },
+        };
+        Ok(Some((prim, self.values()?)))
+    }
+
+    /// `%c, "message"`
+    pub(crate) fn assertion(&mut self) -> Parsed<(ValueId, String)> {
+        let cond = self.value()?;
+        self.expect(",")?;
+        Ok((cond, self.text()?))
+    }
+
+    pub(crate) fn unknown<T>(&self, word: &str) -> Parsed<T> {
+        Err(format!("`{word}` is no operation of {}", S::NAME))
+    }
+
+    pub(crate) fn word(&mut self) -> Parsed<String> {
+        match self.advance()? {
+            Token::Word(word) => Ok(word),
+            _ => Err("expected a name".into()),
+        }
+    }
+
+    /// The next token if it is a word or punctuation.
+    pub(crate) fn peek(&self) -> Option<&str> {
+        match self.tokens.get(self.next) {
+            Some((Token::Word(word), _)) => Some(word),
+            Some((Token::Punct(punct), _)) => Some(punct),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn accept(&mut self, word: &str) -> bool {
+        let found = self.peek() == Some(word);
+        self.next += usize::from(found);
+        found
+    }
+
+    pub(crate) fn expect(&mut self, word: &str) -> Parsed<()> {
+        if self.accept(word) {
+            return Ok(());
+        }
+        self.next += 1;
+        Err(format!("expected `{word}`"))
+    }
+
+    fn advance(&mut self) -> Parsed<Token> {
+        let token = self.tokens.get(self.next).map(|(token, _)| token.clone());
+        self.next += 1;
+        token.ok_or_else(|| "unexpected end".into())
+    }
+
+    pub(crate) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.accept(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// Items with commas between them, possibly none, up to `end`.
+    pub(crate) fn list_until(
+        &mut self,
+        end: Option<&str>,
+        mut item: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
+        if end.is_some_and(|end| self.accept(end)) {
+            return Ok(());
+        }
+        self.list(&mut item)?;
+        end.map_or(Ok(()), |end| self.expect(end))
+    }
+}

@@ -1,0 +1,215 @@
+//! How the operations of Bulk are parsed.
+
+use super::{Parse, Parsed, Parser};
+use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Elem, Type, ValueId};
+
+impl Parse for Bulk {
+    fn parse_dim(p: &mut Parser<Self>) -> Parsed<AxisId> {
+        p.axis()
+    }
+
+    fn parse_binding(p: &mut Parser<Self>) -> Parsed<Vec<AxisId>> {
+        if p.peek() == Some("[") {
+            p.axis_list()
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    fn parse_decls(p: &mut Parser<Self>) -> Parsed<()> {
+        if p.accept("axes") {
+            p.list_until(None, |p| {
+                let name = p.word()?;
+                p.expect(":")?;
+                let extent = p.extent()?;
+                let id = AxisId(p.program.decls.axes.len() as u32);
+                p.axes.insert(name.clone(), id);
+                p.program.decls.axes.push(Axis { name, extent });
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn parse_returned(p: &mut Parser<Self>) -> Parsed<()> {
+        let order = Self::parse_binding(p)?;
+        p.program.decls.results.push(order);
+        Ok(())
+    }
+
+    fn parse_op(p: &mut Parser<Self>, word: &str) -> Parsed<BulkOp> {
+        Ok(match word {
+            "const" => BulkOp::Const(p.lit()?),
+            "size" => BulkOp::Size(p.extent()?),
+            "iota" => BulkOp::Iota(p.axis()?),
+            "select" => match p.values()?[..] {
+                [cond, then, otherwise] => BulkOp::Select(cond, then, otherwise),
+                _ => return Err("`select` takes three values".into()),
+            },
+            "gather" => BulkOp::Gather {
+                table: p.value()?,
+                at: p.at()?,
+            },
+            "pack" => {
+                let axis = p.axis()?;
+                p.expect("[")?;
+                let values = p.values()?;
+                p.expect("]")?;
+                BulkOp::Pack { axis, values }
+            }
+            "reduce" => {
+                if p.accept("(") {
+                    let init = p.values()?;
+                    p.expect(")")?;
+                    let (axes, operands) = (p.axis_list()?, p.values()?);
+                    let op = p.block_like(&init)?;
+                    BulkOp::Reduce {
+                        combine: Combine::Custom { init, op },
+                        axes,
+                        operands,
+                    }
+                } else {
+                    let combine = if p.accept("argmin") {
+                        Combine::ArgMin
+                    } else if p.accept("argmax") {
+                        Combine::ArgMax
+                    } else {
+                        Combine::Monoid(p.monoid()?)
+                    };
+                    BulkOp::Reduce {
+                        combine,
+                        axes: p.axis_list()?,
+                        operands: p.values()?,
+                    }
+                }
+            }
+            "scan" => {
+                p.expect("(")?;
+                let init = p.values()?;
+                p.expect(")")?;
+                let axes = p.axis_list()?;
+                let [axis] = axes[..] else {
+                    return Err("`scan` is along one axis".into());
+                };
+                let operands = p.values()?;
+                let op = p.block_like(&init)?;
+                BulkOp::Scan {
+                    init,
+                    axis,
+                    operands,
+                    op,
+                }
+            }
+            "scatter" => {
+                let monoid = p.monoid()?;
+                let (base, at) = (p.value()?, p.at()?);
+                p.expect("over")?;
+                let (over, value) = (p.axis_list()?, p.value()?);
+                let mask = if p.accept("where") {
+                    Some(p.value()?)
+                } else {
+                    None
+                };
+                BulkOp::Scatter {
+                    monoid,
+                    base,
+                    at,
+                    over,
+                    value,
+                    mask,
+                }
+            }
+            "update" => BulkOp::Update {
+                table: p.value()?,
+                at: p.at()?,
+                value: p.value()?,
+            },
+            "assert" => {
+                let (cond, message) = p.assertion()?;
+                BulkOp::Assert { cond, message }
+            }
+            "loop" => {
+                let reverse = p.accept("rev");
+                let index = p.value()?;
+                p.expect(":")?;
+                let axis = p.axis()?;
+                let extent = p.program.decls.axes[axis.0 as usize].extent;
+                p.bind_as(index, Type::scalar(Elem::Index(extent)))?;
+                let lanes = p.lanes()?;
+                let (states, init) = p.states()?;
+                let body = p.block([vec![index], states].concat())?;
+                BulkOp::Loop {
+                    axis,
+                    reverse,
+                    lanes,
+                    init,
+                    body,
+                }
+            }
+            "while" => {
+                let bound = if p.accept("bound") {
+                    Some(p.value()?)
+                } else {
+                    None
+                };
+                let lanes = p.lanes()?;
+                let (states, init) = p.states()?;
+                let cond = p.block(states)?;
+                p.expect("do")?;
+                let body = p.block_like(&init)?;
+                BulkOp::While {
+                    lanes,
+                    init,
+                    cond,
+                    body,
+                    bound,
+                }
+            }
+            word => match p.prim(word)? {
+                Some((prim, operands)) => BulkOp::Map(prim, operands),
+                None => p.unknown(word)?,
+            },
+        })
+    }
+}
+
+impl Parser<Bulk> {
+    fn axis(&mut self) -> Parsed<AxisId> {
+        let name = self.word()?;
+        self.axes
+            .get(&name)
+            .copied()
+            .ok_or_else(|| format!("no axis is called `{name}`"))
+    }
+
+    fn axis_list(&mut self) -> Parsed<Vec<AxisId>> {
+        self.expect("[")?;
+        let mut axes = Vec::new();
+        self.list_until(Some("]"), |p| {
+            axes.push(p.axis()?);
+            Ok(())
+        })?;
+        Ok(axes)
+    }
+
+    fn at(&mut self) -> Parsed<Vec<(AxisId, ValueId)>> {
+        self.expect("[")?;
+        let mut at = Vec::new();
+        self.list_until(Some("]"), |p| {
+            let axis = p.axis()?;
+            p.expect(":=")?;
+            at.push((axis, p.value()?));
+            Ok(())
+        })?;
+        Ok(at)
+    }
+
+    fn lanes(&mut self) -> Parsed<Vec<AxisId>> {
+        if self.accept("lanes") {
+            self.axis_list()
+        } else {
+            Ok(Vec::new())
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! How the operations of Point are parsed.
+
+use super::{Parse, Parsed, Parser};
+use crate::ir::Extent;
+use crate::ir::stages::point::{Point, PointOp};
+
+impl Parse for Point {
+    fn parse_dim(p: &mut Parser<Self>) -> Parsed<Extent> {
+        p.extent()
+    }
+
+    fn parse_binding(_: &mut Parser<Self>) -> Parsed<Vec<Extent>> {
+        Ok(Vec::new())
+    }
+
+    fn parse_decls(_: &mut Parser<Self>) -> Parsed<()> {
+        Ok(())
+    }
+
+    fn parse_returned(_: &mut Parser<Self>) -> Parsed<()> {
+        Ok(())
+    }
+
+    fn parse_op(p: &mut Parser<Self>, word: &str) -> Parsed<PointOp> {
+        Ok(match word {
+            "const" => PointOp::Const(p.lit()?),
+            "size" => PointOp::Size(p.extent()?),
+            "index" => {
+                let (table, indices) = p.place()?;
+                PointOp::Index { table, indices }
+            }
+            "array" => {
+                p.expect("[")?;
+                let values = p.values()?;
+                p.expect("]")?;
+                PointOp::Array(values)
+            }
+            "for" => {
+                let (index, extent) = p.index()?;
+                PointOp::For {
+                    extent,
+                    body: p.block(vec![index])?,
+                }
+            }
+            "reduce" => PointOp::Reduce {
+                monoid: p.monoid()?,
+                table: p.value()?,
+            },
+            "argmin" | "argmax" => PointOp::ArgReduce {
+                max: word == "argmax",
+                table: p.value()?,
+            },
+            "fold" | "scan" => {
+                p.expect("(")?;
+                let init = p.values()?;
+                p.expect(")")?;
+                let tables = p.values()?;
+                let op = p.block_like(&init)?;
+                if word == "fold" {
+                    PointOp::Fold { init, tables, op }
+                } else {
+                    PointOp::Scan { init, tables, op }
+                }
+            }
+            "loop" => {
+                let reverse = p.accept("rev");
+                let (index, extent) = p.index()?;
+                let (states, init) = p.states()?;
+                let body = p.block([vec![index], states].concat())?;
+                PointOp::Loop {
+                    extent,
+                    reverse,
+                    init,
+                    body,
+                }
+            }
+            "while" => {
+                let bound = if p.accept("bound") {
+                    Some(p.value()?)
+                } else {
+                    None
+                };
+                let (states, init) = p.states()?;
+                let cond = p.block(states)?;
+                p.expect("do")?;
+                let body = p.block_like(&init)?;
+                PointOp::While {
+                    init,
+                    cond,
+                    body,
+                    bound,
+                }
+            }
+            "if" => {
+                let cond = p.value()?;
+                let then = p.block(Vec::new())?;
+                let otherwise = if p.accept("else") {
+                    p.block(Vec::new())?
+                } else {
+                    Default::default()
+                };
+                PointOp::If {
+                    cond,
+                    then,
+                    otherwise,
+                }
+            }
+            "accum" => PointOp::Accum {
+                monoid: p.monoid()?,
+                base: p.value()?,
+            },
+            "accumulate" => {
+                let (acc, indices) = p.place()?;
+                p.expect(",")?;
+                PointOp::Accumulate {
+                    acc,
+                    indices,
+                    value: p.value()?,
+                }
+            }
+            "get" => PointOp::Get { acc: p.value()? },
+            "assert" => {
+                let (cond, message) = p.assertion()?;
+                PointOp::Assert { cond, message }
+            }
+            "update" => {
+                let (table, indices) = p.place()?;
+                p.expect(",")?;
+                PointOp::Update {
+                    table,
+                    indices,
+                    value: p.value()?,
+                }
+            }
+            word => match p.prim(word)? {
+                Some((prim, operands)) => PointOp::Prim(prim, operands),
+                None => p.unknown(word)?,
+            },
+        })
+    }
+}

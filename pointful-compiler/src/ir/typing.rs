@@ -1,0 +1,70 @@
+//! Typing: what an operation gives for operands of these types, or why it cannot be applied to them.
+//!
+//! The parser takes the types of results from here, the verifier compares with them.
+
+mod bulk;
+mod kernels;
+mod point;
+
+use super::{Elem, Extent, Monoid, Program, Stage, Type, ValueId};
+use crate::ops::Prim;
+
+/// A stage whose operations are typed.
+pub trait Typing: Stage {
+    /// Whether a value's dimensions are written where it is bound (then operations say only which ones it has, not in which order).
+    const WRITES_DIMS: bool;
+
+    /// The types of an operation's results. `declared`: the type that the operation states for its result, if it does.
+    fn types(
+        program: &Program<Self>,
+        op: &Self::Op,
+        declared: Option<Type<Self::Dim>>,
+    ) -> Result<Vec<Type<Self::Dim>>, String>;
+}
+
+/// The element type that a primitive gives.
+fn prim<S: Stage>(program: &Program<S>, prim: Prim, operands: &[ValueId]) -> Result<Elem, String> {
+    let elems: Vec<Elem> = operands.iter().map(|&v| program.elem(v)).collect();
+    prim.result(&elems).map_err(|error| error.0)
+}
+
+/// Whether a monoid works on this element type.
+fn monoid_takes(monoid: Monoid, elem: Elem) -> Result<(), String> {
+    let fits = match (monoid, elem) {
+        (Monoid::And | Monoid::Or, elem) => elem == Elem::BOOL,
+        (Monoid::Add | Monoid::Mul | Monoid::Min | Monoid::Max, Elem::Scalar(_)) => {
+            elem != Elem::BOOL
+        }
+        (Monoid::Add | Monoid::Mul | Monoid::Min | Monoid::Max, Elem::Index(_)) => false,
+    };
+    if fits {
+        Ok(())
+    } else {
+        Err(format!(
+            "`{}` does not combine values of this type",
+            monoid.name()
+        ))
+    }
+}
+
+fn truth<S: Stage>(program: &Program<S>, value: ValueId) -> Result<(), String> {
+    ensure(
+        program.elem(value) == Elem::BOOL,
+        "the condition is not a truth value",
+    )
+}
+
+fn index_of<S: Stage>(program: &Program<S>, value: ValueId, extent: Extent) -> Result<(), String> {
+    ensure(
+        program.elem(value) == Elem::Index(extent),
+        "an index is not of its axis' extent",
+    )
+}
+
+fn ensure(holds: bool, message: &str) -> Result<(), String> {
+    if holds {
+        Ok(())
+    } else {
+        Err(message.to_string())
+    }
+}

@@ -1,0 +1,315 @@
+//! Types of the operations of Bulk: elements, and which axes a result has (in an order that means nothing).
+//!
+//! Axes are those said at the operation, and those of the extents that it makes, reduces or asks for.
+//! A statement's guard adds its own; that is the verifier's to know.
+
+use super::{Typing, ensure, index_of, monoid_takes, prim, truth};
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Block, Elem, Extent, Program, Type, ValueId};
+
+impl Typing for Bulk {
+    const WRITES_DIMS: bool = true;
+
+    fn types(
+        program: &Program<Self>,
+        op: &BulkOp,
+        _: Option<Type<AxisId>>,
+    ) -> Result<Vec<Type<AxisId>>, String> {
+        let elem = |value: ValueId| program.elem(value);
+        let mut axes = Axes {
+            program,
+            list: Vec::new(),
+        };
+        let extent = |axis: AxisId| program.decls.axes[axis.0 as usize].extent;
+        match op {
+            BulkOp::Const(lit) => Ok(vec![Type::scalar(Elem::Scalar(lit.scalar()))]),
+            BulkOp::Size(extent) => {
+                axes.extent(*extent);
+                Ok(vec![axes.of(Elem::USIZE)])
+            }
+            BulkOp::Iota(axis) => {
+                axes.make(*axis);
+                Ok(vec![axes.of(Elem::Index(extent(*axis)))])
+            }
+            BulkOp::Map(p, operands) => {
+                axes.values(operands);
+                if let Some(extent) = p.extent() {
+                    axes.extent(extent);
+                }
+                Ok(vec![axes.of(prim(program, *p, operands)?)])
+            }
+            BulkOp::Select(cond, then, otherwise) => {
+                truth(program, *cond)?;
+                ensure(
+                    elem(*then) == elem(*otherwise),
+                    "the two sides are of different types",
+                )?;
+                axes.values(&[*cond, *then, *otherwise]);
+                Ok(vec![axes.of(elem(*then))])
+            }
+            BulkOp::Gather { table, at } => {
+                places(program, at)?;
+                let moved: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
+                let kept = program
+                    .ty(*table)
+                    .dims
+                    .iter()
+                    .copied()
+                    .filter(|axis| !moved.contains(axis));
+                axes.list(kept);
+                at.iter().for_each(|&(_, index)| axes.values(&[index]));
+                Ok(vec![axes.of(elem(*table))])
+            }
+            BulkOp::Pack { axis, values } => {
+                ensure(
+                    extent(*axis) == Extent::Const(values.len() as u64),
+                    "the axis is not as long as there are values",
+                )?;
+                let first = elem(*values.first().ok_or("nothing is packed")?);
+                ensure(
+                    values.iter().all(|&v| elem(v) == first),
+                    "the values are of different types",
+                )?;
+                axes.values(values);
+                axes.make(*axis);
+                Ok(vec![axes.of(first)])
+            }
+            BulkOp::Reduce {
+                combine,
+                axes: along,
+                operands,
+            } => {
+                axes.values(operands);
+                axes.list.retain(|axis| !along.contains(axis));
+                for &axis in along {
+                    axes.extent(extent(axis));
+                }
+                reduce(program, combine, along, operands, &mut axes)
+            }
+            BulkOp::Scan {
+                init,
+                axis,
+                operands,
+                op,
+            } => {
+                operator(program, init, operands, op)?;
+                axes.values(init);
+                axes.values(operands);
+                axes.make(*axis);
+                free(&mut axes, op);
+                Ok(init.iter().map(|&v| axes.of(elem(v))).collect())
+            }
+            BulkOp::Scatter {
+                monoid,
+                base,
+                at,
+                over,
+                value,
+                mask,
+            } => {
+                monoid_takes(*monoid, elem(*base))?;
+                places(program, at)?;
+                ensure(
+                    elem(*base) == elem(*value),
+                    "the value is not of the type of its place",
+                )?;
+                at.iter().for_each(|&(_, index)| axes.values(&[index]));
+                axes.values(&[*value]);
+                if let Some(mask) = mask {
+                    truth(program, *mask)?;
+                    axes.values(&[*mask]);
+                }
+                axes.list.retain(|axis| !over.contains(axis));
+                axes.values(&[*base]);
+                at.iter().for_each(|&(axis, _)| axes.make(axis));
+                over.iter().for_each(|&axis| axes.extent(extent(axis)));
+                Ok(vec![axes.of(elem(*base))])
+            }
+            BulkOp::Update { table, at, value } => {
+                places(program, at)?;
+                ensure(
+                    elem(*table) == elem(*value),
+                    "the value is not of the type of its place",
+                )?;
+                axes.values(&[*table, *value]);
+                at.iter().for_each(|&(_, index)| axes.values(&[index]));
+                at.iter().for_each(|&(axis, _)| axes.make(axis));
+                Ok(vec![axes.of(elem(*table))])
+            }
+            BulkOp::Assert { cond, .. } => {
+                truth(program, *cond)?;
+                Ok(Vec::new())
+            }
+            BulkOp::Loop {
+                axis, init, body, ..
+            } => {
+                let (index, states) = body.params.split_first().ok_or("a loop binds an index")?;
+                index_of(program, *index, extent(*axis))?;
+                let (next, collected) = body
+                    .results
+                    .split_at_checked(init.len())
+                    .ok_or("the body yields too few states")?;
+                carried(program, init, states, next)?;
+                let mut types: Vec<Type<AxisId>> =
+                    states.iter().map(|&v| program.ty(v).clone()).collect();
+                for &value in collected {
+                    let mut all = Axes {
+                        program,
+                        list: Vec::new(),
+                    };
+                    all.make(*axis);
+                    all.values(&[value]);
+                    types.push(all.of(elem(value)));
+                }
+                Ok(types)
+            }
+            BulkOp::While {
+                init,
+                cond,
+                body,
+                bound,
+                ..
+            } => {
+                carried(program, init, &cond.params, &body.results)?;
+                carried(program, init, &body.params, &body.results)?;
+                let [test] = cond.results[..] else {
+                    return Err("the condition is not one value".into());
+                };
+                truth(program, test)?;
+                if let Some(bound) = bound {
+                    ensure(elem(*bound) == Elem::USIZE, "the bound is not a `usize`")?;
+                }
+                Ok(body.params.iter().map(|&v| program.ty(v).clone()).collect())
+            }
+        }
+    }
+}
+
+/// A set of axes in the order of first mention.
+struct Axes<'p> {
+    program: &'p Program<Bulk>,
+    list: Vec<AxisId>,
+}
+
+impl Axes<'_> {
+    fn list(&mut self, axes: impl IntoIterator<Item = AxisId>) {
+        for axis in axes {
+            if !self.list.contains(&axis) {
+                self.list.push(axis);
+            }
+        }
+    }
+
+    fn values(&mut self, values: &[ValueId]) {
+        for &value in values {
+            self.list(self.program.ty(value).dims.iter().copied());
+        }
+    }
+
+    /// An axis that the operation makes, and those that its extent depends on.
+    fn make(&mut self, axis: AxisId) {
+        self.list([axis]);
+        self.extent(self.program.decls.axes[axis.0 as usize].extent);
+    }
+
+    fn extent(&mut self, extent: Extent) {
+        if let Extent::Value(value) = extent {
+            self.values(&[value]);
+        }
+    }
+
+    fn of(&self, elem: Elem) -> Type<AxisId> {
+        Type::table(elem, self.list.clone())
+    }
+}
+
+/// An operator that reads something outside has its axes, too.
+fn free(axes: &mut Axes<'_>, op: &Block<Bulk>) {
+    axes.values(&op.free());
+}
+
+fn places(program: &Program<Bulk>, at: &[(AxisId, ValueId)]) -> Result<(), String> {
+    at.iter().try_for_each(|&(axis, index)| {
+        index_of(program, index, program.decls.axes[axis.0 as usize].extent)
+    })
+}
+
+fn reduce(
+    program: &Program<Bulk>,
+    combine: &Combine,
+    along: &[AxisId],
+    operands: &[ValueId],
+    axes: &mut Axes<'_>,
+) -> Result<Vec<Type<AxisId>>, String> {
+    ensure(!along.is_empty(), "a reduction needs an axis")?;
+    match combine {
+        Combine::Monoid(monoid) => {
+            let [operand] = operands else {
+                return Err("a monoid takes one operand".into());
+            };
+            monoid_takes(*monoid, program.elem(*operand))?;
+            Ok(vec![axes.of(program.elem(*operand))])
+        }
+        Combine::ArgMin | Combine::ArgMax => {
+            let ([_], [axis]) = (operands, along) else {
+                return Err("one operand, along one axis".into());
+            };
+            Ok(vec![axes.of(Elem::Index(
+                program.decls.axes[axis.0 as usize].extent,
+            ))])
+        }
+        Combine::Custom { init, op } => {
+            ensure(along.len() == 1, "an operator works along one axis")?;
+            operator(program, init, operands, op)?;
+            axes.values(init);
+            free(axes, op);
+            Ok(init.iter().map(|&v| axes.of(program.elem(v))).collect())
+        }
+    }
+}
+
+fn operator(
+    program: &Program<Bulk>,
+    init: &[ValueId],
+    operands: &[ValueId],
+    op: &Block<Bulk>,
+) -> Result<(), String> {
+    let elems = |values: &[ValueId]| values.iter().map(|&v| program.elem(v)).collect::<Vec<_>>();
+    let element = elems(init);
+    ensure(
+        elems(operands) == element,
+        "the operands are of other types than the initial tuple",
+    )?;
+    ensure(
+        elems(&op.params) == [element.clone(), element.clone()].concat(),
+        "the operator takes values of other types",
+    )?;
+    ensure(
+        elems(&op.results) == element,
+        "the operator gives values of other types",
+    )
+}
+
+/// Initial, current and next states: equal elements, and no axis that the state lacks.
+fn carried(
+    program: &Program<Bulk>,
+    init: &[ValueId],
+    states: &[ValueId],
+    next: &[ValueId],
+) -> Result<(), String> {
+    ensure(
+        init.len() == states.len() && init.len() == next.len(),
+        "there is not one value for each state",
+    )?;
+    for ((&init, &state), &next) in init.iter().zip(states).zip(next) {
+        let state = program.ty(state);
+        for value in [program.ty(init), program.ty(next)] {
+            ensure(value.elem == state.elem, "a state changes its type")?;
+            ensure(
+                value.dims.iter().all(|axis| state.dims.contains(axis)),
+                "a state lacks an axis of its value",
+            )?;
+        }
+    }
+    Ok(())
+}

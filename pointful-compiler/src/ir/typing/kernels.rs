@@ -1,0 +1,174 @@
+//! Types of the operations of Kernels.
+
+use super::{Typing, ensure, index_of, monoid_takes, prim, truth};
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Elem, Extent, Program, Type, ValueId};
+
+impl Typing for Kernels {
+    const WRITES_DIMS: bool = false;
+
+    fn types(
+        program: &Program<Self>,
+        op: &KernelOp,
+        declared: Option<Type<Extent>>,
+    ) -> Result<Vec<Type<Extent>>, String> {
+        let ty = |value: ValueId| program.ty(value).clone();
+        let scalar =
+            |value: ValueId| ensure(program.ty(value).rank() == 0, "an operand is not a scalar");
+        let nothing = Ok(Vec::new());
+        match op {
+            KernelOp::Const(lit) => Ok(vec![Type::scalar(Elem::Scalar(lit.scalar()))]),
+            KernelOp::Size(_) => Ok(vec![Type::scalar(Elem::USIZE)]),
+            KernelOp::Prim(p, operands) => {
+                operands.iter().try_for_each(|&v| scalar(v))?;
+                Ok(vec![Type::scalar(prim(program, *p, operands)?)])
+            }
+            KernelOp::Select(cond, then, otherwise) => {
+                [*cond, *then, *otherwise]
+                    .into_iter()
+                    .try_for_each(scalar)?;
+                truth(program, *cond)?;
+                ensure(
+                    ty(*then) == ty(*otherwise),
+                    "the two sides are of different types",
+                )?;
+                Ok(vec![ty(*then)])
+            }
+            KernelOp::Alloc { fill } => {
+                let ty = declared.ok_or("`alloc` states its type")?;
+                ensure(ty.rank() > 0, "a buffer has an axis")?;
+                if let Some(fill) = fill {
+                    ensure(
+                        fill.scalar() == ty.elem.repr(),
+                        "the buffer is filled with another type",
+                    )?;
+                }
+                Ok(vec![ty])
+            }
+            KernelOp::Copy(buffer) => {
+                ensure(program.ty(*buffer).rank() > 0, "only buffers are copied")?;
+                Ok(vec![ty(*buffer)])
+            }
+            KernelOp::Load { buffer, indices } => Ok(vec![element(program, *buffer, indices)?]),
+            KernelOp::Store {
+                buffer,
+                indices,
+                value,
+            } => {
+                let element = element(program, *buffer, indices)?;
+                ensure(
+                    element == ty(*value),
+                    "the value is not of the type of its place",
+                )?;
+                nothing
+            }
+            KernelOp::Combine {
+                monoid,
+                place,
+                indices,
+                value,
+            } => {
+                let element = element(program, *place, indices)?;
+                monoid_takes(*monoid, element.elem)?;
+                ensure(
+                    element == ty(*value),
+                    "the value is not of the type of its place",
+                )?;
+                nothing
+            }
+            KernelOp::Var(value) => {
+                scalar(*value)?;
+                Ok(vec![ty(*value)])
+            }
+            KernelOp::Get(place) => {
+                scalar(*place)?;
+                Ok(vec![ty(*place)])
+            }
+            KernelOp::Set { place, value } => {
+                scalar(*value)?;
+                ensure(
+                    ty(*place) == ty(*value),
+                    "the value is not of the type of its place",
+                )?;
+                nothing
+            }
+            KernelOp::Swap(a, b) => {
+                ensure(
+                    program.ty(*a).rank() > 0 && ty(*a) == ty(*b),
+                    "only buffers of one type are swapped",
+                )?;
+                nothing
+            }
+            KernelOp::For { extent, body, .. } => {
+                let [index] = body.params[..] else {
+                    return Err("a loop binds one index".into());
+                };
+                index_of(program, index, *extent)?;
+                nothing
+            }
+            KernelOp::Par {
+                extents,
+                accs,
+                body,
+                ..
+            } => {
+                ensure(
+                    body.params.len() == extents.len(),
+                    "there is not one index for each extent",
+                )?;
+                for (&index, &extent) in body.params.iter().zip(extents) {
+                    index_of(program, index, extent)?;
+                }
+                for acc in accs {
+                    monoid_takes(acc.monoid, program.elem(acc.target))?;
+                    ensure(
+                        ty(acc.target) == ty(acc.private),
+                        "a private copy is of another type",
+                    )?;
+                }
+                nothing
+            }
+            KernelOp::While { cond, .. } => {
+                let [test] = cond.results[..] else {
+                    return Err("the condition is not one value".into());
+                };
+                truth(program, test)?;
+                nothing
+            }
+            KernelOp::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                truth(program, *cond)?;
+                ensure(
+                    then.results.is_empty() && otherwise.results.is_empty(),
+                    "branches give nothing",
+                )?;
+                nothing
+            }
+            KernelOp::Assert { cond, .. } => {
+                truth(program, *cond)?;
+                nothing
+            }
+        }
+    }
+}
+
+/// The type of an element of a buffer, or of what a `var` holds.
+fn element(
+    program: &Program<Kernels>,
+    place: ValueId,
+    indices: &[ValueId],
+) -> Result<Type<Extent>, String> {
+    let ty = program.ty(place);
+    ensure(
+        ty.dims.len() == indices.len(),
+        "there is not one index for each axis",
+    )?;
+    for (&index, &extent) in indices.iter().zip(&ty.dims) {
+        ensure(program.ty(index).rank() == 0, "an index is not a scalar")?;
+        index_of(program, index, extent)?;
+    }
+    Ok(Type::scalar(ty.elem))
+}
