@@ -1,1 +1,296 @@
 //! Messages of parsing and gathering.
+
+use proc_macro2::Span;
+
+use super::Diagnostic;
+
+/// A construct of Rust that the language does not have: what it is called and what to write instead.
+pub fn unsupported(span: Span, what: &str, instead: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("{what} cannot be used in a `#[pointful]` function"),
+    )
+    .help(instead)
+}
+
+/// An expression, statement or pattern that syn knows and the language does not, without a name of its own.
+pub fn unknown_construct(span: Span, kind: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("this {kind} has no meaning in a `#[pointful]` function"),
+    )
+}
+
+/// `#[pointful]` on a function with a receiver.
+pub fn method(span: Span, name: &str, params: &str) -> Diagnostic {
+    Diagnostic::new(span, "`#[pointful]` cannot stand on a method").help(format!(
+        "write a free function that takes the value as a parameter: `fn {name}({params})`"
+    ))
+}
+
+/// A generic whose bounds do not say what it stands for.
+pub fn unknown_generic(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("nothing says what `{name}` stands for")).help(format!(
+        "bound it: `{name}: IndexSet`, `{name}: Float` or `{name}: Fn(A) -> B`"
+    ))
+}
+
+/// A const generic that is no `usize`.
+pub fn const_generic_type(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the const generic `{name}` must be a `usize`"),
+    )
+    .help(format!("write `const {name}: usize`"))
+}
+
+/// A parameter that is destructured or nameless.
+pub fn parameter_pattern(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a parameter must have a name")
+        .help("name it and take it apart in the body: `let (a, b) = name;`")
+}
+
+/// A number type that is no element type.
+pub fn unknown_number(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is not a type of table elements"))
+        .help("these are: `f32`, `f64`, `i32`, `i64`, `u8`, `u32`, `usize`, `bool`")
+}
+
+/// A type of the standard library in a signature.
+pub fn foreign_type(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` cannot be a parameter or result of a `#[pointful]` function"),
+    )
+    .help("scalars, tables, tuples of them and structs marked `#[pointful]` can; a sequence without a named axis is a `Table<Dyn, f64>`")
+}
+
+/// A type without a meaning.
+pub fn unsupported_type(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("{what} cannot be used in a `#[pointful]` function"),
+    )
+    .help("scalars, `Table<I, T>`, `Extent<I>`, index sets, tuples, references, `impl Fn(A) -> B` and structs marked `#[pointful]` can")
+}
+
+/// `Table<A, Table<B, T>>`.
+pub fn nested_table(span: Span, flat: &str) -> Diagnostic {
+    Diagnostic::new(span, "a table of tables is written flat in a type").help(format!(
+        "write `{flat}`; in the body `t[a][b]` and `t[(a, b)]` are the same"
+    ))
+}
+
+/// A type of the language with the wrong number of arguments.
+pub fn type_arguments(span: Span, name: &str, form: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` has the wrong arguments"))
+        .help(format!("it is written `{form}`"))
+}
+
+/// Something else where an index set must stand.
+pub fn not_a_set(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("{what} is not an index set"))
+        .help("an index set is a generic bounded by `IndexSet`, a type that derives `IndexSet`, `Fin<N>`, `Either<A, B>`, `Dyn`, `bool`, `()` or a tuple of index sets")
+}
+
+/// A number type where an index set must stand.
+pub fn number_as_set(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is not an index set"))
+        .help("for an axis without a name of its own write `Dyn`, for a static one `Fin<N>`")
+}
+
+/// Something else where a `for` must be given a set or a range.
+pub fn not_iterable(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a `for` runs over an index set or a range")
+        .help("write `for i in N`, `for i in _` or `for k in 0..n`; an extent that an expression gives is bound by `let` first")
+}
+
+/// `for x in &t`, `t.iter()`.
+pub fn iterates_table(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a `for` runs over an index set, not over a table")
+        .help("run over its indices: `for i in _ { … t[i] … }`")
+}
+
+/// A range as a component of a product.
+pub fn range_in_product(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a range cannot be part of a product")
+        .help("write one `for` inside the other: `for i in 0..n { for j in 0..m { … } }`")
+}
+
+/// An adaptor of iterators that the language does not have.
+pub fn unknown_adaptor(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("a `for` cannot run over `.{name}(…)`"))
+        .help("`.rev()` and `.skip(n)` are the ones there are")
+}
+
+/// An adaptor with the wrong number of arguments.
+pub fn adaptor_arguments(span: Span, form: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("this is written `{form}`"))
+}
+
+/// `let x;`
+pub fn uninitialised(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a `let` must have a value").help(
+        "give it one where it is declared, or let it be the value of an `if`, `match` or block",
+    )
+}
+
+/// A macro call that is no expression of the language.
+pub fn unknown_macro(span: Span, name: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        span,
+        format!("the macro `{name}!` cannot be used in a `#[pointful]` function"),
+    );
+    match name {
+        "vec" => diagnostic.help("write `[a, b, c]`, `[x; n]` or `for i in N { … }`"),
+        "panic" | "unreachable" | "todo" | "unimplemented" => {
+            diagnostic.help("write `assert!(condition, \"message\")`")
+        }
+        "assert_eq" => diagnostic.help("write `assert!(a == b)`"),
+        "assert_ne" => diagnostic.help("write `assert!(a != b)`"),
+        "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => {
+            diagnostic.help("write `assert!(condition)`")
+        }
+        "print" | "println" | "eprint" | "eprintln" | "dbg" => diagnostic.help(
+            "iterations run in parallel and in no order; return the value and print it outside",
+        ),
+        "explain" | "try_call" => diagnostic.help("write it outside"),
+        _ => diagnostic
+            .help("`assert!` and the transformations (`grad!`, `jvp!`, …) are the ones there are"),
+    }
+}
+
+/// `assert!` with arguments to format.
+pub fn assert_message(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "the message of an `assert!` must be a string without arguments",
+    )
+    .help("leave `{…}` and the arguments out")
+}
+
+/// An option that `#[pointful(…)]` does not have.
+pub fn unknown_option(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`#[pointful]` has no option `{name}`"))
+        .help("the options are `vjp = path`, `jvp = path` and `remat`")
+}
+
+/// An option of `#[pointful(…)]` written in another way than it must be.
+pub fn option_form(span: Span, form: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("this option is written `{form}`"))
+}
+
+/// An option or attribute written twice.
+pub fn repeated(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is given twice"))
+}
+
+/// An attribute before a loop that is not one of the language's.
+pub fn unknown_attribute(span: Span, name: &str, place: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        span,
+        format!("the attribute `{name}` has no meaning before {place}"),
+    );
+    match place {
+        "a loop" => diagnostic
+            .help("`#[checkpoint(every = k)]` and, before `while`, `#[bound(n)]` have one"),
+        _ => diagnostic,
+    }
+}
+
+/// A loop attribute written in another way than it must be.
+pub fn attribute_form(span: Span, form: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("this attribute is written `{form}`"))
+}
+
+/// An item that `#[pointful]` cannot stand on.
+pub fn unsupported_item(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "`#[pointful]` stands on a function, a struct with named fields or a type alias",
+    )
+}
+
+/// A struct that is not one with named fields.
+pub fn struct_fields(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a `#[pointful]` struct has named fields")
+}
+
+/// Generic parameters on a type.
+pub fn generic_type(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the `#[pointful]` type `{name}` cannot be generic"),
+    )
+    .help("name its index sets: types that derive `IndexSet`, `Fin<N>` or `Dyn`")
+}
+
+/// A literal that is no number.
+pub fn unknown_literal(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a literal is a number, `true` or `false`")
+}
+
+/// A suffix that is no scalar type.
+pub fn literal_suffix(span: Span, suffix: &str) -> Diagnostic {
+    unknown_number(span, suffix)
+}
+
+/// An integer literal beyond every type.
+pub fn literal_range(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this integer is too large")
+}
+
+/// The arguments of a transformation are not what they must be.
+pub fn transform_form(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}!` takes a path to a `#[pointful]` function"),
+    )
+    .help(format!(
+        "write `{name}!(f)` or, for some of its parameters, `{name}!(f, wrt = x)`"
+    ))
+}
+
+/// An option that a transformation does not have.
+pub fn transform_option(span: Span, transform: &str, name: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("`{transform}!` has no option `{name}`"));
+    if transform == "vmap" {
+        diagnostic.help("its options are `over = x` and `over = (x, y)`")
+    } else {
+        diagnostic.help("its options are `wrt = x` and `wrt = (x, y)`")
+    }
+}
+
+/// A transformation that the compiler does not have yet.
+pub fn transform_unavailable(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}!` is not available yet"))
+}
+
+/// A function that calls itself.
+pub fn recursion(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` calls itself; a `#[pointful]` function cannot be recursive"),
+    )
+    .help("write a `for` or a `while`: calls are inlined, so their depth must be known")
+}
+
+/// A function by the name of a word of the language.
+pub fn reserved_name(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!(
+            "`{name}` is a word of the language, so a function of this name could not be called"
+        ),
+    )
+    .help("give it another name")
+}
+
+/// The compiler failed by its own fault.
+pub fn internal(span: Span, function: &str, what: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("pointful has a bug: compiling `{function}` failed: {what}"),
+    )
+    .help("please report it with the function's text")
+}

@@ -1,3 +1,4 @@
 //! The Surface tree: what the user wrote, parsed with `syn`, in the words of the language and with every token's span.
 
+pub mod parse;
 pub mod tree;

@@ -33,11 +33,11 @@ pub struct Callee {
 /// What the paths in one function's body and signature mean.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// Called path, as printed without spaces (`m::f`), and the [`Callee::id`] it means.
+    /// Called path, as [`path_key`] prints it (`m::f`), and the [`Callee::id`] it means.
     pub functions: Vec<(String, usize)>,
-    /// Type path as printed (`m::Pixel`), and the index into [`Linked::types`] it means.
+    /// Type path as [`path_key`] prints it (`m::Pixel`), and the index into [`Linked::types`] it means.
     pub types: Vec<(String, usize)>,
-    /// Path of a constant as printed (`DRAG`, `m::DRAG`, `std::f64::consts::PI`), and an expression with its value that is
+    /// Path of a constant as [`path_key`] prints it (`DRAG`, `m::DRAG`, `std::f64::consts::PI`), and an expression with its value that is
     /// valid where the root stands: for the root the path itself, for a callee a constant that its carrier exports.
     /// Lowering infers the types; the root's own carrier needs them.
     pub constants: Vec<(String, TokenStream)>,
@@ -479,4 +479,16 @@ pub enum ExprKind {
     Transform(Transform),
     /// `_` where an expression may stand
     Infer,
+}
+
+/// A path as [`Scope`] has it: the names with `::` between them, without spaces and without generic arguments.
+pub fn path_key(path: &syn::Path) -> String {
+    let mut key = String::new();
+    for (at, segment) in path.segments.iter().enumerate() {
+        if at > 0 || path.leading_colon.is_some() {
+            key.push_str("::");
+        }
+        key.push_str(&segment.ident.to_string());
+    }
+    key
 }

@@ -1,0 +1,134 @@
+//! The options of `#[pointful(…)]` and the attributes before loops.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Token, parse::Parser as _};
+
+use super::Parser;
+use crate::diag::{Diagnostic, syntax as diag};
+use crate::syntax::tree::LoopAttr;
+
+/// The options of `#[pointful(…)]` by name.
+pub type FunctionOptions = Vec<(Ident, Option<syn::Path>)>;
+
+/// One `name`, `name = value` or `name(…)`.
+enum OptionSyntax {
+    Flag(Ident),
+    Value(Ident, syn::Expr),
+}
+
+impl Parse for OptionSyntax {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let name = input.call(syn::ext::IdentExt::parse_any)?;
+        if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            return Ok(Self::Value(name, input.parse()?));
+        }
+        Ok(Self::Flag(name))
+    }
+}
+
+/// Parses what stands in the parentheses of `#[pointful(…)]`.
+pub fn parse_options(tokens: TokenStream) -> Result<FunctionOptions, Vec<Diagnostic>> {
+    let list = Punctuated::<OptionSyntax, Token![,]>::parse_terminated
+        .parse2(tokens)
+        .map_err(|error| vec![error.into()])?;
+    let mut errors = Vec::new();
+    let mut options = FunctionOptions::new();
+    for option in list {
+        let (name, value) = match option {
+            OptionSyntax::Flag(name) => (name, None),
+            OptionSyntax::Value(name, value) => (name, Some(value)),
+        };
+        if options.iter().any(|(known, _)| *known == name) {
+            errors.push(diag::repeated(name.span(), &name.to_string()));
+            continue;
+        }
+        match (name.to_string().as_str(), value) {
+            ("vjp" | "jvp", Some(syn::Expr::Path(path))) if path.qself.is_none() => {
+                options.push((name, Some(path.path)));
+            }
+            (word @ ("vjp" | "jvp"), _) => {
+                errors.push(diag::option_form(name.span(), &format!("{word} = path")));
+            }
+            ("remat", None) => options.push((name, None)),
+            ("remat", Some(_)) => errors.push(diag::option_form(name.span(), "remat")),
+            (word, _) => errors.push(diag::unknown_option(name.span(), word)),
+        }
+    }
+    if errors.is_empty() {
+        Ok(options)
+    } else {
+        Err(errors)
+    }
+}
+
+impl Parser {
+    /// `#[checkpoint(every = k)]`, `#[bound(n)]` before a loop; `#[allow]` and its like say nothing to this compiler.
+    pub(super) fn loop_attributes(
+        &mut self,
+        attrs: &[syn::Attribute],
+        is_while: bool,
+    ) -> Vec<LoopAttr> {
+        let mut found: Vec<LoopAttr> = Vec::new();
+        for attr in attrs {
+            let Some(name) = attr.path().get_ident() else {
+                self.error(diag::unknown_attribute(
+                    attr.span(),
+                    &tokens_text(attr.path()),
+                    "a loop",
+                ));
+                continue;
+            };
+            let value = match name.to_string().as_str() {
+                word if is_lint(word) => continue,
+                "checkpoint" => match attr.parse_args::<OptionSyntax>() {
+                    Ok(OptionSyntax::Value(key, value)) if key == "every" => value,
+                    _ => {
+                        self.error(diag::attribute_form(
+                            attr.span(),
+                            "#[checkpoint(every = k)]",
+                        ));
+                        continue;
+                    }
+                },
+                "bound" if is_while => match attr.parse_args::<syn::Expr>() {
+                    Ok(value) => value,
+                    Err(_) => {
+                        self.error(diag::attribute_form(attr.span(), "#[bound(n)]"));
+                        continue;
+                    }
+                },
+                word => {
+                    self.error(diag::unknown_attribute(attr.span(), word, "a loop"));
+                    continue;
+                }
+            };
+            if found.iter().any(|known| known.name == *name) {
+                self.error(diag::repeated(attr.span(), &name.to_string()));
+                continue;
+            }
+            let value = Some(self.expr(&value));
+            found.push(LoopAttr {
+                name: name.clone(),
+                value,
+            });
+        }
+        found
+    }
+}
+
+/// Attributes that only rustc and other tools read.
+fn is_lint(name: &str) -> bool {
+    matches!(
+        name,
+        "allow" | "expect" | "warn" | "deny" | "forbid" | "doc"
+    )
+}
+
+/// A path as text without spaces.
+fn tokens_text(path: &syn::Path) -> String {
+    crate::syntax::tree::path_key(path)
+}

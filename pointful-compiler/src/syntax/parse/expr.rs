@@ -1,0 +1,407 @@
+//! Expressions.
+
+use proc_macro2::Span;
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Token, punctuated::Punctuated};
+
+use super::{Parser, TRANSFORMS, parse_transform};
+use crate::diag::syntax as diag;
+use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, UnaryOp};
+
+impl Parser {
+    pub(super) fn expr(&mut self, expr: &syn::Expr) -> Expr {
+        let span = expr.span();
+        let kind = match expr {
+            syn::Expr::Lit(lit) => ExprKind::Lit(self.literal(&lit.lit)),
+            syn::Expr::Path(path) if path.qself.is_none() => ExprKind::Path(path.path.clone()),
+            syn::Expr::Path(_) => {
+                self.bad(span, "a qualified path", "name a constant of the module")
+            }
+            syn::Expr::Unary(unary) => self.unary(unary, span),
+            syn::Expr::Binary(binary) => self.binary(binary),
+            syn::Expr::Cast(cast) => {
+                let inner = self.boxed(&cast.expr);
+                ExprKind::Cast(inner, self.ty(&cast.ty))
+            }
+            syn::Expr::Call(call) => {
+                let function = self.boxed(&call.func);
+                ExprKind::Call(function, self.exprs(&call.args))
+            }
+            syn::Expr::MethodCall(call) => {
+                if let Some(turbofish) = &call.turbofish {
+                    self.error(diag::unsupported(
+                        turbofish.span(),
+                        "a turbofish on a method",
+                        "leave it out: the types are inferred",
+                    ));
+                }
+                ExprKind::Method {
+                    receiver: self.boxed(&call.receiver),
+                    name: call.method.clone(),
+                    args: self.exprs(&call.args),
+                }
+            }
+            syn::Expr::Field(field) => {
+                ExprKind::Field(self.boxed(&field.base), field.member.clone())
+            }
+            syn::Expr::Index(index) => {
+                let table = self.boxed(&index.expr);
+                ExprKind::Index(table, self.boxed(&index.index))
+            }
+            syn::Expr::Tuple(tuple) => ExprKind::Tuple(self.exprs(&tuple.elems)),
+            syn::Expr::Array(array) => ExprKind::Array(self.exprs(&array.elems)),
+            syn::Expr::Repeat(repeat) => {
+                let value = self.boxed(&repeat.expr);
+                ExprKind::Repeat(value, self.boxed(&repeat.len))
+            }
+            syn::Expr::Block(block) => {
+                self.no_label(block.label.as_ref());
+                ExprKind::Block(self.block(&block.block))
+            }
+            syn::Expr::Paren(inner) => ExprKind::Paren(self.boxed(&inner.expr)),
+            // A group without delimiters comes from a `macro_rules!` that made the function.
+            syn::Expr::Group(inner) => ExprKind::Paren(self.boxed(&inner.expr)),
+            syn::Expr::If(branch) => ExprKind::If {
+                cond: self.boxed(&branch.cond),
+                then: self.block(&branch.then_branch),
+                otherwise: branch
+                    .else_branch
+                    .as_ref()
+                    .map(|(_, otherwise)| self.boxed(otherwise)),
+            },
+            syn::Expr::ForLoop(for_loop) => {
+                self.no_label(for_loop.label.as_ref());
+                ExprKind::For {
+                    attrs: self.loop_attributes(&for_loop.attrs, false),
+                    pattern: self.pattern(&for_loop.pat),
+                    iter: self.iter(&for_loop.expr),
+                    body: self.block(&for_loop.body),
+                }
+            }
+            syn::Expr::While(while_loop) => {
+                self.no_label(while_loop.label.as_ref());
+                ExprKind::While {
+                    attrs: self.loop_attributes(&while_loop.attrs, true),
+                    cond: self.boxed(&while_loop.cond),
+                    body: self.block(&while_loop.body),
+                }
+            }
+            syn::Expr::Match(choice) => {
+                let value = self.boxed(&choice.expr);
+                ExprKind::Match(value, choice.arms.iter().map(|arm| self.arm(arm)).collect())
+            }
+            syn::Expr::Closure(closure) => self.closure(closure),
+            syn::Expr::Assign(assign) => ExprKind::Assign {
+                op: None,
+                op_span: assign.eq_token.span,
+                place: self.boxed(&assign.left),
+                value: self.boxed(&assign.right),
+            },
+            syn::Expr::Reference(reference) => ExprKind::Ref {
+                mutable: reference.mutability.is_some(),
+                inner: self.boxed(&reference.expr),
+            },
+            syn::Expr::Struct(literal) => self.struct_literal(literal),
+            syn::Expr::Range(range) => ExprKind::Range {
+                start: range.start.as_ref().map(|start| self.boxed(start)),
+                end: range.end.as_ref().map(|end| self.boxed(end)),
+                inclusive: matches!(range.limits, syn::RangeLimits::Closed(_)),
+            },
+            syn::Expr::Macro(call) => return self.macro_call(&call.mac),
+            syn::Expr::Infer(_) => ExprKind::Infer,
+            other => self.unsupported(other, span),
+        };
+        Expr { kind, span }
+    }
+
+    /// Constructs of Rust that have no place here, each with what to write instead.
+    fn unsupported(&mut self, expr: &syn::Expr, span: Span) -> ExprKind {
+        match expr {
+            syn::Expr::Return(token) => self.bad(
+                token.return_token.span,
+                "`return`",
+                "let the value be the last expression of the body; an early result is one side of an `if`",
+            ),
+            syn::Expr::Break(token) => self.bad(
+                token.break_token.span,
+                "`break`",
+                "write the condition into a `while`, or an `if` around the rest of the loop's body",
+            ),
+            syn::Expr::Continue(token) => self.bad(
+                token.continue_token.span,
+                "`continue`",
+                "write an `if` around the rest of the loop's body",
+            ),
+            syn::Expr::Loop(token) => self.bad(token.loop_token.span, "`loop`", "write a `while` with its condition"),
+            syn::Expr::Try(token) => self.bad(
+                token.question_token.span,
+                "`?`",
+                "there are no errors to pass on: `assert!` what must hold, or return a flag",
+            ),
+            syn::Expr::Async(token) => self.bad(token.async_token.span, "`async`", "leave it out"),
+            syn::Expr::Await(token) => self.bad(token.await_token.span, "`await`", "leave it out"),
+            syn::Expr::Unsafe(token) => self.bad(
+                token.unsafe_token.span,
+                "`unsafe`",
+                "leave it out: every index is checked or proven",
+            ),
+            syn::Expr::Const(token) => self.bad(token.const_token.span, "a `const` block", "name a constant of the module"),
+            syn::Expr::Let(token) => self.bad(token.let_token.span, "`let` in a condition", "write a `match`"),
+            syn::Expr::RawAddr(_) => self.bad(span, "a raw pointer", "index the table"),
+            syn::Expr::TryBlock(_) => self.bad(span, "a `try` block", "leave it out"),
+            syn::Expr::Yield(_) => self.bad(span, "`yield`", "let the value be the last expression of the body"),
+            _ => {
+                self.error(diag::unknown_construct(span, "expression"));
+                ExprKind::Infer
+            }
+        }
+    }
+
+    fn bad(&mut self, span: Span, what: &str, instead: &str) -> ExprKind {
+        self.error(diag::unsupported(span, what, instead));
+        ExprKind::Infer
+    }
+
+    fn boxed(&mut self, expr: &syn::Expr) -> Box<Expr> {
+        Box::new(self.expr(expr))
+    }
+
+    fn exprs<'a>(&mut self, exprs: impl IntoIterator<Item = &'a syn::Expr>) -> Vec<Expr> {
+        exprs.into_iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    fn no_label(&mut self, label: Option<&syn::Label>) {
+        if let Some(label) = label {
+            self.error(diag::unsupported(
+                label.span(),
+                "a label",
+                "leave it out: there is no `break` to name it",
+            ));
+        }
+    }
+
+    fn unary(&mut self, unary: &syn::ExprUnary, span: Span) -> ExprKind {
+        let inner = self.boxed(&unary.expr);
+        match unary.op {
+            syn::UnOp::Neg(_) => ExprKind::Unary(UnaryOp::Neg, inner),
+            syn::UnOp::Not(_) => ExprKind::Unary(UnaryOp::Not, inner),
+            syn::UnOp::Deref(_) => ExprKind::Deref(inner),
+            _ => {
+                self.error(diag::unknown_construct(span, "operator"));
+                ExprKind::Infer
+            }
+        }
+    }
+
+    fn binary(&mut self, binary: &syn::ExprBinary) -> ExprKind {
+        let left = self.boxed(&binary.left);
+        let right = self.boxed(&binary.right);
+        let op_span = binary.op.span();
+        match operator(&binary.op) {
+            Operator::Plain(op) => ExprKind::Binary(op, op_span, left, right),
+            Operator::Assign(op) => ExprKind::Assign {
+                op: Some(op),
+                op_span,
+                place: left,
+                value: right,
+            },
+            Operator::And => ExprKind::And(left, right),
+            Operator::Or => ExprKind::Or(left, right),
+            Operator::Unknown => {
+                self.error(diag::unknown_construct(op_span, "operator"));
+                ExprKind::Infer
+            }
+        }
+    }
+
+    fn arm(&mut self, arm: &syn::Arm) -> Arm {
+        Arm {
+            patterns: self.alternatives(&arm.pat),
+            guard: arm.guard.as_ref().map(|(_, guard)| self.expr(guard)),
+            body: self.expr(&arm.body),
+        }
+    }
+
+    fn closure(&mut self, closure: &syn::ExprClosure) -> ExprKind {
+        if let Some(token) = &closure.asyncness {
+            self.error(diag::unsupported(token.span, "`async`", "leave it out"));
+        }
+        if let syn::ReturnType::Type(arrow, _) = &closure.output {
+            self.error(diag::unsupported(
+                arrow.span(),
+                "the result type of a closure",
+                "leave it out: it is inferred",
+            ));
+        }
+        ExprKind::Closure {
+            params: closure
+                .inputs
+                .iter()
+                .map(|param| self.pattern(param))
+                .collect(),
+            body: self.boxed(&closure.body),
+        }
+    }
+
+    fn struct_literal(&mut self, literal: &syn::ExprStruct) -> ExprKind {
+        if literal.qself.is_some() {
+            return self.bad(literal.path.span(), "a qualified path", "name the struct");
+        }
+        let mut fields = Vec::new();
+        for field in &literal.fields {
+            match &field.member {
+                syn::Member::Named(name) => fields.push((name.clone(), self.expr(&field.expr))),
+                syn::Member::Unnamed(index) => {
+                    self.error(diag::unsupported(
+                        index.span,
+                        "a field by number",
+                        "write `Name(a, b)`",
+                    ));
+                }
+            }
+        }
+        ExprKind::Struct {
+            path: literal.path.clone(),
+            fields,
+            base: literal.rest.as_ref().map(|base| self.boxed(base)),
+        }
+    }
+
+    /// `assert!`, a transformation, or an error that names the macro.
+    pub(super) fn macro_call(&mut self, call: &syn::Macro) -> Expr {
+        let span = call.span();
+        let Some(name) = call.path.segments.last().map(|last| last.ident.clone()) else {
+            return Expr {
+                kind: ExprKind::Infer,
+                span,
+            };
+        };
+        let word = name.to_string();
+        let kind = if word == "assert" {
+            self.assert(call)
+        } else if TRANSFORMS.contains(&word.as_str()) {
+            match parse_transform(&name, call.tokens.clone()) {
+                Ok(transform) => ExprKind::Transform(transform),
+                Err(error) => {
+                    self.error(error);
+                    ExprKind::Infer
+                }
+            }
+        } else {
+            self.error(diag::unknown_macro(call.path.span(), &word));
+            ExprKind::Infer
+        };
+        Expr { kind, span }
+    }
+
+    fn assert(&mut self, call: &syn::Macro) -> ExprKind {
+        let args = match call.parse_body::<AssertArgs>() {
+            Ok(args) => args,
+            Err(error) => {
+                self.error(error.into());
+                return ExprKind::Infer;
+            }
+        };
+        let cond = self.boxed(&args.cond);
+        let mut rest = args.rest.iter();
+        let message = match rest.next() {
+            None => None,
+            Some(syn::Expr::Lit(syn::ExprLit {
+                lit: syn::Lit::Str(text),
+                ..
+            })) => match plain(&text.value()) {
+                Some(text) => Some(text),
+                None => {
+                    self.error(diag::assert_message(text.span()));
+                    None
+                }
+            },
+            Some(other) => {
+                self.error(diag::assert_message(other.span()));
+                None
+            }
+        };
+        if let (Some(_), Some(extra)) = (&message, rest.next()) {
+            self.error(diag::assert_message(extra.span()));
+        }
+        ExprKind::Assert { cond, message }
+    }
+}
+
+/// `condition`, `condition, "message"`
+struct AssertArgs {
+    cond: syn::Expr,
+    rest: Punctuated<syn::Expr, Token![,]>,
+}
+
+impl Parse for AssertArgs {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let cond = input.parse()?;
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+        Ok(Self {
+            cond,
+            rest: Punctuated::parse_terminated(input)?,
+        })
+    }
+}
+
+/// The text of a format string without placeholders.
+fn plain(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if matches!(c, '{' | '}') && chars.next() != Some(c) {
+            return None;
+        }
+        out.push(c);
+    }
+    Some(out)
+}
+
+/// What syn's operator is in the language.
+enum Operator {
+    Plain(BinaryOp),
+    Assign(BinaryOp),
+    And,
+    Or,
+    Unknown,
+}
+
+fn operator(op: &syn::BinOp) -> Operator {
+    use BinaryOp::*;
+    use syn::BinOp;
+    match op {
+        BinOp::Add(_) => Operator::Plain(Add),
+        BinOp::Sub(_) => Operator::Plain(Sub),
+        BinOp::Mul(_) => Operator::Plain(Mul),
+        BinOp::Div(_) => Operator::Plain(Div),
+        BinOp::Rem(_) => Operator::Plain(Rem),
+        BinOp::And(_) => Operator::And,
+        BinOp::Or(_) => Operator::Or,
+        BinOp::BitXor(_) => Operator::Plain(BitXor),
+        BinOp::BitAnd(_) => Operator::Plain(BitAnd),
+        BinOp::BitOr(_) => Operator::Plain(BitOr),
+        BinOp::Shl(_) => Operator::Plain(Shl),
+        BinOp::Shr(_) => Operator::Plain(Shr),
+        BinOp::Eq(_) => Operator::Plain(Eq),
+        BinOp::Lt(_) => Operator::Plain(Lt),
+        BinOp::Le(_) => Operator::Plain(Le),
+        BinOp::Ne(_) => Operator::Plain(Ne),
+        BinOp::Ge(_) => Operator::Plain(Ge),
+        BinOp::Gt(_) => Operator::Plain(Gt),
+        BinOp::AddAssign(_) => Operator::Assign(Add),
+        BinOp::SubAssign(_) => Operator::Assign(Sub),
+        BinOp::MulAssign(_) => Operator::Assign(Mul),
+        BinOp::DivAssign(_) => Operator::Assign(Div),
+        BinOp::RemAssign(_) => Operator::Assign(Rem),
+        BinOp::BitXorAssign(_) => Operator::Assign(BitXor),
+        BinOp::BitAndAssign(_) => Operator::Assign(BitAnd),
+        BinOp::BitOrAssign(_) => Operator::Assign(BitOr),
+        BinOp::ShlAssign(_) => Operator::Assign(Shl),
+        BinOp::ShrAssign(_) => Operator::Assign(Shr),
+        _ => Operator::Unknown,
+    }
+}

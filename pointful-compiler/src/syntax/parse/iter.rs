@@ -1,0 +1,96 @@
+//! What a `for` runs over.
+
+use syn::spanned::Spanned;
+
+use super::Parser;
+use crate::diag::syntax as diag;
+use crate::syntax::tree::{Iter, Set, SetKind};
+
+impl Parser {
+    pub(super) fn iter(&mut self, expr: &syn::Expr) -> Iter {
+        match expr {
+            syn::Expr::Range(range) => Iter::Range {
+                start: range.start.as_ref().map(|start| Box::new(self.expr(start))),
+                end: range.end.as_ref().map(|end| Box::new(self.expr(end))),
+                inclusive: matches!(range.limits, syn::RangeLimits::Closed(_)),
+                span: range.span(),
+            },
+            syn::Expr::Paren(inner) => self.iter(&inner.expr),
+            syn::Expr::Group(inner) => self.iter(&inner.expr),
+            syn::Expr::MethodCall(call) => self.adaptor(call),
+            other => Iter::Set(self.set_expr(other)),
+        }
+    }
+
+    /// `it.rev()`, `it.skip(n)`
+    fn adaptor(&mut self, call: &syn::ExprMethodCall) -> Iter {
+        let name = call.method.to_string();
+        let args: Vec<_> = call.args.iter().collect();
+        match (name.as_str(), args.as_slice()) {
+            ("rev", []) => Iter::Rev(Box::new(self.iter(&call.receiver)), call.span()),
+            ("skip", [count]) => {
+                let inner = self.iter(&call.receiver);
+                Iter::Skip(Box::new(inner), Box::new(self.expr(count)), call.span())
+            }
+            ("rev", _) => self.no_iter(diag::adaptor_arguments(call.span(), ".rev()"), call),
+            ("skip", _) => self.no_iter(diag::adaptor_arguments(call.span(), ".skip(n)"), call),
+            ("iter" | "iter_mut" | "into_iter", _) => {
+                self.no_iter(diag::iterates_table(call.span()), call)
+            }
+            ("indices" | "extent", _) => self.no_iter(diag::not_iterable(call.span()), call),
+            (name, _) => self.no_iter(diag::unknown_adaptor(call.method.span(), name), call),
+        }
+    }
+
+    fn no_iter(&mut self, diagnostic: crate::diag::Diagnostic, call: &syn::ExprMethodCall) -> Iter {
+        self.error(diagnostic);
+        Iter::Set(Set {
+            kind: SetKind::Infer,
+            span: call.span(),
+        })
+    }
+
+    /// An index set where an expression stands.
+    fn set_expr(&mut self, expr: &syn::Expr) -> Set {
+        let span = expr.span();
+        let kind = match expr {
+            syn::Expr::Infer(_) => SetKind::Infer,
+            syn::Expr::Path(path) if path.qself.is_none() => self.set_path(&path.path),
+            syn::Expr::Tuple(tuple) if tuple.elems.is_empty() => SetKind::Unit,
+            syn::Expr::Tuple(tuple) => {
+                SetKind::Product(tuple.elems.iter().map(|elem| self.set_expr(elem)).collect())
+            }
+            syn::Expr::Paren(inner) => return self.set_expr(&inner.expr),
+            syn::Expr::Group(inner) => return self.set_expr(&inner.expr),
+            syn::Expr::Range(_) => {
+                self.error(diag::range_in_product(span));
+                SetKind::Infer
+            }
+            syn::Expr::Reference(_) => {
+                self.error(diag::iterates_table(span));
+                SetKind::Infer
+            }
+            // `Fin<3>` without the turbofish is two comparisons.
+            syn::Expr::Binary(binary) if is_word(&binary.left) => {
+                self.error(diag::not_iterable(span).help(
+                    "a set with arguments is written with `::` here: `Fin::<3>`, `Either::<A, B>`",
+                ));
+                SetKind::Infer
+            }
+            _ => {
+                self.error(diag::not_iterable(span));
+                SetKind::Infer
+            }
+        };
+        Set { kind, span }
+    }
+}
+
+/// Whether an expression begins as `Fin<…` does.
+fn is_word(expr: &syn::Expr) -> bool {
+    match expr {
+        syn::Expr::Path(path) => path.path.is_ident("Fin") || path.path.is_ident("Either"),
+        syn::Expr::Binary(binary) => is_word(&binary.left),
+        _ => false,
+    }
+}

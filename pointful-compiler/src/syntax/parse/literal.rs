@@ -1,0 +1,64 @@
+//! Literals.
+
+use super::Parser;
+use crate::diag::syntax as diag;
+use crate::ir::Scalar;
+use crate::syntax::tree::{Lit, LitKind};
+
+impl Parser {
+    /// A literal; zero takes the place of a wrong one.
+    pub(super) fn literal(&mut self, lit: &syn::Lit) -> Lit {
+        let span = lit.span();
+        let zero = LitKind::Int {
+            value: 0,
+            suffix: None,
+        };
+        let kind = match lit {
+            syn::Lit::Bool(value) => LitKind::Bool(value.value),
+            syn::Lit::Byte(byte) => LitKind::Int {
+                value: byte.value().into(),
+                suffix: Some(Scalar::U8),
+            },
+            syn::Lit::Int(int) => {
+                let suffix = self.suffix(int.suffix(), span);
+                match (int.base10_parse::<u128>(), suffix) {
+                    (Ok(value), Some(suffix)) if suffix.is_float() => LitKind::Float {
+                        value: value as f64,
+                        suffix: Some(suffix),
+                    },
+                    (Ok(value), suffix) => LitKind::Int { value, suffix },
+                    (Err(_), _) => {
+                        self.error(diag::literal_range(span));
+                        zero
+                    }
+                }
+            }
+            syn::Lit::Float(float) => {
+                let suffix = self.suffix(float.suffix(), span);
+                match float.base10_parse::<f64>() {
+                    Ok(value) => LitKind::Float { value, suffix },
+                    Err(_) => {
+                        self.error(diag::unknown_literal(span));
+                        zero
+                    }
+                }
+            }
+            _ => {
+                self.error(diag::unknown_literal(span));
+                zero
+            }
+        };
+        Lit { kind, span }
+    }
+
+    fn suffix(&mut self, suffix: &str, span: proc_macro2::Span) -> Option<Scalar> {
+        if suffix.is_empty() {
+            return None;
+        }
+        let scalar = Scalar::from_name(suffix).filter(|scalar| *scalar != Scalar::Bool);
+        if scalar.is_none() {
+            self.error(diag::literal_suffix(span, suffix));
+        }
+        scalar
+    }
+}

@@ -1,0 +1,58 @@
+//! Parsing: items as syn reads them become the Surface tree.
+//!
+//! Errors accumulate: where a construct is not of the language, its diagnostic is recorded and a placeholder (`_`) takes its
+//! place, so that the rest is checked too. A tree is given out only if there was no error.
+
+mod attributes;
+mod expr;
+mod items;
+mod iter;
+mod literal;
+mod pattern;
+mod signature;
+mod stmt;
+mod transform;
+mod types;
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::syntax::tree::{Function, TypeDefKind};
+
+pub use attributes::{FunctionOptions, parse_options};
+pub use signature::strip_parameter_attributes;
+pub use transform::{TRANSFORMS, parse_transform};
+
+/// Parses a function. Its scope is empty: gathering fills it.
+pub fn parse_function(item: &syn::ItemFn) -> Result<Function, Vec<Diagnostic>> {
+    let mut parser = Parser::default();
+    let function = parser.function(item);
+    parser.errors.gate(function)
+}
+
+/// Parses a struct or alias marked `#[pointful]`.
+pub fn parse_type(item: &syn::Item) -> Result<TypeDefKind, Vec<Diagnostic>> {
+    let mut parser = Parser::default();
+    let kind = parser.type_item(item);
+    parser.errors.gate(kind)
+}
+
+/// Parses a struct or enum that derives `IndexSet`; what the derive itself rejects is taken for a nominal set.
+pub fn parse_index_set(item: &syn::DeriveInput) -> Result<TypeDefKind, Vec<Diagnostic>> {
+    let mut parser = Parser::default();
+    let kind = parser.index_set_item(item);
+    parser.errors.gate(kind)
+}
+
+/// What the parser remembers: the errors so far.
+#[derive(Default)]
+struct Parser {
+    errors: Diagnostics,
+}
+
+impl Parser {
+    fn error(&mut self, diagnostic: Diagnostic) {
+        self.errors.push(diagnostic);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,324 @@
+//! Types and index sets.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::spanned::Spanned;
+
+use super::Parser;
+use crate::diag::syntax as diag;
+use crate::ir::Scalar;
+use crate::syntax::tree::{Expr, ExprKind, Set, SetKind, Type, TypeKind};
+
+impl Parser {
+    pub(super) fn ty(&mut self, ty: &syn::Type) -> Type {
+        let span = ty.span();
+        let kind = match ty {
+            syn::Type::Path(path) => self.path_type(path, span),
+            syn::Type::Reference(reference) => TypeKind::Ref {
+                mutable: reference.mutability.is_some(),
+                inner: Box::new(self.ty(&reference.elem)),
+            },
+            syn::Type::Tuple(tuple) => {
+                TypeKind::Tuple(tuple.elems.iter().map(|elem| self.ty(elem)).collect())
+            }
+            syn::Type::Array(array) => {
+                let elem = self.ty(&array.elem);
+                TypeKind::Array(Box::new(elem), Box::new(self.expr(&array.len)))
+            }
+            syn::Type::Paren(inner) => return self.ty(&inner.elem),
+            syn::Type::Group(inner) => return self.ty(&inner.elem),
+            syn::Type::Infer(_) => TypeKind::Infer,
+            syn::Type::ImplTrait(bounds) => self.impl_type(bounds),
+            syn::Type::BareFn(function) => {
+                let params = function.inputs.iter().map(|arg| self.ty(&arg.ty)).collect();
+                TypeKind::Function(params, Box::new(self.result_type(&function.output, span)))
+            }
+            syn::Type::Slice(_) => self.bad_type(span, "a slice"),
+            syn::Type::TraitObject(_) => self.bad_type(span, "a trait object"),
+            syn::Type::Ptr(_) => self.bad_type(span, "a raw pointer"),
+            syn::Type::Never(_) => self.bad_type(span, "the type `!`"),
+            _ => self.bad_type(span, "this type"),
+        };
+        Type { kind, span }
+    }
+
+    fn bad_type(&mut self, span: Span, what: &str) -> TypeKind {
+        self.error(diag::unsupported_type(span, what));
+        TypeKind::Infer
+    }
+
+    fn result_type(&mut self, output: &syn::ReturnType, span: Span) -> Type {
+        match output {
+            syn::ReturnType::Default => Type {
+                kind: TypeKind::Tuple(Vec::new()),
+                span,
+            },
+            syn::ReturnType::Type(_, ty) => self.ty(ty),
+        }
+    }
+
+    /// `impl Fn(A) -> B + Sync`
+    fn impl_type(&mut self, bounds: &syn::TypeImplTrait) -> TypeKind {
+        for bound in &bounds.bounds {
+            if let syn::TypeParamBound::Trait(bound) = bound
+                && let Some(last) = bound.path.segments.last()
+                && matches!(last.ident.to_string().as_str(), "Fn" | "FnMut" | "FnOnce")
+            {
+                return self.fn_bound(last);
+            }
+        }
+        self.bad_type(bounds.span(), "this `impl Trait`")
+    }
+
+    /// `Fn(A) -> B`
+    pub(super) fn fn_bound(&mut self, segment: &syn::PathSegment) -> TypeKind {
+        let syn::PathArguments::Parenthesized(args) = &segment.arguments else {
+            self.error(diag::type_arguments(
+                segment.span(),
+                &segment.ident.to_string(),
+                "Fn(A) -> B",
+            ));
+            return TypeKind::Infer;
+        };
+        let params = args.inputs.iter().map(|input| self.ty(input)).collect();
+        TypeKind::Function(
+            params,
+            Box::new(self.result_type(&args.output, segment.span())),
+        )
+    }
+
+    fn path_type(&mut self, path: &syn::TypePath, span: Span) -> TypeKind {
+        let Some(last) = path.path.segments.last().filter(|_| path.qself.is_none()) else {
+            return self.bad_type(span, "a qualified path");
+        };
+        let name = last.ident.to_string();
+        if let Some(scalar) = Scalar::from_name(&name) {
+            return TypeKind::Scalar(scalar);
+        }
+        match name.as_str() {
+            "Table" => self.table_type(last, span),
+            "Extent" => match self.type_args(last, "Extent<I>", 1) {
+                Some(args) => TypeKind::Extent(self.set(args[0])),
+                None => TypeKind::Infer,
+            },
+            "Fin" | "Either" | "Dyn" => TypeKind::Set(Box::new(Set {
+                kind: self.set_segment(last),
+                span,
+            })),
+            "i8" | "i16" | "i128" | "isize" | "u16" | "u64" | "u128" | "f16" | "f128" | "char"
+            | "str" => {
+                self.error(diag::unknown_number(span, &name));
+                TypeKind::Infer
+            }
+            "Vec" | "String" | "Option" | "Result" | "Box" | "Rc" | "Arc" | "HashMap"
+            | "BTreeMap" | "Array" | "ArrayView" => {
+                self.error(diag::foreign_type(span, &name));
+                TypeKind::Infer
+            }
+            "Self" => self.bad_type(span, "`Self`"),
+            _ => TypeKind::Path(path.path.clone()),
+        }
+    }
+
+    fn table_type(&mut self, segment: &syn::PathSegment, span: Span) -> TypeKind {
+        let Some(args) = self.type_args(segment, "Table<I, T>", 2) else {
+            return TypeKind::Infer;
+        };
+        let set = self.set(args[0]);
+        if let Some((sets, element)) = nested(args[1]) {
+            let mut axes = vec![text(args[0])];
+            axes.extend(sets.iter().map(|set| text(set)));
+            let flat = format!("Table<({}), {}>", axes.join(", "), text(element));
+            self.error(diag::nested_table(span, &flat));
+            return TypeKind::Infer;
+        }
+        TypeKind::Table(set, Box::new(self.ty(args[1])))
+    }
+
+    /// The type arguments of a word of the language.
+    fn type_args<'a>(
+        &mut self,
+        segment: &'a syn::PathSegment,
+        form: &str,
+        count: usize,
+    ) -> Option<Vec<&'a syn::Type>> {
+        let args: Vec<_> = match &segment.arguments {
+            syn::PathArguments::AngleBracketed(args) => args
+                .args
+                .iter()
+                .filter_map(|arg| match arg {
+                    syn::GenericArgument::Type(ty) => Some(ty),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        if args.len() != count {
+            self.error(diag::type_arguments(
+                segment.span(),
+                &segment.ident.to_string(),
+                form,
+            ));
+            return None;
+        }
+        Some(args)
+    }
+
+    /// An index set where a type stands.
+    pub(super) fn set(&mut self, ty: &syn::Type) -> Set {
+        let span = ty.span();
+        let kind = match ty {
+            syn::Type::Path(path) if path.qself.is_none() => self.set_path(&path.path),
+            syn::Type::Tuple(tuple) if tuple.elems.is_empty() => SetKind::Unit,
+            syn::Type::Tuple(tuple) => {
+                SetKind::Product(tuple.elems.iter().map(|elem| self.set(elem)).collect())
+            }
+            syn::Type::Paren(inner) => return self.set(&inner.elem),
+            syn::Type::Group(inner) => return self.set(&inner.elem),
+            syn::Type::Infer(_) => SetKind::Infer,
+            _ => {
+                self.error(diag::not_a_set(span, "this type"));
+                SetKind::Infer
+            }
+        };
+        Set { kind, span }
+    }
+
+    /// An index set by its path, with type arguments as in a type or, after `in`, with a turbofish.
+    pub(super) fn set_path(&mut self, path: &syn::Path) -> SetKind {
+        let Some(last) = path.segments.last() else {
+            return SetKind::Infer;
+        };
+        match last.ident.to_string().as_str() {
+            "Fin" | "Either" | "Dyn" => self.set_segment(last),
+            "bool" => SetKind::Bool,
+            name @ ("f32" | "f64" | "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8"
+            | "u16" | "u32" | "u64" | "u128" | "usize") => {
+                self.error(diag::number_as_set(path.span(), name));
+                SetKind::Infer
+            }
+            name @ ("Table" | "Extent") => {
+                self.error(diag::not_a_set(path.span(), &format!("`{name}`")));
+                SetKind::Infer
+            }
+            _ => SetKind::Path(path.clone()),
+        }
+    }
+
+    /// `Fin<N>`, `Either<A, B>`, `Dyn`
+    fn set_segment(&mut self, segment: &syn::PathSegment) -> SetKind {
+        match segment.ident.to_string().as_str() {
+            "Fin" => match fin_length(segment) {
+                Some(length) => SetKind::Fin(Box::new(self.length(&length))),
+                None => {
+                    self.error(diag::type_arguments(segment.span(), "Fin", "Fin<N>"));
+                    SetKind::Infer
+                }
+            },
+            "Either" => match self.type_args(segment, "Either<A, B>", 2) {
+                Some(args) => {
+                    SetKind::Either(Box::new(self.set(args[0])), Box::new(self.set(args[1])))
+                }
+                None => SetKind::Infer,
+            },
+            _ => SetKind::Dyn,
+        }
+    }
+
+    /// The length of a `Fin`; braces around it only help rustc's parser.
+    fn length(&mut self, length: &syn::Expr) -> Expr {
+        let parsed = self.expr(length);
+        match parsed.kind {
+            ExprKind::Block(block) if block.stmts.is_empty() => match block.value {
+                Some(value) => *value,
+                None => Expr {
+                    kind: ExprKind::Block(block),
+                    span: parsed.span,
+                },
+            },
+            kind => Expr {
+                kind,
+                span: parsed.span,
+            },
+        }
+    }
+}
+
+/// The argument of `Fin<…>`: a literal, a block, or a path, which syn takes for a type.
+fn fin_length(segment: &syn::PathSegment) -> Option<syn::Expr> {
+    let syn::PathArguments::AngleBracketed(args) = &segment.arguments else {
+        return None;
+    };
+    match args.args.first().filter(|_| args.args.len() == 1)? {
+        syn::GenericArgument::Const(length) => Some(length.clone()),
+        syn::GenericArgument::Type(syn::Type::Path(path)) if path.qself.is_none() => {
+            Some(syn::Expr::Path(syn::ExprPath {
+                attrs: Vec::new(),
+                qself: None,
+                path: path.path.clone(),
+            }))
+        }
+        _ => None,
+    }
+}
+
+/// The axes and the element of a table type that stands inside another one.
+fn nested(element: &syn::Type) -> Option<(Vec<&syn::Type>, &syn::Type)> {
+    let syn::Type::Path(path) = element else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    if last.ident != "Table" {
+        return None;
+    }
+    let syn::PathArguments::AngleBracketed(args) = &last.arguments else {
+        return None;
+    };
+    let mut args = args.args.iter().filter_map(|arg| match arg {
+        syn::GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    let (set, element) = (args.next()?, args.next()?);
+    match nested(element) {
+        Some((mut sets, element)) => {
+            sets.insert(0, set);
+            Some((sets, element))
+        }
+        None => Some((vec![set], element)),
+    }
+}
+
+/// A type as a user writes it.
+fn text(ty: &syn::Type) -> String {
+    let mut out = String::new();
+    for tree in ty.to_token_stream() {
+        write_tree(&mut out, &tree);
+    }
+    out
+}
+
+/// Tokens with spaces after commas and around nothing else, as rustfmt has them in types.
+fn write_tree(out: &mut String, tree: &proc_macro2::TokenTree) {
+    match tree {
+        proc_macro2::TokenTree::Group(group) => {
+            let (open, close) = match group.delimiter() {
+                proc_macro2::Delimiter::Parenthesis => ("(", ")"),
+                proc_macro2::Delimiter::Brace => ("{", "}"),
+                proc_macro2::Delimiter::Bracket => ("[", "]"),
+                proc_macro2::Delimiter::None => ("", ""),
+            };
+            out.push_str(open);
+            for tree in group.stream() {
+                write_tree(out, &tree);
+            }
+            out.push_str(close);
+        }
+        proc_macro2::TokenTree::Punct(punct) => {
+            out.push(punct.as_char());
+            if matches!(punct.as_char(), ',' | ';') {
+                out.push(' ');
+            }
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
