@@ -279,7 +279,8 @@ fn item(
         let element = unit.scalar(acc.target);
         match unit.kind(acc.target) {
             PlaceKind::Buffer => {
-                let new = scalar::combine(acc.monoid, element, &tokens!(*earlier), &tokens!(later));
+                let new =
+                    scalar::combine(acc.monoid, element, &tokens!((*earlier)), &tokens!(later));
                 tokens! {
                     for (earlier, &later) in earlier.#field.iter_mut().zip(later.#field.iter()) {
                         *earlier = #new;

@@ -46,8 +46,8 @@ mod names;
 mod scalar;
 mod shim;
 mod strips;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod unit;
 mod work;
 

@@ -144,6 +144,8 @@ impl Shim<'_> {
                     ParamSource::Owned(access) => {
                         let table = place(access);
                         let buffer = if self.is_borrowed(access) {
+                            // The caller's table stays whole until the function has succeeded.
+                            let table = target(access);
                             tokens!(::core::clone::Clone::clone(&#table).into_parts().2)
                         } else {
                             tokens!(#table.into_parts().2)
@@ -215,11 +217,7 @@ impl Shim<'_> {
         let (result, value) = self.take();
         let buffer = self.buffer(result, value);
         let table = place(access);
-        let target = if access.fields.is_empty() {
-            tokens!(*#table)
-        } else {
-            table.clone()
-        };
+        let target = target(access);
         tokens!(#target = unsafe { #runtime::Table::from_parts(#table.extent(), #table.meta(), #buffer) };)
     }
 
@@ -311,6 +309,16 @@ impl Shim<'_> {
 fn place(access: &Access) -> TokenStream {
     let Access { root, fields, .. } = access;
     tokens!(#root #(.#fields)*)
+}
+
+/// The table that an access reaches behind `&mut`.
+fn target(access: &Access) -> TokenStream {
+    let place = place(access);
+    if access.fields.is_empty() {
+        tokens!(*#place)
+    } else {
+        place
+    }
 }
 
 /// What messages call the carrier of an extent.
