@@ -180,7 +180,7 @@ impl<'a> Axes<'a> {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn not_a_member<I: IndexSet>(extent: Extent<I>) -> ! {
+pub(crate) fn not_a_member<I: IndexSet>(extent: Extent<I>) -> ! {
     panic!(
         "the index is no member of `{}` of size {extent}",
         SetName::<I>::new()

@@ -6,7 +6,7 @@ use super::{Table, check_length};
 use crate::buffer::Buf;
 use crate::error::Error;
 use crate::extent::Extent;
-use crate::index_set::{IndexSet, SetName};
+use crate::index_set::{IndexSet, SetName, not_a_member};
 
 impl<I: IndexSet, K: IndexSet> Table<I, K> {
     /// The table whose elements are the members of `target` with these ordinals, in the vector's own memory.
@@ -85,7 +85,7 @@ impl<I: IndexSet, K: IndexSet> Table<I, K> {
     pub fn set(&mut self, index: I, value: K) {
         let position = index.ordinal(self.extent);
         let Some(stored) = value.to_repr(self.meta) else {
-            panic!("the value is no member of the set that the table's elements belong to");
+            not_a_member(self.target());
         };
         self.data[position] = stored;
     }
