@@ -419,12 +419,9 @@ pub fn not_available(span: Span, what: &str) -> Diagnostic {
 }
 
 /// A constant array indexed by something whose size rustc does not know.
-pub fn constant_table(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(
-        span,
-        format!("the length of the constant `{name}` is not known here"),
-    )
-    .help("index it by members of `Fin<N>`, as in `for k in Fin::<3> { … }`")
+pub fn constant_table(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "the length of this constant array is not known here")
+        .help("index it by members of `Fin<N>`, as in `for k in Fin::<3> { … }`")
 }
 
 /// An array as a result.

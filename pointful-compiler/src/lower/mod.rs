@@ -10,9 +10,14 @@ mod frames;
 mod hir;
 mod infer;
 mod solve;
+#[cfg(any(test, feature = "testing"))]
+pub mod source;
 mod spans;
 mod types;
 mod words;
+
+#[cfg(test)]
+mod tests;
 
 use proc_macro2::{Ident, Span, TokenStream};
 

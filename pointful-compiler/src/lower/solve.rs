@@ -137,6 +137,17 @@ impl Solver {
         }
     }
 
+    /// The type with only type variables replaced.
+    pub(super) fn raw(&self, ty: &Ty) -> Ty {
+        match ty {
+            Ty::Var(v) => match &self.types[*v as usize].bound {
+                Some(bound) => self.raw(bound),
+                None => ty.clone(),
+            },
+            _ => ty.clone(),
+        }
+    }
+
     /// The type of the members of a resolved set.
     pub(super) fn member(&self, set: &Set) -> Ty {
         match set {

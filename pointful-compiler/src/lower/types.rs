@@ -3,6 +3,7 @@
 //! A table keeps how its axes are grouped, because a reduction takes the outermost group: `for (i, j) in _` makes one group of two axes,
 //! two nested `for`s make two groups of one. For everything else `Table<(A, B), T>` and a table of tables are the same.
 
+use super::solve::{SetKind, Solver, TyKind};
 use crate::ir::Scalar;
 use crate::syntax::tree::{Linked, TypeDefKind};
 
@@ -143,13 +144,20 @@ pub(super) struct Printer<'a> {
     pub(super) linked: &'a Linked,
     /// The function's generics by position.
     pub(super) generics: &'a [String],
+    /// What is known of variables.
+    pub(super) solver: &'a Solver,
 }
 
 impl Printer<'_> {
     /// The type, as in a signature.
     pub(super) fn ty(&self, ty: &Ty) -> String {
         match ty {
-            Ty::Var(_) | Ty::Error => "_".into(),
+            Ty::Var(v) => match self.solver.kind(*v) {
+                TyKind::Any => "_".into(),
+                TyKind::Int => "{integer}".into(),
+                TyKind::Float => "{float}".into(),
+            },
+            Ty::Error => "_".into(),
             Ty::Scalar(s) => s.name().into(),
             Ty::Float(k) => self.generic(*k),
             Ty::Member(set) => format!("a member of `{}`", self.set(set)),
@@ -186,6 +194,7 @@ impl Printer<'_> {
     /// The set, as in a signature.
     pub(super) fn set(&self, set: &Set) -> String {
         match set {
+            Set::Var(v) if self.solver.set_kind(*v) != SetKind::Free => "Dyn".into(),
             Set::Var(_) | Set::Error => "_".into(),
             Set::Param(k) => self.generic(*k),
             Set::Named(id) | Set::Record(id, _) => self.named(*id),

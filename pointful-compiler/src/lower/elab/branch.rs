@@ -161,17 +161,20 @@ impl<'a> Elab<'a> {
             self.bind(pattern, val.clone(), span)?;
         }
         let mut test = None;
-        for pattern in &arm.patterns {
-            let fits = self.test(pattern, val, ty, span)?;
-            test = match (test, fits) {
-                (None, fits) => Some(fits),
-                (Some(Some(a)), Some(b)) => Some(Some(self.prim(Prim::Or, &[a, b], span)?)),
-                (Some(_), _) => Some(None),
-            };
-        }
-        let mut test = test.flatten();
-        if rest.is_empty() && arm.guard.is_none() {
-            test = None;
+        if !rest.is_empty() || arm.guard.is_some() {
+            let mut tests = Vec::new();
+            for pattern in &arm.patterns {
+                tests.push(self.test(pattern, val, ty, span)?);
+            }
+            // An alternative that takes every value needs no test, nor do those beside it.
+            if let Some(tests) = tests.into_iter().collect::<Option<Vec<ValueId>>>() {
+                for holds in tests {
+                    test = Some(match test {
+                        None => holds,
+                        Some(before) => self.prim(Prim::Or, &[before, holds], span)?,
+                    });
+                }
+            }
         }
         if let Some(guard) = &arm.guard {
             let holds = match test {

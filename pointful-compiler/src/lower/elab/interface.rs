@@ -10,8 +10,8 @@ use crate::interface::{Access, Carrier, ExtentSource, ParamSource, SetShape, Sha
 use crate::ir::{Elem, Extent, Scalar, SizeId, SpanId, Type};
 use crate::lower::Constant;
 use crate::lower::hir::{self, Function, Origin};
-use crate::lower::infer::path_name;
 use crate::lower::types::{Len, Set, Ty, enum_len};
+use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, TypeDefKind, TypeKind};
 
 impl<'a> Elab<'a> {
@@ -211,7 +211,7 @@ impl<'a> Elab<'a> {
             TypeKind::Ref { inner, .. } => self.unalias(inner),
             TypeKind::Path(path) => {
                 let last = path.segments.last().map(|s| s.ident.to_string());
-                let name = path_name(path);
+                let name = path_key(path);
                 let scope = &self.functions[self.frame.function].tree.scope.types;
                 let id = scope
                     .iter()
@@ -295,14 +295,15 @@ impl<'a> Elab<'a> {
                         ));
                     }
                 };
-                let source = if matches!(written.kind, TypeKind::Array(..)) {
+                let array = matches!(written.kind, TypeKind::Array(..));
+                let source = if array {
                     ParamSource::Array(access.clone(), dims.len())
                 } else if owned {
                     ParamSource::Owned(access.clone())
                 } else {
                     ParamSource::Table(access.clone())
                 };
-                Ok(self.declare(Type::table(elem, dims), source, &access, owned))
+                Ok(self.declare(Type::table(elem, dims), source, &access, owned && !array))
             }
             Ty::Tuple(types) => {
                 let mut parts = Vec::new();
@@ -388,7 +389,7 @@ impl<'a> Elab<'a> {
     /// A constant: a parameter of the program, the same one wherever it is named.
     pub(super) fn constant(&mut self, k: usize, span: SpanId) -> Run<Val<'a>> {
         let constant = &self.functions[self.frame.function].constants[k];
-        let path = path_name(&constant.path);
+        let path = path_key(&constant.path);
         let root = self.constant_tokens(&path);
         let key = root.to_string();
         if let Some((_, value)) = self.constants.iter().find(|(n, _)| *n == key) {
@@ -405,7 +406,7 @@ impl<'a> Elab<'a> {
                 let scalar = self.scalar(&elem, span)?;
                 if self.array_type(&groups, scalar).is_none() {
                     let span = self.at(span);
-                    return self.fail(say::constant_table(span, &path));
+                    return self.fail(say::constant_table(span));
                 }
                 let rank = dims.len();
                 (
@@ -454,7 +455,7 @@ impl<'a> Elab<'a> {
                     let scalar = self.scalar(&elem, SpanId::NONE)?;
                     match self.array_type(&groups, scalar) {
                         Some(tokens) => tokens,
-                        None => return self.fail(say::constant_table(*span, &path_name(path))),
+                        None => return self.fail(say::constant_table(*span)),
                     }
                 }
                 other => {
@@ -465,7 +466,7 @@ impl<'a> Elab<'a> {
             };
             if let Some(last) = path.segments.last() {
                 out.push(Constant {
-                    path: path_name(path),
+                    path: path_key(path),
                     name: last.ident.clone(),
                     ty: tokens,
                 });

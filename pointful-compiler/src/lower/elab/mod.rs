@@ -68,6 +68,8 @@ struct Elab<'a> {
     ordinals: BTreeMap<ValueId, ValueId>,
     /// `usize` values that are known to be the size of an extent.
     sizes: BTreeMap<ValueId, Extent>,
+    /// Sizes of several axes together, as computed last.
+    flat: BTreeMap<Vec<Extent>, ValueId>,
     /// Integer literals.
     literals: BTreeMap<ValueId, i128>,
 }
@@ -97,6 +99,7 @@ pub(super) fn program(shared: Shared<'_>) -> Result<Lowered, Vec<Diagnostic>> {
         constants: Vec::new(),
         ordinals: BTreeMap::new(),
         sizes: BTreeMap::new(),
+        flat: BTreeMap::new(),
         literals: BTreeMap::new(),
     };
     let constants = elab.root();
@@ -171,6 +174,7 @@ impl<'a> Elab<'a> {
         Printer {
             linked: self.linked,
             generics: &self.functions[self.frame.function].generics,
+            solver: &self.functions[self.frame.function].solver,
         }
     }
 
@@ -413,7 +417,13 @@ impl<'a> Elab<'a> {
         {
             return Ok(Extent::Const(sizes.iter().product()));
         }
+        if let Some(total) = self.flat.get(axes).copied()
+            && self.in_scope(total)
+        {
+            return Ok(self.extent_of(total));
+        }
         let total = self.total(axes, span)?;
+        self.flat.insert(axes.to_vec(), total);
         Ok(self.extent_of(total))
     }
 

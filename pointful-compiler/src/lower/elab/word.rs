@@ -101,9 +101,9 @@ impl<'a> Elab<'a> {
             .to_vec();
         let space = self.space(group, span)?;
         let indices = self.tabulate(&inner, span, &mut |s, at| {
-            let line = s.line(table, axes, at, span)?;
-            let extent = s.program.ty(line).dims[0];
-            let ty = Type::scalar(Elem::Index(extent));
+            let flat = s.flat_extent(axes, span)?;
+            let line = s.line(table, axes, flat, at, span)?;
+            let ty = Type::scalar(Elem::Index(flat));
             let found = s.op(PointOp::ArgReduce { max, table: line }, ty, span);
             s.unflatten(found, axes, span)
         })?;
@@ -129,13 +129,13 @@ impl<'a> Elab<'a> {
         &mut self,
         table: ValueId,
         axes: &[Extent],
+        flat: Extent,
         at: &[ValueId],
         span: SpanId,
     ) -> Run<ValueId> {
         if axes.len() == 1 && at.is_empty() {
             return Ok(table);
         }
-        let flat = self.flat_extent(axes, span)?;
         let lines = self.tabulate(&[flat], span, &mut |s, number| {
             let mut indices = s.unflatten(number[0], axes, span)?;
             indices.extend_from_slice(at);
@@ -147,8 +147,9 @@ impl<'a> Elab<'a> {
     /// Leading axes of every leaf made one.
     fn flatten(&mut self, val: &Val<'a>, axes: &[Extent], span: SpanId) -> Run<Vec<ValueId>> {
         let mut out = Vec::new();
+        let flat = self.flat_extent(axes, span)?;
         for table in self.leaves(val, span)? {
-            out.push(self.line(table, axes, &[], span)?);
+            out.push(self.line(table, axes, flat, &[], span)?);
         }
         Ok(out)
     }
@@ -163,7 +164,9 @@ impl<'a> Elab<'a> {
         if axes.len() == 1 {
             return Ok(tables.to_vec());
         }
-        let flat = self.flat_extent(axes, span)?;
+        let Some(flat) = tables.first().map(|t| self.program.ty(*t).dims[0]) else {
+            return Ok(Vec::new());
+        };
         self.tabulate(axes, span, &mut |s, at| {
             let number = s.flat_ordinal(at, axes, span)?;
             let index = s.trust(number, flat, span)?;

@@ -3,13 +3,13 @@
 use proc_macro2::Span;
 
 use super::Infer;
-use super::signature::path_name;
 use crate::diag::lowering as say;
 use crate::ir::Monoid;
 use crate::lower::hir::{Arg, Call, Expr, Instance, Kind};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty, drop_atoms};
 use crate::lower::words::Word;
+use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, ExprKind};
 
 impl<'a> Infer<'_, 'a> {
@@ -23,7 +23,7 @@ impl<'a> Infer<'_, 'a> {
         let ExprKind::Path(path) = &f.kind else {
             return self.apply(f, args, span);
         };
-        let name = path_name(path);
+        let name = path_key(path);
         if self.lookup(&name).is_some() {
             return self.apply(f, args, span);
         }

@@ -5,11 +5,12 @@ use std::rc::Rc;
 use proc_macro2::Span;
 
 use super::Infer;
-use super::signature::{last_name, path_name, path_span};
+use super::signature::{last_name, path_span};
 use crate::diag::lowering as say;
 use crate::lower::hir::{Block, Closure, Constant, Expr, Kind, Origin, Value};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty};
+use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, ExprKind, GenericKind, TypeDefKind};
 
 impl<'a> Infer<'_, 'a> {
@@ -128,7 +129,7 @@ impl<'a> Infer<'_, 'a> {
 
     /// A path as a value: a variable, an index set, a function, a constant.
     fn path(&mut self, path: &'a syn::Path, span: Span) -> Expr {
-        let name = path_name(path);
+        let name = path_key(path);
         if let Some(id) = self.lookup(&name) {
             let ty = self.local(id).ty.clone();
             return self.made(Kind::Local(id), ty, span);
@@ -181,21 +182,21 @@ impl<'a> Infer<'_, 'a> {
             (StdConstant::Float(x), _) => Value::Float(x),
             (StdConstant::PerType(name), Some(scalar)) => match type_constant(scalar, name) {
                 Some(value) => value,
-                None => return self.fail(say::unknown_name(span, &path_name(path))),
+                None => return self.fail(say::unknown_name(span, &path_key(path))),
             },
             (StdConstant::PerType(_), None) => {
-                return self.fail(say::unknown_name(span, &path_name(path)));
+                return self.fail(say::unknown_name(span, &path_key(path)));
             }
         };
         self.made(Kind::Lit(value), ty, span)
     }
 
     fn constant(&mut self, path: &'a syn::Path, span: Span) -> Expr {
-        let name = path_name(path);
+        let name = path_key(path);
         let known = self
             .constants
             .iter()
-            .position(|c| path_name(&c.path) == name);
+            .position(|c| path_key(&c.path) == name);
         let id = known.unwrap_or_else(|| {
             let ty = self.unknown(span);
             self.constants.push(Constant {
@@ -482,7 +483,7 @@ impl<'a> Infer<'_, 'a> {
         span: Span,
     ) -> Expr {
         let Some(id) = self.type_of_path(path) else {
-            return self.fail(say::unknown_type(path_span(path), &path_name(path)));
+            return self.fail(say::unknown_type(path_span(path), &path_key(path)));
         };
         let linked = self.shared.linked;
         let (declared, ty) = match &linked.types[id].kind {
@@ -498,7 +499,7 @@ impl<'a> Infer<'_, 'a> {
                 (declared, Ty::Member(set))
             }
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => {
-                return self.fail(say::not_a_struct(path_span(path), &path_name(path)));
+                return self.fail(say::not_a_struct(path_span(path), &path_key(path)));
             }
         };
         let mut given = Vec::new();

@@ -3,12 +3,12 @@
 use proc_macro2::Span;
 
 use super::Infer;
-use super::ops::Question;
-use super::signature::path_name;
+use super::ops::{Question, sign};
 use crate::diag::lowering as say;
 use crate::lower::hir::{Expr, Kind, LocalId, Origin, Place, Step};
 use crate::lower::solve::{Clash, TyKind};
 use crate::lower::types::{Set, Ty, drop_atoms};
+use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, BinaryOp, ExprKind};
 
 impl<'a> Infer<'_, 'a> {
@@ -135,12 +135,15 @@ impl<'a> Infer<'_, 'a> {
                     self.components(part, at, out);
                 }
             }
+            // As it was made, so that a set variable can say why it was bound.
+            Ty::Member(_) => out.push((self.solver.raw(ty), at)),
             other => out.push((other, at)),
         }
     }
 
     /// Whether an index fits the set of its axis; reports if not.
     fn index_one(&mut self, base: &Ty, k: usize, axis: &Set, index: &Ty, at: Span) -> bool {
+        let raw = self.solver.raw(index);
         let index = self.solver.shallow(index);
         let found = match &index {
             Ty::Error => return true,
@@ -170,7 +173,11 @@ impl<'a> Infer<'_, 'a> {
             .solver
             .why
             .replace(format!("its set was inferred where it indexes {place}"));
-        let result = self.solver.unify_sets(&found, axis);
+        let written = match &raw {
+            Ty::Member(set) => set,
+            _ => &found,
+        };
+        let result = self.solver.unify_sets(written, axis);
         self.solver.why = why;
         if let Err(clash) = result {
             let mut diagnostic =
@@ -191,7 +198,7 @@ impl<'a> Infer<'_, 'a> {
         match &e.kind {
             ExprKind::Paren(inner) | ExprKind::Deref(inner) => self.place(inner),
             ExprKind::Path(path) => {
-                let name = path_name(path);
+                let name = path_key(path);
                 let Some(local) = self.lookup(&name) else {
                     self.report(say::unknown_name(e.span, &name));
                     return None;
@@ -309,6 +316,14 @@ impl<'a> Infer<'_, 'a> {
                 } else {
                     let question = Question::Binary(op, target.ty.clone(), value_expr.ty.clone());
                     let result = self.ask(question, op_span);
+                    let moved = matches!(self.solver.shallow(&result), Ty::Offset(_));
+                    if moved && !matches!(self.solver.shallow(&target.ty), Ty::Offset(_)) {
+                        let (left, right) = (self.show(&target.ty), self.show(&value_expr.ty));
+                        return self.fail(
+                            say::binary(op_span, sign(op), &left, &right)
+                                .help("`.ordinal()` is a member's number"),
+                        );
+                    }
                     let ty = target.ty.clone();
                     self.expect(&ty, &result, value.span, || {
                         "the place keeps its type".into()
@@ -374,7 +389,7 @@ impl<'a> Infer<'_, 'a> {
 /// The variable at the root of a place.
 fn root_name(e: &tree::Expr) -> Option<String> {
     match &e.kind {
-        ExprKind::Path(path) => Some(path_name(path)),
+        ExprKind::Path(path) => Some(path_key(path)),
         ExprKind::Paren(inner)
         | ExprKind::Deref(inner)
         | ExprKind::Field(inner, _)

@@ -4,11 +4,11 @@ use proc_macro2::Span;
 
 use super::Infer;
 use super::expr::tail_span;
-use super::signature::path_name;
 use crate::diag::lowering as say;
 use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over, Pattern, Value};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty, enum_len};
+use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, Iter, LoopAttr};
 
 /// What a `for` runs over, as far as inference has gone.
@@ -125,7 +125,7 @@ impl<'a> Infer<'_, 'a> {
             return Set::product(parts.iter().map(|p| self.loop_set(p)).collect());
         }
         if let tree::SetKind::Path(path) = &set.kind {
-            let name = path_name(path);
+            let name = path_key(path);
             if let Some(local) = self.lookup(&name) {
                 self.settle();
                 let ty = self.solver.shallow(&self.local(local).ty.clone());
@@ -206,31 +206,24 @@ impl<'a> Infer<'_, 'a> {
             };
             return source(over, Ty::Member(of));
         }
-        let (Some(last), Some(end_tree)) = (last, end) else {
+        let Some(last) = last else {
             self.report(say::endless_range(span));
             return poisoned();
         };
         let ty = last.ty.clone();
-        if let Some(first) = &first
-            && !self.expect(&ty, &first.ty, start.map_or(span, |e| e.span), || {
+        for (bound, e) in [(first.as_ref(), start), (Some(&last), end)] {
+            let (Some(bound), Some(e)) = (bound, e) else {
+                continue;
+            };
+            if !self.is_bound(&bound.ty, e.span) {
+                return poisoned();
+            }
+        }
+        if let (Some(first), Some(e)) = (&first, end)
+            && !self.expect(&first.ty, &ty, e.span, || {
                 "both ends of a range are of one type".into()
             })
         {
-            return poisoned();
-        }
-        let integer = match self.solver.shallow(&ty) {
-            Ty::Scalar(s) => s.is_int(),
-            Ty::Var(v) => match self.solver.kind(v) {
-                TyKind::Int => true,
-                TyKind::Any => self.solver.unify(&ty, &Ty::USIZE).is_ok(),
-                TyKind::Float => false,
-            },
-            Ty::Error => return poisoned(),
-            _ => false,
-        };
-        if !integer {
-            let shown = self.show(&ty);
-            self.report(say::range_bounds(end_tree.span, &shown));
             return poisoned();
         }
         let over = Over::Ints {
@@ -239,6 +232,26 @@ impl<'a> Infer<'_, 'a> {
             inclusive,
         };
         source(over, ty)
+    }
+
+    /// Whether a type may bound a range; what is not known yet is a length. Reports if not.
+    fn is_bound(&mut self, ty: &Ty, span: Span) -> bool {
+        let found = self.solver.shallow(ty);
+        let integer = match &found {
+            Ty::Scalar(s) => s.is_int(),
+            Ty::Var(v) => match self.solver.kind(*v) {
+                TyKind::Int => true,
+                TyKind::Any => self.solver.unify(ty, &Ty::USIZE).is_ok(),
+                TyKind::Float => false,
+            },
+            Ty::Error => return false,
+            _ => false,
+        };
+        if !integer {
+            let shown = self.show(&found);
+            self.report(say::range_bounds(span, &shown));
+        }
+        integer
     }
 
     pub(super) fn while_loop(

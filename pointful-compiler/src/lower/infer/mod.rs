@@ -15,7 +15,6 @@ mod signature;
 use proc_macro2::Span;
 
 use self::ops::Deferred;
-pub(super) use self::signature::path_name;
 use super::hir::{Block, Constant, Expr, Function, Kind, Local, LocalId, Origin, Stmt};
 use super::solve::{Clash, SetKind, Solver, TyKind};
 use super::spans::Spans;
@@ -156,6 +155,7 @@ impl<'s, 'a> Infer<'s, 'a> {
         Printer {
             linked: self.shared.linked,
             generics: &self.generics,
+            solver: &self.solver,
         }
     }
 
@@ -176,7 +176,6 @@ impl<'s, 'a> Infer<'s, 'a> {
     fn show_set(&self, set: &Set) -> String {
         let set = self.solver.set(set);
         match set {
-            Set::Var(v) if self.solver.set_kind(v) != SetKind::Free => "`Dyn`".into(),
             Set::Range(_) => "a range of its own".into(),
             set => format!("`{}`", self.printer().set(&set)),
         }

@@ -89,28 +89,42 @@ impl<'a> Infer<'_, 'a> {
         });
     }
 
-    /// What is still open at the end: operands of an operator are of one type; nothing else can be guessed.
+    /// What is still open at the end, innermost first: operands of an operator are of one type; nothing else can be guessed.
     pub(super) fn settle_at_last(&mut self) {
-        while let Some(question) = self.deferred.pop() {
-            match &question.question {
-                Question::Binary(_, l, r) if self.solver.shallow(l) != self.solver.shallow(r) => {
-                    let (l, r) = (l.clone(), r.clone());
-                    self.expect(&l, &r, question.span, || {
-                        "both operands are of one type".into()
-                    });
-                    self.deferred.push(question);
-                    self.settle();
-                }
-                Question::Binary(..)
-                | Question::Unary(..)
-                | Question::Method(..)
-                | Question::Index(..) => {
-                    self.report(say::unknown_operand(question.span));
+        loop {
+            self.settle();
+            if self.deferred.is_empty() {
+                return;
+            }
+            let question = self.deferred.remove(0);
+            if let Question::Binary(_, l, r) = &question.question {
+                let (l, r) = (l.clone(), r.clone());
+                self.expect(&l, &r, question.span, || {
+                    "both operands are of one type".into()
+                });
+            }
+            match self.answer(&question.question, question.span) {
+                Some(ty) => self.settled(&question, &ty),
+                None => {
+                    let diagnostic = match &question.question {
+                        Question::Index(base, _) if self.is_constant(base) => {
+                            say::constant_table(question.span)
+                        }
+                        _ => say::unknown_operand(question.span),
+                    };
+                    self.report(diagnostic);
                     let _ = self.solver.unify(&question.result, &Ty::Error);
-                    self.settle();
                 }
             }
         }
+    }
+
+    /// Whether a type not known is that of a constant.
+    fn is_constant(&self, ty: &Ty) -> bool {
+        let ty = self.solver.shallow(ty);
+        self.constants
+            .iter()
+            .any(|c| self.solver.shallow(&c.ty) == ty)
     }
 
     // ---- operators ----

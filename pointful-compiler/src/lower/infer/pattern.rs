@@ -2,12 +2,13 @@
 
 use super::Infer;
 use super::expr::pattern_span;
-use super::signature::{last_name, path_name, path_span};
+use super::signature::{last_name, path_span};
 use crate::diag::lowering as say;
 use crate::lower::hir::{Origin, Pattern, Value};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty};
 use crate::syntax::tree;
+use crate::syntax::tree::path_key;
 
 impl<'a> Infer<'_, 'a> {
     /// Binds the names of a pattern that takes a value of this type apart.
@@ -32,7 +33,7 @@ impl<'a> Infer<'_, 'a> {
             }
             tree::Pattern::Variant { path, inner, span } => {
                 if !inner.is_empty() {
-                    let what = format!("the pattern `{}(…)`", path_name(path));
+                    let what = format!("the pattern `{}(…)`", path_key(path));
                     self.report(say::not_available(*span, &what));
                     for part in inner {
                         self.pattern(part, &Ty::Error, origin);
@@ -57,7 +58,7 @@ impl<'a> Infer<'_, 'a> {
                         Pattern::Wild
                     }
                     None => {
-                        self.report(say::unknown_name(path_span(path), &path_name(path)));
+                        self.report(say::unknown_name(path_span(path), &path_key(path)));
                         Pattern::Wild
                     }
                 }
@@ -154,7 +155,7 @@ impl<'a> Infer<'_, 'a> {
                 let shown = self.show(ty);
                 self.report(say::struct_pattern(
                     path_span(path),
-                    &path_name(path),
+                    &path_key(path),
                     &shown,
                 ));
                 for (_, pattern) in fields {

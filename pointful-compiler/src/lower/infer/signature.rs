@@ -7,18 +7,7 @@ use crate::diag::lowering as say;
 use crate::ir::Scalar;
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty};
-use crate::syntax::tree::{self, GenericKind, TypeDefKind};
-
-/// A path as gathering prints it: without spaces and without generic arguments.
-pub(in crate::lower) fn path_name(path: &syn::Path) -> String {
-    let segments: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
-    let lead = if path.leading_colon.is_some() {
-        "::"
-    } else {
-        ""
-    };
-    format!("{lead}{}", segments.join("::"))
-}
+use crate::syntax::tree::{self, GenericKind, TypeDefKind, path_key};
 
 /// The last name of a path.
 pub(in crate::lower) fn last_name(path: &syn::Path) -> String {
@@ -109,7 +98,7 @@ impl<'a> Infer<'_, 'a> {
                 }
             },
             tree::ExprKind::Path(path) => {
-                let name = path_name(path);
+                let name = path_key(path);
                 match self.generic(&name) {
                     Some((k, GenericKind::Const)) => Set::Fin(Len::Param(k)),
                     Some(_) => {
@@ -137,7 +126,7 @@ impl<'a> Infer<'_, 'a> {
 
     /// The linked type that a path means.
     pub(super) fn type_of_path(&self, path: &syn::Path) -> Option<usize> {
-        let name = path_name(path);
+        let name = path_key(path);
         let in_scope = self.tree.scope.types.iter().find(|(n, _)| *n == name);
         in_scope.map(|(_, id)| *id).or_else(|| {
             let last = last_name(path);
@@ -147,7 +136,7 @@ impl<'a> Infer<'_, 'a> {
     }
 
     fn path_type(&mut self, path: &'a syn::Path, dynamic: SetKind) -> Ty {
-        let name = path_name(path);
+        let name = path_key(path);
         match self.generic(&name) {
             Some((k, GenericKind::IndexSet)) => return Ty::Member(Set::Param(k)),
             Some((k, GenericKind::Float)) => return Ty::Float(k),
@@ -193,7 +182,7 @@ impl<'a> Infer<'_, 'a> {
 
     /// The set that a path means: a generic, a derived set or an alias of one.
     pub(super) fn path_set(&mut self, path: &'a syn::Path, dynamic: SetKind) -> Set {
-        let name = path_name(path);
+        let name = path_key(path);
         match self.generic(&name) {
             Some((k, GenericKind::IndexSet)) => return Set::Param(k),
             Some((_, GenericKind::Float | GenericKind::Const | GenericKind::Function(..))) => {

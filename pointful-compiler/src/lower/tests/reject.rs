@@ -1,0 +1,490 @@
+//! Programs that are rejected: the message, and the token it points at.
+
+use super::{lower_source, rendered};
+
+/// Holds that the source is rejected with exactly these errors, each at the token given by what it begins with.
+fn rejects(source: &str, want: &[(&str, &str)]) {
+    let errors = match lower_source(source) {
+        Ok(lowered) => panic!("accepted:\n{}", crate::ir::print(&lowered.program)),
+        Err(errors) => errors,
+    };
+    let lines: Vec<&str> = source.lines().collect();
+    let found: Vec<(&str, String)> = errors
+        .iter()
+        .map(|error| {
+            let start = error.span.start();
+            let line = lines.get(start.line.wrapping_sub(1)).copied().unwrap_or("");
+            let at = line
+                .char_indices()
+                .nth(start.column)
+                .map_or(line.len(), |(at, _)| at);
+            (
+                &line[at..],
+                format!(
+                    "{}{}",
+                    error.message,
+                    error
+                        .help
+                        .iter()
+                        .map(|h| format!("\n{h}"))
+                        .collect::<String>()
+                ),
+            )
+        })
+        .collect();
+    assert_eq!(found.len(), want.len(), "{}", rendered(&errors));
+    for ((token, message), (want_token, want_message)) in found.iter().zip(want) {
+        assert!(
+            token.starts_with(want_token),
+            "at `{token}`, not `{want_token}`\n{}",
+            rendered(&errors)
+        );
+        assert!(
+            message.contains(want_message),
+            "{message}\nlacks\n{want_message}"
+        );
+    }
+}
+
+#[test]
+fn an_integer_literal_is_not_a_float() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { 2 * x[i] }) }",
+        &[(
+            "* x[i]",
+            "`*` does not apply to an integer and `f64`\nwrite the literal with a point",
+        )],
+    );
+}
+
+#[test]
+fn axes_swapped_in_an_index() {
+    rejects(
+        "fn f<R: IndexSet, C: IndexSet>(x: &Table<(R, C), f64>) -> f64 { sum(for i in R { sum(for j in C { x[j][i] }) }) }",
+        &[(
+            "j]",
+            "this index is a member of `C`, but axis 1 of `Table<(R, C), f64>` is over `R`",
+        )],
+    );
+}
+
+#[test]
+fn an_inferred_set_says_where_it_came_from() {
+    rejects(
+        "fn f<R: IndexSet, C: IndexSet>(y: &Table<R, f64>, z: &Table<C, f64>) -> f64 { sum(for i in _ { y[i] + z[i] }) }",
+        &[(
+            "i] })",
+            "is over `C`\nits set was inferred where it indexes axis 1 of `Table<R, f64>`",
+        )],
+    );
+}
+
+#[test]
+fn too_many_indices() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, i: N, j: N) -> f64 { x[(i, j)] }",
+        &[("j)]", "2 indices for `Table<N, f64>`, which has 1 axis")],
+    );
+}
+
+#[test]
+fn too_few_indices() {
+    rejects(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, i: N) -> f64 { x[i] }",
+        &[(
+            "x[i]",
+            "expected `f64`, found `Table<M, f64>`\n`f` returns `f64`",
+        )],
+    );
+}
+
+#[test]
+fn a_scalar_is_not_indexed() {
+    rejects(
+        "fn f(x: f64) -> f64 { x[0] }",
+        &[("x[0]", "`f64` cannot be indexed")],
+    );
+}
+
+#[test]
+fn a_float_is_no_index() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { x[x[0]] }",
+        &[("x[0]", "`f64` cannot be an index")],
+    );
+}
+
+#[test]
+fn a_dropped_table() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { for i in N { x[i] } - 1.0 }",
+        &[(
+            "for i",
+            "this `for` gives `Table<N, f64>` that is not used\nin Rust a statement ends with the brace",
+        )],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { for i in N { x[i] } 1.0 }",
+        &[("for i", "bind it with `let`")],
+    );
+}
+
+#[test]
+fn assignment_to_an_immutable_variable() {
+    rejects(
+        "fn f(x: f64) -> f64 { let y = x; y = 2.0; y }",
+        &[("y = 2.0", "`y` is not mutable\ndeclare it as `mut y`")],
+    );
+    rejects(
+        "fn f<N: IndexSet>(u: Table<N, f64>) -> Table<N, f64> { for i in N { u[i] = 2.0; } u }",
+        &[("u[i]", "`u` is not mutable")],
+    );
+}
+
+#[test]
+fn a_write_through_a_shared_reference() {
+    rejects(
+        "fn f<N: IndexSet>(u: &Table<N, f64>) { for i in N { u[i] += 2.0; } }",
+        &[("u[i]", "`u` is a shared reference")],
+    );
+}
+
+#[test]
+fn a_closure_that_assigns() {
+    rejects(
+        "fn f(x: f64) -> f64 { let mut y = x; let g = |z: f64| { y = z; z }; g(y) }",
+        &[("y = z", "a closure cannot assign to `y`")],
+    );
+}
+
+#[test]
+fn a_wrong_number_of_arguments() {
+    rejects(
+        "fn g(a: f64, b: f64) -> f64 { a + b }\nfn f(x: f64) -> f64 { g(x) + sum(x, x) }",
+        &[
+            ("g(x)", "`g` takes 2 arguments, not 1"),
+            ("sum(x", "`sum` takes 1 argument, not 2"),
+        ],
+    );
+    rejects(
+        "fn f(x: f64) -> f64 { x.max(1.0, 2.0) }",
+        &[("max", "`max` takes 1 argument, not 2")],
+    );
+}
+
+#[test]
+fn an_argument_of_another_type() {
+    rejects(
+        "fn g(a: f64, n: usize) -> f64 { a }\nfn f(x: f64) -> f64 { g(x, x) + g(1, 2) }",
+        &[
+            (
+                "x) + g",
+                "expected `usize`, found `f64`\nthe parameter `n` of `g` is `usize`\nconvert it with `as usize`",
+            ),
+            ("1, 2", "expected `f64`, found an integer"),
+        ],
+    );
+}
+
+#[test]
+fn an_argument_over_another_set() {
+    rejects(
+        "fn g<N: IndexSet>(a: &Table<N, f64>, b: &Table<N, f64>) -> f64 { sum(a * b) }\nfn f<A: IndexSet, B: IndexSet>(x: &Table<A, f64>, y: &Table<B, f64>) -> f64 { g(x, y) }",
+        &[("y) }", "expected `Table<A, f64>`, found `Table<B, f64>`")],
+    );
+}
+
+#[test]
+fn an_unknown_method() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { x.sum() + x[0].frobnicate() }",
+        &[
+            (
+                "sum()",
+                "no method `sum` on `Table<N, f64>`\nreductions are functions: `sum(t)`",
+            ),
+            ("frobnicate", "no method `frobnicate` on `f64`"),
+        ],
+    );
+}
+
+#[test]
+fn a_method_of_other_scalars() {
+    rejects(
+        "fn f(n: i64) -> i64 { n.sqrt() }",
+        &[("sqrt", "`sqrt` is a method of floats, not of `i64`")],
+    );
+}
+
+#[test]
+fn an_unknown_field() {
+    rejects(
+        "struct Model { w: f64 }\nfn f(m: &Model) -> f64 { m.v + (m.w, 1.0).2 }",
+        &[
+            ("v + ", "no field `v` in `Model`"),
+            ("2 }", "no field `2` in `(f64, {float})`"),
+        ],
+    );
+}
+
+#[test]
+fn a_name_that_means_nothing() {
+    rejects(
+        "fn f(x: f64) -> f64 { x + nothing }",
+        &[("nothing", "`nothing` is not defined here")],
+    );
+}
+
+#[test]
+fn a_function_that_is_not_annotated() {
+    rejects(
+        "fn f(x: f64) -> f64 { helper(x) }",
+        &[("helper", "`helper` is not a `#[pointful]` function")],
+    );
+}
+
+#[test]
+fn nothing_determines_a_set() {
+    rejects(
+        "fn f(x: f64) -> f64 { sum(for i in _ { x }) }",
+        &[("_ {", "nothing says which index set this is")],
+    );
+}
+
+#[test]
+fn nothing_determines_an_extent() {
+    rejects(
+        "fn f<N: IndexSet>(x: f64) -> Table<N, f64> { for i in N { x } }",
+        &[(
+            "for i",
+            "nothing says how large `N` is\nadd a parameter `n: Extent<N>`",
+        )],
+    );
+}
+
+#[test]
+fn a_table_over_a_dependent_range_is_not_stored() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let t = for i in N { for j in ..i { x[j] } }; 1.0 }",
+        &[(
+            "for i in N",
+            "a table over a range that depends on the loop cannot be stored",
+        )],
+    );
+}
+
+#[test]
+fn an_accumulator_is_not_read() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {\n    let mut a = Accum::zero();\n    for i in N { a[i] += x[i]; let y = a[i] * 2.0; }\n    a.get()\n}",
+        &[("a[i] * 2.0", "an accumulator cannot be read before `get()`")],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {\n    let mut a = Accum::zero();\n    for i in N { a += x[i]; }\n    a + 1.0\n}",
+        &[("+ 1.0", "`+` does not apply to an accumulator and a float")],
+    );
+}
+
+#[test]
+fn get_stands_with_its_accumulator() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {\n    let mut a = Accum::zero();\n    for i in N { a += x[i]; let y = a.get(); }\n    1.0\n}",
+        &[(
+            "a.get()",
+            "`get()` of `a` stands in another block than its `let`",
+        )],
+    );
+}
+
+#[test]
+fn an_accumulator_is_taken_once() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {\n    let mut a = Accum::zero();\n    for i in N { a += x[i]; }\n    a.get() + a.get()\n}",
+        &[("a.get()", "`a` was already taken with `get()`")],
+    );
+}
+
+#[test]
+fn an_accumulator_is_only_added_to() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {\n    let mut a = Accum::prod();\n    for i in N { a *= x[i]; }\n    a.get()\n}",
+        &[("*= x", "an accumulator can only be added to")],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {\n    let mut a = Accum::max();\n    for i in N { a += x[i]; }\n    a.get()\n}",
+        &[("a += x", "this accumulator does not add\n`put(v)`")],
+    );
+}
+
+#[test]
+fn frames_that_do_not_agree() {
+    rejects(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, y: &Table<M, f64>) -> f64 { sum(x + y) }",
+        &[(
+            "+ y",
+            "the axes of the operands do not agree: `N` against `M`",
+        )],
+    );
+}
+
+#[test]
+fn a_condition_is_a_truth_value() {
+    rejects(
+        "fn f(x: f64, n: usize) -> f64 { if n { x } else { x } }",
+        &[(
+            "n {",
+            "expected `bool`, found `usize`\na condition is a `bool`",
+        )],
+    );
+}
+
+#[test]
+fn branches_of_one_type() {
+    rejects(
+        "fn f(x: f64, n: usize) -> f64 { if x > 0.0 { x } else { n } }",
+        &[(
+            "n }",
+            "expected `f64`, found `usize`\nboth branches of an `if`",
+        )],
+    );
+}
+
+#[test]
+fn members_are_not_numbers() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, i: N) -> f64 { (i * 2) as f64 + i as f64 }",
+        &[
+            (
+                "* 2",
+                "`*` does not apply to a member of `N` and an integer\n`.ordinal()` is a member's number",
+            ),
+            ("i as f64", "a member of `N` cannot be cast"),
+        ],
+    );
+}
+
+#[test]
+fn members_of_two_sets_are_not_compared() {
+    rejects(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, i: N, j: M) -> bool { i == j }",
+        &[("== j", "`N` and `M` are different index sets")],
+    );
+}
+
+#[test]
+fn a_number_of_iterations_is_a_range() {
+    rejects(
+        "fn f(n: usize) -> f64 { sum(for i in n { 1.0 }) + sum(for i in 0..2.0 { 1.0 }) }",
+        &[
+            (
+                "n {",
+                "a `for` does not run over `usize`\nfor a number of iterations write `0..n`",
+            ),
+            (
+                "2.0 {",
+                "a range runs over integers or members of an index set, not a float",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn min_of_two_values_is_a_method() {
+    rejects(
+        "fn f(x: f64) -> f64 { min(x, 1.0) }",
+        &[(
+            "min(x",
+            "`min` reduces one table\nthe min of two values is the method `a.min(b)`",
+        )],
+    );
+}
+
+#[test]
+fn a_reduction_takes_a_table() {
+    rejects(
+        "fn f(x: f64) -> f64 { sum(x) + any(x) }",
+        &[
+            ("x) + ", "`sum` takes a table, not `f64`"),
+            ("x) }", "`any` takes a table, not `f64`"),
+        ],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> bool { any(x) }",
+        &[("x) }", "`any` does not apply to a table of `f64`")],
+    );
+}
+
+#[test]
+fn a_literal_out_of_range() {
+    rejects(
+        "fn f(x: u8) -> u8 { x + 256 }",
+        &[("256", "this literal is out of range for `u8`")],
+    );
+}
+
+#[test]
+fn a_pattern_of_another_shape() {
+    rejects(
+        "fn f(x: f64) -> f64 { let (a, b, c) = (x, x); a }",
+        &[(
+            "(a, b, c)",
+            "a pattern of 3 parts does not fit `(f64, f64)`",
+        )],
+    );
+}
+
+#[test]
+fn a_match_covers_every_value() {
+    rejects(
+        "#[derive(IndexSet)] enum Channel { R, G, B }\nfn f(c: Channel) -> f64 { match c { Channel::R => 1.0, Channel::G => 2.0 } }",
+        &[("c {", "this `match` does not cover every value")],
+    );
+    rejects(
+        "#[derive(IndexSet)] enum Channel { R, G, B }\nfn f(c: Channel) -> f64 { match c { Channel::X => 1.0, _ => 2.0 } }",
+        &[("X =>", "`Channel` has no member `X`")],
+    );
+}
+
+#[test]
+fn the_length_of_a_constant_array() {
+    rejects(
+        "fn f(x: f64) -> f64 { x * WEIGHTS[0] }",
+        &[(
+            "WEIGHTS[0]",
+            "the length of this constant array is not known here",
+        )],
+    );
+}
+
+#[test]
+fn casts_that_rust_has_not() {
+    rejects(
+        "fn f(x: f64, b: bool) -> f64 { let c = x as bool; b as f64 }",
+        &[
+            ("x as bool", "a number cannot be cast to `bool`"),
+            ("b as f64", "a `bool` cannot be cast to `f64`"),
+        ],
+    );
+}
+
+#[test]
+fn two_mistakes_are_two_errors() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {\n    let a = x.nothing();\n    let b = a * 2.0 + a.sin();\n    let c = 1 + 1.0;\n    sum(for i in N { a * b + c })\n}",
+        &[
+            ("nothing", "no method `nothing`"),
+            ("+ 1.0", "`+` does not apply to an integer and a float"),
+        ],
+    );
+}
+
+#[test]
+fn dyn_is_no_nominal_set() {
+    rejects(
+        "#[derive(IndexSet)] struct Pixel(usize);\nfn g(x: &Table<Dyn, f64>) -> f64 { sum(x) }\nfn f(x: &Table<Pixel, f64>) -> f64 { g(x) }",
+        &[(
+            "x) }",
+            "expected `Table<Dyn, f64>`, found `Table<Pixel, f64>`",
+        )],
+    );
+}
