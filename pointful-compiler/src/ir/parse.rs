@@ -12,7 +12,7 @@ mod point;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use lexer::{Token, lex};
+use lexer::{Lexeme, Token, lex};
 
 use super::print::Print;
 use super::typing::Typing;
@@ -93,7 +93,7 @@ pub fn parse<S: Parse>(text: &str) -> Result<Program<S>, ParseError> {
 
 /// A program being parsed.
 pub struct Parser<S: Stage> {
-    tokens: Vec<(Token, usize)>,
+    tokens: Vec<Lexeme>,
     next: usize,
     pub(crate) program: Program<S>,
     values: BTreeMap<String, ValueId>,
@@ -110,7 +110,7 @@ impl<S: Parse> Parser<S> {
         let at = self
             .tokens
             .get(self.next.saturating_sub(1))
-            .map_or(text.len(), |&(_, at)| at);
+            .map_or(text.len(), |lexeme| lexeme.at);
         let before = &text[..at];
         let line = before.matches('\n').count() + 1;
         let start = before.rfind('\n').map_or(0, |n| n + 1);
@@ -203,7 +203,9 @@ impl<S: Parse> Parser<S> {
         let start = self.next;
         let word = self.word()?;
         let op = S::parse_op(self, &word)?;
-        let guard = if self.accept("if") {
+        // A guard stands on the line of its operation; an `if` on the next line is a statement.
+        let same_line = self.tokens.get(self.next).is_some_and(|t| !t.first);
+        let guard = if same_line && self.accept("if") {
             Some(self.value()?)
         } else {
             None
@@ -257,8 +259,12 @@ impl<S: Parse> Parser<S> {
         Ok(())
     }
 
+    fn token(&self) -> Option<&Token> {
+        self.tokens.get(self.next).map(|lexeme| &lexeme.token)
+    }
+
     fn peek_value(&self) -> bool {
-        matches!(self.tokens.get(self.next), Some((Token::Value(_), _)))
+        matches!(self.token(), Some(Token::Value(_)))
     }
 
     /// A value where it is used: `%3`, or a parameter's name.
@@ -448,7 +454,7 @@ impl<S: Parse> Parser<S> {
     }
 
     pub(crate) fn peek_text(&self) -> bool {
-        matches!(self.tokens.get(self.next), Some((Token::Text(_), _)))
+        matches!(self.token(), Some(Token::Text(_)))
     }
 
     pub(crate) fn monoid(&mut self) -> Parsed<Monoid> {
@@ -499,9 +505,9 @@ impl<S: Parse> Parser<S> {
 
     /// The next token if it is a word or punctuation.
     pub(crate) fn peek(&self) -> Option<&str> {
-        match self.tokens.get(self.next) {
-            Some((Token::Word(word), _)) => Some(word),
-            Some((Token::Punct(punct), _)) => Some(punct),
+        match self.token() {
+            Some(Token::Word(word)) => Some(word),
+            Some(Token::Punct(punct)) => Some(punct),
             _ => None,
         }
     }
@@ -521,7 +527,7 @@ impl<S: Parse> Parser<S> {
     }
 
     fn advance(&mut self) -> Parsed<Token> {
-        let token = self.tokens.get(self.next).map(|(token, _)| token.clone());
+        let token = self.token().cloned();
         self.next += 1;
         token.ok_or_else(|| "unexpected end".into())
     }

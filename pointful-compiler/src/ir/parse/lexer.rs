@@ -16,14 +16,24 @@ pub(super) enum Token {
     Punct(String),
 }
 
-/// The tokens of a text, each with the byte it begins at.
-pub(super) fn lex(text: &str) -> Vec<(Token, usize)> {
-    let mut tokens = Vec::new();
+/// A token and where it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Lexeme {
+    pub(super) token: Token,
+    /// The byte it begins at.
+    pub(super) at: usize,
+    /// Whether nothing is in front of it on its line.
+    pub(super) first: bool,
+}
+
+/// The tokens of a text.
+pub(super) fn lex(text: &str) -> Vec<Lexeme> {
+    let mut tokens: Vec<Lexeme> = Vec::new();
     let mut at = 0;
-    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut first = true;
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
-        let take = |accept: &dyn Fn(char) -> bool| rest.find(|c| !accept(c)).unwrap_or(rest.len());
+        first |= c == '\n';
         let (token, length) = if c.is_whitespace() {
             (None, c.len_utf8())
         } else if rest.starts_with("; error:") {
@@ -37,7 +47,7 @@ pub(super) fn lex(text: &str) -> Vec<(Token, usize)> {
             let length = number(rest);
             (Some(Token::Number(rest[..length].to_string())), length)
         } else if word(c) {
-            let length = take(&word);
+            let length = name(rest);
             (Some(Token::Word(rest[..length].to_string())), length)
         } else if c == '"' {
             let (text, length) = quoted(rest);
@@ -47,10 +57,34 @@ pub(super) fn lex(text: &str) -> Vec<(Token, usize)> {
         } else {
             (Some(Token::Punct(c.to_string())), c.len_utf8())
         };
-        tokens.extend(token.map(|token| (token, at)));
+        if let Some(token) = token {
+            tokens.push(Lexeme { token, at, first });
+            first = false;
+        }
         at += length;
     }
     tokens
+}
+
+fn word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The length of a name: words with `.` or `::` between them, and `#` as in `r#type`.
+fn name(text: &str) -> usize {
+    let mut length = 0;
+    loop {
+        let rest = &text[length..];
+        length += rest.find(|c| !word(c)).unwrap_or(rest.len());
+        let rest = &text[length..];
+        let joint = ["::", ".", "#"]
+            .into_iter()
+            .find(|joint| rest.starts_with(joint));
+        match joint {
+            Some(joint) if rest[joint.len()..].starts_with(word) => length += joint.len(),
+            _ => return length,
+        }
+    }
 }
 
 /// The length of a number: digits, a fraction, an exponent with its sign, a type.
