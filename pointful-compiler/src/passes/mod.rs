@@ -8,11 +8,13 @@ pub mod dce;
 mod flow;
 pub mod schedule;
 mod shape;
+pub mod simplify;
 mod subst;
 
 pub use bulk::bulk;
 pub use cse::cse;
 pub use dce::dce;
+pub use simplify::simplify;
 
 /// A pass as a value, so that dumps, timings and tests can name it.
 #[derive(Clone, Copy)]

@@ -1,0 +1,272 @@
+//! Rules on arrays and guards in Bulk.
+
+use super::context::Context;
+use super::{Answer, Scalar, Simplify};
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Elem, Extent, Lit, Operation, Program, Stmt, Type, ValueId};
+use crate::ops::Prim;
+use crate::passes::shape;
+
+impl Simplify for Bulk {
+    fn scalar(op: &BulkOp) -> Scalar<'_> {
+        match op {
+            BulkOp::Const(lit) => Scalar::Const(*lit),
+            BulkOp::Size(extent) => Scalar::Size(*extent),
+            BulkOp::Map(prim, args) => Scalar::Prim(*prim, args),
+            BulkOp::Iota(_)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Assert { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. } => Scalar::Other,
+        }
+    }
+
+    fn constant(lit: Lit) -> BulkOp {
+        BulkOp::Const(lit)
+    }
+
+    fn prim(prim: Prim, args: Vec<ValueId>) -> BulkOp {
+        BulkOp::Map(prim, args)
+    }
+
+    fn result_type(program: &Program<Bulk>, op: &BulkOp, elem: Elem) -> Type<AxisId> {
+        let axes = shape::axes(program, op).unwrap_or_default();
+        Type::table(elem, axes.into_iter().collect())
+    }
+
+    fn before(_: &Context<'_, Bulk>, _: &Stmt<Bulk>) -> Answer<Bulk> {
+        Answer::Keep
+    }
+
+    fn rewrite(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> Answer<Bulk> {
+        match &stmt.op {
+            BulkOp::Select(cond, then, otherwise) => select(context, *cond, *then, *otherwise),
+            BulkOp::Gather { table, at } => gather(context, stmt, *table, at),
+            BulkOp::Pack { values, .. } if values.iter().all(|value| *value == values[0]) => {
+                Answer::Values(vec![values[0]])
+            }
+            BulkOp::Scatter {
+                mask: Some(mask), ..
+            } if context.truth(*mask).is_some() => masked(context, &stmt.op, *mask),
+            BulkOp::Assert { cond, .. } if context.truth(*cond) == Some(true) => {
+                Answer::Values(Vec::new())
+            }
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Map(..)
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Assert { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. } => Answer::Keep,
+        }
+    }
+
+    /// Such a table has no axis for its sub-tables in the first place.
+    fn uniform(_: &Stmt<Bulk>) -> Vec<(ValueId, ValueId)> {
+        Vec::new()
+    }
+
+    /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.
+    fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
+        if let Some(guard) = stmt.guard
+            && context.truth(guard) == Some(true)
+        {
+            return false;
+        }
+        let reads_guarded = stmt
+            .op
+            .operands()
+            .into_iter()
+            .any(|v| context.is_guarded(v));
+        reads_guarded || !is_total(context, &stmt.op)
+    }
+}
+
+/// Whether an operation can be evaluated anywhere.
+fn is_total(context: &Context<'_, Bulk>, op: &BulkOp) -> bool {
+    match op {
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Select(..)
+        | BulkOp::Gather { .. }
+        | BulkOp::Pack { .. }
+        | BulkOp::Scatter { .. }
+        | BulkOp::Update { .. } => true,
+        BulkOp::Map(prim, args) => match prim {
+            // A constant is trusted because it has been looked at.
+            Prim::Trust(Extent::Const(n)) => context
+                .int(args[0])
+                .is_some_and(|k| (0..i128::from(*n)).contains(&k)),
+            Prim::Trust(_) => false,
+            Prim::Div | Prim::Rem | Prim::DivEuclid | Prim::RemEuclid
+                if !context.elem(args[0]).is_float() =>
+            {
+                context.int(args[1]).is_some_and(|n| n != 0 && n != -1)
+            }
+            _ => {
+                let elems: Vec<Elem> = args.iter().map(|&arg| context.elem(arg)).collect();
+                !prim.may_panic(&elems)
+            }
+        },
+        BulkOp::Reduce { combine, .. } => match combine {
+            Combine::Monoid(_) => true,
+            Combine::ArgMin | Combine::ArgMax | Combine::Custom { .. } => false,
+        },
+        BulkOp::Scan { .. }
+        | BulkOp::Assert { .. }
+        | BulkOp::Loop { .. }
+        | BulkOp::While { .. } => false,
+    }
+}
+
+fn select(
+    context: &Context<'_, Bulk>,
+    cond: ValueId,
+    then: ValueId,
+    otherwise: ValueId,
+) -> Answer<Bulk> {
+    if then == otherwise {
+        return Answer::Values(vec![then]);
+    }
+    if let Some(truth) = context.truth(cond) {
+        return Answer::Values(vec![if truth { then } else { otherwise }]);
+    }
+    if let Some((Prim::Not, &[cond])) = context.prim(cond) {
+        return Answer::Op(BulkOp::Select(cond, otherwise, then));
+    }
+    // Behind a truth value that is unspecified, so is the other side; a conjunction would look at it.
+    if context.is_guarded(then) || context.is_guarded(otherwise) {
+        return Answer::Keep;
+    }
+    match (context.truth(then), context.truth(otherwise)) {
+        (Some(true), Some(false)) => Answer::Values(vec![cond]),
+        (Some(false), Some(true)) => Answer::Op(BulkOp::Map(Prim::Not, vec![cond])),
+        (None, Some(false)) => Answer::Op(BulkOp::Map(Prim::And, vec![cond, then])),
+        (Some(true), None) => Answer::Op(BulkOp::Map(Prim::Or, vec![cond, otherwise])),
+        _ => Answer::Keep,
+    }
+}
+
+/// Reading elsewhere, where elsewhere is here, or what is there is known.
+fn gather(
+    context: &Context<'_, Bulk>,
+    stmt: &Stmt<Bulk>,
+    table: ValueId,
+    at: &[(AxisId, ValueId)],
+) -> Answer<Bulk> {
+    let has = |axis: &AxisId| context.program.ty(table).dims.contains(axis);
+    let is_here = |axis: AxisId, index: ValueId| context.def(index) == Some(&BulkOp::Iota(axis));
+    let moved: Vec<(AxisId, ValueId)> = at
+        .iter()
+        .copied()
+        .filter(|&(axis, index)| has(&axis) && !is_here(axis, index))
+        .collect();
+    if moved.is_empty() {
+        return Answer::Values(vec![table]);
+    }
+    if moved.len() < at.len() {
+        return Answer::Op(BulkOp::Gather { table, at: moved });
+    }
+    // What the table is read through must be evaluated wherever this is.
+    if context.is_guarded(table) && context.guard(table) != stmt.guard {
+        return Answer::Keep;
+    }
+    match context.def(table) {
+        Some(BulkOp::Iota(axis)) => match moved.as_slice() {
+            [(at, index)] if at == axis => Answer::Values(vec![*index]),
+            _ => Answer::Keep,
+        },
+        Some(BulkOp::Pack { axis, values }) => {
+            let Some(place) = moved.iter().position(|(at, _)| at == axis) else {
+                return Answer::Keep;
+            };
+            let mut rest = moved.clone();
+            let (_, index) = rest.remove(place);
+            let position = context.int(index).and_then(|n| usize::try_from(n).ok());
+            match position.and_then(|n| values.get(n)) {
+                Some(&table) => Answer::Op(BulkOp::Gather { table, at: rest }),
+                None => Answer::Keep,
+            }
+        }
+        Some(BulkOp::Gather {
+            table: inner,
+            at: first,
+        }) => compose(context, *inner, first, &moved),
+        _ => Answer::Keep,
+    }
+}
+
+/// A gather of a gather, where the second moves only what the first has left in place.
+fn compose(
+    context: &Context<'_, Bulk>,
+    table: ValueId,
+    first: &[(AxisId, ValueId)],
+    second: &[(AxisId, ValueId)],
+) -> Answer<Bulk> {
+    let apart = second.iter().all(|(axis, _)| {
+        let made = first
+            .iter()
+            .any(|&(_, index)| context.program.ty(index).dims.contains(axis));
+        let gone = first.iter().any(|(other, _)| other == axis);
+        !made && !gone
+    });
+    if apart {
+        let at = [first, second].concat();
+        return Answer::Op(BulkOp::Gather { table, at });
+    }
+    // Renamed, then read along the new name.
+    let [(axis, index)] = first else {
+        return Answer::Keep;
+    };
+    let Some(BulkOp::Iota(name)) = context.def(*index) else {
+        return Answer::Keep;
+    };
+    match second {
+        [(along, place)] if along == name && !context.program.ty(table).dims.contains(name) => {
+            Answer::Op(BulkOp::Gather {
+                table,
+                at: vec![(*axis, *place)],
+            })
+        }
+        _ => Answer::Keep,
+    }
+}
+
+/// A scatter whose condition is known.
+fn masked(context: &Context<'_, Bulk>, op: &BulkOp, mask: ValueId) -> Answer<Bulk> {
+    let BulkOp::Scatter {
+        monoid,
+        base,
+        at,
+        over,
+        value,
+        ..
+    } = op
+    else {
+        return Answer::Keep;
+    };
+    if context.truth(mask) == Some(true) {
+        Answer::Op(BulkOp::Scatter {
+            monoid: *monoid,
+            base: *base,
+            at: at.clone(),
+            over: over.clone(),
+            value: *value,
+            mask: None,
+        })
+    } else {
+        Answer::Values(vec![*base])
+    }
+}

@@ -1,0 +1,266 @@
+//! Simplification: local rewrite rules, applied until none applies.
+//!
+//! # The idea
+//!
+//! One walk in the order of the program, over operands that are simple already. A rule looks at one statement and, through
+//! [`Context`], at what defines its operands; it answers with a value that is there already, a constant, or another operation.
+//! A walk that has changed something may have made room for more, in statements before it, too, so walks are repeated, a few at most.
+//!
+//! Rules on scalars are the same at both stages: [`fold`] (constants), [`algebra`], [`cast`], [`index`] (what is known of ranges).
+//! [`point`] and [`bulk`] add those on tables and blocks, [`loops`] those on states.
+//!
+//! # Why it is sound
+//!
+//! A rule on floats holds for every bit pattern but the payload of a NaN: `x * 1` is `x`, but `x * 0` and `x + 0.0` stay.
+//! What may panic is only ever replaced by what provably would not have. In Bulk, a value may be replaced by one with fewer axes,
+//! since that is the same along the others; types are brought up to date as the walk goes on.
+//!
+//! # Before and after
+//!
+//! ```text
+//! %0 = const 2i32                                %0 = mul x, x
+//! %1 = powi x, %0                                %1 = index t[i]
+//! %2 = cast i64 i                                %2 = add %0, %1
+//! %3 = check I %2                                return %2
+//! %4 = index t[%3]
+//! %5 = add %1, %4
+//! return %5
+//! ```
+
+mod algebra;
+mod branches;
+mod bulk;
+mod cast;
+mod context;
+
+mod index;
+mod loops;
+mod point;
+
+use self::context::{Context, Rewrite};
+use super::Pass;
+use super::flow::Flow;
+use super::subst::Subst;
+use crate::ir::stages::bulk::Bulk;
+use crate::ir::stages::point::Point;
+use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Stage, Stmt, Type, ValueId};
+use crate::ops::Prim;
+
+/// The pass at the Point stage.
+pub const SIMPLIFY_POINT: Pass<Point> = Pass {
+    name: "simplify",
+    about: "apply local rewrite rules",
+    run: simplify::<Point>,
+};
+
+/// The pass at the Bulk stage.
+pub const SIMPLIFY_BULK: Pass<Bulk> = Pass {
+    name: "simplify",
+    about: "apply local rewrite rules",
+    run: simplify::<Bulk>,
+};
+
+/// A walk that changes nothing ends it; deeper chains than this are left for the next time.
+const MOST_WALKS: usize = 8;
+
+/// Applies local rewrite rules.
+#[allow(private_bounds, reason = "the rules are the pass's own business")]
+pub fn simplify<S: Simplify>(program: &Program<S>) -> Program<S> {
+    let mut out = program.clone();
+    for _ in 0..MOST_WALKS {
+        let mut body = std::mem::take(&mut out.body);
+        let mut walk = Walk {
+            context: Context::new(&mut out),
+            subst: Subst::new(),
+            changed: false,
+        };
+        walk.block(&mut body);
+        let Walk { subst, changed, .. } = walk;
+        out.body = body;
+        subst.types(&mut out);
+        if !changed {
+            break;
+        }
+    }
+    out
+}
+
+/// What the operation of a statement is, where both stages have it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scalar<'a> {
+    /// A constant.
+    Const(Lit),
+    /// How large an extent is.
+    Size(Extent),
+    /// A primitive.
+    Prim(Prim, &'a [ValueId]),
+    /// Something else.
+    Other,
+}
+
+/// What a rule that may look at everything answers.
+pub(crate) enum Answer<S: Stage> {
+    /// Nothing.
+    Keep,
+    /// The results are these values.
+    Values(Vec<ValueId>),
+    /// Another operation gives the same.
+    Op(S::Op),
+    /// The statements of a block of the operation, and these values are the results. It has no parameters.
+    Block(Block<S>),
+}
+
+/// A stage that can be simplified.
+pub(crate) trait Simplify: Flow {
+    /// The operation as both stages have it.
+    fn scalar(op: &Self::Op) -> Scalar<'_>;
+    /// A constant.
+    fn constant(lit: Lit) -> Self::Op;
+    /// A primitive.
+    fn prim(prim: Prim, args: Vec<ValueId>) -> Self::Op;
+    /// The type of the result of a constant or a primitive.
+    fn result_type(program: &Program<Self>, op: &Self::Op, elem: Elem) -> Type<Self::Dim>;
+    /// The stage's own rules, before the blocks of the statement are simplified.
+    fn before(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> Answer<Self>;
+    /// The stage's own rules.
+    fn rewrite(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> Answer<Self>;
+    /// Tables whose sub-tables are all the same value, which is bound outside the statement.
+    fn uniform(stmt: &Stmt<Self>) -> Vec<(ValueId, ValueId)>;
+    /// Whether a guard is still needed.
+    fn needs_guard(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> bool;
+}
+
+struct Walk<'a, S: Simplify> {
+    context: Context<'a, S>,
+    subst: Subst,
+    changed: bool,
+}
+
+impl<S: Simplify> Walk<'_, S> {
+    fn block(&mut self, block: &mut Block<S>) {
+        let stmts = std::mem::take(&mut block.stmts);
+        for stmt in stmts {
+            self.stmt(stmt, &mut block.stmts);
+        }
+        self.subst.results(block);
+    }
+
+    fn stmt(&mut self, mut stmt: Stmt<S>, out: &mut Vec<Stmt<S>>) {
+        self.subst.stmt(&mut stmt);
+        match S::before(&self.context, &stmt) {
+            Answer::Keep => {}
+            Answer::Op(op) => self.change(&mut stmt, op),
+            Answer::Values(values) => return self.replace(&stmt, &values),
+            Answer::Block(mut block) => {
+                let stmts = std::mem::take(&mut block.stmts);
+                for inner in stmts {
+                    self.stmt(inner, out);
+                }
+                self.subst.results(&mut block);
+                return self.replace(&stmt, &block.results);
+            }
+        }
+        if let Some(states) = loops::invariant(&stmt) {
+            loops::free(&mut stmt, &states, &mut self.subst);
+            self.changed = true;
+        }
+        for inner in stmt.op.blocks_mut() {
+            self.block(inner);
+        }
+        self.changed |= branches::merge(&mut stmt, &mut self.subst);
+        loop {
+            S::retype(self.context.program, &stmt.op, stmt.guard, &stmt.results);
+            if stmt.guard.is_some() && !S::needs_guard(&self.context, &stmt) {
+                stmt.guard = None;
+                self.changed = true;
+                continue;
+            }
+            match self.rewrite(&stmt, out) {
+                Answer::Keep => break,
+                Answer::Op(op) => self.change(&mut stmt, op),
+                Answer::Values(values) => return self.replace(&stmt, &values),
+                // Blocks are spliced before they are simplified.
+                Answer::Block(_) => break,
+            }
+        }
+        self.context.define(&stmt);
+        out.push(stmt);
+    }
+
+    fn change(&mut self, stmt: &mut Stmt<S>, op: S::Op) {
+        stmt.op = op;
+        self.changed = true;
+    }
+
+    fn replace(&mut self, stmt: &Stmt<S>, values: &[ValueId]) {
+        for (&result, &value) in stmt.results.iter().zip(values) {
+            self.subst.replace(result, value);
+        }
+        self.changed = true;
+    }
+
+    fn rewrite(&mut self, stmt: &Stmt<S>, out: &mut Vec<Stmt<S>>) -> Answer<S> {
+        if let Scalar::Prim(prim, args) = S::scalar(&stmt.op)
+            && let Some(rewrite) = primitive(&self.context, prim, args)
+        {
+            return match rewrite {
+                Rewrite::Value(value) => Answer::Values(vec![value]),
+                rewrite => Answer::Op(self.build(rewrite, stmt, out)),
+            };
+        }
+        if let Scalar::Size(Extent::Const(n)) = S::scalar(&stmt.op) {
+            return Answer::Op(S::constant(Lit::Int(
+                crate::ir::Scalar::Usize,
+                i128::from(n),
+            )));
+        }
+        S::rewrite(&self.context, stmt)
+    }
+
+    /// The operation that a rewrite is; operands that are not there yet are defined before it.
+    fn build(&mut self, rewrite: Rewrite, stmt: &Stmt<S>, out: &mut Vec<Stmt<S>>) -> S::Op {
+        match rewrite {
+            Rewrite::Const(lit) => S::constant(lit),
+            Rewrite::Prim(prim, args) => {
+                let args = args
+                    .into_iter()
+                    .map(|arg| match arg {
+                        Rewrite::Value(value) => value,
+                        Rewrite::Const(_) | Rewrite::Prim(..) => self.operand(arg, stmt, out),
+                    })
+                    .collect();
+                S::prim(prim, args)
+            }
+            // Only operands are values, and those are not built.
+            Rewrite::Value(_) => stmt.op.clone(),
+        }
+    }
+
+    /// Defines an operand of a rewritten statement.
+    fn operand(&mut self, rewrite: Rewrite, stmt: &Stmt<S>, out: &mut Vec<Stmt<S>>) -> ValueId {
+        let elem = rewrite.elem(&self.context);
+        let constant = matches!(rewrite, Rewrite::Const(_));
+        let op = self.build(rewrite, stmt, out);
+        let ty = S::result_type(self.context.program, &op, elem);
+        let value = self.context.new_value(ty, stmt.span);
+        let mut new = Stmt::new(vec![value], op, stmt.span);
+        if !constant {
+            new.guard = stmt.guard;
+            S::retype(self.context.program, &new.op, new.guard, &new.results);
+        }
+        self.context.define(&new);
+        out.push(new);
+        value
+    }
+}
+
+/// The rules on primitives.
+fn primitive<S: Simplify>(
+    context: &Context<'_, S>,
+    prim: Prim,
+    args: &[ValueId],
+) -> Option<Rewrite> {
+    None.or_else(|| index::rule(context, prim, args))
+        .or_else(|| cast::rule(context, prim, args))
+        .or_else(|| algebra::rule(context, prim, args))
+}
