@@ -84,7 +84,6 @@ pub fn cse<S: Lookup>(program: &Program<S>) -> Program<S> {
     let mut out = program.clone();
     let mut body = std::mem::take(&mut out.body);
     let mut walk = Walk {
-        program: &mut out,
         known: HashMap::new(),
         subst: Subst::new(),
     };
@@ -92,20 +91,20 @@ pub fn cse<S: Lookup>(program: &Program<S>) -> Program<S> {
     let subst = walk.subst;
     out.body = body;
     subst.types(&mut out);
+    S::retype(&mut out);
     out
 }
 
 /// What an operation is looked up by: itself and its guard.
 type Key<S> = (<S as crate::ir::Stage>::Op, Option<ValueId>);
 
-struct Walk<'a, S: Lookup> {
-    program: &'a mut Program<S>,
+struct Walk<S: Lookup> {
     /// The result of what has been evaluated. Never iterated over.
     known: HashMap<Key<S>, ValueId>,
     subst: Subst,
 }
 
-impl<S: Lookup> Walk<'_, S> {
+impl<S: Lookup> Walk<S> {
     fn block(&mut self, block: &mut Block<S>) {
         let mut added: Vec<Key<S>> = Vec::new();
         block.stmts.retain_mut(|stmt| {
@@ -113,7 +112,6 @@ impl<S: Lookup> Walk<'_, S> {
             for inner in stmt.op.blocks_mut() {
                 self.block(inner);
             }
-            S::retype(self.program, &stmt.op, stmt.guard, &stmt.results);
             let plain = S::effect(&stmt.op) == Effect::None && stmt.op.blocks().is_empty();
             let (true, &[result]) = (plain, stmt.results.as_slice()) else {
                 return true;

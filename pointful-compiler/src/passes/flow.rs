@@ -1,8 +1,11 @@
 //! How values flow through an operation: what passes that treat all operations alike need to know, at each stage that they run on.
 
+use std::collections::BTreeSet;
+
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{AxisId, Block, Elem, Extent, Program, Stage, ValueId};
+use crate::ir::typing::Typing;
+use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, ValueId};
 
 /// Which results depend on what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +40,7 @@ pub(crate) enum Effect {
 }
 
 /// A stage whose operations can be asked.
-pub(crate) trait Flow: Stage {
+pub(crate) trait Flow: Typing {
     /// How results depend on operands.
     fn slots(op: &Self::Op) -> Slots;
 
@@ -62,13 +65,8 @@ pub(crate) trait Flow: Stage {
     /// Takes result `k` away, and what belongs to it alone. Only where [`Flow::slots`] says what that is.
     fn remove(op: &mut Self::Op, k: usize);
 
-    /// The type of the result follows from the operands; says it again after they have changed.
-    fn retype(
-        program: &mut Program<Self>,
-        op: &Self::Op,
-        guard: Option<ValueId>,
-        results: &[ValueId],
-    );
+    /// Says again what axes values have, after those of what they are computed from may have changed.
+    fn retype(program: &mut Program<Self>);
 }
 
 /// The value that an extent is.
@@ -100,7 +98,7 @@ fn elem_extent(elem: Elem) -> Option<ValueId> {
     }
 }
 
-fn remove_result<S: Stage>(block: &mut Block<S>, k: usize) {
+fn remove_result<S: Flow>(block: &mut Block<S>, k: usize) {
     block.results.remove(k);
 }
 
@@ -266,7 +264,7 @@ impl Flow for Point {
     }
 
     /// Types in Point say everything that there is to say.
-    fn retype(_: &mut Program<Point>, _: &PointOp, _: Option<ValueId>, _: &[ValueId]) {}
+    fn retype(_: &mut Program<Point>) {}
 }
 
 /// The axes that an operation names.
@@ -447,13 +445,30 @@ impl Flow for Bulk {
         }
     }
 
-    /// An operand may have lost axes, and then so has the result.
-    fn retype(
-        program: &mut Program<Bulk>,
-        op: &BulkOp,
-        guard: Option<ValueId>,
-        results: &[ValueId],
-    ) {
-        super::shape::retype(program, op, guard, results);
+    fn retype(program: &mut Program<Bulk>) {
+        let body = std::mem::take(&mut program.body);
+        retype_block(program, &body);
+        program.body = body;
+    }
+}
+
+/// Computes the axes of everything that a block binds, in order. The axes of parameters are given.
+fn retype_block(program: &mut Program<Bulk>, block: &Block<Bulk>) {
+    for stmt in &block.stmts {
+        for inner in stmt.op.blocks() {
+            retype_block(program, inner);
+        }
+        let Ok(types) = Bulk::types(program, &stmt.op, None) else {
+            continue;
+        };
+        let carried = matches!(stmt.op, BulkOp::Loop { .. } | BulkOp::While { .. });
+        let guard = stmt.guard.filter(|_| !carried);
+        for (&result, ty) in stmt.results.iter().zip(types) {
+            let mut axes: BTreeSet<AxisId> = ty.dims.into_iter().collect();
+            axes.extend(guard.into_iter().flat_map(|g| program.ty(g).dims.clone()));
+            let dims = &mut program.values[result.index()].ty.dims;
+            dims.retain(|axis| axes.remove(axis));
+            dims.extend(axes);
+        }
     }
 }

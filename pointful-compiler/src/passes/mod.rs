@@ -7,7 +7,6 @@ pub mod cse;
 pub mod dce;
 mod flow;
 pub mod schedule;
-mod shape;
 pub mod simplify;
 mod subst;
 

@@ -80,11 +80,11 @@ impl Typing for Bulk {
                 operands,
             } => {
                 axes.values(operands);
-                axes.list.retain(|axis| !along.contains(axis));
                 for &axis in along {
                     axes.extent(extent(axis));
                 }
-                reduce(program, combine, along, operands, &mut axes)
+                axes.list.retain(|axis| !along.contains(axis));
+                reduce(program, combine, along, operands, &axes)
             }
             BulkOp::Scan {
                 init,
@@ -93,11 +93,9 @@ impl Typing for Bulk {
                 op,
             } => {
                 operator(program, init, operands, op)?;
-                axes.values(init);
-                axes.values(operands);
-                axes.make(*axis);
-                free(&mut axes, op);
-                Ok(init.iter().map(|&v| axes.of(elem(v))).collect())
+                Ok(tuple(program, op, |element| {
+                    element.make(*axis);
+                }))
             }
             BulkOp::Scatter {
                 monoid,
@@ -119,10 +117,10 @@ impl Typing for Bulk {
                     truth(program, *mask)?;
                     axes.values(&[*mask]);
                 }
+                over.iter().for_each(|&axis| axes.extent(extent(axis)));
                 axes.list.retain(|axis| !over.contains(axis));
                 axes.values(&[*base]);
                 at.iter().for_each(|&(axis, _)| axes.make(axis));
-                over.iter().for_each(|&axis| axes.extent(extent(axis)));
                 Ok(vec![axes.of(elem(*base))])
             }
             BulkOp::Update { table, at, value } => {
@@ -223,9 +221,25 @@ impl Axes<'_> {
     }
 }
 
-/// An operator that reads something outside has its axes, too.
-fn free(axes: &mut Axes<'_>, op: &Block<Bulk>) {
-    axes.values(&op.free());
+/// The results of an operator's reduction: the parameters say which axes an element has, those around it included.
+fn tuple(
+    program: &Program<Bulk>,
+    op: &Block<Bulk>,
+    more: impl Fn(&mut Axes<'_>),
+) -> Vec<Type<AxisId>> {
+    let elements = &op.params[..op.params.len() / 2];
+    elements
+        .iter()
+        .map(|&param| {
+            let mut axes = Axes {
+                program,
+                list: Vec::new(),
+            };
+            axes.values(&[param]);
+            more(&mut axes);
+            axes.of(program.elem(param))
+        })
+        .collect()
 }
 
 fn places(program: &Program<Bulk>, at: &[(AxisId, ValueId)]) -> Result<(), String> {
@@ -239,7 +253,7 @@ fn reduce(
     combine: &Combine,
     along: &[AxisId],
     operands: &[ValueId],
-    axes: &mut Axes<'_>,
+    axes: &Axes<'_>,
 ) -> Result<Vec<Type<AxisId>>, String> {
     ensure(!along.is_empty(), "a reduction needs an axis")?;
     match combine {
@@ -261,9 +275,7 @@ fn reduce(
         Combine::Custom { init, op } => {
             ensure(along.len() == 1, "an operator works along one axis")?;
             operator(program, init, operands, op)?;
-            axes.values(init);
-            free(axes, op);
-            Ok(init.iter().map(|&v| axes.of(program.elem(v))).collect())
+            Ok(tuple(program, op, |_| {}))
         }
     }
 }

@@ -256,6 +256,9 @@ impl Lift<'_> {
         {
             axes.extend(self.axes_of(value));
         }
+        for &axis in &over {
+            axes.extend(self.extent_axes(self.axis_extent(axis)));
+        }
         for axis in &over {
             axes.remove(axis);
         }

@@ -3,9 +3,8 @@
 use super::context::Context;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Elem, Extent, Lit, Operation, Program, Stmt, Type, ValueId};
+use crate::ir::{AxisId, Elem, Extent, Lit, Operation, Stmt, ValueId};
 use crate::ops::Prim;
-use crate::passes::shape;
 
 impl Simplify for Bulk {
     fn scalar(op: &BulkOp) -> Scalar<'_> {
@@ -33,11 +32,6 @@ impl Simplify for Bulk {
 
     fn prim(prim: Prim, args: Vec<ValueId>) -> BulkOp {
         BulkOp::Map(prim, args)
-    }
-
-    fn result_type(program: &Program<Bulk>, op: &BulkOp, elem: Elem) -> Type<AxisId> {
-        let axes = shape::axes(program, op).unwrap_or_default();
-        Type::table(elem, axes.into_iter().collect())
     }
 
     fn before(_: &Context<'_, Bulk>, _: &Stmt<Bulk>) -> Answer<Bulk> {

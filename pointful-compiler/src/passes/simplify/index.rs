@@ -128,7 +128,10 @@ fn compare<S: Simplify>(
                 Prim::Lt | Prim::Ge => n >= i128::from(size),
                 _ => n >= i128::from(size) - 1 && matches!(prim, Prim::Le | Prim::Gt),
             };
-            return beyond.then(|| Rewrite::Const(Lit::Bool(matches!(prim, Prim::Lt | Prim::Le))));
+            return beyond.then_some(Rewrite::Const(Lit::Bool(matches!(
+                prim,
+                Prim::Lt | Prim::Le
+            ))));
         }
         None => {}
     }

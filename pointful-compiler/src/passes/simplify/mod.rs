@@ -43,7 +43,7 @@ use super::flow::Flow;
 use super::subst::Subst;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::point::Point;
-use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Stage, Stmt, Type, ValueId};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Stage, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
 /// The pass at the Point stage.
@@ -78,6 +78,7 @@ pub fn simplify<S: Simplify>(program: &Program<S>) -> Program<S> {
         let Walk { subst, changed, .. } = walk;
         out.body = body;
         subst.types(&mut out);
+        S::retype(&mut out);
         if !changed {
             break;
         }
@@ -118,8 +119,6 @@ pub(crate) trait Simplify: Flow {
     fn constant(lit: Lit) -> Self::Op;
     /// A primitive.
     fn prim(prim: Prim, args: Vec<ValueId>) -> Self::Op;
-    /// The type of the result of a constant or a primitive.
-    fn result_type(program: &Program<Self>, op: &Self::Op, elem: Elem) -> Type<Self::Dim>;
     /// The stage's own rules, before the blocks of the statement are simplified.
     fn before(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> Answer<Self>;
     /// The stage's own rules.
@@ -169,7 +168,6 @@ impl<S: Simplify> Walk<'_, S> {
         }
         self.changed |= branches::merge(&mut stmt, &mut self.subst);
         loop {
-            S::retype(self.context.program, &stmt.op, stmt.guard, &stmt.results);
             if stmt.guard.is_some() && !S::needs_guard(&self.context, &stmt) {
                 stmt.guard = None;
                 self.changed = true;
@@ -241,12 +239,13 @@ impl<S: Simplify> Walk<'_, S> {
         let elem = rewrite.elem(&self.context);
         let constant = matches!(rewrite, Rewrite::Const(_));
         let op = self.build(rewrite, stmt, out);
-        let ty = S::result_type(self.context.program, &op, elem);
+        let types = S::types(self.context.program, &op, None);
+        let ty = types.ok().and_then(|types| types.into_iter().next());
+        let ty = ty.unwrap_or_else(|| Type::scalar(elem));
         let value = self.context.new_value(ty, stmt.span);
         let mut new = Stmt::new(vec![value], op, stmt.span);
         if !constant {
             new.guard = stmt.guard;
-            S::retype(self.context.program, &new.op, new.guard, &new.results);
         }
         self.context.define(&new);
         out.push(new);

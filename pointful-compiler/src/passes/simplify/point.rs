@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::context::Context;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Elem, Lit, Program, Stmt, Type, ValueId};
+use crate::ir::{Lit, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl Simplify for Point {
@@ -38,10 +38,6 @@ impl Simplify for Point {
 
     fn prim(prim: Prim, args: Vec<ValueId>) -> PointOp {
         PointOp::Prim(prim, args)
-    }
-
-    fn result_type(_: &Program<Point>, _: &PointOp, elem: Elem) -> Type<crate::ir::Extent> {
-        Type::scalar(elem)
     }
 
     fn before(context: &Context<'_, Point>, stmt: &Stmt<Point>) -> Answer<Point> {
