@@ -416,12 +416,13 @@ impl<'p> Builder<'p> {
             return self.choose((guard, true), value, Some(value), None);
         }
         let elem = self.elem(self.facts.program.elem(value));
-        let mut depth = self.floor().max(self.least(value));
+        let mut depth = self.least(value);
         match &stmt.op {
-            BulkOp::Const(lit) => (
-                self.scalar(depth, KernelOp::Const(*lit), elem, Some(value)),
-                depth,
-            ),
+            BulkOp::Const(lit) => {
+                depth = depth.max(self.floor());
+                let scalar = self.scalar(depth, KernelOp::Const(*lit), elem, Some(value));
+                (scalar, depth)
+            }
             BulkOp::Size(extent) => {
                 let extent = self.extent(*extent);
                 // The extent may have been computed in an inner frame.
@@ -439,30 +440,18 @@ impl<'p> Builder<'p> {
                 if prim_extent(prim).is_some_and(|e| matches!(e, Extent::Value(_))) {
                     depth = self.depth();
                 }
-                let mut operands = Vec::new();
-                for &arg in args {
-                    let (operand, d) = self.eval(arg);
-                    depth = depth.max(d);
-                    operands.push(operand);
-                }
-                (
-                    self.scalar(depth, KernelOp::Prim(prim, operands), elem, Some(value)),
-                    depth,
-                )
+                let (operands, depth) = self.eval_all(args, depth);
+                let op = KernelOp::Prim(prim, operands);
+                (self.scalar(depth, op, elem, Some(value)), depth)
             }
             BulkOp::Select(cond, then, otherwise) => {
                 let (cond, then, otherwise) = (*cond, *then, *otherwise);
                 if self.is_branch(then, (cond, true)) || self.is_branch(otherwise, (cond, false)) {
                     return self.choose((cond, true), value, Some(then), Some(otherwise));
                 }
-                let (c, d0) = self.eval(cond);
-                let (x, d1) = self.eval(then);
-                let (y, d2) = self.eval(otherwise);
-                let depth = depth.max(d0).max(d1).max(d2);
-                (
-                    self.scalar(depth, KernelOp::Select(c, x, y), elem, Some(value)),
-                    depth,
-                )
+                let (operands, depth) = self.eval_all(&[cond, then, otherwise], depth);
+                let op = KernelOp::Select(operands[0], operands[1], operands[2]);
+                (self.scalar(depth, op, elem, Some(value)), depth)
             }
             BulkOp::Gather { table, at } => match self.location[table.index()].clone() {
                 Some(Location::Buffer {
@@ -486,6 +475,45 @@ impl<'p> Builder<'p> {
                 unreachable!("tasks have a location when they are read: {:?}", stmt.op)
             }
         }
+    }
+
+    /// Scalars at the current point, and the outermost frame, not outside `depth`, in which all are known.
+    /// Constants are known everywhere: each frame that needs one has its own.
+    fn eval_all(&mut self, values: &[ValueId], mut depth: usize) -> (Vec<ValueId>, usize) {
+        let literal = |this: &Self, value: ValueId| match this.facts.site(value)?.op {
+            BulkOp::Const(lit) => Some(lit),
+            _ => None,
+        };
+        for &value in values {
+            if literal(self, value).is_none() {
+                depth = depth.max(self.eval(value).1);
+            }
+        }
+        let scalars = values
+            .iter()
+            .map(
+                |&value| match (literal(self, value), self.memo[value.index()]) {
+                    (Some(lit), None) => {
+                        let scalar = self.scalar(
+                            depth,
+                            KernelOp::Const(lit),
+                            Elem::Scalar(lit.scalar()),
+                            Some(value),
+                        );
+                        self.remember(value, scalar, depth);
+                        scalar
+                    }
+                    (Some(lit), Some((_, bound))) if bound > depth => self.scalar(
+                        depth,
+                        KernelOp::Const(lit),
+                        Elem::Scalar(lit.scalar()),
+                        Some(value),
+                    ),
+                    (_, _) => self.eval(value).0,
+                },
+            )
+            .collect();
+        (scalars, depth)
     }
 
     /// Whether one side of a select is worth a branch: it is dear and wanted there only, or must not be evaluated elsewhere.

@@ -215,6 +215,11 @@ impl<'p> Facts<'p> {
         Some(stmt)
     }
 
+    /// Whether anybody looks at the value.
+    pub(super) fn is_read(&self, value: ValueId) -> bool {
+        self.wanted(value) != Wanted::Never
+    }
+
     /// Whether the block that binds the value also gives it.
     pub(super) fn given(&self, value: ValueId) -> bool {
         self.given[value.index()]
@@ -385,7 +390,11 @@ impl<'p> Facts<'p> {
         }
     }
 
+    /// What a value adds to the cost of one that needs it. A scalar is computed once, outside of all loops.
     fn cost_at_use(&self, value: ValueId) -> u32 {
+        if self.axes(value).is_empty() {
+            return 0;
+        }
         match self.site(value) {
             Some(stmt) if on_demand(&stmt.op) && !self.kept[value.index()] => {
                 self.cost[value.index()]

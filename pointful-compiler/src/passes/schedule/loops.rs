@@ -258,6 +258,9 @@ impl<'p> Builder<'p> {
     ) -> Vec<(Delivery, ValueId)> {
         let mut all = Vec::new();
         for (k, (&result, &value)) in results.iter().zip(values).enumerate() {
+            if !self.facts.is_read(result) {
+                continue;
+            }
             let place = match region.places[task].get(first + k) {
                 Some(place) => place.clone(),
                 None => {
@@ -337,6 +340,9 @@ impl<'p> Builder<'p> {
                 self.locate(result, state.place.location(depth));
                 continue;
             };
+            if outer.is_nowhere() {
+                continue;
+            }
             let mut loops = Vec::new();
             for &axis in &state.place.dims {
                 let (index, extent) = self.new_index(axis);

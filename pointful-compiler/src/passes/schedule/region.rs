@@ -31,6 +31,17 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Stands for the place of a result that nobody looks at.
+    const NOWHERE: Place = Place {
+        id: ValueId(u32::MAX),
+        dims: Vec::new(),
+        is_buffer: false,
+    };
+
+    pub(super) fn is_nowhere(&self) -> bool {
+        self.id == Self::NOWHERE.id
+    }
+
     /// As a location read in the frame of this depth.
     pub(super) fn location(&self, depth: usize) -> Location {
         if self.is_buffer {
@@ -355,6 +366,10 @@ impl<'p> Builder<'p> {
 
     fn plain_places(&mut self, region: &mut Region<'p>, task: TaskId, stmt: &'p Stmt<Bulk>) {
         for &result in &stmt.results {
+            if !self.facts.is_read(result) {
+                region.places[task].push(Place::NOWHERE);
+                continue;
+            }
             let place = self.place(result, None);
             self.locate(result, place.location(self.depth()));
             region.places[task].push(place);

@@ -223,30 +223,24 @@ impl<'p> Survey<'_, 'p> {
         }
     }
 
-    /// The condition under which a task may be run, if there is one and it is known by the time the task is.
-    fn guard(
-        &mut self,
-        results: &[ValueId],
-        explicit: Option<ValueId>,
-        waits: &mut Waits,
-        this: TaskId,
-    ) -> Option<Cond> {
-        let implied = || {
-            let first = self.facts.wanted(*results.first()?);
-            let same = results.iter().all(|&r| self.facts.wanted(r) == first);
-            match first {
-                Wanted::When(cond) if same => Some(cond),
-                _ => None,
-            }
-        };
-        if let Some(guard) = explicit {
+    /// The condition under which a task may be run, if there is one and it is known by the time the task is:
+    /// it is the same along all axes but those that the task has a loop for and keeps.
+    fn guard(&mut self, stmt: &Stmt<Bulk>, waits: &mut Waits, this: TaskId) -> Option<Cond> {
+        if let Some(guard) = stmt.guard {
             return Some((guard, true));
         }
-        let (cond, side) = implied()?;
-        let axes = self.facts.axes(cond);
-        if results
-            .iter()
-            .any(|&r| axes.iter().any(|a| !self.facts.axes(r).contains(a)))
+        let first = self.facts.wanted(*stmt.results.first()?);
+        let same = stmt.results.iter().all(|&r| self.facts.wanted(r) == first);
+        let Wanted::When((cond, side)) = first else {
+            return None;
+        };
+        let loops = without(&self.facts.iteration(stmt), reduced(&stmt.op));
+        if !same
+            || self
+                .facts
+                .axes(cond)
+                .iter()
+                .any(|axis| !loops.contains(axis))
         {
             return None;
         }
@@ -286,7 +280,7 @@ pub(super) fn tasks<'p>(
             continue;
         }
         let mut waits = survey.statement_waits(stmt);
-        let guard = survey.guard(&stmt.results, stmt.guard, &mut waits, list.len());
+        let guard = survey.guard(stmt, &mut waits, list.len());
         for &result in &stmt.results {
             survey.task_of.insert(result, list.len());
         }
