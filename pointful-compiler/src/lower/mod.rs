@@ -10,7 +10,6 @@ mod frames;
 mod hir;
 mod infer;
 mod solve;
-#[cfg(any(test, feature = "testing"))]
 pub mod source;
 mod spans;
 mod types;

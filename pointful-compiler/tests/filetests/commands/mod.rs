@@ -1,6 +1,7 @@
 //! The commands, one a file. A new one is a function and a line in the table.
 
 mod cat;
+mod lower;
 
 use crate::file::{File, Section};
 
@@ -13,7 +14,13 @@ pub(crate) struct Command {
 }
 
 /// Every command.
-pub(crate) const COMMANDS: &[Command] = &[Command {
-    name: "cat",
-    run: cat::run,
-}];
+pub(crate) const COMMANDS: &[Command] = &[
+    Command {
+        name: "cat",
+        run: cat::run,
+    },
+    Command {
+        name: "lower",
+        run: lower::run,
+    },
+];
