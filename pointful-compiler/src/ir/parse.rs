@@ -2,6 +2,7 @@
 //!
 //! Values are numbered as the text numbers them. Types are not written but for parameters and buffers; they follow from the operations,
 //! by the same [typing](super::typing) that the verifier compares with.
+//! A statement's span is the number of its line.
 //! Text after `; error:` on a line is a remark for filetests and is skipped.
 
 mod bulk;
@@ -16,9 +17,10 @@ use lexer::{Lexeme, Token, lex};
 
 use super::print::Print;
 use super::typing::Typing;
+use super::verify::{Verify, VerifyError, verify};
 use super::{
-    AxisId, Block, Elem, Extent, Lit, Monoid, Program, Scalar, SizeId, SpanId, Stage, Stmt, Type,
-    ValueId,
+    AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SizeId, SpanId, Stage,
+    Stmt, Type, ValueId,
 };
 use crate::ops::Prim;
 
@@ -73,22 +75,51 @@ pub trait Parse: Print + Typing {
     fn parse_op(p: &mut Parser<Self>, word: &str) -> Parsed<Self::Op>;
 }
 
-/// Parses a program.
-pub fn parse<S: Parse>(text: &str) -> Result<Program<S>, ParseError> {
-    let mut parser = Parser {
-        tokens: lex(text),
-        next: 0,
-        program: Program::new(""),
-        values: BTreeMap::new(),
-        bound: Vec::new(),
-        sizes: BTreeMap::new(),
-        axes: BTreeMap::new(),
-        declared: None,
-    };
+/// Parses a program and verifies it.
+pub fn parse<S: Parse + Verify>(text: &str) -> Result<Program<S>, ParseError> {
+    let mut parser = Parser::<S>::read(text)?;
+    verify(&parser.program).map_err(|error| {
+        let line = line_of(&parser.program, text, &error);
+        let source = text.lines().nth(line - 1).unwrap_or_default().to_string();
+        let indent = source.len() - source.trim_start().len();
+        ParseError {
+            line,
+            column: indent + 1,
+            message: error.to_string(),
+            source,
+        }
+    })?;
     parser
-        .program()
+        .check_result_types()
         .map_err(|message| parser.locate(text, message))?;
     Ok(parser.program)
+}
+
+/// Parses a program that may be invalid.
+///
+/// Where an operation cannot be typed its results are given some type, and what is bound twice keeps the type it got first.
+/// The types that the function states for its results are not looked at.
+pub fn parse_unverified<S: Parse>(text: &str) -> Result<Program<S>, ParseError> {
+    Ok(Parser::read(text)?.program)
+}
+
+/// The line of the text, counted from 1, that an error found in the parsed program is about.
+pub fn line_of<S: Stage>(program: &Program<S>, text: &str, error: &VerifyError) -> usize {
+    fn lines<S: Stage>(block: &Block<S>, found: &mut Vec<usize>) {
+        for stmt in &block.stmts {
+            found.push(stmt.span.0 as usize);
+            for inner in stmt.op.blocks() {
+                lines(inner, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    lines(&program.body, &mut found);
+    let head = || text.lines().position(|line| line.starts_with("fn "));
+    match error.stmt.and_then(|stmt| found.get(stmt)) {
+        Some(&line) => line,
+        None => 1 + head().unwrap_or(0),
+    }
 }
 
 /// A program being parsed.
@@ -103,9 +134,29 @@ pub struct Parser<S: Stage> {
     pub(crate) axes: BTreeMap<String, AxisId>,
     /// The type that the operation states for its result.
     pub(crate) declared: Option<Type<S::Dim>>,
+    /// The types that the function states for its results, each with the token that it begins at.
+    stated: Vec<(usize, Type<S::Dim>)>,
 }
 
 impl<S: Parse> Parser<S> {
+    fn read(text: &str) -> Result<Self, ParseError> {
+        let mut parser = Parser {
+            tokens: lex(text),
+            next: 0,
+            program: Program::new(""),
+            values: BTreeMap::new(),
+            bound: Vec::new(),
+            sizes: BTreeMap::new(),
+            axes: BTreeMap::new(),
+            declared: None,
+            stated: Vec::new(),
+        };
+        match parser.program() {
+            Ok(()) => Ok(parser),
+            Err(message) => Err(parser.locate(text, message)),
+        }
+    }
+
     fn locate(&self, text: &str, message: String) -> ParseError {
         let at = self
             .tokens
@@ -141,18 +192,12 @@ impl<S: Parse> Parser<S> {
             p.expect(":")?;
             let ty = p.ty()?;
             let value = p.named(&name);
-            p.bind_as(value, ty)?;
+            p.bind_as(value, ty);
             p.program.values[value.index()].name = Some(name.clone());
             p.program.params.push(super::Param { name, value, owned });
             Ok(())
         })?;
-        if self.accept("-") {
-            // The results' types follow from the body.
-            self.expect(">")?;
-            while self.peek() != Some("{") {
-                self.advance()?;
-            }
-        }
+        self.stated = self.result_types()?;
         self.expect("{")?;
         self.program.body = self.statements("return")?;
         match self.tokens.get(self.next) {
@@ -162,6 +207,39 @@ impl<S: Parse> Parser<S> {
                 Err("expected the end".into())
             }
         }
+    }
+
+    /// `-> f64`, `-> (f64, f64[I])` or nothing: each type and the token that it begins at.
+    fn result_types(&mut self) -> Parsed<Vec<(usize, Type<S::Dim>)>> {
+        let mut types = Vec::new();
+        if self.accept("-") {
+            self.expect(">")?;
+            if self.accept("(") {
+                self.list_until(Some(")"), |p| {
+                    types.push((p.next, p.ty()?));
+                    Ok(())
+                })?;
+            } else {
+                types.push((self.next, self.ty()?));
+            }
+        }
+        Ok(types)
+    }
+
+    /// The types of the results follow from the body, and those stated must be these.
+    fn check_result_types(&mut self) -> Parsed<()> {
+        let count = self.program.body.results.len();
+        if self.stated.len() != count {
+            self.next = self.stated.first().map_or(self.next, |&(token, _)| token);
+            return Err(format!("{count} results are returned"));
+        }
+        for (k, (token, ty)) in self.stated.iter().enumerate() {
+            if S::result_type(&self.program, k) != *ty {
+                self.next = token + 1;
+                return Err("the result that is returned has another type".into());
+            }
+        }
+        Ok(())
     }
 
     /// Statements up to `}`, the last of which may give results.
@@ -192,6 +270,7 @@ impl<S: Parse> Parser<S> {
     }
 
     fn statement(&mut self) -> Parsed<Stmt<S>> {
+        let span = SpanId(self.line());
         let mut results = Vec::new();
         if self.peek_value() {
             results = self.list(|p| {
@@ -200,43 +279,29 @@ impl<S: Parse> Parser<S> {
             })?;
             self.expect("=")?;
         }
-        let start = self.next;
         let word = self.word()?;
         let op = S::parse_op(self, &word)?;
         // A guard stands on the line of its operation; an `if` on the next line is a statement.
-        let same_line = self.tokens.get(self.next).is_some_and(|t| !t.first);
-        let guard = if same_line && self.accept("if") {
+        let guard = if self.line() == self.last_line() && self.accept("if") {
             Some(self.value()?)
         } else {
             None
         };
-        let end = std::mem::replace(&mut self.next, start + 1);
-        let types = S::types(&self.program, &op, self.declared.take())?;
-        self.next = end;
-        if types.len() != results.len() {
-            return Err(format!(
-                "`{word}` gives {} results, not {}",
-                types.len(),
-                results.len()
-            ));
-        }
+        // What is wrong with the operation is the verifier's to say.
+        let types = S::types(&self.program, &op, self.declared.take()).unwrap_or_default();
+        let mut types = types.into_iter();
         let mut values = Vec::new();
-        for ((value, dims), ty) in results.into_iter().zip(types) {
+        for (value, dims) in results {
+            let ty = types.next().unwrap_or(Type::scalar(Elem::BOOL));
             let dims = if S::WRITES_DIMS { dims } else { ty.dims };
-            self.bind_as(
-                value,
-                Type {
-                    elem: ty.elem,
-                    dims,
-                },
-            )?;
+            self.bind_as(value, Type::table(ty.elem, dims));
             values.push(value);
         }
         Ok(Stmt {
             results: values,
             op,
             guard,
-            span: SpanId::NONE,
+            span,
         })
     }
 
@@ -252,15 +317,28 @@ impl<S: Parse> Parser<S> {
         value
     }
 
-    /// Binds a value.
-    pub(crate) fn bind_as(&mut self, value: ValueId, ty: Type<S::Dim>) -> Parsed<()> {
-        self.bound[value.index()] = true;
-        self.program.values[value.index()].ty = ty;
-        Ok(())
+    /// Binds a value. A second time is the verifier's to complain about.
+    pub(crate) fn bind_as(&mut self, value: ValueId, ty: Type<S::Dim>) {
+        if !std::mem::replace(&mut self.bound[value.index()], true) {
+            self.program.values[value.index()].ty = ty;
+        }
     }
 
     fn token(&self) -> Option<&Token> {
         self.tokens.get(self.next).map(|lexeme| &lexeme.token)
+    }
+
+    /// The line of the next token, or of the last.
+    fn line(&self) -> u32 {
+        let next = self.tokens.get(self.next).or(self.tokens.last());
+        next.map_or(1, |lexeme| lexeme.line)
+    }
+
+    /// The line of the token before.
+    fn last_line(&self) -> u32 {
+        let last = self.next.checked_sub(1);
+        last.and_then(|last| self.tokens.get(last))
+            .map_or(1, |lexeme| lexeme.line)
     }
 
     fn peek_value(&self) -> bool {
@@ -288,7 +366,7 @@ impl<S: Parse> Parser<S> {
         let value = self.value()?;
         self.expect(":")?;
         let extent = self.extent()?;
-        self.bind_as(value, Type::scalar(Elem::Index(extent)))?;
+        self.bind_as(value, Type::scalar(Elem::Index(extent)));
         Ok((value, extent))
     }
 
@@ -304,13 +382,7 @@ impl<S: Parse> Parser<S> {
             let first = p.value()?;
             let ty = p.program.ty(first).clone();
             let dims = if S::WRITES_DIMS { dims } else { ty.dims };
-            p.bind_as(
-                state,
-                Type {
-                    elem: ty.elem,
-                    dims,
-                },
-            )?;
+            p.bind_as(state, Type::table(ty.elem, dims));
             states.push(state);
             init.push(first);
             Ok(())
@@ -336,13 +408,7 @@ impl<S: Parse> Parser<S> {
             };
             let ty = self.program.ty(first).clone();
             let dims = if S::WRITES_DIMS { dims } else { ty.dims };
-            self.bind_as(
-                value,
-                Type {
-                    elem: ty.elem,
-                    dims,
-                },
-            )?;
+            self.bind_as(value, Type::table(ty.elem, dims));
             bound.push(value);
         }
         let mut block = self.statements("yield")?;

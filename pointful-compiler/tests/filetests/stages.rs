@@ -4,7 +4,7 @@ use pointful_compiler::ir::Program;
 use pointful_compiler::ir::parse::{Parse, parse};
 use pointful_compiler::ir::print::print;
 use pointful_compiler::ir::stages::{bulk::Bulk, kernels::Kernels, point::Point};
-use pointful_compiler::ir::verify::{Verify, verify};
+use pointful_compiler::ir::verify::{Verify, annotate, verify};
 
 use crate::file::Section;
 
@@ -21,15 +21,31 @@ pub(crate) fn read<S: Text>(section: &Section) -> Result<Program<S>, String> {
             S::NAME
         ));
     }
-    let program = parse(&section.text)
-        .map_err(|error| format!("section at line {}:\n{error}", section.above))?;
-    verify(&program).map_err(|error| format!("section at line {}:\n{error}", section.above))?;
-    Ok(program)
+    parse(&section.text).map_err(|error| format!("section at line {}:\n{error}", section.above))
 }
 
-/// A section with this program in it.
-pub(crate) fn write<S: Text>(program: &Program<S>) -> Section {
-    Section::new(S::NAME, &print(program))
+/// A section with this program in it, which a command gives: it must be valid, and reading and printing it again must change nothing.
+pub(crate) fn write<S: Text>(program: &Program<S>) -> Result<Section, String> {
+    let section = Section::new(S::NAME, &print(program));
+    let wrong = |what: &str| {
+        format!(
+            "the {} that the command gives {what}:\n{}",
+            S::NAME,
+            section.text
+        )
+    };
+    if let Err(error) = verify(program) {
+        return Err(wrong(&format!(
+            "is invalid: {error}\n{}",
+            annotate(program, &error)
+        )));
+    }
+    let again = read::<S>(&section).map_err(|error| wrong(&format!("does not parse: {error}")))?;
+    let again = print(&again);
+    if again != section.text {
+        return Err(wrong(&format!("is not what is read back:\n{again}")));
+    }
+    Ok(section)
 }
 
 /// A program of any stage.
@@ -51,31 +67,11 @@ impl Any {
     }
 
     /// A section with this program in it.
-    pub(crate) fn write(&self) -> Section {
+    pub(crate) fn write(&self) -> Result<Section, String> {
         match self {
             Self::Point(program) => write(program),
             Self::Bulk(program) => write(program),
             Self::Kernels(program) => write(program),
         }
     }
-}
-
-/// Checks that a printed program is valid and that reading and printing it again changes nothing.
-pub(crate) fn check_printed(section: &Section) -> Result<(), String> {
-    let wrong = |what: &str| {
-        format!(
-            "the {} that the command gives {what}:\n{}",
-            section.tag, section.text
-        )
-    };
-    let Some(program) =
-        Any::read(section).map_err(|error| wrong(&format!("is invalid: {error}")))?
-    else {
-        return Ok(());
-    };
-    let again = program.write().text;
-    if again == section.text {
-        return Ok(());
-    }
-    Err(wrong(&format!("is not what is read back:\n{again}")))
 }

@@ -135,7 +135,7 @@ impl Parse for Bulk {
                 p.expect(":")?;
                 let axis = p.axis()?;
                 let extent = p.program.decls.axes[axis.0 as usize].extent;
-                p.bind_as(index, Type::scalar(Elem::Index(extent)))?;
+                p.bind_as(index, Type::scalar(Elem::Index(extent)));
                 let lanes = p.lanes()?;
                 let (states, init) = p.states()?;
                 let body = p.block([vec![index], states].concat())?;

@@ -98,7 +98,7 @@ impl Parse for Kernels {
                         p.expect("=")?;
                         let target = p.value()?;
                         let ty = p.program.ty(target).clone();
-                        p.bind_as(private, ty)?;
+                        p.bind_as(private, ty);
                         accs.push(Acc {
                             monoid,
                             target,

@@ -22,18 +22,18 @@ pub(super) struct Lexeme {
     pub(super) token: Token,
     /// The byte it begins at.
     pub(super) at: usize,
-    /// Whether nothing is in front of it on its line.
-    pub(super) first: bool,
+    /// Its line, counted from 1.
+    pub(super) line: u32,
 }
 
 /// The tokens of a text.
 pub(super) fn lex(text: &str) -> Vec<Lexeme> {
     let mut tokens: Vec<Lexeme> = Vec::new();
     let mut at = 0;
-    let mut first = true;
+    let mut line = 1;
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
-        first |= c == '\n';
+        line += u32::from(c == '\n');
         let (token, length) = if c.is_whitespace() {
             (None, c.len_utf8())
         } else if rest.starts_with("; error:") {
@@ -58,8 +58,7 @@ pub(super) fn lex(text: &str) -> Vec<Lexeme> {
             (Some(Token::Punct(c.to_string())), c.len_utf8())
         };
         if let Some(token) = token {
-            tokens.push(Lexeme { token, at, first });
-            first = false;
+            tokens.push(Lexeme { token, at, line });
         }
         at += length;
     }

@@ -7,7 +7,7 @@ pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
     let input = file.input();
     let program = Any::read(input)?
         .ok_or_else(|| format!("line {}: `{}` is no stage", input.above, input.tag))?;
-    let printed = program.write();
+    let printed = program.write()?;
     let canonical = printed.text == input.text;
     Ok(if canonical { Vec::new() } else { vec![printed] })
 }

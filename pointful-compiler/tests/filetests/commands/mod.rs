@@ -1,7 +1,11 @@
 //! The commands, one a file. A new one is a function and a line in the table.
 
+mod bulk;
 mod cat;
 mod lower;
+mod schedule;
+mod tidy;
+mod verify;
 
 use crate::file::{File, Section};
 
@@ -15,12 +19,16 @@ pub(crate) struct Command {
 
 /// Every command.
 pub(crate) const COMMANDS: &[Command] = &[
-    Command {
-        name: "cat",
-        run: cat::run,
-    },
-    Command {
-        name: "lower",
-        run: lower::run,
-    },
+    command("bulk", bulk::run),
+    command("cat", cat::run),
+    command("cse", tidy::cse),
+    command("dce", tidy::dce),
+    command("lower", lower::run),
+    command("schedule", schedule::run),
+    command("simplify", tidy::simplify),
+    command("verify", verify::run),
 ];
+
+const fn command(name: &'static str, run: fn(&File) -> Result<Vec<Section>, String>) -> Command {
+    Command { name, run }
+}

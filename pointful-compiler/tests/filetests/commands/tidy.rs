@@ -1,0 +1,53 @@
+//! `simplify`, `cse`, `dce`: a program of Point or Bulk made simpler at its own stage, or a section `unchanged`.
+//!
+//! The result must be a fixed point: the pass changes nothing the second time.
+
+use pointful_compiler::ir::Program;
+use pointful_compiler::ir::stages::{bulk::Bulk, point::Point};
+use pointful_compiler::passes;
+
+use crate::file::{File, Section};
+use crate::stages::{Text, read, write};
+
+pub(crate) fn simplify(file: &File) -> Result<Vec<Section>, String> {
+    either(file, passes::simplify, passes::simplify)
+}
+
+pub(crate) fn cse(file: &File) -> Result<Vec<Section>, String> {
+    either(file, passes::cse, passes::cse)
+}
+
+pub(crate) fn dce(file: &File) -> Result<Vec<Section>, String> {
+    either(file, passes::dce, passes::dce)
+}
+
+fn either(
+    file: &File,
+    point: fn(&Program<Point>) -> Program<Point>,
+    bulk: fn(&Program<Bulk>) -> Program<Bulk>,
+) -> Result<Vec<Section>, String> {
+    match file.input().tag.as_str() {
+        "bulk" => tidied(file, bulk),
+        _ => tidied(file, point),
+    }
+}
+
+fn tidied<S: Text>(
+    file: &File,
+    pass: fn(&Program<S>) -> Program<S>,
+) -> Result<Vec<Section>, String> {
+    let before = read::<S>(file.input())?;
+    let program = pass(&before);
+    let section = write(&program)?;
+    let again = write(&pass(&program))?;
+    if again != section {
+        return Err(format!(
+            "the second time, `{}` gives something else:\n{}",
+            file.command, again.text
+        ));
+    }
+    if section == write(&before)? {
+        return Ok(vec![Section::new("unchanged", "")]);
+    }
+    Ok(vec![section])
+}
