@@ -79,7 +79,7 @@ pub fn verify<S: Verify>(program: &Program<S>) -> Result<(), VerifyError> {
     for param in &program.params {
         scope.bind(param.value, None)?;
     }
-    scope.block(&program.body, &[])?;
+    scope.block(&program.body, &[], None)?;
     S::own(program)
 }
 
@@ -158,9 +158,13 @@ impl<S: Verify> Scope<'_, S> {
         }
     }
 
-    /// A block; `more`: what is bound on entry beside its parameters.
-    fn block(&mut self, block: &Block<S>, more: &[ValueId]) -> Result<(), VerifyError> {
-        let around = self.stmt.checked_sub(1);
+    /// A block; `more`: what is bound on entry beside its parameters; `around`: the statement that holds it.
+    fn block(
+        &mut self,
+        block: &Block<S>,
+        more: &[ValueId],
+        around: Option<usize>,
+    ) -> Result<(), VerifyError> {
         let mut own = Vec::new();
         for &value in block.params.iter().chain(more) {
             self.bind(value, around)?;
@@ -174,7 +178,7 @@ impl<S: Verify> Scope<'_, S> {
             }
             let private = S::private(&stmt.op);
             for inner in stmt.op.blocks() {
-                self.block(inner, &private)?;
+                self.block(inner, &private, Some(number))?;
             }
             let expected = S::expected(self.program, stmt)
                 .or_else(|message| self.error(3, Some(number), message))?;

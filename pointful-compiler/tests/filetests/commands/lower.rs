@@ -11,7 +11,7 @@ pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
         return Err(format!("line {}: expected a section `source`", input.above));
     }
     match lower_source(&input.text) {
-        Ok(lowered) => Ok(vec![write(&lowered.program)]),
+        Ok(lowered) => Ok(vec![write(&lowered.program)?]),
         Err(errors) => {
             let lines: Vec<String> = errors
                 .iter()
