@@ -9,4 +9,5 @@ pub mod ir;
 pub mod lower;
 pub mod ops;
 pub mod passes;
+pub mod pipeline;
 pub mod syntax;

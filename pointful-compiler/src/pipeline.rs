@@ -1,0 +1,150 @@
+//! The passes, in order.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use proc_macro2::TokenStream;
+
+use crate::diag::Diagnostic;
+use crate::emit::{self, EmitOptions};
+use crate::interface::Interface;
+use crate::ir::stages::bulk::Bulk;
+use crate::ir::stages::kernels::Kernels;
+use crate::ir::stages::point::Point;
+use crate::ir::{self, Program, Verify};
+use crate::lower::{Lowered, lower};
+use crate::passes::Pass;
+use crate::passes::bulk::BULK;
+use crate::passes::cse::{CSE_BULK, CSE_POINT};
+use crate::passes::dce::{DCE_BULK, DCE_POINT};
+use crate::passes::schedule::schedule;
+use crate::syntax::tree::Linked;
+
+/// A function at every stage.
+#[derive(Clone, Debug)]
+pub struct Stages {
+    /// What the user wrote.
+    pub point: Program<Point>,
+    /// Whole arrays over named axes.
+    pub bulk: Program<Bulk>,
+    /// What runs.
+    pub kernels: Program<Kernels>,
+    /// How it corresponds to the signature.
+    pub interface: Interface,
+}
+
+/// A linked function as the body that implements it.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn compile(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
+    Ok(emit(&stages(linked)?))
+}
+
+/// The body that implements a function.
+pub fn emit(stages: &Stages) -> TokenStream {
+    emit::rust(
+        &stages.kernels,
+        &stages.interface,
+        &EmitOptions::new(stages.point.name.clone()),
+    )
+}
+
+/// A linked function at every stage.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn stages(linked: &Linked) -> Result<Stages, Vec<Diagnostic>> {
+    let trace = &mut Trace::new();
+    let Lowered {
+        program, interface, ..
+    } = lower(linked)?;
+    trace.arrived("lower", &program, Duration::ZERO);
+    Ok(run(trace, &program, interface))
+}
+
+/// A Point program at every stage.
+pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) -> Stages {
+    // What is said twice in the source is told apart from what is needed twice before axes are looked for, because
+    // every read is one more reason for two axes to be the same.
+    let point = trace.pass(CSE_POINT, program);
+    let point = trace.pass(DCE_POINT, &point);
+
+    // Expand. Lifting makes one definition of everything that was the same in several loops.
+    let bulk = trace.pass(BULK, &point);
+    let bulk = trace.pass(CSE_BULK, &bulk);
+    let bulk = trace.pass(DCE_BULK, &bulk);
+
+    // Contract.
+    let kernels = trace.pass(SCHEDULE, &bulk);
+    Stages {
+        point,
+        bulk,
+        kernels,
+        interface,
+    }
+}
+
+/// Scheduling as a pass.
+const SCHEDULE: Pass<Bulk, Kernels> = Pass {
+    name: "schedule",
+    about: "contract definitions into fused loops over buffers",
+    run: schedule,
+};
+
+/// The passes run so far: verified in debug builds, printed and timed if `POINTFUL_DUMP` is set in the environment.
+///
+/// Its value is the name of a pass, or `all`.
+#[derive(Debug, Default)]
+pub struct Trace {
+    dump: Option<String>,
+    times: Vec<(&'static str, Duration)>,
+}
+
+impl Trace {
+    /// As the environment says.
+    pub fn new() -> Self {
+        Self {
+            dump: std::env::var("POINTFUL_DUMP").ok(),
+            times: Vec::new(),
+        }
+    }
+
+    /// Runs a pass.
+    pub fn pass<A: Verify, B: Verify>(
+        &mut self,
+        pass: Pass<A, B>,
+        program: &Program<A>,
+    ) -> Program<B> {
+        let start = Instant::now();
+        let after = (pass.run)(program);
+        self.arrived(pass.name, &after, start.elapsed());
+        after
+    }
+
+    fn arrived<S: Verify>(&mut self, pass: &'static str, program: &Program<S>, time: Duration) {
+        if let Some(dump) = &self.dump {
+            self.times.push((pass, time));
+            if dump == "all" || dump == pass {
+                eprintln!(
+                    "---- {} after {pass}, {time:?}\n{}",
+                    S::NAME,
+                    ir::print(program)
+                );
+            }
+        }
+        if cfg!(debug_assertions) {
+            ir::verify_after(pass, program);
+        }
+    }
+
+    /// What was timed, a line for each pass.
+    pub fn times(&self) -> String {
+        self.times
+            .iter()
+            .fold(String::new(), |mut text, (pass, time)| {
+                let _ = writeln!(text, "{pass}: {time:?}");
+                text
+            })
+    }
+}
