@@ -337,7 +337,7 @@ impl<'u> Body<'u> {
             Storage::Slice => tokens!(get(#name, #position)),
             Storage::View => tokens!(#name.read(#position)),
             Storage::Owned => tokens!(#name.out().read(#position)),
-            Storage::Array => tokens!(*#name.get_unchecked(#position)),
+            Storage::Array => tokens!((*#name.get_unchecked(#position))),
         }
     }
 

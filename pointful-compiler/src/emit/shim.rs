@@ -6,7 +6,7 @@ use super::names::ident;
 use super::unit::Unit;
 use super::{EmitOptions, host, tokens};
 use crate::interface::{Access, Carrier, ExtentSource, Interface, ParamSource, SetShape, Shape};
-use crate::ir::{Extent, SizeId, ValueId};
+use crate::ir::{Elem, Extent, SizeId, ValueId};
 
 /// The whole body.
 pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions) -> TokenStream {
@@ -32,7 +32,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         let extent = shim.extent_name(SizeId(id as u32));
         tokens!(#extent.len())
     });
-    let fields = (0..interface.params.len()).map(index);
+    let arguments = shim.arguments();
     let runtime = shim.runtime;
     tokens! {
         #extents
@@ -46,7 +46,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
                 rem_euclid, wrap,
             };
             #host
-            host(#(#sizes,)* #(inputs.#fields),*)
+            host(#(#sizes,)* #(#arguments),*)
         };
         #write_back
         #result
@@ -91,7 +91,7 @@ impl Shim<'_> {
             }
             Carrier::Elements(access) => {
                 let table = place(access);
-                tokens!(#table.meta())
+                tokens!(#table.target())
             }
             Carrier::Extent(access) => place(access),
             Carrier::Static(set) => tokens!(#runtime::Extent::<#set>::default()),
@@ -124,9 +124,20 @@ impl Shim<'_> {
             .iter()
             .zip(&self.unit.program.params)
             .map(|(source, param)| {
-                let scalar = self.unit.program.ty(param.value).rank() == 0;
+                let ty = self.unit.program.ty(param.value);
+                let members = matches!(ty.elem, Elem::Index(_));
+                // A table over `()` is a scalar to the program.
+                let only = if ty.rank() == 0 {
+                    tokens!([0])
+                } else {
+                    TokenStream::new()
+                };
                 match source {
-                    ParamSource::Scalar(access) => place(access),
+                    ParamSource::Scalar(access) => {
+                        // Through a reference too, which the access does not tell from a value.
+                        let (scalar, ty) = (place(access), self.unit.ty(param.value));
+                        tokens!(*::core::borrow::Borrow::<::core::primitive::#ty>::borrow(&#scalar))
+                    }
                     ParamSource::Index(access, set) => {
                         let (member, extent) =
                             (place(access), self.set(set, &mut Vec::new().into_iter()));
@@ -134,29 +145,55 @@ impl Shim<'_> {
                     }
                     ParamSource::Table(access) => {
                         let table = place(access);
-                        // A table over `()` is a scalar to the program.
-                        if scalar {
-                            tokens!(#table.as_slice()[0])
+                        if members {
+                            tokens!(#table.ordinals() #only)
                         } else {
-                            tokens!(#table.as_slice())
+                            tokens!(#table.as_slice() #only)
                         }
                     }
                     ParamSource::Owned(access) => {
                         let table = place(access);
-                        let buffer = if self.is_borrowed(access) {
+                        if members {
+                            tokens!(#runtime::Buf::from_vec(#table.ordinals().into_owned()) #only)
+                        } else if self.is_borrowed(access) {
                             // The caller's table stays whole until the function has succeeded.
                             let table = target(access);
-                            tokens!(::core::clone::Clone::clone(&#table).into_parts().2)
+                            tokens!(::core::clone::Clone::clone(&#table).into_parts().2 #only)
                         } else {
-                            tokens!(#table.into_parts().2)
-                        };
-                        if scalar { tokens!(#buffer[0]) } else { buffer }
+                            tokens!(#table.into_parts().2 #only)
+                        }
                     }
                     ParamSource::Array(access, rank) => {
                         let array = place(access);
                         let flatten = (1..*rank).map(|_| tokens!(.as_flattened()));
-                        tokens!((&#array) #(#flatten)*)
+                        let slice = tokens!(#array.as_slice() #(#flatten)*);
+                        if param.owned {
+                            tokens!(#runtime::Buf::from_vec(#slice.to_vec()))
+                        } else {
+                            slice
+                        }
                     }
+                }
+            })
+            .collect()
+    }
+
+    /// The arguments of the host function where they are passed on.
+    fn arguments(&self) -> Vec<TokenStream> {
+        self.interface
+            .params
+            .iter()
+            .zip(&self.unit.program.params)
+            .enumerate()
+            .map(|(position, (source, param))| {
+                let ty = self.unit.program.ty(param.value);
+                let position = index(position);
+                match (source, ty.elem) {
+                    // Ordinals come borrowed or, from a table of truth values, owned.
+                    (ParamSource::Table(_), Elem::Index(_)) if ty.rank() > 0 => {
+                        tokens!(&inputs.#position)
+                    }
+                    _ => tokens!(inputs.#position),
                 }
             })
             .collect()
@@ -183,14 +220,16 @@ impl Shim<'_> {
             }
             Shape::Table { set, elements } => {
                 let (result, value) = self.take();
-                let meta = match elements {
-                    Some(elements) => self.set(elements, &mut Vec::new().into_iter()),
-                    None => tokens!(()),
-                };
                 let dims = self.dims(result);
                 let extent = self.set(set, &mut dims.into_iter());
                 let buffer = self.buffer(result, value);
-                tokens!(unsafe { #runtime::Table::from_parts(#extent, #meta, #buffer) })
+                match elements {
+                    Some(elements) => {
+                        let target = self.set(elements, &mut Vec::new().into_iter());
+                        tokens!(unsafe { #runtime::Table::from_ordinals(#extent, #target, #buffer) })
+                    }
+                    None => tokens!(unsafe { #runtime::Table::from_parts(#extent, (), #buffer) }),
+                }
             }
             Shape::Extent(set) => self.set(set, &mut Vec::new().into_iter()),
             Shape::Tuple(parts) => {
@@ -211,14 +250,38 @@ impl Shim<'_> {
         }
     }
 
-    /// Puts the next result back into a table behind `&mut`.
+    /// Puts the next result back into what a parameter refers to.
     fn write_back(&mut self, access: &Access) -> TokenStream {
         let runtime = self.runtime;
         let (result, value) = self.take();
-        let buffer = self.buffer(result, value);
-        let table = place(access);
-        let target = target(access);
-        tokens!(#target = unsafe { #runtime::Table::from_parts(#table.extent(), #table.meta(), #buffer) };)
+        let (place, target) = (place(access), target(access));
+        let value = match self.source(access) {
+            None | Some(ParamSource::Scalar(_) | ParamSource::Array(..)) => value,
+            Some(ParamSource::Index(_, set)) => {
+                let extent = self.set(set, &mut Vec::new().into_iter());
+                tokens!(#runtime::IndexSet::from_ordinal(#value, #extent))
+            }
+            Some(ParamSource::Table(_) | ParamSource::Owned(_)) => {
+                let buffer = self.buffer(result, value);
+                if matches!(self.unit.program.elem(result), Elem::Index(_)) {
+                    tokens!(unsafe { #runtime::Table::from_ordinals(#place.extent(), #place.target(), #buffer) })
+                } else {
+                    tokens!(unsafe { #runtime::Table::from_parts(#place.extent(), (), #buffer) })
+                }
+            }
+        };
+        tokens!(#target = #value;)
+    }
+
+    /// The parameter of the program that an access became.
+    fn source(&self, wanted: &Access) -> Option<&ParamSource> {
+        self.interface.params.iter().find(|source| match source {
+            ParamSource::Scalar(access)
+            | ParamSource::Index(access, _)
+            | ParamSource::Table(access)
+            | ParamSource::Owned(access)
+            | ParamSource::Array(access, _) => access.name == wanted.name,
+        })
     }
 
     /// The program's next result, and where the host function's tuple has it.
