@@ -2,19 +2,32 @@
 
 mod programs;
 mod signature;
+mod source;
 
 use std::path::Path;
 
+use proc_macro2::TokenStream;
+
 fn main() {
     println!("cargo::rerun-if-changed=build");
-    let functions = programs::all()
-        .into_iter()
-        .map(|program| signature::function(&program));
+    println!("cargo::rerun-if-changed=functions.rs");
+    write(
+        "programs.rs",
+        programs::all().into_iter().map(|program| {
+            pointful_compiler::ir::verify_after("writing it down", &program);
+            signature::function(&program)
+        }),
+    );
+    write(
+        "functions.rs",
+        source::functions(include_str!("../functions.rs")),
+    );
+}
+
+fn write(name: &str, functions: impl IntoIterator<Item = TokenStream>) {
+    let functions = functions.into_iter();
     let file: syn::File = syn::parse_quote! { #(#functions)* };
     let target = std::env::var_os("OUT_DIR").expect("cargo names a directory for what is built");
-    std::fs::write(
-        Path::new(&target).join("programs.rs"),
-        prettyplease::unparse(&file),
-    )
-    .expect("the directory can be written to");
+    std::fs::write(Path::new(&target).join(name), prettyplease::unparse(&file))
+        .expect("the directory can be written to");
 }

@@ -1,12 +1,22 @@
-//! The programs of `build/programs.rs`, as the emitter and rustc compiled them.
+//! Programs and functions as the compiler emitted and rustc compiled them.
 
-#![deny(unsafe_op_in_unsafe_fn)]
 #![allow(
     clippy::all,
-    reason = "the lints of the user's crate do not see what macros make; here it is a file"
+    clippy::undocumented_unsafe_blocks,
+    unused,
+    reason = "lints of a user's crate do not see what macros make; here it is a file like any other"
 )]
-#![allow(unused, clippy::undocumented_unsafe_blocks, reason = "as above")]
 
-use pointful_runtime::{Dyn, Extent, Fin, Table};
+use pointful_runtime::{Dyn, Extent, Fin, IndexSet, Table};
 
-include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+/// The programs of `build/programs.rs`.
+pub mod programs {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+}
+
+/// The functions of `functions.rs`.
+pub mod functions {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/functions.rs"));
+}

@@ -1,92 +1,15 @@
 //! What every program of the corpus computes, said again in plain Rust.
 
-use std::fmt::Debug;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod common;
 
-use pointful_corpus as corpus;
-use pointful_runtime::{Dyn, Element, Extent, Fin, Table};
+use common::*;
+use pointful_corpus::programs as corpus;
+use pointful_runtime::{Dyn, Extent, Fin, Table};
 
 /// Extents at which everything is tried.
 const LENGTHS: [usize; 7] = [0, 1, 2, 7, 16, 41, 1000];
 /// Extents of further axes.
 const WIDTHS: [usize; 6] = [0, 1, 2, 17, 40, 70];
-
-/// Numbers of one input, the same at every run: small, of both signs, none of them special.
-struct Source(u64);
-
-impl Source {
-    fn next(&mut self) -> i64 {
-        // The generator of splitmix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % 257) as i64 - 128
-    }
-}
-
-fn floats<T: From<f32>>(seed: u64, len: usize) -> Vec<T> {
-    let mut source = Source(seed);
-    (0..len)
-        .map(|_| T::from(source.next() as f32 / 64.0))
-        .collect()
-}
-
-fn ints(seed: u64, len: usize) -> Vec<i64> {
-    let mut source = Source(seed);
-    (0..len).map(|_| source.next()).collect()
-}
-
-fn vector<T: Element<Repr = T, Meta = ()> + pointful_runtime::Plain>(
-    values: &[T],
-) -> Table<Dyn, T> {
-    Table::from(values.to_vec())
-}
-
-fn matrix<T: pointful_runtime::Plain>(
-    rows: usize,
-    columns: usize,
-    values: &[T],
-) -> Table<(Dyn, Dyn), T> {
-    Table::from_vec(Extent::new((rows, columns)), values.to_vec()).expect("as many values")
-}
-
-#[track_caller]
-fn close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (position, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-        let tolerance = 1e-10 * (1.0 + expected.abs());
-        assert!(
-            found == expected || (found - expected).abs() <= tolerance,
-            "element {position} is {found}, not {expected}"
-        );
-    }
-}
-
-#[track_caller]
-fn close_f32(found: &[f32], expected: &[f32]) {
-    assert_eq!(found.len(), expected.len());
-    for (position, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-        let tolerance = 1e-4 * (1.0 + expected.abs());
-        assert!(
-            found == expected || (found - expected).abs() <= tolerance,
-            "element {position} is {found}, not {expected}"
-        );
-    }
-}
-
-/// The message of the panic that a call ends in.
-#[track_caller]
-fn panic_of<R: Debug>(call: impl FnOnce() -> R) -> String {
-    let payload = catch_unwind(AssertUnwindSafe(call)).expect_err("a panic");
-    match payload.downcast::<String>() {
-        Ok(message) => *message,
-        Err(payload) => payload
-            .downcast::<&str>()
-            .map(|message| message.to_string())
-            .expect("a message"),
-    }
-}
 
 fn for_each_shape(mut check: impl FnMut(usize, usize)) {
     for n in LENGTHS {

@@ -1,0 +1,159 @@
+//! Functions in the language, each one idea; `tests/functions.rs` says in plain Rust what it computes.
+
+pub fn axpy<N: IndexSet>(a: f64, x: &Table<N, f64>, y: &Table<N, f64>) -> Table<N, f64> {
+    for i in _ { a * x[i] + y[i] }
+}
+
+pub fn matmul<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>) -> Table<(I, J), f64> {
+    for (i, j) in _ { sum(for k in _ { a[i][k] * b[k][j] }) }
+}
+
+pub fn kmeans_cost<N: IndexSet, K: IndexSet, D: IndexSet>(points: &Table<(N, D), f64>, centres: &Table<(K, D), f64>) -> f64 {
+    sum(for n in N { min(for k in K { sum(for d in D { (points[n][d] - centres[k][d]).powi(2) }) }) })
+}
+
+pub fn histogram<N: IndexSet, K: IndexSet>(class: &Table<N, K>) -> Table<K, f64> {
+    let mut hist = Accum::zero();
+    for n in N { hist[class[n]] += 1.0; }
+    hist.get()
+}
+
+pub fn softmax_rows<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f64>) -> Table<(N, K), f64> {
+    for n in N {
+        let top = max(for k in K { x[n][k] });
+        let e = for k in K { (x[n][k] - top).exp() };
+        let total = sum(for k in K { e[k] });
+        for k in K { e[k] / total }
+    }
+}
+
+pub fn transpose<A: IndexSet, B: IndexSet>(x: &Table<(A, B), i32>) -> Table<(B, A), i32> {
+    for (b, a) in _ { x[a][b] }
+}
+
+pub fn heat<N: IndexSet>(mut u: Table<N, f64>, steps: usize, r: f64) -> Table<N, f64> {
+    for _t in 0..steps {
+        u = for i in N { u[i] + r * (u[(i - 1).wrap()] - 2.0 * u[i] + u[(i + 1).wrap()]) };
+    }
+    u
+}
+
+pub fn blur<R: IndexSet, C: IndexSet>(x: &Table<(R, C), f32>) -> Table<(R, C), f32> {
+    for (r, c) in _ {
+        (x[(r - 1).clamp()][c] + x[(r + 1).clamp()][c] + x[r][(c - 1).mirror()] + x[r][(c + 1).mirror()]) * 0.25
+    }
+}
+
+pub fn differences<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    for i in N { x[i] - x.get(i - 1).unwrap_or(0.0) }
+}
+
+pub fn running<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    let mut total = 0.0;
+    for i in N {
+        total = total * 0.5 + x[i];
+        total
+    }
+}
+
+pub fn newton(x: f64) -> f64 {
+    let mut y = x;
+    while (y * y - x).abs() > 1e-12 * x {
+        y = 0.5 * (y + x / y);
+    }
+    y
+}
+
+pub fn roots<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    for i in N { if x[i] > 0.0 { newton(x[i]) } else { 0.0 } }
+}
+
+pub fn largest<N: IndexSet>(x: &Table<N, f64>) -> (N, f64) {
+    let at = argmax(x);
+    (at, x[at])
+}
+
+pub fn triangle<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    for i in N { sum(for j in ..i { x[j] * 2.0 }) }
+}
+
+pub fn statistics<N: IndexSet>(x: &Table<N, f64>) -> (f64, f64, usize, bool) {
+    let m = mean(x);
+    let variance = mean(for i in N { (x[i] - m).powi(2) });
+    (m, variance, count(for i in N { x[i] > m }), all(for i in N { x[i].is_finite() }))
+}
+
+pub fn gather<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, at: &Table<M, i64>) -> Table<M, f64> {
+    for m in M { x[at[m]] }
+}
+
+pub fn segments<N: IndexSet, K: IndexSet>(w: &Table<(N, K), f64>, class: &Table<N, K>) -> Table<K, f64> {
+    let mut acc = Accum::zero();
+    for n in N {
+        for k in K { acc[k] += w[n][k]; }
+        acc[class[n]] += 10.0;
+    }
+    acc.get()
+}
+
+pub fn double_in_place<N: IndexSet>(u: &mut Table<N, f64>) {
+    for i in N { u[i] *= 2.0; }
+}
+
+pub fn sweep<N: IndexSet>(mut u: Table<N, f64>) -> Table<N, f64> {
+    for i in N.skip(1) { u[i] = 0.5 * (u[i] + u[i - 1]); }
+    u
+}
+
+pub fn prefix<N: IndexSet>(x: &Table<N, i64>) -> Table<N, i64> {
+    cumsum(x)
+}
+
+pub fn linspace<N: IndexSet>(n: Extent<N>, lo: f64, hi: f64) -> Table<N, f64> {
+    for i in n { lo + (hi - lo) * i.ordinal() as f64 / (n.len() - 1) as f64 }
+}
+
+pub fn conv<W: IndexSet>(x: &Table<W, f64>, w: [f64; 3]) -> Table<W, f64> {
+    for i in W { w[0] * x[(i - 1).clamp()] + w[1] * x[i] + w[2] * x[(i + 1).clamp()] }
+}
+
+pub fn outer<N: IndexSet, M: IndexSet>(x: &Table<N, u32>, y: &Table<M, u32>) -> Table<(N, M), u32> {
+    for (i, j) in _ { x[i] * y[j] }
+}
+
+pub fn nearest<N: IndexSet, K: IndexSet, D: IndexSet>(points: &Table<(N, D), f32>, centres: &Table<(K, D), f32>) -> Table<N, K> {
+    for n in N { argmin(for k in K { sum(for d in D { (points[n][d] - centres[k][d]).powi(2) }) }) }
+}
+
+pub fn rk4<N: IndexSet>(y: &Table<N, f64>, k: f64, h: f64, steps: usize) -> Table<N, f64> {
+    let f = |y: f64| -k * y;
+    for i in N {
+        let mut y = y[i];
+        for _s in 0..steps {
+            let k1 = f(y);
+            let k2 = f(y + 0.5 * h * k1);
+            let k3 = f(y + 0.5 * h * k2);
+            let k4 = f(y + h * k3);
+            y += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+        }
+        y
+    }
+}
+
+pub fn column_means<N: IndexSet, D: IndexSet>(x: &Table<(N, D), f64>) -> Table<D, f64> {
+    for d in D { mean(for n in N { x[n][d] }) }
+}
+
+pub fn covariance<N: IndexSet, D: IndexSet>(x: &Table<(N, D), f64>) -> Table<(D, D), f64> {
+    let m = column_means(x);
+    for (a, b) in (D, D) { sum(for n in N { (x[n][a] - m[a]) * (x[n][b] - m[b]) }) }
+}
+
+pub fn life<R: IndexSet, C: IndexSet>(x: &Table<(R, C), u8>) -> Table<(R, C), u8> {
+    for (r, c) in _ {
+        let n = sum(for (a, b) in (Fin::<3>, Fin::<3>) {
+            x[(r + a.ordinal() - 1).wrap()][(c + b.ordinal() - 1).wrap()]
+        }) - x[r][c];
+        if n == 3 || (n == 2 && x[r][c] == 1) { 1 } else { 0 }
+    }
+}

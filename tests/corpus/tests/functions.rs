@@ -1,0 +1,411 @@
+//! What every function of the corpus computes, said again in plain Rust.
+
+mod common;
+
+use common::*;
+use pointful_corpus::functions as corpus;
+use pointful_runtime::{Dyn, Extent, Table};
+
+const LENGTHS: [usize; 6] = [0, 1, 2, 7, 41, 1000];
+const WIDTHS: [usize; 5] = [0, 1, 2, 17, 40];
+
+fn for_each_shape(mut check: impl FnMut(usize, usize)) {
+    for n in LENGTHS {
+        for m in WIDTHS {
+            check(n, m);
+        }
+    }
+}
+
+#[test]
+fn axpy() {
+    for n in LENGTHS {
+        let (x, y) = (floats::<f64>(1, n), floats::<f64>(2, n));
+        let expected: Vec<f64> = x.iter().zip(&y).map(|(x, y)| 2.5 * x + y).collect();
+        close(
+            corpus::axpy(2.5, &vector(&x), &vector(&y)).as_slice(),
+            &expected,
+        );
+    }
+    // The same function at another rank.
+    let (x, y) = (floats::<f64>(1, 12), floats::<f64>(2, 12));
+    let z = corpus::axpy(1.0, &matrix(3, 4, &x), &matrix(3, 4, &y));
+    assert_eq!(z.extent().size(), (3, 4));
+    let message = panic_of(|| corpus::axpy(1.0, &matrix(3, 4, &x), &matrix(4, 3, &y)));
+    assert_eq!(
+        message,
+        "`axpy`: parameters `x` and `y` disagree on the size of `N`: (3, 4) in `x`, (4, 3) in `y`"
+    );
+}
+
+#[test]
+fn matmul() {
+    for (n, k) in [(0, 3), (3, 0), (1, 1), (9, 33), (40, 70)] {
+        for m in [0, 1, 15, 16, 33, 100] {
+            let (a, b) = (floats::<f64>(1, n * k), floats::<f64>(2, k * m));
+            let expected: Vec<f64> = (0..n * m)
+                .map(|at| (0..k).map(|q| a[at / m * k + q] * b[q * m + at % m]).sum())
+                .collect();
+            close(
+                corpus::matmul(&matrix(n, k, &a), &matrix(k, m, &b)).as_slice(),
+                &expected,
+            );
+        }
+    }
+}
+
+fn squared_distance(p: &[f64], c: &[f64]) -> f64 {
+    p.iter().zip(c).map(|(p, c)| (p - c).powi(2)).sum()
+}
+
+#[test]
+fn kmeans_cost() {
+    for (n, k) in [(0, 2), (3, 0), (1, 1), (50, 7)] {
+        for d in WIDTHS {
+            let (p, c) = (floats::<f64>(24, n * d), floats::<f64>(25, k * d));
+            let expected: f64 = (0..n)
+                .map(|i| {
+                    (0..k)
+                        .map(|j| squared_distance(&p[i * d..(i + 1) * d], &c[j * d..(j + 1) * d]))
+                        .fold(f64::INFINITY, f64::min)
+                })
+                .sum();
+            close(
+                &[corpus::kmeans_cost(&matrix(n, d, &p), &matrix(k, d, &c))],
+                &[expected],
+            );
+        }
+    }
+}
+
+fn classes(n: usize, k: usize) -> Vec<usize> {
+    ints(6, if k == 0 { 0 } else { n })
+        .iter()
+        .map(|&c| (c + 128) as usize % k)
+        .collect()
+}
+
+fn indices(k: usize, class: &[usize]) -> Table<Dyn, Dyn> {
+    Table::from_indices(Extent::new(class.len()), Extent::new(k), class.to_vec()).expect("valid")
+}
+
+#[test]
+fn histogram() {
+    for_each_shape(|n, k| {
+        let class = classes(n, k);
+        let mut expected = vec![0.0; k];
+        class.iter().for_each(|&c| expected[c] += 1.0);
+        assert_eq!(corpus::histogram(&indices(k, &class)).as_slice(), expected);
+    });
+}
+
+#[test]
+fn softmax_rows() {
+    for_each_shape(|n, k| {
+        let x = floats::<f64>(3, n * k);
+        let mut expected = x.clone();
+        if k > 0 {
+            for row in expected.chunks_mut(k) {
+                let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                row.iter_mut().for_each(|x| *x = (*x - top).exp());
+                let total: f64 = row.iter().sum();
+                row.iter_mut().for_each(|x| *x /= total);
+            }
+        }
+        close(
+            corpus::softmax_rows(&matrix(n, k, &x)).as_slice(),
+            &expected,
+        );
+    });
+}
+
+#[test]
+fn transpose() {
+    for_each_shape(|n, m| {
+        let x: Vec<i32> = (0..(n * m) as i32).collect();
+        let y = corpus::transpose(&matrix(n, m, &x));
+        assert_eq!(y.extent().size(), (m, n));
+        assert!(
+            y.indices()
+                .all(|(Dyn(b), Dyn(a))| y[(Dyn(b), Dyn(a))] == x[a * m + b])
+        );
+    });
+}
+
+#[test]
+fn heat() {
+    for n in LENGTHS {
+        for steps in [0, 1, 5] {
+            let mut u = floats::<f64>(9, n);
+            let found = corpus::heat(vector(&u), steps, 0.1);
+            for _ in 0..steps {
+                u = (0..n)
+                    .map(|i| u[i] + 0.1 * (u[(i + n - 1) % n] - 2.0 * u[i] + u[(i + 1) % n]))
+                    .collect();
+            }
+            close(found.as_slice(), &u);
+        }
+    }
+}
+
+#[test]
+fn blur() {
+    for (n, m) in [(1, 2), (2, 2), (3, 5), (40, 41)] {
+        let x = floats::<f32>(10, n * m);
+        let at = |r: usize, c: usize| x[r * m + c];
+        let expected: Vec<f32> = (0..n * m)
+            .map(|k| {
+                let (r, c) = (k / m, k % m);
+                let left = if c == 0 { 1 } else { c - 1 };
+                let right = if c + 1 == m { m - 2 } else { c + 1 };
+                (at(r.saturating_sub(1), c)
+                    + at((r + 1).min(n - 1), c)
+                    + at(r, left)
+                    + at(r, right))
+                    * 0.25
+            })
+            .collect();
+        close_f32(corpus::blur(&matrix(n, m, &x)).as_slice(), &expected);
+    }
+}
+
+#[test]
+fn differences() {
+    for n in LENGTHS {
+        let x = floats::<f64>(11, n);
+        let expected: Vec<f64> = (0..n)
+            .map(|i| x[i] - if i == 0 { 0.0 } else { x[i - 1] })
+            .collect();
+        assert_eq!(corpus::differences(&vector(&x)).as_slice(), expected);
+    }
+}
+
+#[test]
+fn running() {
+    for n in LENGTHS {
+        let x = floats::<f64>(12, n);
+        let mut total = 0.0;
+        let expected: Vec<f64> = x
+            .iter()
+            .map(|x| {
+                total = total * 0.5 + x;
+                total
+            })
+            .collect();
+        assert_eq!(corpus::running(&vector(&x)).as_slice(), expected);
+    }
+}
+
+#[test]
+fn roots() {
+    assert!((corpus::newton(2.0) - 2_f64.sqrt()).abs() < 1e-12);
+    for n in LENGTHS {
+        let x = floats::<f64>(13, n);
+        let expected: Vec<f64> = x
+            .iter()
+            .map(|&x| if x > 0.0 { x.sqrt() } else { 0.0 })
+            .collect();
+        close(corpus::roots(&vector(&x)).as_slice(), &expected);
+    }
+}
+
+#[test]
+fn largest() {
+    assert_eq!(
+        corpus::largest(&vector(&[1.0, 5.0, 2.0, 5.0])),
+        (Dyn(1), 5.0)
+    );
+    assert!(panic_of(|| corpus::largest(&vector(&[]))).contains("argmax"));
+}
+
+#[test]
+fn triangle() {
+    for n in LENGTHS {
+        let x = floats::<f64>(14, n);
+        let expected: Vec<f64> = (0..n)
+            .map(|i| x[..i].iter().map(|x| x * 2.0).sum())
+            .collect();
+        close(corpus::triangle(&vector(&x)).as_slice(), &expected);
+    }
+}
+
+#[test]
+fn statistics() {
+    for n in [1, 2, 7, 1000] {
+        let x = floats::<f64>(15, n);
+        let (mean, variance, above, finite) = corpus::statistics(&vector(&x));
+        let m = x.iter().sum::<f64>() / n as f64;
+        close(
+            &[mean, variance],
+            &[m, x.iter().map(|x| (x - m).powi(2)).sum::<f64>() / n as f64],
+        );
+        assert_eq!(
+            (above, finite),
+            (x.iter().filter(|&&x| x > mean).count(), true)
+        );
+    }
+    let (mean, _, above, finite) = corpus::statistics(&vector(&[]));
+    assert!(mean.is_nan() && above == 0 && finite);
+}
+
+#[test]
+fn gather() {
+    let x = vector(&[1.0, 2.0, 3.0]);
+    assert_eq!(corpus::gather(&x, &vector(&[2, 0])).as_slice(), [3.0, 1.0]);
+    assert_eq!(
+        panic_of(|| corpus::gather(&x, &vector(&[3]))),
+        "index 3 is out of range for `N` of 3 members"
+    );
+}
+
+#[test]
+fn segments() {
+    for_each_shape(|n, k| {
+        let class = classes(n, k);
+        let w = floats::<f64>(16, class.len() * k);
+        let mut expected = vec![0.0; k];
+        for (i, &c) in class.iter().enumerate() {
+            (0..k).for_each(|j| expected[j] += w[i * k + j]);
+            expected[c] += 10.0;
+        }
+        close(
+            corpus::segments(&matrix(class.len(), k, &w), &indices(k, &class)).as_slice(),
+            &expected,
+        );
+    });
+}
+
+#[test]
+fn double_in_place() {
+    for n in LENGTHS {
+        let x = floats::<f64>(17, n);
+        let mut table = vector(&x);
+        corpus::double_in_place(&mut table);
+        assert_eq!(
+            table.as_slice(),
+            x.iter().map(|x| x * 2.0).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn sweep() {
+    for n in LENGTHS {
+        let mut x = floats::<f64>(18, n);
+        let given = vector(&x);
+        let address = given.as_slice().as_ptr();
+        let found = corpus::sweep(given);
+        for i in 1..n {
+            x[i] = 0.5 * (x[i] + x[i - 1]);
+        }
+        assert_eq!(found.as_slice(), x);
+        assert_eq!(
+            found.as_slice().as_ptr(),
+            address,
+            "what the caller gave away is not copied"
+        );
+    }
+}
+
+#[test]
+fn prefix() {
+    for n in LENGTHS {
+        let x = ints(19, n);
+        let mut sum = 0;
+        let expected: Vec<i64> = x
+            .iter()
+            .map(|x| {
+                sum += x;
+                sum
+            })
+            .collect();
+        assert_eq!(corpus::prefix(&vector(&x)).as_slice(), expected);
+    }
+}
+
+#[test]
+fn linspace() {
+    let x = corpus::linspace(Extent::<Dyn>::new(5), 1.0, 3.0);
+    assert_eq!(x.as_slice(), [1.0, 1.5, 2.0, 2.5, 3.0]);
+}
+
+#[test]
+fn conv() {
+    let x = floats::<f64>(20, 50);
+    let expected: Vec<f64> = (0..50_usize)
+        .map(|i| 0.5 * x[i.saturating_sub(1)] - x[i] + 2.0 * x[(i + 1).min(49)])
+        .collect();
+    close(
+        corpus::conv(&vector(&x), [0.5, -1.0, 2.0]).as_slice(),
+        &expected,
+    );
+}
+
+#[test]
+fn outer() {
+    let z = corpus::outer(&vector(&[1, 2, u32::MAX]), &vector(&[3, 4]));
+    assert_eq!(
+        z.as_slice(),
+        [3, 4, 6, 8, 3_u32.wrapping_neg(), 4_u32.wrapping_neg()]
+    );
+}
+
+#[test]
+fn nearest() {
+    let points = matrix(3, 2, &[0.0_f32, 0.0, 5.0, 5.0, 1.0, 0.0]);
+    let centres = matrix(2, 2, &[4.0_f32, 4.0, 0.5, 0.0]);
+    let found = corpus::nearest(&points, &centres);
+    assert_eq!(
+        (&found.ordinals()[..], found.target()),
+        (&[1, 0, 1][..], Extent::new(2))
+    );
+}
+
+#[test]
+fn rk4() {
+    for n in LENGTHS {
+        let y = floats::<f64>(21, n);
+        let found = corpus::rk4(&vector(&y), 0.5, 0.01, 100);
+        for (found, y) in found.as_slice().iter().zip(&y) {
+            assert!((found - y * (-0.5_f64).exp()).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn covariance() {
+    for (n, d) in [(1, 1), (7, 3), (100, 20)] {
+        let x = floats::<f64>(22, n * d);
+        let mean = |a: usize| (0..n).map(|i| x[i * d + a]).sum::<f64>() / n as f64;
+        let means: Vec<f64> = (0..d).map(mean).collect();
+        close(corpus::column_means(&matrix(n, d, &x)).as_slice(), &means);
+        let expected: Vec<f64> = (0..d * d)
+            .map(|at| {
+                (0..n)
+                    .map(|i| {
+                        (x[i * d + at / d] - means[at / d]) * (x[i * d + at % d] - means[at % d])
+                    })
+                    .sum()
+            })
+            .collect();
+        close(corpus::covariance(&matrix(n, d, &x)).as_slice(), &expected);
+    }
+}
+
+#[test]
+fn life() {
+    let mut x = vec![0_u8; 36];
+    for (r, c) in [(0, 1), (1, 2), (2, 0), (2, 1), (2, 2)] {
+        x[6 * r + c] = 1;
+    }
+    // A glider moves by one along the diagonal in four generations.
+    let mut table = matrix(6, 6, &x);
+    for _ in 0..4 {
+        table = corpus::life(&table);
+    }
+    for r in 0..6 {
+        for c in 0..6 {
+            assert_eq!(table[(Dyn((r + 1) % 6), Dyn((c + 1) % 6))], x[6 * r + c]);
+        }
+    }
+}
