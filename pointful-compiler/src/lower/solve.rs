@@ -13,6 +13,8 @@ use crate::ir::Scalar;
 pub(super) enum TyKind {
     /// Anything.
     Any,
+    /// A number: what a constant is that is not indexed; decided by what it meets.
+    Number,
     /// An integer type; `i64` unless something says otherwise.
     Int,
     /// A float type; `f64` unless something says otherwise.
@@ -34,6 +36,8 @@ pub(super) enum SetKind {
 struct TyVar {
     bound: Option<Ty>,
     kind: TyKind,
+    /// An integer that some constant is: `usize` unless something says otherwise.
+    length: bool,
     span: Span,
 }
 
@@ -69,6 +73,7 @@ impl Solver {
         self.types.push(TyVar {
             bound: None,
             kind,
+            length: false,
             span,
         });
         Ty::Var(self.types.len() as u32 - 1)
@@ -88,6 +93,14 @@ impl Solver {
     /// What an unbound type variable may become.
     pub(super) fn kind(&self, var: u32) -> TyKind {
         self.types[var as usize].kind
+    }
+
+    /// Says that an unbound variable is a number.
+    pub(super) fn narrow(&mut self, var: u32) {
+        let kind = &mut self.types[var as usize].kind;
+        if *kind == TyKind::Any {
+            *kind = TyKind::Number;
+        }
     }
 
     /// What an unbound set variable may become.
@@ -188,10 +201,15 @@ impl Solver {
                     let (keep, drop) = match (self.kind(*x), self.kind(*y)) {
                         (TyKind::Any, _) => (*y, *x),
                         (_, TyKind::Any) => (*x, *y),
+                        (TyKind::Number, _) => (*y, *x),
+                        (_, TyKind::Number) => (*x, *y),
                         (p, q) if p == q => (*x, *y),
                         _ => return Err(Clash::Types),
                     };
-                    self.types[drop as usize].bound = Some(Ty::Var(keep));
+                    let dropped = &mut self.types[drop as usize];
+                    let length = dropped.length || dropped.kind == TyKind::Number;
+                    dropped.bound = Some(Ty::Var(keep));
+                    self.types[keep as usize].length |= length;
                 }
                 Ok(())
             }
@@ -222,6 +240,16 @@ impl Solver {
                 self.unify_sets(set, &Set::Bool)
             }
             (Ty::Table(g, x), Ty::Table(h, y)) => self.unify_tables(g, x, h, y),
+            // A table of tuples is a tuple of tables.
+            (Ty::Table(groups, elem), Ty::Tuple(tables))
+            | (Ty::Tuple(tables), Ty::Table(groups, elem)) => match self.shallow(elem) {
+                Ty::Tuple(cells) if cells.len() == tables.len() => {
+                    cells.iter().zip(tables).try_for_each(|(cell, table)| {
+                        self.unify(&Ty::table(groups.clone(), cell.clone()), table)
+                    })
+                }
+                _ => Err(Clash::Types),
+            },
             (Ty::Tuple(x), Ty::Tuple(y)) if x.len() == y.len() => self.unify_all(x, y),
             (Ty::Struct(i, x), Ty::Struct(j, y)) if i == j => self.unify_all(x, y),
             (Ty::Function(p, r), Ty::Function(q, s)) if p.len() == q.len() => {
@@ -270,6 +298,9 @@ impl Solver {
     fn bind(&mut self, var: u32, ty: &Ty) -> Result<(), Clash> {
         let fits = match self.kind(var) {
             TyKind::Any => true,
+            TyKind::Number => {
+                matches!(ty, Ty::Scalar(s) if *s != Scalar::Bool) || matches!(ty, Ty::Float(_))
+            }
             TyKind::Int => matches!(ty, Ty::Scalar(s) if s.is_int()),
             TyKind::Float => {
                 matches!(ty, Ty::Scalar(s) if s.is_float()) || matches!(ty, Ty::Float(_))
@@ -372,7 +403,8 @@ impl Solver {
         for var in &mut self.types {
             if var.bound.is_none() {
                 match var.kind {
-                    TyKind::Any => {}
+                    TyKind::Any | TyKind::Number => {}
+                    TyKind::Int if var.length => var.bound = Some(Ty::USIZE),
                     TyKind::Int => var.bound = Some(Ty::Scalar(Scalar::I64)),
                     TyKind::Float => var.bound = Some(Ty::Scalar(Scalar::F64)),
                 }

@@ -154,6 +154,7 @@ impl Printer<'_> {
         match ty {
             Ty::Var(v) => match self.solver.kind(*v) {
                 TyKind::Any => "_".into(),
+                TyKind::Number => "{number}".into(),
                 TyKind::Int => "{integer}".into(),
                 TyKind::Float => "{float}".into(),
             },

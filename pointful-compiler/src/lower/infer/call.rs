@@ -109,7 +109,7 @@ impl<'a> Infer<'_, 'a> {
         let numeric = |s: &Self, float: bool| match cell {
             Ty::Scalar(scalar) => scalar.is_float() || (!float && scalar.is_int()),
             Ty::Float(_) => true,
-            Ty::Var(v) => !float || s.solver.kind(*v) == TyKind::Float,
+            Ty::Var(v) => !float || s.solver.kind(*v) != TyKind::Int,
             _ => false,
         };
         if *cell == Ty::Error {

@@ -152,6 +152,10 @@ impl<'a> Infer<'_, 'a> {
             Ty::Scalar(crate::ir::Scalar::Bool) => Set::Bool,
             Ty::Var(v) => match self.solver.kind(*v) {
                 TyKind::Int => return true,
+                TyKind::Number => return self.solver.unify(&index, &Ty::USIZE).is_ok(),
+                TyKind::Any if self.is_constant(&index) => {
+                    return self.solver.unify(&index, &Ty::USIZE).is_ok();
+                }
                 TyKind::Any => {
                     let _ = self.solver.unify(&index, &Ty::Member(axis.clone()));
                     return true;

@@ -241,7 +241,7 @@ impl<'a> Infer<'_, 'a> {
             Ty::Scalar(s) => s.is_int(),
             Ty::Var(v) => match self.solver.kind(*v) {
                 TyKind::Int => true,
-                TyKind::Any => self.solver.unify(ty, &Ty::USIZE).is_ok(),
+                TyKind::Any | TyKind::Number => self.solver.unify(ty, &Ty::USIZE).is_ok(),
                 TyKind::Float => false,
             },
             Ty::Error => return false,

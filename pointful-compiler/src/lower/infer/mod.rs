@@ -20,7 +20,7 @@ use super::solve::{Clash, SetKind, Solver, TyKind};
 use super::spans::Spans;
 use super::types::{Printer, Set, Ty};
 use crate::diag::{Diagnostic, Diagnostics, lowering as say};
-use crate::ir::SpanId;
+use crate::ir::{Scalar, SpanId};
 use crate::syntax::tree::{self, Linked};
 
 /// What all functions of one program share.
@@ -140,8 +140,10 @@ impl<'s, 'a> Infer<'s, 'a> {
             for k in 0..self.constants.len() {
                 let constant = self.constants[k].clone();
                 if self.solver.undetermined(&constant.ty).is_some() {
-                    // A constant that only bounds a range: a length.
-                    let _ = self.solver.unify(&constant.ty, &Ty::USIZE);
+                    // What only meets other constants is a float; what only is cast or bounds a range is a length.
+                    let float = matches!(self.solver.shallow(&constant.ty), Ty::Var(v) if self.solver.kind(v) == TyKind::Number);
+                    let scalar = if float { Scalar::F64 } else { Scalar::Usize };
+                    let _ = self.solver.unify(&constant.ty, &Ty::Scalar(scalar));
                 }
             }
         }
@@ -165,6 +167,7 @@ impl<'s, 'a> Infer<'s, 'a> {
         if let Ty::Var(v) = ty {
             return match self.solver.kind(v) {
                 TyKind::Any => "a value of unknown type".into(),
+                TyKind::Number => "a number".into(),
                 TyKind::Int => "an integer".into(),
                 TyKind::Float => "a float".into(),
             };

@@ -55,6 +55,15 @@ impl<'a> Infer<'_, 'a> {
     }
 
     fn answer(&mut self, question: &Question, span: Span) -> Option<Ty> {
+        // A constant is a number wherever it is not indexed.
+        match question {
+            Question::Binary(_, l, r) => {
+                self.narrow(l);
+                self.narrow(r);
+            }
+            Question::Unary(_, x) | Question::Method(_, _, x, _) => self.narrow(x),
+            Question::Index(..) => {}
+        }
         match question {
             Question::Binary(op, l, r) => self.binary_type(*op, l, r, span),
             Question::Unary(op, x) => self.unary_type(*op, x, span),
@@ -119,8 +128,16 @@ impl<'a> Infer<'_, 'a> {
         }
     }
 
+    fn narrow(&mut self, ty: &Ty) {
+        if self.is_constant(ty)
+            && let Ty::Var(v) = self.solver.shallow(ty)
+        {
+            self.solver.narrow(v);
+        }
+    }
+
     /// Whether a type not known is that of a constant.
-    fn is_constant(&self, ty: &Ty) -> bool {
+    pub(super) fn is_constant(&self, ty: &Ty) -> bool {
         let ty = self.solver.shallow(ty);
         self.constants
             .iter()
@@ -164,7 +181,7 @@ impl<'a> Infer<'_, 'a> {
             (Ty::Error, _) => return Some(Ty::Error),
             (Ty::Var(v), op) => match (self.solver.kind(*v), op) {
                 (TyKind::Any, _) => return None,
-                (TyKind::Int, _) | (TyKind::Float, UnaryOp::Neg) => true,
+                (TyKind::Int | TyKind::Number, _) | (TyKind::Float, UnaryOp::Neg) => true,
                 (TyKind::Float, UnaryOp::Not) => false,
             },
             (Ty::Float(_), op) => op == UnaryOp::Neg,
@@ -255,17 +272,19 @@ impl<'a> Infer<'_, 'a> {
     fn cell_binary(&mut self, op: BinaryOp, l: &Ty, r: &Ty) -> Result<Ty, ()> {
         let is_int = |s: &Self, ty: &Ty| match ty {
             Ty::Scalar(scalar) => scalar.is_int(),
-            Ty::Var(v) => s.solver.kind(*v) == TyKind::Int,
+            Ty::Var(v) => matches!(s.solver.kind(*v), TyKind::Int | TyKind::Number),
             _ => false,
         };
         match op {
             BinaryOp::Add | BinaryOp::Sub => match (l, r) {
                 (Ty::Member(set) | Ty::Offset(set), other) if is_int(self, other) => {
+                    self.length(other);
                     return Ok(Ty::Offset(set.clone()));
                 }
                 (other, Ty::Member(set) | Ty::Offset(set))
                     if op == BinaryOp::Add && is_int(self, other) =>
                 {
+                    self.length(other);
                     return Ok(Ty::Offset(set.clone()));
                 }
                 _ => {}
@@ -305,10 +324,17 @@ impl<'a> Infer<'_, 'a> {
             Ty::Scalar(Scalar::Bool) => bits,
             Ty::Scalar(s) => !bits || s.is_int(),
             Ty::Float(_) => !bits,
-            Ty::Var(v) => !bits || self.solver.kind(*v) == TyKind::Int,
+            Ty::Var(v) => !bits || self.solver.kind(*v) != TyKind::Float,
             _ => false,
         };
         if holds { Ok(ty) } else { Err(()) }
+    }
+
+    /// A constant that moves a member is a `usize`.
+    fn length(&mut self, ty: &Ty) {
+        if matches!(ty, Ty::Var(v) if self.solver.kind(*v) == TyKind::Number) {
+            let _ = self.solver.unify(ty, &Ty::USIZE);
+        }
     }
 
     fn all_members(&self, parts: &[Ty]) -> bool {
@@ -518,6 +544,7 @@ impl<'a> Infer<'_, 'a> {
             Ty::Float(_) => scalar.on.holds(Scalar::F64),
             Ty::Var(v) => match self.solver.kind(*v) {
                 TyKind::Any => return None,
+                TyKind::Number => scalar.on != On::Signed && scalar.on != On::Int,
                 TyKind::Int => scalar.on != On::Float,
                 TyKind::Float => scalar.on.holds(Scalar::F64),
             },
