@@ -9,8 +9,8 @@ pub mod __private {
 
 pub use pointful_macros::IndexSet;
 pub use pointful_runtime::{
-    Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexElement, IndexSet,
-    Members, Number, Plain, Product, StaticSet, Table, View, stats,
+    Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Members,
+    Number, Plain, Product, StaticSet, Table, View, stats,
 };
 
 pub mod prelude {
