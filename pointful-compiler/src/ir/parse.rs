@@ -174,7 +174,26 @@ impl<S: Parse> Parser<S> {
         }
     }
 
+    /// Makes values of the parameters' names: the words before a colon between `fn` and the first `)`.
+    /// Extents above the function may mention them, and are not sizes then.
+    fn name_params(&mut self) {
+        let words = self.tokens.iter().map(|lexeme| &lexeme.token);
+        let head = words.skip_while(|&token| *token != Token::Word("fn".into()));
+        let head: Vec<Token> = head
+            .take_while(|&token| *token != Token::Punct(")".into()))
+            .cloned()
+            .collect();
+        for pair in head.windows(2) {
+            if let [Token::Word(name), Token::Punct(colon)] = pair
+                && colon == ":"
+            {
+                self.named(name);
+            }
+        }
+    }
+
     fn program(&mut self) -> Parsed<()> {
+        self.name_params();
         if self.accept("sizes") {
             self.list_until(None, |p| {
                 let name = p.word()?;
