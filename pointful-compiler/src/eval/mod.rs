@@ -17,6 +17,7 @@
 mod bulk;
 pub mod compare;
 mod data;
+mod kernels;
 mod point;
 mod prim;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Hand-written programs for each operation of each stage.
 
 mod bulk;
+mod kernels;
 mod point;
 
 use super::{Data, EvalError, Evaluate, Inputs, run, run_limited};

@@ -1,0 +1,165 @@
+//! What places hold, and who touched them: a parallel nest whose iterations meet in one element has no meaning.
+
+use crate::eval::{Data, EvalError, ScalarValue};
+use crate::ir::Scalar;
+
+/// Which iteration of which run of a parallel nest is being run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Iteration {
+    /// Counts the nests that have been entered.
+    pub(super) nest: u64,
+    /// Counts its iterations.
+    pub(super) number: u64,
+}
+
+/// Who read an element in a nest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Readers {
+    One(Iteration),
+    Several { nest: u64 },
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Trace {
+    writer: Option<Iteration>,
+    readers: Option<Readers>,
+}
+
+/// A buffer, or a `var`: a buffer of one element without axes.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    pub(super) elem: Scalar,
+    pub(super) shape: Vec<usize>,
+    /// Whether it may be changed.
+    pub(super) writable: bool,
+    /// The iteration that it is private to; none if it was made by the host.
+    pub(super) home: Option<Iteration>,
+    cells: Vec<Option<ScalarValue>>,
+    traces: Vec<Trace>,
+}
+
+impl Memory {
+    /// Memory that holds `fill` everywhere; without it, nothing that may be read.
+    pub(super) fn new(
+        elem: Scalar,
+        shape: Vec<usize>,
+        fill: Option<ScalarValue>,
+        home: Option<Iteration>,
+    ) -> Self {
+        let len = shape.iter().product();
+        Self {
+            elem,
+            shape,
+            writable: true,
+            home,
+            cells: vec![fill; len],
+            traces: vec![Trace::default(); len],
+        }
+    }
+
+    /// Memory that holds a table.
+    pub(super) fn from_data(data: &Data, writable: bool) -> Self {
+        let mut memory = Self::new(data.elem, data.shape.clone(), None, None);
+        memory.cells = data.values.iter().copied().map(Some).collect();
+        memory.writable = writable;
+        memory
+    }
+
+    /// What it holds, if all of it has been stored.
+    pub(super) fn to_data(&self) -> Option<Data> {
+        let values = self.cells.iter().copied().collect::<Option<Vec<_>>>()?;
+        Some(Data::new(self.elem, self.shape.clone(), values))
+    }
+
+    /// How many elements it has.
+    pub(super) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Reads an element.
+    pub(super) fn load(
+        &mut self,
+        at: usize,
+        now: Option<Iteration>,
+    ) -> Result<ScalarValue, EvalError> {
+        if let Some(now) = now {
+            let trace = &mut self.traces[at];
+            if is_other(trace.writer, now) {
+                return Err(race("reads what another writes"));
+            }
+            trace.readers = Some(match trace.readers {
+                Some(Readers::One(reader)) if is_other(Some(reader), now) => {
+                    Readers::Several { nest: now.nest }
+                }
+                Some(Readers::Several { nest }) if nest == now.nest => Readers::Several { nest },
+                _ => Readers::One(now),
+            });
+        }
+        self.cells[at].ok_or_else(|| EvalError::bug("memory is read before it is written"))
+    }
+
+    /// Writes an element.
+    pub(super) fn store(
+        &mut self,
+        at: usize,
+        value: ScalarValue,
+        now: Option<Iteration>,
+    ) -> Result<(), EvalError> {
+        if !self.writable {
+            return Err(EvalError::bug("a borrowed table is written"));
+        }
+        if value.scalar() != self.elem {
+            return Err(EvalError::bug("a value of another type is stored"));
+        }
+        if let Some(now) = now {
+            let trace = &mut self.traces[at];
+            if is_other(trace.writer, now) {
+                return Err(race("writes what another writes"));
+            }
+            let read_elsewhere = match trace.readers {
+                Some(Readers::One(reader)) => is_other(Some(reader), now),
+                Some(Readers::Several { nest }) => nest == now.nest,
+                None => false,
+            };
+            if read_elsewhere {
+                return Err(race("writes what another reads"));
+            }
+            trace.writer = Some(now);
+        }
+        self.cells[at] = Some(value);
+        Ok(())
+    }
+}
+
+/// Whether somebody is another iteration of the nest that is running.
+fn is_other(somebody: Option<Iteration>, now: Iteration) -> bool {
+    somebody.is_some_and(|who| who.nest == now.nest && who.number != now.number)
+}
+
+fn race(what: &str) -> EvalError {
+    EvalError::bug(format!("a race: one iteration {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iterations_do_not_meet() {
+        let at = |nest, number| Some(Iteration { nest, number });
+        let one = ScalarValue::I64(1);
+        let mut memory = Memory::new(Scalar::I64, vec![2], Some(one), None);
+        assert!(memory.store(0, one, at(1, 0)).is_ok());
+        assert!(memory.store(0, one, at(1, 0)).is_ok());
+        assert!(memory.load(0, at(1, 0)).is_ok());
+        assert!(memory.load(0, at(1, 1)).is_err());
+        assert!(memory.store(0, one, at(1, 1)).is_err());
+        assert!(memory.load(0, at(2, 1)).is_ok());
+        assert!(memory.load(1, at(1, 0)).is_ok());
+        assert!(memory.store(1, one, at(1, 1)).is_err());
+        assert!(memory.load(1, at(1, 1)).is_ok());
+        assert!(memory.store(1, one, at(1, 0)).is_err());
+        assert!(memory.store(1, one, at(2, 0)).is_ok());
+        assert!(memory.store(1, one, None).is_ok());
+    }
+}

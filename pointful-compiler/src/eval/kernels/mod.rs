@@ -1,0 +1,462 @@
+//! The interpreter of Kernels: an imperative program, run as it stands.
+//!
+//! Parallel nests run one iteration after the other; two of them that touch one element of which they write one are a bug, not a result.
+//! So are reads of memory that was never written.
+
+mod memory;
+
+use memory::{Iteration, Memory};
+
+use super::data::{Data, ScalarValue};
+use super::{
+    EvalError, Evaluate, Inputs, Meter, Results, combine, eval_prim, identity, is_counted,
+    mistyped, static_extent,
+};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::{Block, Extent, Monoid, Program, Scalar, Stmt, ValueId};
+
+impl Evaluate for Kernels {
+    fn evaluate(program: &Program<Self>, inputs: &Inputs, meter: &mut Meter) -> Results {
+        let mut run = Run {
+            program,
+            sizes: &inputs.sizes,
+            values: vec![Slot::Unbound; program.values.len()],
+            nests: 0,
+            now: None,
+            meter,
+        };
+        for (param, data) in program.params.iter().zip(&inputs.params) {
+            run.values[param.value.index()] = match data.as_scalar() {
+                Some(value) => Slot::Scalar(value),
+                None => Slot::Buffer(Memory::from_data(data, param.owned)),
+            };
+        }
+        run.block(&program.body)?;
+        program
+            .body
+            .results
+            .iter()
+            .map(|&result| run.result(result))
+            .collect()
+    }
+
+    fn extent(_: &Program<Self>, dim: Extent) -> Extent {
+        dim
+    }
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+enum Slot {
+    Unbound,
+    Scalar(ScalarValue),
+    Var(Memory),
+    Buffer(Memory),
+    /// The private copy of an accumulator.
+    Private(Memory),
+}
+
+struct Run<'a> {
+    program: &'a Program<Kernels>,
+    sizes: &'a [usize],
+    values: Vec<Slot>,
+    /// How many parallel nests have been entered.
+    nests: u64,
+    /// The iteration being run; none on the host.
+    now: Option<Iteration>,
+    meter: &'a mut Meter,
+}
+
+impl Run<'_> {
+    fn block(&mut self, block: &Block<Kernels>) -> Result<(), EvalError> {
+        self.meter.step()?;
+        for stmt in &block.stmts {
+            self.stmt(stmt)?;
+        }
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> Result<(), EvalError> {
+        self.meter.step()?;
+        match &stmt.op {
+            KernelOp::Const(lit) => self.bind(stmt, Slot::Scalar(ScalarValue::from_lit(*lit))),
+            KernelOp::Size(extent) => {
+                let size = ScalarValue::Usize(self.extent(*extent)?);
+                self.bind(stmt, Slot::Scalar(size))
+            }
+            KernelOp::Prim(prim, operands) => {
+                let operands: Vec<ScalarValue> = operands
+                    .iter()
+                    .map(|&operand| self.scalar(operand))
+                    .collect::<Result<_, _>>()?;
+                let value = eval_prim(*prim, &operands, &|extent| self.extent(extent))?;
+                self.meter.counts.ops += u64::from(is_counted(*prim));
+                self.bind(stmt, Slot::Scalar(value))
+            }
+            KernelOp::Select(cond, x, y) => {
+                let (x, y) = (self.scalar(*x)?, self.scalar(*y)?);
+                self.meter.counts.ops += 1;
+                let value = if self.truth(*cond)? { x } else { y };
+                self.bind(stmt, Slot::Scalar(value))
+            }
+            KernelOp::Alloc { fill } => {
+                let fill = fill.map(ScalarValue::from_lit);
+                self.alloc(stmt, fill)
+            }
+            KernelOp::Copy(buffer) => {
+                let mut copy = self.buffer(*buffer)?.clone();
+                copy.writable = true;
+                copy.home = self.now;
+                let len = copy.len();
+                for at in 0..len {
+                    self.load(*buffer, at)?;
+                    self.count_stores(copy.elem, 1);
+                }
+                self.count_alloc(&copy);
+                self.bind(stmt, Slot::Buffer(copy))
+            }
+            KernelOp::Load { buffer, indices } => {
+                let at = self.offset(*buffer, indices)?;
+                let value = self.load(*buffer, at)?;
+                self.bind(stmt, Slot::Scalar(value))
+            }
+            KernelOp::Store {
+                buffer,
+                indices,
+                value,
+            } => {
+                let at = self.offset(*buffer, indices)?;
+                let value = self.scalar(*value)?;
+                self.store(*buffer, at, value)
+            }
+            KernelOp::Combine {
+                monoid,
+                place,
+                indices,
+                value,
+            } => {
+                let at = self.offset(*place, indices)?;
+                let value = self.scalar(*value)?;
+                self.combine(*monoid, *place, at, value)
+            }
+            KernelOp::Var(value) => {
+                let value = self.scalar(*value)?;
+                let var = Memory::new(value.scalar(), Vec::new(), Some(value), self.now);
+                self.bind(stmt, Slot::Var(var))
+            }
+            KernelOp::Get(place) => {
+                let now = self.now;
+                let value = self.var(*place)?.load(0, now)?;
+                self.bind(stmt, Slot::Scalar(value))
+            }
+            KernelOp::Set { place, value } => {
+                let (value, now) = (self.scalar(*value)?, self.now);
+                self.var(*place)?.store(0, value, now)
+            }
+            KernelOp::Swap(a, b) => self.swap(*a, *b),
+            KernelOp::For {
+                extent,
+                reverse,
+                body,
+            } => {
+                let extent = self.extent(*extent)?;
+                let &[param] = body.params.as_slice() else {
+                    return Err(EvalError::bug("a loop binds one index"));
+                };
+                for step in 0..extent {
+                    let index = if *reverse { extent - 1 - step } else { step };
+                    self.values[param.index()] = Slot::Scalar(ScalarValue::Usize(index));
+                    self.block(body)?;
+                }
+                Ok(())
+            }
+            KernelOp::Par {
+                extents,
+                accs,
+                body,
+                ..
+            } => self.par(extents, accs, body),
+            KernelOp::Assert { cond, message } => {
+                if self.truth(*cond)? {
+                    Ok(())
+                } else {
+                    Err(EvalError::panic(message))
+                }
+            }
+            KernelOp::While { cond, body } => {
+                let &[go_on] = cond.results.as_slice() else {
+                    return Err(EvalError::bug("a condition is one truth value"));
+                };
+                loop {
+                    self.block(cond)?;
+                    if !self.truth(go_on)? {
+                        return Ok(());
+                    }
+                    self.block(body)?;
+                }
+            }
+            KernelOp::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let taken = if self.truth(*cond)? { then } else { otherwise };
+                self.block(taken)
+            }
+        }
+    }
+
+    fn par(
+        &mut self,
+        extents: &[Extent],
+        accs: &[Acc],
+        body: &Block<Kernels>,
+    ) -> Result<(), EvalError> {
+        if self.now.is_some() {
+            return Err(EvalError::bug("a parallel nest inside another"));
+        }
+        if body.params.len() != extents.len() {
+            return Err(EvalError::bug("a nest binds one index for each extent"));
+        }
+        let extents: Vec<usize> = extents
+            .iter()
+            .map(|&extent| self.extent(extent))
+            .collect::<Result<_, _>>()?;
+        self.meter.counts.kernels += 1;
+        self.nests += 1;
+        for acc in accs {
+            let target = self.memory(acc.target)?;
+            let fill = identity(acc.monoid, target.elem);
+            let private = Memory::new(target.elem, target.shape.clone(), Some(fill), None);
+            self.values[acc.private.index()] = Slot::Private(private);
+        }
+        for number in 0..extents.iter().product() {
+            self.now = Some(Iteration {
+                nest: self.nests,
+                number: number as u64,
+            });
+            let mut rest = number;
+            for (&param, &extent) in body.params.iter().zip(&extents).rev() {
+                let index = ScalarValue::Usize(rest % extent);
+                self.values[param.index()] = Slot::Scalar(index);
+                rest /= extent;
+            }
+            self.block(body)?;
+        }
+        self.now = None;
+        for acc in accs {
+            let Slot::Private(private) = &self.values[acc.private.index()] else {
+                return Err(mistyped(acc.private, "a private accumulator"));
+            };
+            let merged = private
+                .to_data()
+                .ok_or_else(|| mistyped(acc.private, "filled"))?;
+            for (at, &value) in merged.values.iter().enumerate() {
+                self.combine(acc.monoid, acc.target, at, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn swap(&mut self, a: ValueId, b: ValueId) -> Result<(), EvalError> {
+        let movable = |run: &Self, buffer: ValueId| {
+            let memory = run.buffer(buffer)?;
+            if memory.home == run.now && memory.writable {
+                Ok((memory.elem, memory.shape.clone()))
+            } else {
+                Err(mistyped(buffer, "a buffer that may be exchanged here"))
+            }
+        };
+        if movable(self, a)? != movable(self, b)? {
+            return Err(EvalError::bug("buffers of two types are exchanged"));
+        }
+        self.values.swap(a.index(), b.index());
+        Ok(())
+    }
+
+    /// `p[at] = p[at] ⊕ value`.
+    fn combine(
+        &mut self,
+        monoid: Monoid,
+        place: ValueId,
+        at: usize,
+        value: ScalarValue,
+    ) -> Result<(), EvalError> {
+        self.meter.counts.ops += 1;
+        if let Slot::Private(memory) = &mut self.values[place.index()] {
+            // Every iteration may come here: that is what the copy is for.
+            let before = memory.load(at, None)?;
+            memory.store(at, combine(monoid, before, value)?, None)?;
+            if !memory.shape.is_empty() {
+                let elem = memory.elem;
+                self.count_loads(elem, 1);
+                self.count_stores(elem, 1);
+            }
+            return Ok(());
+        }
+        let before = self.load(place, at)?;
+        self.store(place, at, combine(monoid, before, value)?)
+    }
+
+    fn load(&mut self, place: ValueId, at: usize) -> Result<ScalarValue, EvalError> {
+        let now = self.now;
+        let memory = self.memory(place)?;
+        let value = memory.load(at, now)?;
+        if !memory.shape.is_empty() {
+            self.count_loads(value.scalar(), 1);
+        }
+        Ok(value)
+    }
+
+    fn store(&mut self, place: ValueId, at: usize, value: ScalarValue) -> Result<(), EvalError> {
+        let now = self.now;
+        let memory = self.memory(place)?;
+        memory.store(at, value, now)?;
+        if !memory.shape.is_empty() {
+            self.count_stores(value.scalar(), 1);
+        }
+        Ok(())
+    }
+
+    fn alloc(&mut self, stmt: &Stmt<Kernels>, fill: Option<ScalarValue>) -> Result<(), EvalError> {
+        let &[result] = stmt.results.as_slice() else {
+            return Err(EvalError::bug("`alloc` binds one buffer"));
+        };
+        let ty = self.program.ty(result);
+        let shape = ty
+            .dims
+            .iter()
+            .map(|&dim| self.extent(dim))
+            .collect::<Result<Vec<usize>, _>>()?;
+        let memory = Memory::new(ty.elem.repr(), shape, fill, self.now);
+        if fill.is_some() {
+            self.count_stores(memory.elem, memory.len());
+        }
+        self.count_alloc(&memory);
+        self.bind(stmt, Slot::Buffer(memory))
+    }
+
+    fn count_loads(&mut self, elem: Scalar, len: usize) {
+        self.meter.counts.loads += len as u64;
+        self.meter.counts.bytes_read += len as u64 * elem.bytes();
+    }
+
+    fn count_stores(&mut self, elem: Scalar, len: usize) {
+        self.meter.counts.stores += len as u64;
+        self.meter.counts.bytes_written += len as u64 * elem.bytes();
+    }
+
+    fn count_alloc(&mut self, memory: &Memory) {
+        self.meter.counts.allocs += 1;
+        self.meter.counts.alloc_bytes += memory.len() as u64 * memory.elem.bytes();
+    }
+
+    fn bind(&mut self, stmt: &Stmt<Kernels>, slot: Slot) -> Result<(), EvalError> {
+        let &[result] = stmt.results.as_slice() else {
+            return Err(EvalError::bug(
+                "an operation binds another number of values",
+            ));
+        };
+        let elem = match &slot {
+            Slot::Unbound => None,
+            Slot::Scalar(value) => Some(value.scalar()),
+            Slot::Var(memory) | Slot::Buffer(memory) | Slot::Private(memory) => Some(memory.elem),
+        };
+        if elem != Some(self.program.elem(result).repr()) {
+            return Err(mistyped(result, "of the type it is declared with"));
+        }
+        self.values[result.index()] = slot;
+        Ok(())
+    }
+
+    fn extent(&self, extent: Extent) -> Result<usize, EvalError> {
+        match extent {
+            Extent::Value(value) => self.ordinal(value),
+            Extent::Const(_) | Extent::Size(_) => static_extent(self.sizes, extent)
+                .ok_or_else(|| EvalError::bug("an extent that nothing binds")),
+        }
+    }
+
+    fn scalar(&self, value: ValueId) -> Result<ScalarValue, EvalError> {
+        match &self.values[value.index()] {
+            Slot::Scalar(value) => Ok(*value),
+            Slot::Unbound | Slot::Var(_) | Slot::Buffer(_) | Slot::Private(_) => {
+                Err(mistyped(value, "a scalar"))
+            }
+        }
+    }
+
+    fn ordinal(&self, value: ValueId) -> Result<usize, EvalError> {
+        match self.scalar(value)? {
+            ScalarValue::Usize(n) => Ok(n),
+            _ => Err(mistyped(value, "a usize")),
+        }
+    }
+
+    fn truth(&self, value: ValueId) -> Result<bool, EvalError> {
+        match self.scalar(value)? {
+            ScalarValue::Bool(b) => Ok(b),
+            _ => Err(mistyped(value, "a truth value")),
+        }
+    }
+
+    fn var(&mut self, place: ValueId) -> Result<&mut Memory, EvalError> {
+        match &mut self.values[place.index()] {
+            Slot::Var(memory) => Ok(memory),
+            Slot::Unbound | Slot::Scalar(_) | Slot::Buffer(_) | Slot::Private(_) => {
+                Err(mistyped(place, "a `var`"))
+            }
+        }
+    }
+
+    fn buffer(&self, place: ValueId) -> Result<&Memory, EvalError> {
+        match &self.values[place.index()] {
+            Slot::Buffer(memory) => Ok(memory),
+            Slot::Unbound | Slot::Scalar(_) | Slot::Var(_) | Slot::Private(_) => {
+                Err(mistyped(place, "a buffer"))
+            }
+        }
+    }
+
+    /// A `var` or a buffer.
+    fn memory(&mut self, place: ValueId) -> Result<&mut Memory, EvalError> {
+        match &mut self.values[place.index()] {
+            Slot::Var(memory) | Slot::Buffer(memory) => Ok(memory),
+            Slot::Unbound | Slot::Scalar(_) | Slot::Private(_) => Err(mistyped(place, "a place")),
+        }
+    }
+
+    /// Where an element is; a `var` is named without indices.
+    fn offset(&self, place: ValueId, indices: &[ValueId]) -> Result<usize, EvalError> {
+        let shape = match &self.values[place.index()] {
+            Slot::Var(memory) | Slot::Buffer(memory) | Slot::Private(memory) => &memory.shape,
+            Slot::Unbound | Slot::Scalar(_) => return Err(mistyped(place, "a place")),
+        };
+        let indices: Vec<usize> = indices
+            .iter()
+            .map(|&index| self.ordinal(index))
+            .collect::<Result<_, _>>()?;
+        if indices.len() != shape.len() {
+            return Err(mistyped(place, "of that many axes"));
+        }
+        match Data::span(shape, &indices) {
+            Some((at, _)) => Ok(at),
+            None => Err(EvalError::bug(format!(
+                "value {} of shape {shape:?} accessed at {indices:?}",
+                place.0
+            ))),
+        }
+    }
+
+    fn result(&self, value: ValueId) -> Result<Data, EvalError> {
+        match &self.values[value.index()] {
+            Slot::Scalar(value) => Ok(Data::scalar(*value)),
+            Slot::Buffer(memory) => memory
+                .to_data()
+                .ok_or_else(|| mistyped(value, "written everywhere, but a result")),
+            Slot::Unbound | Slot::Var(_) | Slot::Private(_) => {
+                Err(mistyped(value, "a scalar or a buffer, but a result"))
+            }
+        }
+    }
+}
