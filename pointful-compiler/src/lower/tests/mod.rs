@@ -1,5 +1,6 @@
 //! Tests of inference and lowering, on source text.
 
+mod meaning;
 mod reject;
 
 use super::source::lower_source;

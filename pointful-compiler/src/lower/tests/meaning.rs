@@ -1,0 +1,661 @@
+//! What programs mean: lowered, interpreted, and compared with plain Rust, at extents 0, 1, 2, 7 and 1000.
+
+use super::{lower_source, rendered};
+use crate::eval::{Data, EvalError, Inputs, approx_eq, run};
+
+/// Extents at which loops are tried.
+const SIZES: [usize; 5] = [0, 1, 2, 7, 1000];
+
+fn results(source: &str, sizes: &[usize], params: &[Data]) -> Result<Vec<Data>, EvalError> {
+    let lowered = match lower_source(source) {
+        Ok(lowered) => lowered,
+        Err(errors) => panic!("{source}\n{}", rendered(&errors)),
+    };
+    crate::ir::verify_after("lower", &lowered.program);
+    let inputs = Inputs {
+        sizes: sizes.to_vec(),
+        params: params.to_vec(),
+    };
+    run(&lowered.program, &inputs).map(|(results, _)| results)
+}
+
+fn gives(source: &str, sizes: &[usize], params: &[Data], want: &[Data]) {
+    let found = results(source, sizes, params).unwrap_or_else(|error| panic!("{source}\n{error}"));
+    assert_eq!(found.len(), want.len(), "{source}");
+    for (found, want) in found.iter().zip(want) {
+        assert!(
+            approx_eq(found, want),
+            "{source}\nat {sizes:?}: {found:?}\nnot {want:?}"
+        );
+    }
+}
+
+fn panics(source: &str, sizes: &[usize], params: &[Data], why: &str) {
+    match results(source, sizes, params) {
+        Err(EvalError::Panic(message)) => assert!(message.contains(why), "{message}"),
+        other => panic!("{source}\n{other:?}"),
+    }
+}
+
+/// Numbers between -1 and 1 that look random.
+fn noise(len: usize, seed: u64) -> Vec<f64> {
+    (0..len as u64)
+        .map(|k| {
+            let mut z = (k + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                ^ seed.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            z = (z ^ (z >> 29)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((z ^ (z >> 32)) % 2001) as f64 / 1000.0 - 1.0
+        })
+        .collect()
+}
+
+fn vector(values: &[f64]) -> Data {
+    Data::f64s(&[values.len()], values.iter().copied())
+}
+
+fn matrix(rows: usize, columns: usize, values: &[f64]) -> Data {
+    Data::f64s(&[rows, columns], values.iter().copied())
+}
+
+#[test]
+fn a_matrix_product() {
+    let source = "fn matmul<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>) -> Table<(I, J), f64> {
+        for (i, j) in _ { sum(for k in _ { a[i][k] * b[k][j] }) }
+    }";
+    for (i, k, j) in [(0, 2, 2), (2, 0, 3), (1, 1, 1), (7, 2, 3)] {
+        let (a, b) = (noise(i * k, 1), noise(k * j, 2));
+        let product: Vec<f64> = (0..i * j)
+            .map(|at| {
+                (0..k)
+                    .map(|k1| a[at / j * k + k1] * b[k1 * j + at % j])
+                    .sum()
+            })
+            .collect();
+        gives(
+            source,
+            &[i, k, j],
+            &[matrix(i, k, &a), matrix(k, j, &b)],
+            &[matrix(i, j, &product)],
+        );
+    }
+}
+
+#[test]
+fn a_histogram_and_what_is_added_to_an_existing_table() {
+    let source = "fn counts<N: IndexSet, K: IndexSet>(class: &Table<N, K>, w: &Table<N, f64>, start: &Table<K, f64>) -> (Table<K, f64>, Table<K, f64>, f64) {
+        let mut hist = Accum::zero();
+        let mut t = start.clone();
+        let mut total = 1.0;
+        for n in N {
+            hist[class[n]] += 1.0;
+            t[class[n]] -= w[n];
+            if w[n] > 0.0 { total += w[n]; }
+        }
+        (hist.get(), t, total)
+    }";
+    for n in SIZES {
+        let k = 3;
+        let class: Vec<usize> = (0..n).map(|i| i * 7 % k).collect();
+        let (w, start) = (noise(n, 3), noise(k, 4));
+        let mut hist = vec![0.0; k];
+        let mut t = start.clone();
+        let mut total = 1.0;
+        for i in 0..n {
+            hist[class[i]] += 1.0;
+            t[class[i]] -= w[i];
+            total += w[i].max(0.0);
+        }
+        gives(
+            source,
+            &[n, k],
+            &[Data::usizes(&[n], class), vector(&w), vector(&start)],
+            &[vector(&hist), vector(&t), total.into()],
+        );
+    }
+}
+
+#[test]
+fn states_in_order_and_backwards() {
+    let source =
+        "fn smooth<T: IndexSet>(a: &Table<T, f64>) -> (Table<T, f64>, Table<T, f64>, f64) {
+        let mut v = 0.0;
+        let forward = for t in T { v = 0.9 * v + a[t]; v };
+        let mut w = v;
+        let mut out = for t in T { 0.0 };
+        for t in T.rev() { w = 0.5 * w - a[t]; out[t] = w; }
+        (forward, out, w)
+    }";
+    for n in SIZES {
+        let a = noise(n, 5);
+        let mut v = 0.0;
+        let forward: Vec<f64> = a
+            .iter()
+            .map(|x| {
+                v = 0.9 * v + x;
+                v
+            })
+            .collect();
+        let mut w = v;
+        let mut out = vec![0.0; n];
+        for t in (0..n).rev() {
+            w = 0.5 * w - a[t];
+            out[t] = w;
+        }
+        gives(
+            source,
+            &[n],
+            &[vector(&a)],
+            &[vector(&forward), vector(&out), w.into()],
+        );
+    }
+}
+
+#[test]
+fn offsets_at_both_ends() {
+    let source = "fn ends<N: IndexSet>(x: &Table<N, f64>) -> (Table<N, f64>, Table<N, f64>, Table<N, f64>, Table<N, f64>) {
+        (
+            for i in N { x[(i + 2).wrap()] },
+            for i in N { x[(i - 3).clamp()] },
+            for i in N { x[(i - 2).mirror()] },
+            for i in N { x.get(i - 1).unwrap_or(9.0) },
+        )
+    }";
+    for n in SIZES {
+        let x = noise(n, 6);
+        let size = n as i64;
+        let read =
+            |f: &dyn Fn(i64) -> i64| -> Vec<f64> { (0..size).map(|i| x[f(i) as usize]).collect() };
+        let mirror = |k: i64| {
+            let mut k = k;
+            if size == 1 {
+                return 0;
+            }
+            while !(0..size).contains(&k) {
+                k = if k < 0 { -k } else { 2 * (size - 1) - k };
+            }
+            k
+        };
+        let before: Vec<f64> = (0..n)
+            .map(|i| if i == 0 { 9.0 } else { x[i - 1] })
+            .collect();
+        gives(
+            source,
+            &[n],
+            &[vector(&x)],
+            &[
+                vector(&read(&|i| (i + 2).rem_euclid(size))),
+                vector(&read(&|i| (i - 3).clamp(0, size - 1))),
+                vector(&read(&|i| mirror(i - 2))),
+                vector(&before),
+            ],
+        );
+    }
+}
+
+#[test]
+fn offsets_move_through_a_product_by_ordinal() {
+    let source = "fn shift<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+        for i in N { x.get(i - 1).unwrap_or(0.0) + 10.0 * x[(i + 1).wrap()] }
+    }
+    fn shift_matrix<A: IndexSet, B: IndexSet>(x: &Table<(A, B), f64>) -> Table<(A, B), f64> { shift(x) }";
+    for (a, b) in [(0, 3), (1, 1), (2, 7), (7, 2)] {
+        let x = noise(a * b, 7);
+        let n = a * b;
+        let want: Vec<f64> = (0..n)
+            .map(|i| if i == 0 { 0.0 } else { x[i - 1] } + 10.0 * x[(i + 1) % n])
+            .collect();
+        gives(source, &[a, b], &[matrix(a, b, &x)], &[matrix(a, b, &want)]);
+    }
+}
+
+#[test]
+fn indices_out_of_range_panic() {
+    let source = "fn pick<N: IndexSet>(x: &Table<N, f64>, k: i64) -> f64 { x[k] }";
+    gives(
+        source,
+        &[3],
+        &[vector(&[1.0, 2.0, 3.0]), 2i64.into()],
+        &[3.0.into()],
+    );
+    panics(source, &[3], &[vector(&[1.0, 2.0, 3.0]), 3i64.into()], "3");
+    panics(
+        source,
+        &[3],
+        &[vector(&[1.0, 2.0, 3.0]), (-1i64).into()],
+        "-1",
+    );
+    panics(
+        "fn next<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[i + 1] } }",
+        &[2],
+        &[vector(&[1.0, 2.0])],
+        "2",
+    );
+}
+
+#[test]
+fn triangular_loops() {
+    let source = "fn triangle<N: IndexSet>(x: &Table<N, f64>) -> (Table<N, f64>, Table<N, f64>, f64, Table<N, f64>) {
+        let mut acc = Accum::zero();
+        for i in N { for j in (..i).rev() { acc[j] += x[i]; } }
+        (
+            for i in N { sum(for j in ..i { x[j] }) },
+            for i in N { max(for j in i.. { x[j] }) },
+            sum(for i in N { sum(for j in ..=i { x[i] * x[j] }) }),
+            acc.get(),
+        )
+    }";
+    for n in SIZES {
+        let n = n.min(60);
+        let x = noise(n, 8);
+        let below: Vec<f64> = (0..n).map(|i| x[..i].iter().sum()).collect();
+        let above: Vec<f64> = (0..n)
+            .map(|i| x[i..].iter().copied().fold(f64::NEG_INFINITY, f64::max))
+            .collect();
+        let all = (0..n)
+            .map(|i| x[..=i].iter().map(|y| x[i] * y).sum::<f64>())
+            .sum::<f64>();
+        let after: Vec<f64> = (0..n).map(|i| x[i + 1..].iter().sum()).collect();
+        gives(
+            source,
+            &[n],
+            &[vector(&x)],
+            &[vector(&below), vector(&above), all.into(), vector(&after)],
+        );
+    }
+}
+
+#[test]
+fn integer_ranges() {
+    let source = "fn ranges<N: IndexSet>(x: &Table<N, f64>, lo: i32, hi: i32, m: usize) -> (i32, f64, i64, usize) {
+        let mut order = 0;
+        for k in (0..4i64).rev().skip(1) { order = order * 10 + k; }
+        let mut left = 0;
+        for k in (2..m).skip(3) { left += k; }
+        (sum(for k in lo..=hi { k }), sum(for k in 0..size(N) { x[k] }), order, left)
+    }";
+    for (lo, hi) in [(0, 3), (-2, 2), (3, 2), (5, -5)] {
+        for m in SIZES {
+            let x = noise(m, 9);
+            let want: i32 = (lo..=hi).sum();
+            let left: usize = (2..m).skip(3).sum();
+            gives(
+                source,
+                &[m],
+                &[vector(&x), lo.into(), hi.into(), m.into()],
+                &[
+                    want.into(),
+                    x.iter().sum::<f64>().into(),
+                    210i64.into(),
+                    left.into(),
+                ],
+            );
+        }
+    }
+}
+
+#[test]
+fn members_from_the_second_and_without_the_last() {
+    let source = "fn parts<N: IndexSet>(x: &Table<N, f64>) -> (f64, f64, f64) {
+        let mut v = 0.0;
+        for i in N.rev().skip(1) { v = v * 0.5 + x[i]; }
+        (sum(for i in N.skip(1) { x[i] - x[i - 1] }), sum(for i in N.skip(2) { x[i] }), v)
+    }";
+    for n in SIZES {
+        let x = noise(n, 10);
+        let steps: f64 = x.windows(2).map(|w| w[1] - w[0]).sum();
+        let tail: f64 = x.iter().skip(2).sum();
+        let v = x.iter().rev().skip(1).fold(0.0, |v, y| v * 0.5 + y);
+        gives(
+            source,
+            &[n],
+            &[vector(&x)],
+            &[steps.into(), tail.into(), v.into()],
+        );
+    }
+}
+
+#[test]
+fn reductions_of_nothing_and_of_something() {
+    let source =
+        "fn all_of<N: IndexSet>(x: &Table<N, f64>) -> (f64, f64, f64, f64, usize, bool, bool) {
+        (sum(x), prod(x), min(x), max(x), count(x > 0.5), any(x > 0.5), all(x > -2.0))
+    }";
+    for n in SIZES {
+        let x = noise(n, 11);
+        let large = x.iter().filter(|v| **v > 0.5).count();
+        gives(
+            source,
+            &[n],
+            &[vector(&x)],
+            &[
+                x.iter().sum::<f64>().into(),
+                x.iter().product::<f64>().into(),
+                x.iter().copied().fold(f64::INFINITY, f64::min).into(),
+                x.iter().copied().fold(f64::NEG_INFINITY, f64::max).into(),
+                large.into(),
+                (large > 0).into(),
+                true.into(),
+            ],
+        );
+    }
+}
+
+#[test]
+fn the_first_extremal_element_of_a_matrix() {
+    let source = "fn extremes<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> ((N, M), Table<M, N>, Table<N, M>) {
+        (argmin(x), argmax(for i in N { for j in M { x[i][j] } }), for i in N { argmin(x[i]) })
+    }";
+    for (n, m) in [(1, 1), (2, 7), (7, 2)] {
+        let x = noise(n * m, 12);
+        let first = |better: &dyn Fn(f64, f64) -> bool, values: Vec<f64>| {
+            (0..values.len()).fold(0, |best, k| {
+                if better(values[k], values[best]) {
+                    k
+                } else {
+                    best
+                }
+            })
+        };
+        let less = |a: f64, b: f64| a < b;
+        let more = |a: f64, b: f64| a > b;
+        let at = first(&less, x.clone());
+        let columns: Vec<usize> = (0..m)
+            .map(|j| first(&more, (0..n).map(|i| x[i * m + j]).collect()))
+            .collect();
+        let rows: Vec<usize> = (0..n)
+            .map(|i| first(&less, x[i * m..(i + 1) * m].to_vec()))
+            .collect();
+        gives(
+            source,
+            &[n, m],
+            &[matrix(n, m, &x)],
+            &[
+                (at / m).into(),
+                (at % m).into(),
+                Data::usizes(&[m], columns),
+                Data::usizes(&[n], rows),
+            ],
+        );
+    }
+}
+
+#[test]
+fn the_groups_that_a_reduction_takes() {
+    let source = "fn groups<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> (f64, Table<M, f64>, Table<N, f64>, Table<M, f64>) {
+        (mean(x), sum(for i in N { x[i] }), for i in N { sum(x[i]) }, sum(for i in N { for j in M { x[i][j] } }))
+    }";
+    for (n, m) in [(1, 1), (2, 7), (7, 2)] {
+        let x = noise(n * m, 13);
+        let columns: Vec<f64> = (0..m).map(|j| (0..n).map(|i| x[i * m + j]).sum()).collect();
+        let rows: Vec<f64> = x.chunks(m).map(|row| row.iter().sum()).collect();
+        let mean = x.iter().sum::<f64>() / (n * m) as f64;
+        gives(
+            source,
+            &[n, m],
+            &[matrix(n, m, &x)],
+            &[
+                mean.into(),
+                vector(&columns),
+                vector(&rows),
+                vector(&columns),
+            ],
+        );
+    }
+}
+
+#[test]
+fn own_operators() {
+    let source = "fn own<N: IndexSet>(x: &Table<N, f64>) -> (f64, (f64, usize), Table<N, f64>, Table<N, f64>) {
+        let best = reduce((-9.0, 0usize), |a, b| if b.0 > a.0 { b } else { a }, for i in N { (x[i], i.ordinal()) });
+        (reduce(2.0, |a, b| a + b, x), best, scan(1.0, |a, b| a.max(b), x), cumsum(x))
+    }";
+    for n in SIZES {
+        let x = noise(n, 14);
+        let best = (0..n).fold((-9.0, 0), |a, k| if x[k] > a.0 { (x[k], k) } else { a });
+        let mut most = 1.0f64;
+        let maxima: Vec<f64> = x
+            .iter()
+            .map(|v| {
+                most = most.max(*v);
+                most
+            })
+            .collect();
+        let mut total = 0.0;
+        let sums: Vec<f64> = x
+            .iter()
+            .map(|v| {
+                total += v;
+                total
+            })
+            .collect();
+        gives(
+            source,
+            &[n],
+            &[vector(&x)],
+            &[
+                (2.0 + total).into(),
+                best.0.into(),
+                best.1.into(),
+                vector(&maxima),
+                vector(&sums),
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_scan_over_a_product_goes_row_by_row() {
+    let source = "fn prefix<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> (Table<(N, M), f64>, Table<(N, M), f64>) {
+        (cumsum(x), cumsum(for i in N { x[i] }))
+    }";
+    for (n, m) in [(0, 2), (1, 1), (2, 7), (7, 2)] {
+        let x = noise(n * m, 15);
+        let mut total = 0.0;
+        let flat: Vec<f64> = x
+            .iter()
+            .map(|v| {
+                total += v;
+                total
+            })
+            .collect();
+        let columns: Vec<f64> = (0..n * m)
+            .map(|at| (0..=at / m).map(|i| x[i * m + at % m]).sum())
+            .collect();
+        gives(
+            source,
+            &[n, m],
+            &[matrix(n, m, &x)],
+            &[matrix(n, m, &flat), matrix(n, m, &columns)],
+        );
+    }
+}
+
+#[test]
+fn functions_of_scalars_on_tables() {
+    let source = "fn lerp(a: f64, b: f64, t: f64) -> f64 { a + (b - a) * t }
+    fn mixed<A: IndexSet, B: IndexSet>(x: &Table<(A, B), f64>, y: &Table<A, f64>, t: &Table<B, f64>) -> Table<(A, B), f64> {
+        lerp(x, y, 0.5) + lerp(1.0, x, t).max(y) * 2.0
+    }";
+    for (a, b) in [(0, 2), (1, 1), (2, 7)] {
+        let (x, y, t) = (noise(a * b, 16), noise(a, 17), noise(b, 18));
+        let want: Vec<f64> = (0..a * b)
+            .map(|at| {
+                let (i, j) = (at / b, at % b);
+                let first = x[at] + (y[i] - x[at]) * 0.5;
+                first + (1.0 + (x[at] - 1.0) * t[j]).max(y[i]) * 2.0
+            })
+            .collect();
+        gives(
+            source,
+            &[a, b],
+            &[matrix(a, b, &x), vector(&y), vector(&t)],
+            &[matrix(a, b, &want)],
+        );
+    }
+}
+
+#[test]
+fn while_until_it_is_done_or_too_long() {
+    let source = "fn halve(x: f64) -> (f64, i64) {
+        let mut y = x;
+        let mut n = 0;
+        #[bound(10)]
+        while y > 1.0 { y /= 2.0; n += 1; }
+        (y, n)
+    }";
+    gives(
+        source,
+        &[],
+        &[100.0.into()],
+        &[(100.0 / 128.0).into(), 7i64.into()],
+    );
+    gives(source, &[], &[0.5.into()], &[0.5.into(), 0i64.into()]);
+    panics(source, &[], &[1e9.into()], "");
+}
+
+#[test]
+fn lazy_operators_do_not_look() {
+    let source = "fn guarded<N: IndexSet>(x: &Table<N, f64>, k: i64) -> (bool, bool) {
+        (k >= 0 && x[k] > 0.0, k < 0 || x[k] > 0.0)
+    }";
+    gives(
+        source,
+        &[1],
+        &[vector(&[1.0]), 0i64.into()],
+        &[true.into(), true.into()],
+    );
+    gives(
+        source,
+        &[1],
+        &[vector(&[1.0]), (-1i64).into()],
+        &[false.into(), true.into()],
+    );
+}
+
+#[test]
+fn branches_assign() {
+    let source = "fn walk<N: IndexSet>(x: &Table<N, f64>) -> (f64, i64) {
+        let mut v = 1.0;
+        let mut n = 0;
+        for i in N {
+            if x[i] > 0.0 { let w = v; v = w * x[i]; n += 1; } else if x[i] < -0.5 { v -= 1.0; }
+        }
+        (v, n)
+    }";
+    for n in SIZES {
+        let x = noise(n, 19);
+        let (mut v, mut count) = (1.0, 0i64);
+        for y in &x {
+            if *y > 0.0 {
+                v *= y;
+                count += 1;
+            } else if *y < -0.5 {
+                v -= 1.0;
+            }
+        }
+        gives(source, &[n], &[vector(&x)], &[v.into(), count.into()]);
+    }
+}
+
+#[test]
+fn a_callee_writes_back() {
+    let source =
+        "fn scale(u: &mut Table<Fin<3>, f64>, by: f64) -> f64 { for i in _ { u[i] *= by; } u[0] }
+    fn rows<N: IndexSet>(mut x: Table<(N, Fin<3>), f64>) -> (Table<(N, Fin<3>), f64>, f64) {
+        let mut firsts = 0.0;
+        for i in N { firsts += scale(&mut x[i], i.ordinal() as f64); }
+        (x, firsts)
+    }";
+    for n in [0, 1, 2, 7] {
+        let x = noise(n * 3, 20);
+        let scaled: Vec<f64> = (0..n * 3).map(|at| x[at] * (at / 3) as f64).collect();
+        let firsts: f64 = scaled.iter().step_by(3).sum();
+        gives(
+            source,
+            &[n],
+            &[matrix(n, 3, &x)],
+            &[matrix(n, 3, &scaled), firsts.into()],
+        );
+    }
+}
+
+#[test]
+fn closures_keep_the_value_they_saw() {
+    let source = "fn twice(f: impl Fn(f64) -> f64, x: f64) -> f64 { f(f(x)) }
+    fn adder(a: f64) -> impl Fn(f64) -> f64 { move |x| x + a }
+    fn apply<N: IndexSet>(x: &Table<N, f64>) -> (f64, Table<N, f64>) {
+        let mut c = 3.0;
+        let g = |y| y * c;
+        c = 4.0;
+        let table = for i in N { move |y: f64| y - x[i] };
+        (twice(g, c) + adder(2.0)(c), for i in N { table[i](1.0) })
+    }";
+    let x = noise(7, 21);
+    let rest: Vec<f64> = x.iter().map(|v| 1.0 - v).collect();
+    gives(
+        source,
+        &[7],
+        &[vector(&x)],
+        &[(36.0 + 6.0).into(), vector(&rest)],
+    );
+}
+
+#[test]
+fn numbers_as_in_rust() {
+    let source = "fn numbers(x: f64, k: i64, n: u8, b: bool) -> (f64, i64, u8, bool, u32, f64, usize) {
+        let e = x.mul_add(2.0, 1.0).clamp(-1.0, 1.0) + x.log(2.0) + x.hypot(3.0).copysign(-1.0);
+        let q = (k.rem_euclid(3) + k.abs() - k.pow(2) / 2) << 1;
+        let m = n.abs_diff(3).min(7) | 1 & !n;
+        (e, q, m, b ^ (x >= 1.0 || x.is_nan()) && k.is_negative(), (k as i32).abs_diff(3), -3 as f64 + i64::MIN as f64, n as usize + b as usize)
+    }";
+    for (x, k, n, b) in [
+        (0.7, -5i64, 200u8, true),
+        (3.5, 4, 1, false),
+        (0.1, -1, 7, true),
+    ] {
+        let x: f64 = x;
+        let e = x.mul_add(2.0, 1.0).clamp(-1.0, 1.0) + x.log(2.0) + x.hypot(3.0).copysign(-1.0);
+        let q = (k.rem_euclid(3) + k.abs() - k.pow(2) / 2) << 1;
+        let m = n.abs_diff(3).min(7) | 1 & !n;
+        gives(
+            source,
+            &[],
+            &[x.into(), k.into(), n.into(), b.into()],
+            &[
+                e.into(),
+                q.into(),
+                m.into(),
+                (b ^ (x >= 1.0 || x.is_nan()) && k.is_negative()).into(),
+                (k as i32).abs_diff(3).into(),
+                (-3f64 + i64::MIN as f64).into(),
+                (usize::from(n) + usize::from(b)).into(),
+            ],
+        );
+    }
+}
+
+#[test]
+fn matching() {
+    let source = "#[derive(IndexSet)] enum Channel { R, G, B }
+    fn choose(c: Channel, b: bool, n: i32) -> f64 {
+        let x = match c { Channel::R => 1.0, Channel::G | Channel::B => 2.0 };
+        let y = match (b, n) { (true, 0) => 10.0, (false, k) if k > 5 => 20.0, (_, k) => k as f64 };
+        x + y
+    }";
+    let cases = [
+        ((0usize, true, 0), 11.0),
+        ((1, false, 6), 22.0),
+        ((2, false, 5), 7.0),
+        ((2, true, 6), 8.0),
+    ];
+    for ((c, b, n), want) in cases {
+        gives(source, &[], &[c.into(), b.into(), n.into()], &[want.into()]);
+    }
+}
+
+#[test]
+fn an_assertion_says_what_it_says() {
+    let source = "fn checked(x: f64) -> f64 { assert!(x > 0.0, \"x must be positive\"); x.sqrt() }";
+    gives(source, &[], &[4.0.into()], &[2.0.into()]);
+    panics(source, &[], &[(-4.0).into()], "x must be positive");
+}
