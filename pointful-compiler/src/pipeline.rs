@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
 
 use crate::diag::Diagnostic;
 use crate::emit::{self, EmitOptions};
@@ -38,7 +39,15 @@ pub struct Stages {
 /// # Errors
 /// What is wrong with the source.
 pub fn compile(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
-    Ok(emit(&stages(linked)?))
+    let body = emit(&stages(linked)?);
+    // A parameter marked `mut` is changed in the source but not in the body emitted for it.
+    let changed = linked
+        .root
+        .params
+        .iter()
+        .filter(|param| param.mutable)
+        .map(|param| &param.name);
+    Ok(quote_spanned! { Span::mixed_site()=> #(let _ = &mut #changed;)* #body })
 }
 
 /// The body that implements a function.

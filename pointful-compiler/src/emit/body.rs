@@ -156,7 +156,7 @@ impl<'u> Body<'u> {
                 let index = body.params[0];
                 if *reverse {
                     let (index, inner) = (unit.names.value(index), emit.block(body));
-                    tokens!(for #index in (0..#stop).rev() { #inner })
+                    tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner })
                 } else {
                     emit.counted(index, body, *extent, &tokens!(0usize), &stop)
                 }
@@ -387,8 +387,7 @@ impl<'u> Body<'u> {
             }
             PlaceKind::Var | PlaceKind::Scalar => {
                 let place = self.place(place);
-                let combined = scalar::combine(monoid, element, &place, value);
-                tokens!(#place = #combined;)
+                scalar::combine_into(monoid, element, &place, value)
             }
         }
     }

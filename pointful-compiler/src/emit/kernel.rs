@@ -61,9 +61,7 @@ pub(super) fn launch(
                 tokens!(for at in 0..#private.len() { #write })
             }
             PlaceKind::Var | PlaceKind::Scalar => {
-                let new =
-                    scalar::combine(acc.monoid, element, &tokens!(#target), &tokens!(#private));
-                tokens!(#target = #new;)
+                scalar::combine_into(acc.monoid, element, &tokens!(#target), &tokens!(#private))
             }
         }
     });
@@ -274,27 +272,35 @@ fn item(
             PlaceKind::Var | PlaceKind::Scalar => identity,
         }
     });
+    // No accumulators: no expression either, because `()` is not one that lints of style like.
+    let identity = if accs.is_empty() {
+        TokenStream::new()
+    } else {
+        tokens!((#(#identity,)*))
+    };
     let merge = accs.iter().enumerate().map(|(position, acc)| {
         let field = tuple_field(position);
         let element = unit.scalar(acc.target);
         match unit.kind(acc.target) {
             PlaceKind::Buffer => {
-                let new =
-                    scalar::combine(acc.monoid, element, &tokens!((*earlier)), &tokens!(later));
+                let new = scalar::combine(
+                    acc.monoid,
+                    element,
+                    &tokens!(earlier.read(at)),
+                    &tokens!(get(later, at)),
+                );
                 tokens! {
-                    for (earlier, &later) in earlier.#field.iter_mut().zip(later.#field.iter()) {
-                        *earlier = #new;
+                    {
+                        let (earlier, later) = (earlier.#field.out(), &later.#field);
+                        for at in 0..later.len() {
+                            unsafe { earlier.write(at, #new); }
+                        }
                     }
                 }
             }
             PlaceKind::Var | PlaceKind::Scalar => {
-                let new = scalar::combine(
-                    acc.monoid,
-                    element,
-                    &tokens!(earlier.#field),
-                    &tokens!(later.#field),
-                );
-                tokens!(earlier.#field = #new;)
+                let (earlier, later) = (tokens!(earlier.#field), tokens!(later.#field));
+                scalar::combine_into(acc.monoid, element, &earlier, &later)
             }
         }
     });
@@ -323,7 +329,7 @@ fn item(
 
             fn identity(&self) -> Self::Acc {
                 #unpack_for_identity
-                (#(#identity,)*)
+                #identity
             }
 
             #[inline(always)]
@@ -453,7 +459,7 @@ fn rows(
         #decoded
         let mut point = range.start;
         while point < range.end {
-            let stop = #last.min(start + (range.end - point));
+            let stop = min(#last, start + (range.end - point));
             point += stop - start;
             #inner
             start = 0;

@@ -140,7 +140,7 @@ pub(super) fn prim(
         Prim::Signum if scalar.is_float() || scalar.is_signed_int() => tokens!(#x.signum()),
         Prim::Signum => {
             let one = literal(Lit::of(scalar, 1.0));
-            tokens!(#x.min(#one))
+            tokens!(min(#x, #one))
         }
         Prim::DivEuclid => number(tokens!(#x.div_euclid(#y)), tokens!(div_euclid(#x, #y))),
         Prim::RemEuclid => number(tokens!(#x.rem_euclid(#y)), tokens!(rem_euclid(#x, #y))),
@@ -254,6 +254,25 @@ pub(super) fn combine(
         Monoid::Max => tokens!(max(#x, #y)),
         Monoid::And => tokens!(#x & #y),
         Monoid::Or => tokens!(#x | #y),
+    }
+}
+
+/// `place = place ⊕ value;`
+pub(super) fn combine_into(
+    monoid: Monoid,
+    scalar: Scalar,
+    place: &TokenStream,
+    value: &TokenStream,
+) -> TokenStream {
+    match monoid {
+        Monoid::Add if scalar.is_float() => tokens!(#place += #value;),
+        Monoid::Mul if scalar.is_float() => tokens!(#place *= #value;),
+        Monoid::And => tokens!(#place &= #value;),
+        Monoid::Or => tokens!(#place |= #value;),
+        Monoid::Add | Monoid::Mul | Monoid::Min | Monoid::Max => {
+            let combined = combine(monoid, scalar, place, value);
+            tokens!(#place = #combined;)
+        }
     }
 }
 

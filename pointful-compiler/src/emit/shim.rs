@@ -38,7 +38,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         #extents
         #checks
         let inputs = (#(#inputs,)*);
-        #[allow(unused_imports)]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
         let outputs = {
             use ::core::primitive::*;
             use #runtime::kernel::{

@@ -336,7 +336,7 @@ impl Strip<'_> {
                     let (index, stop) = (unit.names.value(body.params[0]), unit.extent(*extent));
                     let inner = self.block(emit, body);
                     emitted.extend(if *reverse {
-                        tokens!(for #index in (0..#stop).rev() { #inner })
+                        tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner })
                     } else {
                         tokens!(for #index in 0..#stop { #inner })
                     });
