@@ -122,7 +122,6 @@ impl Solver {
             | Set::Named(_)
             | Set::Fin(_)
             | Set::Bool
-            | Set::Unit
             | Set::Range(_)
             | Set::Error => set.clone(),
         }
@@ -451,12 +450,8 @@ fn contains_var(set: &Set, var: u32) -> bool {
         Set::Var(v) => *v == var,
         Set::Product(parts) | Set::Record(_, parts) => parts.iter().any(|p| contains_var(p, var)),
         Set::Either(a, b) => contains_var(a, var) || contains_var(b, var),
-        Set::Param(_)
-        | Set::Named(_)
-        | Set::Fin(_)
-        | Set::Bool
-        | Set::Unit
-        | Set::Range(_)
-        | Set::Error => false,
+        Set::Param(_) | Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Range(_) | Set::Error => {
+            false
+        }
     }
 }

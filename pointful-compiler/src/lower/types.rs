@@ -51,14 +51,12 @@ pub(super) enum Set {
     Record(usize, Vec<Set>),
     /// `Fin<N>`
     Fin(Len),
-    /// `(A, B)`
+    /// `(A, B)`; `()` is the product of nothing and has one member.
     Product(Vec<Set>),
     /// `Either<A, B>`
     Either(Box<Set>, Box<Set>),
     /// `bool`
     Bool,
-    /// `()`
-    Unit,
     /// What one particular range in the function runs over.
     Range(u32),
     /// Something that was reported already.
@@ -86,6 +84,8 @@ impl Ty {
 
     /// A table, merged with the element's own axes if it is a table itself.
     pub(super) fn table(mut groups: Vec<Set>, elem: Ty) -> Ty {
+        // A table over `()` is its one element.
+        groups.retain(|group| *group != Set::UNIT);
         match elem {
             Ty::Table(inner, elem) => {
                 groups.extend(inner);
@@ -98,6 +98,9 @@ impl Ty {
 }
 
 impl Set {
+    /// `()`
+    pub(super) const UNIT: Set = Set::Product(Vec::new());
+
     /// The set's components, through nested tuples.
     pub(super) fn atoms(&self) -> Vec<Set> {
         match self {
@@ -205,7 +208,6 @@ impl Printer<'_> {
             Set::Product(parts) => self.list("(", parts.iter().map(|p| self.set(p)).collect(), ")"),
             Set::Either(a, b) => format!("Either<{}, {}>", self.set(a), self.set(b)),
             Set::Bool => "bool".into(),
-            Set::Unit => "()".into(),
             Set::Range(_) => "a range".into(),
         }
     }

@@ -179,7 +179,6 @@ impl<'a> Elab<'a> {
             Set::Named(_)
             | Set::Fin(_)
             | Set::Bool
-            | Set::Unit
             | Set::Range(_)
             | Set::Product(_)
             | Set::Record(..)
@@ -254,7 +253,13 @@ impl<'a> Elab<'a> {
         match ty {
             Ty::Scalar(s) => {
                 let ty = Type::scalar(Elem::Scalar(*s));
-                Ok(self.declare(ty, ParamSource::Scalar(access.clone()), &access, false))
+                // A table over `()` is its one element.
+                let (source, owned) = match written.kind {
+                    TypeKind::Table(..) if owned => (ParamSource::Owned(access.clone()), true),
+                    TypeKind::Table(..) => (ParamSource::Table(access.clone()), false),
+                    _ => (ParamSource::Scalar(access.clone()), false),
+                };
+                Ok(self.declare(ty, source, &access, owned))
             }
             Ty::Member(Set::Record(id, sets)) => {
                 let mut parts = Vec::new();
@@ -521,6 +526,10 @@ impl<'a> Elab<'a> {
     fn shape(&mut self, ty: &Ty, written: &'a tree::Type, span: Span) -> Run<Shape> {
         let written = self.unalias(written);
         Ok(match ty {
+            Ty::Scalar(_) if matches!(written.kind, TypeKind::Table(..)) => Shape::Table {
+                set: self.set_shape(&Set::UNIT, span)?,
+                elements: None,
+            },
             Ty::Scalar(_) => Shape::Scalar,
             Ty::Member(set) => Shape::Index(self.set_shape(set, span)?),
             Ty::Table(..) if matches!(written.kind, TypeKind::Array(..)) => {
@@ -590,6 +599,7 @@ impl<'a> Elab<'a> {
             parts.iter().map(|p| s.set_shape(p, span)).collect()
         };
         Ok(match set {
+            Set::Product(sets) if sets.is_empty() => SetShape::Static(quote!(())),
             Set::Product(sets) => SetShape::Product(None, parts(self, sets)?),
             Set::Record(id, sets) => {
                 SetShape::Product(Some(self.type_tokens(*id)), parts(self, sets)?)
@@ -607,7 +617,6 @@ impl<'a> Elab<'a> {
                 SetShape::Static(fin(&quote!(#name)))
             }
             Set::Bool => SetShape::Static(quote!(bool)),
-            Set::Unit => SetShape::Static(quote!(())),
             Set::Range(_) => SetShape::Dyn,
             Set::Param(_) | Set::Named(_) | Set::Var(_) => match self.space(set, SpanId::NONE) {
                 Ok(Space::Axis(Extent::Size(size))) => SetShape::Size(size),

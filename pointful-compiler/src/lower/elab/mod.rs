@@ -222,7 +222,6 @@ impl<'a> Elab<'a> {
                 Ok(Space::Product(parts?))
             }
             Set::Bool => Ok(Space::Bool),
-            Set::Unit => Ok(Space::Axis(Extent::Const(1))),
             Set::Either(..) => {
                 let span = self.at(span);
                 self.fail(say::not_available(span, "`Either`"))

@@ -564,7 +564,7 @@ impl<'a> Infer<'_, 'a> {
                 Box::new(self.import_set(a, instance, at)),
                 Box::new(self.import_set(b, instance, at)),
             ),
-            Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Unit | Set::Error => set.clone(),
+            Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Error => set.clone(),
         }
     }
 

@@ -78,6 +78,10 @@ impl<'a> Infer<'_, 'a> {
             self.components(ty, *at, &mut indices);
         }
         let base = self.solver.shallow(base);
+        // `t[()]` is the one element of a table over `()`.
+        if indices.is_empty() {
+            return Some(base);
+        }
         let (groups, elem) = match &base {
             Ty::Error => return Some(Ty::Error),
             Ty::Table(groups, elem) => (self.solver.groups(groups), self.solver.shallow(elem)),

@@ -53,7 +53,7 @@ impl<'a> Infer<'_, 'a> {
         let ty = match self.solver.shallow(&value) {
             unit if unit == Ty::UNIT => Ty::UNIT,
             Ty::Error => Ty::Error,
-            _ => Ty::Table(vec![source.set.clone()], Box::new(value.clone())),
+            _ => Ty::table(vec![source.set.clone()], value.clone()),
         };
         let kind = Kind::For(Box::new(For {
             pattern,

@@ -61,7 +61,6 @@ impl<'a> Infer<'_, 'a> {
         match &set.kind {
             tree::SetKind::Path(path) => self.path_set(path, dynamic),
             tree::SetKind::Fin(len) => self.fin(len),
-            tree::SetKind::Product(parts) if parts.is_empty() => Set::Unit,
             tree::SetKind::Product(parts) => {
                 Set::product(parts.iter().map(|p| self.written_set(p, dynamic)).collect())
             }
@@ -70,7 +69,7 @@ impl<'a> Infer<'_, 'a> {
                 Box::new(self.written_set(b, dynamic)),
             ),
             tree::SetKind::Bool => Set::Bool,
-            tree::SetKind::Unit => Set::Unit,
+            tree::SetKind::Unit => Set::UNIT,
             tree::SetKind::Dyn => self.solver.fresh_set(dynamic, set.span),
             tree::SetKind::Infer => self.solver.fresh_set(SetKind::Free, set.span),
         }
@@ -213,7 +212,6 @@ impl<'a> Infer<'_, 'a> {
             tree::TypeKind::Scalar(Scalar::Bool) => Set::Bool,
             tree::TypeKind::Path(path) => self.path_set(path, dynamic),
             tree::TypeKind::Set(set) => self.written_set(set, dynamic),
-            tree::TypeKind::Tuple(parts) if parts.is_empty() => Set::Unit,
             tree::TypeKind::Tuple(parts) => {
                 Set::product(parts.iter().map(|p| self.type_as_set(p, dynamic)).collect())
             }

@@ -2,6 +2,7 @@
 
 mod meaning;
 mod reject;
+mod signature;
 
 use super::source::lower_source;
 use crate::diag::Diagnostic;
