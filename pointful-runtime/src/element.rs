@@ -12,7 +12,8 @@ use crate::index_set::{Dyn, Either, Fin, IndexSet};
 /// the table keeps the extent of the set, in which every one of its elements was found when the table was made.
 ///
 /// # Safety
-/// `from_repr` undoes `to_repr`, which gives `None` for a value that does not fit `Meta`. Where `Meta` is an extent,
+/// `from_repr` undoes `to_repr`, which gives `None` for a value that does not fit `Meta`, and `is_valid` tells which stored forms
+/// `to_repr` could have made. Where `Meta` is an extent,
 /// a `Repr` is an ordinal in it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a table",
@@ -26,6 +27,9 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
 
     /// The stored form; `None` if the value does not belong to a table with this `meta`.
     fn to_repr(self, meta: Self::Meta) -> Option<Self::Repr>;
+
+    /// Whether a stored form from elsewhere, as from a file, is one that `to_repr` could have made.
+    fn is_valid(repr: Self::Repr, meta: Self::Meta) -> bool;
 
     /// The value of a stored form.
     ///
@@ -52,6 +56,11 @@ macro_rules! plain {
             }
 
             #[inline(always)]
+            fn is_valid(_: $T, (): ()) -> bool {
+                true
+            }
+
+            #[inline(always)]
             unsafe fn from_repr(repr: $T, (): ()) -> $T {
                 repr
             }
@@ -72,6 +81,11 @@ macro_rules! index_element {
             #[inline(always)]
             fn to_repr(self, meta: Extent<$Set>) -> Option<usize> {
                 self.checked_ordinal(meta)
+            }
+
+            #[inline(always)]
+            fn is_valid(repr: usize, meta: Extent<$Set>) -> bool {
+                repr < meta.len()
             }
 
             #[inline(always)]

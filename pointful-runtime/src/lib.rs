@@ -26,5 +26,7 @@ pub use element::{Element, Plain};
 pub use error::Error;
 pub use extent::{Extent, Members};
 pub use index_set::{Axes, Compound, Dyn, Either, Fin, IndexSet, Product, StaticSet};
+#[cfg(feature = "npy")]
+pub use interop::{NpyElement, NpyError};
 pub use scalar::{Float, Number};
 pub use table::{Table, View};

@@ -13,6 +13,9 @@ pub use pointful_runtime::{
     Number, Plain, Product, StaticSet, Table, View, stats,
 };
 
+#[cfg(feature = "npy")]
+pub use pointful_runtime::{NpyElement, NpyError};
+
 pub mod prelude {
     //! What most programs use: types, traits and derives.
 

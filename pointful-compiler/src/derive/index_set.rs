@@ -280,6 +280,11 @@ impl<'a> Correspondence<'a> {
                 }
 
                 #[inline(always)]
+                fn is_valid(repr: ::core::primitive::usize, meta: Self::Meta) -> ::core::primitive::bool {
+                    repr < meta.len()
+                }
+
+                #[inline(always)]
                 unsafe fn from_repr(repr: ::core::primitive::usize, meta: Self::Meta) -> Self {
                     // SAFETY: the caller's `repr` is an ordinal in `meta`.
                     unsafe {

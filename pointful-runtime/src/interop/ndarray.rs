@@ -68,7 +68,7 @@ impl<I: IndexSet, T: Plain> Table<I, T> {
 
     /// The table's elements as an array, without a copy if they came as one or as a `Vec`.
     ///
-    /// A `D` with another number of axes than the index set does not compile; [`IxDyn`](ndarray::IxDyn) always does.
+    /// A `D` with another number of axes than the index set does not compile; [`IxDyn`](type@ndarray::IxDyn) always does.
     pub fn into_ndarray<D: Dimension>(self) -> Array<T, D> {
         let dimension = dimension::<I, D>(self.extent());
         Array::from_shape_vec(dimension, self.into_vec())
