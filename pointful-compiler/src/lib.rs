@@ -4,6 +4,7 @@ pub mod derive;
 pub mod diag;
 pub mod emit;
 pub mod eval;
+pub mod explain;
 pub mod interface;
 pub mod ir;
 pub mod lower;

@@ -1,0 +1,405 @@
+//! What became of a function, for `explain!`: every stage's program, the kernels, and which loops are parallel.
+//!
+//! ```text
+//! matmul: kernels 1, allocations 1, copies 0, swaps 0, host loops 0
+//!
+//! kernel K0 "matmul"
+//!   parallel over i: I, j: J
+//!   one after the other: for k: K
+//!   reads a, b; writes f64[I, J]
+//! ```
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::{self, Block, Extent, Program, ValueId};
+use crate::pipeline::Stages;
+
+/// Everything there is to say of a function.
+pub fn explain(stages: &Stages) -> String {
+    let Stages {
+        point,
+        bulk,
+        kernels,
+        ..
+    } = stages;
+    format!(
+        "{name}: {structure}\n\n{report}\n\
+         ---- point: what was written\n{point}\n\
+         ---- bulk: whole arrays over named axes\n{bulk}\n\
+         ---- kernels: what runs\n{kernels_text}",
+        name = point.name,
+        structure = Structure::of(kernels),
+        report = report(kernels),
+        point = ir::print(point),
+        bulk = ir::print(bulk),
+        kernels_text = ir::print(kernels),
+    )
+}
+
+/// How many of what a program does: what a lost fusion changes and a renaming does not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Structure {
+    /// Parallel loops.
+    pub kernels: usize,
+    /// Buffers allocated by the host.
+    pub allocations: usize,
+    /// Buffers copied by the host.
+    pub copies: usize,
+    /// Pairs of buffers exchanged by the host.
+    pub swaps: usize,
+    /// Loops of the host, around kernels or instead of them.
+    pub host_loops: usize,
+}
+
+impl Structure {
+    /// Counts.
+    pub fn of(program: &Program<Kernels>) -> Self {
+        let mut structure = Self::default();
+        structure.block(&program.body);
+        structure
+    }
+
+    fn block(&mut self, block: &Block<Kernels>) {
+        for stmt in &block.stmts {
+            match &stmt.op {
+                KernelOp::Par { .. } => self.kernels += 1,
+                KernelOp::Alloc { .. } => self.allocations += 1,
+                KernelOp::Copy(_) => self.copies += 1,
+                KernelOp::Swap(..) => self.swaps += 1,
+                KernelOp::For { body, .. } => {
+                    self.host_loops += 1;
+                    self.block(body);
+                }
+                KernelOp::While { cond, body } => {
+                    self.host_loops += 1;
+                    self.block(cond);
+                    self.block(body);
+                }
+                KernelOp::If {
+                    then, otherwise, ..
+                } => {
+                    self.block(then);
+                    self.block(otherwise);
+                }
+                KernelOp::Const(_)
+                | KernelOp::Size(_)
+                | KernelOp::Prim(..)
+                | KernelOp::Select(..)
+                | KernelOp::Load { .. }
+                | KernelOp::Store { .. }
+                | KernelOp::Combine { .. }
+                | KernelOp::Var(_)
+                | KernelOp::Get(_)
+                | KernelOp::Set { .. }
+                | KernelOp::Assert { .. } => {}
+            }
+        }
+    }
+}
+
+impl fmt::Display for Structure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "kernels {}, allocations {}, copies {}, swaps {}, host loops {}",
+            self.kernels, self.allocations, self.copies, self.swaps, self.host_loops
+        )
+    }
+}
+
+/// A paragraph for each kernel and for each loop of the host, in the order in which they run.
+fn report(program: &Program<Kernels>) -> String {
+    let mut report = Report {
+        program,
+        kernels: 0,
+        text: String::new(),
+    };
+    report.host(&program.body, 0);
+    report.text
+}
+
+struct Report<'p> {
+    program: &'p Program<Kernels>,
+    kernels: usize,
+    text: String,
+}
+
+impl Report<'_> {
+    fn line(&mut self, depth: usize, line: &str) {
+        self.text.push_str(&"  ".repeat(depth));
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// What the host does itself.
+    fn host(&mut self, block: &Block<Kernels>, depth: usize) {
+        for stmt in &block.stmts {
+            match &stmt.op {
+                KernelOp::Par {
+                    name,
+                    extents,
+                    accs,
+                    body,
+                } => self.kernel(name, extents, accs, body, depth),
+                KernelOp::For {
+                    extent,
+                    reverse,
+                    body,
+                } => {
+                    let order = if *reverse { ", from the last" } else { "" };
+                    let index = self.index(body.params[0], *extent);
+                    self.line(
+                        depth,
+                        &format!("the host, one after the other{order}: for {index}, because an iteration reads what the one before wrote"),
+                    );
+                    self.host(body, depth + 1);
+                }
+                KernelOp::While { cond, body } => {
+                    self.line(
+                        depth,
+                        "the host, one after the other: while, because only an iteration says whether there is another",
+                    );
+                    self.host(cond, depth + 1);
+                    self.host(body, depth + 1);
+                }
+                KernelOp::If {
+                    then, otherwise, ..
+                } => {
+                    self.host(then, depth);
+                    self.host(otherwise, depth);
+                }
+                KernelOp::Const(_)
+                | KernelOp::Size(_)
+                | KernelOp::Prim(..)
+                | KernelOp::Select(..)
+                | KernelOp::Alloc { .. }
+                | KernelOp::Copy(_)
+                | KernelOp::Load { .. }
+                | KernelOp::Store { .. }
+                | KernelOp::Combine { .. }
+                | KernelOp::Var(_)
+                | KernelOp::Get(_)
+                | KernelOp::Set { .. }
+                | KernelOp::Swap(..)
+                | KernelOp::Assert { .. } => {}
+            }
+        }
+    }
+
+    fn kernel(
+        &mut self,
+        name: &str,
+        extents: &[Extent],
+        accs: &[Acc],
+        body: &Block<Kernels>,
+        depth: usize,
+    ) {
+        self.line(depth, &format!("kernel K{} \"{name}\"", self.kernels));
+        self.kernels += 1;
+        let indices: Vec<String> = body
+            .params
+            .iter()
+            .zip(extents)
+            .map(|(&index, &extent)| self.index(index, extent))
+            .collect();
+        let over = match indices.as_slice() {
+            [] => "one point".to_owned(),
+            indices => format!("parallel over {}", indices.join(", ")),
+        };
+        self.line(depth + 1, &over);
+        for acc in accs {
+            let line = format!(
+                "adds up into {} by `{}`: a private copy for each piece of the work, merged in order",
+                self.name(acc.target),
+                acc.monoid.name()
+            );
+            self.line(depth + 1, &line);
+        }
+        let mut inside = Inside::default();
+        inside.block(body, 0);
+        for (level, index, extent) in inside.loops {
+            let index = match index {
+                Some(index) => format!("for {}", self.index(index, extent)),
+                None => "while".to_owned(),
+            };
+            self.line(depth + 1 + level, &format!("one after the other: {index}"));
+        }
+        let outside = |values: &BTreeSet<ValueId>| -> Vec<String> {
+            values
+                .difference(&inside.own)
+                .map(|&value| self.name(value))
+                .collect()
+        };
+        let (reads, writes) = (outside(&inside.reads), outside(&inside.writes));
+        let mut moved = Vec::new();
+        if !reads.is_empty() {
+            moved.push(format!("reads {}", reads.join(", ")));
+        }
+        if !writes.is_empty() {
+            moved.push(format!("writes {}", writes.join(", ")));
+        }
+        if !moved.is_empty() {
+            self.line(depth + 1, &moved.join("; "));
+        }
+    }
+
+    fn index(&self, index: ValueId, extent: Extent) -> String {
+        format!("{}: {}", self.name(index), self.extent(extent))
+    }
+
+    fn extent(&self, extent: Extent) -> String {
+        match extent {
+            Extent::Const(number) => number.to_string(),
+            Extent::Size(size) => self.program.sizes[size.0 as usize].name.clone(),
+            Extent::Value(value) => self.name(value),
+        }
+    }
+
+    /// What the source calls a value, or else what it is.
+    fn name(&self, value: ValueId) -> String {
+        let info = &self.program.values[value.index()];
+        match &info.name {
+            Some(name) => name.clone(),
+            None if info.ty.dims.is_empty() => "_".to_owned(),
+            None => {
+                let dims: Vec<String> = info.ty.dims.iter().map(|&dim| self.extent(dim)).collect();
+                format!("{}[{}]", info.ty.elem.repr().name(), dims.join(", "))
+            }
+        }
+    }
+}
+
+/// What happens in a kernel.
+#[derive(Default)]
+struct Inside {
+    /// How deep, the index of a counted loop, and its extent.
+    loops: Vec<(usize, Option<ValueId>, Extent)>,
+    reads: BTreeSet<ValueId>,
+    writes: BTreeSet<ValueId>,
+    /// Buffers and places of the kernel's own.
+    own: BTreeSet<ValueId>,
+}
+
+impl Inside {
+    fn block(&mut self, block: &Block<Kernels>, depth: usize) {
+        for stmt in &block.stmts {
+            match &stmt.op {
+                KernelOp::Alloc { .. } | KernelOp::Var(_) => self.own.extend(&stmt.results),
+                KernelOp::Copy(source) => {
+                    self.own.extend(&stmt.results);
+                    self.reads.insert(*source);
+                }
+                KernelOp::Load { buffer, .. } => {
+                    self.reads.insert(*buffer);
+                }
+                KernelOp::Store { buffer, .. } => {
+                    self.writes.insert(*buffer);
+                }
+                KernelOp::For { extent, body, .. } => {
+                    self.loops.push((depth, Some(body.params[0]), *extent));
+                    self.block(body, depth + 1);
+                }
+                KernelOp::While { cond, body } => {
+                    self.loops.push((depth, None, Extent::Const(0)));
+                    self.block(cond, depth + 1);
+                    self.block(body, depth + 1);
+                }
+                KernelOp::If {
+                    then, otherwise, ..
+                } => {
+                    self.block(then, depth);
+                    self.block(otherwise, depth);
+                }
+                KernelOp::Const(_)
+                | KernelOp::Size(_)
+                | KernelOp::Prim(..)
+                | KernelOp::Select(..)
+                | KernelOp::Combine { .. }
+                | KernelOp::Get(_)
+                | KernelOp::Set { .. }
+                | KernelOp::Swap(..)
+                | KernelOp::Par { .. }
+                | KernelOp::Assert { .. } => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interface::Interface;
+    use crate::ir::parse;
+    use crate::ir::stages::point::Point;
+    use crate::pipeline::{self, Trace};
+
+    fn stages(text: &str) -> Stages {
+        let point = parse::<Point>(text).unwrap_or_else(|error| panic!("{error}"));
+        pipeline::run(&mut Trace::default(), &point, Interface::default())
+    }
+
+    #[test]
+    fn a_matrix_product_is_one_kernel() {
+        let stages = stages(
+            "fn mm(a: f64[I, K], b: f64[K, J]) -> f64[I, J] {
+               %0 = for %1: I {
+                 %2 = for %3: J {
+                   %4 = for %5: K {
+                     %6 = index a[%1, %5]
+                     %7 = index b[%5, %3]
+                     %8 = mul %6, %7
+                     yield %8
+                   }
+                   %9 = reduce add %4
+                   yield %9
+                 }
+                 yield %2
+               }
+               return %0
+             }",
+        );
+        let text = explain(&stages);
+        assert!(
+            text.starts_with(
+                "mm: kernels 1, allocations 1, copies 0, swaps 0, host loops 0\n\nkernel K0"
+            ),
+            "{text}"
+        );
+        for part in [
+            "  parallel over i: I, j: J\n  one after the other: for k: K\n  reads a, b; writes f64[I, J]\n",
+            "---- point",
+            "---- bulk",
+            "---- kernels",
+        ] {
+            assert!(text.contains(part), "no {part:?} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_loop_that_hands_a_table_on_belongs_to_the_host() {
+        let stages = stages(
+            "fn f(u: f64[N], t: usize) -> f64[N] {
+               %0 = loop %1: %t0 (%2 = u) {
+                 %3 = for %4: N {
+                   %5 = index %2[%4]
+                   %6 = mul %5, %5
+                   yield %6
+                 }
+                 yield %3
+               }
+               return %0
+             }"
+            .replace("%t0", "t")
+            .as_str(),
+        );
+        let text = explain(&stages);
+        assert!(text.contains("host loops 1"), "{text}");
+        assert!(
+            text.contains("the host, one after the other: for a: t, because"),
+            "{text}"
+        );
+        assert!(text.contains("  kernel K0"), "{text}");
+    }
+}
