@@ -6,7 +6,7 @@
 //! [`Context`], at what defines its operands; it answers with a value that is there already, a constant, or another operation.
 //! A walk that has changed something may have made room for more, in statements before it, too, so walks are repeated, a few at most.
 //!
-//! Rules on scalars are the same at both stages: [`algebra`], [`cast`], [`index`] (what is known of ranges).
+//! Rules on scalars are the same at both stages: [`fold`] (constants), [`algebra`], [`cast`], [`index`] (what is known of ranges).
 //! [`point`] and [`bulk`] add those on tables and blocks, [`loops`] those on states.
 //!
 //! # Why it is sound
@@ -32,6 +32,7 @@ mod branches;
 mod bulk;
 mod cast;
 mod context;
+mod fold;
 
 mod index;
 mod loops;
@@ -259,7 +260,8 @@ fn primitive<S: Simplify>(
     prim: Prim,
     args: &[ValueId],
 ) -> Option<Rewrite> {
-    index::rule(context, prim, args)
+    fold::rule(context, prim, args)
+        .or_else(|| index::rule(context, prim, args))
         .or_else(|| cast::rule(context, prim, args))
         .or_else(|| algebra::rule(context, prim, args))
 }

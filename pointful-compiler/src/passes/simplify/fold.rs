@@ -1,0 +1,69 @@
+//! Constant folding: a primitive of constants is a constant, computed as the interpreters compute it.
+
+use super::Simplify;
+use super::context::{Context, Rewrite};
+use crate::eval::{EvalError, ScalarValue, eval_prim};
+use crate::ir::{Elem, Extent, ValueId};
+use crate::ops::Prim;
+
+/// A primitive of constants, unless it would panic or is not the same to the last bit on every machine.
+pub(super) fn rule<S: Simplify>(
+    context: &Context<'_, S>,
+    prim: Prim,
+    args: &[ValueId],
+) -> Option<Rewrite> {
+    if !is_exact(prim) {
+        return None;
+    }
+    let operands = args
+        .iter()
+        .map(|&arg| context.lit(arg).map(ScalarValue::from_lit))
+        .collect::<Option<Vec<_>>>()?;
+    let elems: Vec<Elem> = args.iter().map(|&arg| context.elem(arg)).collect();
+    // An index is not a constant: it says what it is an index of.
+    let Ok(Elem::Scalar(_)) = prim.result(&elems) else {
+        return None;
+    };
+    let extent = |extent: Extent| match extent {
+        Extent::Const(n) => usize::try_from(n).map_err(|_| unknown()),
+        Extent::Size(_) | Extent::Value(_) => Err(unknown()),
+    };
+    let value = eval_prim(prim, &operands, &extent).ok()?;
+    Some(Rewrite::Const(value.to_lit()))
+}
+
+/// What a folder says of an extent that is not known before the program runs.
+fn unknown() -> EvalError {
+    EvalError::Bug("the extent is not constant".to_owned())
+}
+
+/// Whether every machine computes the same bits: libraries differ in how they round the elementary functions.
+fn is_exact(prim: Prim) -> bool {
+    !matches!(
+        prim,
+        Prim::Powi
+            | Prim::Powf
+            | Prim::Cbrt
+            | Prim::Exp
+            | Prim::Exp2
+            | Prim::ExpM1
+            | Prim::Ln
+            | Prim::Log2
+            | Prim::Log10
+            | Prim::Ln1p
+            | Prim::Sin
+            | Prim::Cos
+            | Prim::Tan
+            | Prim::Asin
+            | Prim::Acos
+            | Prim::Atan
+            | Prim::Atan2
+            | Prim::Sinh
+            | Prim::Cosh
+            | Prim::Tanh
+            | Prim::Asinh
+            | Prim::Acosh
+            | Prim::Atanh
+            | Prim::Hypot
+    )
+}
