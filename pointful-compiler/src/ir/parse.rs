@@ -307,7 +307,9 @@ impl<S: Parse> Parser<S> {
             None
         };
         // What is wrong with the operation is the verifier's to say.
-        let types = S::types(&self.program, &op, self.declared.take()).unwrap_or_default();
+        let declared = self.declared.take();
+        let types = S::types(&self.program, &op, declared.clone())
+            .unwrap_or_else(|_| declared.into_iter().collect());
         let mut types = types.into_iter();
         let mut values = Vec::new();
         for (value, dims) in results {
@@ -446,13 +448,18 @@ impl<S: Parse> Parser<S> {
     /// `%t[%i, %j]`
     pub(crate) fn place(&mut self) -> Parsed<(ValueId, Vec<ValueId>)> {
         let table = self.value()?;
-        self.expect("[")?;
-        let mut indices = Vec::new();
-        self.list_until(Some("]"), |p| {
-            indices.push(p.value()?);
+        Ok((table, self.bracketed("[", "]")?))
+    }
+
+    /// Values between brackets, possibly none.
+    pub(crate) fn bracketed(&mut self, open: &str, close: &str) -> Parsed<Vec<ValueId>> {
+        self.expect(open)?;
+        let mut values = Vec::new();
+        self.list_until(Some(close), |p| {
+            values.push(p.value()?);
             Ok(())
         })?;
-        Ok((table, indices))
+        Ok(values)
     }
 
     // Types.

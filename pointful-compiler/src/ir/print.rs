@@ -53,6 +53,32 @@ pub fn print_with_lines<S: Print>(program: &Program<S>) -> (String, Vec<usize>) 
     Printer::new(program).program()
 }
 
+/// What values and types are called in a program's text, for messages about it.
+pub struct Names<'p, S: Stage>(Printer<'p, S>);
+
+impl<'p, S: Print> Names<'p, S> {
+    /// The names in this program.
+    pub fn new(program: &'p Program<S>) -> Self {
+        let mut printer = Printer::new(program);
+        printer.stmts(&program.body.stmts);
+        Self(printer)
+    }
+
+    /// A value: `%3`, or a parameter's name.
+    pub fn value(&mut self, value: ValueId) -> String {
+        self.0.text.clear();
+        self.0.value(value);
+        self.0.text.clone()
+    }
+
+    /// A type: `f64[I, 3]`.
+    pub fn ty(&mut self, ty: &Type<S::Dim>) -> String {
+        self.0.text.clear();
+        self.0.ty(ty);
+        self.0.text.clone()
+    }
+}
+
 /// A program being printed.
 pub struct Printer<'p, S: Stage> {
     program: &'p Program<S>,

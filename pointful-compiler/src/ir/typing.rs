@@ -6,7 +6,7 @@ mod bulk;
 mod kernels;
 mod point;
 
-use super::{Elem, Extent, Monoid, Program, Stage, Type, ValueId};
+use super::{Elem, Extent, Lit, Monoid, Program, Scalar, Stage, Type, ValueId};
 use crate::ops::Prim;
 
 /// A stage whose operations are typed.
@@ -26,6 +26,23 @@ pub trait Typing: Stage {
 fn prim<S: Stage>(program: &Program<S>, prim: Prim, operands: &[ValueId]) -> Result<Elem, String> {
     let elems: Vec<Elem> = operands.iter().map(|&v| program.elem(v)).collect();
     prim.result(&elems).map_err(|error| error.0)
+}
+
+/// The type of a literal, if it is in the range of its type.
+fn literal(lit: Lit) -> Result<Elem, String> {
+    let fits = match lit {
+        Lit::F32(_) | Lit::F64(_) | Lit::Bool(_) => true,
+        Lit::Int(scalar, value) => match scalar {
+            Scalar::I32 => i32::try_from(value).is_ok(),
+            Scalar::I64 => i64::try_from(value).is_ok(),
+            Scalar::U8 => u8::try_from(value).is_ok(),
+            Scalar::U32 => u32::try_from(value).is_ok(),
+            Scalar::Usize => u64::try_from(value).is_ok(),
+            Scalar::F32 | Scalar::F64 | Scalar::Bool => false,
+        },
+    };
+    ensure(fits, "the literal is not in the range of its type")?;
+    Ok(Elem::Scalar(lit.scalar()))
 }
 
 /// Whether a monoid works on this element type.

@@ -6,33 +6,40 @@
 //! 2. What is read has been bound before, in the same block or in one around it.
 //! 3. An operation is applied to operands, and holds blocks, of types that [typing](super::typing) accepts.
 //! 4. A statement binds as many values as the operation gives, of these types. In Bulk: with these axes and its guard's, in any order.
+//! 5. An extent that is a value is a `usize`, a scalar but in Bulk, and bound wherever an operation or the type of what is bound mentions it.
+//! 6. The names of parameters and sizes differ, and so do those of axes.
+//! 7. A guard is a truth value. Only Bulk has guards.
 //!
 //! Point:
 //!
-//! 5. An accumulator is used by `accumulate` and `get` only; `get` stands in the accumulator's own block, once, after every `accumulate`.
-//! 6. `accumulate` does not stand in the operator of a `fold` or `scan`.
+//! 8. An accumulator is used by `accumulate` and `get` only; `get` stands in the accumulator's own block, once, after every `accumulate`.
+//! 9. `accumulate` does not stand in the operator of a `fold` or `scan`.
 //!
 //! Bulk:
 //!
-//! 7. A guard is a truth value. Only Bulk has guards.
-//! 8. Each result of the function has an order of its axes that names all of them.
-//! 9. No value bound inside a loop has the loop's axis.
+//! 10. No axis occurs twice in a type, among what an operation works along, or in the order of a result.
+//! 11. Each result of the function has an order of its axes that names all of them.
+//! 12. No value bound inside a loop has the loop's axis. Its states have all its lanes.
+//! 13. `scatter` does not go over an axis of its base that it does not address; an index of `update` has none of the axes that it addresses.
 //!
 //! Kernels:
 //!
-//! 10. `var`s are only read by `get` and changed by `set` and `combine`; private accumulators are only combined into.
-//! 11. A `par` stands outside every other `par`.
-//! 12. The function's results are scalars, or buffers allocated here or owned, each given once.
+//! 14. `var`s are only read by `get` and changed by `set` and `combine`; private accumulators are only combined into, by their own monoid;
+//!     buffers are what is loaded from and stored to, and those of the caller are not changed.
+//! 15. A `par` stands outside every other `par`.
+//! 16. Inside a `par` nothing outside it is changed but by `store`.
+//! 17. The function's results are scalars, or buffers allocated here or owned, each given once.
 
 mod bulk;
 mod kernels;
 mod point;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use super::print::{Print, print_with_lines};
+use super::print::{Names, Print, print_with_lines};
 use super::typing::Typing;
-use super::{Block, Operation, Program, Stage, Stmt, Type, ValueId};
+use super::{Block, Elem, Extent, Operation, Program, Stage, Stmt, Type, ValueId};
 
 /// What does not hold, and at which statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +48,7 @@ pub struct VerifyError {
     pub invariant: u32,
     /// The statement, counted from 0 in the order of the text; `None` for the function as a whole.
     pub stmt: Option<usize>,
-    /// What is wrong.
+    /// What is wrong; values go by their names in the text.
     pub message: String,
 }
 
@@ -51,21 +58,46 @@ impl fmt::Display for VerifyError {
     }
 }
 
+impl VerifyError {
+    /// An error about a value: `what` continues a sentence that begins with its name.
+    fn about<S: Print>(
+        program: &Program<S>,
+        invariant: u32,
+        stmt: Option<usize>,
+        value: ValueId,
+        what: &str,
+    ) -> Self {
+        let name = Names::new(program).value(value);
+        Self {
+            invariant,
+            stmt,
+            message: format!("`{name}` {what}"),
+        }
+    }
+}
+
 /// A stage with invariants of its own.
 pub trait Verify: Print + Typing {
-    /// The types of a statement's results; `None` where any are right.
+    /// The types of a statement's results.
     fn expected(program: &Program<Self>, stmt: &Stmt<Self>)
     -> Result<Vec<Type<Self::Dim>>, String>;
 
     /// Whether a value may be of this type where that one is expected.
     fn fits(found: &Type<Self::Dim>, expected: &Type<Self::Dim>) -> bool;
 
-    /// Values that the blocks of an operation bind beside their parameters.
-    fn private(_: &Self::Op) -> Vec<ValueId> {
-        Vec::new()
-    }
+    /// The extent of a dimension.
+    fn dim_extent(program: &Program<Self>, dim: Self::Dim) -> Option<Extent>;
 
-    /// The stage's own invariants of a whole program.
+    /// The extents that an operation mentions itself, by their axes too; `None` if an axis is not declared.
+    fn extents(program: &Program<Self>, op: &Self::Op) -> Option<Vec<Extent>>;
+
+    /// Whether an extent may be a value of this type.
+    fn counts(ty: &Type<Self::Dim>) -> bool;
+
+    /// Values that the blocks of an operation bind beside their parameters.
+    fn private(op: &Self::Op) -> Vec<ValueId>;
+
+    /// The stage's own invariants of a whole program of which 1 to 5 hold.
     fn own(program: &Program<Self>) -> Result<(), VerifyError>;
 }
 
@@ -76,10 +108,11 @@ pub fn verify<S: Verify>(program: &Program<S>) -> Result<(), VerifyError> {
         bound: vec![Binding::Unbound; program.values.len()],
         stmt: 0,
     };
-    for param in &program.params {
-        scope.bind(param.value, None)?;
-    }
+    let params = program.params.iter().map(|param| param.value);
+    scope.bind(params, None)?;
     scope.block(&program.body, &[], None)?;
+    let names = program.params.iter().map(|param| param.name.as_str());
+    distinct(names.chain(program.sizes.iter().map(|size| size.name.as_str())))?;
     S::own(program)
 }
 
@@ -108,6 +141,21 @@ pub fn annotate<S: Print>(program: &Program<S>, error: &VerifyError) -> String {
     out
 }
 
+/// Invariant 6.
+fn distinct<'p>(names: impl Iterator<Item = &'p str>) -> Result<(), VerifyError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(VerifyError {
+                invariant: 6,
+                stmt: None,
+                message: format!("`{name}` is the name of two things"),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Whether a value is bound, and whether it can be seen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Binding {
@@ -117,6 +165,7 @@ enum Binding {
     Gone,
 }
 
+/// What is bound while the program is walked in the order of the text.
 struct Scope<'p, S: Stage> {
     program: &'p Program<S>,
     bound: Vec<Binding>,
@@ -124,36 +173,77 @@ struct Scope<'p, S: Stage> {
 }
 
 impl<S: Verify> Scope<'_, S> {
-    fn error<T>(
+    fn error(
         &self,
         invariant: u32,
         stmt: Option<usize>,
-        message: impl Into<String>,
-    ) -> Result<T, VerifyError> {
-        Err(VerifyError {
-            invariant,
-            stmt,
-            message: message.into(),
-        })
+        value: ValueId,
+        what: &str,
+    ) -> VerifyError {
+        VerifyError::about(self.program, invariant, stmt, value, what)
     }
 
-    fn bind(&mut self, value: ValueId, stmt: Option<usize>) -> Result<(), VerifyError> {
-        match self.bound.get(value.index()) {
-            None => self.error(1, stmt, "a value has no entry among the program's values"),
-            Some(Binding::Visible | Binding::Gone) => self.error(1, stmt, "a value is bound twice"),
-            Some(Binding::Unbound) => {
-                self.bound[value.index()] = Binding::Visible;
-                Ok(())
+    /// Binds values that become visible together, and looks at the extents in their types.
+    fn bind(
+        &mut self,
+        values: impl Iterator<Item = ValueId> + Clone,
+        stmt: Option<usize>,
+    ) -> Result<(), VerifyError> {
+        for value in values.clone() {
+            match self.bound.get(value.index()) {
+                None => {
+                    return Err(self.error(1, stmt, value, "is not among the program's values"));
+                }
+                Some(Binding::Visible | Binding::Gone) => {
+                    return Err(self.error(1, stmt, value, "is bound twice"));
+                }
+                Some(Binding::Unbound) => self.bound[value.index()] = Binding::Visible,
             }
         }
+        for value in values {
+            let ty = self.program.ty(value);
+            for &dim in &ty.dims {
+                match S::dim_extent(self.program, dim) {
+                    Some(extent) => self.extent(extent, stmt)?,
+                    None => {
+                        return Err(self.error(5, stmt, value, "has an axis that is not declared"));
+                    }
+                }
+            }
+            if let Elem::Index(extent) = ty.elem {
+                self.extent(extent, stmt)?;
+            }
+        }
+        Ok(())
     }
 
     fn read(&self, value: ValueId, stmt: Option<usize>) -> Result<(), VerifyError> {
         match self.bound.get(value.index()) {
             Some(Binding::Visible) => Ok(()),
-            Some(Binding::Gone) => self.error(2, stmt, "a value is read outside of its block"),
+            Some(Binding::Gone) => Err(self.error(2, stmt, value, "is read outside of its block")),
             Some(Binding::Unbound) | None => {
-                self.error(2, stmt, "a value is read that is not bound before")
+                Err(self.error(2, stmt, value, "is read but not bound before"))
+            }
+        }
+    }
+
+    fn extent(&self, extent: Extent, stmt: Option<usize>) -> Result<(), VerifyError> {
+        match extent {
+            Extent::Const(_) => Ok(()),
+            Extent::Size(size) if (size.0 as usize) < self.program.sizes.len() => Ok(()),
+            Extent::Size(_) => Err(VerifyError {
+                invariant: 5,
+                stmt,
+                message: "an extent is a size that is not declared".into(),
+            }),
+            Extent::Value(value) => {
+                if self.bound.get(value.index()) != Some(&Binding::Visible) {
+                    return Err(self.error(5, stmt, value, "is an extent where it is not bound"));
+                }
+                if !S::counts(self.program.ty(value)) {
+                    return Err(self.error(5, stmt, value, "is an extent and no `usize`"));
+                }
+                Ok(())
             }
         }
     }
@@ -165,48 +255,56 @@ impl<S: Verify> Scope<'_, S> {
         more: &[ValueId],
         around: Option<usize>,
     ) -> Result<(), VerifyError> {
-        let mut own = Vec::new();
-        for &value in block.params.iter().chain(more) {
-            self.bind(value, around)?;
-            own.push(value);
-        }
+        let entry = block.params.iter().chain(more).copied();
+        self.bind(entry.clone(), around)?;
         for stmt in &block.stmts {
-            let number = self.stmt;
-            self.stmt += 1;
-            for value in stmt.op.operands().into_iter().chain(stmt.guard) {
-                self.read(value, Some(number))?;
-            }
-            let private = S::private(&stmt.op);
-            for inner in stmt.op.blocks() {
-                self.block(inner, &private, Some(number))?;
-            }
-            let expected = S::expected(self.program, stmt)
-                .or_else(|message| self.error(3, Some(number), message))?;
-            if expected.len() != stmt.results.len() {
-                return self.error(
-                    4,
-                    Some(number),
-                    format!("the operation gives {} values", expected.len()),
-                );
-            }
-            for (&result, expected) in stmt.results.iter().zip(&expected) {
-                self.bind(result, Some(number))?;
-                own.push(result);
-                if !S::fits(self.program.ty(result), expected) {
-                    let found = self.program.ty(result);
-                    return self.error(
-                        4,
-                        Some(number),
-                        format!("a result is {found:?}, not {expected:?}"),
-                    );
-                }
-            }
+            self.statement(stmt)?;
         }
         for &result in &block.results {
             self.read(result, around)?;
         }
-        for value in own {
+        let results = block.stmts.iter().flat_map(|stmt| &stmt.results).copied();
+        for value in entry.chain(results) {
             self.bound[value.index()] = Binding::Gone;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, stmt: &Stmt<S>) -> Result<(), VerifyError> {
+        let at = Some(self.stmt);
+        self.stmt += 1;
+        let error = |invariant, message| VerifyError {
+            invariant,
+            stmt: at,
+            message,
+        };
+        for value in stmt.op.operands().into_iter().chain(stmt.guard) {
+            self.read(value, at)?;
+        }
+        let extents = S::extents(self.program, &stmt.op)
+            .ok_or_else(|| error(5, "an axis is not declared".into()))?;
+        for extent in extents {
+            self.extent(extent, at)?;
+        }
+        let private = S::private(&stmt.op);
+        for inner in stmt.op.blocks() {
+            self.block(inner, &private, at)?;
+        }
+        let expected = S::expected(self.program, stmt).map_err(|message| error(3, message))?;
+        if expected.len() != stmt.results.len() {
+            let (gives, binds) = (expected.len(), stmt.results.len());
+            let message = format!("the operation gives {gives} values, and {binds} are bound");
+            return Err(error(4, message));
+        }
+        self.bind(stmt.results.iter().copied(), at)?;
+        for (&result, expected) in stmt.results.iter().zip(&expected) {
+            let found = self.program.ty(result);
+            if !S::fits(found, expected) {
+                let mut names = Names::new(self.program);
+                let (found, expected) = (names.ty(found), names.ty(expected));
+                let what = format!("is of type `{found}`, not `{expected}`");
+                return Err(self.error(4, at, result, &what));
+            }
         }
         Ok(())
     }

@@ -53,9 +53,7 @@ impl Parse for Bulk {
             },
             "pack" => {
                 let axis = p.axis()?;
-                p.expect("[")?;
-                let values = p.values()?;
-                p.expect("]")?;
+                let values = p.bracketed("[", "]")?;
                 BulkOp::Pack { axis, values }
             }
             "reduce" => {
@@ -85,9 +83,7 @@ impl Parse for Bulk {
                 }
             }
             "scan" => {
-                p.expect("(")?;
-                let init = p.values()?;
-                p.expect(")")?;
+                let init = p.bracketed("(", ")")?;
                 let axes = p.axis_list()?;
                 let [axis] = axes[..] else {
                     return Err("`scan` is along one axis".into());

@@ -30,9 +30,7 @@ impl Parse for Point {
                 PointOp::Index { table, indices }
             }
             "array" => {
-                p.expect("[")?;
-                let values = p.values()?;
-                p.expect("]")?;
+                let values = p.bracketed("[", "]")?;
                 PointOp::Array(values)
             }
             "for" => {
@@ -51,9 +49,7 @@ impl Parse for Point {
                 table: p.value()?,
             },
             "fold" | "scan" => {
-                p.expect("(")?;
-                let init = p.values()?;
-                p.expect(")")?;
+                let init = p.bracketed("(", ")")?;
                 let tables = p.values()?;
                 let op = p.block_like(&init)?;
                 if word == "fold" {

@@ -4,7 +4,8 @@
 //! fn mv(a: f32[I, K], x: f32[K]) -> f32[I] {
 //!   %0 = alloc f32[I]
 //!   par %1: I {
-//!     var %2 = const 0.0f32
+//!     %2 = const 0.0f32
+//!     %3 = var %2
 //!     for %3: K {
 //!       %4 = load a[%1, %3]
 //!       %5 = load x[%3]

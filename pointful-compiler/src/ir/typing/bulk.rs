@@ -3,7 +3,7 @@
 //! Axes are those said at the operation, and those of the extents that it makes, reduces or asks for.
 //! A statement's guard adds its own; that is the verifier's to know.
 
-use super::{Typing, ensure, index_of, monoid_takes, prim, truth};
+use super::{Typing, ensure, index_of, literal, monoid_takes, prim, truth};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Program, Type, ValueId};
 
@@ -22,7 +22,7 @@ impl Typing for Bulk {
         };
         let extent = |axis: AxisId| program.decls.axes[axis.0 as usize].extent;
         match op {
-            BulkOp::Const(lit) => Ok(vec![Type::scalar(Elem::Scalar(lit.scalar()))]),
+            BulkOp::Const(lit) => Ok(vec![Type::scalar(literal(*lit)?)]),
             BulkOp::Size(extent) => {
                 axes.extent(*extent);
                 Ok(vec![axes.of(Elem::USIZE)])
@@ -162,11 +162,11 @@ impl Typing for Bulk {
                 Ok(types)
             }
             BulkOp::While {
+                lanes,
                 init,
                 cond,
                 body,
                 bound,
-                ..
             } => {
                 carried(program, init, &cond.params, &body.results)?;
                 carried(program, init, &body.params, &body.results)?;
@@ -174,6 +174,14 @@ impl Typing for Bulk {
                     return Err("the condition is not one value".into());
                 };
                 truth(program, test)?;
+                ensure(
+                    program
+                        .ty(test)
+                        .dims
+                        .iter()
+                        .all(|axis| lanes.contains(axis)),
+                    "the condition has an axis that is no lane",
+                )?;
                 if let Some(bound) = bound {
                     ensure(elem(*bound) == Elem::USIZE, "the bound is not a `usize`")?;
                 }

@@ -1,8 +1,8 @@
 //! Types of the operations of Kernels.
 
-use super::{Typing, ensure, index_of, monoid_takes, prim, truth};
+use super::{Typing, ensure, index_of, literal, monoid_takes, prim, truth};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Elem, Extent, Program, Type, ValueId};
+use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
 
 impl Typing for Kernels {
     const WRITES_DIMS: bool = false;
@@ -17,7 +17,7 @@ impl Typing for Kernels {
             |value: ValueId| ensure(program.ty(value).rank() == 0, "an operand is not a scalar");
         let nothing = Ok(Vec::new());
         match op {
-            KernelOp::Const(lit) => Ok(vec![Type::scalar(Elem::Scalar(lit.scalar()))]),
+            KernelOp::Const(lit) => Ok(vec![Type::scalar(literal(*lit)?)]),
             KernelOp::Size(_) => Ok(vec![Type::scalar(Elem::USIZE)]),
             KernelOp::Prim(p, operands) => {
                 operands.iter().try_for_each(|&v| scalar(v))?;
@@ -104,6 +104,7 @@ impl Typing for Kernels {
                     return Err("a loop binds one index".into());
                 };
                 index_of(program, index, *extent)?;
+                gives_nothing(body)?;
                 nothing
             }
             KernelOp::Par {
@@ -119,6 +120,7 @@ impl Typing for Kernels {
                 for (&index, &extent) in body.params.iter().zip(extents) {
                     index_of(program, index, extent)?;
                 }
+                gives_nothing(body)?;
                 for acc in accs {
                     monoid_takes(acc.monoid, program.elem(acc.target))?;
                     ensure(
@@ -128,11 +130,13 @@ impl Typing for Kernels {
                 }
                 nothing
             }
-            KernelOp::While { cond, .. } => {
+            KernelOp::While { cond, body } => {
                 let [test] = cond.results[..] else {
                     return Err("the condition is not one value".into());
                 };
+                scalar(test)?;
                 truth(program, test)?;
+                gives_nothing(body)?;
                 nothing
             }
             KernelOp::If {
@@ -140,19 +144,23 @@ impl Typing for Kernels {
                 then,
                 otherwise,
             } => {
+                scalar(*cond)?;
                 truth(program, *cond)?;
-                ensure(
-                    then.results.is_empty() && otherwise.results.is_empty(),
-                    "branches give nothing",
-                )?;
+                gives_nothing(then)?;
+                gives_nothing(otherwise)?;
                 nothing
             }
             KernelOp::Assert { cond, .. } => {
+                scalar(*cond)?;
                 truth(program, *cond)?;
                 nothing
             }
         }
     }
+}
+
+fn gives_nothing(block: &Block<Kernels>) -> Result<(), String> {
+    ensure(block.results.is_empty(), "the block gives values")
 }
 
 /// The type of an element of a buffer, or of what a `var` holds.

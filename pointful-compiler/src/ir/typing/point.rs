@@ -1,6 +1,6 @@
 //! Types of the operations of Point.
 
-use super::{Typing, ensure, index_of, monoid_takes, prim, truth};
+use super::{Typing, ensure, index_of, literal, monoid_takes, prim, truth};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
 
@@ -19,7 +19,7 @@ impl Typing for Point {
         let scalar =
             |value: ValueId| ensure(program.ty(value).rank() == 0, "an operand is not a scalar");
         match op {
-            PointOp::Const(lit) => Ok(vec![Type::scalar(Elem::Scalar(lit.scalar()))]),
+            PointOp::Const(lit) => Ok(vec![Type::scalar(literal(*lit)?)]),
             PointOp::Size(_) => Ok(vec![Type::scalar(Elem::USIZE)]),
             PointOp::Prim(p, operands) => {
                 operands.iter().try_for_each(|&v| scalar(v))?;

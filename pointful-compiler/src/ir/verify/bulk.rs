@@ -1,9 +1,9 @@
-//! The invariants of Bulk alone: guards, orders of results, axes of loops.
+//! The invariants of Bulk alone: axes, guards, orders of results, loops.
 
-use super::{Verify, VerifyError};
+use super::{Verify, VerifyError, distinct};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::typing::Typing;
-use crate::ir::{AxisId, Block, Elem, Operation, Program, Stmt, Type};
+use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId};
 
 impl Verify for Bulk {
     fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Vec<Type<AxisId>>, String> {
@@ -32,66 +32,207 @@ impl Verify for Bulk {
         found.elem == expected.elem && sorted(found) == sorted(expected)
     }
 
+    fn dim_extent(program: &Program<Self>, dim: AxisId) -> Option<Extent> {
+        let axis = program.decls.axes.get(dim.0 as usize)?;
+        Some(axis.extent)
+    }
+
+    fn extents(program: &Program<Self>, op: &BulkOp) -> Option<Vec<Extent>> {
+        let own = match op {
+            BulkOp::Size(extent) => Some(*extent),
+            BulkOp::Map(prim, _) => prim.extent(),
+            _ => None,
+        };
+        let axes = axes(op).into_iter().flatten();
+        let axes = axes.map(|axis| Self::dim_extent(program, axis));
+        own.into_iter().map(Some).chain(axes).collect()
+    }
+
+    fn counts(ty: &Type<AxisId>) -> bool {
+        ty.elem == Elem::USIZE
+    }
+
+    fn private(_: &BulkOp) -> Vec<ValueId> {
+        Vec::new()
+    }
+
     fn own(program: &Program<Self>) -> Result<(), VerifyError> {
-        for (k, &value) in program.body.results.iter().enumerate() {
-            let named = program.decls.results.get(k).is_some_and(|order| {
-                program
-                    .ty(value)
-                    .dims
-                    .iter()
-                    .all(|axis| order.contains(axis))
-            });
-            if !named {
-                return Err(VerifyError {
-                    invariant: 8,
-                    stmt: None,
-                    message: "a result lacks the order of its axes".into(),
-                });
-            }
-        }
-        block(program, &program.body, &mut 0, &mut Vec::new())
+        distinct(program.decls.axes.iter().map(|axis| axis.name.as_str()))?;
+        let mut walk = Walk {
+            program,
+            stmt: 0,
+            loops: Vec::new(),
+        };
+        let params: Vec<ValueId> = program.params.iter().map(|param| param.value).collect();
+        walk.bound(&params, None)?;
+        walk.block(&program.body)?;
+        results(program)
     }
 }
 
-fn block(
-    program: &Program<Bulk>,
-    body: &Block<Bulk>,
-    next: &mut usize,
-    loops: &mut Vec<AxisId>,
-) -> Result<(), VerifyError> {
-    for stmt in &body.stmts {
-        let at = Some(*next);
-        *next += 1;
-        if stmt
-            .guard
-            .is_some_and(|guard| program.elem(guard) != Elem::BOOL)
-        {
-            return Err(VerifyError {
-                invariant: 7,
-                stmt: at,
-                message: "a guard is not a truth value".into(),
-            });
+/// The axes that an operation names, list by list: in none of them may one occur twice.
+fn axes(op: &BulkOp) -> Vec<Vec<AxisId>> {
+    let addressed = |at: &[(AxisId, ValueId)]| at.iter().map(|&(axis, _)| axis).collect();
+    match op {
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Assert { .. } => Vec::new(),
+        BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => {
+            vec![vec![*axis]]
         }
-        if stmt
-            .results
-            .iter()
-            .any(|&r| program.ty(r).dims.iter().any(|axis| loops.contains(axis)))
-        {
-            return Err(VerifyError {
-                invariant: 9,
-                stmt: at,
-                message: "a value inside a loop has the loop's axis".into(),
-            });
+        BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => vec![addressed(at)],
+        BulkOp::Reduce { axes, .. } => vec![axes.clone()],
+        BulkOp::Scatter { at, over, .. } => vec![addressed(at), over.clone()],
+        BulkOp::Loop { axis, lanes, .. } => vec![[&[*axis], lanes.as_slice()].concat()],
+        BulkOp::While { lanes, .. } => vec![lanes.clone()],
+    }
+}
+
+/// Invariants 10 and 11 of the results' orders.
+fn results(program: &Program<Bulk>) -> Result<(), VerifyError> {
+    let error = |invariant, message: String| VerifyError {
+        invariant,
+        stmt: None,
+        message,
+    };
+    let orders = &program.decls.results;
+    let results = &program.body.results;
+    if orders.len() != results.len() {
+        let (found, wanted) = (orders.len(), results.len());
+        let message = format!("there are {found} orders of axes for {wanted} results");
+        return Err(error(11, message));
+    }
+    for (&value, order) in results.iter().zip(orders) {
+        let dims = &program.ty(value).dims;
+        if repeated(order).is_some() {
+            let what = "is returned with an axis twice";
+            return Err(VerifyError::about(program, 10, None, value, what));
         }
-        if let BulkOp::Loop { axis, .. } = stmt.op {
-            loops.push(axis);
-        }
-        for inner in stmt.op.blocks() {
-            block(program, inner, next, loops)?;
-        }
-        if let BulkOp::Loop { .. } = stmt.op {
-            loops.pop();
+        if dims.iter().any(|axis| !order.contains(axis)) {
+            let what = "is returned without one of its axes";
+            return Err(VerifyError::about(program, 11, None, value, what));
         }
     }
     Ok(())
+}
+
+fn repeated(axes: &[AxisId]) -> Option<AxisId> {
+    let mut seen = axes.iter().enumerate();
+    seen.find_map(|(k, axis)| axes[..k].contains(axis).then_some(*axis))
+}
+
+struct Walk<'p> {
+    program: &'p Program<Bulk>,
+    stmt: usize,
+    /// The axes of the loops around.
+    loops: Vec<AxisId>,
+}
+
+impl Walk<'_> {
+    fn about<T>(
+        &self,
+        invariant: u32,
+        at: Option<usize>,
+        value: ValueId,
+        what: &str,
+    ) -> Result<T, VerifyError> {
+        Err(VerifyError::about(self.program, invariant, at, value, what))
+    }
+
+    fn bound(&self, values: &[ValueId], at: Option<usize>) -> Result<(), VerifyError> {
+        for &value in values {
+            let dims = &self.program.ty(value).dims;
+            if repeated(dims).is_some() {
+                return self.about(10, at, value, "has an axis twice");
+            }
+            if dims.iter().any(|axis| self.loops.contains(axis)) {
+                return self.about(12, at, value, "has the axis of a loop around it");
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Block<Bulk>) -> Result<(), VerifyError> {
+        for stmt in &block.stmts {
+            self.statement(stmt)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, stmt: &Stmt<Bulk>) -> Result<(), VerifyError> {
+        let at = Some(self.stmt);
+        self.stmt += 1;
+        if let Some(guard) = stmt.guard
+            && self.program.elem(guard) != Elem::BOOL
+        {
+            return self.about(7, at, guard, "is a guard and no truth value");
+        }
+        self.bound(&stmt.results, at)?;
+        if let Some(axis) = axes(&stmt.op).iter().find_map(|list| repeated(list)) {
+            return Err(VerifyError {
+                invariant: 10,
+                stmt: at,
+                message: format!("the axis `{}` occurs twice", self.name(axis)),
+            });
+        }
+        self.addressed(&stmt.op, at)?;
+        let lanes: &[AxisId] = match &stmt.op {
+            BulkOp::Loop { lanes, .. } | BulkOp::While { lanes, .. } => lanes,
+            _ => &[],
+        };
+        let depth = self.loops.len();
+        if let BulkOp::Loop { axis, .. } = stmt.op {
+            self.loops.push(axis);
+        }
+        for inner in stmt.op.blocks() {
+            self.bound(&inner.params, at)?;
+            // The index of a loop is the same in all lanes.
+            let index = usize::from(matches!(stmt.op, BulkOp::Loop { .. }));
+            for &state in &inner.params[index..] {
+                let dims = &self.program.ty(state).dims;
+                if lanes.iter().any(|lane| !dims.contains(lane)) {
+                    return self.about(12, at, state, "is a state without one of its loop's lanes");
+                }
+            }
+            self.block(inner)?;
+        }
+        self.loops.truncate(depth);
+        Ok(())
+    }
+
+    /// Invariant 13.
+    fn addressed(&self, op: &BulkOp, at: Option<usize>) -> Result<(), VerifyError> {
+        match op {
+            BulkOp::Scatter {
+                base,
+                at: places,
+                over,
+                ..
+            } => {
+                let kept = |axis: &&AxisId| places.iter().all(|(place, _)| place != *axis);
+                let mut kept = self.program.ty(*base).dims.iter().filter(kept);
+                if kept.any(|axis| over.contains(axis)) {
+                    let what = "has an axis that is gone over and not addressed";
+                    return self.about(13, at, *base, what);
+                }
+            }
+            BulkOp::Update { at: places, .. } => {
+                for &(_, index) in places {
+                    let dims = &self.program.ty(index).dims;
+                    if places.iter().any(|(axis, _)| dims.contains(axis)) {
+                        let what = "has an axis that it is an index along";
+                        return self.about(13, at, index, what);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn name(&self, axis: AxisId) -> &str {
+        &self.program.decls.axes[axis.0 as usize].name
+    }
 }

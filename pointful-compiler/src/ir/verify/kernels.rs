@@ -3,7 +3,7 @@
 use super::{Verify, VerifyError};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::typing::Typing;
-use crate::ir::{Block, Extent, Operation, Program, Stmt, Type, ValueId};
+use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, Type, ValueId};
 
 impl Verify for Kernels {
     fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Vec<Type<Extent>>, String> {
@@ -15,6 +15,36 @@ impl Verify for Kernels {
         found == expected
     }
 
+    fn dim_extent(_: &Program<Self>, dim: Extent) -> Option<Extent> {
+        Some(dim)
+    }
+
+    fn extents(_: &Program<Self>, op: &KernelOp) -> Option<Vec<Extent>> {
+        Some(match op {
+            KernelOp::Size(extent) | KernelOp::For { extent, .. } => vec![*extent],
+            KernelOp::Par { extents, .. } => extents.clone(),
+            KernelOp::Prim(prim, _) => prim.extent().into_iter().collect(),
+            KernelOp::Const(_)
+            | KernelOp::Select(..)
+            | KernelOp::Alloc { .. }
+            | KernelOp::Copy(_)
+            | KernelOp::Load { .. }
+            | KernelOp::Store { .. }
+            | KernelOp::Combine { .. }
+            | KernelOp::Var(_)
+            | KernelOp::Get(_)
+            | KernelOp::Set { .. }
+            | KernelOp::Swap(..)
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => Vec::new(),
+        })
+    }
+
+    fn counts(ty: &Type<Extent>) -> bool {
+        *ty == Type::scalar(Elem::USIZE)
+    }
+
     fn private(op: &KernelOp) -> Vec<ValueId> {
         match op {
             KernelOp::Par { accs, .. } => accs.iter().map(|acc| acc.private).collect(),
@@ -24,114 +54,204 @@ impl Verify for Kernels {
 
     fn own(program: &Program<Self>) -> Result<(), VerifyError> {
         let mut places = Places {
-            kind: vec![Kind::Value; program.values.len()],
+            program,
+            kinds: vec![Kind::Scalar; program.values.len()],
+            outside: vec![true; program.values.len()],
+            in_par: false,
             stmt: 0,
         };
         for param in &program.params {
             if program.ty(param.value).rank() > 0 {
-                places.kind[param.value.index()] = if param.owned {
-                    Kind::Own
-                } else {
-                    Kind::Borrowed
-                };
+                places.kinds[param.value.index()] = Kind::Buffer { own: param.owned };
             }
         }
-        places.block(&program.body, false)?;
-        let mut given: Vec<ValueId> = Vec::new();
-        for &result in &program.body.results {
-            let kind = places.kind[result.index()];
-            let fine = kind == Kind::Value || (kind == Kind::Own && !given.contains(&result));
-            if !fine {
-                return Err(VerifyError {
-                    invariant: 12,
-                    stmt: None,
-                    message: "a result cannot be given away".into(),
-                });
-            }
-            given.push(result);
+        places.block(&program.body)?;
+        for (k, &result) in program.body.results.iter().enumerate() {
+            let given = program.body.results[..k].contains(&result);
+            let what = match places.kinds[result.index()] {
+                Kind::Scalar => continue,
+                Kind::Buffer { own: true } if !given => continue,
+                Kind::Buffer { own: true } => "is given away twice",
+                Kind::Buffer { own: false } => "is given away and the caller's",
+                Kind::Var | Kind::Private(_) => "is given away and no scalar or buffer",
+            };
+            return Err(VerifyError::about(program, 17, None, result, what));
         }
         Ok(())
     }
 }
 
+/// What a value is, beside its type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A scalar.
-    Value,
+    /// An immutable scalar.
+    Scalar,
+    /// A mutable scalar.
     Var,
-    /// A buffer made here, or given by the caller.
-    Own,
-    /// A buffer that the caller keeps.
-    Borrowed,
+    /// A buffer: made here or given by the caller, or one that the caller keeps.
+    Buffer { own: bool },
     /// A private accumulator.
-    Private,
+    Private(Monoid),
 }
 
-struct Places {
-    kind: Vec<Kind>,
+struct Places<'p> {
+    program: &'p Program<Kernels>,
+    kinds: Vec<Kind>,
+    /// By value: whether it is bound outside of the `par` around.
+    outside: Vec<bool>,
+    in_par: bool,
     stmt: usize,
 }
 
-impl Places {
-    fn block(&mut self, block: &Block<Kernels>, in_par: bool) -> Result<(), VerifyError> {
+impl Places<'_> {
+    fn kind(&self, value: ValueId) -> Kind {
+        self.kinds[value.index()]
+    }
+
+    fn error<T>(&self, invariant: u32, value: ValueId, what: &str) -> Result<T, VerifyError> {
+        let at = self.stmt.checked_sub(1);
+        Err(VerifyError::about(self.program, invariant, at, value, what))
+    }
+
+    fn block(&mut self, block: &Block<Kernels>) -> Result<(), VerifyError> {
         for stmt in &block.stmts {
-            let at = Some(self.stmt);
             self.stmt += 1;
-            let error = |invariant, message: &str| {
-                Err(VerifyError {
-                    invariant,
-                    stmt: at,
-                    message: message.into(),
-                })
-            };
-            let is = |value: &ValueId, kinds: &[Kind]| kinds.contains(&self.kind[value.index()]);
-            let legal = match &stmt.op {
-                KernelOp::Get(place) => is(place, &[Kind::Var]),
-                KernelOp::Set { place, value } => {
-                    is(place, &[Kind::Var]) && is(value, &[Kind::Value])
-                }
-                KernelOp::Combine { place, value, .. } => {
-                    is(place, &[Kind::Var, Kind::Own, Kind::Private]) && is(value, &[Kind::Value])
-                }
-                KernelOp::Load { buffer, indices } => {
-                    is(buffer, &[Kind::Own, Kind::Borrowed])
-                        && indices.iter().all(|v| is(v, &[Kind::Value]))
-                }
-                KernelOp::Store { buffer, value, .. } => {
-                    is(buffer, &[Kind::Own]) && is(value, &[Kind::Value])
-                }
-                KernelOp::Copy(buffer) => is(buffer, &[Kind::Own, Kind::Borrowed]),
-                KernelOp::Swap(a, b) => is(a, &[Kind::Own]) && is(b, &[Kind::Own]),
-                KernelOp::Par { accs, .. } => accs
-                    .iter()
-                    .all(|acc| is(&acc.target, &[Kind::Var, Kind::Own])),
-                op => op.operands().iter().all(|v| is(v, &[Kind::Value])),
-            };
-            if !legal {
-                return error(
-                    10,
-                    "a place is used as a value, a value as a place, or a place in a way that it does not allow",
-                );
+            if let Some(guard) = stmt.guard {
+                return self.error(7, guard, "is a guard outside of Bulk");
             }
-            match &stmt.op {
-                KernelOp::Var(_) => self.kind[stmt.results[0].index()] = Kind::Var,
-                KernelOp::Alloc { .. } | KernelOp::Copy(_) => {
-                    self.kind[stmt.results[0].index()] = Kind::Own
-                }
-                KernelOp::Par { accs, .. } => {
-                    if in_par {
-                        return error(11, "a `par` inside a `par`");
-                    }
-                    for acc in accs {
-                        self.kind[acc.private.index()] = Kind::Private;
-                    }
-                }
-                _ => {}
+            self.operands(&stmt.op)?;
+            for &result in &stmt.results {
+                self.kinds[result.index()] = match stmt.op {
+                    KernelOp::Var(_) => Kind::Var,
+                    KernelOp::Alloc { .. } | KernelOp::Copy(_) => Kind::Buffer { own: true },
+                    _ => Kind::Scalar,
+                };
+                self.outside[result.index()] = !self.in_par;
             }
-            let inside = in_par || matches!(stmt.op, KernelOp::Par { .. });
+            let around = self.in_par;
+            if let KernelOp::Par { accs, .. } = &stmt.op {
+                if self.in_par {
+                    return Err(VerifyError {
+                        invariant: 15,
+                        stmt: self.stmt.checked_sub(1),
+                        message: "a `par` inside a `par`".into(),
+                    });
+                }
+                for acc in accs {
+                    self.kinds[acc.private.index()] = Kind::Private(acc.monoid);
+                }
+                self.in_par = true;
+            }
             for inner in stmt.op.blocks() {
-                self.block(inner, inside)?;
+                self.block(inner)?;
+                self.scalars(&inner.results)?;
             }
+            self.in_par = around;
+        }
+        Ok(())
+    }
+
+    fn operands(&self, op: &KernelOp) -> Result<(), VerifyError> {
+        match op {
+            KernelOp::Load { buffer, indices } => {
+                self.buffer(*buffer)?;
+                self.scalars(indices)
+            }
+            KernelOp::Copy(buffer) => self.buffer(*buffer),
+            KernelOp::Store {
+                buffer,
+                indices,
+                value,
+            } => {
+                self.owned(*buffer)?;
+                self.scalars(indices)?;
+                self.scalars(&[*value])
+            }
+            KernelOp::Combine {
+                monoid,
+                place,
+                indices,
+                value,
+            } => {
+                self.scalars(indices)?;
+                self.scalars(&[*value])?;
+                match self.kind(*place) {
+                    Kind::Private(own) if own == *monoid => Ok(()),
+                    Kind::Private(_) => self.error(14, *place, "accumulates by another monoid"),
+                    Kind::Var => self.changed(*place),
+                    Kind::Buffer { .. } => {
+                        self.owned(*place)?;
+                        self.changed(*place)
+                    }
+                    Kind::Scalar => self.error(14, *place, "is no place"),
+                }
+            }
+            KernelOp::Get(place) => self.var(*place),
+            KernelOp::Set { place, value } => {
+                self.var(*place)?;
+                self.scalars(&[*value])?;
+                self.changed(*place)
+            }
+            KernelOp::Swap(a, b) => [a, b].into_iter().try_for_each(|&place| {
+                self.owned(place)?;
+                self.changed(place)
+            }),
+            KernelOp::Par { accs, .. } => {
+                accs.iter().try_for_each(|acc| match self.kind(acc.target) {
+                    Kind::Var => Ok(()),
+                    _ => self.owned(acc.target),
+                })
+            }
+            KernelOp::Const(_)
+            | KernelOp::Size(_)
+            | KernelOp::Prim(..)
+            | KernelOp::Select(..)
+            | KernelOp::Alloc { .. }
+            | KernelOp::Var(_)
+            | KernelOp::For { .. }
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => self.scalars(&op.operands()),
+        }
+    }
+
+    fn scalars(&self, values: &[ValueId]) -> Result<(), VerifyError> {
+        let place = values.iter().find(|&&v| self.kind(v) != Kind::Scalar);
+        match place {
+            Some(&place) => self.error(14, place, "is a place and used as a value"),
+            None => Ok(()),
+        }
+    }
+
+    fn var(&self, place: ValueId) -> Result<(), VerifyError> {
+        match self.kind(place) {
+            Kind::Var => Ok(()),
+            Kind::Scalar | Kind::Buffer { .. } | Kind::Private(_) => {
+                self.error(14, place, "is no `var`")
+            }
+        }
+    }
+
+    fn buffer(&self, place: ValueId) -> Result<(), VerifyError> {
+        match self.kind(place) {
+            Kind::Buffer { .. } => Ok(()),
+            Kind::Scalar | Kind::Var | Kind::Private(_) => self.error(14, place, "is no buffer"),
+        }
+    }
+
+    fn owned(&self, place: ValueId) -> Result<(), VerifyError> {
+        match self.kind(place) {
+            Kind::Buffer { own: false } => self.error(14, place, "is changed and the caller's"),
+            Kind::Scalar | Kind::Var | Kind::Private(_) | Kind::Buffer { own: true } => {
+                self.buffer(place)
+            }
+        }
+    }
+
+    /// Invariant 16.
+    fn changed(&self, place: ValueId) -> Result<(), VerifyError> {
+        if self.in_par && self.outside[place.index()] {
+            return self.error(16, place, "is changed by all iterations of a `par`");
         }
         Ok(())
     }
