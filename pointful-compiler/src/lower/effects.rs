@@ -72,6 +72,7 @@ impl Effects {
                 self.declared.insert(*local);
             }
             Pattern::Tuple(parts) => parts.iter().for_each(|p| self.declare(p)),
+            Pattern::Side(_, _, inner) => self.declare(inner),
             Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) => {}
         }
     }
@@ -112,6 +113,7 @@ impl Effects {
             Kind::Size(x)
             | Kind::Unary(_, x)
             | Kind::Cast(x)
+            | Kind::Side(_, x)
             | Kind::Word(_, x)
             | Kind::Repeat(x)
             | Kind::Assert(x, _) => {

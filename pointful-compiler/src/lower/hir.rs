@@ -122,6 +122,8 @@ pub(super) enum Pattern {
     Lit(Value),
     /// The member of an enum with this ordinal.
     Member(u64),
+    /// `Either::Left(p)`, with the flag `Either::Right(p)`, of this set.
+    Side(bool, Set, Box<Pattern>),
 }
 
 /// A literal.
@@ -262,6 +264,8 @@ pub(super) enum Kind {
     Function(usize, Instance),
     /// The member of an enum with this ordinal.
     Member(u64),
+    /// `Either::Left(i)`, with the flag `Either::Right(i)`: the type says of which set.
+    Side(bool, Box<Expr>),
     /// An index set as a value.
     Extent(Set),
     /// How many members an extent has.
@@ -354,4 +358,13 @@ pub(super) struct Arm {
 /// Whether an operator moves a position.
 pub(super) fn is_additive(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Add | BinaryOp::Sub)
+}
+
+/// Whether a pattern takes every value.
+pub(super) fn irrefutable(pattern: &Pattern) -> bool {
+    match pattern {
+        Pattern::Bind(_) | Pattern::Wild => true,
+        Pattern::Tuple(parts) => parts.iter().all(irrefutable),
+        Pattern::Lit(_) | Pattern::Member(_) | Pattern::Side(..) => false,
+    }
 }

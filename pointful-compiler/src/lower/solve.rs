@@ -170,6 +170,19 @@ impl Solver {
         }
     }
 
+    /// The set whose members a type has.
+    pub(super) fn set_of(&self, ty: &Ty) -> Option<Set> {
+        match self.shallow(ty) {
+            Ty::Member(set) | Ty::Offset(set) => Some(self.set(&set)),
+            Ty::Scalar(Scalar::Bool) => Some(Set::Bool),
+            Ty::Tuple(parts) => {
+                let parts: Option<Vec<Set>> = parts.iter().map(|p| self.set_of(p)).collect();
+                parts.map(Set::Product)
+            }
+            _ => None,
+        }
+    }
+
     /// The type with every bound variable replaced.
     pub(super) fn ty(&self, ty: &Ty) -> Ty {
         let all = |parts: &[Ty]| parts.iter().map(|p| self.ty(p)).collect::<Vec<_>>();

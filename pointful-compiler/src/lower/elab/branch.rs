@@ -1,13 +1,13 @@
 //! `if`, `match` and lazy operators: what a branch assigns becomes a result of the branch.
 
-use super::value::Val;
+use super::value::{Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
 use crate::ir::{Lit, SpanId, Type, ValueId};
 use crate::lower::effects::{Effects, Path};
 use crate::lower::hir::{Arm, Block, Expr, Pattern};
-use crate::lower::types::Ty;
+use crate::lower::types::{Set, Ty};
 use crate::ops::Prim;
 
 /// What a branch does.
@@ -156,10 +156,6 @@ impl<'a> Elab<'a> {
         let Some((arm, rest)) = arms.split_first() else {
             return self.bug(span, "a match without an arm that fits");
         };
-        // Guards read what the pattern binds.
-        for pattern in &arm.patterns {
-            self.bind(pattern, val.clone(), span)?;
-        }
         let mut test = None;
         if !rest.is_empty() || arm.guard.is_some() {
             let mut tests = Vec::new();
@@ -177,23 +173,26 @@ impl<'a> Elab<'a> {
             }
         }
         if let Some(guard) = &arm.guard {
+            let states = self.states_of(|effects| effects.expr(guard));
+            let mut look = |s: &mut Self| {
+                s.bind_alternatives(arm, val, span)?;
+                s.eval(guard)
+            };
             let holds = match test {
-                None => self.eval(guard)?,
+                None => look(self)?,
                 Some(test) => {
-                    let states = self.states_of(|effects| effects.expr(guard));
-                    self.branch(
-                        test,
-                        &states,
-                        &mut |s| s.eval(guard),
-                        &mut |s| Ok(Val::Leaf(s.lit(Lit::Bool(false), span))),
-                        span,
-                    )?
+                    let mut no = |s: &mut Self| Ok(Val::Leaf(s.lit(Lit::Bool(false), span)));
+                    self.branch(test, &states, &mut look, &mut no, span)?
                 }
             };
             test = Some(self.leaf(&holds, span)?);
         }
+        let mut body = |s: &mut Self| {
+            s.bind_alternatives(arm, val, span)?;
+            s.eval(&arm.body)
+        };
         let Some(test) = test else {
-            return self.eval(&arm.body);
+            return body(self);
         };
         let states = self.states_of(|effects| {
             for arm in arms {
@@ -206,10 +205,79 @@ impl<'a> Elab<'a> {
         self.branch(
             test,
             &states,
-            &mut |s| s.eval(&arm.body),
+            &mut body,
             &mut |s| s.arms(val, ty, rest, span),
             span,
         )
+    }
+
+    /// Binds what an arm's patterns name, where one of them is known to fit.
+    fn bind_alternatives(&mut self, arm: &'a Arm, val: &Val<'a>, span: SpanId) -> Run<()> {
+        for pattern in &arm.patterns {
+            self.bind(pattern, val.clone(), span)?;
+        }
+        Ok(())
+    }
+
+    /// The member of one side of a union that a member of the union is.
+    pub(super) fn side_of(
+        &mut self,
+        right: bool,
+        of: &Set,
+        val: &Val<'a>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let Space::Either(a, b, _) = self.space(of, span)? else {
+            return self.bug(span, "a side of no `Either`");
+        };
+        let index = self.leaf(val, span)?;
+        let mut number = self.cast(index, crate::ir::Scalar::Usize, span)?;
+        let space = if right {
+            let before = self.total(&a.axes(), span)?;
+            number = self.prim(Prim::Sub, &[number, before], span)?;
+            *b
+        } else {
+            *a
+        };
+        let indices = self.unflatten(number, &space.axes(), span)?;
+        self.member(&space, &mut indices.into_iter(), span)
+    }
+
+    /// Whether a member of a union is on one side, and fits the pattern there.
+    fn test_side(
+        &mut self,
+        right: bool,
+        of: &'a Set,
+        inner: &'a Pattern,
+        val: &Val<'a>,
+        span: SpanId,
+    ) -> Run<ValueId> {
+        let Space::Either(a, _, _) = self.space(of, span)? else {
+            return self.bug(span, "a side of no `Either`");
+        };
+        let index = self.leaf(val, span)?;
+        let number = self.cast(index, crate::ir::Scalar::Usize, span)?;
+        let before = self.total(&a.axes(), span)?;
+        let prim = if right { Prim::Ge } else { Prim::Lt };
+        let here = self.prim(prim, &[number, before], span)?;
+        if crate::lower::hir::irrefutable(inner) {
+            return Ok(here);
+        }
+        let side = self.functions[self.frame.function].solver.set(of);
+        let Set::Either(left, other) = side else {
+            return self.bug(span, "a side of no `Either`");
+        };
+        let ty = Ty::Member(if right { *other } else { *left });
+        let mut look = |s: &mut Self| {
+            let part = s.side_of(right, of, val, span)?;
+            match s.test(inner, &part, &ty, span)? {
+                Some(holds) => Ok(Val::Leaf(holds)),
+                None => Ok(Val::Leaf(s.lit(Lit::Bool(true), span))),
+            }
+        };
+        let mut no = |s: &mut Self| Ok(Val::Leaf(s.lit(Lit::Bool(false), span)));
+        let holds = self.branch(here, &[], &mut look, &mut no, span)?;
+        self.leaf(&holds, span)
     }
 
     /// Whether a value fits a pattern; `None` if every value does.
@@ -222,6 +290,9 @@ impl<'a> Elab<'a> {
     ) -> Run<Option<ValueId>> {
         match pattern {
             Pattern::Bind(_) | Pattern::Wild => Ok(None),
+            Pattern::Side(right, of, inner) => {
+                Ok(Some(self.test_side(*right, of, inner, val, span)?))
+            }
             Pattern::Lit(value) => {
                 let want = self.literal(*value, ty, span)?;
                 let args = [self.leaf(val, span)?, self.leaf(&want, span)?];

@@ -30,6 +30,7 @@ impl<'a> Elab<'a> {
                     e.span,
                 )?))
             }
+            Kind::Side(right, x) => self.side(*right, x, &e.ty, e.span),
             Kind::Extent(set) => Ok(Val::Extent(self.space(set, e.span)?)),
             Kind::Size(x) => {
                 let Val::Extent(space) = self.eval(x)? else {
@@ -150,6 +151,13 @@ impl<'a> Elab<'a> {
                 Ok(())
             }
             Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) => Ok(()),
+            Pattern::Side(right, of, inner) => {
+                if !names(inner) {
+                    return Ok(());
+                }
+                let part = self.side_of(*right, of, &val, span)?;
+                self.bind(inner, part, span)
+            }
             Pattern::Tuple(parts) => match val {
                 Val::Tuple(vals) if vals.len() == parts.len() => {
                     for (part, val) in parts.iter().zip(vals) {
@@ -375,15 +383,25 @@ impl<'a> Elab<'a> {
 
     /// The set whose members a type has.
     pub(super) fn set_of(&self, ty: &Ty) -> Option<Set> {
-        match self.ty(ty) {
-            Ty::Member(set) | Ty::Offset(set) => Some(set),
-            Ty::Scalar(Scalar::Bool) => Some(Set::Bool),
-            Ty::Tuple(parts) => {
-                let parts: Option<Vec<Set>> = parts.iter().map(|p| self.set_of(p)).collect();
-                parts.map(Set::Product)
-            }
-            _ => None,
+        self.functions[self.frame.function].solver.set_of(ty)
+    }
+
+    /// `Either::Left(i)`
+    fn side(&mut self, right: bool, x: &'a Expr, ty: &Ty, span: SpanId) -> Run<Val<'a>> {
+        let val = self.eval(x)?;
+        let mut number = self.ordinal(&val, &x.ty, span)?;
+        let space = match self.set_of(ty) {
+            Some(set) => self.space(&set, span)?,
+            None => return self.bug(span, "a member of no set"),
+        };
+        let Space::Either(left, _, extent) = space else {
+            return self.bug(span, "a side of no `Either`");
+        };
+        if right {
+            let before = self.total(&left.axes(), span)?;
+            number = self.prim(Prim::Add, &[before, number], span)?;
         }
+        Ok(Val::Leaf(self.trust(number, extent, span)?))
     }
 
     /// The number of a member, as a `usize`.
@@ -391,9 +409,9 @@ impl<'a> Elab<'a> {
         let Some(set) = self.set_of(ty) else {
             return self.bug(span, "a member of no set");
         };
-        let axes = self.axes(&[set], span)?;
-        let indices = self.leaves(val, span)?;
-        self.flat_ordinal(&indices, &axes, span)
+        let space = self.space(&set, span)?;
+        let indices = self.member_indices(&space, val, span)?;
+        self.flat_ordinal(&indices, &space.axes(), span)
     }
 
     /// The row-major number of indices.
@@ -468,7 +486,7 @@ impl<'a> Elab<'a> {
         span: SpanId,
     ) -> Run<Val<'a>> {
         match space {
-            Space::Axis(_) => match indices.next() {
+            Space::Axis(_) | Space::Either(..) => match indices.next() {
                 Some(index) => Ok(Val::Leaf(index)),
                 None => self.bug(span, "too few indices"),
             },
@@ -490,5 +508,15 @@ impl<'a> Elab<'a> {
                 Ok(Val::Tuple(vals))
             }
         }
+    }
+}
+
+/// Whether a pattern binds a name.
+fn names(pattern: &Pattern) -> bool {
+    match pattern {
+        Pattern::Bind(_) => true,
+        Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) => false,
+        Pattern::Tuple(parts) => parts.iter().any(names),
+        Pattern::Side(_, _, inner) => names(inner),
     }
 }

@@ -73,7 +73,7 @@ impl<'a> Elab<'a> {
         };
         let space = self.space(&set, span)?;
         let position = match ty {
-            Ty::Member(_) => Position::Known(self.leaves(val, span)?),
+            Ty::Member(_) => Position::Known(self.member_indices(&space, val, span)?),
             Ty::Scalar(Scalar::Bool) => {
                 let truth = self.leaf(val, span)?;
                 Position::Known(vec![self.truth_index(truth, span)?])
@@ -85,6 +85,27 @@ impl<'a> Elab<'a> {
         };
         out.push(position);
         Ok(())
+    }
+
+    /// The indices that a member of a set is: the opposite of [`Self::member`].
+    pub(super) fn member_indices(
+        &mut self,
+        space: &Space,
+        val: &Val<'a>,
+        span: SpanId,
+    ) -> Run<Vec<ValueId>> {
+        match (space, val) {
+            (Space::Product(parts), Val::Tuple(vals)) if parts.len() == vals.len() => {
+                let mut out = Vec::new();
+                for (part, val) in parts.iter().zip(vals) {
+                    out.extend(self.member_indices(part, val, span)?);
+                }
+                Ok(out)
+            }
+            (Space::Bool, Val::Leaf(truth)) => Ok(vec![self.truth_index(*truth, span)?]),
+            (Space::Axis(_) | Space::Either(..), Val::Leaf(index)) => Ok(vec![*index]),
+            _ => self.bug(span, "a member of another set"),
+        }
     }
 
     /// A truth value as an index of `bool`.

@@ -157,6 +157,27 @@ impl<'a> Elab<'a> {
             }
             return Ok(());
         }
+        if let Set::Either(a, b) = set {
+            for (k, part) in [a, b].into_iter().enumerate() {
+                path.push(k);
+                self.carried(part, path, carrier, span)?;
+                path.pop();
+            }
+            let at = SpanId::NONE;
+            let (a, b) = (self.space(a, at)?.axes(), self.space(b, at)?.axes());
+            let key = (a.clone(), b.clone());
+            let constant = |axes: &[Extent]| axes.iter().all(|e| matches!(e, Extent::Const(_)));
+            if !self.unions.contains_key(&key) && !(constant(&a) && constant(&b)) {
+                let source = ExtentSource {
+                    carrier: carrier.clone(),
+                    path: path.clone(),
+                    set: self.printer().set(set),
+                };
+                let size = self.new_size("Either", source);
+                self.unions.insert(key, Extent::Size(size));
+            }
+            return Ok(());
+        }
         let name = match set {
             Set::Var(_) => "Dyn".to_owned(),
             set => self.printer().set(set),
@@ -173,15 +194,13 @@ impl<'a> Elab<'a> {
                 .get(id)
                 .map(|size| Space::Axis(Extent::Size(*size))),
             Set::Var(_) => self.frame.inner.get(set).cloned(),
-            Set::Either(..) => {
-                return self.fail(say::not_available(span, "`Either` in a signature"));
-            }
             Set::Named(_)
             | Set::Fin(_)
             | Set::Bool
             | Set::Range(_)
             | Set::Product(_)
             | Set::Record(..)
+            | Set::Either(..)
             | Set::Error => return Ok(()),
         };
         if let Some(space) = known {
@@ -623,8 +642,9 @@ impl<'a> Elab<'a> {
                 Ok(_) => SetShape::Dyn,
                 Err(stop) => return Err(stop),
             },
-            Set::Either(..) => {
-                return self.fail(say::not_available(span, "`Either` in a signature"));
+            Set::Either(a, b) => {
+                let (a, b) = (self.set_shape(a, span)?, self.set_shape(b, span)?);
+                SetShape::Either(Box::new(a), Box::new(b))
             }
             Set::Error => return self.bug(SpanId::NONE, "an error was not reported"),
         })

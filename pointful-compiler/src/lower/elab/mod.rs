@@ -70,6 +70,8 @@ struct Elab<'a> {
     sizes: BTreeMap<ValueId, Extent>,
     /// Sizes of several axes together, as computed last.
     flat: BTreeMap<Vec<Extent>, ValueId>,
+    /// The axes of unions, by those of their parts.
+    unions: BTreeMap<(Vec<Extent>, Vec<Extent>), Extent>,
     /// Integer literals.
     literals: BTreeMap<ValueId, i128>,
 }
@@ -100,6 +102,7 @@ pub(super) fn program(shared: Shared<'_>) -> Result<Lowered, Vec<Diagnostic>> {
         ordinals: BTreeMap::new(),
         sizes: BTreeMap::new(),
         flat: BTreeMap::new(),
+        unions: BTreeMap::new(),
         literals: BTreeMap::new(),
     };
     let constants = elab.root();
@@ -222,9 +225,10 @@ impl<'a> Elab<'a> {
                 Ok(Space::Product(parts?))
             }
             Set::Bool => Ok(Space::Bool),
-            Set::Either(..) => {
-                let span = self.at(span);
-                self.fail(say::not_available(span, "`Either`"))
+            Set::Either(a, b) => {
+                let (a, b) = (self.space(a, span)?, self.space(b, span)?);
+                let extent = self.union(&a.axes(), &b.axes(), span)?;
+                Ok(Space::Either(Box::new(a), Box::new(b), extent))
             }
             Set::Var(_) | Set::Range(_) => match self.frame.inner.get(&set) {
                 Some(space) => Ok(space.clone()),
@@ -399,6 +403,27 @@ impl<'a> Elab<'a> {
             Some(Ok(n)) => Extent::Const(n),
             _ => Extent::Value(size),
         }
+    }
+
+    /// The axis of a union: as the signature has it, or the sum of both sizes.
+    fn union(&mut self, a: &[Extent], b: &[Extent], span: SpanId) -> Run<Extent> {
+        let key = (a.to_vec(), b.to_vec());
+        match self.unions.get(&key) {
+            Some(Extent::Value(v)) if !self.in_scope(*v) => {}
+            Some(extent) => return Ok(*extent),
+            None => {}
+        }
+        let a = self.flat_extent(a, span)?;
+        let b = self.flat_extent(b, span)?;
+        let extent = match (a, b) {
+            (Extent::Const(a), Extent::Const(b)) => Extent::Const(a + b),
+            _ => {
+                let (a, b) = (self.size(a, span), self.size(b, span));
+                Extent::Value(self.prim(Prim::Add, &[a, b], span)?)
+            }
+        };
+        self.unions.insert(key, extent);
+        Ok(extent)
     }
 
     /// Axes that the compiler flattens into one.

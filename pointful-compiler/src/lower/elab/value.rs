@@ -37,6 +37,8 @@ pub(super) enum Space {
     Axis(Extent),
     /// One axis of two; members are truth values.
     Bool,
+    /// One axis: the members of the first, then those of the second.
+    Either(Box<Space>, Box<Space>, Extent),
     /// One after the other; members are tuples.
     Product(Vec<Space>),
 }
@@ -45,7 +47,7 @@ impl Space {
     /// The axes, outermost first.
     pub(super) fn axes(&self) -> Vec<Extent> {
         match self {
-            Space::Axis(extent) => vec![*extent],
+            Space::Axis(extent) | Space::Either(_, _, extent) => vec![*extent],
             Space::Bool => vec![Extent::Const(2)],
             Space::Product(parts) => parts.iter().flat_map(Space::axes).collect(),
         }

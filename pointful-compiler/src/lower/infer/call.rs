@@ -3,6 +3,7 @@
 use proc_macro2::Span;
 
 use super::Infer;
+use super::pattern::side;
 use crate::diag::lowering as say;
 use crate::ir::Monoid;
 use crate::lower::hir::{Arg, Call, Expr, Instance, Kind};
@@ -48,13 +49,40 @@ impl<'a> Infer<'_, 'a> {
         if let Some(position) = self.function_of(&name) {
             return self.call_function(position, f.span, args, span);
         }
+        if let Some(right) = side(&name) {
+            return self.side(right, &name, f.span, args, span);
+        }
         for arg in args {
             self.expr(arg, None);
         }
-        if name.starts_with("Either::") {
-            return self.fail(say::not_available(f.span, &format!("`{name}`")));
-        }
         self.fail(say::not_pointful(f.span, &name))
+    }
+
+    /// `Either::Left(i)`
+    fn side(
+        &mut self,
+        right: bool,
+        name: &str,
+        at: Span,
+        args: &'a [tree::Expr],
+        span: Span,
+    ) -> Expr {
+        if !self.arity(name, 1, args.len(), at) {
+            return self.poison(span);
+        }
+        let inner = self.expr(&args[0], None);
+        self.settle();
+        let Some(set) = self.solver.set_of(&inner.ty) else {
+            if self.solver.shallow(&inner.ty) == Ty::Error {
+                return self.poison(span);
+            }
+            let shown = self.show(&inner.ty);
+            return self.fail(say::bad_index(args[0].span, &shown));
+        };
+        let other = self.solver.fresh_set(SetKind::Free, span);
+        let (a, b) = if right { (other, set) } else { (set, other) };
+        let ty = Ty::Member(Set::Either(Box::new(a), Box::new(b)));
+        self.made(Kind::Side(right, Box::new(inner)), ty, span)
     }
 
     /// The position among the functions inferred that a path means.

@@ -5,7 +5,7 @@ use proc_macro2::Span;
 use super::Infer;
 use super::expr::tail_span;
 use crate::diag::lowering as say;
-use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over, Pattern, Value};
+use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over, Pattern, Value, irrefutable};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty, enum_len};
 use crate::syntax::tree::path_key;
@@ -349,6 +349,11 @@ impl<'a> Infer<'_, 'a> {
         }
         match self.solver.shallow(ty) {
             Ty::Error => true,
+            Ty::Member(Set::Either(..)) => [true, false].iter().all(|b| {
+                plain.iter().any(
+                    |p| matches!(p, Pattern::Side(right, _, inner) if right == b && irrefutable(inner)),
+                )
+            }),
             Ty::Scalar(crate::ir::Scalar::Bool) => [true, false].iter().all(|b| {
                 plain
                     .iter()
@@ -364,14 +369,5 @@ impl<'a> Infer<'_, 'a> {
             },
             _ => false,
         }
-    }
-}
-
-/// Whether a pattern takes every value.
-fn irrefutable(pattern: &Pattern) -> bool {
-    match pattern {
-        Pattern::Bind(_) | Pattern::Wild => true,
-        Pattern::Tuple(parts) => parts.iter().all(irrefutable),
-        Pattern::Lit(_) | Pattern::Member(_) => false,
     }
 }

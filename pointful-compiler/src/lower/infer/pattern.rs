@@ -32,6 +32,9 @@ impl<'a> Infer<'_, 'a> {
                 self.pattern(inner, &want, origin)
             }
             tree::Pattern::Variant { path, inner, span } => {
+                if let (Some(right), [inner]) = (side(&path_key(path)), inner.as_slice()) {
+                    return self.side_pattern(right, inner, *span, ty, origin);
+                }
                 if !inner.is_empty() {
                     let what = format!("the pattern `{}(…)`", path_key(path));
                     self.report(say::not_available(*span, &what));
@@ -85,6 +88,27 @@ impl<'a> Infer<'_, 'a> {
                 Pattern::Lit(value)
             }
         }
+    }
+
+    /// `Either::Left(p)`
+    fn side_pattern(
+        &mut self,
+        right: bool,
+        inner: &'a tree::Pattern,
+        span: proc_macro2::Span,
+        ty: &Ty,
+        origin: Origin,
+    ) -> Pattern {
+        let sets = [0, 1].map(|_| self.solver.fresh_set(SetKind::Free, span));
+        let [left_set, right_set] = sets.clone();
+        let of = Set::Either(Box::new(left_set), Box::new(right_set));
+        self.expect(ty, &Ty::Member(of.clone()), span, || {
+            "the pattern is a member of an `Either`".into()
+        });
+        let member = self.solver.set(&sets[usize::from(right)]);
+        let member = self.solver.member(&member);
+        let inner = self.pattern(inner, &member, origin);
+        Pattern::Side(right, of, Box::new(inner))
     }
 
     fn tuple_pattern(
@@ -176,5 +200,14 @@ impl<'a> Infer<'_, 'a> {
             }
         }
         Pattern::Tuple(parts)
+    }
+}
+
+/// Whether a path is `Either::Right`, or `Either::Left`, or neither.
+pub(super) fn side(name: &str) -> Option<bool> {
+    match name {
+        "Either::Left" => Some(false),
+        "Either::Right" => Some(true),
+        _ => None,
     }
 }

@@ -659,3 +659,30 @@ fn an_assertion_says_what_it_says() {
     gives(source, &[], &[4.0.into()], &[2.0.into()]);
     panics(source, &[], &[(-4.0).into()], "x must be positive");
 }
+
+#[test]
+fn unions_are_concatenations() {
+    let source = "fn concat<A: IndexSet, B: IndexSet>(x: &Table<A, f64>, y: &Table<B, f64>) -> Table<Either<A, B>, f64> {
+        for e in _ { match e { Either::Left(a) => x[a], Either::Right(b) => y[b] } }
+    }
+    fn both<N: IndexSet>(x: &Table<N, f64>, y: &Table<(bool, Dyn), f64>) -> (Table<Either<N, (bool, Dyn)>, f64>, Table<N, f64>, f64) {
+        let z = concat(x, y);
+        let back = for n in N { z[Either::Left(n)] };
+        let (yes, _) = (y, 0);
+        let odd = sum(for e in Either::<N, (bool, Dyn)> {
+            match e { Either::Right((true, d)) => yes[true][d], Either::Right(_) => 0.0, Either::Left(n) if n.ordinal() == 0 => x[n], _ => 0.5 }
+        });
+        (z, back, odd)
+    }";
+    for (n, d) in [(1, 0), (2, 3), (7, 1)] {
+        let (x, y) = (noise(n, 22), noise(2 * d, 23));
+        let z: Vec<f64> = x.iter().chain(&y).copied().collect();
+        let odd = y[d..].iter().sum::<f64>() + x[0] + 0.5 * (n - 1) as f64;
+        gives(
+            source,
+            &[n, d],
+            &[vector(&x), matrix(2, d, &y)],
+            &[vector(&z), vector(&x), odd.into()],
+        );
+    }
+}

@@ -255,3 +255,19 @@ fn constants_are_parameters_and_have_types() {
         ],
     );
 }
+
+#[test]
+fn unions_have_a_size_of_their_own() {
+    has(
+        "fn f<A: IndexSet>(z: &Table<(Either<A, Fin<3>>, A), f64>) -> Table<Either<A, Fin<3>>, f64> {
+            for e in _ { sum(z[e]) }
+        }",
+        &[
+            "#0: A from z.extent[0, 0]",
+            "#1: Either<A, Fin<3>> from z.extent[0]",
+            "check #0: A from z.extent[1]",
+            "table z",
+            "gives table over Either<#0, ::pointful::__private::Fin<{3}>>",
+        ],
+    );
+}
