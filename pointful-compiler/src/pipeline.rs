@@ -19,6 +19,7 @@ use crate::passes::bulk::BULK;
 use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
 use crate::passes::schedule::schedule;
+use crate::passes::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
 use crate::syntax::tree::Linked;
 
 /// A function at every stage.
@@ -74,13 +75,14 @@ pub fn stages(linked: &Linked) -> Result<Stages, Vec<Diagnostic>> {
 
 /// A Point program at every stage.
 pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) -> Stages {
-    // What is said twice in the source is told apart from what is needed twice before axes are looked for, because
-    // every read is one more reason for two axes to be the same.
-    let point = trace.pass(CSE_POINT, program);
+    // Before axes are looked for, because every read is a reason for two axes to be the same.
+    let point = trace.pass(SIMPLIFY_POINT, program);
+    let point = trace.pass(CSE_POINT, &point);
     let point = trace.pass(DCE_POINT, &point);
 
     // Expand. Lifting makes one definition of everything that was the same in several loops.
     let bulk = trace.pass(BULK, &point);
+    let bulk = trace.pass(SIMPLIFY_BULK, &bulk);
     let bulk = trace.pass(CSE_BULK, &bulk);
     let bulk = trace.pass(DCE_BULK, &bulk);
 
