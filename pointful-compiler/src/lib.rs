@@ -12,3 +12,5 @@ pub mod ops;
 pub mod passes;
 pub mod pipeline;
 pub mod syntax;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

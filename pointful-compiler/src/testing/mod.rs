@@ -1,0 +1,12 @@
+//! What property tests are made of: random programs, a shrinker, and checks that run a pass on many of them.
+//!
+//! ```text
+//! check_pass(500, |program| simplify(program));          Point → Point, or to any later stage
+//! check_between(500, bulk, |program| cse(program));      a pass on what another one makes
+//! ```
+
+pub mod random;
+mod rng;
+
+pub use random::{Options, random_point};
+pub use rng::Rng;
