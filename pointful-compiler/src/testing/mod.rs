@@ -5,8 +5,12 @@
 //! check_between(500, bulk, |program| cse(program));      a pass on what another one makes
 //! ```
 
+mod check;
 pub mod random;
 mod rng;
+mod shrink;
 
+pub use check::{Tested, check_between, check_pass, check_seeds};
 pub use random::{Options, random_point};
 pub use rng::Rng;
+pub use shrink::shrink;
