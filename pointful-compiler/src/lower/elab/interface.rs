@@ -1,4 +1,4 @@
-//! The root's signature: sizes, parameters, constants and the result.
+//! The root's parameters and constants.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -6,11 +6,11 @@ use quote::quote;
 use super::value::{Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
-use crate::interface::{Access, Carrier, ExtentSource, ParamSource, SetShape, Shape};
-use crate::ir::{Elem, Extent, Scalar, SizeId, SpanId, Type};
+use crate::interface::{Access, Carrier, ExtentSource, ParamSource};
+use crate::ir::{Elem, Extent, Scalar, SpanId, Type};
 use crate::lower::Constant;
 use crate::lower::hir::{self, Function, Origin};
-use crate::lower::types::{Len, Set, Ty, enum_len};
+use crate::lower::types::{Len, Set, Ty};
 use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, TypeDefKind, TypeKind};
 
@@ -48,183 +48,8 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    // ---- sizes ----
-
-    fn unique(&self, name: &str) -> String {
-        let taken = |name: &str| {
-            self.program.sizes.iter().any(|s| s.name == name)
-                || self.program.params.iter().any(|p| p.name == name)
-        };
-        let mut candidate = name.to_owned();
-        let mut number = 1;
-        while taken(&candidate) {
-            number += 1;
-            candidate = format!("{name}_{number}");
-        }
-        candidate
-    }
-
-    fn new_size(&mut self, name: &str, source: ExtentSource) -> SizeId {
-        let name = self.unique(name);
-        self.interface.extents.push(source);
-        self.program.size(name)
-    }
-
-    /// The size of `Fin<NAME>`.
-    pub(super) fn length(&mut self, name: &str) -> Extent {
-        if let Some((_, size)) = self.lengths.iter().find(|(n, _)| n == name) {
-            return Extent::Size(*size);
-        }
-        let value = self.constant_tokens(name);
-        let source = ExtentSource {
-            carrier: Carrier::Static(fin(&value)),
-            path: Vec::new(),
-            set: format!("Fin<{name}>"),
-        };
-        let last = name.rsplit("::").next().unwrap_or(name).to_owned();
-        let size = self.new_size(&last, source);
-        self.lengths.push((name.to_owned(), size));
-        Extent::Size(size)
-    }
-
-    /// Finds the extents that a parameter carries.
-    fn carriers(
-        &mut self,
-        ty: &Ty,
-        written: &'a tree::Type,
-        access: &Access,
-        span: Span,
-    ) -> Run<()> {
-        let written = self.unalias(written);
-        match ty {
-            Ty::Table(groups, elem) => {
-                if matches!(written.kind, TypeKind::Array(..)) {
-                    return Ok(());
-                }
-                let set = Set::product(groups.clone());
-                self.carried(&set, &mut Vec::new(), &Carrier::Table(access.clone()), span)?;
-                if let Ty::Member(set) = &**elem {
-                    self.carried(
-                        set,
-                        &mut Vec::new(),
-                        &Carrier::Elements(access.clone()),
-                        span,
-                    )?;
-                }
-                Ok(())
-            }
-            Ty::Extent(set) => {
-                self.carried(set, &mut Vec::new(), &Carrier::Extent(access.clone()), span)
-            }
-            Ty::Tuple(parts) => {
-                for (k, part) in parts.iter().enumerate() {
-                    let (member, inner) = (syn::Member::from(k), part_type(written, k));
-                    self.carriers(part, inner, &step(access, member), span)?;
-                }
-                Ok(())
-            }
-            Ty::Struct(id, parts) => {
-                for (part, (name, inner)) in parts.iter().zip(self.fields(*id)) {
-                    let member = syn::Member::Named(name.clone());
-                    self.carriers(part, inner, &step(access, member), span)?;
-                }
-                Ok(())
-            }
-            Ty::Scalar(_)
-            | Ty::Float(_)
-            | Ty::Member(_)
-            | Ty::Offset(_)
-            | Ty::Function(..)
-            | Ty::Accum(_)
-            | Ty::Option(_)
-            | Ty::Var(_)
-            | Ty::Error => Ok(()),
-        }
-    }
-
-    fn carried(
-        &mut self,
-        set: &Set,
-        path: &mut Vec<usize>,
-        carrier: &Carrier,
-        span: Span,
-    ) -> Run<()> {
-        if let Set::Product(parts) | Set::Record(_, parts) = set {
-            for (k, part) in parts.iter().enumerate() {
-                path.push(k);
-                self.carried(part, path, carrier, span)?;
-                path.pop();
-            }
-            return Ok(());
-        }
-        if let Set::Either(a, b) = set {
-            for (k, part) in [a, b].into_iter().enumerate() {
-                path.push(k);
-                self.carried(part, path, carrier, span)?;
-                path.pop();
-            }
-            let at = SpanId::NONE;
-            let (a, b) = (self.space(a, at)?.axes(), self.space(b, at)?.axes());
-            let key = (a.clone(), b.clone());
-            let constant = |axes: &[Extent]| axes.iter().all(|e| matches!(e, Extent::Const(_)));
-            if !self.unions.contains_key(&key) && !(constant(&a) && constant(&b)) {
-                let source = ExtentSource {
-                    carrier: carrier.clone(),
-                    path: path.clone(),
-                    set: self.printer().set(set),
-                };
-                let size = self.new_size("Either", source);
-                self.unions.insert(key, Extent::Size(size));
-            }
-            return Ok(());
-        }
-        let name = match set {
-            Set::Var(_) => "Dyn".to_owned(),
-            set => self.printer().set(set),
-        };
-        let source = ExtentSource {
-            carrier: carrier.clone(),
-            path: path.clone(),
-            set: name.clone(),
-        };
-        let known = match set {
-            Set::Param(k) => self.frame.sets[*k].clone(),
-            Set::Named(id) if enum_len(self.linked, *id).is_none() => self
-                .named
-                .get(id)
-                .map(|size| Space::Axis(Extent::Size(*size))),
-            Set::Var(_) => self.frame.inner.get(set).cloned(),
-            Set::Named(_)
-            | Set::Fin(_)
-            | Set::Bool
-            | Set::Range(_)
-            | Set::Product(_)
-            | Set::Record(..)
-            | Set::Either(..)
-            | Set::Error => return Ok(()),
-        };
-        if let Some(space) = known {
-            if let Space::Axis(Extent::Size(size)) = space {
-                self.interface.checks.push((size, source));
-            }
-            return Ok(());
-        }
-        let size = self.new_size(&name, source);
-        let space = Space::Axis(Extent::Size(size));
-        match set {
-            Set::Param(k) => self.frame.sets[*k] = Some(space),
-            Set::Named(id) => {
-                self.named.insert(*id, size);
-            }
-            other => {
-                self.frame.inner.insert(other.clone(), space);
-            }
-        }
-        Ok(())
-    }
-
     /// A type as written, behind references and aliases.
-    fn unalias(&self, ty: &'a tree::Type) -> &'a tree::Type {
+    pub(super) fn unalias(&self, ty: &'a tree::Type) -> &'a tree::Type {
         match &ty.kind {
             TypeKind::Ref { inner, .. } => self.unalias(inner),
             TypeKind::Path(path) => {
@@ -250,7 +75,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn fields(&self, id: usize) -> &'a [(Ident, tree::Type)] {
+    pub(super) fn fields(&self, id: usize) -> &'a [(Ident, tree::Type)] {
         match &self.linked.types[id].kind {
             TypeDefKind::Struct(fields) | TypeDefKind::ProductSet(fields) => fields,
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => &[],
@@ -259,7 +84,7 @@ impl<'a> Elab<'a> {
 
     // ---- parameters ----
 
-    fn parameter(
+    pub(super) fn parameter(
         &mut self,
         ty: &Ty,
         written: &'a tree::Type,
@@ -291,7 +116,7 @@ impl<'a> Elab<'a> {
             }
             Ty::Member(set) => {
                 let extent = self.one_axis(set, span)?;
-                let shape = self.set_shape(set, span)?;
+                let shape = self.set_shape(set)?;
                 let ty = Type::scalar(Elem::Index(extent));
                 Ok(self.declare(
                     ty,
@@ -361,7 +186,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn one_axis(&mut self, set: &Set, span: Span) -> Run<Extent> {
+    pub(super) fn one_axis(&mut self, set: &Set, span: Span) -> Run<Extent> {
         if let Set::Param(k) = set
             && self.frame.sets[*k].is_none()
         {
@@ -383,7 +208,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn declare(
+    pub(super) fn declare(
         &mut self,
         ty: Type<Extent>,
         source: ParamSource,
@@ -402,7 +227,7 @@ impl<'a> Elab<'a> {
 
     // ---- constants ----
 
-    fn constant_tokens(&self, path: &str) -> TokenStream {
+    pub(super) fn constant_tokens(&self, path: &str) -> TokenStream {
         let scope = &self.functions[self.frame.function].tree.scope;
         match scope.constants.iter().find(|(n, _)| n == path) {
             Some((_, tokens)) => tokens.clone(),
@@ -453,7 +278,7 @@ impl<'a> Elab<'a> {
     }
 
     /// The type of a constant array over these sets, if they are all `Fin`.
-    fn array_type(&self, groups: &[Set], scalar: Scalar) -> Option<TokenStream> {
+    pub(super) fn array_type(&self, groups: &[Set], scalar: Scalar) -> Option<TokenStream> {
         let name = Ident::new(scalar.name(), Span::call_site());
         let mut ty = quote!(#name);
         for set in crate::lower::types::atoms(groups).iter().rev() {
@@ -498,165 +323,14 @@ impl<'a> Elab<'a> {
         }
         Ok(out)
     }
-
-    // ---- results ----
-
-    /// Names the results and says how the Rust value is put together from them.
-    pub(super) fn results(&mut self, function: &'a Function<'a>, val: &Val<'a>) -> Run<()> {
-        let span = function.tree.result.span;
-        let ty = self.ty(&function.result);
-        let written = self.unalias(&function.tree.result);
-        self.interface.result = self.shape(&ty, written, span)?;
-        let mut results = self.leaves(val, SpanId::NONE)?;
-        for (id, param) in function.params.iter().zip(&function.tree.params) {
-            let local = &function.locals[id.0 as usize];
-            if local.origin != Origin::Exclusive {
-                continue;
-            }
-            let ty = self.ty(&local.ty);
-            self.written_back(&ty, &access(&param.name));
-            if let Some(val) = self.frame.env[id.0 as usize].clone() {
-                results.extend(self.leaves(&val, SpanId::NONE)?);
-            }
-        }
-        if let Some(open) = self.open.last_mut() {
-            open.block.results = results;
-        }
-        Ok(())
-    }
-
-    fn written_back(&mut self, ty: &Ty, access: &Access) {
-        match ty {
-            Ty::Tuple(parts) => {
-                for (k, part) in parts.iter().enumerate() {
-                    self.written_back(part, &step(access, syn::Member::from(k)));
-                }
-            }
-            Ty::Struct(id, parts) => {
-                for (part, (name, _)) in parts.iter().zip(self.fields(*id)) {
-                    self.written_back(part, &step(access, syn::Member::Named(name.clone())));
-                }
-            }
-            Ty::Extent(_) => {}
-            _ => self.interface.write_back.push(access.clone()),
-        }
-    }
-
-    fn shape(&mut self, ty: &Ty, written: &'a tree::Type, span: Span) -> Run<Shape> {
-        let written = self.unalias(written);
-        Ok(match ty {
-            Ty::Scalar(_) if matches!(written.kind, TypeKind::Table(..)) => Shape::Table {
-                set: self.set_shape(&Set::UNIT, span)?,
-                elements: None,
-            },
-            Ty::Scalar(_) => Shape::Scalar,
-            Ty::Member(set) => Shape::Index(self.set_shape(set, span)?),
-            Ty::Table(..) if matches!(written.kind, TypeKind::Array(..)) => {
-                return self.fail(say::array_result(span));
-            }
-            Ty::Table(groups, elem) => Shape::Table {
-                set: self.set_shape(&Set::product(groups.clone()), span)?,
-                elements: match &**elem {
-                    Ty::Member(set) => Some(self.set_shape(set, span)?),
-                    Ty::Scalar(_) => None,
-                    other => {
-                        let shown = self.printer().ty(other);
-                        return self.fail(say::not_available(
-                            span,
-                            &format!("a table of `{shown}` as a result"),
-                        ));
-                    }
-                },
-            },
-            Ty::Tuple(parts) if parts.is_empty() => Shape::Unit,
-            Ty::Tuple(parts) => {
-                let mut shapes = Vec::new();
-                for (k, part) in parts.iter().enumerate() {
-                    shapes.push(self.shape(part, part_type(written, k), span)?);
-                }
-                Shape::Tuple(shapes)
-            }
-            Ty::Struct(id, parts) => {
-                let mut shapes = Vec::new();
-                for (part, (name, inner)) in parts.iter().zip(self.fields(*id)) {
-                    shapes.push((name.clone(), self.shape(part, inner, span)?));
-                }
-                Shape::Struct(self.type_tokens(*id), shapes)
-            }
-            Ty::Extent(set) => Shape::Extent(self.set_shape(set, span)?),
-            Ty::Function(..) => {
-                return self.fail(say::not_available(
-                    span,
-                    "a function that is returned to the caller",
-                ));
-            }
-            Ty::Float(_) => {
-                return self.fail(say::not_available(
-                    span,
-                    "a generic float where nothing says which",
-                ));
-            }
-            Ty::Offset(_) | Ty::Accum(_) | Ty::Option(_) | Ty::Var(_) | Ty::Error => {
-                return self.bug(SpanId::NONE, "a result of no type");
-            }
-        })
-    }
-
-    fn type_tokens(&self, id: usize) -> TokenStream {
-        let def = &self.linked.types[id];
-        match &def.path {
-            Some(path) => quote!(#path),
-            None => {
-                let name = &def.name;
-                quote!(#name)
-            }
-        }
-    }
-
-    fn set_shape(&mut self, set: &Set, span: Span) -> Run<SetShape> {
-        let parts = |s: &mut Self, parts: &[Set]| -> Run<Vec<SetShape>> {
-            parts.iter().map(|p| s.set_shape(p, span)).collect()
-        };
-        Ok(match set {
-            Set::Product(sets) if sets.is_empty() => SetShape::Static(quote!(())),
-            Set::Product(sets) => SetShape::Product(None, parts(self, sets)?),
-            Set::Record(id, sets) => {
-                SetShape::Product(Some(self.type_tokens(*id)), parts(self, sets)?)
-            }
-            Set::Named(id) if enum_len(self.linked, *id).is_some() => {
-                SetShape::Static(self.type_tokens(*id))
-            }
-            Set::Fin(Len::Lit(n)) => {
-                let n = proc_macro2::Literal::u64_unsuffixed(*n);
-                SetShape::Static(fin(&quote!(#n)))
-            }
-            Set::Fin(Len::Const(name)) => SetShape::Static(fin(&self.constant_tokens(name))),
-            Set::Fin(Len::Param(k)) => {
-                let name = &self.functions[self.frame.function].tree.generics[*k].name;
-                SetShape::Static(fin(&quote!(#name)))
-            }
-            Set::Bool => SetShape::Static(quote!(bool)),
-            Set::Range(_) => SetShape::Dyn,
-            Set::Param(_) | Set::Named(_) | Set::Var(_) => match self.space(set, SpanId::NONE) {
-                Ok(Space::Axis(Extent::Size(size))) => SetShape::Size(size),
-                Ok(_) => SetShape::Dyn,
-                Err(stop) => return Err(stop),
-            },
-            Set::Either(a, b) => {
-                let (a, b) = (self.set_shape(a, span)?, self.set_shape(b, span)?);
-                SetShape::Either(Box::new(a), Box::new(b))
-            }
-            Set::Error => return self.bug(SpanId::NONE, "an error was not reported"),
-        })
-    }
 }
 
 /// `Fin<len>` as a type.
-fn fin(len: &TokenStream) -> TokenStream {
+pub(super) fn fin(len: &TokenStream) -> TokenStream {
     quote!(::pointful::__private::Fin<{ #len }>)
 }
 
-fn access(name: &Ident) -> Access {
+pub(super) fn access(name: &Ident) -> Access {
     Access {
         root: quote!(#name),
         fields: Vec::new(),
@@ -664,7 +338,7 @@ fn access(name: &Ident) -> Access {
     }
 }
 
-fn step(access: &Access, member: syn::Member) -> Access {
+pub(super) fn step(access: &Access, member: syn::Member) -> Access {
     let field = match &member {
         syn::Member::Named(name) => name.to_string(),
         syn::Member::Unnamed(index) => index.index.to_string(),
@@ -676,7 +350,7 @@ fn step(access: &Access, member: syn::Member) -> Access {
 }
 
 /// The part of a tuple type as written.
-fn part_type(written: &tree::Type, k: usize) -> &tree::Type {
+pub(super) fn part_type(written: &tree::Type, k: usize) -> &tree::Type {
     match &written.kind {
         TypeKind::Tuple(parts) => parts.get(k).unwrap_or(written),
         _ => written,

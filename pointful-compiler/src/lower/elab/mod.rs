@@ -14,6 +14,8 @@ mod loops;
 mod method;
 mod op;
 mod place;
+mod result;
+mod sizes;
 mod value;
 mod word;
 

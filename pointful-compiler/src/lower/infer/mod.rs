@@ -5,9 +5,11 @@
 //! and at the end of the function at the latest. Callees were inferred before; only their signatures matter here.
 
 mod call;
+mod constant;
 mod expr;
 mod index;
 mod loops;
+mod method;
 mod ops;
 mod pattern;
 mod signature;

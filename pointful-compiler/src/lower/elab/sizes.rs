@@ -1,0 +1,186 @@
+//! Where the sizes of the root's index sets are found at entry.
+
+use proc_macro2::Span;
+
+use super::interface::{fin, part_type, step};
+use super::value::Space;
+use super::{Elab, Run};
+use crate::interface::{Access, Carrier, ExtentSource};
+use crate::ir::{Extent, SizeId, SpanId};
+use crate::lower::types::{Set, Ty, enum_len};
+use crate::syntax::tree::{self, TypeKind};
+
+impl<'a> Elab<'a> {
+    pub(super) fn unique(&self, name: &str) -> String {
+        let taken = |name: &str| {
+            self.program.sizes.iter().any(|s| s.name == name)
+                || self.program.params.iter().any(|p| p.name == name)
+        };
+        let mut candidate = name.to_owned();
+        let mut number = 1;
+        while taken(&candidate) {
+            number += 1;
+            candidate = format!("{name}_{number}");
+        }
+        candidate
+    }
+
+    pub(super) fn new_size(&mut self, name: &str, source: ExtentSource) -> SizeId {
+        let name = self.unique(name);
+        self.interface.extents.push(source);
+        self.program.size(name)
+    }
+
+    /// The size of `Fin<NAME>`.
+    pub(super) fn length(&mut self, name: &str) -> Extent {
+        if let Some((_, size)) = self.lengths.iter().find(|(n, _)| n == name) {
+            return Extent::Size(*size);
+        }
+        let value = self.constant_tokens(name);
+        let source = ExtentSource {
+            carrier: Carrier::Static(fin(&value)),
+            path: Vec::new(),
+            set: format!("Fin<{name}>"),
+        };
+        let last = name.rsplit("::").next().unwrap_or(name).to_owned();
+        let size = self.new_size(&last, source);
+        self.lengths.push((name.to_owned(), size));
+        Extent::Size(size)
+    }
+
+    /// Finds the extents that a parameter carries.
+    pub(super) fn carriers(
+        &mut self,
+        ty: &Ty,
+        written: &'a tree::Type,
+        access: &Access,
+        span: Span,
+    ) -> Run<()> {
+        let written = self.unalias(written);
+        match ty {
+            Ty::Table(groups, elem) => {
+                if matches!(written.kind, TypeKind::Array(..)) {
+                    return Ok(());
+                }
+                let set = Set::product(groups.clone());
+                self.carried(&set, &mut Vec::new(), &Carrier::Table(access.clone()), span)?;
+                if let Ty::Member(set) = &**elem {
+                    self.carried(
+                        set,
+                        &mut Vec::new(),
+                        &Carrier::Elements(access.clone()),
+                        span,
+                    )?;
+                }
+                Ok(())
+            }
+            Ty::Extent(set) => {
+                self.carried(set, &mut Vec::new(), &Carrier::Extent(access.clone()), span)
+            }
+            Ty::Tuple(parts) => {
+                for (k, part) in parts.iter().enumerate() {
+                    let (member, inner) = (syn::Member::from(k), part_type(written, k));
+                    self.carriers(part, inner, &step(access, member), span)?;
+                }
+                Ok(())
+            }
+            Ty::Struct(id, parts) => {
+                for (part, (name, inner)) in parts.iter().zip(self.fields(*id)) {
+                    let member = syn::Member::Named(name.clone());
+                    self.carriers(part, inner, &step(access, member), span)?;
+                }
+                Ok(())
+            }
+            Ty::Scalar(_)
+            | Ty::Float(_)
+            | Ty::Member(_)
+            | Ty::Offset(_)
+            | Ty::Function(..)
+            | Ty::Accum(_)
+            | Ty::Option(_)
+            | Ty::Var(_)
+            | Ty::Error => Ok(()),
+        }
+    }
+
+    pub(super) fn carried(
+        &mut self,
+        set: &Set,
+        path: &mut Vec<usize>,
+        carrier: &Carrier,
+        span: Span,
+    ) -> Run<()> {
+        if let Set::Product(parts) | Set::Record(_, parts) = set {
+            for (k, part) in parts.iter().enumerate() {
+                path.push(k);
+                self.carried(part, path, carrier, span)?;
+                path.pop();
+            }
+            return Ok(());
+        }
+        if let Set::Either(a, b) = set {
+            for (k, part) in [a, b].into_iter().enumerate() {
+                path.push(k);
+                self.carried(part, path, carrier, span)?;
+                path.pop();
+            }
+            let at = SpanId::NONE;
+            let (a, b) = (self.space(a, at)?.axes(), self.space(b, at)?.axes());
+            let key = (a.clone(), b.clone());
+            let constant = |axes: &[Extent]| axes.iter().all(|e| matches!(e, Extent::Const(_)));
+            if !self.unions.contains_key(&key) && !(constant(&a) && constant(&b)) {
+                let source = ExtentSource {
+                    carrier: carrier.clone(),
+                    path: path.clone(),
+                    set: self.printer().set(set),
+                };
+                let size = self.new_size("Either", source);
+                self.unions.insert(key, Extent::Size(size));
+            }
+            return Ok(());
+        }
+        let name = match set {
+            Set::Var(_) => "Dyn".to_owned(),
+            set => self.printer().set(set),
+        };
+        let source = ExtentSource {
+            carrier: carrier.clone(),
+            path: path.clone(),
+            set: name.clone(),
+        };
+        let known = match set {
+            Set::Param(k) => self.frame.sets[*k].clone(),
+            Set::Named(id) if enum_len(self.linked, *id).is_none() => self
+                .named
+                .get(id)
+                .map(|size| Space::Axis(Extent::Size(*size))),
+            Set::Var(_) => self.frame.inner.get(set).cloned(),
+            Set::Named(_)
+            | Set::Fin(_)
+            | Set::Bool
+            | Set::Range(_)
+            | Set::Product(_)
+            | Set::Record(..)
+            | Set::Either(..)
+            | Set::Error => return Ok(()),
+        };
+        if let Some(space) = known {
+            if let Space::Axis(Extent::Size(size)) = space {
+                self.interface.checks.push((size, source));
+            }
+            return Ok(());
+        }
+        let size = self.new_size(&name, source);
+        let space = Space::Axis(Extent::Size(size));
+        match set {
+            Set::Param(k) => self.frame.sets[*k] = Some(space),
+            Set::Named(id) => {
+                self.named.insert(*id, size);
+            }
+            other => {
+                self.frame.inner.insert(other.clone(), space);
+            }
+        }
+        Ok(())
+    }
+}
