@@ -1,5 +1,5 @@
-//! Runs the files in `tests/filetests/<command>/` at the root of the workspace: see [`file`] for their format and
-//! [`commands`] for what there is.
+//! Runs the files in `tests/filetests/<command>/` at the root of the workspace: see [`file`] for their format,
+//! [`commands`] for what there is, and [`runs`] for how programs are run.
 //!
 //! `BLESS=1` writes down what the commands give, after the first section of each file; `run` lines are never rewritten.
 //! `FILETEST=word` runs only the files whose path contains that word.
@@ -7,7 +7,9 @@
 mod commands;
 mod diff;
 mod file;
+mod runs;
 mod stages;
+mod value;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -77,6 +79,7 @@ fn check(command: &Command, path: &Path, bless: bool) -> Result<(), String> {
         ));
     }
     let given = (command.run)(&file)?;
+    runs::check(&file, &given)?;
     let now = file.with(&given).to_string();
     if now == text {
         return Ok(());
