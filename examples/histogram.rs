@@ -8,7 +8,10 @@ pub struct Observation(usize);
 
 /// The number and the total weight of the observations in each class.
 #[pointful]
-pub fn histogram<N: IndexSet, K: IndexSet>(class: &Table<N, K>, weight: &Table<N, f64>) -> (Table<K, u32>, Table<K, f64>) {
+pub fn histogram<N: IndexSet, K: IndexSet>(
+    class: &Table<N, K>,
+    weight: &Table<N, f64>,
+) -> (Table<K, u32>, Table<K, f64>) {
     let mut count = Accum::zero();
     let mut total = Accum::zero();
     for n in N {
@@ -21,8 +24,12 @@ pub fn histogram<N: IndexSet, K: IndexSet>(class: &Table<N, K>, weight: &Table<N
 fn observations(n: usize) -> (Table<Observation, Fin<4>>, Table<Observation, f64>) {
     let extent = Extent::<Observation>::new(n);
     let classes = (0..n).map(|k| (k * k) % 4).collect();
-    let class = Table::from_indices(extent, Extent::new(()), classes).expect("every class is below 4");
-    (class, Table::from_fn(extent, |n| n.ordinal(extent) as f64 / 2.0))
+    let class =
+        Table::from_indices(extent, Extent::new(()), classes).expect("every class is below 4");
+    (
+        class,
+        Table::from_fn(extent, |n| n.ordinal(extent) as f64 / 2.0),
+    )
 }
 
 fn main() {

@@ -42,7 +42,7 @@ pub fn hotspot(
     let ry = height / (2.0 * CONDUCTIVITY * THICKNESS * width);
     let rz = THICKNESS / (CONDUCTIVITY * height * width);
     let slope = MAX_POWER / (CAPACITY_FACTOR * THICKNESS * HEAT_CAPACITY);
-    let scale = PRECISION / slope / 1000.0 / capacity;
+    let scale = PRECISION / slope / capacity;
     let mut t = temperature;
     for _step in 0..steps {
         t = for (r, c) in _ {
@@ -60,15 +60,20 @@ fn input() -> (usize, Table<(Row, Column), f32>, Table<(Row, Column), f32>) {
     let bytes = std::fs::read(data("hotspot_64.in")).expect("the data is shipped");
     let values = futhark::parse(&bytes).expect("the data is well-formed");
     let extent = Extent::new((values[1].dims[0], values[1].dims[1]));
-    let table = |k: usize| Table::from_vec(extent, values[k].to_f32()).expect("one number for each cell");
+    let table =
+        |k: usize| Table::from_vec(extent, values[k].to_f32()).expect("one number for each cell");
     (values[0].data[0] as usize, table(1), table(2))
 }
 
 fn main() {
     let (steps, temperature, power) = input();
-    let hottest = |t: &Table<(Row, Column), f32>| t.as_slice().iter().copied().fold(f32::MIN, f32::max);
+    let hottest =
+        |t: &Table<(Row, Column), f32>| t.as_slice().iter().copied().fold(f32::MIN, f32::max);
     println!("hottest cell before: {}", hottest(&temperature));
-    println!("after {steps} steps:   {}", hottest(&hotspot(temperature, &power, steps)));
+    println!(
+        "after {steps} steps:   {}",
+        hottest(&hotspot(temperature, &power, steps))
+    );
 }
 
 #[test]
@@ -78,6 +83,9 @@ fn gives_the_published_output() {
     let bytes = std::fs::read(data("hotspot_64.out")).unwrap();
     let expected = futhark::parse(&bytes).unwrap()[0].to_f32();
     for (k, (&ours, &theirs)) in result.as_slice().iter().zip(&expected).enumerate() {
-        assert!((ours - theirs).abs() <= 1e-5 * theirs.abs(), "cell {k}: {ours}, published {theirs}");
+        assert!(
+            (ours - theirs).abs() <= 1e-5 * theirs.abs(),
+            "cell {k}: {ours}, published {theirs}"
+        );
     }
 }

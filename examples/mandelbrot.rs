@@ -14,7 +14,14 @@ pub struct Column(usize);
 /// How many steps `z ← z² + c` takes to leave the disc of radius 2, at most `limit`,
 /// for `c` in a window around `(x, y)` that is `width` wide and keeps the picture's proportions.
 #[pointful]
-pub fn escape(rows: Extent<Row>, columns: Extent<Column>, x: f64, y: f64, width: f64, limit: u32) -> Table<(Row, Column), u32> {
+pub fn escape(
+    rows: Extent<Row>,
+    columns: Extent<Column>,
+    x: f64,
+    y: f64,
+    width: f64,
+    limit: u32,
+) -> Table<(Row, Column), u32> {
     let pixel = width / size(Column) as f64;
     for (row, column) in (rows, columns) {
         let cx = x + (column.ordinal() as f64 + 0.5 - 0.5 * size(Column) as f64) * pixel;
@@ -40,9 +47,14 @@ fn main() {
     let root = BitMapBackend::new(&path, (800, 600)).into_drawing_area();
     for (row, column) in steps.indices() {
         let taken = steps[(row, column)];
-        let colour = if taken == LIMIT { BLACK.to_rgba() } else { HSLColor(f64::from(taken % 64) / 64.0, 0.8, 0.5).to_rgba() };
+        let colour = if taken == LIMIT {
+            BLACK.to_rgba()
+        } else {
+            HSLColor(f64::from(taken % 64) / 64.0, 0.8, 0.5).to_rgba()
+        };
         let at = (column.ordinal(columns) as i32, row.ordinal(rows) as i32);
-        root.draw_pixel(at, &colour).expect("the pixel is inside the picture");
+        root.draw_pixel(at, &colour)
+            .expect("the pixel is inside the picture");
     }
     root.present().expect("the picture can be written");
     println!("{}", path.display());

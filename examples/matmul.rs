@@ -9,7 +9,9 @@ pub fn matmul<I: IndexSet, K: IndexSet, J: IndexSet>(
     b: &Table<(K, J), f64>,
 ) -> Table<(I, J), f64> {
     for (i, j) in _ {
-        sum(for k in _ { a[i][k] * b[k][j] })
+        sum(for k in _ {
+            a[i][k] * b[k][j]
+        })
     }
 }
 
@@ -24,7 +26,14 @@ fn agrees_with_ndarray() {
     for (i, k, j) in [(0, 3, 2), (1, 1, 1), (7, 0, 3), (64, 33, 17)] {
         let a = ndarray::Array2::from_shape_fn((i, k), |(i, k)| (i * 3 + k) as f64 % 7.0 - 2.5);
         let b = ndarray::Array2::from_shape_fn((k, j), |(k, j)| (k * 5 + j) as f64 % 11.0 - 4.0);
-        let product = matmul::<Dyn, Dyn, Dyn>(&a.clone().into(), &b.clone().into());
-        assert_eq!(product.as_slice(), a.dot(&b).as_slice().unwrap(), "{i} {k} {j}");
+        let product = matmul::<Dyn, Dyn, Dyn>(
+            &a.clone().try_into().unwrap(),
+            &b.clone().try_into().unwrap(),
+        );
+        assert_eq!(
+            product.as_slice(),
+            a.dot(&b).as_slice().unwrap(),
+            "{i} {k} {j}"
+        );
     }
 }

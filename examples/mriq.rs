@@ -26,12 +26,20 @@ pub fn q(
     phi_r: &Table<Sample, f32>,
     phi_i: &Table<Sample, f32>,
 ) -> (Table<Voxel, f32>, Table<Voxel, f32>) {
-    let magnitude = for k in Sample { phi_r[k] * phi_r[k] + phi_i[k] * phi_i[k] };
+    let magnitude = for k in Sample {
+        phi_r[k] * phi_r[k] + phi_i[k] * phi_i[k]
+    };
     for v in Voxel {
-        let angle = for k in Sample { 2.0 * PI * (kx[k] * x[v] + ky[k] * y[v] + kz[k] * z[v]) };
+        let angle = for k in Sample {
+            2.0 * PI * (kx[k] * x[v] + ky[k] * y[v] + kz[k] * z[v])
+        };
         (
-            sum(for k in Sample { magnitude[k] * angle[k].cos() }),
-            sum(for k in Sample { magnitude[k] * angle[k].sin() }),
+            sum(for k in Sample {
+                magnitude[k] * angle[k].cos()
+            }),
+            sum(for k in Sample {
+                magnitude[k] * angle[k].sin()
+            }),
         )
     }
 }
@@ -40,9 +48,16 @@ pub fn q(
 fn input() -> ([Table<Sample, f32>; 5], [Table<Voxel, f32>; 3]) {
     let bytes = std::fs::read(data("mriq_small.in")).expect("the data is shipped");
     let values = futhark::parse(&bytes).expect("the data is well-formed");
-    let sample = |k: usize| Table::from_vec(Extent::new(values[k].dims[0]), values[k].to_f32()).expect("rank 1");
-    let voxel = |k: usize| Table::from_vec(Extent::new(values[k].dims[0]), values[k].to_f32()).expect("rank 1");
-    ([sample(0), sample(1), sample(2), sample(6), sample(7)], [voxel(3), voxel(4), voxel(5)])
+    let sample = |k: usize| {
+        Table::from_vec(Extent::new(values[k].dims[0]), values[k].to_f32()).expect("rank 1")
+    };
+    let voxel = |k: usize| {
+        Table::from_vec(Extent::new(values[k].dims[0]), values[k].to_f32()).expect("rank 1")
+    };
+    (
+        [sample(0), sample(1), sample(2), sample(6), sample(7)],
+        [voxel(3), voxel(4), voxel(5)],
+    )
 }
 
 fn main() {
@@ -61,7 +76,10 @@ fn gives_the_published_output() {
         // Thousands of terms in single precision: compared with the size of the sum.
         let scale = theirs.data.iter().fold(0.0f64, |a, b| a.max(b.abs())) as f32;
         for (k, (&a, b)) in ours.as_slice().iter().zip(theirs.to_f32()).enumerate() {
-            assert!((a - b).abs() <= 1e-3 * scale, "voxel {k}: {a}, published {b}");
+            assert!(
+                (a - b).abs() <= 1e-3 * scale,
+                "voxel {k}: {a}, published {b}"
+            );
         }
     }
 }

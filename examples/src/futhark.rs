@@ -41,7 +41,11 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Value>, ParseError> {
     let mut reader = Reader { bytes, at: 0 };
     let mut values = Vec::new();
     while reader.skip_blanks() {
-        let value = if reader.peek() == Some(b'b') { reader.binary()? } else { reader.text()? };
+        let value = if reader.peek() == Some(b'b') {
+            reader.binary()?
+        } else {
+            reader.text()?
+        };
         values.push(value);
     }
     Ok(values)
@@ -54,7 +58,10 @@ struct Reader<'b> {
 
 impl Reader<'_> {
     fn error<T>(&self, expected: &'static str) -> Result<T, ParseError> {
-        Err(ParseError { at: self.at, expected })
+        Err(ParseError {
+            at: self.at,
+            expected,
+        })
     }
 
     fn peek(&self) -> Option<u8> {
@@ -99,10 +106,16 @@ impl Reader<'_> {
         let mut data = Vec::with_capacity(n);
         for _ in 0..n {
             data.push(match &kind {
-                b" f32" => f64::from(f32::from_le_bytes(self.take(4)?.try_into().expect("four bytes"))),
-                b" i32" => f64::from(i32::from_le_bytes(self.take(4)?.try_into().expect("four bytes"))),
+                b" f32" => f64::from(f32::from_le_bytes(
+                    self.take(4)?.try_into().expect("four bytes"),
+                )),
+                b" i32" => f64::from(i32::from_le_bytes(
+                    self.take(4)?.try_into().expect("four bytes"),
+                )),
                 b" f64" => f64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes")),
-                b" i64" => i64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes")) as f64,
+                b" i64" => {
+                    i64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes")) as f64
+                }
                 _ => return self.error("a known element type"),
             });
         }
@@ -111,7 +124,10 @@ impl Reader<'_> {
 
     fn text(&mut self) -> Result<Value, ParseError> {
         if self.peek() != Some(b'[') {
-            return Ok(Value { dims: Vec::new(), data: vec![self.number()?] });
+            return Ok(Value {
+                dims: Vec::new(),
+                data: vec![self.number()?],
+            });
         }
         self.at += 1;
         let mut rows: Vec<Value> = Vec::new();
@@ -127,16 +143,25 @@ impl Reader<'_> {
             return self.error("rows of equal shape");
         }
         let dims = [vec![rows.len()], inner].concat();
-        Ok(Value { dims, data: rows.into_iter().flat_map(|row| row.data).collect() })
+        Ok(Value {
+            dims,
+            data: rows.into_iter().flat_map(|row| row.data).collect(),
+        })
     }
 
     fn number(&mut self) -> Result<f64, ParseError> {
         let start = self.at;
-        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)) {
+        while self
+            .peek()
+            .is_some_and(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+        {
             self.at += 1;
         }
         let word = std::str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default();
-        let digits = ["f32", "f64", "i32", "i64"].iter().find_map(|suffix| word.strip_suffix(suffix)).unwrap_or(word);
+        let digits = ["f32", "f64", "i32", "i64"]
+            .iter()
+            .find_map(|suffix| word.strip_suffix(suffix))
+            .unwrap_or(word);
         digits.parse().or_else(|_| {
             self.at = start;
             self.error("a number")
@@ -151,19 +176,46 @@ mod tests {
     #[test]
     fn text_and_binary_are_the_same_values() {
         let text = parse(b"3i64 -- rows\n[[1, 2.5f32], [-3, 4e1]]").unwrap();
-        assert_eq!(text[0], Value { dims: vec![], data: vec![3.0] });
-        assert_eq!(text[1], Value { dims: vec![2, 2], data: vec![1.0, 2.5, -3.0, 40.0] });
+        assert_eq!(
+            text[0],
+            Value {
+                dims: vec![],
+                data: vec![3.0]
+            }
+        );
+        assert_eq!(
+            text[1],
+            Value {
+                dims: vec![2, 2],
+                data: vec![1.0, 2.5, -3.0, 40.0]
+            }
+        );
         let mut bytes = b"b\x02\x01 f32".to_vec();
         bytes.extend(2u64.to_le_bytes());
         bytes.extend(1.5f32.to_le_bytes());
         bytes.extend((-2.0f32).to_le_bytes());
-        assert_eq!(parse(&bytes).unwrap(), [Value { dims: vec![2], data: vec![1.5, -2.0] }]);
+        assert_eq!(
+            parse(&bytes).unwrap(),
+            [Value {
+                dims: vec![2],
+                data: vec![1.5, -2.0]
+            }]
+        );
     }
 
     #[test]
     fn a_broken_file_says_where() {
-        assert_eq!(parse(b"[1, 2").unwrap_err().to_string(), "expected `]` at byte 5");
-        assert_eq!(parse(b"[[1], [1, 2]]").unwrap_err().to_string(), "expected rows of equal shape at byte 13");
-        assert_eq!(parse(b"b\x02\x01 f32\x01").unwrap_err().to_string(), "expected more bytes at byte 7");
+        assert_eq!(
+            parse(b"[1, 2").unwrap_err().to_string(),
+            "expected `]` at byte 5"
+        );
+        assert_eq!(
+            parse(b"[[1], [1, 2]]").unwrap_err().to_string(),
+            "expected rows of equal shape at byte 13"
+        );
+        assert_eq!(
+            parse(b"b\x02\x01 f32\x01").unwrap_err().to_string(),
+            "expected more bytes at byte 7"
+        );
     }
 }

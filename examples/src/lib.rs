@@ -6,7 +6,9 @@ pub mod futhark;
 
 /// A file of `examples/data`.
 pub fn data(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("data")
+        .join(name)
 }
 
 /// Where an example leaves a picture: `target/pictures`.
@@ -16,5 +18,8 @@ pub fn data(name: &str) -> PathBuf {
 pub fn picture(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/pictures");
     std::fs::create_dir_all(&folder).expect("the folder for pictures can be made");
-    folder.canonicalize().expect("the folder is there").join(name)
+    folder
+        .canonicalize()
+        .expect("the folder is there")
+        .join(name)
 }

@@ -2,6 +2,7 @@
 
 pub mod derive;
 pub mod diag;
+pub mod driver;
 pub mod emit;
 pub mod eval;
 pub mod explain;

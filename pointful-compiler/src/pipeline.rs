@@ -13,7 +13,7 @@ use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::stages::point::Point;
 use crate::ir::{self, Program, Verify};
-use crate::lower::{Lowered, lower};
+use crate::lower::{Constant, Lowered, lower};
 use crate::passes::Pass;
 use crate::passes::bulk::BULK;
 use crate::passes::cse::{CSE_BULK, CSE_POINT};
@@ -33,6 +33,8 @@ pub struct Stages {
     pub kernels: Program<Kernels>,
     /// How it corresponds to the signature.
     pub interface: Interface,
+    /// The constants of its module that the function names, with the types that it needs them to have.
+    pub constants: Vec<Constant>,
 }
 
 /// A linked function as the body that implements it.
@@ -67,10 +69,17 @@ pub fn emit(stages: &Stages) -> TokenStream {
 pub fn stages(linked: &Linked) -> Result<Stages, Vec<Diagnostic>> {
     let trace = &mut Trace::new();
     let Lowered {
-        program, interface, ..
+        program,
+        interface,
+        constants,
+        ..
     } = lower(linked)?;
     trace.arrived("lower", &program, Duration::ZERO);
-    Ok(run(trace, &program, interface))
+    let stages = run(trace, &program, interface);
+    Ok(Stages {
+        constants,
+        ..stages
+    })
 }
 
 /// A Point program at every stage.
@@ -93,6 +102,7 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
         bulk,
         kernels,
         interface,
+        constants: Vec::new(),
     }
 }
 

@@ -42,11 +42,7 @@ pub fn vector<T: Plain>(values: &[T]) -> Table<Dyn, T> {
     Table::from(values.to_vec())
 }
 
-pub fn matrix<T: Plain>(
-    rows: usize,
-    columns: usize,
-    values: &[T],
-) -> Table<(Dyn, Dyn), T> {
+pub fn matrix<T: Plain>(rows: usize, columns: usize, values: &[T]) -> Table<(Dyn, Dyn), T> {
     Table::from_vec(Extent::new((rows, columns)), values.to_vec()).expect("as many values")
 }
 
