@@ -150,7 +150,7 @@ fn begin_type(item: &syn::Item, unique: &str) -> Expanded {
     let tokens = item.to_token_stream();
     let missing = gather::missing_of_type(&tokens)?;
     let request = Request {
-        mode: Ident::new("type", Span::call_site()),
+        mode: Ident::new("definition", Span::call_site()),
         item: tokens.clone(),
         id: identity(name, &tokens, unique),
         gathered: Vec::new(),
@@ -176,7 +176,7 @@ fn step(request: &Request) -> TokenStream {
     }
     match request.mode.to_string().as_str() {
         "function" => finish_function(request),
-        "type" => finish_type(request),
+        "definition" => finish_type(request),
         _ => finish_explain(request).unwrap_or_else(|errors| render(&errors)),
     }
 }

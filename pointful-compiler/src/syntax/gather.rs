@@ -58,7 +58,7 @@ pub struct TypeEntry {
 /// Who asks.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// `function` or `type` or `explain`.
+    /// `function`, `definition` or `explain`.
     pub mode: Ident,
     /// The item that waits, or the path that is to be explained.
     pub item: TokenStream,
