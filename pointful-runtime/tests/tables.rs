@@ -230,6 +230,15 @@ fn tables_of_indices_are_checked_when_made() {
 }
 
 #[test]
+fn tables_cross_threads() {
+    fn crosses<T: Send + Sync + 'static>() {}
+    crosses::<Table<(Dyn, Fin<2>), f64>>();
+    crosses::<Table<Dyn, (Dyn, bool)>>();
+    crosses::<View<'static, Dyn, f32>>();
+    crosses::<Error>();
+}
+
+#[test]
 fn views_of_slices() {
     let data = [1.0, 2.0, 3.0, 4.0];
     let view = View::from_slice(Extent::<(Dyn, Fin<2>)>::new((2, ())), &data).expect("four");

@@ -75,8 +75,8 @@ impl<'a> Correspondence<'a> {
     fn of(input: &'a DeriveInput) -> Result<Self, Vec<Diagnostic>> {
         let name = &input.ident;
         let mut errors = Diagnostics::default();
-        if !input.generics.params.is_empty() {
-            errors.push(diag::generic_index_set(input.generics.span()));
+        if let Some(param) = input.generics.params.first() {
+            errors.push(diag::generic_index_set(param.span()));
         }
         let correspondence = match &input.data {
             Data::Struct(data) => match &data.fields {
@@ -428,53 +428,70 @@ mod tests {
         }
     }
 
+    /// The message, and the user's token it points at.
     #[test]
     fn everything_else_is_explained() {
-        for (source, message) in [
+        for (source, message, token) in [
             (
                 "struct Pixel<T>(usize);",
                 "a derived index set has no generic parameters",
+                "T",
             ),
-            ("union U { a: usize }", "a union cannot be an index set"),
+            (
+                "union U { a: usize }",
+                "a union cannot be an index set",
+                "union",
+            ),
             (
                 "struct Pixel;",
                 "an index set is a struct with fields or an enum",
+                "Pixel",
             ),
             (
                 "struct Cell {}",
                 "a product of index sets has at least one part",
+                "{}",
             ),
             (
                 "struct Pixel();",
                 "a set whose members are numbered has one field, its `usize`",
+                "()",
             ),
             (
                 "struct Pixel(usize, usize);",
                 "a set whose members are numbered has one field, its `usize`",
+                "(usize, usize)",
             ),
             (
                 "struct Pixel(u32);",
                 "the number of a member is a `usize`, not `u32`",
+                "u32",
             ),
             (
-                "struct Seven { a: A, b: A, c: A, d: A, e: A, f: A, g: A }",
+                "struct Seven { a: A, b: B, c: C, d: D, e: E, f: F, g: G }",
                 "a product of index sets has at most 6 parts",
+                "g: G",
             ),
             (
                 "enum E { A, B(u8) }",
                 "`B` has fields, but every variant of an index set is one member",
+                "(u8)",
             ),
             (
                 "enum E { A {} }",
                 "`A` has fields, but every variant of an index set is one member",
+                "{}",
             ),
         ] {
-            let found = errors(source);
+            let input = syn::parse_str::<DeriveInput>(source).expect("an item");
+            let found = Correspondence::of(&input).err().expect(source);
             let [found] = &found[..] else {
                 panic!("{source}: {found:?}")
             };
-            assert_eq!(found.lines().next(), Some(message), "{source}");
-            assert!(found.contains("= help: "), "{source}");
+            assert_eq!(found.message, message, "{source}");
+            assert_eq!(found.span.source_text().as_deref(), Some(token), "{source}");
+            assert!(!found.help.is_empty(), "{source}");
+            assert_eq!(errors(source).len(), 1, "{source}");
         }
         assert_eq!(errors("struct Pixel<T>(T);").len(), 2);
         assert_eq!(errors("fn f() {}").len(), 1);

@@ -127,6 +127,57 @@ mod tests {
         }
     }
 
+    /// A polynomial, a fused operation and a sum in independent lanes: what levels could round differently.
+    struct Rounding<'a>(&'a [f64]);
+
+    impl Kernel for Rounding<'_> {
+        type Acc = [f64; 8];
+
+        fn identity(&self) -> [f64; 8] {
+            [0.0; 8]
+        }
+
+        #[inline(always)]
+        fn run(&self, range: Range<usize>, lanes: &mut [f64; 8]) {
+            for chunk in self.0[range].chunks_exact(8) {
+                for (lane, &x) in lanes.iter_mut().zip(chunk) {
+                    *lane +=
+                        ((x * 0.3 + 0.7) * x - 1.1) * x + (x.mul_add(x, -0.1) / 3.0).abs().sqrt();
+                }
+            }
+        }
+
+        fn merge(&self, earlier: &mut [f64; 8], later: [f64; 8]) {
+            for (a, b) in earlier.iter_mut().zip(later) {
+                *a += b;
+            }
+        }
+    }
+
+    #[test]
+    fn every_level_gives_the_same_bits() {
+        let x: Vec<f64> = (0..4000)
+            .map(|i| f64::from(i * i % 977) / 91.0 - 5.0)
+            .collect();
+        let kernel = Rounding(&x);
+        let bits = |level: Level| {
+            let mut lanes = kernel.identity();
+            level.run(&kernel, 0..x.len(), &mut lanes);
+            lanes.map(f64::to_bits)
+        };
+        // A debug build has the baseline only; a release build has what this processor has.
+        for level in [Level::Avx2, Level::Avx512] {
+            if level <= Level::detected() {
+                assert_eq!(bits(level), bits(Level::Baseline), "{level:?}");
+            }
+        }
+        assert!(
+            bits(Level::Baseline)
+                .iter()
+                .all(|&lane| f64::from_bits(lane).is_finite())
+        );
+    }
+
     #[test]
     #[should_panic(expected = "POINTFUL_CPU is `sse9`, but must be `baseline`, `avx2` or `avx512`")]
     fn an_unknown_level_is_refused() {
