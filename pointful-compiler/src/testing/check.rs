@@ -67,16 +67,22 @@ pub fn check_seeds<A: Tested, B: Tested>(
         match judge(&program, &inputs, &before, &pass) {
             Verdict::Same => compared += 1,
             Verdict::Unsuitable => {}
-            Verdict::Wrong { message: first, .. } => {
+            Verdict::Wrong {
+                mistake,
+                message: first,
+                ..
+            } => {
+                // Another mistake would lead away from this one.
                 let fails = |program: &Program<Point>, inputs: &Inputs| {
-                    matches!(
-                        judge(program, inputs, &before, &pass),
-                        Verdict::Wrong { .. }
-                    )
+                    let verdict = judge(program, inputs, &before, &pass);
+                    matches!(verdict, Verdict::Wrong { mistake: m, .. } if m == mistake)
                 };
                 let (small, few) = quietly(|| shrink(program, inputs, SHRINKING, fails));
                 let verdict = judge(&small, &few, &before, &pass);
-                let Verdict::Wrong { message, programs } = verdict else {
+                let Verdict::Wrong {
+                    message, programs, ..
+                } = verdict
+                else {
                     panic!("seed {seed}: {first}; a second run does not show it");
                 };
                 panic!(
@@ -100,11 +106,30 @@ enum Verdict {
     Unsuitable,
     /// It does not.
     Wrong {
+        /// What kind of thing is wrong.
+        mistake: Mistake,
         /// What is wrong.
         message: String,
         /// The programs, printed.
         programs: String,
     },
+}
+
+/// What can be wrong with a pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mistake {
+    /// It panics.
+    Panic,
+    /// It gives a program that is not valid.
+    Invalid,
+    /// It gives one that computes something else.
+    Different,
+    /// It gives one that panics.
+    NewPanic,
+    /// It gives one that has no meaning.
+    Meaningless,
+    /// It gives one that does not end, or not soon.
+    Endless,
 }
 
 fn judge<A: Tested, B: Tested>(
@@ -137,7 +162,11 @@ fn judge<A: Tested, B: Tested>(
     .and_then(|a| stage("after the pass", &a, pass, inputs, &expected, &mut programs));
     match compared {
         Ok(_) => Verdict::Same,
-        Err(message) => Verdict::Wrong { message, programs },
+        Err((mistake, message)) => Verdict::Wrong {
+            mistake,
+            message,
+            programs,
+        },
     }
 }
 
@@ -149,32 +178,43 @@ fn stage<A: Tested, B: Tested>(
     inputs: &Inputs,
     expected: &Result<Vec<Data>, String>,
     programs: &mut String,
-) -> Result<Program<B>, String> {
+) -> Result<Program<B>, (Mistake, String)> {
     let out = quietly(|| catch_unwind(AssertUnwindSafe(|| pass(program)))).map_err(|panic| {
         let message = panic
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied());
-        format!("{when}: the pass panics: {}", message.unwrap_or("?"))
+        let message = message.unwrap_or("something else than a text");
+        let message = format!("{when}: the pass panics: {message}");
+        (Mistake::Panic, message)
     })?;
     let _ = write!(programs, "---- {when}\n{}", print(&out));
-    verify(&out).map_err(|error| format!("{when}: invalid: {error}"))?;
+    verify(&out).map_err(|error| (Mistake::Invalid, format!("{when}: invalid: {error}")))?;
     let found = run_limited(&out, inputs, STEPS * MORE_STEPS);
     match (expected, found) {
         // A program may fail less often than before: what nobody needs is not computed.
         (Err(_), Ok(_) | Err(EvalError::Panic(_))) => Ok(out),
         (Ok(expected), Ok((found, _))) => {
             if expected.len() != found.len() {
-                return Err(format!("{when}: another number of results"));
+                let message = format!("{when}: another number of results");
+                return Err((Mistake::Different, message));
             }
             for (k, (expected, found)) in expected.iter().zip(&found).enumerate() {
                 if let Some(difference) = difference(expected, found, Tolerance::default()) {
-                    return Err(format!("{when}: result {k}: {difference}"));
+                    let message = format!("{when}: result {k}: {difference}");
+                    return Err((Mistake::Different, message));
                 }
             }
             Ok(out)
         }
-        (_, Err(error)) => Err(format!("{when}: {error}")),
+        (_, Err(error)) => {
+            let mistake = match &error {
+                EvalError::Panic(_) => Mistake::NewPanic,
+                EvalError::Bug(_) | EvalError::Input(_) => Mistake::Meaningless,
+                EvalError::StepLimit => Mistake::Endless,
+            };
+            Err((mistake, format!("{when}: {error}")))
+        }
     }
 }
 

@@ -107,9 +107,7 @@ impl Random {
             Monoid::Add => bound * self.at_most(extent) as f64,
             Monoid::Mul => 1.0,
             // Of nothing, it is infinite.
-            Monoid::Min | Monoid::Max if self.known(extent).is_none_or(|n| n == 0) => {
-                f64::INFINITY
-            }
+            Monoid::Min | Monoid::Max if self.known(extent).is_none_or(|n| n == 0) => f64::INFINITY,
             Monoid::Min | Monoid::Max | Monoid::And | Monoid::Or => bound,
         };
         let result = self.emit(
