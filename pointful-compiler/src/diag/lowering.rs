@@ -327,6 +327,15 @@ pub fn accum_get_place(span: Span, name: &str) -> Diagnostic {
     .help(ACCUM_READ)
 }
 
+/// An accumulator in an operator.
+pub fn accum_in_operator(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "an accumulator cannot stand in the operator of `reduce` or `scan`",
+    )
+    .help("reduce a table instead, as in `sum(for i in _ { … })`, or use a plain `let mut`")
+}
+
 /// Use of an accumulator after `get()`.
 pub fn accum_spent(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{name}` was already taken with `get()`"))

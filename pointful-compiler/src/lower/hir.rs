@@ -206,6 +206,8 @@ pub(super) struct For {
     pub(super) over: Over,
     /// The set that its table is over: a [`Set::Range`] unless `over` is a whole set.
     pub(super) set: Set,
+    /// Where that is written.
+    pub(super) place: SpanId,
     /// From the last to the first.
     pub(super) reverse: bool,
     /// How many to leave out in front, in the order of the set.

@@ -28,7 +28,7 @@ pub(super) enum SetKind {
     Free,
     /// An occurrence of `Dyn`: equal to other occurrences only.
     Dyn,
-    /// `Dyn` in a result: also a range that the function computes.
+    /// `Dyn` in a result, a `let` or a call: also a range that the function computes.
     DynResult,
 }
 

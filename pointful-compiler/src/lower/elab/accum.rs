@@ -17,6 +17,10 @@ impl<'a> Elab<'a> {
         let Ty::Accum(content) = self.ty(ty) else {
             return self.bug(span, "an accumulator of another type");
         };
+        if self.operators > 0 {
+            let span = self.at(span);
+            return self.fail(say::accum_in_operator(span));
+        }
         let base = self.identity(monoid, &content, span)?;
         self.accum_from(monoid, &base, span)
     }

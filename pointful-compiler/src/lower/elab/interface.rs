@@ -36,7 +36,7 @@ impl<'a> Elab<'a> {
             .map(|(id, param)| (self.ty(&function.locals[id.0 as usize].ty), param))
             .collect();
         for (ty, param) in &params {
-            self.carriers(ty, &param.ty, &access(&param.name), param.name.span())?;
+            self.carriers(ty, &param.ty, &access(&param.name))?;
         }
         for ((ty, param), id) in params.iter().zip(&function.params) {
             let local = &function.locals[id.0 as usize];

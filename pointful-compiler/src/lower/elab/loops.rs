@@ -66,7 +66,7 @@ impl<'a> Elab<'a> {
             .written()
             .into_iter()
             .filter(|(path, _)| !self.accumulates(path))
-            .partition(|(_, added)| *added);
+            .partition(|(_, added)| *added && self.operators == 0);
         let states: Vec<Path> = states.into_iter().map(|(path, _)| path).collect();
         for (path, _) in &added {
             let base = self.read(path, span)?;
@@ -192,7 +192,7 @@ impl<'a> Elab<'a> {
 
     fn source(&mut self, f: &'a For, span: SpanId) -> Run<Source> {
         match &f.over {
-            Over::Set => Ok(Source::Whole(self.space(&f.set, span)?)),
+            Over::Set => Ok(Source::Whole(self.space(&f.set, f.place)?)),
             Over::Ints {
                 start,
                 end,

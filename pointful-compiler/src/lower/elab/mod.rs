@@ -74,6 +74,8 @@ struct Elab<'a> {
     flat: BTreeMap<Vec<Extent>, ValueId>,
     /// The axes of unions, by those of their parts.
     unions: BTreeMap<(Vec<Extent>, Vec<Extent>), Extent>,
+    /// How many operators of `reduce` and `scan` are around; nothing is accumulated in them.
+    operators: usize,
     /// Integer literals.
     literals: BTreeMap<ValueId, i128>,
 }
@@ -105,6 +107,7 @@ pub(super) fn program(shared: Shared<'_>) -> Result<Lowered, Vec<Diagnostic>> {
         sizes: BTreeMap::new(),
         flat: BTreeMap::new(),
         unions: BTreeMap::new(),
+        operators: 0,
         literals: BTreeMap::new(),
     };
     let constants = elab.root();
@@ -289,8 +292,11 @@ impl<'a> Elab<'a> {
                 if let Extent::Value(v) = dim
                     && !self.in_scope(v)
                 {
-                    let span = self.at(span);
-                    return self.fail(escape(span));
+                    // The expression that made the table, if it has a place.
+                    let made = self.program.values[result.index()].span;
+                    let place = if made == SpanId::NONE { span } else { made };
+                    let place = self.at(place);
+                    return self.fail(escape(place));
                 }
             }
         }

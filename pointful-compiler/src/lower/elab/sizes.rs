@@ -1,7 +1,5 @@
 //! Where the sizes of the root's index sets are found at entry.
 
-use proc_macro2::Span;
-
 use super::interface::{fin, part_type, step};
 use super::value::Space;
 use super::{Elab, Run};
@@ -54,7 +52,6 @@ impl<'a> Elab<'a> {
         ty: &Ty,
         written: &'a tree::Type,
         access: &Access,
-        span: Span,
     ) -> Run<()> {
         let written = self.unalias(written);
         match ty {
@@ -63,31 +60,24 @@ impl<'a> Elab<'a> {
                     return Ok(());
                 }
                 let set = Set::product(groups.clone());
-                self.carried(&set, &mut Vec::new(), &Carrier::Table(access.clone()), span)?;
+                self.carried(&set, &mut Vec::new(), &Carrier::Table(access.clone()))?;
                 if let Ty::Member(set) = &**elem {
-                    self.carried(
-                        set,
-                        &mut Vec::new(),
-                        &Carrier::Elements(access.clone()),
-                        span,
-                    )?;
+                    self.carried(set, &mut Vec::new(), &Carrier::Elements(access.clone()))?;
                 }
                 Ok(())
             }
-            Ty::Extent(set) => {
-                self.carried(set, &mut Vec::new(), &Carrier::Extent(access.clone()), span)
-            }
+            Ty::Extent(set) => self.carried(set, &mut Vec::new(), &Carrier::Extent(access.clone())),
             Ty::Tuple(parts) => {
                 for (k, part) in parts.iter().enumerate() {
                     let (member, inner) = (syn::Member::from(k), part_type(written, k));
-                    self.carriers(part, inner, &step(access, member), span)?;
+                    self.carriers(part, inner, &step(access, member))?;
                 }
                 Ok(())
             }
             Ty::Struct(id, parts) => {
                 for (part, (name, inner)) in parts.iter().zip(self.fields(*id)) {
                     let member = syn::Member::Named(name.clone());
-                    self.carriers(part, inner, &step(access, member), span)?;
+                    self.carriers(part, inner, &step(access, member))?;
                 }
                 Ok(())
             }
@@ -108,12 +98,11 @@ impl<'a> Elab<'a> {
         set: &Set,
         path: &mut Vec<usize>,
         carrier: &Carrier,
-        span: Span,
     ) -> Run<()> {
         if let Set::Product(parts) | Set::Record(_, parts) = set {
             for (k, part) in parts.iter().enumerate() {
                 path.push(k);
-                self.carried(part, path, carrier, span)?;
+                self.carried(part, path, carrier)?;
                 path.pop();
             }
             return Ok(());
@@ -121,7 +110,7 @@ impl<'a> Elab<'a> {
         if let Set::Either(a, b) = set {
             for (k, part) in [a, b].into_iter().enumerate() {
                 path.push(k);
-                self.carried(part, path, carrier, span)?;
+                self.carried(part, path, carrier)?;
                 path.pop();
             }
             let at = SpanId::NONE;

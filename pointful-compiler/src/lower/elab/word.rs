@@ -224,7 +224,9 @@ impl<'a> Elab<'a> {
             }
         }
         self.begin(&params);
+        self.operators += 1;
         let results = f(self, &params)?;
+        self.operators -= 1;
         let op = self.end(results, say::escaping_range, span)?;
         let extent = tables
             .first()

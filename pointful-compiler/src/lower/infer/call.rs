@@ -569,7 +569,7 @@ impl<'a> Infer<'_, 'a> {
                     return mine.clone();
                 }
                 let mine = match set {
-                    Set::Var(_) => self.solver.fresh_set(SetKind::Dyn, at),
+                    Set::Var(_) => self.solver.fresh_set(SetKind::DynResult, at),
                     _ => self.range(),
                 };
                 instance.inner.push((set.clone(), mine.clone()));

@@ -55,7 +55,9 @@ impl<'a> Infer<'_, 'a> {
             Ty::Error => Ty::Error,
             _ => Ty::table(vec![source.set.clone()], value.clone()),
         };
+        let place = self.span(iter_span(iter));
         let kind = Kind::For(Box::new(For {
+            place,
             pattern,
             over: source.over,
             set: source.set,
@@ -369,5 +371,14 @@ impl<'a> Infer<'_, 'a> {
             },
             _ => false,
         }
+    }
+}
+
+/// Where what a `for` runs over is written.
+fn iter_span(iter: &Iter) -> Span {
+    match iter {
+        Iter::Set(set) => set.span,
+        Iter::Range { span, .. } => *span,
+        Iter::Rev(inner, _) | Iter::Skip(inner, ..) => iter_span(inner),
     }
 }

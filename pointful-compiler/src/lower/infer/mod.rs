@@ -335,7 +335,7 @@ impl<'s, 'a> Infer<'s, 'a> {
             tree::Stmt::Let {
                 pattern, ty, value, ..
             } => {
-                let want = ty.as_ref().map(|ty| self.written(ty, SetKind::Dyn));
+                let want = ty.as_ref().map(|ty| self.written(ty, SetKind::DynResult));
                 let value = self.expr(value, want.as_ref());
                 if let Some(want) = &want {
                     let span = self.shared.spans.get(value.span);

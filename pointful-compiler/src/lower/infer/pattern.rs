@@ -26,7 +26,7 @@ impl<'a> Infer<'_, 'a> {
             tree::Pattern::Wild(_) => Pattern::Wild,
             tree::Pattern::Tuple(parts, span) => self.tuple_pattern(parts, *span, ty, origin),
             tree::Pattern::Typed(inner, written) => {
-                let want = self.written(written, SetKind::Dyn);
+                let want = self.written(written, SetKind::DynResult);
                 let span = pattern_span(inner).unwrap_or(written.span);
                 self.expect(&want, ty, span, || "the pattern says so".into());
                 self.pattern(inner, &want, origin)

@@ -686,3 +686,37 @@ fn unions_are_concatenations() {
         );
     }
 }
+
+#[test]
+fn an_operator_with_a_loop_of_its_own() {
+    let source = "fn chain<N: IndexSet, D: IndexSet>(x: &Table<(N, D), f64>, one: &Table<D, f64>) -> Table<D, f64> {
+        reduce(one, |a, b| { let mut s = 0.0; for d in D { s += a[d]; } for d in D { b[d] * 0.5 + s * 0.1 } }, for n in N { x[n] })
+    }";
+    let (n, d) = (1, 3);
+    let (x, one) = (noise(n * d, 24), noise(d, 25));
+    let total: f64 = one.iter().sum();
+    let want: Vec<f64> = x.iter().map(|v| v * 0.5 + total * 0.1).collect();
+    gives(
+        source,
+        &[n, d],
+        &[matrix(n, d, &x), vector(&one)],
+        &[vector(&want)],
+    );
+}
+
+#[test]
+fn computed_lengths_are_anonymous_sets() {
+    let source = "fn total(x: &Table<Dyn, f64>) -> f64 { sum(x) }
+    fn ramp(m: usize) -> Table<Dyn, f64> { for k in 0..m { k as f64 } }
+    fn both(m: usize, y: &Table<Dyn, f64>) -> f64 {
+        let t: Table<Dyn, f64> = for k in 0..m { k as f64 };
+        let r = ramp(m + 1);
+        total(t) + total(y) + total(r) + r[m]
+    }";
+    for m in SIZES {
+        let y = noise(3, 26);
+        let m64 = m as f64;
+        let want = m64 * (m64 - 1.0) / 2.0 + y.iter().sum::<f64>() + m64 * (m64 + 1.0) / 2.0 + m64;
+        gives(source, &[3], &[m.into(), vector(&y)], &[want.into()]);
+    }
+}

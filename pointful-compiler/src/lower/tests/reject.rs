@@ -256,7 +256,7 @@ fn nothing_determines_an_extent() {
     rejects(
         "fn f<N: IndexSet>(x: f64) -> Table<N, f64> { for i in N { x } }",
         &[(
-            "for i",
+            "N {",
             "nothing says how large `N` is\nadd a parameter `n: Extent<N>`",
         )],
     );
@@ -267,7 +267,7 @@ fn a_table_over_a_dependent_range_is_not_stored() {
     rejects(
         "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let t = for i in N { for j in ..i { x[j] } }; 1.0 }",
         &[(
-            "for i in N",
+            "for j in ..i",
             "a table over a range that depends on the loop cannot be stored",
         )],
     );
@@ -486,5 +486,15 @@ fn dyn_is_no_nominal_set() {
             "x) }",
             "expected `Table<Dyn, f64>`, found `Table<Pixel, f64>`",
         )],
+    );
+}
+
+#[test]
+fn nothing_is_accumulated_in_an_operator() {
+    rejects(
+        "fn f<N: IndexSet, D: IndexSet>(x: &Table<(N, D), f64>, z: &Table<D, f64>) -> Table<D, f64> {
+    reduce(z, |a, b| { let mut s = Accum::zero(); for d in D { s[d] += a[d] * b[d]; } s.get() }, for n in N { x[n] })
+}",
+        &[("Accum::zero()", "an accumulator cannot stand in the operator")],
     );
 }
