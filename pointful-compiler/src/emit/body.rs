@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
-use super::{kernel, lanes, scalar, strips, tokens};
+use super::{edges, kernel, lanes, scalar, strips, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId};
 
@@ -34,6 +34,8 @@ pub(super) struct Body<'u> {
     hoisted: BTreeSet<ValueId>,
     /// Scalar places that are addressed as `place_lanes[lane]` at the moment.
     pub(super) in_lanes: BTreeSet<ValueId>,
+    /// Indices that are made of positions known to be in range where code is being emitted.
+    interior: BTreeSet<ValueId>,
     /// Whether a loop is open, so that no more buffers are moved before it.
     in_loop: bool,
     /// Whether small buffers may live on the stack: in kernels, where nobody else needs a view of them.
@@ -56,11 +58,17 @@ impl<'u> Body<'u> {
             storage,
             hoisted: BTreeSet::new(),
             in_lanes: BTreeSet::new(),
+            interior: BTreeSet::new(),
             in_loop: false,
             on_stack,
             splits_reductions: true,
             kernels: Vec::new(),
         }
+    }
+
+    /// Whether an index is made of a position known to be in range here.
+    pub(super) fn is_interior(&self, index: ValueId) -> bool {
+        self.interior.contains(&index)
     }
 
     /// How a buffer is reached.
@@ -87,7 +95,15 @@ impl<'u> Body<'u> {
             KernelOp::Prim(prim, args) => {
                 let name = name();
                 let operands: Vec<_> = args.iter().map(|&arg| unit.operand(arg)).collect();
-                let value = scalar::prim(*prim, &operands, |extent| unit.length(extent));
+                let prim = if self.interior.contains(&stmt.results[0]) {
+                    scalar::in_range(*prim)
+                } else {
+                    Some(*prim)
+                };
+                let value = match prim {
+                    Some(prim) => scalar::prim(prim, &operands, |extent| unit.length(extent)),
+                    None => tokens!(true),
+                };
                 tokens!(let #name = #value;)
             }
             KernelOp::Select(cond, then, otherwise) => {
@@ -194,7 +210,7 @@ impl<'u> Body<'u> {
         }
     }
 
-    /// A loop over points, which are independent: in strips if that pays.
+    /// A loop over points, which are independent: cut where neighbours begin and end, in strips if that pays.
     pub(super) fn points(
         &mut self,
         index: ValueId,
@@ -203,7 +219,40 @@ impl<'u> Body<'u> {
         start: &TokenStream,
         stop: &TokenStream,
     ) -> TokenStream {
-        match strips::plan(self.unit, index, body) {
+        let unit = self.unit;
+        let Some(plan) = edges::plan(unit, index, body, extent) else {
+            return self.run_of_points(index, body, extent, start, stop);
+        };
+        edges::emit(
+            unit,
+            &plan,
+            index,
+            extent,
+            (start, stop),
+            |interior, start, stop| {
+                if interior {
+                    self.interior.clone_from(&plan.positions);
+                    let emitted = self.run_of_points(index, body, extent, start, stop);
+                    self.interior.clear();
+                    emitted
+                } else {
+                    let name = unit.names.value(index);
+                    let inner = self.without_lanes(|emit| emit.block(body));
+                    tokens!(for #name in #start..#stop { #inner })
+                }
+            },
+        )
+    }
+
+    fn run_of_points(
+        &mut self,
+        index: ValueId,
+        body: &Block<Kernels>,
+        extent: Extent,
+        start: &TokenStream,
+        stop: &TokenStream,
+    ) -> TokenStream {
+        match strips::plan(self.unit, index, body, &self.interior) {
             Some(plan) => strips::emit(self, &plan, index, body, start, stop),
             None => self.counted(index, body, extent, start, stop),
         }
@@ -227,7 +276,7 @@ impl<'u> Body<'u> {
         stop: &TokenStream,
     ) -> TokenStream {
         let index = self.unit.names.value(index);
-        let plan = lanes::plan(self.unit, body, self.unit.resolve(extent));
+        let plan = lanes::plan(self.unit, body, self.unit.resolve(extent), &self.interior);
         match plan.filter(|_| self.splits_reductions) {
             Some(plan) => lanes::emit(self, &plan, index, body, start, stop),
             None => {

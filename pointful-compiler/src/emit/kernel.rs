@@ -401,9 +401,67 @@ fn piece(
             &tokens!(range.start),
             &tokens!(range.end),
         ),
-        [leading @ .., last] => rows(&mut emit, leading, *last, body),
+        [leading @ .., last] => {
+            let written = |buffer| captures.buffers.get(&buffer).is_none_or(|&written| written);
+            rows(&mut emit, leading, *last, body, written)
+        }
     };
     tokens!(#before #hoisted #loops #after)
+}
+
+/// The statements of a body that are the same for all of a row, and the others.
+///
+/// A row of a piece has a point at least, so that what is computed once for the row would have been computed anyway.
+/// Reading a buffer that the kernel writes is not the same at every point.
+fn split_rows(
+    body: &Block<Kernels>,
+    last: ValueId,
+    written: impl Fn(ValueId) -> bool,
+) -> (Block<Kernels>, Block<Kernels>) {
+    let mut varying = BTreeSet::from([last]);
+    let (mut row, mut point) = (Block::default(), Block::default());
+    for stmt in &body.stmts {
+        let pure = match &stmt.op {
+            KernelOp::Const(_) | KernelOp::Select(..) => true,
+            KernelOp::Size(extent)
+            | KernelOp::Prim(
+                Prim::Check(extent)
+                | Prim::Wrap(extent)
+                | Prim::ClampTo(extent)
+                | Prim::Mirror(extent)
+                | Prim::InRange(extent),
+                _,
+            ) => !matches!(extent, Extent::Value(value) if varying.contains(value)),
+            KernelOp::Prim(..) => true,
+            KernelOp::Load { buffer, .. } => !written(*buffer),
+            KernelOp::Alloc { .. }
+            | KernelOp::Copy(_)
+            | KernelOp::Store { .. }
+            | KernelOp::Combine { .. }
+            | KernelOp::Var(_)
+            | KernelOp::Get(_)
+            | KernelOp::Set { .. }
+            | KernelOp::Swap(..)
+            | KernelOp::For { .. }
+            | KernelOp::Par { .. }
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => false,
+        };
+        if pure
+            && stmt
+                .op
+                .operands()
+                .iter()
+                .all(|operand| !varying.contains(operand))
+        {
+            row.stmts.push(stmt.clone());
+        } else {
+            varying.extend(&stmt.results);
+            point.stmts.push(stmt.clone());
+        }
+    }
+    (row, point)
 }
 
 /// Loops over a piece of a product: the last axis is a loop of its own, the leading ones count on after each row.
@@ -412,6 +470,7 @@ fn rows(
     leading: &[Extent],
     last: Extent,
     body: &Block<Kernels>,
+    written: impl Fn(ValueId) -> bool,
 ) -> TokenStream {
     let unit = emit.unit;
     let index = |axis: usize| unit.names.value(body.params[axis]);
@@ -447,13 +506,10 @@ fn rows(
         };
     }
     let stop = tokens!(stop);
-    let inner = emit.points(
-        body.params[leading.len()],
-        body,
-        last,
-        &tokens!(start),
-        &stop,
-    );
+    let last_index = body.params[leading.len()];
+    let (in_row, at_point) = split_rows(body, last_index, written);
+    let in_row = emit.block(&in_row);
+    let inner = emit.points(last_index, &at_point, last, &tokens!(start), &stop);
     let last = unit.extent(last);
     tokens! {
         #decoded
@@ -461,6 +517,7 @@ fn rows(
         while point < range.end {
             let stop = min(#last, start + (range.end - point));
             point += stop - start;
+            #in_row
             #inner
             start = 0;
             #advance

@@ -25,6 +25,8 @@
 //! associated differently, and always in the same way. It pays where the body becomes vector instructions:
 //! straight-line code without calls or panics.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, TokenStream};
 
 use super::body::Body;
@@ -51,7 +53,12 @@ pub(super) struct Plan {
 }
 
 /// Whether and how a loop over `extent` is split into lanes.
-pub(super) fn plan(unit: &Unit<'_>, body: &Block<Kernels>, extent: Extent) -> Option<Plan> {
+pub(super) fn plan(
+    unit: &Unit<'_>,
+    body: &Block<Kernels>,
+    extent: Extent,
+    interior: &BTreeSet<ValueId>,
+) -> Option<Plan> {
     let mut reductions: Vec<(ValueId, Monoid)> = Vec::new();
     let mut inner = Vec::new();
     let mut operations = 0;
@@ -60,7 +67,9 @@ pub(super) fn plan(unit: &Unit<'_>, body: &Block<Kernels>, extent: Extent) -> Op
         match &stmt.op {
             KernelOp::Const(_) | KernelOp::Size(_) => {}
             KernelOp::Prim(prim, args) => {
-                if !scalar::vectorises(*prim, unit.program.elem(args[0])) {
+                if !scalar::vectorises(*prim, unit.program.elem(args[0]))
+                    && !interior.contains(&stmt.results[0])
+                {
                     return None;
                 }
                 operations += 1;

@@ -39,6 +39,7 @@
 //! (`unsafe_code` among them), and items stand in a block of their own in which no token of the user's occurs.
 
 mod body;
+mod edges;
 mod host;
 mod kernel;
 mod lanes;

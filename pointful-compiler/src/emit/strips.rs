@@ -48,16 +48,24 @@ const UNROLLED: u64 = 16;
 pub(super) struct Plan {
     /// Numbers of lanes, the larger first.
     widths: Vec<u64>,
-    /// Scalars and `var`s that are bound in one segment and used in another.
+    /// Scalars that are the same for all points of the axis, and so computed once for a strip.
+    uniform: BTreeSet<ValueId>,
+    /// Other scalars, and `var`s, that are bound in one segment and used in another.
     kept: BTreeSet<ValueId>,
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
     repeatable: bool,
 }
 
 /// Whether and how the points along `index` are run in strips.
-pub(super) fn plan(unit: &Unit<'_>, index: ValueId, body: &Block<Kernels>) -> Option<Plan> {
-    let mut look = Look::of(unit);
+pub(super) fn plan(
+    unit: &Unit<'_>,
+    index: ValueId,
+    body: &Block<Kernels>,
+    interior: &BTreeSet<ValueId>,
+) -> Option<Plan> {
+    let mut look = Look::of(unit, interior);
     look.strides.insert(index, Stride::One);
+    look.find_written(body);
     look.block(body, false)?;
     if !look.profits || look.across {
         return None;
@@ -81,6 +89,7 @@ pub(super) fn plan(unit: &Unit<'_>, index: ValueId, body: &Block<Kernels>) -> Op
     let repeatable = look.read.is_disjoint(&look.written);
     Some(Plan {
         widths,
+        uniform: look.uniform,
         kept: look.kept,
         repeatable,
     })
@@ -100,6 +109,8 @@ enum Stride {
 /// What is found out about a body.
 struct Look<'u> {
     unit: &'u Unit<'u>,
+    /// Indices made of positions known to be in range.
+    interior: &'u BTreeSet<ValueId>,
     /// Strides of what the body binds; anything else does not change.
     strides: BTreeMap<ValueId, Stride>,
     /// The segment that binds a value.
@@ -107,6 +118,7 @@ struct Look<'u> {
     /// The segment being looked at, and how many there are.
     segment: usize,
     segments: usize,
+    uniform: BTreeSet<ValueId>,
     kept: BTreeSet<ValueId>,
     read: BTreeSet<ValueId>,
     written: BTreeSet<ValueId>,
@@ -117,13 +129,15 @@ struct Look<'u> {
 }
 
 impl<'u> Look<'u> {
-    fn of(unit: &'u Unit<'u>) -> Self {
+    fn of(unit: &'u Unit<'u>, interior: &'u BTreeSet<ValueId>) -> Self {
         Self {
             unit,
+            interior,
             strides: BTreeMap::new(),
             home: BTreeMap::new(),
             segment: 0,
             segments: 0,
+            uniform: BTreeSet::new(),
             kept: BTreeSet::new(),
             read: BTreeSet::new(),
             written: BTreeSet::new(),
@@ -148,6 +162,18 @@ impl<'u> Look<'u> {
         }
     }
 
+    /// Finds what is stored to.
+    fn find_written(&mut self, block: &Block<Kernels>) {
+        for stmt in &block.stmts {
+            if let KernelOp::Store { buffer, .. } = &stmt.op {
+                self.written.insert(*buffer);
+            }
+            for inner in stmt.op.blocks() {
+                self.find_written(inner);
+            }
+        }
+    }
+
     fn begin_segment(&mut self) {
         self.segments += 1;
         self.segment = self.segments;
@@ -169,22 +195,28 @@ impl<'u> Look<'u> {
                 KernelOp::Const(_) | KernelOp::Size(_) => Stride::Zero,
                 KernelOp::Prim(prim, args) => {
                     let elem = self.unit.program.elem(args[0]);
-                    if prim.may_panic(&[elem]) || (in_loop && !scalar::vectorises(*prim, elem)) {
+                    let prim = match scalar::in_range(*prim) {
+                        Some(left) if self.interior.contains(&stmt.results[0]) => left,
+                        Some(_) | None => *prim,
+                    };
+                    let dear = !scalar::vectorises(prim, elem) && self.mixed(args) != Stride::Zero;
+                    if prim.may_panic(&[elem]) || (in_loop && dear) {
                         return None;
                     }
-                    self.prim(*prim, args)
+                    self.prim(prim, args)
                 }
                 KernelOp::Select(cond, then, otherwise) => self.mixed(&[*cond, *then, *otherwise]),
                 KernelOp::Load { buffer, indices } => {
                     self.read.insert(*buffer);
-                    self.access(indices, in_loop)
+                    let stride = self.access(indices, in_loop);
+                    // What the kernel itself writes may differ from one moment to the next.
+                    if self.written.contains(buffer) {
+                        Stride::Other
+                    } else {
+                        stride
+                    }
                 }
-                KernelOp::Store {
-                    buffer, indices, ..
-                } => {
-                    self.written.insert(*buffer);
-                    self.access(indices, in_loop)
-                }
+                KernelOp::Store { indices, .. } => self.access(indices, in_loop),
                 KernelOp::Combine { place, indices, .. } => {
                     if !indices.is_empty() || !self.home.contains_key(place) {
                         return None;
@@ -219,8 +251,12 @@ impl<'u> Look<'u> {
             };
             for &result in &stmt.results {
                 if self.unit.is_bound(result) {
-                    self.home.insert(result, self.segment);
                     self.strides.insert(result, stride);
+                    if stride == Stride::Zero {
+                        self.uniform.insert(result);
+                    } else {
+                        self.home.insert(result, self.segment);
+                    }
                 }
             }
         }
@@ -367,10 +403,20 @@ impl Strip<'_> {
     /// Straight-line statements, for all lanes.
     fn segment(&self, emit: &mut Body<'_>, stmts: &[&Stmt<Kernels>]) -> TokenStream {
         let unit = emit.unit;
+        let is_uniform = |stmt: &&Stmt<Kernels>| {
+            !stmt.results.is_empty()
+                && stmt
+                    .results
+                    .iter()
+                    .all(|result| self.plan.uniform.contains(result))
+        };
+        let (uniform, stmts): (Vec<_>, Vec<_>) =
+            stmts.iter().copied().partition(|stmt| is_uniform(stmt));
+        let uniform = emit.block_of(&uniform);
         let is_bound =
             |stmt: &&&Stmt<Kernels>| stmt.results.iter().all(|&result| unit.is_bound(result));
         if stmts.iter().filter(is_bound).count() == 0 {
-            return TokenStream::new();
+            return uniform;
         }
         let width = usize_literal(self.width);
         let (mut before, mut inner, mut after) =
@@ -378,7 +424,7 @@ impl Strip<'_> {
         let mut here = BTreeSet::new();
         let mut fetched = BTreeSet::new();
         let mut calls = false;
-        for stmt in stmts {
+        for stmt in &stmts {
             for operand in stmt.op.operands() {
                 if self.plan.kept.contains(&operand)
                     && !here.contains(&operand)
@@ -389,7 +435,9 @@ impl Strip<'_> {
                     inner.extend(tokens!(let #name = #lanes[lane];));
                 }
             }
-            if let KernelOp::Prim(prim, args) = &stmt.op {
+            if let KernelOp::Prim(prim, args) = &stmt.op
+                && !emit.is_interior(stmt.results[0])
+            {
                 calls |= !scalar::vectorises(*prim, unit.program.elem(args[0]));
             }
             for &result in stmt
@@ -429,6 +477,7 @@ impl Strip<'_> {
         }
         let (index, from) = (self.index, self.from);
         tokens! {
+            #uniform
             #before
             for lane in 0..#width {
                 let #index = #from + lane;
