@@ -433,6 +433,15 @@ pub fn constant_table(span: Span) -> Diagnostic {
         .help("index it by members of `Fin<N>`, as in `for k in Fin::<3> { … }`")
 }
 
+/// A constant that is neither a number nor an array of numbers.
+pub fn constant_type(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("a constant of type {found} cannot be used here"),
+    )
+    .help("numbers, truth values and arrays of them can")
+}
+
 /// An array as a result.
 pub fn array_result(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a result is a table, not an array").help("write `Table<Fin<N>, T>`")

@@ -117,7 +117,8 @@ impl<'a> Elab<'a> {
             let (a, b) = (self.space(a, at)?.axes(), self.space(b, at)?.axes());
             let key = (a.clone(), b.clone());
             let constant = |axes: &[Extent]| axes.iter().all(|e| matches!(e, Extent::Const(_)));
-            if !self.unions.contains_key(&key) && !(constant(&a) && constant(&b)) {
+            let known = self.unions.contains_key(&key) || (constant(&a) && constant(&b));
+            if !known {
                 let source = ExtentSource {
                     carrier: carrier.clone(),
                     path: path.clone(),

@@ -270,7 +270,7 @@ impl<'a> Infer<'_, 'a> {
         self.settle();
         let (params, result) = match self.solver.shallow(&f_expr.ty) {
             Ty::Function(params, result) => (params, *result),
-            Ty::Var(_) => {
+            Ty::Var(v) if self.solver.kind(v) == TyKind::Any => {
                 let params: Vec<Ty> = args.iter().map(|a| self.unknown(a.span)).collect();
                 let result = self.unknown(span);
                 let _ = self.solver.unify(

@@ -141,6 +141,16 @@ impl<'s, 'a> Infer<'s, 'a> {
             }
             for k in 0..self.constants.len() {
                 let constant = self.constants[k].clone();
+                let scalar =
+                    |ty: &Ty| matches!(ty, Ty::Scalar(_) | Ty::Float(_) | Ty::Var(_) | Ty::Error);
+                let fits = match self.solver.ty(&constant.ty) {
+                    Ty::Table(_, elem) => scalar(&elem),
+                    ty => scalar(&ty),
+                };
+                if !fits {
+                    let shown = self.show(&constant.ty);
+                    self.report(say::constant_type(constant.span, &shown));
+                }
                 if self.solver.undetermined(&constant.ty).is_some() {
                     // What only meets other constants is a float; what only is cast or bounds a range is a length.
                     let float = matches!(self.solver.shallow(&constant.ty), Ty::Var(v) if self.solver.kind(v) == TyKind::Number);

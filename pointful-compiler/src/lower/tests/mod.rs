@@ -2,6 +2,7 @@
 
 mod meaning;
 mod reject;
+mod robust;
 mod signature;
 
 use super::source::lower_source;

@@ -498,3 +498,18 @@ fn nothing_is_accumulated_in_an_operator() {
         &[("Accum::zero()", "an accumulator cannot stand in the operator")],
     );
 }
+
+#[test]
+fn a_constant_is_a_number_or_an_array() {
+    rejects(
+        "fn f(x: f64) -> (f64, f64) { PAIR }",
+        &[(
+            "PAIR",
+            "a constant of type `(f64, f64)` cannot be used here",
+        )],
+    );
+    rejects(
+        "fn f(x: f64) -> f64 { 2(x) }",
+        &[("2(x)", "an integer cannot be called")],
+    );
+}
