@@ -9,6 +9,8 @@ mod bulk;
 mod kernels;
 mod lexer;
 mod point;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -157,11 +159,16 @@ impl<S: Parse> Parser<S> {
         }
     }
 
+    /// An error at the token read last; what is missing at the end of a line is missing there.
     fn locate(&self, text: &str, message: String) -> ParseError {
-        let at = self
-            .tokens
-            .get(self.next.saturating_sub(1))
-            .map_or(text.len(), |lexeme| lexeme.at);
+        let last = self.next.saturating_sub(1);
+        let before = last.checked_sub(1).and_then(|k| self.tokens.get(k));
+        let at = match (before, self.tokens.get(last)) {
+            (Some(before), Some(found)) if before.line == found.line => found.at,
+            (Some(before), _) if message.starts_with("expected") => before.end,
+            (_, Some(found)) => found.at,
+            (_, None) => text.trim_end().len(),
+        };
         let before = &text[..at];
         let line = before.matches('\n').count() + 1;
         let start = before.rfind('\n').map_or(0, |n| n + 1);

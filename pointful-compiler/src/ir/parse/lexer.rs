@@ -22,6 +22,8 @@ pub(super) struct Lexeme {
     pub(super) token: Token,
     /// The byte it begins at.
     pub(super) at: usize,
+    /// The byte after its last.
+    pub(super) end: usize,
     /// Its line, counted from 1.
     pub(super) line: u32,
 }
@@ -58,7 +60,13 @@ pub(super) fn lex(text: &str) -> Vec<Lexeme> {
             (Some(Token::Punct(c.to_string())), c.len_utf8())
         };
         if let Some(token) = token {
-            tokens.push(Lexeme { token, at, line });
+            let end = at + length;
+            tokens.push(Lexeme {
+                token,
+                at,
+                end,
+                line,
+            });
         }
         at += length;
     }
