@@ -2,10 +2,12 @@
 
 use pointful_compiler::passes;
 
+use super::structure;
 use crate::file::{File, Section};
 use crate::stages::{read, write};
 
 pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
     let program = passes::bulk(&read(file.input())?);
-    Ok(vec![write(&program)?])
+    let structure = structure::bulk(file, &program);
+    Ok([write(&program)?].into_iter().chain(structure).collect())
 }

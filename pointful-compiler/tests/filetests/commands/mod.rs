@@ -4,6 +4,7 @@ mod bulk;
 mod cat;
 mod lower;
 mod schedule;
+mod structure;
 mod tidy;
 mod verify;
 

@@ -2,10 +2,12 @@
 
 use pointful_compiler::passes::schedule::schedule;
 
+use super::structure;
 use crate::file::{File, Section};
 use crate::stages::{read, write};
 
 pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
     let program = schedule(&read(file.input())?);
-    Ok(vec![write(&program)?])
+    let structure = structure::kernels(file, &program);
+    Ok([write(&program)?].into_iter().chain(structure).collect())
 }
