@@ -1,30 +1,14 @@
-//! The procedural macros of pointful.
+//! The procedural macros of pointful: tokens in, [`pointful_compiler`], tokens out.
 
-use proc_macro::TokenStream;
+use pointful_compiler::{derive, driver};
+use proc_macro::{Span, TokenStream};
 
-/// Compiles a function of the language: its signature is kept, its body becomes fused parallel code.
+/// Compiles a function of arrays, or lets a struct or a type alias be named by such functions.
 ///
-/// Before a struct or a type alias: lets annotated functions use it.
+/// The options are `vjp = path` and `jvp = path`, the author's own derivatives, and `remat`.
 #[proc_macro_attribute]
-pub fn pointful(options: TokenStream, item: TokenStream) -> TokenStream {
-    pointful_compiler::driver::pointful(options.into(), item.into(), &place()).into()
-}
-
-/// The stages of an annotated function as a `&'static str`: what was written, the arrays it means, the kernels that run.
-///
-/// ```ignore
-/// println!("{}", explain!(matmul));
-/// ```
-#[proc_macro]
-pub fn explain(path: TokenStream) -> TokenStream {
-    pointful_compiler::driver::explain(path.into()).into()
-}
-
-/// Goes on with linking; for expansions only.
-#[doc(hidden)]
-#[proc_macro]
-pub fn link(request: TokenStream) -> TokenStream {
-    pointful_compiler::driver::link(request.into()).into()
+pub fn pointful(args: TokenStream, item: TokenStream) -> TokenStream {
+    driver::attribute(args.into(), item.into(), &site()).into()
 }
 
 /// Makes a type an index set: `struct Pixel(usize);` one whose size is known at run time, `enum Channel { R, G, B }` one of
@@ -33,11 +17,59 @@ pub fn link(request: TokenStream) -> TokenStream {
 /// The type must be `Copy`: `#[derive(Clone, Copy, IndexSet)]`. Members of the set may be elements of tables as well.
 #[proc_macro_derive(IndexSet)]
 pub fn derive_index_set(input: TokenStream) -> TokenStream {
-    pointful_compiler::driver::derive_index_set(input.into(), &place()).into()
+    let mut tokens = derive::index_set(input.clone().into());
+    tokens.extend(driver::index_set(input.into(), &site()));
+    tokens.into()
 }
 
-/// Where the macro was called, which tells equal items apart.
-fn place() -> String {
-    let span = proc_macro::Span::call_site();
+/// What becomes of a function, as text: its program at each stage.
+#[proc_macro]
+pub fn explain(path: TokenStream) -> TokenStream {
+    driver::explain(path.into()).into()
+}
+
+/// The step after a companion's answer; only expansions name it.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __link(tokens: TokenStream) -> TokenStream {
+    driver::linked(tokens.into()).into()
+}
+
+/// Where the expansion's call stands, which tells items of the same name apart.
+fn site() -> String {
+    let span = Span::call_site();
     format!("{}:{}:{}", span.file(), span.line(), span.column())
+}
+
+macro_rules! transformations {
+    ($($(#[$doc:meta])* $name:ident)*) => {
+        $(
+            $(#[$doc])*
+            #[proc_macro]
+            pub fn $name(args: TokenStream) -> TokenStream {
+                driver::transform(stringify!($name), args.into()).into()
+            }
+        )*
+    };
+}
+
+transformations! {
+    /// The gradient of a function with a scalar result.
+    grad
+    /// The value and the gradient.
+    value_and_grad
+    /// The value and the cotangents of the parameters, given that of the result.
+    vjp
+    /// The value and the tangent of the result, given those of the parameters.
+    jvp
+    /// The value and the derivative as a linear map.
+    linearize
+    /// The matrix of first derivatives.
+    jacobian
+    /// The matrix of second derivatives.
+    hessian
+    /// The product of the Hessian and a vector.
+    hvp
+    /// The function along one more axis.
+    vmap
 }

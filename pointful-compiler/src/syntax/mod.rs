@@ -1,6 +1,6 @@
 //! The Surface tree: what the user wrote, parsed with `syn`, in the words of the language and with every token's span.
 
-pub mod gather;
-pub mod mentions;
+pub mod link;
+pub mod names;
 pub mod parse;
 pub mod tree;

@@ -238,6 +238,10 @@ impl<'a> Infer<'_, 'a> {
 
     /// The groups of axes that operands with these groups are repeated over; `None` if they do not agree, which is reported.
     pub(super) fn frame(&mut self, groups: &[Vec<Set>], span: Span) -> Option<Vec<Set>> {
+        if groups.is_empty() {
+            // A call without arguments is not repeated.
+            return Some(Vec::new());
+        }
         let frames: Vec<Vec<Set>> = groups.iter().map(|g| self.solver.atoms(g)).collect();
         let solver = &self.solver;
         let may = |a: &Set, b: &Set| match (a, b) {

@@ -1,0 +1,512 @@
+//! Which functions, types and constants of its module a function names.
+//!
+//! Nothing is resolved here; what a path may mean is told by where it stands and, as everywhere in Rust, by its case:
+//! `step(x)` and `apply(step, x)` name a function, `DRAG` a constant, `Model { … }`, `Channel::R` and what stands in types a type.
+//! Locals, generic parameters and the words of the language are none of them.
+
+use crate::ir::Scalar;
+use crate::syntax::parse::TRANSFORMS;
+use crate::syntax::tree::{
+    Block, Expr, ExprKind, Function, GenericKind, Iter, LoopAttr, Pattern, Set, SetKind, Stmt,
+    Transform, Transformed, Type, TypeDefKind, TypeKind, path_key,
+};
+
+/// The functions that are words of the language.
+pub const WORDS: [&str; 16] = [
+    "sum",
+    "prod",
+    "min",
+    "max",
+    "argmin",
+    "argmax",
+    "mean",
+    "any",
+    "all",
+    "count",
+    "reduce",
+    "scan",
+    "cumsum",
+    "cumprod",
+    "size",
+    "stop_gradient",
+];
+
+/// The types that are words of the language or of Rust.
+const TYPES: [&str; 12] = [
+    "Table", "Extent", "Fin", "Either", "Dyn", "Accum", "IndexSet", "Float", "Some", "None",
+    "Option", "Self",
+];
+
+/// The types of numbers that are not elements of tables; lowering says so where they matter.
+const OTHER_NUMBERS: [&str; 9] = [
+    "i8", "i16", "i128", "isize", "u16", "u64", "u128", "char", "str",
+];
+
+/// Whether a function of this name could not be called, or would take the place of a macro.
+pub fn is_reserved(name: &str) -> bool {
+    WORDS.contains(&name) || TRANSFORMS.contains(&name)
+}
+
+/// What a function or type names, each once, in order of appearance, by the path as the user first wrote it.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    /// Functions.
+    pub functions: Vec<syn::Path>,
+    /// Index sets, structs and aliases.
+    pub types: Vec<syn::Path>,
+    /// Constants.
+    pub constants: Vec<syn::Path>,
+    /// The parameters and locals that nothing reads.
+    pub unused: Vec<proc_macro2::Ident>,
+}
+
+/// What a function names.
+pub fn function_uses(function: &Function) -> Uses {
+    let mut names = Names::default();
+    for generic in &function.generics {
+        names.generics.push(generic.name.to_string());
+    }
+    for generic in &function.generics {
+        if let GenericKind::Function(params, result) = &generic.kind {
+            params.iter().for_each(|param| names.ty(param));
+            names.ty(result);
+        }
+    }
+    for param in &function.params {
+        names.ty(&param.ty);
+        names.bind(&param.name);
+    }
+    names.ty(&function.result);
+    names.block(&function.body);
+    names.leave(0);
+    for (_, path) in &function.options {
+        if let Some(path) = path {
+            names.function(path);
+        }
+    }
+    names.uses
+}
+
+/// What the definition of a type names.
+pub fn type_uses(kind: &TypeDefKind) -> Uses {
+    let mut names = Names::default();
+    match kind {
+        TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) => {}
+        TypeDefKind::ProductSet(fields) | TypeDefKind::Struct(fields) => {
+            fields.iter().for_each(|(_, ty)| names.ty(ty));
+        }
+        TypeDefKind::Alias(ty) => names.ty(ty),
+    }
+    names.uses
+}
+
+/// The walk: locals in scope, innermost last, and whether each was read.
+#[derive(Default)]
+struct Names {
+    generics: Vec<String>,
+    locals: Vec<(proc_macro2::Ident, bool)>,
+    uses: Uses,
+}
+
+impl Names {
+    fn bind(&mut self, name: &proc_macro2::Ident) {
+        self.locals.push((name.clone(), false));
+    }
+
+    /// Ends the scope that began when there were `depth` locals.
+    fn leave(&mut self, depth: usize) {
+        for (name, read) in self.locals.split_off(depth) {
+            if !read && !name.to_string().starts_with('_') {
+                self.uses.unused.push(name);
+            }
+        }
+    }
+
+    /// Whether a path is a local; it is read then.
+    fn local(&mut self, path: &syn::Path) -> bool {
+        let Some(name) = path.get_ident() else {
+            return false;
+        };
+        let found = self
+            .locals
+            .iter_mut()
+            .rev()
+            .find(|(local, _)| local == name);
+        match found {
+            Some((_, read)) => {
+                *read = true;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn is_generic(&self, path: &syn::Path) -> bool {
+        path.get_ident()
+            .is_some_and(|name| self.generics.iter().any(|generic| name == generic))
+    }
+
+    fn function(&mut self, path: &syn::Path) {
+        add(&mut self.uses.functions, path);
+    }
+
+    /// A type by its path, unless it is a generic or a word.
+    fn type_path(&mut self, path: &syn::Path) {
+        let Some(last) = path.segments.last() else {
+            return;
+        };
+        let name = last.ident.to_string();
+        let is_word = TYPES.contains(&name.as_str())
+            || OTHER_NUMBERS.contains(&name.as_str())
+            || Scalar::from_name(&name).is_some();
+        if !is_word && !self.is_generic(path) {
+            add(&mut self.uses.types, path);
+        }
+    }
+
+    /// A path where a value stands.
+    fn value_path(&mut self, path: &syn::Path, called: bool) {
+        if self.local(path) || self.is_generic(path) {
+            return;
+        }
+        let Some(last) = path
+            .segments
+            .last()
+            .map(|segment| segment.ident.to_string())
+        else {
+            return;
+        };
+        if let Some(owner) = owner(path) {
+            return self.type_path(&owner);
+        }
+        let is_upper = starts_upper(&last);
+        if path.segments.len() == 1
+            && (WORDS.contains(&last.as_str()) || TYPES.contains(&last.as_str()))
+        {
+            return;
+        }
+        match (is_upper, called) {
+            (true, true) => self.type_path(path),
+            (true, false) if last.chars().any(char::is_lowercase) => self.type_path(path),
+            (true, false) => add(&mut self.uses.constants, path),
+            (false, _) => self.function(path),
+        }
+    }
+
+    fn ty(&mut self, ty: &Type) {
+        match &ty.kind {
+            TypeKind::Scalar(_) | TypeKind::Infer => {}
+            TypeKind::Path(path) => self.type_path(path),
+            TypeKind::Set(set) => self.set(set),
+            TypeKind::Extent(set) => self.set(set),
+            TypeKind::Table(set, element) => {
+                self.set(set);
+                self.ty(element);
+            }
+            TypeKind::Tuple(parts) => parts.iter().for_each(|part| self.ty(part)),
+            TypeKind::Array(element, length) => {
+                self.ty(element);
+                self.expr(length);
+            }
+            TypeKind::Ref { inner, .. } => self.ty(inner),
+            TypeKind::Function(params, result) => {
+                params.iter().for_each(|param| self.ty(param));
+                self.ty(result);
+            }
+        }
+    }
+
+    fn set(&mut self, set: &Set) {
+        match &set.kind {
+            SetKind::Path(path) => {
+                if !self.local(path) {
+                    self.type_path(path);
+                }
+            }
+            SetKind::Fin(length) => self.expr(length),
+            SetKind::Product(parts) => parts.iter().for_each(|part| self.set(part)),
+            SetKind::Either(left, right) => {
+                self.set(left);
+                self.set(right);
+            }
+            SetKind::Bool | SetKind::Unit | SetKind::Dyn | SetKind::Infer => {}
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        let depth = self.locals.len();
+        for stmt in &block.stmts {
+            match stmt {
+                Stmt::Let {
+                    pattern, ty, value, ..
+                } => {
+                    if let Some(ty) = ty {
+                        self.ty(ty);
+                    }
+                    self.expr(value);
+                    self.pattern(pattern);
+                }
+                Stmt::Expr { expr, .. } => self.expr(expr),
+            }
+        }
+        if let Some(value) = &block.value {
+            self.expr(value);
+        }
+        self.leave(depth);
+    }
+
+    fn pattern(&mut self, pattern: &Pattern) {
+        match pattern {
+            Pattern::Name { name, .. } => self.bind(name),
+            Pattern::Wild(_) | Pattern::Lit(_) => {}
+            Pattern::Tuple(parts, _) => parts.iter().for_each(|part| self.pattern(part)),
+            Pattern::Typed(inner, ty) => {
+                self.ty(ty);
+                self.pattern(inner);
+            }
+            Pattern::Variant { path, inner, .. } => {
+                if let Some(owner) = owner(path) {
+                    self.type_path(&owner);
+                }
+                inner.iter().for_each(|part| self.pattern(part));
+            }
+            Pattern::Struct { path, fields, .. } => {
+                self.type_path(path);
+                fields.iter().for_each(|(_, field)| self.pattern(field));
+            }
+        }
+    }
+
+    fn attributes(&mut self, attrs: &[LoopAttr]) {
+        attrs
+            .iter()
+            .filter_map(|attr| attr.value.as_ref())
+            .for_each(|value| self.expr(value));
+    }
+
+    fn iter(&mut self, iter: &Iter) {
+        match iter {
+            Iter::Set(set) => self.set(set),
+            Iter::Range { start, end, .. } => {
+                start.iter().chain(end).for_each(|bound| self.expr(bound));
+            }
+            Iter::Rev(inner, _) => self.iter(inner),
+            Iter::Skip(inner, count, _) => {
+                self.iter(inner);
+                self.expr(count);
+            }
+        }
+    }
+
+    fn transform(&mut self, transform: &Transform) {
+        match &transform.of {
+            Transformed::Path(path) => self.value_path(path, true),
+            Transformed::Transform(inner) => self.transform(inner),
+        }
+    }
+
+    fn exprs<'a>(&mut self, exprs: impl IntoIterator<Item = &'a Expr>) {
+        exprs.into_iter().for_each(|expr| self.expr(expr));
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Lit(_) | ExprKind::Infer => {}
+            ExprKind::Path(path) => self.value_path(path, false),
+            ExprKind::Call(function, args) => {
+                match &function.kind {
+                    ExprKind::Path(path) => self.value_path(path, true),
+                    _ => self.expr(function),
+                }
+                self.exprs(args);
+            }
+            ExprKind::Method { receiver, args, .. } => {
+                self.expr(receiver);
+                self.exprs(args);
+            }
+            ExprKind::Unary(_, inner)
+            | ExprKind::Field(inner, _)
+            | ExprKind::Paren(inner)
+            | ExprKind::Ref { inner, .. }
+            | ExprKind::Deref(inner)
+            | ExprKind::Assert { cond: inner, .. } => self.expr(inner),
+            ExprKind::Cast(inner, ty) => {
+                self.expr(inner);
+                self.ty(ty);
+            }
+            ExprKind::Binary(_, _, left, right)
+            | ExprKind::And(left, right)
+            | ExprKind::Or(left, right)
+            | ExprKind::Index(left, right)
+            | ExprKind::Repeat(left, right)
+            | ExprKind::Assign {
+                place: left,
+                value: right,
+                ..
+            } => {
+                self.expr(left);
+                self.expr(right);
+            }
+            ExprKind::Tuple(parts) | ExprKind::Array(parts) => self.exprs(parts),
+            ExprKind::Block(block) => self.block(block),
+            ExprKind::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                self.expr(cond);
+                self.block(then);
+                if let Some(otherwise) = otherwise {
+                    self.expr(otherwise);
+                }
+            }
+            ExprKind::For {
+                attrs,
+                pattern,
+                iter,
+                body,
+            } => {
+                self.attributes(attrs);
+                self.iter(iter);
+                let depth = self.locals.len();
+                self.pattern(pattern);
+                self.block(body);
+                self.leave(depth);
+            }
+            ExprKind::While { attrs, cond, body } => {
+                self.attributes(attrs);
+                self.expr(cond);
+                self.block(body);
+            }
+            ExprKind::Match(value, arms) => {
+                self.expr(value);
+                for arm in arms {
+                    let depth = self.locals.len();
+                    arm.patterns
+                        .iter()
+                        .for_each(|pattern| self.pattern(pattern));
+                    self.exprs(&arm.guard);
+                    self.expr(&arm.body);
+                    self.leave(depth);
+                }
+            }
+            ExprKind::Closure { params, body } => {
+                let depth = self.locals.len();
+                params.iter().for_each(|param| self.pattern(param));
+                self.expr(body);
+                self.leave(depth);
+            }
+            ExprKind::Struct { path, fields, base } => {
+                self.type_path(path);
+                self.exprs(fields.iter().map(|(_, value)| value));
+                if let Some(base) = base {
+                    self.expr(base);
+                }
+            }
+            ExprKind::Range { start, end, .. } => {
+                start.iter().chain(end).for_each(|bound| self.expr(bound));
+            }
+            ExprKind::Transform(transform) => self.transform(transform),
+        }
+    }
+}
+
+/// The type in front of the last name: `Channel` of `Channel::R`.
+fn owner(path: &syn::Path) -> Option<syn::Path> {
+    let before = path.segments.iter().rev().nth(1)?.ident.to_string();
+    let is_type = starts_upper(&before)
+        || Scalar::from_name(&before).is_some()
+        || OTHER_NUMBERS.contains(&before.as_str());
+    is_type.then(|| {
+        let mut owner = path.clone();
+        owner.segments.pop();
+        owner.segments.pop_punct();
+        owner
+    })
+}
+
+fn starts_upper(name: &str) -> bool {
+    name.trim_start_matches("r#")
+        .starts_with(char::is_uppercase)
+}
+
+/// Adds a path without generic arguments, unless it is there.
+fn add(paths: &mut Vec<syn::Path>, path: &syn::Path) {
+    let key = path_key(path);
+    if paths.iter().any(|known| path_key(known) == key) {
+        return;
+    }
+    let mut path = path.clone();
+    for segment in &mut path.segments {
+        segment.arguments = syn::PathArguments::None;
+    }
+    paths.push(path);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uses(source: &str) -> [String; 4] {
+        let item = syn::parse_str(source).expect("the test is Rust");
+        let function =
+            crate::syntax::parse::parse_function(&item).expect("the test is of the language");
+        let uses = function_uses(&function);
+        let list = |paths: &[syn::Path]| paths.iter().map(path_key).collect::<Vec<_>>().join(" ");
+        let unused: Vec<_> = uses.unused.iter().map(ToString::to_string).collect();
+        [
+            list(&uses.functions),
+            list(&uses.types),
+            list(&uses.constants),
+            unused.join(" "),
+        ]
+    }
+
+    #[test]
+    fn paths_are_told_apart_by_place_and_case() {
+        assert_eq!(
+            uses(
+                "fn f<N: IndexSet>(x: &Table<(N, m::Row), Pixel>, c: Channel) -> Model {
+                    let y = sum(for i in N { step(x[i], DRAG) + m::G * f64::EPSILON });
+                    if c == Channel::R { Model { w: apply(relu, y), ..base() } } else { m::k::<N>(std::f64::consts::PI) }
+                }"
+            ),
+            [
+                "step apply relu base m::k",
+                "m::Row Pixel Channel Model",
+                "DRAG m::G std::f64::consts::PI",
+                ""
+            ]
+        );
+    }
+
+    #[test]
+    fn locals_hide_functions_and_words_need_no_asking() {
+        assert_eq!(
+            uses(
+                "fn f(n: Extent<N>, g: impl Fn(f64) -> f64) -> f64 { let h = |x| g(x); h(max(for i in n { h(i.ordinal() as f64) })) }"
+            ),
+            ["", "N", "", ""]
+        );
+        assert_eq!(
+            uses("fn f(x: f64) -> f64 { let y = { let g = x; g }; y + g(x) }"),
+            ["g", "", "", ""]
+        );
+    }
+
+    #[test]
+    fn what_nothing_reads_is_listed() {
+        assert_eq!(
+            uses("fn f(x: f64, y: f64, _z: f64) -> f64 { let a = 1; for i in 0..3 { x } ; 2.0 }"),
+            ["", "", "", "i a y"]
+        );
+    }
+
+    #[test]
+    fn a_transformed_function_is_asked_for() {
+        assert_eq!(
+            uses("fn f(x: f64) -> f64 { grad!(jvp!(m::g))(x) }"),
+            ["m::g", "", "", ""]
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! Functions for another crate to link with: what they name is private to their modules.
+#![deny(warnings)]
+#![forbid(unsafe_code)]
+
+use pointful::prelude::*;
+
+/// The rows of a matrix.
+#[derive(Clone, Copy, Debug, IndexSet)]
+pub struct Row(usize);
+
+/// The channels of a picture.
+#[derive(Clone, Copy, Debug, IndexSet)]
+pub enum Channel {
+    /// Red.
+    R,
+    /// Green.
+    G,
+    /// Blue.
+    B,
+}
+
+pub mod motion {
+    //! Private constants and helpers.
+
+    use pointful::prelude::*;
+
+    const DRAG: f64 = 0.5;
+    const WEIGHTS: [f64; 3] = [1.0, 2.0, 4.0];
+
+    #[pointful]
+    fn slow(v: f64) -> f64 {
+        v * DRAG
+    }
+
+    /// How far something goes.
+    #[pointful]
+    pub fn range(v: f64, t: f64) -> f64 {
+        slow(v) * t
+    }
+
+    /// A weighted sum.
+    #[pointful]
+    pub fn weigh(x: &Table<Fin<3>, f64>) -> f64 {
+        sum(for i in _ { x[i] * WEIGHTS[i] })
+    }
+
+    pub mod deep {
+        //! A chain through several modules.
+
+        use super::range as reach;
+        use pointful::prelude::*;
+
+        /// Twice as far.
+        #[pointful]
+        pub fn double(v: f64, t: f64) -> f64 {
+            2.0 * reach(v, t) + super::super::offset()
+        }
+    }
+}
+
+/// A constant's value by a function.
+#[pointful]
+pub fn offset() -> f64 {
+    std::f64::consts::PI - std::f64::consts::PI
+}
+
+pub mod left {
+    //! Has a function of the same name as its sibling.
+
+    use pointful::prelude::*;
+
+    const SIDE: f64 = 1.0;
+
+    /// One side.
+    #[pointful]
+    pub fn side(x: f64) -> f64 {
+        x + SIDE
+    }
+}
+
+pub mod right {
+    //! Has a function of the same name as its sibling.
+
+    use pointful::prelude::*;
+
+    const SIDE: f64 = 2.0;
+
+    /// The other side.
+    #[pointful]
+    pub fn side(x: f64) -> f64 {
+        x + SIDE
+    }
+}
+
+/// Both sides.
+#[pointful]
+pub fn sides(x: f64) -> f64 {
+    10.0 * left::side(x) + right::side(x)
+}
+
+pub mod names {
+    //! Functions by names that std's macros have.
+
+    use pointful::prelude::*;
+
+    /// A column of a matrix.
+    #[pointful]
+    pub fn column<I: IndexSet, J: IndexSet>(a: &Table<(I, J), f64>, j: J) -> Table<I, f64> {
+        for i in _ { a[i][j] }
+    }
+
+    /// A line.
+    #[pointful]
+    pub fn line(x: f64) -> f64 {
+        concat(x, 1.0)
+    }
+
+    /// Not std's.
+    #[pointful]
+    pub fn concat(x: f64, y: f64) -> f64 {
+        vec(x) * 10.0 + y
+    }
+
+    /// Not std's.
+    #[pointful]
+    pub fn vec(x: f64) -> f64 {
+        x
+    }
+}
+
+pub use motion::deep;
+pub use names::*;
+
+/// The mean of each row.
+#[pointful]
+pub fn row_means(a: &Table<(Row, Channel), f64>) -> Table<Row, f64> {
+    for r in Row { mean(for c in _ { a[r][c] }) }
+}
+
+/// A function of functions.
+#[pointful]
+pub fn twice(f: impl Fn(f64) -> f64, x: f64) -> f64 {
+    f(f(x))
+}
