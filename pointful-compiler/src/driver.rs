@@ -12,7 +12,6 @@ use syn::spanned::Spanned;
 
 use crate::diag::{Diagnostic, syntax as diag};
 use crate::lower::{Constant, check};
-use crate::{explain, pipeline};
 use crate::syntax::link::{
     Entry, EntryKind, Exported, Gathering, Names, Payload, Request, RequestKind, companion,
     unique_name,
@@ -23,6 +22,7 @@ use crate::syntax::parse::{
     strip_parameter_attributes,
 };
 use crate::syntax::tree::{Function, GenericKind, Linked, Transformed, TypeKind, path_key};
+use crate::{explain, pipeline};
 
 /// `#[pointful(args)] item`. The site is the item's file, line and column.
 pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStream {
@@ -98,12 +98,15 @@ fn expression(kind: RequestKind, name: &str, item: TokenStream) -> TokenStream {
 pub fn linked(tokens: TokenStream) -> TokenStream {
     let Some(gathering) = Gathering::read(tokens) else {
         let span = Span::call_site();
-        return Diagnostic::new(span, "this macro is for what pointful's macros expand to").to_tokens();
+        return Diagnostic::new(span, "this macro is for what pointful's macros expand to")
+            .to_tokens();
     };
     let request = &gathering.request;
     let name = match request.kind {
         RequestKind::Function | RequestKind::Type | RequestKind::IndexSet => {
-            syn::parse2(request.item.clone()).map(|item: syn::Item| item_name(&item)).ok()
+            syn::parse2(request.item.clone())
+                .map(|item: syn::Item| item_name(&item))
+                .ok()
         }
         RequestKind::Explain | RequestKind::Transform => syn::parse2(request.args.clone()).ok(),
     };
@@ -320,8 +323,9 @@ fn function_with(item: &syn::ItemFn, body: &TokenStream, unused: &[Ident]) -> To
         },
         syn::FnArg::Receiver(_) => None,
     });
-    let dead = matches!(vis, syn::Visibility::Inherited)
-        .then(|| quote!(#[allow(dead_code, reason = "calls by other annotated functions are inlined")]));
+    let dead = matches!(vis, syn::Visibility::Inherited).then(
+        || quote!(#[allow(dead_code, reason = "calls by other annotated functions are inlined")]),
+    );
     quote! {
         #(#attrs)*
         #dead
@@ -594,4 +598,3 @@ fn stands_alone(function: &Function) -> bool {
         && !takes(&function.result.kind)
         && !function.params.iter().any(|param| takes(&param.ty.kind))
 }
-

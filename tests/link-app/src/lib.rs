@@ -45,7 +45,10 @@ pub fn weighed(x: &Table<Fin<3>, f64>) -> f64 {
 /// Index sets of another crate, and one that only the callee names.
 #[pointful]
 pub fn overall(a: &Table<(Row, Channel), f64>) -> f64 {
-    sum(row_means(a)) + sum(for r in _ { a[r][Channel::G] })
+    sum(row_means(a))
+        + sum(for r in _ {
+            a[r][Channel::G]
+        })
 }
 
 pub mod globs {

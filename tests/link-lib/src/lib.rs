@@ -41,7 +41,9 @@ pub mod motion {
     /// A weighted sum.
     #[pointful]
     pub fn weigh(x: &Table<Fin<3>, f64>) -> f64 {
-        sum(for i in _ { x[i] * WEIGHTS[i] })
+        sum(for i in _ {
+            x[i] * WEIGHTS[i]
+        })
     }
 
     pub mod deep {
@@ -106,7 +108,9 @@ pub mod names {
     /// A column of a matrix.
     #[pointful]
     pub fn column<I: IndexSet, J: IndexSet>(a: &Table<(I, J), f64>, j: J) -> Table<I, f64> {
-        for i in _ { a[i][j] }
+        for i in _ {
+            a[i][j]
+        }
     }
 
     /// A line.
@@ -134,7 +138,11 @@ pub use names::*;
 /// The mean of each row.
 #[pointful]
 pub fn row_means(a: &Table<(Row, Channel), f64>) -> Table<Row, f64> {
-    for r in Row { mean(for c in _ { a[r][c] }) }
+    for r in Row {
+        mean(for c in _ {
+            a[r][c]
+        })
+    }
 }
 
 /// A function of functions.
