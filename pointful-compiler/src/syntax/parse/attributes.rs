@@ -16,7 +16,7 @@ pub type FunctionOptions = Vec<(Ident, Option<syn::Path>)>;
 /// One `name`, `name = value` or `name(…)`.
 enum OptionSyntax {
     Flag(Ident),
-    Value(Ident, syn::Expr),
+    Value(Ident, Box<syn::Expr>),
 }
 
 impl Parse for OptionSyntax {
@@ -24,7 +24,7 @@ impl Parse for OptionSyntax {
         let name = input.call(syn::ext::IdentExt::parse_any)?;
         if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
-            return Ok(Self::Value(name, input.parse()?));
+            return Ok(Self::Value(name, Box::new(input.parse()?)));
         }
         Ok(Self::Flag(name))
     }
@@ -47,8 +47,10 @@ pub fn parse_options(tokens: TokenStream) -> Result<FunctionOptions, Vec<Diagnos
             continue;
         }
         match (name.to_string().as_str(), value) {
-            ("vjp" | "jvp", Some(syn::Expr::Path(path))) if path.qself.is_none() => {
-                options.push((name, Some(path.path)));
+            ("vjp" | "jvp", Some(value)) if is_path(&value) => {
+                if let syn::Expr::Path(path) = *value {
+                    options.push((name, Some(path.path)));
+                }
             }
             (word @ ("vjp" | "jvp"), _) => {
                 errors.push(diag::option_form(name.span(), &format!("{word} = path")));
@@ -85,7 +87,7 @@ impl Parser {
             let value = match name.to_string().as_str() {
                 word if is_lint(word) => continue,
                 "checkpoint" => match attr.parse_args::<OptionSyntax>() {
-                    Ok(OptionSyntax::Value(key, value)) if key == "every" => value,
+                    Ok(OptionSyntax::Value(key, value)) if key == "every" => *value,
                     _ => {
                         self.error(diag::attribute_form(
                             attr.span(),
@@ -118,6 +120,10 @@ impl Parser {
         }
         found
     }
+}
+
+fn is_path(value: &syn::Expr) -> bool {
+    matches!(value, syn::Expr::Path(path) if path.qself.is_none())
 }
 
 /// Attributes that only rustc and other tools read.
