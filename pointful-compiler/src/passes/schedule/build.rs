@@ -49,6 +49,8 @@ pub(super) struct Builder<'p> {
     pub(super) found: BTreeMap<ValueId, Place>,
     /// The frame of the kernel being written, if one is.
     pub(super) kernel: Option<usize>,
+    /// The Bulk blocks being written and the frames they are in, outermost first.
+    pub(super) blocks: Vec<(usize, usize)>,
 }
 
 impl<'p> Builder<'p> {
@@ -64,6 +66,7 @@ impl<'p> Builder<'p> {
             location: vec![None; n],
             found: BTreeMap::new(),
             kernel: None,
+            blocks: Vec::new(),
         };
         this.push(Vec::new(), None);
         let program = this.facts.program;
@@ -277,6 +280,16 @@ impl<'p> Builder<'p> {
         self.kernel.unwrap_or(0)
     }
 
+    /// The outermost frame that is only entered if the block of a value is: a loop around it may not run at all.
+    fn reached(&self, value: ValueId) -> usize {
+        let home = self.facts.home(value);
+        self.blocks
+            .iter()
+            .rev()
+            .find(|&&(block, _)| block == home)
+            .map_or_else(|| self.depth(), |&(_, depth)| depth)
+    }
+
     /// In which frame it is known that `cond` holds, if it is.
     fn known(&self, cond: Cond) -> Option<usize> {
         if let Some(depth) = self
@@ -439,6 +452,10 @@ impl<'p> Builder<'p> {
                 let prim = self.prim(*prim);
                 if prim_extent(prim).is_some_and(|e| matches!(e, Extent::Value(_))) {
                     depth = self.depth();
+                }
+                let elems: Vec<Elem> = args.iter().map(|&v| self.facts.program.elem(v)).collect();
+                if prim.may_panic(&elems) {
+                    depth = depth.max(self.reached(value));
                 }
                 let (operands, depth) = self.eval_all(args, depth);
                 let op = KernelOp::Prim(prim, operands);

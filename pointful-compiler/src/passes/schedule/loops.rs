@@ -174,7 +174,9 @@ impl<'p> Builder<'p> {
                     },
                 );
             } else {
-                unreachable!("an operand whose elements are arrays is stored");
+                let place = self.place(param, None);
+                self.fill(&place, operand);
+                self.locate(param, place.location(depth));
             }
         }
         step(self);

@@ -32,6 +32,8 @@ mod facts;
 mod loops;
 mod region;
 mod tasks;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use build::{Builder, Location};

@@ -83,7 +83,9 @@ impl<'p> Builder<'p> {
             done: vec![false; n],
             outs,
         };
+        self.blocks.push((region.block, self.depth()));
         self.children(&mut region, 0);
+        self.blocks.pop();
     }
 
     fn children(&mut self, region: &mut Region<'p>, node: NodeId) {
@@ -331,7 +333,8 @@ impl<'p> Builder<'p> {
             Kind::Deliver(..) => {}
             Kind::Keep(value) => {
                 if !here || !self.rest(value).is_empty() {
-                    let place = self.place(value, None);
+                    let fill = self.unspecified(region, task, value);
+                    let place = self.place(value, fill);
                     self.locate(value, place.location(depth));
                     region.places[task] = vec![place];
                 }
@@ -370,10 +373,18 @@ impl<'p> Builder<'p> {
                 region.places[task].push(Place::NOWHERE);
                 continue;
             }
-            let place = self.place(result, None);
+            let fill = self.unspecified(region, task, result);
+            let place = self.place(result, fill);
             self.locate(result, place.location(self.depth()));
             region.places[task].push(place);
         }
+    }
+
+    /// What stands where a task does not run: nobody uses it, but it may be read before that is known.
+    fn unspecified(&self, region: &Region<'p>, task: TaskId, value: ValueId) -> Option<Lit> {
+        region.tasks.list[task]
+            .guard
+            .map(|_| Lit::of(self.facts.program.elem(value).repr(), 0.0))
     }
 
     /// The axes of a value that are not open, in its own order.
@@ -679,11 +690,30 @@ impl<'p> Region<'p> {
                         .is_some_and(|owner| self.has_run(builder, owner, this, alone))
                 });
         // A scalar computed in the block's own frame is at hand for everything that follows.
-        let stays =
-            self.tree.place[this] == 0 && stmt.guard.is_none() && builder.rest(result).is_empty();
+        let stays = self.tree.place[this] == 0
+            && stmt.guard.is_none()
+            && builder.rest(result).is_empty()
+            && self.is_ready(builder, result);
         if !all_ran && stays {
             builder.eval(result);
         }
         all_ran || stays
+    }
+
+    /// Whether everything that a value computed on demand depends on has been done.
+    fn is_ready(&self, builder: &Builder<'p>, value: ValueId) -> bool {
+        let makes = |task: &super::tasks::Task<'p>| task.results().contains(&value);
+        if let Some(task) = self.tasks.list.iter().position(makes) {
+            return self.done[task];
+        }
+        match builder.facts.site(value) {
+            Some(stmt) if builder.facts.home(value) == self.block => stmt
+                .op
+                .operands()
+                .into_iter()
+                .chain(stmt.guard)
+                .all(|operand| self.is_ready(builder, operand)),
+            _ => true,
+        }
     }
 }

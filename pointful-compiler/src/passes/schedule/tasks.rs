@@ -28,6 +28,8 @@ pub(super) struct Read {
     pub(super) task: TaskId,
     /// Axes of the other's result along which it must be complete first.
     pub(super) complete: Vec<AxisId>,
+    /// Whether the reader's place is made from it: it must be complete before the loops and conditions that the reader is in.
+    pub(super) first: bool,
 }
 
 pub(super) struct Task<'p> {
@@ -90,17 +92,34 @@ pub(super) fn leaf_loop(op: &BulkOp) -> bool {
     }
 }
 
-/// Which tasks a value waits for, and along which axes they must be complete.
-type Waits = BTreeMap<TaskId, Vec<AxisId>>;
+/// How a task is waited for.
+#[derive(Clone, Default)]
+struct Wait {
+    /// Along which axes it must be complete.
+    complete: Vec<AxisId>,
+    /// See [`Read::first`].
+    first: bool,
+}
+
+/// Which tasks a value waits for.
+type Waits = BTreeMap<TaskId, Wait>;
 
 fn wait_for(waits: &mut Waits, other: &Waits, complete: &[AxisId]) {
-    for (&task, axes) in other {
+    for (&task, wait) in other {
         let entry = waits.entry(task).or_default();
-        for &axis in axes.iter().chain(complete) {
-            if !entry.contains(&axis) {
-                entry.push(axis);
+        for &axis in wait.complete.iter().chain(complete) {
+            if !entry.complete.contains(&axis) {
+                entry.complete.push(axis);
             }
         }
+    }
+}
+
+/// As `wait_for`, for what a place is made from.
+fn wait_first(waits: &mut Waits, other: &Waits) {
+    wait_for(waits, other, &[]);
+    for task in other.keys() {
+        waits.entry(*task).or_default().first = true;
     }
 }
 
@@ -114,7 +133,7 @@ struct Survey<'f, 'p> {
 impl<'p> Survey<'_, 'p> {
     fn waits(&mut self, value: ValueId) -> Waits {
         if let Some(&task) = self.task_of.get(&value) {
-            return Waits::from([(task, Vec::new())]);
+            return Waits::from([(task, Wait::default())]);
         }
         if let Some(waits) = self.memo.get(&value) {
             return waits.clone();
@@ -135,6 +154,10 @@ impl<'p> Survey<'_, 'p> {
         let add = |this: &mut Self, value: ValueId, complete: &[AxisId], waits: &mut Waits| {
             let other = this.waits(value);
             wait_for(waits, &other, complete);
+        };
+        let first = |this: &mut Self, value: ValueId, waits: &mut Waits| {
+            let other = this.waits(value);
+            wait_first(waits, &other);
         };
         let moved = |at: &[(AxisId, ValueId)]| at.iter().map(|&(axis, _)| axis).collect::<Vec<_>>();
         match &stmt.op {
@@ -161,6 +184,7 @@ impl<'p> Survey<'_, 'p> {
                 ..
             } => {
                 add(self, *base, &moved(at), &mut waits);
+                first(self, *base, &mut waits);
                 at.iter()
                     .map(|(_, v)| v)
                     .chain([value])
@@ -169,6 +193,7 @@ impl<'p> Survey<'_, 'p> {
             }
             BulkOp::Update { table, at, value } => {
                 add(self, *table, &moved(at), &mut waits);
+                first(self, *table, &mut waits);
                 at.iter()
                     .map(|(_, v)| v)
                     .chain([value])
@@ -179,9 +204,9 @@ impl<'p> Survey<'_, 'p> {
             } if !leaf_loop(&stmt.op) => {
                 operands.iter().for_each(|&v| add(self, v, &[], &mut waits));
                 if let Combine::Custom { init, op } = combine {
-                    init.iter()
-                        .copied()
-                        .chain(op.free())
+                    init.iter().for_each(|&v| first(self, v, &mut waits));
+                    op.free()
+                        .into_iter()
                         .for_each(|v| add(self, v, &[], &mut waits));
                 }
             }
@@ -194,12 +219,13 @@ impl<'p> Survey<'_, 'p> {
                 let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
                 for value in stmt.op.operands().into_iter().chain(inside) {
                     let other = self.waits(value);
-                    for (&task, axes) in &other {
-                        let mut complete = axes.clone();
+                    for (&task, wait) in &other {
+                        let mut complete = wait.complete.clone();
                         for (&result, _) in self.task_of.iter().filter(|(_, t)| **t == task) {
                             complete.extend(without(self.facts.axes(result), &lanes));
                         }
-                        wait_for(&mut waits, &Waits::from([(task, complete)]), &[]);
+                        let other = Waits::from([(task, Wait::default())]);
+                        wait_for(&mut waits, &other, &complete);
                     }
                 }
             }
@@ -253,6 +279,18 @@ impl<'p> Survey<'_, 'p> {
     }
 }
 
+/// Axes along which a statement must proceed in order: also lanes of which a result does not know, for all of them write it.
+fn in_order(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
+    let mut axes = sequential(&stmt.op).to_vec();
+    if leaf_loop(&stmt.op) {
+        let lanes = facts.iteration(stmt);
+        for &result in &stmt.results {
+            axes.extend(without(&lanes, facts.axes(result)));
+        }
+    }
+    axes
+}
+
 /// The tasks of `block` inside the axes `open`. `deliveries` are made at its end; `finals` are values needed there.
 pub(super) fn tasks<'p>(
     facts: &Facts<'p>,
@@ -271,19 +309,28 @@ pub(super) fn tasks<'p>(
     let reads = |waits: Waits| {
         waits
             .into_iter()
-            .map(|(task, complete)| Read { task, complete })
+            .map(|(task, Wait { complete, first })| Read {
+                task,
+                complete,
+                first,
+            })
             .collect()
     };
-    for stmt in &block.stmts {
+    let own: Vec<&'p Stmt<Bulk>> = block
+        .stmts
+        .iter()
+        .filter(|stmt| !on_demand(&stmt.op) || facts.is_task(stmt.results[0]))
+        .collect();
+    // All of them are known before the first is looked at: a condition may wait for one that comes later.
+    for (task, stmt) in own.iter().enumerate() {
+        survey
+            .task_of
+            .extend(stmt.results.iter().map(|&result| (result, task)));
+    }
+    for stmt in own {
         let keep = on_demand(&stmt.op);
-        if keep && !facts.is_task(stmt.results[0]) {
-            continue;
-        }
         let mut waits = survey.statement_waits(stmt);
         let guard = survey.guard(stmt, &mut waits, list.len());
-        for &result in &stmt.results {
-            survey.task_of.insert(result, list.len());
-        }
         list.push(Task {
             kind: if keep {
                 Kind::Keep(stmt.results[0])
@@ -292,7 +339,7 @@ pub(super) fn tasks<'p>(
             },
             order: without(&facts.iteration(stmt), open),
             reduced: reduced(&stmt.op).to_vec(),
-            sequential: sequential(&stmt.op).to_vec(),
+            sequential: in_order(facts, stmt),
             guard,
             reads: reads(waits),
         });

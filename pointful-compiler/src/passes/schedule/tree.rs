@@ -130,7 +130,9 @@ impl Grower<'_, '_> {
                 let first = near.iter().map(|&(c, _)| c).max().unwrap_or(0);
                 (first..clusters.len()).find(|&c| {
                     matches!(clusters[c].key, NodeKind::If(g) if g == guard)
-                        && near.iter().all(|&(near, _)| near <= c)
+                        && near
+                            .iter()
+                            .all(|&(near, read)| near < c || (near == c && !read.first))
                 })
             } else {
                 (0..clusters.len())
@@ -205,6 +207,7 @@ impl Grower<'_, '_> {
             let other = &self.tasks[read.task];
             c < number
                 || (c == number
+                    && !read.first
                     && other.order.contains(&axis)
                     && !other.reduced.contains(&axis)
                     && !read.complete.contains(&axis))

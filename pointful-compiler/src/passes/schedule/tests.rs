@@ -1,0 +1,185 @@
+//! Programs that were scheduled wrongly once, made small.
+
+use super::schedule;
+use crate::eval::{Data, Inputs, run};
+use crate::ir::parse::parse;
+use crate::ir::stages::bulk::Bulk;
+use crate::ir::verify::verify;
+
+/// Checks that the kernels compute what the definitions do.
+fn check(text: &str, sizes: &[usize], params: Vec<Data>) {
+    let program = parse::<Bulk>(text).unwrap_or_else(|error| panic!("{error}"));
+    let kernels = schedule(&program);
+    verify(&kernels).unwrap_or_else(|error| panic!("{error}"));
+    let sizes = sizes.to_vec();
+    let inputs = Inputs { sizes, params };
+    let (expected, _) = run(&program, &inputs).unwrap_or_else(|error| panic!("{error}"));
+    let (found, _) = run(&kernels, &inputs).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn an_update_of_an_update_begins_with_all_of_it() {
+    let text = "
+axes a: 2, n: N
+fn f(x: i64[a, n], y: i64[n], i: idx<2>, j: idx<2>) -> i64[a, n] {
+  %0[a, n] = update x [a := i] y
+  %1[a, n] = update %0 [a := j] y
+  return %1[a, n]
+}";
+    for n in [0, 1, 2] {
+        let params = vec![
+            Data::i64s(&[2, n], (0..2 * n).map(|k| k as i64)),
+            Data::i64s(&[n], (0..n).map(|k| -(k as i64))),
+            Data::from(1usize),
+            Data::from(1usize),
+        ];
+        check(text, &[n], params);
+    }
+}
+
+#[test]
+fn what_begins_with_another_sum_comes_after_it_behind_one_condition() {
+    let text = "
+axes m: M, n: N
+fn f(c: bool, i: idx<M>, v: i64[n]) -> i64[m] {
+  %0 = const 0i64
+  %1[m] = scatter add %0 [m := i] over [n] v if c
+  %2[m] = scatter add %1 [m := i] over [n] v if c
+  %3[m] = select c, %2, %0
+  return %3[m]
+}";
+    for c in [false, true] {
+        let v = Data::i64s(&[3], [1, 2, 3]);
+        check(text, &[2, 3], vec![Data::from(c), Data::from(1usize), v]);
+    }
+}
+
+#[test]
+fn a_fold_may_begin_with_a_fold() {
+    let text = "
+axes k: K, a: n
+fn f(c: bool, x: f64[k], y: f64, n: usize) -> f64 {
+  %0 = reduce (y) [a] y { |%1, %2|
+    %3 = add %1, %2
+    yield %3
+  }
+  %4 = reduce (%0) [k] x { |%5, %6|
+    %7 = add %5, %6
+    yield %7
+  }
+  %8 = select c, y, %4
+  return %8
+}";
+    for c in [false, true] {
+        let x = Data::f64s(&[2], [1.0, 2.0]);
+        check(
+            text,
+            &[2],
+            vec![Data::from(c), x, Data::from(0.5f64), Data::from(3usize)],
+        );
+    }
+}
+
+#[test]
+fn a_condition_may_wait_for_a_later_loop() {
+    let text = "
+axes n: N, a: 3
+fn f(i: idx<N>, x: f64[n], y: f64, j: idx<N>) -> f64[a] {
+  %0[n] = update x [n := i] y
+  %1 = const 0i64
+  %2 = const false
+  %3 = while (%4 = %1) {
+    yield %2
+  } do { |%5|
+    yield %1
+  }
+  %6 = in_range N %3
+  %7 = gather %0 [n := j]
+  %8 = select %6, y, %7
+  return %8[a]
+}";
+    let x = Data::f64s(&[2], [1.0, 2.0]);
+    let params = vec![
+        Data::from(0usize),
+        x,
+        Data::from(5.0f64),
+        Data::from(1usize),
+    ];
+    check(text, &[2], params);
+}
+
+#[test]
+fn what_may_panic_stays_in_a_loop_that_may_not_run() {
+    let text = "
+axes n: N, m: M
+fn f(x: f64[n, m], y: f64, k: i64) -> f64 {
+  %0 = loop %1: m (%2 = y) {
+    %3 = wrap N k
+    %4 = gather x [n := %3, m := %1]
+    yield %4
+  }
+  return %0
+}";
+    for (n, m) in [(0, 0), (2, 0), (2, 3)] {
+        let x = Data::f64s(&[n, m], (0..n * m).map(|k| k as f64));
+        check(text, &[n, m], vec![x, Data::from(7.0f64), Data::from(5i64)]);
+    }
+}
+
+#[test]
+fn lanes_that_a_result_lacks_do_not_race() {
+    let text = "
+axes n: N, t: N
+fn f(k: i64) -> idx<N>[t] {
+  %0[t] = loop %1: t lanes [n] () {
+    %2 = wrap N k
+    yield; %2
+  }
+  return %0[t]
+}";
+    for n in [1, 2, 7] {
+        check(text, &[n], vec![Data::from(5i64)]);
+    }
+}
+
+#[test]
+fn what_a_guard_leaves_out_may_be_read_when_nobody_uses_it() {
+    let text = "
+axes n: N, a: k, t: N
+fn f(own x: f64[n], k: usize) -> f64[n] {
+  %0 = const 0usize
+  %1 = gt k, %0
+  %2 = const 0i32
+  %3[n] = loop %4: t (%5[n] = x) {
+    %6 = wrap N %2
+    %7 = gather x [n := %6]
+    %8[n] = update %5 [n := %4] %7
+    yield %8
+  } if %1
+  %9[n] = reduce min [a] %3
+  return %9[n]
+}";
+    for (n, k) in [(0, 0usize), (1, 0), (3, 0), (3, 2)] {
+        let x = Data::f64s(&[n], (0..n).map(|k| k as f64));
+        check(text, &[n], vec![x, Data::from(k)]);
+    }
+}
+
+#[test]
+fn elements_of_a_scan_that_are_arrays_need_not_be_stored() {
+    let text = "
+axes a: 2, b: 2, k: K
+fn f(x: i64, y: i64[k]) -> i64[k, a, b] {
+  %0[k, a, b] = scan (x) [k] y { |%1[a, b], %2[a, b]|
+    %3[a] = reduce add [b] %1
+    %4[a, b] = add %3, %2
+    yield %4
+  }
+  return %0[k, a, b]
+}";
+    for k in [0, 1, 3] {
+        let y = Data::i64s(&[k], (0..k).map(|k| k as i64));
+        check(text, &[k], vec![Data::from(1i64), y]);
+    }
+}
