@@ -18,10 +18,18 @@ enum Use {
     Add,
 }
 
+/// A use of a path. `at` are the variables that its leading indices are, as far as they are plain variables.
+#[derive(Debug)]
+struct Usage {
+    path: Path,
+    how: Use,
+    at: Vec<LocalId>,
+}
+
 /// The uses of variables in some part of a function.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
-    uses: Vec<(Path, Use)>,
+    uses: Vec<Usage>,
     declared: BTreeSet<LocalId>,
 }
 
@@ -30,7 +38,7 @@ impl Effects {
     /// The flag says that the part only adds to it, and does nothing else with it or with what overlaps it.
     pub(super) fn written(&self) -> Vec<(Path, bool)> {
         let mut found: Vec<(Path, bool)> = Vec::new();
-        for (path, how) in &self.uses {
+        for Usage { path, how, .. } in &self.uses {
             if *how == Use::Read || self.declared.contains(&path.0) {
                 continue;
             }
@@ -44,10 +52,24 @@ impl Effects {
             *added = self
                 .uses
                 .iter()
-                .filter(|(p, _)| covers(p, path) || covers(path, p))
-                .all(|(_, how)| *how == Use::Add);
+                .filter(|u| covers(&u.path, path) || covers(path, &u.path))
+                .all(|u| u.how == Use::Add);
         }
         found
+    }
+
+    /// Whether a table is used only where its leading indices are these variables, which are not assigned.
+    /// In a loop that binds them each iteration then has a part of the table to itself.
+    pub(super) fn owned(&self, path: &Path, members: &[LocalId]) -> bool {
+        path.1.is_empty()
+            && self
+                .uses
+                .iter()
+                .all(|u| u.path.0 != path.0 || u.at.starts_with(members))
+            && !self
+                .uses
+                .iter()
+                .any(|u| u.how != Use::Read && members.contains(&u.path.0))
     }
 
     /// Adds those of a block.
@@ -85,13 +107,51 @@ impl Effects {
 
     fn place(&mut self, place: &Place, how: Use) {
         let mut fields = Vec::new();
+        let mut lead = Vec::new();
         for step in &place.steps {
             match step {
                 Step::Field(k) => fields.push(*k),
-                Step::Index(_, indices) => self.all(indices),
+                Step::Index(_, indices) => {
+                    self.all(indices);
+                    lead.extend(indices);
+                }
             }
         }
-        self.uses.push(((place.local, fields), how));
+        let at = plain(lead.into_iter());
+        let path = (place.local, fields);
+        self.uses.push(Usage { path, how, at });
+    }
+
+    fn read(&mut self, path: Path) {
+        self.uses.push(Usage {
+            path,
+            how: Use::Read,
+            at: Vec::new(),
+        });
+    }
+
+    /// `t[i]…[j]` of a variable is a use of it there; of anything else, of all its parts.
+    fn index(&mut self, base: &Expr, indices: &[Expr]) {
+        let mut chain = vec![indices];
+        let mut root = base;
+        while let Kind::Index(inner, indices) = &root.kind {
+            chain.push(indices);
+            root = inner;
+        }
+        for indices in &chain {
+            self.all(*indices);
+        }
+        match &root.kind {
+            Kind::Local(local) => {
+                let at = plain(chain.into_iter().rev().flatten());
+                self.uses.push(Usage {
+                    path: (*local, Vec::new()),
+                    how: Use::Read,
+                    at,
+                });
+            }
+            _ => self.expr(root),
+        }
     }
 
     /// Adds those of an expression.
@@ -105,9 +165,9 @@ impl Effects {
             | Kind::SizeOf(_)
             | Kind::Accum(_)
             | Kind::Error => {}
-            Kind::Local(local) => self.uses.push(((*local, Vec::new()), Use::Read)),
+            Kind::Local(local) => self.read((*local, Vec::new())),
             Kind::Field(inner, _) => match field_path(expr) {
-                Some(path) => self.uses.push((path, Use::Read)),
+                Some(path) => self.read(path),
                 None => self.expr(inner),
             },
             Kind::Size(x)
@@ -131,7 +191,8 @@ impl Effects {
                     }
                 }
             }
-            Kind::Apply(f, args) | Kind::Method(_, f, args) | Kind::Index(f, args) => {
+            Kind::Index(base, indices) => self.index(base, indices),
+            Kind::Apply(f, args) | Kind::Method(_, f, args) => {
                 self.expr(f);
                 self.all(args);
             }
@@ -202,6 +263,16 @@ impl Effects {
             }
         }
     }
+}
+
+/// The leading indices that are plain variables.
+fn plain<'e>(indices: impl Iterator<Item = &'e Expr>) -> Vec<LocalId> {
+    indices
+        .map_while(|index| match &index.kind {
+            Kind::Local(local) => Some(*local),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Whether `inner` is `outer` or a part of it.

@@ -1,17 +1,18 @@
 //! `for` and `while`.
 //!
 //! A `for` is independent unless its body assigns a variable around it that it also reads: that one becomes a state.
-//! A variable that the body only adds to is accumulated.
+//! A variable that the body only adds to is accumulated. A table that the body uses at the loop's own indices only is taken apart:
+//! each iteration gets its part and gives back what it made of it, so that writing `t[i]` in a loop over `i` needs no order.
 
 use std::rc::Rc;
 
-use super::value::{Functions, Space, Val};
+use super::value::{Functions, Part, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
 use crate::ir::{Elem, Extent, Lit, Monoid, Scalar, SpanId, Type, ValueId};
 use crate::lower::effects::{Effects, Path};
-use crate::lower::hir::{Block, Expr, For, Over};
+use crate::lower::hir::{Block, Expr, For, LocalId, Over, Pattern};
 use crate::lower::types::{Set, Ty};
 use crate::ops::Prim;
 
@@ -67,28 +68,67 @@ impl<'a> Elab<'a> {
             .into_iter()
             .filter(|(path, _)| !self.accumulates(path))
             .partition(|(_, added)| *added && self.operators == 0);
-        let states: Vec<Path> = states.into_iter().map(|(path, _)| path).collect();
+        let members = match (&f.over, &source) {
+            (Over::Set, Source::Whole(_)) => bound(&f.pattern).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let (parts, states): (Vec<Path>, Vec<Path>) =
+            states.into_iter().map(|(path, _)| path).partition(|path| {
+                !members.is_empty() && effects.owned(path, &self.members_of(path, &members))
+            });
         for (path, _) in &added {
             let base = self.read(path, span)?;
             let accum = self.accum_from(Monoid::Add, &base, span)?;
             self.write(path, accum, span)?;
         }
+        let mut whole = Vec::new();
+        for path in &parts {
+            whole.push(match self.read(path, span)? {
+                Val::Part(part) => (*part).clone(),
+                val => Part {
+                    val,
+                    axes: 0,
+                    members: Vec::new(),
+                },
+            });
+        }
         let mut shape = None;
         let axes = source.axes();
         let mut indices = Vec::new();
-        let tables = self.nest(
+        let mut tables = self.nest(
             &axes,
             f.reverse,
             &states,
             &mut indices,
             span,
             &mut |s, at| {
+                for (path, outer) in parts.iter().zip(&whole) {
+                    let part = Part {
+                        val: s.select(&outer.val, at, span)?,
+                        axes: outer.axes + at.len(),
+                        members: [outer.members.as_slice(), &members].concat(),
+                    };
+                    s.write(path, Val::Part(Rc::new(part)), span)?;
+                }
                 let val = s.iteration(f, &source, at, span)?;
-                let leaves = s.leaves(&val, span)?;
+                let mut leaves = s.leaves(&val, span)?;
+                leaves.extend(s.state_leaves(&parts, span)?);
                 shape = Some(val);
                 Ok(leaves)
             },
         )?;
+        // What the iterations made of their parts comes last.
+        for (path, mut outer) in parts.iter().zip(whole).rev() {
+            let count = self.leaves(&outer.val, span)?.len();
+            let made = tables.split_off(tables.len().saturating_sub(count));
+            outer.val = self.rebuild(&outer.val, &mut made.into_iter());
+            let val = if outer.axes == 0 {
+                outer.val
+            } else {
+                Val::Part(Rc::new(outer))
+            };
+            self.write(path, val, span)?;
+        }
         for (path, _) in &added {
             if let Val::Accum(accum) = self.read(path, span)? {
                 let val = self.taken(&accum, span)?;
@@ -98,6 +138,14 @@ impl<'a> Elab<'a> {
         match shape {
             Some(shape) => Ok(self.rebuild(&shape, &mut tables.into_iter())),
             None => self.bug(span, "a loop without a body"),
+        }
+    }
+
+    /// The variables that must lead the indices of a table of which this loop takes a part.
+    fn members_of(&self, path: &Path, members: &[LocalId]) -> Vec<LocalId> {
+        match &self.frame.env[path.0.0 as usize] {
+            Some(Val::Part(part)) => [part.members.as_slice(), members].concat(),
+            _ => members.to_vec(),
         }
     }
 
@@ -508,5 +556,17 @@ impl<'a> Elab<'a> {
         self.set_states(states, &params, span)?;
         let results = run(self)?;
         self.end(results, say::escaping_range, span)
+    }
+}
+
+/// The variables that a pattern binds, if it does nothing else.
+fn bound(pattern: &Pattern) -> Option<Vec<LocalId>> {
+    match pattern {
+        Pattern::Bind(local) => Some(vec![*local]),
+        Pattern::Tuple(parts) => {
+            let parts: Option<Vec<Vec<LocalId>>> = parts.iter().map(bound).collect();
+            parts.map(|parts| parts.concat())
+        }
+        Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) | Pattern::Side(..) => None,
     }
 }

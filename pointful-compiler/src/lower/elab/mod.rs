@@ -20,10 +20,11 @@ mod value;
 mod word;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use proc_macro2::Span;
 
-use self::value::{Frame, Space, Val};
+use self::value::{Frame, Part, Space, Val};
 use super::hir::Function;
 use super::infer::Shared;
 use super::spans::Spans;
@@ -477,6 +478,7 @@ impl<'a> Elab<'a> {
                 }
             }
             Val::Extent(_) => {}
+            Val::Part(part) => self.collect(&part.val, out, span)?,
             Val::Closure(_) | Val::Function(_) | Val::Functions(_) => {
                 let span = self.at(span);
                 return self.fail(say::not_available(
@@ -503,6 +505,10 @@ impl<'a> Elab<'a> {
             Val::Tuple(parts) => {
                 Val::Tuple(parts.iter().map(|p| self.rebuild(p, leaves)).collect())
             }
+            Val::Part(part) => Val::Part(Rc::new(Part {
+                val: self.rebuild(&part.val, leaves),
+                ..(**part).clone()
+            })),
             other => other.clone(),
         }
     }
@@ -519,6 +525,10 @@ impl<'a> Elab<'a> {
     fn select(&mut self, val: &Val<'a>, indices: &[ValueId], span: SpanId) -> Run<Val<'a>> {
         if indices.is_empty() {
             return Ok(val.clone());
+        }
+        if let Val::Part(part) = val {
+            let rest = indices.get(part.axes..).unwrap_or_default();
+            return self.select(&part.val, rest, span);
         }
         if let Val::Functions(functions) = val {
             return self.select_function(functions, indices, span);

@@ -1,6 +1,8 @@
 //! Assignment.
 
-use super::value::{Accum, Val};
+use std::rc::Rc;
+
+use super::value::{Accum, Part, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
@@ -126,6 +128,30 @@ impl<'a> Elab<'a> {
         if indices.is_empty() {
             return self.write(path, new, span);
         }
+        if let Val::Part(part) = target {
+            let rest = indices.get(part.axes..).unwrap_or_default();
+            let val = self.replaced(&part.val, rest, new, span)?;
+            let part = Part {
+                val,
+                ..(**part).clone()
+            };
+            return self.write(path, Val::Part(Rc::new(part)), span);
+        }
+        let val = self.replaced(target, indices, new, span)?;
+        self.write(path, val, span)
+    }
+
+    /// Tables in which an element or sub-table is replaced.
+    fn replaced(
+        &mut self,
+        target: &Val<'a>,
+        indices: &[ValueId],
+        new: Val<'a>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        if indices.is_empty() {
+            return Ok(new);
+        }
         let before = self.leaves(target, span)?;
         let values = self.leaves(&new, span)?;
         let mut after = Vec::new();
@@ -138,8 +164,7 @@ impl<'a> Elab<'a> {
             };
             after.push(self.op(op, ty, span));
         }
-        let val = self.rebuild(target, &mut after.into_iter());
-        self.write(path, val, span)
+        Ok(self.rebuild(target, &mut after.into_iter()))
     }
 
     fn add_to(

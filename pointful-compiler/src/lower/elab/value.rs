@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::ir::{Extent, Monoid, Scalar, ValueId};
-use crate::lower::hir;
+use crate::lower::hir::{self, LocalId};
 use crate::lower::types::Set;
 
 /// What an expression is.
@@ -26,6 +26,8 @@ pub(super) enum Val<'a> {
     Option(Rc<Maybe<'a>>),
     /// A table of functions, as a function of the index.
     Functions(Rc<Functions<'a>>),
+    /// The part of a table that one iteration has to itself.
+    Part(Rc<Part<'a>>),
     /// An accumulator after `get()`.
     Spent,
 }
@@ -102,6 +104,17 @@ pub(super) struct Functions<'a> {
     pub(super) axes: usize,
     /// Indices given so far.
     pub(super) indices: Vec<ValueId>,
+}
+
+/// The part of a table that the current iteration of a loop, or of several, has to itself: it is used at their own indices only.
+#[derive(Clone, Debug)]
+pub(super) struct Part<'a> {
+    /// What stands at those indices now.
+    pub(super) val: Val<'a>,
+    /// How many leading indices are those of the loops around.
+    pub(super) axes: usize,
+    /// The variables of these loops.
+    pub(super) members: Vec<LocalId>,
 }
 
 /// An accumulator.

@@ -720,3 +720,77 @@ fn computed_lengths_are_anonymous_sets() {
         gives(source, &[3], &[m.into(), vector(&y)], &[want.into()]);
     }
 }
+
+#[test]
+fn a_loop_that_writes_its_own_elements_needs_no_order() {
+    let source = "fn own<N: IndexSet, M: IndexSet>(mut u: Table<(N, M), f64>, x: &Table<N, f64>) -> (Table<(N, M), f64>, Table<N, f64>, Table<N, f64>) {
+        let mut v = 0.0;
+        let mut out = x.clone();
+        for i in N.rev() { v = 0.5 * v + x[i]; out[i] = out[i] * 2.0 + v; }
+        let mut p = x.clone();
+        for i in N {
+            for j in M {
+                if u[i][j] > 0.0 { u[i][j] *= x[i]; } else { u[(i, j)] = p[i]; }
+                p[i] = p[i] * 0.5 + u[i][j];
+            }
+        }
+        (u, out, p)
+    }";
+    let lowered = lower_source(source).expect("a right program");
+    let text = crate::ir::print(&lowered.program);
+    assert!(!text.contains("update"), "{text}");
+    assert_eq!(text.matches("loop").count(), 2, "{text}");
+    for (n, m) in [(0, 2), (1, 0), (2, 7), (7, 3)] {
+        let (mut u, x) = (noise(n * m, 27), noise(n, 28));
+        let before = u.clone();
+        let (mut out, mut p, mut v) = (x.clone(), x.clone(), 0.0);
+        for i in (0..n).rev() {
+            v = 0.5 * v + x[i];
+            out[i] = out[i] * 2.0 + v;
+        }
+        for i in 0..n {
+            for j in 0..m {
+                let at = i * m + j;
+                if u[at] > 0.0 {
+                    u[at] *= x[i];
+                } else {
+                    u[at] = p[i];
+                }
+                p[i] = p[i] * 0.5 + u[at];
+            }
+        }
+        gives(
+            source,
+            &[n, m],
+            &[matrix(n, m, &before), vector(&x)],
+            &[matrix(n, m, &u), vector(&out), vector(&p)],
+        );
+    }
+}
+
+#[test]
+fn a_loop_that_looks_at_other_elements_goes_in_order() {
+    let source = "fn sweep<N: IndexSet>(mut u: Table<N, f64>, at: &Table<N, N>) -> (Table<N, f64>, Table<N, f64>) {
+        let mut w = u.clone();
+        for i in N { u[i] = u[i] + 0.5 * u.get(i - 1).unwrap_or(0.0); }
+        for i in N { w[at[i]] = w[i] * 0.5; }
+        (u, w)
+    }";
+    for n in SIZES {
+        let x = noise(n, 29);
+        let at: Vec<usize> = (0..n).map(|i| i * 3 % n).collect();
+        let (mut u, mut w) = (x.clone(), x.clone());
+        for i in 0..n {
+            u[i] += 0.5 * if i == 0 { 0.0 } else { u[i - 1] };
+        }
+        for i in 0..n {
+            w[at[i]] = w[i] * 0.5;
+        }
+        gives(
+            source,
+            &[n],
+            &[vector(&x), Data::usizes(&[n], at)],
+            &[vector(&u), vector(&w)],
+        );
+    }
+}
