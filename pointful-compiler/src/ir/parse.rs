@@ -2,6 +2,7 @@
 //!
 //! Values are numbered as the text numbers them. Types are not written but for parameters and buffers; they follow from the operations,
 //! by the same [typing](super::typing) that the verifier compares with.
+//! Sizes are those in the list that the text begins with; without one, those that it mentions, in that order.
 //! A statement's span is the number of its line.
 //! Text after `; error:` on a line is a remark for filetests and is skipped.
 
@@ -11,6 +12,7 @@ mod lexer;
 mod point;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,10 +23,9 @@ use super::print::Print;
 use super::typing::Typing;
 use super::verify::{Verify, VerifyError, verify};
 use super::{
-    AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SizeId, SpanId, Stage,
-    Stmt, Type, ValueId,
+    AxisId, Block, Elem, Extent, Operation, Program, Scalar, SizeId, SpanId, Stage, Stmt, Type,
+    ValueId,
 };
-use crate::ops::Prim;
 
 /// Why a text is not a program, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -138,6 +139,8 @@ pub struct Parser<S: Stage> {
     pub(crate) declared: Option<Type<S::Dim>>,
     /// The types that the function states for its results, each with the token that it begins at.
     stated: Vec<(usize, Type<S::Dim>)>,
+    /// Whether the text began with a list of its sizes, which is complete then.
+    sizes_listed: bool,
 }
 
 impl<S: Parse> Parser<S> {
@@ -152,6 +155,7 @@ impl<S: Parse> Parser<S> {
             axes: BTreeMap::new(),
             declared: None,
             stated: Vec::new(),
+            sizes_listed: false,
         };
         match parser.program() {
             Ok(()) => Ok(parser),
@@ -204,9 +208,10 @@ impl<S: Parse> Parser<S> {
         if self.accept("sizes") {
             self.list_until(None, |p| {
                 let name = p.word()?;
-                p.size(&name);
+                p.size(&name)?;
                 Ok(())
             })?;
+            self.sizes_listed = true;
         }
         S::parse_decls(self)?;
         self.expect("fn")?;
@@ -471,13 +476,17 @@ impl<S: Parse> Parser<S> {
 
     // Types.
 
-    fn size(&mut self, name: &str) -> SizeId {
+    /// A size by its name.
+    fn size(&mut self, name: &str) -> Parsed<SizeId> {
         if let Some(&size) = self.sizes.get(name) {
-            return size;
+            return Ok(size);
+        }
+        if self.sizes_listed {
+            return Err(format!("`{name}` is none of the sizes listed"));
         }
         let size = self.program.size(name);
         self.sizes.insert(name.to_string(), size);
-        size
+        Ok(size)
     }
 
     pub(crate) fn extent(&mut self) -> Parsed<Extent> {
@@ -487,10 +496,10 @@ impl<S: Parse> Parser<S> {
                 .map(Extent::Const)
                 .map_err(|_| "expected an extent".into()),
             Token::Value(name) => Ok(Extent::Value(self.named(&name))),
-            Token::Word(name) => Ok(match self.values.get(&name) {
-                Some(&value) => Extent::Value(value),
-                None => Extent::Size(self.size(&name)),
-            }),
+            Token::Word(name) => match self.values.get(&name) {
+                Some(&value) => Ok(Extent::Value(value)),
+                None => self.size(&name).map(Extent::Size),
+            },
             Token::Text(_) | Token::Punct(_) => Err("expected an extent".into()),
         }
     }
@@ -515,143 +524,5 @@ impl<S: Parse> Parser<S> {
             })?;
         }
         Ok(Type { elem, dims })
-    }
-
-    // Words.
-
-    pub(crate) fn lit(&mut self) -> Parsed<Lit> {
-        let negative = self.accept("-");
-        let text = match self.advance()? {
-            Token::Number(text) | Token::Word(text) => text,
-            Token::Value(_) | Token::Text(_) | Token::Punct(_) => {
-                return Err("expected a literal".into());
-            }
-        };
-        let bits = if text.starts_with("nan_") && self.accept("(") {
-            let digits = self.number()?;
-            self.expect(")")?;
-            Some(digits)
-        } else {
-            None
-        };
-        lexer::literal(negative, &text, bits.as_deref())
-            .ok_or_else(|| format!("`{text}` is no literal"))
-    }
-
-    fn number(&mut self) -> Parsed<String> {
-        match self.advance()? {
-            Token::Number(text) => Ok(text),
-            _ => Err("expected a number".into()),
-        }
-    }
-
-    pub(crate) fn text(&mut self) -> Parsed<String> {
-        match self.advance()? {
-            Token::Text(text) => Ok(text),
-            _ => Err("expected a text in quotes".into()),
-        }
-    }
-
-    pub(crate) fn peek_text(&self) -> bool {
-        matches!(self.token(), Some(Token::Text(_)))
-    }
-
-    pub(crate) fn monoid(&mut self) -> Parsed<Monoid> {
-        let word = self.word()?;
-        Monoid::from_name(&word).ok_or_else(|| format!("`{word}` is no monoid"))
-    }
-
-    /// A primitive that begins with this word, and its operands; `None` if it is not one.
-    pub(crate) fn prim(&mut self, word: &str) -> Parsed<Option<(Prim, Vec<ValueId>)>> {
-        let prim = match word {
-            "cast" => {
-                let to = self.word()?;
-                Prim::Cast(
-                    Scalar::from_name(&to).ok_or_else(|| format!("`{to}` is no scalar type"))?,
-                )
-            }
-            "check" => Prim::Check(self.extent()?),
-            "wrap" => Prim::Wrap(self.extent()?),
-            "clamp_to" => Prim::ClampTo(self.extent()?),
-            "mirror" => Prim::Mirror(self.extent()?),
-            "in_range" => Prim::InRange(self.extent()?),
-            "trust" => Prim::Trust(self.extent()?),
-            word => match Prim::from_name(word) {
-                Some(prim) => prim,
-                None => return Ok(None),
-            },
-        };
-        Ok(Some((prim, self.values()?)))
-    }
-
-    /// `%c, "message"`
-    pub(crate) fn assertion(&mut self) -> Parsed<(ValueId, String)> {
-        let cond = self.value()?;
-        self.expect(",")?;
-        Ok((cond, self.text()?))
-    }
-
-    pub(crate) fn unknown<T>(&self, word: &str) -> Parsed<T> {
-        Err(format!("`{word}` is no operation of {}", S::NAME))
-    }
-
-    pub(crate) fn word(&mut self) -> Parsed<String> {
-        match self.advance()? {
-            Token::Word(word) => Ok(word),
-            _ => Err("expected a name".into()),
-        }
-    }
-
-    /// The next token if it is a word or punctuation.
-    pub(crate) fn peek(&self) -> Option<&str> {
-        match self.token() {
-            Some(Token::Word(word)) => Some(word),
-            Some(Token::Punct(punct)) => Some(punct),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn accept(&mut self, word: &str) -> bool {
-        let found = self.peek() == Some(word);
-        self.next += usize::from(found);
-        found
-    }
-
-    pub(crate) fn expect(&mut self, word: &str) -> Parsed<()> {
-        if self.accept(word) {
-            return Ok(());
-        }
-        self.next += 1;
-        Err(format!("expected `{word}`"))
-    }
-
-    fn advance(&mut self) -> Parsed<Token> {
-        let token = self.token().cloned();
-        self.next += 1;
-        token.ok_or_else(|| "unexpected end".into())
-    }
-
-    pub(crate) fn list<T>(
-        &mut self,
-        mut item: impl FnMut(&mut Self) -> Parsed<T>,
-    ) -> Parsed<Vec<T>> {
-        let mut items = vec![item(self)?];
-        while self.accept(",") {
-            items.push(item(self)?);
-        }
-        Ok(items)
-    }
-
-    /// Items with commas between them, possibly none, up to `end`.
-    pub(crate) fn list_until(
-        &mut self,
-        end: Option<&str>,
-        mut item: impl FnMut(&mut Self) -> Parsed<()>,
-    ) -> Parsed<()> {
-        if end.is_some_and(|end| self.accept(end)) {
-            return Ok(());
-        }
-        self.list(&mut item)?;
-        end.map_or(Ok(()), |end| self.expect(end))
     }
 }

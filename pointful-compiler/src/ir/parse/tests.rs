@@ -204,3 +204,21 @@ fn stated_result_types_must_be_those_returned() {
     }
     assert!(parse::<Point>("fn f(x: f64) -> f64 {\n  return x\n}\n").is_ok());
 }
+
+#[test]
+fn a_list_of_sizes_is_complete() {
+    let body = "fn f(x: f64[N]) -> usize {\n  %0 = size M\n  return %0\n}\n";
+    let names = |text: &str| {
+        let program = parse::<Point>(text).map_err(|error| error.message)?;
+        Ok::<_, String>(program.sizes.into_iter().map(|size| size.name).collect())
+    };
+    assert_eq!(names(body), Ok(vec!["N".to_string(), "M".to_string()]));
+    assert_eq!(
+        names(&format!("sizes M, N\n{body}")),
+        Ok(vec!["M".to_string(), "N".to_string()])
+    );
+    assert_eq!(
+        names(&format!("sizes N\n{body}")),
+        Err("`M` is none of the sizes listed".to_string())
+    );
+}
