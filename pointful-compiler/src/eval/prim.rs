@@ -314,22 +314,23 @@ pub fn eval_prim(
 pub fn combine(monoid: Monoid, x: ScalarValue, y: ScalarValue) -> Result<ScalarValue, EvalError> {
     let truth = matches!(x, Bool(_));
     let prim = match monoid {
-        Monoid::Add if !truth => Prim::Add,
-        Monoid::Mul if !truth => Prim::Mul,
-        Monoid::Min if !truth => Prim::Min,
-        Monoid::Max if !truth => Prim::Max,
-        Monoid::And | Monoid::Min if truth => Prim::And,
-        Monoid::Or | Monoid::Max if truth => Prim::Or,
+        Monoid::Min if truth => Prim::And,
+        Monoid::Max if truth => Prim::Or,
+        Monoid::And | Monoid::Or if !truth => return Err(no_monoid(monoid, x)),
         Monoid::Add | Monoid::Mul | Monoid::Min | Monoid::Max | Monoid::And | Monoid::Or => {
-            return Err(EvalError::bug(format!(
-                "`{}` is no monoid on {}",
-                monoid.name(),
-                x.scalar().name()
-            )));
+            Prim::combining(monoid)
         }
     };
     let no_extents = |_| Err(EvalError::bug("a monoid has no extents"));
     eval_prim(prim, &[x, y], &no_extents)
+}
+
+fn no_monoid(monoid: Monoid, x: ScalarValue) -> EvalError {
+    EvalError::bug(format!(
+        "`{}` is no monoid on {}",
+        monoid.name(),
+        x.scalar().name()
+    ))
 }
 
 /// The identity of a monoid on elements of this machine type.

@@ -1,6 +1,6 @@
 //! Primitives: functions from scalars to a scalar that every stage knows by name.
 
-use crate::ir::{Elem, Extent, Scalar};
+use crate::ir::{Elem, Extent, Monoid, Scalar};
 
 /// Why a primitive cannot be applied to operands of these types.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -233,6 +233,18 @@ impl Prim {
             self,
             Self::Add | Self::Mul | Self::And | Self::Or | Self::Xor | Self::Eq | Self::Ne
         )
+    }
+
+    /// The primitive that combines two values of a monoid.
+    pub fn combining(monoid: Monoid) -> Self {
+        match monoid {
+            Monoid::Add => Self::Add,
+            Monoid::Mul => Self::Mul,
+            Monoid::Min => Self::Min,
+            Monoid::Max => Self::Max,
+            Monoid::And => Self::And,
+            Monoid::Or => Self::Or,
+        }
     }
 
     /// The extent that it carries.

@@ -5,7 +5,7 @@ use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::KernelOp;
-use crate::ir::{AxisId, Block, Elem, Lit, Operation, Scalar, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Operation, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl<'p> Builder<'p> {
@@ -86,17 +86,53 @@ impl<'p> Builder<'p> {
                 let (value, _) = self.eval(operands[0]);
                 let place = &places[0];
                 let indices = self.indices(&place.dims);
-                self.run(KernelOp::Combine {
-                    monoid: *monoid,
-                    place: place.id,
-                    indices,
-                    value,
-                });
+                let result = region.tasks.list[task].results()[0];
+                self.combine_one(result, *monoid, place, indices, value);
             }
             Combine::ArgMin => self.extremum(&places, axes[0], operands[0], Prim::Lt),
             Combine::ArgMax => self.extremum(&places, axes[0], operands[0], Prim::Gt),
             Combine::Custom { op, .. } => self.apply(&places, op, operands),
         }
+    }
+
+    /// Combines one value into the place of `result`.
+    pub(super) fn combine_one(
+        &mut self,
+        result: ValueId,
+        monoid: Monoid,
+        place: &Place,
+        indices: Vec<ValueId>,
+        value: ValueId,
+    ) {
+        // Kernels only store into what was made outside them; a private copy has another name than the place.
+        let shared = matches!(
+            (self.location(result), self.kernel),
+            (Some(&Location::Buffer { buffer, depth, .. }), Some(kernel))
+                if buffer == place.id && depth < kernel
+        );
+        if !shared {
+            self.run(KernelOp::Combine {
+                monoid,
+                place: place.id,
+                indices,
+                value,
+            });
+            return;
+        }
+        let depth = self.depth();
+        let elem = self.out.elem(place.id);
+        let load = KernelOp::Load {
+            buffer: place.id,
+            indices: indices.clone(),
+        };
+        let before = self.scalar(depth, load, elem, None);
+        let prim = KernelOp::Prim(Prim::combining(monoid), vec![before, value]);
+        let value = self.scalar(depth, prim, elem, None);
+        self.run(KernelOp::Store {
+            buffer: place.id,
+            indices,
+            value,
+        });
     }
 
     /// Takes the current element if there was none yet, if it is better, or if only the best so far is not a number.

@@ -529,12 +529,7 @@ impl<'p> Builder<'p> {
                 self.masked(*mask, |this| {
                     let indices = this.indices_at(&place.dims, at);
                     let (value, _) = this.eval(*value);
-                    this.run(KernelOp::Combine {
-                        monoid,
-                        place: place.id,
-                        indices,
-                        value,
-                    });
+                    this.combine_one(stmt.results[0], monoid, &place, indices, value);
                 });
             }
             BulkOp::Update { at, value, .. } => {

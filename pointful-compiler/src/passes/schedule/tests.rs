@@ -183,3 +183,23 @@ fn f(x: i64, y: i64[k]) -> i64[k, a, b] {
         check(text, &[k], vec![Data::from(1i64), y]);
     }
 }
+
+#[test]
+fn a_kernel_stores_into_what_is_outside() {
+    let text = "
+axes m: M, n: N, k: N
+fn f(i: idx<M>, y: i64, x: i64[m]) -> i64[n, m] {
+  %0 = const false
+  %1[n] = while (%2[n] = y) {
+    yield %0
+  } do { |%3[n]|
+    yield y
+  }
+  %4[n, m] = scatter min x [m := i] over [k] %1
+  return %4[n, m]
+}";
+    for n in [0, 1, 3] {
+        let x = Data::i64s(&[2], [1, 9]);
+        check(text, &[2, n], vec![Data::from(1usize), Data::from(4i64), x]);
+    }
+}
