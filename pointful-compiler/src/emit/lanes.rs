@@ -6,20 +6,24 @@
 //! and what does not fill the lanes follows one by one.
 //!
 //! ```text
-//! for k in 0..n {                       let mut k_from = 0;
-//!     s = s + x[k] * x[k];              if n >= 16 {
-//! }                                         let mut s_lanes = [0.0; 16];
-//!                                           while n - k_from >= 16 {
-//!                              ▶                for lane in 0..16 {
-//!                                                   let k = k_from + lane;
-//!                                                   s_lanes[lane] = s_lanes[lane] + x[k] * x[k];
-//!                                               }
-//!                                               k_from += 16;
-//!                                           }
-//!                                           s = s + fold_lanes(s_lanes, add);
-//!                                       }
-//!                                       for k in k_from..n { s = s + x[k] * x[k]; }
+//! for k in 0..n {              let mut k_from = 0;
+//!     s += x[k] * x[k];        if n - k_from >= 64 {
+//! }                                let mut s_lanes = [0.0; 16];
+//!                                  while n - k_from >= 16 {
+//!                     ▶                for lane in 0..16 {
+//!                                          let k = k_from + lane;
+//!                                          s_lanes[lane] += x[k] * x[k];
+//!                                      }
+//!                                      k_from += 16;
+//!                                  }
+//!                                  s += fold_lanes(s_lanes, |x, y| x + y);
+//!                              }
+//!                              if n - k_from >= 8 { … the same with 4 lanes … }
+//!                              for k in k_from..n { s += x[k] * x[k]; }
 //! ```
+//!
+//! Many lanes hide how long an addition takes but have to be folded, which is more work than it saves in a short loop; so
+//! there is a second loop with a quarter of the lanes for short loops and for what the first leaves.
 //!
 //! The iterations still run in order, so whatever else the body does means the same as before; only the reductions are
 //! associated differently, and always in the same way. It pays where the body becomes vector instructions:
@@ -48,8 +52,16 @@ const MANY_OPERATIONS: usize = 24;
 pub(super) struct Plan {
     /// The reductions: the place outside the loop, and how values are combined into it.
     reductions: Vec<(ValueId, Monoid)>,
-    /// The number of lanes.
-    count: u64,
+    /// Numbers of lanes, the larger first.
+    widths: Vec<Width>,
+}
+
+/// A number of lanes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Width {
+    lanes: u64,
+    /// How many iterations there have to be.
+    from: u64,
 }
 
 /// Whether and how a loop over `extent` is split into lanes.
@@ -119,11 +131,21 @@ pub(super) fn plan(
         .map(|&(place, _)| unit.scalar(place).bytes())
         .max()?;
     let crowded = reductions.len() > MANY_REDUCTIONS || operations > MANY_OPERATIONS;
-    let count = BYTES / widest.max(4) / if crowded { 2 } else { 1 };
-    match extent {
-        Extent::Const(number) if number < count => None,
-        Extent::Const(_) | Extent::Size(_) | Extent::Value(_) => Some(Plan { reductions, count }),
-    }
+    let most = BYTES / widest.max(4) / if crowded { 2 } else { 1 };
+    let widths = [
+        Width {
+            lanes: most,
+            from: 4 * most,
+        },
+        Width {
+            lanes: most / 4,
+            from: most / 2,
+        },
+    ]
+    .into_iter()
+    .filter(|width| !matches!(extent, Extent::Const(length) if length < width.from))
+    .collect::<Vec<_>>();
+    (!widths.is_empty()).then_some(Plan { reductions, widths })
 }
 
 /// The lanes of a place.
@@ -140,9 +162,31 @@ pub(super) fn emit(
     start: &TokenStream,
     stop: &TokenStream,
 ) -> TokenStream {
-    let unit = emit.unit;
-    let count = usize_literal(plan.count);
     let from = ident(&format!("{index}_from"));
+    let loops: TokenStream = plan
+        .widths
+        .iter()
+        .map(|&width| in_lanes(emit, plan, width, (index, &from), body, stop))
+        .collect();
+    let rest = emit.block(body);
+    tokens! {
+        let mut #from = #start;
+        #loops
+        for #index in #from..#stop { #rest }
+    }
+}
+
+/// As many iterations as fill lanes of this number.
+fn in_lanes(
+    emit: &mut Body<'_>,
+    plan: &Plan,
+    width: Width,
+    (index, from): (&Ident, &Ident),
+    body: &Block<Kernels>,
+    stop: &TokenStream,
+) -> TokenStream {
+    let unit = emit.unit;
+    let (count, least) = (usize_literal(width.lanes), usize_literal(width.from));
     let declared = plan.reductions.iter().map(|&(place, monoid)| {
         let lanes = name(unit, place);
         let identity = scalar::literal(monoid.identity(unit.scalar(place)));
@@ -150,32 +194,28 @@ pub(super) fn emit(
     });
     emit.in_lanes
         .extend(plan.reductions.iter().map(|(place, _)| *place));
-    let in_lanes = emit.block(body);
+    let inner = emit.block(body);
     for (place, _) in &plan.reductions {
         emit.in_lanes.remove(place);
     }
     let folded = plan.reductions.iter().map(|&(place, monoid)| {
         let lanes = name(unit, place);
-        let element = unit.scalar(place);
-        let operator = operator(monoid, element);
+        let operator = operator(monoid, unit.scalar(place));
         emit.combine(monoid, place, &[], &tokens!(fold_lanes(#lanes, #operator)))
     });
     let (declared, folded): (TokenStream, TokenStream) = (declared.collect(), folded.collect());
-    let rest = emit.block(body);
     tokens! {
-        let mut #from = #start;
-        if #stop - #from >= #count {
+        if #stop - #from >= #least {
             #declared
             while #stop - #from >= #count {
                 for lane in 0..#count {
                     let #index = #from + lane;
-                    #in_lanes
+                    #inner
                 }
                 #from += #count;
             }
             #folded
         }
-        for #index in #from..#stop { #rest }
     }
 }
 

@@ -76,12 +76,7 @@ pub(super) fn plan(
         .map(|&value| unit.scalar(value).bytes())
         .max()?
         .max(4);
-    let variables = look
-        .kept
-        .iter()
-        .filter(|&&value| unit.kind(value) == PlaceKind::Var)
-        .count();
-    let widths = if variables > 1 {
+    let widths = if look.kept.len() > 1 {
         vec![FEW_BYTES / widest]
     } else {
         vec![BYTES / widest, FEW_BYTES / widest]
@@ -370,7 +365,10 @@ impl Strip<'_> {
                     segment.clear();
                     let unit = emit.unit;
                     let (index, stop) = (unit.names.value(body.params[0]), unit.extent(*extent));
+                    // The lanes are vectors already. Where it could, the optimiser would rather make vectors of
+                    // iterations, with gathers; it does not look beyond this.
                     let inner = self.block(emit, body);
+                    let inner = tokens!(#inner ::core::hint::black_box(()););
                     emitted.extend(if *reverse {
                         tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner })
                     } else {
