@@ -125,6 +125,7 @@ impl<'a, S: Flow> Marks<'a, S> {
     }
 
     fn roots(&mut self) {
+        self.values(S::result_extents(self.program));
         for k in 0..self.program.body.results.len() {
             self.value(self.program.body.results[k]);
         }

@@ -56,6 +56,9 @@ pub(crate) trait Flow: Typing {
     /// The computed extents in the type of a value.
     fn type_extents(program: &Program<Self>, value: ValueId) -> Vec<ValueId>;
 
+    /// The computed extents that say what shape the function's results have.
+    fn result_extents(program: &Program<Self>) -> Vec<ValueId>;
+
     /// Calls `visit` with each computed extent in types and declarations.
     fn for_each_declared_extent_mut(
         program: &mut Program<Self>,
@@ -210,6 +213,13 @@ impl Flow for Point {
         elem_extent(ty.elem).into_iter().chain(dims).collect()
     }
 
+    fn result_extents(program: &Program<Point>) -> Vec<ValueId> {
+        let results = program.body.results.iter();
+        results
+            .flat_map(|&result| Self::type_extents(program, result))
+            .collect()
+    }
+
     fn for_each_declared_extent_mut(
         program: &mut Program<Point>,
         visit: &mut dyn FnMut(&mut ValueId),
@@ -270,10 +280,9 @@ impl Flow for Point {
 /// The axes that an operation names.
 fn named_axes(op: &BulkOp) -> Vec<AxisId> {
     match op {
-        BulkOp::Iota(axis)
-        | BulkOp::Pack { axis, .. }
-        | BulkOp::Scan { axis, .. }
-        | BulkOp::Loop { axis, .. } => vec![*axis],
+        BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => vec![*axis],
+        BulkOp::Loop { axis, lanes, .. } => [&[*axis], lanes.as_slice()].concat(),
+        BulkOp::While { lanes, .. } => lanes.clone(),
         BulkOp::Reduce { axes, .. } => axes.clone(),
         BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => {
             at.iter().map(|&(axis, _)| axis).collect()
@@ -287,8 +296,7 @@ fn named_axes(op: &BulkOp) -> Vec<AxisId> {
         | BulkOp::Size(_)
         | BulkOp::Map(..)
         | BulkOp::Select(..)
-        | BulkOp::Assert { .. }
-        | BulkOp::While { .. } => Vec::new(),
+        | BulkOp::Assert { .. } => Vec::new(),
     }
 }
 
@@ -398,6 +406,12 @@ impl Flow for Bulk {
         elem_extent(ty.elem)
             .into_iter()
             .chain(axes.filter_map(computed))
+            .collect()
+    }
+
+    fn result_extents(program: &Program<Bulk>) -> Vec<ValueId> {
+        let axes = program.decls.results.iter().flatten();
+        axes.filter_map(|axis| computed(program.decls.axes[axis.0 as usize].extent))
             .collect()
     }
 

@@ -25,3 +25,34 @@ pub struct Pass<A: Stage, B: Stage = A> {
     /// The pass itself.
     pub run: fn(&Program<A>) -> Program<B>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{bulk, cse, dce, simplify};
+    use crate::testing::{check_between, check_pass};
+
+    #[test]
+    fn random_programs_are_lifted() {
+        check_pass(300, bulk);
+    }
+
+    #[test]
+    fn random_programs_are_tidied_in_point() {
+        check_pass(300, simplify);
+        check_pass(300, cse);
+        check_pass(300, dce);
+    }
+
+    #[test]
+    fn random_programs_are_tidied_in_bulk() {
+        check_between(300, bulk, simplify);
+        check_between(300, bulk, cse);
+        check_between(300, bulk, dce);
+    }
+
+    #[test]
+    fn random_programs_are_tidied_throughout() {
+        let point = |p: &_| dce(&cse(&simplify(p)));
+        check_between(300, point, |p| dce(&cse(&simplify(&bulk(p)))));
+    }
+}

@@ -117,15 +117,20 @@ impl Lift<'_> {
         let value = self.aligned(&value, &want);
         let depth = self.scopes.len();
         let base = self.frames[self.frames.len() - 1].base_scope.max(scope_at);
-        let mut mask = (depth > base).then(|| self.scope_guard(depth - 1));
+        let scope = (depth > base).then(|| self.scope_guard(depth - 1));
         // What is unspecified because a loop that is over was empty cannot be accumulated, whatever the condition says by now.
-        let taint = self.taint_of(at.iter().map(|&(_, e)| e).chain([value]));
+        let operands = at.iter().map(|&(_, e)| e).chain([value]).chain(scope);
+        let taint = self.taint_of(operands);
         let open: Vec<Extent> = self.open.iter().map(|&a| self.axis_extent(a)).collect();
+        let mut mask = None;
         for extent in taint.nonempty {
             if !open.contains(&extent) {
                 let nonempty = self.nonempty(extent);
                 mask = Some(self.conjunction(mask, nonempty));
             }
+        }
+        if let Some(scope) = scope {
+            mask = Some(self.conjunction(mask, scope));
         }
         self.contribute(Pending {
             acc,

@@ -536,20 +536,27 @@ impl<'a> Lift<'a> {
 
     /// The guard that a statement needs if it reads what is unspecified in this way.
     pub(super) fn guarded(&mut self, level: usize, mut taint: Taint, axes: &AxisSet) -> Placement {
-        let mut guard = None;
+        let mut scope = None;
         let mut own = axes.clone();
         if taint.depth > self.frames[level].base_scope {
-            let scope = self.scope_guard(taint.depth - 1);
-            own.extend(self.axes_of(scope));
-            guard = Some(scope);
+            let entered = self.scope_guard(taint.depth - 1);
+            own.extend(self.axes_of(entered));
+            // Whether a branch is taken may itself be unspecified.
+            let unspecified = &self.info[entered.index()].taint.nonempty;
+            taint.nonempty.extend(unspecified);
+            scope = Some(entered);
         }
         let own: BTreeSet<Extent> = own.iter().map(|&axis| self.axis_extent(axis)).collect();
         taint
             .nonempty
             .retain(|extent| !own.contains(extent) && !matches!(extent, Extent::Const(1..)));
+        let mut guard = None;
         for &extent in &taint.nonempty {
             let nonempty = self.nonempty(extent);
             guard = Some(self.conjunction(guard, nonempty));
+        }
+        if let Some(scope) = scope {
+            guard = Some(self.conjunction(guard, scope));
         }
         Placement {
             level,

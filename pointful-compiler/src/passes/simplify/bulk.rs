@@ -1,9 +1,11 @@
 //! Rules on arrays and guards in Bulk.
 
+use std::collections::BTreeSet;
+
 use super::context::Context;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Elem, Extent, Lit, Operation, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl Simplify for Bulk {
@@ -71,6 +73,12 @@ impl Simplify for Bulk {
         Vec::new()
     }
 
+    fn pinned(body: &Block<Bulk>, program: &Program<Bulk>) -> BTreeSet<ValueId> {
+        let mut pinned = BTreeSet::new();
+        pin(body, program, &mut pinned);
+        pinned
+    }
+
     /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.
     fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
         if let Some(guard) = stmt.guard
@@ -84,6 +92,40 @@ impl Simplify for Bulk {
             .into_iter()
             .any(|v| context.is_guarded(v));
         reads_guarded || !is_total(context, &stmt.op)
+    }
+}
+
+/// Finds what operations that may panic are computed from, walking backwards.
+fn pin(block: &Block<Bulk>, program: &Program<Bulk>, pinned: &mut BTreeSet<ValueId>) {
+    for stmt in block.stmts.iter().rev() {
+        let panics = match &stmt.op {
+            BulkOp::Assert { .. } => true,
+            BulkOp::Map(prim, args) => {
+                let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
+                matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
+            }
+            BulkOp::Reduce { combine, .. } => {
+                matches!(combine, Combine::ArgMin | Combine::ArgMax)
+            }
+            // What these have lanes for is written down.
+            BulkOp::Scan { .. } | BulkOp::Loop { .. } | BulkOp::While { .. } => false,
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. } => false,
+        };
+        if panics || stmt.results.iter().any(|result| pinned.contains(result)) {
+            pinned.extend(stmt.op.operands());
+            pinned.extend(stmt.guard);
+            pinned.extend(stmt.op.blocks().into_iter().flat_map(|b| &b.results));
+        }
+        for inner in stmt.op.blocks() {
+            pin(inner, program, pinned);
+        }
     }
 }
 

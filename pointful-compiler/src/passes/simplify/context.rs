@@ -1,7 +1,9 @@
 //! What a rule can see: the definitions of operands, and what is known of them.
 
+use std::collections::BTreeSet;
+
 use super::{Scalar, Simplify};
-use crate::ir::{self, Elem, Extent, Lit, Program, SpanId, Stmt, Type, ValueId};
+use crate::ir::{self, Block, Elem, Extent, Lit, Program, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
 /// What a scalar rule answers: an expression over values that are there already.
@@ -19,6 +21,15 @@ impl Rewrite {
     /// A primitive of values.
     pub(crate) fn prim(prim: Prim, args: &[ValueId]) -> Self {
         Self::Prim(prim, args.iter().copied().map(Self::Value).collect())
+    }
+
+    /// The values in it.
+    pub(crate) fn leaves(&self, leaves: &mut Vec<ValueId>) {
+        match self {
+            Self::Value(value) => leaves.push(*value),
+            Self::Const(_) => {}
+            Self::Prim(_, args) => args.iter().for_each(|arg| arg.leaves(leaves)),
+        }
     }
 
     /// The element type.
@@ -44,16 +55,20 @@ pub(crate) struct Context<'a, S: Simplify> {
     guarded: Vec<bool>,
     /// The value that each sub-table of a table is, if they are all the same.
     same: Vec<Option<ValueId>>,
+    /// What must keep its axes, see [`Simplify::pinned`].
+    pinned: BTreeSet<ValueId>,
 }
 
 impl<'a, S: Simplify> Context<'a, S> {
-    pub(super) fn new(program: &'a mut Program<S>) -> Self {
+    pub(super) fn new(program: &'a mut Program<S>, body: &Block<S>) -> Self {
         let count = program.values.len();
+        let pinned = S::pinned(body, program);
         Self {
             program,
             defs: vec![None; count],
             guarded: vec![false; count],
             same: vec![None; count],
+            pinned,
         }
     }
 
@@ -77,6 +92,20 @@ impl<'a, S: Simplify> Context<'a, S> {
         {
             self.defs[result.index()] = Some((stmt.op.clone(), stmt.guard));
         }
+    }
+
+    /// Whether a value may be replaced by something with these axes.
+    pub(crate) fn may_have_axes(&self, value: ValueId, axes: &[S::Dim]) -> bool {
+        let dims = &self.program.ty(value).dims;
+        !S::WRITES_DIMS
+            || !self.pinned.contains(&value)
+            || dims.iter().all(|dim| axes.contains(dim))
+    }
+
+    /// The axes of values.
+    pub(crate) fn axes(&self, values: &[ValueId]) -> Vec<S::Dim> {
+        let dims = |value: &ValueId| self.program.ty(*value).dims.iter().copied();
+        values.iter().flat_map(dims).collect()
     }
 
     /// The operation that defines a value.

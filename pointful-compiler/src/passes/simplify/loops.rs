@@ -1,20 +1,31 @@
 //! States that are handed on unchanged are no states.
 
+use super::Simplify;
+use super::context::Context;
 use crate::ir::{Operation, Stmt, ValueId};
 use crate::passes::flow::{Flow, Slots};
 use crate::passes::subst::Subst;
 
 /// The states of a loop whose next value is their value.
-pub(super) fn invariant<S: Flow>(stmt: &Stmt<S>) -> Option<Vec<usize>> {
+pub(super) fn invariant<S: Simplify>(stmt: &Stmt<S>, context: &Context<'_, S>) -> Vec<usize> {
     let Slots::States { states, indices } = S::slots(&stmt.op) else {
-        return None;
+        return Vec::new();
     };
-    let blocks = stmt.op.blocks();
-    let body = blocks.last()?;
-    let unchanged: Vec<usize> = (0..states)
+    let (blocks, init) = (stmt.op.blocks(), stmt.op.operands());
+    let Some(body) = blocks.last() else {
+        return Vec::new();
+    };
+    (0..states)
         .filter(|&k| body.results[k] == body.params[k + indices])
-        .collect();
-    (!unchanged.is_empty()).then_some(unchanged)
+        .filter(|&k| {
+            let mut places: Vec<ValueId> = blocks.iter().map(|b| b.params[k + indices]).collect();
+            places.push(stmt.results[k]);
+            let axes = context.axes(&init[k..=k]);
+            places
+                .iter()
+                .all(|&place| context.may_have_axes(place, &axes))
+        })
+        .collect()
 }
 
 /// Makes states free: what reads them, inside and after the loop, reads the initial value.

@@ -13,7 +13,8 @@
 //!
 //! A rule on floats holds for every bit pattern but the payload of a NaN: `x * 1` is `x`, but `x * 0` and `x + 0.0` stay.
 //! What may panic is only ever replaced by what provably would not have. In Bulk, a value may be replaced by one with fewer axes,
-//! since that is the same along the others; types are brought up to date as the walk goes on.
+//! since that is the same along the others; types are brought up to date after each walk. But what may panic does so at each point of its
+//! axes, and nowhere if one of them is empty: what it has its axes from keeps them.
 //!
 //! # Before and after
 //!
@@ -37,6 +38,8 @@ mod fold;
 mod index;
 mod loops;
 mod point;
+
+use std::collections::BTreeSet;
 
 use self::context::{Context, Rewrite};
 use super::Pass;
@@ -71,7 +74,7 @@ pub fn simplify<S: Simplify>(program: &Program<S>) -> Program<S> {
     for _ in 0..MOST_WALKS {
         let mut body = std::mem::take(&mut out.body);
         let mut walk = Walk {
-            context: Context::new(&mut out),
+            context: Context::new(&mut out, &body),
             subst: Subst::new(),
             changed: false,
         };
@@ -126,6 +129,8 @@ pub(crate) trait Simplify: Flow {
     fn rewrite(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> Answer<Self>;
     /// Tables whose sub-tables are all the same value, which is bound outside the statement.
     fn uniform(stmt: &Stmt<Self>) -> Vec<(ValueId, ValueId)>;
+    /// What must keep its axes, because an operation that may panic, and that must not where an axis is empty, has them from it.
+    fn pinned(body: &Block<Self>, program: &Program<Self>) -> BTreeSet<ValueId>;
     /// Whether a guard is still needed.
     fn needs_guard(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> bool;
 }
@@ -160,7 +165,8 @@ impl<S: Simplify> Walk<'_, S> {
                 return self.replace(&stmt, &block.results);
             }
         }
-        if let Some(states) = loops::invariant(&stmt) {
+        let states = loops::invariant(&stmt, &self.context);
+        if !states.is_empty() {
             loops::free(&mut stmt, &states, &mut self.subst);
             self.changed = true;
         }
@@ -169,7 +175,7 @@ impl<S: Simplify> Walk<'_, S> {
         }
         self.changed |= branches::merge(&mut stmt, &mut self.subst);
         loop {
-            if stmt.guard.is_some() && !S::needs_guard(&self.context, &stmt) {
+            if stmt.guard.is_some() && !self.needs_guard(&stmt) {
                 stmt.guard = None;
                 self.changed = true;
                 continue;
@@ -184,6 +190,17 @@ impl<S: Simplify> Walk<'_, S> {
         }
         self.context.define(&stmt);
         out.push(stmt);
+    }
+
+    fn needs_guard(&self, stmt: &Stmt<S>) -> bool {
+        let operands = stmt.op.operands();
+        S::needs_guard(&self.context, stmt)
+            || !self.may_have_axes(stmt, &self.context.axes(&operands))
+    }
+
+    fn may_have_axes(&self, stmt: &Stmt<S>, axes: &[S::Dim]) -> bool {
+        let mut results = stmt.results.iter();
+        results.all(|&result| self.context.may_have_axes(result, axes))
     }
 
     fn change(&mut self, stmt: &mut Stmt<S>, op: S::Op) {
@@ -202,6 +219,12 @@ impl<S: Simplify> Walk<'_, S> {
         if let Scalar::Prim(prim, args) = S::scalar(&stmt.op)
             && let Some(rewrite) = primitive(&self.context, prim, args)
         {
+            let mut leaves = Vec::new();
+            rewrite.leaves(&mut leaves);
+            if !self.may_have_axes(stmt, &self.context.axes(&leaves))
+            {
+                return Answer::Keep;
+            }
             return match rewrite {
                 Rewrite::Value(value) => Answer::Values(vec![value]),
                 rewrite => Answer::Op(self.build(rewrite, stmt, out)),
@@ -213,7 +236,20 @@ impl<S: Simplify> Walk<'_, S> {
                 i128::from(n),
             )));
         }
-        S::rewrite(&self.context, stmt)
+        let answer = S::rewrite(&self.context, stmt);
+        let axes = match &answer {
+            Answer::Keep | Answer::Block(_) => return answer,
+            Answer::Values(values) => self.context.axes(values),
+            Answer::Op(op) => {
+                let types = S::types(self.context.program, op, None).unwrap_or_default();
+                types.into_iter().flat_map(|ty| ty.dims).collect()
+            }
+        };
+        if self.may_have_axes(stmt, &axes) {
+            answer
+        } else {
+            Answer::Keep
+        }
     }
 
     /// The operation that a rewrite is; operands that are not there yet are defined before it.

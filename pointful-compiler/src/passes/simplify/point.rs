@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::context::Context;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Lit, Stmt, ValueId};
+use crate::ir::{Block, Lit, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl Simplify for Point {
@@ -112,6 +112,11 @@ impl Simplify for Point {
             .copied()
             .zip(body.results.iter().copied());
         tables.filter(|(_, value)| !bound.contains(value)).collect()
+    }
+
+    /// Nothing in Point has axes that it does not say.
+    fn pinned(_: &Block<Point>, _: &Program<Point>) -> BTreeSet<ValueId> {
+        BTreeSet::new()
     }
 
     /// Nothing in Point is guarded.
