@@ -221,8 +221,7 @@ impl<S: Simplify> Walk<'_, S> {
         {
             let mut leaves = Vec::new();
             rewrite.leaves(&mut leaves);
-            if !self.may_have_axes(stmt, &self.context.axes(&leaves))
-            {
+            if !self.may_have_axes(stmt, &self.context.axes(&leaves)) {
                 return Answer::Keep;
             }
             return match rewrite {
