@@ -273,14 +273,19 @@ impl Lift<'_> {
         let op = BulkOp::Scatter {
             monoid: accumulator.monoid,
             base,
-            at,
+            at: at.clone(),
             over: over.clone(),
             value: new.value,
             mask: new.mask,
         };
         let (level, mut taint) = self.operands_of(&op, &axes, &over);
         taint.depth = taint.depth.min(accumulator.scope_at);
-        let placement: Placement = self.guarded(level, taint, &axes);
+        // Positions are computed whether or not there is anything along the axes that they are positions on.
+        let mut points = axes.clone();
+        for (axis, _) in &at {
+            points.remove(axis);
+        }
+        let placement: Placement = self.guarded(level, taint, &points);
         self.define_at(op, elem, axes, &accumulator.dims, placement)
     }
 }

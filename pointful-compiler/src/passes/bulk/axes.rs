@@ -201,7 +201,12 @@ impl Walk<'_> {
         }
         let axis = self.open_axis(body.params[0], extent, outside.clone(), false);
         self.for_axis[body.params[0].index()] = Some(axis);
+        // What may panic in the loop asks whether there is anything along it.
+        let mut inside = self.control.clone();
+        inside.extend(&outside);
+        let control = std::mem::replace(&mut self.control, inside);
         self.block(body);
+        self.control = control;
         self.open.pop();
         for (&result, &value) in stmt.results.iter().zip(&body.results) {
             let mut deps = self.deps[value.index()].clone();

@@ -1,11 +1,11 @@
 //! Statements with blocks other than `for`: branches, sequential loops, and reductions by the author's own operator.
 
 use super::accumulate::{Accumulator, Entered, Pending, Treatment};
-use super::reads::{may_panic, reads};
+use super::reads::{extents, may_panic, reads};
 use super::state::{AxisSet, Frame, Lift, Placement, Scope};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::Point;
-use crate::ir::{AxisId, Block, Elem, Extent, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Operation, Stmt, ValueId};
 
 /// A loop's place, and the axes that it runs in.
 struct Lanes {
@@ -349,6 +349,10 @@ impl Lift<'_> {
                     .extend(inner.iter().filter(|e| open.contains(e)));
             }
         }
+        // Where an initial state has no points it does not matter that it is unspecified; the loop runs all the same.
+        for &dim in &dimensions {
+            taint.nonempty.remove(&self.axis_extent(dim));
+        }
         // A loop costs what it costs, so it stays behind its condition even if it cannot fail.
         taint.depth = self.scopes.len();
         let endless = reduced.is_none() && blocks.len() > 1;
@@ -356,8 +360,7 @@ impl Lift<'_> {
             self.reached(&mut taint);
         }
         let level = self.frames.len() - 1;
-        let axes = own.union(&dimensions).copied().collect();
-        let placement = self.guarded(level, taint, &axes);
+        let placement = self.guarded(level, taint, &own);
         if let Some(guard) = placement.guard {
             own.extend(self.axes_of(guard));
         }
@@ -471,6 +474,8 @@ impl Lift<'_> {
         inits: &mut Vec<ValueId>,
     ) -> Vec<Entered> {
         let mut entered: Vec<Entered> = Vec::new();
+        // What a loop runs along must be known outside of it for what it contributes to be taken in there.
+        let can_collect = can_collect && !blocks.iter().any(|block| self.computes_extents(block));
         for acc in blocks.iter().flat_map(|block| reads(self.point, block)) {
             let known = entered.iter().any(|other| other.acc == acc);
             let Some(outside) = self.accs.get(&acc).filter(|_| !known).cloned() else {
@@ -500,6 +505,21 @@ impl Lift<'_> {
             });
         }
         entered
+    }
+
+    /// Whether a block that has not been lifted yet has a loop along an axis whose extent it computes.
+    fn computes_extents(&self, block: &Block<Point>) -> bool {
+        block.stmts.iter().any(|stmt| {
+            let own = match extents(&stmt.op) {
+                Some(Extent::Value(value)) => self.env[value.index()].is_none(),
+                Some(Extent::Const(_) | Extent::Size(_)) | None => false,
+            };
+            own || stmt
+                .op
+                .blocks()
+                .into_iter()
+                .any(|b| self.computes_extents(b))
+        })
     }
 
     /// An accumulator of one lane's own, which begins as the identity.
@@ -583,6 +603,10 @@ impl Lift<'_> {
                     };
                     if let Some(guard) = guard {
                         value = self.select(guard, value, before, &outside.dims, outside.scope_at);
+                        // Where the loop was not reached nothing was accumulated, which is no reason to be unspecified.
+                        let mut taint = self.taint_of([guard, before]);
+                        taint.depth = taint.depth.min(outside.scope_at);
+                        self.info[value.index()].taint = taint;
                     }
                     let current = Some(value);
                     self.accs.insert(acc, Accumulator { current, ..outside });

@@ -263,8 +263,14 @@ impl Lift<'_> {
             axes.extend(self.axes_of(operand));
         }
         let elem = self.out.elem(table);
+        // Positions are computed whether or not there is anything along the axes that they are positions on.
+        let mut points = axes.clone();
+        for (axis, _) in &at {
+            points.remove(axis);
+        }
         let op = BulkOp::Update { table, at, value };
-        let value = self.define(op, elem, axes, &dims);
+        let placement = self.place(&op, &points, &[], false);
+        let value = self.define_at(op, elem, axes, &dims, placement);
         self.bind(result, value, dims);
     }
 

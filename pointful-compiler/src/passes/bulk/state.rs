@@ -547,16 +547,35 @@ impl<'a> Lift<'a> {
             scope = Some(entered);
         }
         let own: BTreeSet<Extent> = own.iter().map(|&axis| self.axis_extent(axis)).collect();
-        taint
-            .nonempty
-            .retain(|extent| !own.contains(extent) && !matches!(extent, Extent::Const(1..)));
-        let mut guard = None;
-        for &extent in &taint.nonempty {
-            let nonempty = self.nonempty(extent);
-            guard = Some(self.conjunction(guard, nonempty));
+        let needed =
+            |extent: &Extent| !own.contains(extent) && !matches!(extent, Extent::Const(1..));
+        taint.nonempty.retain(needed);
+        // So may a computed extent be. It comes after those it depends on, in the order of extents as in that of the program.
+        let mut todo: Vec<Extent> = taint.nonempty.iter().copied().collect();
+        while let Some(extent) = todo.pop() {
+            let size = self.nonempty(extent);
+            let unspecified = self.info[size.index()].taint.nonempty.clone();
+            todo.extend(
+                unspecified
+                    .into_iter()
+                    .filter(needed)
+                    .filter(|&e| taint.nonempty.insert(e)),
+            );
         }
-        if let Some(scope) = scope {
-            guard = Some(self.conjunction(guard, scope));
+        let parts: Vec<ValueId> = taint
+            .nonempty
+            .iter()
+            .map(|&extent| self.nonempty(extent))
+            .collect();
+        let mut guard = None;
+        for part in parts.into_iter().chain(scope) {
+            let both = self.conjunction(guard, part);
+            // It is false where one of the earlier parts is, so it is specified even where this part is not.
+            if guard.is_some() {
+                let specified = &mut self.info[both.index()].taint.nonempty;
+                specified.retain(|extent| !taint.nonempty.contains(extent));
+            }
+            guard = Some(both);
         }
         Placement {
             level,
