@@ -481,6 +481,9 @@ impl<'p> Builder<'p> {
                 Some(place) => {
                     let (scalar, _) = self.compute(value);
                     self.write(&place, scalar);
+                    // Readers in the same iteration need not load it.
+                    let depth = self.depth();
+                    self.remember(value, scalar, depth);
                 }
             },
             Kind::Deliver(value, slot) => {
