@@ -65,6 +65,13 @@ impl Memory {
         memory
     }
 
+    /// New memory with the same contents.
+    pub(super) fn copy(&self, home: Option<Iteration>) -> Self {
+        let mut copy = Self::new(self.elem, self.shape.clone(), None, home);
+        copy.cells.clone_from(&self.cells);
+        copy
+    }
+
     /// What it holds, if all of it has been stored.
     pub(super) fn to_data(&self) -> Option<Data> {
         let values = self.cells.iter().copied().collect::<Option<Vec<_>>>()?;

@@ -104,9 +104,7 @@ impl Run<'_> {
                 self.alloc(stmt, fill)
             }
             KernelOp::Copy(buffer) => {
-                let mut copy = self.buffer(*buffer)?.clone();
-                copy.writable = true;
-                copy.home = self.now;
+                let copy = self.buffer(*buffer)?.copy(self.now);
                 let len = copy.len();
                 for at in 0..len {
                     self.load(*buffer, at)?;

@@ -224,3 +224,25 @@ fn f() {
         Err(EvalError::StepLimit)
     );
 }
+
+#[test]
+fn copies_are_private_to_their_iteration() {
+    let text = "
+fn f(x: f64[N]) -> f64[N] {
+  %0 = alloc f64[N]
+  %1 = const 1.0f64
+  par \"copies\" %2: N {
+    %3 = copy x
+    store %3[%2], %1
+    for %4: N {
+      %5 = load %3[%4]
+      store %0[%2], %5
+    }
+  }
+  return %0
+}";
+    assert_eq!(
+        eval(text, &[3], vec![ramp(&[3])]),
+        Ok(vec![Data::f64s(&[3], [2.0, 2.0, 1.0])])
+    );
+}

@@ -230,11 +230,17 @@ impl<'p> Builder<'p> {
         alone: bool,
     ) -> Option<ValueId> {
         let Some(Location::Buffer {
-            buffer, dims: held, ..
+            buffer,
+            dims: held,
+            depth,
         }) = self.location(value).cloned()
         else {
             return None;
         };
+        // Iterations of a loop around this place begin with the same contents each.
+        if self.opened_since(depth) {
+            return None;
+        }
         let borrowed = self
             .facts
             .program

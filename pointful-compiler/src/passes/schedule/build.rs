@@ -136,6 +136,13 @@ impl<'p> Builder<'p> {
             .collect()
     }
 
+    /// Whether axes are open that were not in the frame of this depth.
+    pub(super) fn opened_since(&self, depth: usize) -> bool {
+        self.frames[depth + 1..]
+            .iter()
+            .any(|frame| !frame.axes.is_empty())
+    }
+
     /// The index that stands for an open axis, and the depth of its frame.
     pub(super) fn index(&self, axis: AxisId) -> (ValueId, usize) {
         let find = |(depth, frame): (usize, &Frame)| {

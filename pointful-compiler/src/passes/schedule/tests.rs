@@ -3,6 +3,7 @@
 use super::schedule;
 use crate::eval::{Data, Inputs, run};
 use crate::ir::parse::parse;
+use crate::ir::print::print;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::verify::verify;
 
@@ -14,7 +15,8 @@ fn check(text: &str, sizes: &[usize], params: Vec<Data>) {
     let sizes = sizes.to_vec();
     let inputs = Inputs { sizes, params };
     let (expected, _) = run(&program, &inputs).unwrap_or_else(|error| panic!("{error}"));
-    let (found, _) = run(&kernels, &inputs).unwrap_or_else(|error| panic!("{error}"));
+    let (found, _) =
+        run(&kernels, &inputs).unwrap_or_else(|error| panic!("{error}\n{}", print(&kernels)));
     assert_eq!(found, expected);
 }
 
@@ -201,5 +203,25 @@ fn f(i: idx<M>, y: i64, x: i64[m]) -> i64[n, m] {
     for n in [0, 1, 3] {
         let x = Data::i64s(&[2], [1, 9]);
         check(text, &[2, n], vec![Data::from(1usize), Data::from(4i64), x]);
+    }
+}
+
+#[test]
+fn lanes_do_not_share_what_they_begin_with() {
+    let text = "
+axes n: N, m: M, k: M
+fn f(j: idx<M>, y: i64, own x: i64[k]) -> i64[m, k] {
+  %0[m] = iota m
+  %1[k] = update x [k := j] y
+  %2[m, k] = loop %3: n lanes [m] (%4[m, k] = %1) {
+    %5[m, k] = update %4 [k := %0] y
+    yield %5
+  }
+  return %2[m, k]
+}";
+    for (m, n) in [(1, 1), (3, 2), (2, 0)] {
+        let x = Data::i64s(&[m], (0..m).map(|k| k as i64));
+        let params = vec![Data::from(0usize), Data::from(9i64), x];
+        check(text, &[n, m], params);
     }
 }
