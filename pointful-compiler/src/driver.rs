@@ -259,12 +259,13 @@ fn check_names(function: &Function, uses: &Uses) -> Result<(), Vec<Diagnostic>> 
 /// The expansion of what has errors.
 fn fail(request: &Request, errors: &[Diagnostic]) -> TokenStream {
     let errors = errors.iter().map(Diagnostic::to_tokens);
-    let instead = instead(request);
     match request.kind {
         RequestKind::Function | RequestKind::Type | RequestKind::IndexSet => {
+            let instead = instead(request);
             quote!(#(#errors)* #instead)
         }
-        RequestKind::Explain | RequestKind::Transform => quote!({ #(#errors)* #instead }),
+        // As an expression an error has every type.
+        RequestKind::Explain | RequestKind::Transform => quote!({ #(#errors)* }),
     }
 }
 
@@ -274,7 +275,11 @@ fn instead(request: &Request) -> TokenStream {
         RequestKind::Function => match syn::parse2::<syn::ItemFn>(request.item.clone()) {
             Ok(item) => {
                 let stub = function_stub(&item);
-                let companion = broken(&item.sig.ident, &item.vis, request);
+                // No macro can stand beside a method.
+                let companion = match item.sig.receiver() {
+                    Some(_) => TokenStream::new(),
+                    None => broken(&item.sig.ident, &item.vis, request),
+                };
                 quote!(#stub #companion)
             }
             Err(_) => request.item.clone(),

@@ -242,12 +242,13 @@ pub fn literal_range(span: Span) -> Diagnostic {
 
 /// The arguments of a transformation are not what they must be.
 pub fn transform_form(span: Span, name: &str) -> Diagnostic {
+    let option = if name == "vmap" { "over" } else { "wrt" };
     Diagnostic::new(
         span,
         format!("`{name}!` takes a path to a `#[pointful]` function"),
     )
     .help(format!(
-        "write `{name}!(f)` or, for some of its parameters, `{name}!(f, wrt = x)`"
+        "write `{name}!(f)` or, for some of its parameters, `{name}!(f, {option} = x)`"
     ))
 }
 
