@@ -69,3 +69,18 @@ pub mod globs {
 pub fn with_functions(x: f64) -> f64 {
     lib::twice(|y| y * 3.0, x) + lib::twice(lib::left::side, x)
 }
+
+/// Two index sets of one name in two modules, and an alias that only its module can name.
+#[pointful]
+pub fn two_rows(a: &Table<Row, f64>, b: &lib::model::Picture) -> f64 {
+    sum(for r in Row {
+        a[r]
+    }) + lib::model::total(b)
+        + lib::model::nothing()
+}
+
+/// An index set whose parts' names mean something else here, or nothing.
+#[pointful]
+pub fn cells(a: &Table<lib::model::Cell, f64>) -> f64 {
+    sum(a)
+}

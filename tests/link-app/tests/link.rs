@@ -133,3 +133,11 @@ fn twelve(x: f64) -> f64 {
 fn functions_that_a_macro_made() {
     assert_eq!(twelve(1.0), 12.0);
 }
+
+#[test]
+fn types_that_name_types() {
+    use pointful_link_lib::model;
+    let a = Table::from_vec(Extent::<Row>::new(2), vec![1.0, 2.0]).expect("two");
+    let b = Table::from_vec(Extent::<(model::Row, Channel)>::new((1, ())), vec![3.0; 3]);
+    assert_eq!(app::two_rows(&a, &b.expect("three")), 12.0);
+}

@@ -150,3 +150,40 @@ pub fn row_means(a: &Table<(Row, Channel), f64>) -> Table<Row, f64> {
 pub fn twice(f: impl Fn(f64) -> f64, x: f64) -> f64 {
     f(f(x))
 }
+
+pub mod model {
+    //! Types that name others of their module.
+
+    use pointful::prelude::*;
+
+    /// The same name as the one outside.
+    #[derive(Clone, Copy, Debug, IndexSet)]
+    pub struct Row(usize);
+
+    /// A place.
+    #[derive(Clone, Copy, Debug, IndexSet)]
+    pub struct Cell {
+        /// Which row.
+        pub row: Row,
+        /// Which of its channels.
+        pub channel: super::Channel,
+    }
+
+    /// A picture.
+    #[pointful]
+    pub type Picture = Table<(Row, super::Channel), f64>;
+
+    /// The sum of all points of a picture.
+    #[pointful]
+    pub fn total(picture: &Picture) -> f64 {
+        sum(picture)
+    }
+
+    /// The number of rows, with a constant that is nowhere else.
+    #[pointful]
+    pub fn nothing() -> f64 {
+        NOTHING
+    }
+
+    const NOTHING: f64 = 0.0;
+}
