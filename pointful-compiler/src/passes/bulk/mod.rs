@@ -37,6 +37,7 @@ mod classes;
 mod control;
 mod lift;
 mod reads;
+mod rotate;
 mod state;
 
 use super::Pass;
@@ -53,8 +54,9 @@ pub const BULK: Pass<Point, Bulk> = Pass {
 
 /// The bulk-operation transform.
 pub fn bulk(program: &Program<Point>) -> Program<Bulk> {
-    let axes = axes::axes(program);
-    let mut lift = state::Lift::new(program, axes);
+    let program = rotate::rotate(program);
+    let axes = axes::axes(&program);
+    let mut lift = state::Lift::new(&program, axes);
     lift.program();
     lift.out
 }
