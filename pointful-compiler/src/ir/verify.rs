@@ -309,3 +309,60 @@ impl<S: Verify> Scope<'_, S> {
         Ok(())
     }
 }
+
+/// What no text can say; everything else is in `tests/filetests/verify`.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::stages::bulk::{Bulk, BulkOp};
+    use crate::ir::stages::point::{Point, PointOp};
+    use crate::ir::{AxisId, SizeId, SpanId};
+
+    fn invariant<S: Verify>(program: &Program<S>) -> Option<u32> {
+        verify(program).err().map(|error| error.invariant)
+    }
+
+    #[test]
+    fn values_are_among_those_of_the_program() {
+        let mut program = Program::<Point>::new("f");
+        program.body.results.push(ValueId(7));
+        assert_eq!(invariant(&program), Some(2));
+        program.body.params.push(ValueId(7));
+        assert_eq!(invariant(&program), Some(1));
+    }
+
+    #[test]
+    fn sizes_are_declared() {
+        let mut program = Program::<Point>::new("f");
+        let value = program.value(Type::scalar(Elem::USIZE), SpanId::NONE);
+        let op = PointOp::Size(Extent::Size(SizeId(0)));
+        program
+            .body
+            .stmts
+            .push(Stmt::new(vec![value], op, SpanId::NONE));
+        assert_eq!(invariant(&program), Some(5));
+        program.size("N");
+        assert_eq!(invariant(&program), None);
+    }
+
+    #[test]
+    fn axes_are_declared() {
+        let mut program = Program::<Bulk>::new("f");
+        let ty = Type::table(Elem::Index(Extent::Const(2)), vec![AxisId(0)]);
+        let value = program.value(ty.clone(), SpanId::NONE);
+        let stmt = Stmt::new(vec![value], BulkOp::Iota(AxisId(0)), SpanId::NONE);
+        program.body.stmts.push(stmt);
+        assert_eq!(invariant(&program), Some(5));
+        let mut program = Program::<Bulk>::new("f");
+        program.param("x", ty, false, SpanId::NONE);
+        assert_eq!(invariant(&program), Some(5));
+    }
+
+    #[test]
+    fn parameters_and_sizes_have_names_of_their_own() {
+        let mut program = Program::<Point>::new("f");
+        program.size("x");
+        program.param("x", Type::scalar(Elem::F64), false, SpanId::NONE);
+        assert_eq!(invariant(&program), Some(6));
+    }
+}
