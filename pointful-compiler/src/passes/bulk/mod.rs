@@ -10,7 +10,7 @@
 //! # Why it is sound
 //!
 //! Bulk evaluates everything everywhere, Point only what it reaches. So what can panic, or may not end, keeps what it stood behind:
-//! a branch becomes its statement's guard, and a `for` that is not one of the statement's axes must not be empty ([`state`] computes this).
+//! a branch becomes its statement's guard, and a `for` that is not one of the statement's axes must not be empty ([`guard`] computes this).
 //! What reads such a value inherits the guard, until a `select` chooses.
 //!
 //! # Before and after
@@ -33,8 +33,10 @@
 
 mod accumulate;
 mod axes;
+mod carry;
 mod classes;
 mod control;
+mod guard;
 mod lift;
 mod reads;
 mod rotate;
