@@ -142,7 +142,7 @@ pub enum BulkOp {
         /// Parameters: the left tuple, then the right tuple.
         op: Block<Bulk>,
     },
-    /// `scatter add %base [b := %e, …] over [n, …] %v (if %c)`: combines `v` into a copy of `base` at computed positions.
+    /// `scatter add %base [b := %e, …] over [n, …] %v where %c`: combines `v` into a copy of `base` at computed positions.
     /// At each point of `over` (and of the axes that remain), `base` at `b := e` becomes `base ⊕ v`, where `c` is true.
     /// Axes: those of `base` and the `b`s, and those of `e`, `v` and `c` that are not in `over`.
     /// One of the `b`s may itself be in `over` (`e`, `v` and `c` then mean the axis of `over`), none of the other axes of `base` may.
@@ -192,7 +192,7 @@ pub enum BulkOp {
         /// One iteration.
         body: Block<Bulk>,
     },
-    /// `while lanes [i] (%s = %init, …) { … yield %c } do { … yield %s2, … }`: each lane goes on while its own condition holds.
+    /// `while bound %n lanes [i] (%s = %init, …) { … yield %c } do { |%s2, …| … yield %s3, … }`: each lane goes on while its own condition holds.
     While {
         /// The parallel axes around the loop.
         lanes: Vec<AxisId>,

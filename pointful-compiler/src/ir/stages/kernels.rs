@@ -6,14 +6,14 @@
 //!   par %1: I {
 //!     %2 = const 0.0f32
 //!     %3 = var %2
-//!     for %3: K {
-//!       %4 = load a[%1, %3]
-//!       %5 = load x[%3]
-//!       %6 = mul %4, %5
-//!       combine add %2[], %6
+//!     for %4: K {
+//!       %5 = load a[%1, %4]
+//!       %6 = load x[%4]
+//!       %7 = mul %5, %6
+//!       combine add %3[], %7
 //!     }
-//!     %7 = get %2
-//!     store %0[%1], %7
+//!     %8 = get %3
+//!     store %0[%1], %8
 //!   }
 //!   return %0
 //! }
@@ -127,7 +127,7 @@ pub enum KernelOp {
         /// One iteration.
         body: Block<Kernels>,
     },
-    /// `par %i: I, %j: J (add %s = %p, …) { … }`: a parallel nest over the product of the extents, which do not depend on each other.
+    /// `par "name" %i: I, %j: J (add %s = %p, …) { … }`: a parallel nest over the product of the extents, which do not depend on each other.
     /// The block's parameters are the indices. Binds nothing.
     Par {
         /// What the kernel computes, for the comment in emitted code and for `explain`.

@@ -106,7 +106,7 @@ pub enum PointOp {
         /// One iteration.
         body: Block<Point>,
     },
-    /// `while (%s = %init, …) { … yield %c } do { … yield %s2, … }`: both blocks have the states as parameters.
+    /// `while bound %n (%s = %init, …) { … yield %c } do { |%s2, …| … yield %s3, … }`: both blocks have the states as parameters.
     /// Results: the final states.
     While {
         /// Initial states.
