@@ -1,11 +1,24 @@
-//! Programs that were scheduled wrongly once, made small.
+//! Random programs, and programs that were scheduled wrongly once, made small.
 
 use super::schedule;
 use crate::eval::{Data, Inputs, run};
+use crate::ir::Program;
 use crate::ir::parse::parse;
 use crate::ir::print::print;
 use crate::ir::stages::bulk::Bulk;
+use crate::ir::stages::point::Point;
 use crate::ir::verify::verify;
+use crate::passes::{bulk, cse, dce, simplify};
+use crate::testing::check_between;
+
+#[test]
+fn random_programs_are_scheduled() {
+    let lifted = |program: &Program<Point>| {
+        let point = dce(&cse(&simplify(program)));
+        dce(&cse(&simplify(&bulk(&point))))
+    };
+    check_between(300, lifted, schedule);
+}
 
 /// Checks that the kernels compute what the definitions do.
 fn check(text: &str, sizes: &[usize], params: Vec<Data>) {
