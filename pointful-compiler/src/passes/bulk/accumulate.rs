@@ -3,6 +3,7 @@
 //! Under the axes `O` that were opened since the accumulator was made, `accumulate acc[e], v` is a scatter over `O`. If the positions are
 //! indices of axes in `O`, or there are none, it is less than that: a reduction along the other axes of `O`, combined with what was there.
 //! So the three patterns (complete reduction, segmented reduction, histogram) are told apart here and nowhere else.
+//! Where nothing contributes, the identity does: a minimum that began as NaN and met nothing becomes +∞, as if it had met +∞.
 //!
 //! Inside a sequential loop an accumulator is treated in one of three ways:
 //!
