@@ -211,3 +211,67 @@ pub(super) fn emit(
         #last
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::testing::{Build, table};
+    use crate::ir::Program;
+
+    /// `y[i] = x[policy(i + offset)]` over an axis of this extent.
+    fn shifted(
+        offset: f64,
+        policy: impl Fn(Extent) -> Prim,
+        of: impl Fn(Extent) -> Extent,
+    ) -> Program<Kernels> {
+        let mut b = Build::new("shifted");
+        let n = b.size("N");
+        let other = of(n);
+        let x = b.param("x", table(Scalar::F64, &[other]));
+        let y = b.alloc(table(Scalar::F64, &[n]), None);
+        b.par(&[n], &[], |b, at, _| {
+            let (i, offset) = (b.cast(Scalar::I64, at[0]), b.lit(Scalar::I64, offset));
+            let position = b.add(i, offset);
+            let index = b.prim(policy(other), &[position]);
+            let value = b.load(x, &[index]);
+            b.store(y, at, value);
+        });
+        b.finish(&[y])
+    }
+
+    fn planned(program: &Program<Kernels>) -> Option<Plan> {
+        let unit = Unit::of(program);
+        let body = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
+            KernelOp::Par { extents, body, .. } => Some((extents[0], body)),
+            _ => None,
+        });
+        let (extent, body) = body.expect("a kernel");
+        plan(&unit, body.params[0], body, extent)
+    }
+
+    #[test]
+    fn neighbours_leave_as_many_points_to_the_borders_as_they_are_far() {
+        for policy in [Prim::Wrap, Prim::ClampTo, Prim::Mirror, Prim::Check] {
+            for (offset, before, after) in [(-1.0, 1, 0), (0.0, 0, 0), (3.0, 0, 3)] {
+                let plan = planned(&shifted(offset, policy, |n| n)).expect("an interior");
+                assert_eq!(
+                    (plan.before, plan.after, plan.positions.len()),
+                    (before, after, 1)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn positions_on_another_axis_are_left_alone() {
+        assert_eq!(
+            planned(&shifted(-1.0, Prim::Wrap, |_| Extent::Const(100))),
+            None
+        );
+    }
+
+    #[test]
+    fn far_positions_are_left_alone() {
+        assert_eq!(planned(&shifted(1e9, Prim::Wrap, |n| n)), None);
+    }
+}

@@ -225,3 +225,71 @@ fn operator(monoid: Monoid, element: Scalar) -> TokenStream {
     let combined = scalar::combine(monoid, element, &x, &y);
     tokens!(|x, y| #combined)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::testing::{Build, table};
+    use crate::ir::Program;
+    use crate::ops::Prim;
+
+    /// `for k in extent { s ⊕= prim(x[k]) }` by the host, with the sum read in the loop if asked for.
+    fn reduction(
+        element: Scalar,
+        extent: Option<u64>,
+        prim: Option<Prim>,
+        read: bool,
+    ) -> Program<Kernels> {
+        let mut b = Build::new("reduction");
+        let k = extent.map_or_else(|| b.size("K"), Extent::Const);
+        let x = b.param("x", table(element, &[k]));
+        let zero = b.lit(element, 0.0);
+        let sum = b.var(zero);
+        b.each(k, |b, k| {
+            let mut value = b.load(x, &[k]);
+            if let Some(prim) = prim {
+                value = b.prim(prim, &[value]);
+            }
+            b.combine(Monoid::Add, sum, &[], value);
+            if read {
+                b.get(sum);
+            }
+        });
+        let sum = b.get(sum);
+        b.finish(&[sum])
+    }
+
+    /// The numbers of lanes.
+    fn widths(program: &Program<Kernels>) -> Vec<u64> {
+        let unit = Unit::of(program);
+        let planned = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
+            KernelOp::For { extent, body, .. } => plan(&unit, body, *extent, &BTreeSet::new()),
+            _ => None,
+        });
+        planned.map_or_else(Vec::new, |plan| {
+            plan.widths.iter().map(|width| width.lanes).collect()
+        })
+    }
+
+    #[test]
+    fn floats_have_as_many_lanes_as_fill_registers() {
+        assert_eq!(widths(&reduction(Scalar::F64, None, None, false)), [16, 4]);
+        assert_eq!(
+            widths(&reduction(Scalar::F32, None, Some(Prim::Sqrt), false)),
+            [32, 8]
+        );
+    }
+
+    #[test]
+    fn short_loops_have_fewer_lanes_or_none() {
+        assert_eq!(widths(&reduction(Scalar::F64, Some(20), None, false)), [4]);
+        assert!(widths(&reduction(Scalar::F64, Some(7), None, false)).is_empty());
+    }
+
+    #[test]
+    fn integers_calls_and_sums_that_are_read_stay_a_chain() {
+        assert!(widths(&reduction(Scalar::I64, None, None, false)).is_empty());
+        assert!(widths(&reduction(Scalar::F64, None, Some(Prim::Sin), false)).is_empty());
+        assert!(widths(&reduction(Scalar::F64, None, None, true)).is_empty());
+    }
+}

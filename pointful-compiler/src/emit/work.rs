@@ -257,3 +257,47 @@ fn prim(prim: Prim, elem: Elem) -> u64 {
         | Prim::Atanh => 30,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::testing::{Build, table};
+    use crate::ir::{Program, Scalar};
+
+    fn estimate(program: &Program<Kernels>) -> String {
+        let unit = Unit::of(program);
+        let body = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
+            KernelOp::Par { body, .. } => Some(body),
+            _ => None,
+        });
+        per_point(&unit, body.expect("a kernel"))
+            .to_string()
+            .replace(' ', "")
+    }
+
+    #[test]
+    fn loops_multiply_by_extents_that_the_host_knows() {
+        assert_eq!(
+            estimate(&crate::emit::testing::matrix_vector()),
+            "1u64.saturating_add((kasu64).saturating_mul(5u64))"
+        );
+    }
+
+    #[test]
+    fn a_triangular_loop_is_half_the_axis() {
+        let mut b = Build::new("triangle");
+        let n = b.size("N");
+        let y = b.alloc(table(Scalar::Usize, &[n]), None);
+        b.par(&[n], &[], |b, at, _| {
+            let i = b.cast(Scalar::Usize, at[0]);
+            b.each(Extent::Value(i), |b, _| {
+                b.store(y, at, i);
+            });
+        });
+        let text = estimate(&b.finish(&[y]));
+        assert_eq!(
+            text,
+            "1u64.saturating_add(((n/2usize)asu64).saturating_mul(2u64))".replace("2usize)", "2)")
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! Emits every program of the corpus as a Rust function.
 
 mod programs;
+mod random;
 mod signature;
 mod source;
 
@@ -18,6 +19,7 @@ fn main() {
             signature::function(&program)
         }),
     );
+    write("random.rs", random::functions());
     write(
         "functions.rs",
         source::functions(include_str!("../functions.rs")),

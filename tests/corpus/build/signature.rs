@@ -175,7 +175,7 @@ fn set_shape(extent: Extent) -> SetShape {
     }
 }
 
-fn set(extent: Extent) -> TokenStream {
+pub(crate) fn set(extent: Extent) -> TokenStream {
     match extent {
         Extent::Const(number) => {
             let number = proc_macro2::Literal::u64_unsuffixed(number);
@@ -195,12 +195,29 @@ fn element(elem: Elem) -> TokenStream {
     }
 }
 
-fn table(ty: &Type<Extent>) -> TokenStream {
-    let (element, sets) = (element(ty.elem), ty.dims.iter().map(|&dim| set(dim)));
-    let index = if ty.dims.len() == 1 {
+/// The type of a table's indices.
+pub(crate) fn index(dims: &[Extent]) -> TokenStream {
+    let sets = dims.iter().map(|&dim| set(dim));
+    if dims.len() == 1 {
         quote!(#(#sets)*)
     } else {
         quote!((#(#sets),*))
-    };
+    }
+}
+
+/// The type of a table.
+pub(crate) fn table(ty: &Type<Extent>) -> TokenStream {
+    let (index, element) = (index(&ty.dims), element(ty.elem));
     quote!(Table<#index, #element>)
+}
+
+/// The sizes that no table carries: the function has a parameter for each, after the others.
+pub(crate) fn uncarried(program: &Program<Kernels>) -> Vec<usize> {
+    let mut build = Build::default();
+    for param in &program.params {
+        build.param(program, param);
+    }
+    (0..program.sizes.len())
+        .filter(|size| !build.extents.contains_key(size))
+        .collect()
 }

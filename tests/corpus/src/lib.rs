@@ -20,3 +20,65 @@ pub mod functions {
     use super::*;
     include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 }
+
+/// Random programs, each with inputs and with what the interpreter says comes out.
+pub mod random {
+    use super::*;
+
+    /// A result as numbers.
+    trait Flat {
+        fn flat(&self) -> Vec<f64>;
+    }
+
+    macro_rules! flat {
+        ($($T:ty)*) => {$(
+            impl Flat for $T {
+                fn flat(&self) -> Vec<f64> {
+                    vec![*self as f64]
+                }
+            }
+            impl<I: IndexSet> Flat for Table<I, $T> {
+                fn flat(&self) -> Vec<f64> {
+                    self.as_slice().iter().map(|&x| x as f64).collect()
+                }
+            }
+        )*};
+    }
+    flat!(f32 f64 i32 i64 u8 u32 usize);
+
+    impl Flat for bool {
+        fn flat(&self) -> Vec<f64> {
+            vec![f64::from(u8::from(*self))]
+        }
+    }
+    impl<I: IndexSet> Flat for Table<I, bool> {
+        fn flat(&self) -> Vec<f64> {
+            self.as_slice()
+                .iter()
+                .map(|&x| f64::from(u8::from(x)))
+                .collect()
+        }
+    }
+    impl Flat for Dyn {
+        fn flat(&self) -> Vec<f64> {
+            vec![self.0 as f64]
+        }
+    }
+    impl<const N: usize> Flat for Fin<N> {
+        fn flat(&self) -> Vec<f64> {
+            vec![self.get() as f64]
+        }
+    }
+    impl<I: IndexSet> Flat for Table<I, Dyn> {
+        fn flat(&self) -> Vec<f64> {
+            self.ordinals().iter().map(|&x| x as f64).collect()
+        }
+    }
+    impl<I: IndexSet, const N: usize> Flat for Table<I, Fin<N>> {
+        fn flat(&self) -> Vec<f64> {
+            self.ordinals().iter().map(|&x| x as f64).collect()
+        }
+    }
+
+    include!(concat!(env!("OUT_DIR"), "/random.rs"));
+}
