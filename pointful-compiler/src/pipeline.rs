@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::TokenStream;
 
 use crate::diag::Diagnostic;
 use crate::emit::{self, EmitOptions};
@@ -35,22 +34,6 @@ pub struct Stages {
     pub interface: Interface,
     /// The constants of its module that the function names, with the types that it needs them to have.
     pub constants: Vec<Constant>,
-}
-
-/// A linked function as the body that implements it.
-///
-/// # Errors
-/// What is wrong with the source.
-pub fn compile(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
-    let body = emit(&stages(linked)?);
-    // A parameter marked `mut` is changed in the source but not in the body emitted for it.
-    let changed = linked
-        .root
-        .params
-        .iter()
-        .filter(|param| param.mutable)
-        .map(|param| &param.name);
-    Ok(quote_spanned! { Span::mixed_site()=> #(let _ = &mut #changed;)* #body })
 }
 
 /// The body that implements a function.
