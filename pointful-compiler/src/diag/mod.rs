@@ -1,6 +1,6 @@
 //! Diagnostics: what a user is told, and where.
 //!
-//! Every message stands in the catalogue, one function each: [`syntax`] for parsing and gathering, [`lowering`] for names, types and index sets, [`derive`] for the derives.
+//! Every message stands in the catalogue, one function each: [`syntax`] for parsing and gathering, [`lowering`] for names, types and index sets, [`derive`](mod@derive) for the derives.
 //! Messages are lower case without a final dot; `help` says what to write instead.
 
 pub mod derive;

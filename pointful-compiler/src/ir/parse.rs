@@ -1,4 +1,4 @@
-//! Parsing: the inverse of [`print`](super::print).
+//! Parsing: the inverse of [`print`](mod@super::print).
 //!
 //! Values are numbered as the text numbers them. Types are not written but for parameters and buffers; they follow from the operations,
 //! by the same [typing](super::typing) that the verifier compares with.

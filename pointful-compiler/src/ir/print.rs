@@ -1,4 +1,4 @@
-//! Printing: a program as text that [`parse`](super::parse) reads back.
+//! Printing: a program as text that [`parse`](mod@super::parse) reads back.
 //!
 //! The layout is the same at every stage:
 //!
