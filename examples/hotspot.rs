@@ -89,3 +89,11 @@ fn gives_the_published_output() {
         );
     }
 }
+
+#[test]
+fn a_step_is_one_kernel() {
+    assert_eq!(
+        explain!(hotspot).lines().next(),
+        Some("hotspot: kernels 1, allocations 1, copies 0, swaps 1, host loops 1")
+    );
+}

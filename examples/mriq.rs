@@ -83,3 +83,11 @@ fn gives_the_published_output() {
         }
     }
 }
+
+#[test]
+fn only_results_are_stored() {
+    assert_eq!(
+        explain!(q).lines().next(),
+        Some("q: kernels 1, allocations 2, copies 0, swaps 0, host loops 0")
+    );
+}

@@ -1,0 +1,6 @@
+use pointful::prelude::*;
+
+#[pointful]
+fn f(x: f64) -> f64 { x.sine() }
+
+fn main() {}
