@@ -301,13 +301,13 @@ impl<'p> Builder<'p> {
                         value: state.next,
                         dims: spare.dims.clone(),
                     });
-                    outs.push((spare.id, spare.dims.clone()));
+                    outs.push((Some(spare.id), spare.dims.clone()));
                 }
                 None => finals.push(state.next),
             }
         }
         for (delivery, buffer) in collected {
-            outs.push((buffer, delivery.dims.clone()));
+            outs.push((Some(buffer), delivery.dims.clone()));
             deliveries.push(delivery);
         }
         self.block(block, &deliveries, outs, &finals);

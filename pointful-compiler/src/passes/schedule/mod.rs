@@ -41,15 +41,15 @@ use facts::Facts;
 use tasks::Delivery;
 
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{AxisId, Extent, Program, Type, ValueId};
+use crate::ir::stages::kernels::Kernels;
+use crate::ir::{AxisId, Program, ValueId};
 
 /// How a result of the function comes about.
 enum Outcome {
     /// A scalar, computed at the end.
     Scalar(ValueId),
-    /// Stored in a buffer made for it.
-    Stored(ValueId),
+    /// Stored in the buffer made for the delivery of this number.
+    Stored(usize),
     /// The buffer in which a task leaves it.
     Left(ValueId),
 }
@@ -72,21 +72,20 @@ pub fn schedule(program: &Program<Bulk>) -> Program<Kernels> {
             finals.push(value);
             outcomes.push(Outcome::Left(value));
         } else {
-            let buffer = result_buffer(&mut builder, value, dims);
             deliveries.push(Delivery {
                 value,
                 dims: dims.clone(),
             });
-            outs.push((buffer, dims.clone()));
-            outcomes.push(Outcome::Stored(buffer));
+            outcomes.push(Outcome::Stored(outs.len()));
+            outs.push((None, dims.clone()));
         }
     }
-    builder.block(&program.body, &deliveries, outs, &finals);
+    let outs = builder.block(&program.body, &deliveries, outs, &finals);
     let results = outcomes
         .into_iter()
         .map(|outcome| match outcome {
             Outcome::Scalar(value) => builder.eval(value).0,
-            Outcome::Stored(buffer) => buffer,
+            Outcome::Stored(slot) => outs[slot].0.expect("every delivery was made"),
             Outcome::Left(value) => match builder.location(value) {
                 Some(Location::Buffer { buffer, .. }) => *buffer,
                 Some(Location::Var { .. }) | None => {
@@ -134,15 +133,4 @@ fn is_left_in_buffer(
             | BulkOp::Gather { .. }
             | BulkOp::Assert { .. } => false,
         })
-}
-
-fn result_buffer(builder: &mut Builder<'_>, value: ValueId, dims: &[AxisId]) -> ValueId {
-    let elem = builder.elem(builder.facts.program.elem(value));
-    let extents: Vec<Extent> = dims.iter().map(|&axis| builder.extent_of(axis)).collect();
-    builder.bind(
-        0,
-        KernelOp::Alloc { fill: None },
-        Type::table(elem, extents),
-        Some(value),
-    )
 }

@@ -18,8 +18,12 @@ pub(super) struct Region<'p> {
     /// By task: whether it has run.
     pub(super) done: Vec<bool>,
     /// By delivery: the buffer and its axes.
-    pub(super) outs: Vec<(ValueId, Vec<AxisId>)>,
+    /// One that is not there yet is made before it is stored into: its extents may depend on other tasks.
+    pub(super) outs: Vec<Out>,
 }
+
+/// A buffer that waits for an array, and its axes.
+pub(super) type Out = (Option<ValueId>, Vec<AxisId>);
 
 /// A `var` or a buffer.
 #[derive(Clone)]
@@ -65,9 +69,9 @@ impl<'p> Builder<'p> {
         &mut self,
         block: &'p Block<Bulk>,
         deliveries: &[Delivery],
-        outs: Vec<(ValueId, Vec<AxisId>)>,
+        outs: Vec<Out>,
         finals: &[ValueId],
-    ) {
+    ) -> Vec<Out> {
         let open = self.open();
         let tasks = tasks(&self.facts, block, &open, deliveries, finals);
         let facts = &self.facts;
@@ -86,6 +90,7 @@ impl<'p> Builder<'p> {
         self.blocks.push((region.block, self.depth()));
         self.children(&mut region, 0);
         self.blocks.pop();
+        region.outs
     }
 
     fn children(&mut self, region: &mut Region<'p>, node: NodeId) {
@@ -330,7 +335,13 @@ impl<'p> Builder<'p> {
         let here = region.tree.leaf[task] == node;
         let depth = self.depth();
         match region.tasks.list[task].kind {
-            Kind::Deliver(..) => {}
+            Kind::Deliver(value, slot) => {
+                if let (None, dims) = region.outs[slot].clone() {
+                    let elem = self.elem(self.facts.program.elem(value));
+                    let buffer = self.place_of(elem, dims, None, Some(value));
+                    region.outs[slot].0 = Some(buffer.id);
+                }
+            }
             Kind::Keep(value) => {
                 if !here || !self.rest(value).is_empty() {
                     let fill = self.unspecified(region, task, value);
@@ -488,7 +499,9 @@ impl<'p> Builder<'p> {
             },
             Kind::Deliver(value, slot) => {
                 let (scalar, _) = self.eval(value);
-                let (buffer, dims) = region.outs[slot].clone();
+                let (Some(buffer), dims) = region.outs[slot].clone() else {
+                    unreachable!("the buffer was made before its loops")
+                };
                 let indices = self.indices(&dims);
                 self.run(KernelOp::Store {
                     buffer,

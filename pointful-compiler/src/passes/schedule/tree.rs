@@ -5,7 +5,7 @@
 //! (so that loops are only ever fused along axes that two tasks share by name). The same is then done inside each loop.
 
 use super::facts::Cond;
-use super::tasks::{Task, TaskId, Tasks};
+use super::tasks::{Kind, Task, TaskId, Tasks};
 use crate::ir::AxisId;
 
 /// A node: an index into [`Tree::nodes`]. The root is 0.
@@ -82,6 +82,9 @@ pub(super) fn tree(
         .map(|&leaf| tree.nodes[leaf].parent)
         .collect();
     for (reader, task) in tasks.list.iter().enumerate() {
+        if matches!(task.kind, Kind::Deliver(..)) {
+            tree.place[reader] = 0;
+        }
         for read in &task.reads {
             tree.place[read.task] = tree.meet(tree.place[read.task], tree.leaf[reader]);
         }
