@@ -115,6 +115,7 @@ pub(super) fn prim(
     // By class of the first operand: a float's operator or method, an integer's.
     let number = |float: TokenStream, int: TokenStream| if scalar.is_float() { float } else { int };
     match prim {
+        Prim::StopGradient => tokens!(#x),
         Prim::Neg => number(tokens!(-#x), tokens!(#x.wrapping_neg())),
         Prim::Not => tokens!(!#x),
         Prim::Add => number(tokens!(#x + #y), tokens!(#x.wrapping_add(#y))),
@@ -293,7 +294,8 @@ pub(super) fn combine_into(
 pub(super) fn vectorises(prim: Prim, elem: Elem) -> bool {
     let float = elem.is_float();
     match prim {
-        Prim::Neg
+        Prim::StopGradient
+        | Prim::Neg
         | Prim::Not
         | Prim::Add
         | Prim::Sub

@@ -224,6 +224,7 @@ fn prim(prim: Prim, elem: Elem) -> u64 {
         | Prim::Round
         | Prim::Trunc
         | Prim::Fract
+        | Prim::StopGradient
         | Prim::ToDegrees
         | Prim::ToRadians
         | Prim::IsNan

@@ -53,6 +53,9 @@ pub enum EvalError {
     StepLimit,
 }
 
+/// What is wrong with a program that has derivatives which nobody has taken.
+const UNDERIVED: &str = "a derivative that has not been taken";
+
 impl EvalError {
     pub(crate) fn panic(message: impl Into<String>) -> Self {
         Self::Panic(message.into())

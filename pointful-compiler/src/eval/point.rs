@@ -1,5 +1,6 @@
 //! The interpreter of Point: statements one after the other, loops as loops.
 
+use super::UNDERIVED;
 use super::data::{Data, ScalarValue};
 use super::{
     ArgExtreme, EvalError, Evaluate, Inputs, Meter, Results, combine, eval_prim, identity,
@@ -142,6 +143,7 @@ impl Run<'_> {
             PointOp::Loop {
                 extent,
                 reverse,
+                checkpoint: _,
                 init,
                 body,
             } => self.sequential(stmt, *extent, *reverse, init, body),
@@ -159,6 +161,12 @@ impl Run<'_> {
                 let taken = if self.truth(*cond)? { then } else { otherwise };
                 self.block(taken, Vec::new())
             }
+            PointOp::Rule { args, body, .. } => {
+                let args = args.iter().map(|&arg| self.value(arg).cloned());
+                let args = args.collect::<Result<_, _>>()?;
+                self.block(body, args)
+            }
+            PointOp::Derive { .. } => Err(EvalError::bug(UNDERIVED)),
             PointOp::Accum { monoid, base } => {
                 self.monoids[stmt.results[0].index()] = Some(*monoid);
                 one(self.value(*base)?.clone())

@@ -137,6 +137,10 @@ pub fn eval_prim(
     }
     match prim {
         Prim::Neg => number!(prim, operands, |x| -x, x.wrapping_neg()),
+        Prim::StopGradient => match *operands {
+            [x] => Ok(x),
+            _ => Err(ill_typed(prim, operands)),
+        },
         Prim::Not => match *operands {
             [I32(x)] => Ok(I32(!x)),
             [I64(x)] => Ok(I64(!x)),

@@ -45,5 +45,5 @@ pub use operation::Operation;
 pub use parse::{Parse, ParseError, parse};
 pub use print::{Print, print};
 pub use program::{Block, Param, Program, Size, SpanId, Stage, Stmt, Value, ValueId};
-pub use types::{AxisId, Elem, Extent, Lit, Monoid, Scalar, SizeId, Type};
+pub use types::{AxisId, Checkpoint, Elem, Extent, Lit, Mode, Monoid, Scalar, SizeId, Type};
 pub use verify::{Verify, VerifyError, verify, verify_after};

@@ -38,7 +38,8 @@ impl Operation<Point> for PointOp {
             Self::Fold { init, tables, .. } | Self::Scan { init, tables, .. } => {
                 visit_all!(visit; ; init, tables)
             }
-            Self::Loop { init, .. } => visit_all!(visit; ; init),
+            Self::Loop { init, .. } | Self::Rule { args: init, .. } => visit_all!(visit; ; init),
+            Self::Derive { args, seeds, .. } => visit_all!(visit; ; args, seeds),
             Self::While { init, bound, .. } => visit_all!(visit; ; init, bound),
             Self::If { cond, .. } | Self::Assert { cond, .. } => visit(cond),
             Self::Accum { base, .. } => visit(base),
@@ -65,7 +66,8 @@ impl Operation<Point> for PointOp {
             Self::Fold { init, tables, .. } | Self::Scan { init, tables, .. } => {
                 [init.as_slice(), tables].concat()
             }
-            Self::Loop { init, .. } => init.clone(),
+            Self::Loop { init, .. } | Self::Rule { args: init, .. } => init.clone(),
+            Self::Derive { args, seeds, .. } => [args.as_slice(), seeds].concat(),
             Self::While { init, bound, .. } => init.iter().chain(bound).copied().collect(),
             Self::If { cond, .. } | Self::Assert { cond, .. } => vec![*cond],
             Self::Accum { base, .. } => vec![*base],
@@ -85,7 +87,10 @@ impl Operation<Point> for PointOp {
 
     fn blocks(&self) -> Vec<&Block<Point>> {
         match self {
-            Self::For { body, .. } | Self::Loop { body, .. } => vec![body],
+            Self::For { body, .. } | Self::Loop { body, .. } | Self::Derive { body, .. } => {
+                vec![body]
+            }
+            Self::Rule { body, rule, .. } => vec![body, rule],
             Self::Fold { op, .. } | Self::Scan { op, .. } => vec![op],
             Self::While { cond, body, .. } => vec![cond, body],
             Self::If {
@@ -108,7 +113,10 @@ impl Operation<Point> for PointOp {
 
     fn blocks_mut(&mut self) -> Vec<&mut Block<Point>> {
         match self {
-            Self::For { body, .. } | Self::Loop { body, .. } => vec![body],
+            Self::For { body, .. } | Self::Loop { body, .. } | Self::Derive { body, .. } => {
+                vec![body]
+            }
+            Self::Rule { body, rule, .. } => vec![body, rule],
             Self::Fold { op, .. } | Self::Scan { op, .. } => vec![op],
             Self::While { cond, body, .. } => vec![cond, body],
             Self::If {
@@ -172,7 +180,8 @@ impl Operation<Bulk> for BulkOp {
                 visit(value);
             }
             Self::Assert { cond, .. } => visit(cond),
-            Self::Loop { init, .. } => visit_all!(visit; ; init),
+            Self::Loop { init, .. } | Self::Rule { args: init, .. } => visit_all!(visit; ; init),
+            Self::Derive { args, seeds, .. } => visit_all!(visit; ; args, seeds),
             Self::While { init, bound, .. } => visit_all!(visit; ; init, bound),
         }
     }
@@ -208,7 +217,8 @@ impl Operation<Bulk> for BulkOp {
                 [&[*table], places(at).as_slice(), &[*value]].concat()
             }
             Self::Assert { cond, .. } => vec![*cond],
-            Self::Loop { init, .. } => init.clone(),
+            Self::Loop { init, .. } | Self::Rule { args: init, .. } => init.clone(),
+            Self::Derive { args, seeds, .. } => [args.as_slice(), seeds].concat(),
             Self::While { init, bound, .. } => init.iter().chain(bound).copied().collect(),
         }
     }
@@ -220,7 +230,8 @@ impl Operation<Bulk> for BulkOp {
                 ..
             }
             | Self::Scan { op, .. } => vec![op],
-            Self::Loop { body, .. } => vec![body],
+            Self::Loop { body, .. } | Self::Derive { body, .. } => vec![body],
+            Self::Rule { body, rule, .. } => vec![body, rule],
             Self::While { cond, body, .. } => vec![cond, body],
             Self::Const(_)
             | Self::Size(_)
@@ -243,7 +254,8 @@ impl Operation<Bulk> for BulkOp {
                 ..
             }
             | Self::Scan { op, .. } => vec![op],
-            Self::Loop { body, .. } => vec![body],
+            Self::Loop { body, .. } | Self::Derive { body, .. } => vec![body],
+            Self::Rule { body, rule, .. } => vec![body, rule],
             Self::While { cond, body, .. } => vec![cond, body],
             Self::Const(_)
             | Self::Size(_)

@@ -457,6 +457,11 @@ impl<S: Parse> Parser<S> {
         Ok(block)
     }
 
+    /// The results of a block that have derivatives.
+    pub(crate) fn floats(&self, block: &Block<S>) -> Vec<ValueId> {
+        self.program.floats(&block.results)
+    }
+
     /// `%t[%i, %j]`
     pub(crate) fn place(&mut self) -> Parsed<(ValueId, Vec<ValueId>)> {
         let table = self.value()?;

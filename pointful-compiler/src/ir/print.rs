@@ -19,7 +19,9 @@ mod kernels;
 mod literal;
 mod point;
 
-use super::{Block, Elem, Extent, Lit, Program, Size, SizeId, Stage, Stmt, Type, ValueId};
+use super::{
+    Block, Checkpoint, Elem, Extent, Lit, Program, Size, SizeId, Stage, Stmt, Type, ValueId,
+};
 use crate::ops::Prim;
 
 /// A stage whose programs can be printed: what is particular to it.
@@ -279,6 +281,16 @@ impl<'p, S: Print> Printer<'p, S> {
         if !otherwise.stmts.is_empty() || !otherwise.results.is_empty() {
             self.word(" else ");
             self.block(otherwise);
+        }
+    }
+
+    /// `checkpoint 8 `, or nothing.
+    pub fn checkpoint(&mut self, checkpoint: Option<Checkpoint>) {
+        match checkpoint {
+            None => {}
+            Some(Checkpoint::Every(k)) => self.word(&format!("checkpoint {k} ")),
+            Some(Checkpoint::Levels(n)) => self.word(&format!("checkpoint levels {n} ")),
+            Some(Checkpoint::Log) => self.word("checkpoint log "),
         }
     }
 

@@ -153,6 +153,12 @@ impl<S: Stage> Program<S> {
         self.ty(value).elem
     }
 
+    /// Those of the values that have derivatives.
+    pub fn floats(&self, values: &[ValueId]) -> Vec<ValueId> {
+        let float = |value: &ValueId| self.elem(*value).is_float();
+        values.iter().copied().filter(float).collect()
+    }
+
     /// A new size.
     pub fn size(&mut self, name: impl Into<String>) -> SizeId {
         let id = SizeId(u32::try_from(self.sizes.len()).expect("fewer than 2^32 sizes"));

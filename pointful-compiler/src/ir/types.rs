@@ -162,6 +162,37 @@ impl<D> Type<D> {
     }
 }
 
+/// Which way a derivative runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Mode {
+    /// Forward: from tangents of the parameters to tangents of the results. Printed `jvp`.
+    Tangent,
+    /// Backward: from cotangents of the results to cotangents of the parameters. Printed `vjp`.
+    Cotangent,
+}
+
+impl Mode {
+    /// The name in textual IR.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tangent => "jvp",
+            Self::Cotangent => "vjp",
+        }
+    }
+}
+
+/// What a derivative keeps of a sequential loop. Without one, everything that the reverse loop needs and that is dear to compute again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Checkpoint {
+    /// The states at every so many iterations; those between are computed again. Printed `checkpoint 8`.
+    Every(u64),
+    /// The loop is split this many times, each into pieces of equal length, and only states at the beginnings of pieces are kept:
+    /// `levels × length^(1 / levels)` of them at a time. Printed `checkpoint levels 3`.
+    Levels(u64),
+    /// As many levels as the length has binary digits, or 4 if it is not known at compile time. Printed `checkpoint log`.
+    Log,
+}
+
 /// A constant. Floats are compared by their bits, so that literals can be hashed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Lit {

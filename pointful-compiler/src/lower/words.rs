@@ -278,6 +278,7 @@ fn scalar_prim(prim: Prim) -> Option<ScalarMethod> {
         | Prim::Le
         | Prim::Gt
         | Prim::Ge
+        | Prim::StopGradient
         | Prim::Cast(_)
         | Prim::Check(_)
         | Prim::Wrap(_)

@@ -15,6 +15,8 @@ enum Class {
     Float,
     /// Floats to a truth value.
     FloatTest,
+    /// A scalar to the same type.
+    Any,
     /// Integers or truth values to the same type.
     Bits,
     /// Two scalars or indices of one type to a truth value.
@@ -209,6 +211,8 @@ prims! {
     ToDegrees "to_degrees" 1 Float;
     /// `x.to_radians()`
     ToRadians "to_radians" 1 Float;
+    /// `stop_gradient(x)`: `x`, as a constant to every derivative
+    StopGradient "stop_gradient" 1 Any;
     /// `x.is_nan()`
     IsNan "is_nan" 1 FloatTest;
     /// `x.is_finite()`
@@ -331,6 +335,7 @@ impl Prim {
                 same && scalar.is_some_and(|s| s != Scalar::Bool),
                 "numbers of one type",
             ),
+            Class::Any => (scalar.is_some(), "a scalar"),
             Class::Float | Class::FloatTest => (same && first.is_float(), "floats of one type"),
             Class::Bits => (
                 same && scalar.is_some_and(|s| !s.is_float()),
@@ -350,7 +355,9 @@ impl Prim {
         match class {
             _ if !holds => fail(what),
             Class::Compare | Class::FloatTest => Ok(Elem::BOOL),
-            Class::Num | Class::Float | Class::Bits | Class::Powi | Class::Shift => Ok(first),
+            Class::Num | Class::Float | Class::Any | Class::Bits | Class::Powi | Class::Shift => {
+                Ok(first)
+            }
         }
     }
 }

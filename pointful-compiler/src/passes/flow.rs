@@ -109,7 +109,10 @@ impl Flow for Point {
     fn slots(op: &PointOp) -> Slots {
         match op {
             PointOp::For { .. } | PointOp::If { .. } => Slots::Blocks,
-            PointOp::Fold { .. } | PointOp::Scan { .. } => Slots::Whole,
+            PointOp::Fold { .. }
+            | PointOp::Scan { .. }
+            | PointOp::Derive { .. }
+            | PointOp::Rule { .. } => Slots::Whole,
             PointOp::Loop { init, .. } => Slots::States {
                 states: init.len(),
                 indices: 1,
@@ -150,6 +153,8 @@ impl Flow for Point {
             | PointOp::Scan { .. }
             | PointOp::Loop { .. }
             | PointOp::While { .. }
+            | PointOp::Derive { .. }
+            | PointOp::Rule { .. }
             | PointOp::If { .. }
             | PointOp::Update { .. } => Effect::None,
         }
@@ -174,6 +179,8 @@ impl Flow for Point {
             | PointOp::Fold { .. }
             | PointOp::Scan { .. }
             | PointOp::While { .. }
+            | PointOp::Derive { .. }
+            | PointOp::Rule { .. }
             | PointOp::If { .. }
             | PointOp::Accum { .. }
             | PointOp::Accumulate { .. }
@@ -197,6 +204,8 @@ impl Flow for Point {
             | PointOp::Fold { .. }
             | PointOp::Scan { .. }
             | PointOp::While { .. }
+            | PointOp::Derive { .. }
+            | PointOp::Rule { .. }
             | PointOp::If { .. }
             | PointOp::Accum { .. }
             | PointOp::Accumulate { .. }
@@ -256,7 +265,9 @@ impl Flow for Point {
                 body.params.remove(k);
                 remove_result(body, k);
             }
-            PointOp::Const(_)
+            PointOp::Derive { .. }
+            | PointOp::Rule { .. }
+            | PointOp::Const(_)
             | PointOp::Size(_)
             | PointOp::Prim(..)
             | PointOp::Index { .. }
@@ -282,7 +293,9 @@ fn named_axes(op: &BulkOp) -> Vec<AxisId> {
     match op {
         BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => vec![*axis],
         BulkOp::Loop { axis, lanes, .. } => [&[*axis], lanes.as_slice()].concat(),
-        BulkOp::While { lanes, .. } => lanes.clone(),
+        BulkOp::While { lanes, .. } | BulkOp::Derive { lanes, .. } | BulkOp::Rule { lanes, .. } => {
+            lanes.clone()
+        }
         BulkOp::Reduce { axes, .. } => axes.clone(),
         BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => {
             at.iter().map(|&(axis, _)| axis).collect()
@@ -315,7 +328,9 @@ impl Flow for Bulk {
                 combine: Combine::Custom { .. },
                 ..
             }
-            | BulkOp::Scan { .. } => Slots::Whole,
+            | BulkOp::Scan { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => Slots::Whole,
             BulkOp::Const(_)
             | BulkOp::Size(_)
             | BulkOp::Iota(_)
@@ -345,7 +360,9 @@ impl Flow for Bulk {
             | BulkOp::Scatter { .. }
             | BulkOp::Update { .. }
             | BulkOp::Loop { .. }
-            | BulkOp::While { .. } => Effect::None,
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => Effect::None,
         }
     }
 
@@ -369,7 +386,9 @@ impl Flow for Bulk {
             | BulkOp::Update { .. }
             | BulkOp::Assert { .. }
             | BulkOp::Loop { .. }
-            | BulkOp::While { .. } => {}
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => {}
         }
     }
 
@@ -388,7 +407,9 @@ impl Flow for Bulk {
             | BulkOp::Update { .. }
             | BulkOp::Assert { .. }
             | BulkOp::Loop { .. }
-            | BulkOp::While { .. } => None,
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => None,
         };
         let axes = named_axes(op);
         let named = axes
@@ -444,7 +465,9 @@ impl Flow for Bulk {
                 body.params.remove(k);
                 remove_result(body, k);
             }
-            BulkOp::Const(_)
+            BulkOp::Derive { .. }
+            | BulkOp::Rule { .. }
+            | BulkOp::Const(_)
             | BulkOp::Size(_)
             | BulkOp::Iota(_)
             | BulkOp::Map(..)
@@ -475,7 +498,13 @@ fn retype_block(program: &mut Program<Bulk>, block: &Block<Bulk>) {
         let Ok(types) = Bulk::types(program, &stmt.op, None) else {
             continue;
         };
-        let carried = matches!(stmt.op, BulkOp::Loop { .. } | BulkOp::While { .. });
+        let carried = matches!(
+            stmt.op,
+            BulkOp::Loop { .. }
+                | BulkOp::While { .. }
+                | BulkOp::Derive { .. }
+                | BulkOp::Rule { .. }
+        );
         let guard = stmt.guard.filter(|_| !carried);
         for (&result, ty) in stmt.results.iter().zip(types) {
             let mut axes: BTreeSet<AxisId> = ty.dims.into_iter().collect();

@@ -232,11 +232,13 @@ impl<F: Fn(&Program<Point>, &Inputs) -> bool> Shrinker<F> {
             PointOp::Loop {
                 extent,
                 reverse: true,
+                checkpoint,
                 init,
                 body,
             } => PointOp::Loop {
                 extent: *extent,
                 reverse: false,
+                checkpoint: *checkpoint,
                 init: init.clone(),
                 body: body.clone(),
             },

@@ -10,6 +10,7 @@ mod loops;
 
 use array::{Array, Cell, Place};
 
+use super::UNDERIVED;
 use super::data::{Data, ScalarValue};
 use super::{
     ArgExtreme, EvalError, Evaluate, Inputs, Meter, Results, combine, eval_prim, identity,
@@ -97,10 +98,12 @@ impl Run<'_> {
             BulkOp::Loop {
                 axis,
                 reverse,
+                checkpoint: _,
                 lanes,
                 init,
                 body,
             } => self.sequential(stmt, *axis, *reverse, lanes, init, body),
+            BulkOp::Derive { .. } | BulkOp::Rule { .. } => Err(EvalError::bug(UNDERIVED)),
             BulkOp::While {
                 lanes,
                 init,
@@ -199,7 +202,9 @@ impl Run<'_> {
             | BulkOp::Scatter { .. }
             | BulkOp::Assert { .. }
             | BulkOp::Loop { .. }
-            | BulkOp::While { .. } => Err(EvalError::bug("no definition of single elements")),
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => Err(EvalError::bug("no definition of single elements")),
         }
     }
 

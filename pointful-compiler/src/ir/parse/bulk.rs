@@ -2,7 +2,7 @@
 
 use super::{Parse, Parsed, Parser};
 use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Elem, Type, ValueId};
+use crate::ir::{AxisId, Elem, Mode, Type, ValueId};
 
 impl Parse for Bulk {
     fn parse_dim(p: &mut Parser<Self>) -> Parsed<AxisId> {
@@ -121,12 +121,47 @@ impl Parse for Bulk {
                 at: p.at()?,
                 value: p.value()?,
             },
+            "vjp" | "jvp" => {
+                let lanes = p.lanes()?;
+                let (params, args) = p.states()?;
+                let seeds = p.bracketed("(", ")")?;
+                let body = p.block(params)?;
+                BulkOp::Derive {
+                    mode: p.mode(word)?,
+                    args,
+                    seeds,
+                    lanes,
+                    body,
+                }
+            }
+            "rule" => {
+                let word = p.word()?;
+                let lanes = p.lanes()?;
+                let (params, args) = p.states()?;
+                let body = p.block(params)?;
+                p.expect("by")?;
+                let mode = p.mode(&word)?;
+                let seeds = match mode {
+                    Mode::Tangent => args.clone(),
+                    Mode::Cotangent => p.floats(&body),
+                };
+                let like = [args.as_slice(), &seeds].concat();
+                let rule = p.block_like(&like)?;
+                BulkOp::Rule {
+                    mode,
+                    args,
+                    lanes,
+                    body,
+                    rule,
+                }
+            }
             "assert" => {
                 let (cond, message) = p.assertion()?;
                 BulkOp::Assert { cond, message }
             }
             "loop" => {
                 let reverse = p.accept("rev");
+                let checkpoint = p.checkpoint()?;
                 let index = p.value()?;
                 p.expect(":")?;
                 let axis = p.axis()?;
@@ -138,6 +173,7 @@ impl Parse for Bulk {
                 BulkOp::Loop {
                     axis,
                     reverse,
+                    checkpoint,
                     lanes,
                     init,
                     body,

@@ -1,8 +1,8 @@
 //! How the operations of Point are parsed.
 
 use super::{Parse, Parsed, Parser};
-use crate::ir::Extent;
 use crate::ir::stages::point::{Point, PointOp};
+use crate::ir::{Extent, Mode};
 
 impl Parse for Point {
     fn parse_dim(p: &mut Parser<Self>) -> Parsed<Extent> {
@@ -60,12 +60,14 @@ impl Parse for Point {
             }
             "loop" => {
                 let reverse = p.accept("rev");
+                let checkpoint = p.checkpoint()?;
                 let (index, extent) = p.index()?;
                 let (states, init) = p.states()?;
                 let body = p.block([vec![index], states].concat())?;
                 PointOp::Loop {
                     extent,
                     reverse,
+                    checkpoint,
                     init,
                     body,
                 }
@@ -115,6 +117,36 @@ impl Parse for Point {
                 }
             }
             "get" => PointOp::Get { acc: p.value()? },
+            "vjp" | "jvp" => {
+                let (params, args) = p.states()?;
+                let seeds = p.bracketed("(", ")")?;
+                let body = p.block(params)?;
+                PointOp::Derive {
+                    mode: p.mode(word)?,
+                    args,
+                    seeds,
+                    body,
+                }
+            }
+            "rule" => {
+                let word = p.word()?;
+                let (params, args) = p.states()?;
+                let body = p.block(params)?;
+                p.expect("by")?;
+                let mode = p.mode(&word)?;
+                let seeds = match mode {
+                    Mode::Tangent => args.clone(),
+                    Mode::Cotangent => p.floats(&body),
+                };
+                let like = [args.as_slice(), &seeds].concat();
+                let rule = p.block_like(&like)?;
+                PointOp::Rule {
+                    mode,
+                    args,
+                    body,
+                    rule,
+                }
+            }
             "assert" => {
                 let (cond, message) = p.assertion()?;
                 PointOp::Assert { cond, message }

@@ -2,7 +2,7 @@
 
 use super::lexer::{self, Token};
 use super::{Parse, Parsed, Parser};
-use crate::ir::{Lit, Monoid, Scalar, ValueId};
+use crate::ir::{Checkpoint, Lit, Mode, Monoid, Scalar, ValueId};
 use crate::ops::Prim;
 
 impl<S: Parse> Parser<S> {
@@ -76,6 +76,30 @@ impl<S: Parse> Parser<S> {
         let cond = self.value()?;
         self.expect(",")?;
         Ok((cond, self.text()?))
+    }
+
+    /// `checkpoint 8`, `checkpoint levels 3`, `checkpoint log`, or nothing.
+    pub(crate) fn checkpoint(&mut self) -> Parsed<Option<Checkpoint>> {
+        if !self.accept("checkpoint") {
+            return Ok(None);
+        }
+        if self.accept("log") {
+            return Ok(Some(Checkpoint::Log));
+        }
+        let levels = self.accept("levels");
+        let count = self.number()?.parse().map_err(|_| "expected a number")?;
+        Ok(Some(if levels {
+            Checkpoint::Levels(count)
+        } else {
+            Checkpoint::Every(count)
+        }))
+    }
+
+    /// `vjp` or `jvp`.
+    pub(crate) fn mode(&self, word: &str) -> Parsed<Mode> {
+        let modes = [Mode::Tangent, Mode::Cotangent];
+        let mode = modes.into_iter().find(|mode| mode.name() == word);
+        mode.ok_or_else(|| format!("`{word}` is neither `vjp` nor `jvp`"))
     }
 
     pub(crate) fn unknown<T>(&self, word: &str) -> Parsed<T> {

@@ -132,15 +132,50 @@ impl Print for Bulk {
                 p.word(" ");
                 p.value(*value);
             }
+            BulkOp::Derive {
+                mode,
+                args,
+                seeds,
+                lanes,
+                body,
+            } => {
+                p.word(mode.name());
+                p.word(" ");
+                p.lanes(lanes);
+                p.states(&body.params, args);
+                p.word(" (");
+                p.values(seeds);
+                p.word(") ");
+                p.block(body);
+            }
+            BulkOp::Rule {
+                mode,
+                args,
+                lanes,
+                body,
+                rule,
+            } => {
+                p.word("rule ");
+                p.word(mode.name());
+                p.word(" ");
+                p.lanes(lanes);
+                p.states(&body.params, args);
+                p.word(" ");
+                p.block(body);
+                p.word(" by ");
+                p.block_with_params(rule);
+            }
             BulkOp::Assert { cond, message } => p.assert(*cond, message),
             BulkOp::Loop {
                 axis,
                 reverse,
+                checkpoint,
                 lanes,
                 init,
                 body,
             } => {
                 p.word(if *reverse { "loop rev " } else { "loop " });
+                p.checkpoint(*checkpoint);
                 let (index, states) = body.params.split_at(body.params.len().min(1));
                 p.list(index, |p, &value| p.bind(value));
                 p.word(": ");

@@ -60,10 +60,12 @@ impl Print for Point {
             PointOp::Loop {
                 extent,
                 reverse,
+                checkpoint,
                 init,
                 body,
             } => {
                 p.word(if *reverse { "loop rev " } else { "loop " });
+                p.checkpoint(*checkpoint);
                 let (index, states) = body.params.split_at(body.params.len().min(1));
                 p.bind_indices(index, &[*extent]);
                 p.word(" ");
@@ -109,6 +111,35 @@ impl Print for Point {
             PointOp::Get { acc } => {
                 p.word("get ");
                 p.value(*acc);
+            }
+            PointOp::Derive {
+                mode,
+                args,
+                seeds,
+                body,
+            } => {
+                p.word(mode.name());
+                p.word(" ");
+                p.states(&body.params, args);
+                p.word(" (");
+                p.values(seeds);
+                p.word(") ");
+                p.block(body);
+            }
+            PointOp::Rule {
+                mode,
+                args,
+                body,
+                rule,
+            } => {
+                p.word("rule ");
+                p.word(mode.name());
+                p.word(" ");
+                p.states(&body.params, args);
+                p.word(" ");
+                p.block(body);
+                p.word(" by ");
+                p.block_with_params(rule);
             }
             PointOp::Assert { cond, message } => p.assert(*cond, message),
             PointOp::Update {

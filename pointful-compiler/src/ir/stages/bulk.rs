@@ -45,7 +45,7 @@
 //! Bodies of loops and operators are blocks; their statements may use everything outside at the same point.
 //! A block's results have at least the axes that the statement around it says.
 
-use crate::ir::{AxisId, Block, Extent, Lit, Monoid, Stage, ValueId};
+use crate::ir::{AxisId, Block, Checkpoint, Extent, Lit, Mode, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
@@ -185,6 +185,8 @@ pub enum BulkOp {
         axis: AxisId,
         /// From the last index to the first.
         reverse: bool,
+        /// What a derivative keeps of it.
+        checkpoint: Option<Checkpoint>,
         /// The parallel axes around the loop: each point runs a loop of its own that reads no other point's state.
         lanes: Vec<AxisId>,
         /// Initial states; one that lacks axes of its state is the same along them.
@@ -204,5 +206,34 @@ pub enum BulkOp {
         body: Block<Bulk>,
         /// The largest number of iterations; one more panics.
         bound: Option<ValueId>,
+    },
+    /// `vjp (%p = %x, …) (%ct, …) { … yield %y, … }`, or `jvp` with tangents: the derivative of the block with respect to its parameters.
+    /// What the block reads from around it is constant; it accumulates into nothing around it.
+    /// Results: those of the block; then (`vjp`) a cotangent for each parameter, or (`jvp`) a tangent for each float result.
+    Derive {
+        /// Which way.
+        mode: Mode,
+        /// The point at which to differentiate: one float value for each parameter.
+        args: Vec<ValueId>,
+        /// `vjp`: a cotangent for each float result of the block. `jvp`: a tangent for each parameter.
+        seeds: Vec<ValueId>,
+        /// The parallel axes around it.
+        lanes: Vec<AxisId>,
+        /// The function.
+        body: Block<Bulk>,
+    },
+    /// `rule vjp (%p = %x, …) { … yield %y, … } by { |%q, …, %ct, …| … yield %ct2, … }`: a function with its author's own derivative.
+    /// Results: those of the body.
+    Rule {
+        /// Which way the author's derivative runs.
+        mode: Mode,
+        /// One float value for each parameter that is differentiated.
+        args: Vec<ValueId>,
+        /// The parallel axes around it.
+        lanes: Vec<AxisId>,
+        /// The function.
+        body: Block<Bulk>,
+        /// Its derivative. Parameters: those of the body, then the seeds of [`Derive`](Self::Derive); results: its derivatives.
+        rule: Block<Bulk>,
     },
 }

@@ -16,7 +16,7 @@
 //! }
 //! ```
 
-use crate::ir::{Block, Extent, Lit, Monoid, Stage, ValueId};
+use crate::ir::{Block, Checkpoint, Extent, Lit, Mode, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
@@ -101,6 +101,8 @@ pub enum PointOp {
         extent: Extent,
         /// From the last index to the first.
         reverse: bool,
+        /// What a derivative keeps of it.
+        checkpoint: Option<Checkpoint>,
         /// Initial states.
         init: Vec<ValueId>,
         /// One iteration.
@@ -165,5 +167,30 @@ pub enum PointOp {
         indices: Vec<ValueId>,
         /// Of the type of what the indices select.
         value: ValueId,
+    },
+    /// `vjp (%p = %x, …) (%ct, …) { … yield %y, … }`, or `jvp` with tangents: the derivative of the block with respect to its parameters.
+    /// What the block reads from around it is constant; it accumulates into nothing around it.
+    /// Results: those of the block; then (`vjp`) a cotangent for each parameter, or (`jvp`) a tangent for each float result.
+    Derive {
+        /// Which way.
+        mode: Mode,
+        /// The point at which to differentiate: one float value for each parameter.
+        args: Vec<ValueId>,
+        /// `vjp`: a cotangent for each float result of the block. `jvp`: a tangent for each parameter.
+        seeds: Vec<ValueId>,
+        /// The function.
+        body: Block<Point>,
+    },
+    /// `rule vjp (%p = %x, …) { … yield %y, … } by { |%q, …, %ct, …| … yield %ct2, … }`: a function with its author's own derivative.
+    /// Results: those of the body.
+    Rule {
+        /// Which way the author's derivative runs.
+        mode: Mode,
+        /// One float value for each parameter that is differentiated.
+        args: Vec<ValueId>,
+        /// The function.
+        body: Block<Point>,
+        /// Its derivative. Parameters: those of the body, then the seeds of [`Derive`](Self::Derive); results: its derivatives.
+        rule: Block<Point>,
     },
 }

@@ -5,7 +5,7 @@
 
 use super::{Typing, ensure, index_of, literal, monoid_takes, prim, truth};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Program, Type, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Mode, Program, Type, ValueId};
 
 impl Typing for Bulk {
     const WRITES_DIMS: bool = true;
@@ -161,6 +161,44 @@ impl Typing for Bulk {
                 }
                 Ok(types)
             }
+            BulkOp::Derive {
+                mode,
+                args,
+                seeds,
+                body,
+                ..
+            } => {
+                carried(program, args, &body.params, args)?;
+                let floats = program.floats(&body.results);
+                let (of, given) = match mode {
+                    Mode::Tangent => (&body.params, &floats),
+                    Mode::Cotangent => (&floats, &body.params),
+                };
+                carried(program, seeds, of, seeds)?;
+                Ok(types(program, &[body.results.as_slice(), given].concat()))
+            }
+            BulkOp::Rule {
+                mode,
+                args,
+                body,
+                rule,
+                ..
+            } => {
+                carried(program, args, &body.params, args)?;
+                let (same, seeds) = rule
+                    .params
+                    .split_at_checked(args.len())
+                    .ok_or("the rule has too few parameters")?;
+                carried(program, args, same, &body.params)?;
+                let floats = program.floats(&body.results);
+                let (of, given) = match mode {
+                    Mode::Tangent => (&body.params, &floats),
+                    Mode::Cotangent => (&floats, &body.params),
+                };
+                carried(program, of, seeds, of)?;
+                carried(program, &rule.results, given, given)?;
+                Ok(types(program, &body.results))
+            }
             BulkOp::While {
                 lanes,
                 init,
@@ -189,6 +227,10 @@ impl Typing for Bulk {
             }
         }
     }
+}
+
+fn types(program: &Program<Bulk>, values: &[ValueId]) -> Vec<Type<AxisId>> {
+    values.iter().map(|&v| program.ty(v).clone()).collect()
 }
 
 /// A set of axes in the order of first mention.

@@ -2,7 +2,7 @@
 
 use super::{Typing, ensure, index_of, literal, monoid_takes, prim, truth};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
+use crate::ir::{Block, Elem, Extent, Mode, Program, Type, ValueId};
 
 type Types = Result<Vec<Type<Extent>>, String>;
 
@@ -130,6 +130,47 @@ impl Typing for Point {
                     "the branches give values of different types",
                 )?;
                 Ok(types)
+            }
+            PointOp::Derive {
+                mode,
+                args,
+                seeds,
+                body,
+            } => {
+                params(program, body, &all(args))?;
+                let floats = program.floats(&body.results);
+                let (of, given) = match mode {
+                    Mode::Tangent => (&body.params, floats),
+                    Mode::Cotangent => (&floats, body.params.clone()),
+                };
+                ensure(
+                    all(seeds) == all(of),
+                    "the seeds are not of the types of what they belong to",
+                )?;
+                ensure(
+                    args.iter().all(|&arg| program.elem(arg).is_float()),
+                    "what is differentiated is not a float",
+                )?;
+                Ok([all(&body.results), all(&given)].concat())
+            }
+            PointOp::Rule {
+                mode,
+                args,
+                body,
+                rule,
+            } => {
+                params(program, body, &all(args))?;
+                let floats = program.floats(&body.results);
+                let (seeds, given) = match mode {
+                    Mode::Tangent => (args, &floats),
+                    Mode::Cotangent => (&floats, args),
+                };
+                params(program, rule, &[all(args), all(seeds)].concat())?;
+                ensure(
+                    all(&rule.results) == all(given),
+                    "the rule does not give one derivative for each value that has one",
+                )?;
+                Ok(all(&body.results))
             }
             PointOp::Accum { monoid, base } => {
                 monoid_takes(*monoid, program.elem(*base))?;

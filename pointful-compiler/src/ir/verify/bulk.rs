@@ -10,7 +10,13 @@ impl Verify for Bulk {
         let mut types = Self::types(program, &stmt.op, None)?;
         // The guard is one more operand, but for states, whose own types say what axes they have.
         if let Some(guard) = stmt.guard
-            && !matches!(stmt.op, BulkOp::Loop { .. } | BulkOp::While { .. })
+            && !matches!(
+                stmt.op,
+                BulkOp::Loop { .. }
+                    | BulkOp::While { .. }
+                    | BulkOp::Derive { .. }
+                    | BulkOp::Rule { .. }
+            )
         {
             for ty in &mut types {
                 for &axis in &program.ty(guard).dims {
@@ -86,7 +92,9 @@ fn axes(op: &BulkOp) -> Vec<Vec<AxisId>> {
         BulkOp::Reduce { axes, .. } => vec![axes.clone()],
         BulkOp::Scatter { at, over, .. } => vec![addressed(at), over.clone()],
         BulkOp::Loop { axis, lanes, .. } => vec![[&[*axis], lanes.as_slice()].concat()],
-        BulkOp::While { lanes, .. } => vec![lanes.clone()],
+        BulkOp::While { lanes, .. } | BulkOp::Derive { lanes, .. } | BulkOp::Rule { lanes, .. } => {
+            vec![lanes.clone()]
+        }
     }
 }
 
@@ -179,7 +187,10 @@ impl Walk<'_> {
         }
         self.addressed(&stmt.op, at)?;
         let lanes: &[AxisId] = match &stmt.op {
-            BulkOp::Loop { lanes, .. } | BulkOp::While { lanes, .. } => lanes,
+            BulkOp::Loop { lanes, .. }
+            | BulkOp::While { lanes, .. }
+            | BulkOp::Derive { lanes, .. }
+            | BulkOp::Rule { lanes, .. } => lanes,
             _ => &[],
         };
         let depth = self.loops.len();

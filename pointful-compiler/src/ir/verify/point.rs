@@ -34,6 +34,8 @@ impl Verify for Point {
             | PointOp::Fold { .. }
             | PointOp::Scan { .. }
             | PointOp::While { .. }
+            | PointOp::Derive { .. }
+            | PointOp::Rule { .. }
             | PointOp::If { .. }
             | PointOp::Accum { .. }
             | PointOp::Accumulate { .. }

@@ -213,6 +213,7 @@ impl<'a> Elab<'a> {
             .collect();
         results.extend(&tables);
         let op = PointOp::Loop {
+            checkpoint: None,
             extent: *extent,
             reverse,
             init,

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use super::classes::{Classes, Var};
 use super::reads::{extents, reads};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Elem, Extent, Mode, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// The axes of a Point program.
@@ -154,6 +154,18 @@ impl Walk<'_> {
             PointOp::While {
                 init, cond, body, ..
             } => self.while_loop(stmt, init, cond, body, deps),
+            PointOp::Derive {
+                mode,
+                args,
+                seeds,
+                body,
+            } => self.derivative(stmt, *mode, args, seeds, body, deps),
+            PointOp::Rule {
+                mode,
+                args,
+                body,
+                rule,
+            } => self.rule(stmt, *mode, args, body, rule, deps),
             PointOp::If {
                 then, otherwise, ..
             } => self.branches(stmt, then, otherwise, deps),
@@ -315,6 +327,82 @@ impl Walk<'_> {
             self.wish_dims(&state, body.results[k]);
             self.define(stmt.results[k], lanes.clone(), state);
         }
+    }
+
+    fn derivative(
+        &mut self,
+        stmt: &Stmt<Point>,
+        mode: Mode,
+        args: &[ValueId],
+        seeds: &[ValueId],
+        body: &Block<Point>,
+        mut lanes: Deps,
+    ) {
+        lanes.extend(self.deps_of(reads(self.program, body)));
+        lanes.extend(&self.control);
+        let params = self.states(args, &[&body.params], &lanes);
+        let control = std::mem::replace(&mut self.control, lanes.clone());
+        self.block(body);
+        self.control = control;
+        let (results, floats) = self.results(body);
+        let (of, given) = match mode {
+            Mode::Tangent => (&params, &floats),
+            Mode::Cotangent => (&floats, &params),
+        };
+        for (&seed, dims) in seeds.iter().zip(of) {
+            self.wish_dims(dims, seed);
+        }
+        for (&result, dims) in stmt.results.iter().zip(results.iter().chain(given)) {
+            self.define(result, lanes.clone(), dims.clone());
+        }
+    }
+
+    fn rule(
+        &mut self,
+        stmt: &Stmt<Point>,
+        mode: Mode,
+        args: &[ValueId],
+        body: &Block<Point>,
+        rule: &Block<Point>,
+        mut lanes: Deps,
+    ) {
+        lanes.extend(self.deps_of(reads(self.program, body)));
+        lanes.extend(self.deps_of(reads(self.program, rule)));
+        lanes.extend(&self.control);
+        let (again, seeds) = rule.params.split_at(args.len());
+        let params = self.states(args, &[&body.params, again], &lanes);
+        let control = std::mem::replace(&mut self.control, lanes.clone());
+        self.block(body);
+        let (results, floats) = self.results(body);
+        let (of, given) = match mode {
+            Mode::Tangent => (&params, &floats),
+            Mode::Cotangent => (&floats, &params),
+        };
+        for (&seed, dims) in seeds.iter().zip(of) {
+            self.define(seed, lanes.clone(), dims.clone());
+        }
+        self.block(rule);
+        self.control = control;
+        for (&value, dims) in rule.results.iter().zip(given) {
+            self.wish_dims(dims, value);
+        }
+        for (&result, dims) in stmt.results.iter().zip(results) {
+            self.define(result, lanes.clone(), dims);
+        }
+    }
+
+    /// Axes for the results of a block, and those of them that have derivatives.
+    fn results(&mut self, block: &Block<Point>) -> (Vec<Vec<Var>>, Vec<Vec<Var>>) {
+        let mut floats = Vec::new();
+        let mut results = Vec::new();
+        for &value in &block.results {
+            let dims = self.like_value(value);
+            if self.program.elem(value).is_float() {
+                floats.push(dims.clone());
+            }
+            results.push(dims);
+        }
+        (results, floats)
     }
 
     /// Defines the parameters that hold the states of a loop; all those of one state have the same dimensions.

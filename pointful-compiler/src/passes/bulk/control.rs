@@ -5,12 +5,12 @@ use super::reads::{may_panic, reads};
 use super::state::{AxisSet, Frame, Lift, Placement, Scope};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::Point;
-use crate::ir::{AxisId, Block, Elem, Extent, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Checkpoint, Elem, Extent, Stmt, ValueId};
 
 /// A loop's place, and the axes that it runs in.
-struct Lanes {
-    lanes: Vec<AxisId>,
-    placement: Placement,
+pub(super) struct Lanes {
+    pub(super) lanes: Vec<AxisId>,
+    pub(super) placement: Placement,
 }
 
 impl Lift<'_> {
@@ -164,6 +164,7 @@ impl Lift<'_> {
         &mut self,
         stmt: &Stmt<Point>,
         reverse: bool,
+        checkpoint: Option<Checkpoint>,
         init: &[ValueId],
         body: &Block<Point>,
     ) {
@@ -231,6 +232,7 @@ impl Lift<'_> {
         let op = BulkOp::Loop {
             axis,
             reverse,
+            checkpoint,
             lanes,
             init: inits,
             body: block,
@@ -322,7 +324,7 @@ impl Lift<'_> {
     }
 
     /// Where a loop stands, and its lanes: the loops around it that it depends on. `own` are those already known.
-    fn lanes(
+    pub(super) fn lanes(
         &mut self,
         mut own: AxisSet,
         operands: &[ValueId],
@@ -371,7 +373,7 @@ impl Lift<'_> {
     }
 
     /// Begins a block.
-    fn enter(&mut self) {
+    pub(super) fn enter(&mut self) {
         self.frames.push(Frame {
             stmts: Vec::new(),
             base_scope: self.scopes.len(),
@@ -381,7 +383,7 @@ impl Lift<'_> {
     }
 
     /// Ends a block.
-    fn leave(
+    pub(super) fn leave(
         &mut self,
         params: Vec<ValueId>,
         results: Vec<ValueId>,
@@ -403,7 +405,12 @@ impl Lift<'_> {
         value
     }
 
-    fn bind_all(&mut self, points: &[ValueId], values: Vec<ValueId>, dims: Vec<Vec<AxisId>>) {
+    pub(super) fn bind_all(
+        &mut self,
+        points: &[ValueId],
+        values: Vec<ValueId>,
+        dims: Vec<Vec<AxisId>>,
+    ) {
         for ((&point, value), dims) in points.iter().zip(values).zip(dims) {
             self.bind(point, value, dims);
         }
@@ -412,7 +419,7 @@ impl Lift<'_> {
     // ---- States
 
     /// Initial states with the dimensions of the states, and those.
-    fn initial(
+    pub(super) fn initial(
         &mut self,
         init: &[ValueId],
         states: &[ValueId],
@@ -423,7 +430,7 @@ impl Lift<'_> {
             .unzip()
     }
 
-    fn bind_states(
+    pub(super) fn bind_states(
         &mut self,
         states: &[ValueId],
         lanes: &[AxisId],

@@ -25,6 +25,13 @@ impl Lift<'_> {
         self.guarded(level, taint, axes)
     }
 
+    /// Where a statement stands that must stay behind the branches around the current place.
+    pub(super) fn in_branch(&mut self, op: &BulkOp, axes: &AxisSet) -> Placement {
+        let (_, mut taint) = self.operands_of(op, axes, &[]);
+        taint.depth = self.scopes.len();
+        self.guarded(self.frames.len() - 1, taint, axes)
+    }
+
     /// The earliest frame for a statement, and where its operands make it unspecified.
     pub(super) fn operands_of(
         &self,

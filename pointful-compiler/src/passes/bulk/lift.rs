@@ -70,10 +70,11 @@ impl Lift<'_> {
             PointOp::Scan { init, tables, op } => self.operator(stmt, init, tables, op, true),
             PointOp::Loop {
                 reverse,
+                checkpoint,
                 init,
                 body,
                 ..
-            } => self.sequential(stmt, *reverse, init, body),
+            } => self.sequential(stmt, *reverse, *checkpoint, init, body),
             PointOp::While {
                 init,
                 cond,
@@ -85,6 +86,18 @@ impl Lift<'_> {
                 then,
                 otherwise,
             } => self.branches(stmt, *cond, then, otherwise),
+            PointOp::Derive {
+                mode,
+                args,
+                seeds,
+                body,
+            } => self.derivative(stmt, *mode, args, seeds, body),
+            PointOp::Rule {
+                mode,
+                args,
+                body,
+                rule,
+            } => self.rule(stmt, *mode, args, body, rule),
             PointOp::Accum { monoid, base } => {
                 self.make_accumulator(stmt.results[0], *monoid, *base);
             }
@@ -132,7 +145,13 @@ impl Lift<'_> {
         let panics = panics && !self.harmless(prim, &args);
         let axes = self.map_axes(prim, &args);
         let op = BulkOp::Map(prim, args);
-        let placement = self.place(&op, &axes, &[], panics);
+        // The derivative of a float may be infinite or NaN where its branch is not taken, so a derivative must know that it stands in one.
+        let branch = elem.is_float() && self.derived.is_some_and(|base| self.scopes.len() > base);
+        let placement = if branch && !panics {
+            self.in_branch(&op, &axes)
+        } else {
+            self.place(&op, &axes, &[], panics)
+        };
         self.define_at(op, elem, axes, &[], placement)
     }
 

@@ -36,6 +36,7 @@ mod axes;
 mod carry;
 mod classes;
 mod control;
+mod derive;
 mod guard;
 mod lift;
 mod reads;

@@ -21,6 +21,8 @@ pub(super) fn extents(op: &PointOp) -> Option<Extent> {
         | PointOp::Fold { .. }
         | PointOp::Scan { .. }
         | PointOp::While { .. }
+        | PointOp::Derive { .. }
+        | PointOp::Rule { .. }
         | PointOp::If { .. }
         | PointOp::Accum { .. }
         | PointOp::Accumulate { .. }
@@ -100,7 +102,11 @@ pub(super) fn may_panic(program: &Program<Point>, block: &Block<Point>) -> bool 
             let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
             matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
         }
-        PointOp::ArgReduce { .. } | PointOp::Assert { .. } | PointOp::While { .. } => true,
+        PointOp::ArgReduce { .. }
+        | PointOp::Assert { .. }
+        | PointOp::While { .. }
+        | PointOp::Derive { .. }
+        | PointOp::Rule { .. } => true,
         PointOp::For { .. }
         | PointOp::Fold { .. }
         | PointOp::Scan { .. }

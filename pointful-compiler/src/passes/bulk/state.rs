@@ -84,6 +84,8 @@ pub(super) struct Lift<'a> {
     pub(super) info: Vec<Info>,
     pub(super) frames: Vec<Frame>,
     pub(super) open: Vec<AxisId>,
+    /// How many scopes were open where the innermost block began of which a derivative is taken.
+    pub(super) derived: Option<usize>,
     pub(super) scopes: Vec<Scope>,
     pub(super) accs: BTreeMap<ValueId, super::accumulate::Accumulator>,
     axis_of: BTreeMap<Var, AxisId>,
@@ -112,6 +114,7 @@ impl<'a> Lift<'a> {
             info: Vec::new(),
             frames: vec![Frame::default()],
             open: Vec::new(),
+            derived: None,
             scopes: Vec::new(),
             accs: BTreeMap::new(),
             axis_of: BTreeMap::new(),

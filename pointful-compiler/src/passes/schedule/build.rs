@@ -495,7 +495,9 @@ impl<'p> Builder<'p> {
             | BulkOp::Update { .. }
             | BulkOp::Assert { .. }
             | BulkOp::Loop { .. }
-            | BulkOp::While { .. } => {
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => {
                 unreachable!("tasks have a location when they are read: {:?}", stmt.op)
             }
         }

@@ -75,14 +75,18 @@ pub(super) fn on_demand(op: &BulkOp) -> bool {
         | BulkOp::Update { .. }
         | BulkOp::Assert { .. }
         | BulkOp::Loop { .. }
-        | BulkOp::While { .. } => false,
+        | BulkOp::While { .. }
+        | BulkOp::Derive { .. }
+        | BulkOp::Rule { .. } => false,
     }
 }
 
 /// Simple operations that a primitive is worth.
 fn price(prim: Prim, elem: Elem) -> u32 {
     match prim {
-        Prim::Cast(_) | Prim::Trust(_) | Prim::Neg | Prim::Not | Prim::Abs => 1,
+        Prim::Cast(_) | Prim::Trust(_) | Prim::StopGradient | Prim::Neg | Prim::Not | Prim::Abs => {
+            1
+        }
         Prim::Sqrt | Prim::Recip | Prim::Fract | Prim::Rem | Prim::RemEuclid | Prim::DivEuclid => 6,
         Prim::Div => {
             if elem.is_float() {
@@ -301,7 +305,10 @@ impl<'p> Facts<'p> {
                 push(&without(result(), &moved), &mut order);
             }
             BulkOp::Assert { cond, .. } => push(self.axes(*cond), &mut order),
-            BulkOp::Loop { lanes, .. } | BulkOp::While { lanes, .. } => push(lanes, &mut order),
+            BulkOp::Loop { lanes, .. }
+            | BulkOp::While { lanes, .. }
+            | BulkOp::Derive { lanes, .. }
+            | BulkOp::Rule { lanes, .. } => push(lanes, &mut order),
         }
         order
     }
@@ -475,7 +482,9 @@ pub(super) fn reduced(op: &BulkOp) -> &[AxisId] {
         | BulkOp::Update { .. }
         | BulkOp::Assert { .. }
         | BulkOp::Loop { .. }
-        | BulkOp::While { .. } => &[],
+        | BulkOp::While { .. }
+        | BulkOp::Derive { .. }
+        | BulkOp::Rule { .. } => &[],
     }
 }
 
@@ -523,7 +532,9 @@ fn mixed(block: &Block<Bulk>) -> Vec<AxisId> {
                 all.push(*axis);
                 all.extend(lanes);
             }
-            BulkOp::While { lanes, .. } => all.extend(lanes),
+            BulkOp::While { lanes, .. }
+            | BulkOp::Derive { lanes, .. }
+            | BulkOp::Rule { lanes, .. } => all.extend(lanes),
         }
         for inner in stmt.op.blocks() {
             all.extend(mixed(inner));

@@ -242,6 +242,8 @@ impl<'p> Builder<'p> {
                         | BulkOp::Scatter { .. }
                         | BulkOp::Loop { .. }
                         | BulkOp::While { .. }
+                        | BulkOp::Derive { .. }
+                        | BulkOp::Rule { .. }
                 )
         });
         stored

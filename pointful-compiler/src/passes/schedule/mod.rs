@@ -119,7 +119,9 @@ fn is_left_in_buffer(
             | BulkOp::Pack { .. }
             | BulkOp::Scan { .. }
             | BulkOp::Loop { .. }
-            | BulkOp::While { .. } => true,
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => true,
             // A reduction whose own axes are inside its sum accumulates into a buffer anyway.
             BulkOp::Reduce { axes, .. } => facts
                 .iteration(stmt)

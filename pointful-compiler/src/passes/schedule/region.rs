@@ -356,6 +356,8 @@ impl<'p> Builder<'p> {
                 BulkOp::Scan { .. }
                 | BulkOp::Loop { .. }
                 | BulkOp::While { .. }
+                | BulkOp::Derive { .. }
+                | BulkOp::Rule { .. }
                 | BulkOp::Pack { .. } => {
                     self.plain_places(region, task, stmt);
                 }
@@ -610,6 +612,9 @@ impl<'p> Builder<'p> {
             | BulkOp::Map(..)
             | BulkOp::Select(..)
             | BulkOp::Gather { .. } => unreachable!("computed on demand"),
+            BulkOp::Derive { .. } | BulkOp::Rule { .. } => {
+                unreachable!("derivatives are taken before programs are scheduled")
+            }
         }
     }
 

@@ -77,7 +77,11 @@ pub(super) fn leaf_loop(op: &BulkOp) -> bool {
             combine: Combine::Custom { op, .. },
             ..
         } => !is_simple(op),
-        BulkOp::Scan { .. } | BulkOp::Loop { .. } | BulkOp::While { .. } => true,
+        BulkOp::Scan { .. }
+        | BulkOp::Loop { .. }
+        | BulkOp::While { .. }
+        | BulkOp::Derive { .. }
+        | BulkOp::Rule { .. } => true,
         BulkOp::Const(_)
         | BulkOp::Size(_)
         | BulkOp::Iota(_)
@@ -213,7 +217,9 @@ impl<'p> Survey<'_, 'p> {
             BulkOp::Reduce { .. }
             | BulkOp::Scan { .. }
             | BulkOp::Loop { .. }
-            | BulkOp::While { .. } => {
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => {
                 // The whole loop runs at one point of its lanes: along all other axes what it reads must be there.
                 let lanes = self.facts.iteration(stmt);
                 let inside = stmt.op.blocks().into_iter().flat_map(Block::free);

@@ -24,7 +24,9 @@ impl Simplify for Bulk {
             | BulkOp::Update { .. }
             | BulkOp::Assert { .. }
             | BulkOp::Loop { .. }
-            | BulkOp::While { .. } => Scalar::Other,
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => Scalar::Other,
         }
     }
 
@@ -64,7 +66,9 @@ impl Simplify for Bulk {
             | BulkOp::Update { .. }
             | BulkOp::Assert { .. }
             | BulkOp::Loop { .. }
-            | BulkOp::While { .. } => Answer::Keep,
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => Answer::Keep,
         }
     }
 
@@ -108,7 +112,11 @@ fn pin(block: &Block<Bulk>, program: &Program<Bulk>, pinned: &mut BTreeSet<Value
                 matches!(combine, Combine::ArgMin | Combine::ArgMax)
             }
             // What these have lanes for is written down.
-            BulkOp::Scan { .. } | BulkOp::Loop { .. } | BulkOp::While { .. } => false,
+            BulkOp::Scan { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => false,
             BulkOp::Const(_)
             | BulkOp::Size(_)
             | BulkOp::Iota(_)
@@ -163,7 +171,9 @@ fn is_total(context: &Context<'_, Bulk>, op: &BulkOp) -> bool {
         BulkOp::Scan { .. }
         | BulkOp::Assert { .. }
         | BulkOp::Loop { .. }
-        | BulkOp::While { .. } => false,
+        | BulkOp::While { .. }
+        | BulkOp::Derive { .. }
+        | BulkOp::Rule { .. } => false,
     }
 }
 

@@ -23,6 +23,8 @@ impl Simplify for Point {
             | PointOp::Scan { .. }
             | PointOp::Loop { .. }
             | PointOp::While { .. }
+            | PointOp::Derive { .. }
+            | PointOp::Rule { .. }
             | PointOp::If { .. }
             | PointOp::Accum { .. }
             | PointOp::Accumulate { .. }
@@ -86,6 +88,8 @@ impl Simplify for Point {
             | PointOp::Scan { .. }
             | PointOp::Loop { .. }
             | PointOp::While { .. }
+            | PointOp::Derive { .. }
+            | PointOp::Rule { .. }
             | PointOp::If { .. }
             | PointOp::Accum { .. }
             | PointOp::Accumulate { .. }

@@ -120,6 +120,7 @@ impl Random {
         let op = PointOp::Loop {
             extent,
             reverse,
+            checkpoint: None,
             init,
             body,
         };

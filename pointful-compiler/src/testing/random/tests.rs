@@ -86,6 +86,7 @@ fn kinds(block: &Block<Point>, depth: usize, found: &mut Vec<&'static str>) {
             PointOp::Assert { .. } => ("assert", vec![]),
             PointOp::Update { .. } if depth > 0 => ("update, nested", vec![]),
             PointOp::Update { .. } => ("update", vec![]),
+            PointOp::Derive { .. } | PointOp::Rule { .. } => ("derivative", vec![]),
         };
         found.push(kind);
         for inner in blocks {

@@ -32,9 +32,19 @@ fn asked(file: &File, text: impl FnOnce() -> String) -> Option<Section> {
 }
 
 /// What is counted; constants, sizes and assertions are not.
-const KINDS: [&str; 11] = [
-    "map", "select", "gather", "iota", "pack", "reduce", "scan", "scatter", "update", "loop",
+const KINDS: [&str; 12] = [
+    "map",
+    "select",
+    "gather",
+    "iota",
+    "pack",
+    "reduce",
+    "scan",
+    "scatter",
+    "update",
+    "loop",
     "while",
+    "derivative",
 ];
 
 fn count(block: &Block<Bulk>, counts: &mut [usize; KINDS.len()]) {
@@ -52,6 +62,7 @@ fn count(block: &Block<Bulk>, counts: &mut [usize; KINDS.len()]) {
             BulkOp::Update { .. } => Some(8),
             BulkOp::Loop { .. } => Some(9),
             BulkOp::While { .. } => Some(10),
+            BulkOp::Derive { .. } | BulkOp::Rule { .. } => Some(11),
         };
         if let Some(kind) = kind {
             counts[kind] += 1;
