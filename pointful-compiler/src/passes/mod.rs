@@ -2,6 +2,9 @@
 
 use crate::ir::{Program, Stage};
 
+pub(crate) use schedule::{is_cheap, mixed};
+
+pub mod ad;
 pub mod bulk;
 pub mod cse;
 pub mod dce;
@@ -10,6 +13,7 @@ pub mod schedule;
 pub mod simplify;
 mod subst;
 
+pub use ad::derive;
 pub use bulk::bulk;
 pub use cse::cse;
 pub use dce::dce;

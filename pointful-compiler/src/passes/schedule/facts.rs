@@ -508,8 +508,30 @@ pub(super) fn is_simple(op: &Block<Bulk>) -> bool {
     })
 }
 
+/// Whether an operation costs no more than a few additions at each point.
+pub(crate) fn is_cheap(program: &Program<Bulk>, op: &BulkOp) -> bool {
+    match op {
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Select(..)
+        | BulkOp::Gather { .. } => true,
+        BulkOp::Map(prim, args) => price(*prim, program.elem(args[0])) <= 4,
+        BulkOp::Pack { .. }
+        | BulkOp::Reduce { .. }
+        | BulkOp::Scan { .. }
+        | BulkOp::Scatter { .. }
+        | BulkOp::Update { .. }
+        | BulkOp::Assert { .. }
+        | BulkOp::Loop { .. }
+        | BulkOp::While { .. }
+        | BulkOp::Derive { .. }
+        | BulkOp::Rule { .. } => false,
+    }
+}
+
 /// The axes that an operator does more with than run along them.
-fn mixed(block: &Block<Bulk>) -> Vec<AxisId> {
+pub(crate) fn mixed(block: &Block<Bulk>) -> Vec<AxisId> {
     let mut all = Vec::new();
     let moved = |at: &[(AxisId, ValueId)]| at.iter().map(|&(axis, _)| axis).collect::<Vec<_>>();
     for stmt in &block.stmts {

@@ -38,6 +38,7 @@ mod tree;
 
 use build::{Builder, Location};
 use facts::Facts;
+pub(crate) use facts::{is_cheap, mixed};
 use tasks::Delivery;
 
 use crate::ir::stages::bulk::{Bulk, BulkOp};

@@ -1,0 +1,295 @@
+//! Statements being made: typed as they are added, to the primal part or to the linear one.
+
+use std::collections::BTreeMap;
+
+use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
+use crate::ir::typing::Typing;
+use crate::ir::{
+    AxisId, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId,
+};
+use crate::ops::Prim;
+
+/// The statements of a block that is being made.
+#[derive(Default, Debug)]
+pub(super) struct Part {
+    /// What the function computes, and what its derivative needs to know of it.
+    pub(super) primal: Vec<Stmt<Bulk>>,
+    /// What is linear in tangents, and coefficients that nothing else needs.
+    pub(super) linear: Vec<Stmt<Bulk>>,
+}
+
+/// A program and the blocks in it that are being made, from the outside in.
+pub(super) struct Builder {
+    pub(super) program: Program<Bulk>,
+    parts: Vec<Part>,
+    /// Whether statements go to the linear part.
+    pub(super) linear: bool,
+    /// What statements must stay behind.
+    pub(super) guard: Option<ValueId>,
+    pub(super) span: SpanId,
+    /// The axes whose extents are computed, by that value.
+    extents: BTreeMap<ValueId, Vec<AxisId>>,
+}
+
+impl Builder {
+    pub(super) fn new(program: Program<Bulk>) -> Self {
+        let mut extents: BTreeMap<ValueId, Vec<AxisId>> = BTreeMap::new();
+        for (axis, id) in program.decls.axes.iter().zip(0..) {
+            if let Extent::Value(value) = axis.extent {
+                extents.entry(value).or_default().push(AxisId(id));
+            }
+        }
+        Self {
+            program,
+            parts: Vec::new(),
+            linear: false,
+            guard: None,
+            span: SpanId::NONE,
+            extents,
+        }
+    }
+
+    // ---- Blocks
+
+    /// Begins a block.
+    pub(super) fn enter(&mut self) {
+        self.parts.push(Part::default());
+    }
+
+    /// Ends it.
+    pub(super) fn leave(&mut self) -> Part {
+        self.parts.pop().expect("as many blocks end as begin")
+    }
+
+    /// Adds a statement whose results have types already.
+    pub(super) fn push(&mut self, stmt: Stmt<Bulk>) {
+        let linear = self.linear;
+        let part = self.parts.last_mut().expect("a block has been entered");
+        if linear {
+            part.linear.push(stmt);
+        } else {
+            part.primal.push(stmt);
+        }
+    }
+
+    /// What is made in `make` stands behind `guard`.
+    pub(super) fn behind<T>(
+        &mut self,
+        guard: Option<ValueId>,
+        make: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = std::mem::replace(&mut self.guard, guard);
+        let made = make(self);
+        self.guard = outer;
+        made
+    }
+
+    // ---- Axes
+
+    /// An axis with a name like that of another.
+    pub(super) fn axis(&mut self, stem: &str, extent: Extent) -> AxisId {
+        let axes = &mut self.program.decls.axes;
+        let id = AxisId(u32::try_from(axes.len()).expect("fewer than 2^32 axes"));
+        let name = format!("{stem}_{}", id.0);
+        axes.push(Axis { name, extent });
+        if let Extent::Value(value) = extent {
+            self.extents.entry(value).or_default().push(id);
+        }
+        id
+    }
+
+    /// The axes whose extent is this value.
+    pub(super) fn axes_along(&self, extent: ValueId) -> Vec<AxisId> {
+        self.extents.get(&extent).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn extent(&self, axis: AxisId) -> Extent {
+        self.program.decls.axes[axis.0 as usize].extent
+    }
+
+    pub(super) fn dims(&self, value: ValueId) -> Vec<AxisId> {
+        self.program.ty(value).dims.clone()
+    }
+
+    // ---- Values
+
+    /// A parameter of a block.
+    pub(super) fn param(&mut self, elem: Elem, dims: Vec<AxisId>) -> ValueId {
+        self.program.value(Type::table(elem, dims), self.span)
+    }
+
+    /// Adds an operation; its results have the types that it gives them.
+    pub(super) fn emit_all(&mut self, op: BulkOp) -> Vec<ValueId> {
+        let types = Bulk::types(&self.program, &op, None).expect("derivatives are well typed");
+        let guard = match op {
+            BulkOp::Const(_) => None,
+            _ => self.guard,
+        };
+        let carried = matches!(op, BulkOp::Loop { .. } | BulkOp::While { .. });
+        let more = match guard {
+            Some(guard) if !carried => self.dims(guard),
+            _ => Vec::new(),
+        };
+        let results: Vec<ValueId> = types
+            .into_iter()
+            .map(|mut ty| {
+                let new = more.iter().filter(|axis| !ty.dims.contains(axis));
+                let new: Vec<AxisId> = new.copied().collect();
+                ty.dims.extend(new);
+                self.program.value(ty, self.span)
+            })
+            .collect();
+        self.push(Stmt {
+            results: results.clone(),
+            op,
+            guard,
+            span: self.span,
+        });
+        results
+    }
+
+    /// Adds an operation with one result.
+    pub(super) fn emit(&mut self, op: BulkOp) -> ValueId {
+        self.emit_all(op)[0]
+    }
+
+    pub(super) fn constant(&mut self, lit: Lit) -> ValueId {
+        self.emit(BulkOp::Const(lit))
+    }
+
+    /// A constant of the type of another value.
+    pub(super) fn number(&mut self, like: ValueId, number: f64) -> ValueId {
+        let scalar = self.program.elem(like).repr();
+        self.constant(Lit::of(scalar, number))
+    }
+
+    pub(super) fn map(&mut self, prim: Prim, args: &[ValueId]) -> ValueId {
+        self.emit(BulkOp::Map(prim, args.to_vec()))
+    }
+
+    /// One or the other. It is evaluated everywhere, whatever stands behind the guard.
+    pub(super) fn select(&mut self, cond: ValueId, then: ValueId, otherwise: ValueId) -> ValueId {
+        self.behind(None, |b| b.emit(BulkOp::Select(cond, then, otherwise)))
+    }
+
+    /// The value where the condition holds, else zero.
+    pub(super) fn masked(&mut self, cond: Option<ValueId>, value: ValueId) -> ValueId {
+        let Some(cond) = cond else { return value };
+        let zero = self.number(value, 0.0);
+        self.select(cond, value, zero)
+    }
+
+    /// Both; the second may be unspecified where the first does not hold.
+    pub(super) fn both(
+        &mut self,
+        first: Option<ValueId>,
+        second: Option<ValueId>,
+    ) -> Option<ValueId> {
+        match (first, second) {
+            (Some(first), Some(second)) if first != second => {
+                let never = self.constant(Lit::Bool(false));
+                Some(self.select(first, second, never))
+            }
+            (first, second) => first.or(second),
+        }
+    }
+
+    /// Reads elsewhere; along axes that the table lacks, there is only one place to read.
+    pub(super) fn gather(&mut self, table: ValueId, at: &[(AxisId, ValueId)]) -> ValueId {
+        let dims = self.dims(table);
+        let has = |&&(axis, _): &&(AxisId, ValueId)| dims.contains(&axis);
+        let at: Vec<(AxisId, ValueId)> = at.iter().filter(has).copied().collect();
+        if at.is_empty() {
+            return table;
+        }
+        self.emit(BulkOp::Gather { table, at })
+    }
+
+    /// The size of an axis.
+    pub(super) fn size(&mut self, axis: AxisId) -> ValueId {
+        match self.extent(axis) {
+            Extent::Value(value) => value,
+            extent => self.emit(BulkOp::Size(extent)),
+        }
+    }
+
+    /// The sum along axes. Of a value that lacks one, it is a multiple.
+    pub(super) fn sum(&mut self, mut value: ValueId, over: &[AxisId]) -> ValueId {
+        let scalar = self.program.elem(value).repr();
+        // The innermost extents first: theirs may depend on the others.
+        for &axis in over.iter().rev() {
+            if !self.dims(value).contains(&axis) {
+                let size = self.size(axis);
+                let size = self.map(Prim::Cast(scalar), &[size]);
+                value = self.map(Prim::Mul, &[size, value]);
+            }
+        }
+        let dims = self.dims(value);
+        let axes: Vec<AxisId> = over.iter().copied().filter(|a| dims.contains(a)).collect();
+        if axes.is_empty() {
+            return value;
+        }
+        self.emit(BulkOp::Reduce {
+            combine: Combine::Monoid(Monoid::Add),
+            axes,
+            operands: vec![value],
+        })
+    }
+
+    /// A number as an index of an axis, which it is known to be.
+    pub(super) fn index(&mut self, axis: AxisId, number: ValueId) -> ValueId {
+        self.map(Prim::Trust(self.extent(axis)), &[number])
+    }
+
+    pub(super) fn usize(&mut self, number: usize) -> ValueId {
+        self.constant(Lit::Int(Scalar::Usize, number as i128))
+    }
+}
+
+/// Calls `visit` with each axis that an operation names itself.
+pub(super) fn for_each_axis_mut(op: &mut BulkOp, visit: &mut dyn FnMut(&mut AxisId)) {
+    match op {
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Assert { .. } => {}
+        BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => visit(axis),
+        BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => {
+            at.iter_mut().for_each(|(axis, _)| visit(axis));
+        }
+        BulkOp::Reduce { axes, .. } => axes.iter_mut().for_each(visit),
+        BulkOp::Scatter { at, over, .. } => {
+            at.iter_mut().for_each(|(axis, _)| visit(axis));
+            over.iter_mut().for_each(visit);
+        }
+        BulkOp::Loop { axis, lanes, .. } => {
+            visit(axis);
+            lanes.iter_mut().for_each(visit);
+        }
+        BulkOp::While { lanes, .. } | BulkOp::Derive { lanes, .. } | BulkOp::Rule { lanes, .. } => {
+            lanes.iter_mut().for_each(visit)
+        }
+    }
+}
+
+/// Everything that a statement reads: operands, the guard, computed extents, and what its blocks read from outside of themselves.
+pub(super) fn reads(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Vec<ValueId> {
+    use crate::passes::flow::Flow;
+    let mut all = stmt.op.operands();
+    all.extend(stmt.guard);
+    all.extend(Bulk::extents(program, &stmt.op));
+    for &result in &stmt.results {
+        all.extend(Bulk::type_extents(program, result));
+    }
+    for block in stmt.op.blocks() {
+        for &param in &block.params {
+            all.extend(Bulk::type_extents(program, param));
+        }
+        for inner in &block.stmts {
+            all.extend(reads(program, inner));
+        }
+        all.extend(&block.results);
+    }
+    all
+}

@@ -1,0 +1,598 @@
+//! The derivatives of sequential loops.
+//!
+//! Forward, a loop carries its states and their tangents together. For the way back there are two loops in the same direction: the first
+//! is the loop itself, which also collects what the second needs to know; the second carries tangents only and is linear in them, and is
+//! what [`transpose`](super::transpose) turns round.
+//!
+//! A `while` counts its iterations, so that there is a loop of known length to go back through.
+
+use std::collections::BTreeSet;
+
+use super::activity::propagate;
+use super::dual::Dual;
+use super::residuals::Residuals;
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::{Block, Checkpoint, Elem, Extent, Lit, Mode, Scalar, Stmt, ValueId};
+use crate::ops::Prim;
+
+impl Dual<'_> {
+    /// The states of a loop that have tangents, once it is known which initial states have.
+    fn active_states(
+        &self,
+        init: &[ValueId],
+        states: &[ValueId],
+        body: &Block<Bulk>,
+    ) -> Vec<usize> {
+        let known = self.active();
+        let mut active: BTreeSet<usize> = (0..init.len())
+            .filter(|&k| self.tangent(init[k]).is_some())
+            .collect();
+        loop {
+            let mut inside = known.clone();
+            inside.extend(active.iter().map(|&k| states[k]));
+            propagate(&self.b.program, &body.stmts, &mut inside);
+            let count = active.len();
+            active.extend((0..init.len()).filter(|&k| {
+                self.b.program.elem(states[k]).is_float() && inside.contains(&body.results[k])
+            }));
+            if active.len() == count {
+                return active.into_iter().collect();
+            }
+        }
+    }
+
+    /// Whether a body reads anything that has a tangent.
+    fn reads_active(&self, body: &Block<Bulk>) -> bool {
+        body.free()
+            .iter()
+            .any(|&value| self.tangent(value).is_some())
+    }
+
+    /// `loop`.
+    pub(super) fn sequential(&mut self, mut stmt: Stmt<Bulk>) {
+        let BulkOp::Loop {
+            init,
+            body,
+            checkpoint,
+            ..
+        } = &mut stmt.op
+        else {
+            return;
+        };
+        let active = self.active_states(init, &body.params[1..], body);
+        if active.is_empty() && !self.reads_active(body) {
+            return self.b.push(stmt);
+        }
+        match (self.mode, checkpoint.take()) {
+            (Mode::Tangent, _) => self.together(stmt, &active),
+            (Mode::Cotangent, Some(checkpoint)) => self.strips(stmt, checkpoint),
+            (Mode::Cotangent, None) => self.apart(stmt, &active),
+        }
+    }
+
+    /// A loop that carries states and tangents.
+    fn together(&mut self, stmt: Stmt<Bulk>, active: &[usize]) {
+        let BulkOp::Loop {
+            axis,
+            reverse,
+            lanes,
+            mut init,
+            body,
+            ..
+        } = stmt.op
+        else {
+            return;
+        };
+        let (guard, count) = (self.b.guard.take(), init.len());
+        for &k in active {
+            let tangent = self.tangent_or_zero(init[k]);
+            init.push(tangent);
+        }
+        let mut params = body.params.clone();
+        params.extend(
+            active
+                .iter()
+                .map(|&k| self.tangent_param(body.params[k + 1])),
+        );
+        self.b.enter();
+        self.block(body.stmts);
+        let results: Vec<ValueId> = body.results.iter().map(|&r| self.names.get(r)).collect();
+        let (next, collected) = results.split_at(count);
+        let mut yields = next.to_vec();
+        for &k in active {
+            let tangent = self.tangent_or_zero(next[k]);
+            yields.push(tangent);
+        }
+        yields.extend(collected);
+        let tangents: Vec<Option<ValueId>> = collected.iter().map(|&c| self.tangent(c)).collect();
+        yields.extend(tangents.iter().flatten());
+        let stmts = self.b.leave().primal;
+        self.b.guard = guard;
+        let op = BulkOp::Loop {
+            axis,
+            reverse,
+            checkpoint: None,
+            lanes,
+            init,
+            body: Block {
+                params,
+                stmts,
+                results: yields,
+            },
+        };
+        let given = self.b.emit_all(op);
+        let (next, rest) = given.split_at(count);
+        let (next_tangents, rest) = rest.split_at(active.len());
+        let (values, value_tangents) = rest.split_at(collected.len());
+        self.rename(&stmt.results, &[next, values].concat());
+        for (&k, &tangent) in active.iter().zip(next_tangents) {
+            self.set(stmt.results[k], Some(tangent));
+        }
+        let mut value_tangents = value_tangents.iter();
+        for (&result, tangent) in stmt.results[count..].iter().zip(&tangents) {
+            if tangent.is_some() {
+                self.set(result, value_tangents.next().copied());
+            }
+        }
+        self.same_names(&stmt.results, &[next, values].concat());
+    }
+
+    /// The names that the source has for values go to those that stand for them, and tangents too.
+    fn same_names(&mut self, old: &[ValueId], new: &[ValueId]) {
+        for (&old, &new) in old.iter().zip(new) {
+            let tangent = self.tangent(old);
+            self.set(new, tangent);
+            let name = self.b.program.values[old.index()].name.clone();
+            self.b.program.values[new.index()].name = name;
+        }
+    }
+
+    /// A loop, and a linear loop after it.
+    fn apart(&mut self, stmt: Stmt<Bulk>, active: &[usize]) {
+        let BulkOp::Loop {
+            axis,
+            reverse,
+            lanes,
+            init,
+            body,
+            ..
+        } = stmt.op
+        else {
+            return;
+        };
+        let (guard, outer, count) = (self.b.guard.take(), self.b.linear, init.len());
+        let index = body.params[0];
+        let tangents: Vec<ValueId> = active
+            .iter()
+            .map(|&k| self.tangent_param(body.params[k + 1]))
+            .collect();
+        self.b.linear = false;
+        self.b.enter();
+        self.block(body.stmts);
+        let results: Vec<ValueId> = body.results.iter().map(|&r| self.names.get(r)).collect();
+        let (next, collected) = results.split_at(count);
+        let mut yields: Vec<ValueId> = Vec::new();
+        for &k in active {
+            let tangent = self.tangent_or_zero(next[k]);
+            yields.push(tangent);
+        }
+        let collected: Vec<Option<ValueId>> = collected.iter().map(|&c| self.tangent(c)).collect();
+        yields.extend(collected.iter().flatten());
+        let part = self.b.leave();
+        self.b.linear = outer;
+
+        // The second loop reads what the first one keeps.
+        let forward = Block {
+            params: body.params.clone(),
+            stmts: part.primal,
+            results: results.clone(),
+        };
+        let frugal = self.frugal.contains(&index);
+        let residuals = Residuals::new(self.b, &forward, &part.linear, &yields, frugal);
+        let mut kept = results;
+        kept.extend(&residuals.stored);
+        let op = BulkOp::Loop {
+            axis,
+            reverse,
+            checkpoint: None,
+            lanes: lanes.clone(),
+            init: init.clone(),
+            body: Block {
+                results: kept,
+                ..forward.clone()
+            },
+        };
+        self.b.guard = guard;
+        let given = self.b.emit_all(op);
+        let (own, arrays) = given.split_at(stmt.results.len());
+        for &array in arrays {
+            self.b.in_lanes(array, &lanes, axis);
+        }
+        self.rename(&stmt.results, own);
+        self.same_names(&stmt.results, own);
+
+        let b = &mut *self.b;
+        b.guard = None;
+        let extent = b.extent(axis);
+        let again = b.param(Elem::Index(extent), Vec::new());
+        b.linear = false;
+        b.enter();
+        let mut copier = residuals.read(b, &forward, index, again, axis, arrays);
+        for linear in &part.linear {
+            let copy = copier.stmt(b, linear);
+            b.push(copy);
+        }
+        let stmts = b.leave().primal;
+        b.linear = outer;
+        b.guard = guard;
+        let yields = yields.iter().map(|&value| copier.get(value)).collect();
+        self.linearly(|dual| {
+            let starts: Vec<ValueId> = active
+                .iter()
+                .map(|&k| dual.tangent_or_zero(init[k]))
+                .collect();
+            let given = dual.b.emit_all(BulkOp::Loop {
+                axis,
+                reverse,
+                checkpoint: None,
+                lanes,
+                init: starts,
+                body: Block {
+                    params: [&[again], tangents.as_slice()].concat(),
+                    stmts,
+                    results: yields,
+                },
+            });
+            let mut given = given.into_iter();
+            for &k in active {
+                let tangent = given.next();
+                dual.set(own[k], tangent);
+                dual.set(stmt.results[k], tangent);
+            }
+            for (k, tangent) in collected.iter().enumerate() {
+                if tangent.is_some() {
+                    let tangent = given.next();
+                    dual.set(own[count + k], tangent);
+                    dual.set(stmt.results[count + k], tangent);
+                }
+            }
+        });
+    }
+
+    /// `while`.
+    pub(super) fn while_loop(&mut self, mut stmt: Stmt<Bulk>) {
+        let BulkOp::While {
+            lanes, init, body, ..
+        } = &mut stmt.op
+        else {
+            return;
+        };
+        let active = self.active_states(init, &body.params, body);
+        if active.is_empty() && !self.reads_active(body) {
+            return self.b.push(stmt);
+        }
+        let count = init.len();
+        if self.mode == Mode::Tangent {
+            return self.while_together(stmt, &active);
+        }
+        // Count the iterations.
+        let (init, lanes) = (init.clone(), lanes.clone());
+        let again = body.clone();
+        let counter = |b: &mut super::build::Builder| b.param(Elem::USIZE, lanes.clone());
+        let [asked, before, trips] = [(); 3].map(|()| counter(self.b));
+        let outer = self.b.guard.take();
+        let zero = self.b.usize(0);
+        self.b.enter();
+        let one = self.b.usize(1);
+        let after = self.b.map(Prim::Add, &[before, one]);
+        let counting = self.b.leave().primal;
+        self.b.guard = outer;
+        let BulkOp::While {
+            init: starts,
+            cond,
+            body,
+            ..
+        } = &mut stmt.op
+        else {
+            return;
+        };
+        starts.push(zero);
+        cond.params.push(asked);
+        body.params.push(before);
+        body.stmts.extend(counting);
+        body.results.push(after);
+        debug_assert_eq!(cond.params.len(), count + 1);
+        let results = stmt.results.clone();
+        stmt.results.push(trips);
+        self.b.push(stmt);
+
+        // Run so many iterations again, keeping what is needed of them.
+        let extent = Extent::Value(trips);
+        let axis = self.b.axis("trip", extent);
+        let index = self.b.param(Elem::Index(extent), Vec::new());
+        let mut copier = super::copy::Copier::default();
+        let mut body = copier.block(self.b, &again);
+        body.params.insert(0, index);
+        let finals: Vec<ValueId> = results
+            .iter()
+            .map(|&result| {
+                let ty = self.b.program.ty(result).clone();
+                self.b.param(ty.elem, ty.dims)
+            })
+            .collect();
+        let rerun = Stmt {
+            results: finals.clone(),
+            op: BulkOp::Loop {
+                axis,
+                reverse: false,
+                checkpoint: None,
+                lanes,
+                init,
+                body,
+            },
+            guard: outer,
+            span: self.b.span,
+        };
+        self.stmt(rerun);
+        for (&result, &last) in results.iter().zip(&finals) {
+            let tangent = self.tangent(last);
+            self.set(result, tangent);
+        }
+    }
+
+    /// A `while` that carries states and tangents.
+    fn while_together(&mut self, mut stmt: Stmt<Bulk>, active: &[usize]) {
+        let BulkOp::While {
+            init, cond, body, ..
+        } = &mut stmt.op
+        else {
+            return;
+        };
+        let guard = self.b.guard.take();
+        for &k in active {
+            let tangent = self.tangent_or_zero(init[k]);
+            init.push(tangent);
+            let ty = self.b.program.ty(cond.params[k]).clone();
+            cond.params.push(self.b.param(ty.elem, ty.dims));
+        }
+        let tangents: Vec<ValueId> = active
+            .iter()
+            .map(|&k| self.tangent_param(body.params[k]))
+            .collect();
+        self.b.enter();
+        self.block(std::mem::take(&mut body.stmts));
+        let mut results: Vec<ValueId> = body.results.iter().map(|&r| self.names.get(r)).collect();
+        for &k in active {
+            let tangent = self.tangent_or_zero(results[k]);
+            results.push(tangent);
+        }
+        body.stmts = self.b.leave().primal;
+        body.results = results;
+        body.params.extend(tangents);
+        self.b.guard = guard;
+        for &k in active {
+            let ty = self.b.program.ty(stmt.results[k]).clone();
+            let tangent = self.b.param(ty.elem, ty.dims);
+            self.set(stmt.results[k], Some(tangent));
+            stmt.results.push(tangent);
+        }
+        self.b.push(stmt);
+    }
+
+    /// A loop of strips, of which only the states at their beginnings are kept, and in it a loop over the strip.
+    fn strips(&mut self, stmt: Stmt<Bulk>, checkpoint: Checkpoint) {
+        let BulkOp::Loop {
+            axis,
+            reverse,
+            lanes,
+            mut init,
+            body,
+            ..
+        } = stmt.op
+        else {
+            return;
+        };
+        let guard = self.b.guard;
+        let b = &mut *self.b;
+        let states = init.len();
+        let scalar = Scalar::Usize;
+        let one = b.usize(1);
+        let total = b.size(axis);
+        let (strip, rest) = match checkpoint {
+            Checkpoint::Every(k) => (b.usize(k.max(1) as usize), None),
+            Checkpoint::Levels(..=1) => (one, None),
+            Checkpoint::Levels(levels) => {
+                // Strips of so many that each level has about equally many.
+                let float = b.map(Prim::Cast(Scalar::F64), &[total]);
+                let root = b.constant(Lit::of(Scalar::F64, 1.0 / levels as f64));
+                let pieces = b.map(Prim::Powf, &[float, root]);
+                let pieces = b.map(Prim::Ceil, &[pieces]);
+                let pieces = b.map(Prim::Cast(scalar), &[pieces]);
+                let pieces = b.map(Prim::Max, &[pieces, one]);
+                let strip = b.ceil_div(total, pieces);
+                let strip = b.map(Prim::Max, &[strip, one]);
+                (strip, Some(Checkpoint::Levels(levels - 1)))
+            }
+            Checkpoint::Log => {
+                let levels = match b.extent(axis) {
+                    Extent::Const(n) => u64::from(u64::BITS - n.leading_zeros()),
+                    Extent::Size(_) | Extent::Value(_) => 4,
+                };
+                let stmt = Stmt {
+                    op: BulkOp::Loop {
+                        axis,
+                        reverse,
+                        checkpoint: None,
+                        lanes,
+                        init,
+                        body,
+                    },
+                    ..stmt
+                };
+                return self.strips(stmt, Checkpoint::Levels(levels.max(1)));
+            }
+        };
+        let pieces = b.ceil_div(total, strip);
+        let outer = b.axis("strip", Extent::Value(pieces));
+        let at = b.param(Elem::Index(Extent::Value(pieces)), Vec::new());
+
+        // What the loop collects is put into tables, for a collection of collections would be ragged.
+        let mut tables = Vec::new();
+        for &collected in &stmt.results[states..] {
+            let ty = b.program.ty(collected).clone();
+            let mut dims = lanes.clone();
+            dims.extend(ty.dims.iter().copied().filter(|dim| !lanes.contains(dim)));
+            // The states of a loop have not its own axis, so the table has another of the same length.
+            tables.push((collected, ty.elem, dims));
+        }
+        let long = b.axis("step", b.extent(axis));
+        let rename = |dims: &[crate::ir::AxisId]| -> Vec<crate::ir::AxisId> {
+            dims.iter()
+                .map(|&dim| if dim == axis { long } else { dim })
+                .collect()
+        };
+        let mut outer_states = body.params[1..].to_vec();
+        let mut next_states = Vec::new();
+        let mut inner_tables = Vec::new();
+        for (_, elem, dims) in &tables {
+            let blank = match elem {
+                Elem::Scalar(scalar) => b.constant(Lit::of(*scalar, 0.0)),
+                Elem::Index(extent) => {
+                    let zero = b.usize(0);
+                    b.map(Prim::Trust(*extent), &[zero])
+                }
+            };
+            init.push(blank);
+            let [state, inner] = [(); 2].map(|()| b.param(*elem, rename(dims)));
+            outer_states.push(state);
+            inner_tables.push(inner);
+        }
+
+        // The body of the outer loop.
+        b.guard = None;
+        let linear = std::mem::take(&mut b.linear);
+        b.enter();
+        let begin = b.map(Prim::Cast(scalar), &[at]);
+        let begin = b.map(Prim::Mul, &[begin, strip]);
+        let left = b.map(Prim::Sub, &[total, begin]);
+        let length = b.map(Prim::Min, &[left, strip]);
+        let inner = b.axis("in_strip", Extent::Value(length));
+        let within = b.param(Elem::Index(Extent::Value(length)), Vec::new());
+        b.enter();
+        let offset = b.map(Prim::Cast(scalar), &[within]);
+        let ordinal = b.map(Prim::Add, &[begin, offset]);
+        let index = b.index(axis, ordinal);
+        let named = b.leave().primal;
+        let mut copier = super::copy::Copier::default();
+        // The states of the inner loop are those of the body; the outer loop has its own.
+        let inner_states: Vec<ValueId> = outer_states[..states].to_vec();
+        for state in &mut outer_states[..states] {
+            let ty = b.program.ty(*state).clone();
+            *state = b.param(ty.elem, ty.dims);
+        }
+        copier.rename(b, body.params[0], index);
+        b.enter();
+        for stmt in named {
+            b.push(stmt);
+        }
+        for stmt in &body.stmts {
+            let copy = copier.stmt(b, stmt);
+            b.push(copy);
+        }
+        let yields: Vec<ValueId> = body
+            .results
+            .iter()
+            .map(|&value| copier.get(value))
+            .collect();
+        next_states.extend(&yields[..states]);
+        for (&table, &value) in inner_tables.iter().zip(&yields[states..]) {
+            let updated = b.emit(BulkOp::Update {
+                table,
+                at: vec![(long, index)],
+                value,
+            });
+            next_states.push(updated);
+        }
+        let stmts = b.leave().primal;
+        let inner_loop = BulkOp::Loop {
+            axis: inner,
+            reverse,
+            checkpoint: rest,
+            lanes: lanes.clone(),
+            init: outer_states.clone(),
+            body: Block {
+                params: [vec![within], inner_states, inner_tables].concat(),
+                stmts,
+                results: next_states,
+            },
+        };
+        let finals = b.emit_all(inner_loop);
+        let stmts = b.leave().primal;
+        b.linear = linear;
+        b.guard = guard;
+        self.frugal.insert(at);
+        let results: Vec<ValueId> = stmt.results[..states]
+            .iter()
+            .copied()
+            .chain(
+                tables
+                    .iter()
+                    .map(|(_, elem, dims)| self.b.param(*elem, rename(dims))),
+            )
+            .collect();
+        let arrays = results[states..].to_vec();
+        self.stmt(Stmt {
+            results,
+            op: BulkOp::Loop {
+                axis: outer,
+                reverse,
+                checkpoint: None,
+                lanes,
+                init,
+                body: Block {
+                    params: [&[at], outer_states.as_slice()].concat(),
+                    stmts,
+                    results: finals,
+                },
+            },
+            guard,
+            span: stmt.span,
+        });
+        // Back under the name of the loop's own axis.
+        for ((collected, _, _), table) in tables.into_iter().zip(arrays) {
+            let table = self.names.get(table);
+            let iota = self.b.emit(BulkOp::Iota(axis));
+            let op = BulkOp::Gather {
+                table,
+                at: vec![(long, iota)],
+            };
+            self.stmt(Stmt {
+                results: vec![collected],
+                op,
+                guard,
+                span: stmt.span,
+            });
+        }
+    }
+}
+
+impl super::build::Builder {
+    /// `⌈a / b⌉` of sizes, `b` not zero.
+    fn ceil_div(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        let one = self.usize(1);
+        let less = self.map(Prim::Sub, &[b, one]);
+        let more = self.map(Prim::Add, &[a, less]);
+        self.map(Prim::Div, &[more, b])
+    }
+
+    /// Lays a collected array out by lane first: what one lane collects lies together.
+    pub(super) fn in_lanes(
+        &mut self,
+        array: ValueId,
+        lanes: &[crate::ir::AxisId],
+        axis: crate::ir::AxisId,
+    ) {
+        let dims = &mut self.program.values[array.index()].ty.dims;
+        dims.sort_by_key(|dim| (!lanes.contains(dim), *dim != axis));
+    }
+}

@@ -1,0 +1,528 @@
+//! The derivatives of reductions, scans and scatters other than sums.
+//!
+//! - The derivative of an extremum is that of the first element that attains it: a read at its index.
+//! - The derivative of a product is a sum of products of all other elements, got from the products before and after each.
+//! - A scan or reduction by an operator of the author's is a loop over its elements.
+//! - A scatter of extrema goes to the first contribution that attains the place's final value, unless the base does.
+//! - A scatter of products divides the final product by the contribution; zeros are counted, so that none is divided by.
+
+use super::build::Builder;
+use super::dual::Dual;
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Block, Elem, Extent, Lit, Mode, Monoid, Scalar, Stmt, ValueId};
+use crate::ops::Prim;
+
+impl Dual<'_> {
+    /// `reduce min` and `reduce max`, one axis after the other from the inside out.
+    pub(super) fn extremum(
+        &mut self,
+        monoid: Monoid,
+        axes: &[AxisId],
+        operand: ValueId,
+        tangent: ValueId,
+    ) -> ValueId {
+        let (mut value, mut tangent) = (operand, tangent);
+        for &axis in axes.iter().rev() {
+            let outer = self.b.guard;
+            let nonempty = self.b.behind(None, |b| b.nonempty(axis));
+            if self.b.dims(value).contains(&axis) {
+                let guard = self.b.behind(None, |b| b.both(outer, nonempty));
+                let combine = match monoid {
+                    Monoid::Min => Combine::ArgMin,
+                    _ => Combine::ArgMax,
+                };
+                let index = self.b.behind(guard, |b| {
+                    b.emit(BulkOp::Reduce {
+                        combine,
+                        axes: vec![axis],
+                        operands: vec![value],
+                    })
+                });
+                tangent = self.linearly(|dual| {
+                    dual.b
+                        .behind(guard, |b| b.gather(tangent, &[(axis, index)]))
+                });
+                value = self.b.emit(BulkOp::Reduce {
+                    combine: Combine::Monoid(monoid),
+                    axes: vec![axis],
+                    operands: vec![value],
+                });
+            }
+            if let Some(nonempty) = nonempty {
+                tangent = self.linearly(|dual| {
+                    let zero = dual.b.number(tangent, 0.0);
+                    dual.b.map_select(nonempty, tangent, zero)
+                });
+            }
+        }
+        tangent
+    }
+
+    /// `reduce mul`, one axis after the other from the inside out.
+    pub(super) fn product(
+        &mut self,
+        axes: &[AxisId],
+        operand: ValueId,
+        tangent: ValueId,
+        _: ValueId,
+    ) -> ValueId {
+        let (mut value, mut tangent) = (operand, tangent);
+        for (left, &axis) in axes.iter().enumerate().rev() {
+            tangent = self.linearly(|dual| {
+                let others = dual.b.others(axis, value);
+                let terms = dual.b.map(Prim::Mul, &[others, tangent]);
+                dual.b.emit(BulkOp::Reduce {
+                    combine: Combine::Monoid(Monoid::Add),
+                    axes: vec![axis],
+                    operands: vec![terms],
+                })
+            });
+            if left > 0 {
+                value = self.b.emit(BulkOp::Reduce {
+                    combine: Combine::Monoid(Monoid::Mul),
+                    axes: vec![axis],
+                    operands: vec![value],
+                });
+            }
+        }
+        tangent
+    }
+
+    /// `scatter`.
+    #[allow(clippy::too_many_arguments, reason = "they are the operation's")]
+    pub(super) fn scatter(
+        &mut self,
+        monoid: Monoid,
+        base: ValueId,
+        at: Vec<(AxisId, ValueId)>,
+        over: Vec<AxisId>,
+        value: ValueId,
+        mask: Option<ValueId>,
+        result: ValueId,
+    ) -> Option<ValueId> {
+        if self.tangent(base).is_none() && self.tangent(value).is_none() {
+            return None;
+        }
+        let place = Place { at, over, mask };
+        match monoid {
+            Monoid::Add => self.combined(&[base, value], |dual, tangents| {
+                dual.b
+                    .add_into(tangents[0], &place, tangents[1], place.mask)
+            }),
+            Monoid::Min | Monoid::Max => {
+                let (kept, won) = self.winners(base, &place, value, result);
+                self.combined(&[base, value], |dual, tangents| {
+                    let zero = dual.b.number(base, 0.0);
+                    let base = dual.b.map_select(kept, tangents[0], zero);
+                    dual.b.add_into(base, &place, tangents[1], Some(won))
+                })
+            }
+            Monoid::Mul => {
+                let (for_base, for_value) = self.cofactors(base, &place, value);
+                self.combined(&[base, value], |dual, tangents| {
+                    let base = dual.b.map(Prim::Mul, &[for_base, tangents[0]]);
+                    let value = dual.b.map(Prim::Mul, &[for_value, tangents[1]]);
+                    dual.b.add_into(base, &place, value, place.mask)
+                })
+            }
+            Monoid::And | Monoid::Or => None,
+        }
+    }
+
+    /// Where the base is the extremum, and which contribution else: the first that is equal to it.
+    fn winners(
+        &mut self,
+        base: ValueId,
+        place: &Place,
+        value: ValueId,
+        result: ValueId,
+    ) -> (ValueId, ValueId) {
+        let outer = self.b.guard;
+        let b = &mut *self.b;
+        let kept = b.map(Prim::Eq, &[base, result]);
+        let mut ordinal = b.usize(0);
+        for &axis in &place.over {
+            let size = b.size(axis);
+            let index = b.emit(BulkOp::Iota(axis));
+            let index = b.map(Prim::Cast(Scalar::Usize), &[index]);
+            let outer = b.map(Prim::Mul, &[ordinal, size]);
+            ordinal = b.map(Prim::Add, &[outer, index]);
+        }
+        let seen = b.behind(None, |b| b.both(outer, place.mask));
+        let hit = b.behind(seen, |b| {
+            let extremum = b.gather(result, &place.at);
+            let equal = b.map(Prim::Eq, &[value, extremum]);
+            let kept = b.gather(kept, &place.at);
+            let lost = b.map(Prim::Not, &[kept]);
+            b.map(Prim::And, &[equal, lost])
+        });
+        let hit = b.behind(None, |b| b.both(seen, Some(hit))).unwrap_or(hit);
+        let none = b.constant(Lit::Int(Scalar::Usize, usize::MAX as i128));
+        let first = b.emit(BulkOp::Scatter {
+            monoid: Monoid::Min,
+            base: none,
+            at: place.at.clone(),
+            over: place.over.clone(),
+            value: ordinal,
+            mask: Some(hit),
+        });
+        let won = b.behind(seen, |b| {
+            let first = b.gather(first, &place.at);
+            let first = b.map(Prim::Eq, &[ordinal, first]);
+            b.map(Prim::And, &[hit, first])
+        });
+        let won = b.behind(None, |b| b.both(seen, Some(won))).unwrap_or(won);
+        (kept, won)
+    }
+
+    /// The products of everything else at the place, for the base and for each contribution.
+    fn cofactors(&mut self, base: ValueId, place: &Place, value: ValueId) -> (ValueId, ValueId) {
+        let outer = self.b.guard;
+        let b = &mut *self.b;
+        let [zero, one] = [0.0, 1.0].map(|number| b.number(base, number));
+        let [none, single] = [0, 1].map(|count| b.usize(count));
+        let [base_zero, value_zero] = [base, value].map(|v| b.map(Prim::Eq, &[v, zero]));
+        let [base_count, value_count] =
+            [base_zero, value_zero].map(|v| b.map(Prim::Cast(Scalar::Usize), &[v]));
+        let [base_factor, value_factor] =
+            [(base_zero, base), (value_zero, value)].map(|(z, v)| b.map_select(z, one, v));
+        let scatter = |b: &mut Builder, monoid, base, value| {
+            b.emit(BulkOp::Scatter {
+                monoid,
+                base,
+                at: place.at.clone(),
+                over: place.over.clone(),
+                value,
+                mask: place.mask,
+            })
+        };
+        let zeros = scatter(b, Monoid::Add, base_count, value_count);
+        let product = scatter(b, Monoid::Mul, base_factor, value_factor);
+        let cofactor = |b: &mut Builder, zeros, product, is_zero, factor| {
+            let nowhere = b.map(Prim::Eq, &[zeros, none]);
+            let once = b.map(Prim::Eq, &[zeros, single]);
+            let here = b.map(Prim::And, &[once, is_zero]);
+            let divided = b.map(Prim::Div, &[product, factor]);
+            let rest = b.map_select(here, product, zero);
+            b.map_select(nowhere, divided, rest)
+        };
+        let for_base = cofactor(b, zeros, product, base_zero, base_factor);
+        let seen = b.behind(None, |b| b.both(outer, place.mask));
+        let for_value = b.behind(seen, |b| {
+            let zeros = b.gather(zeros, &place.at);
+            let product = b.gather(product, &place.at);
+            cofactor(b, zeros, product, value_zero, value_factor)
+        });
+        let for_value = match place.mask {
+            Some(_) => b.masked(seen, for_value),
+            None => for_value,
+        };
+        (for_base, for_value)
+    }
+
+    // ---- Operators
+
+    /// `scan`.
+    pub(super) fn scan(&mut self, stmt: Stmt<Bulk>) {
+        let BulkOp::Scan {
+            init,
+            axis,
+            operands,
+            op,
+        } = &stmt.op
+        else {
+            return;
+        };
+        if let Some(tangent) = self.running_sum(init, *axis, operands, op) {
+            let result = stmt.results[0];
+            self.b.push(stmt);
+            return self.set(result, Some(tangent));
+        }
+        if !self.reaches(init, operands, op) {
+            return self.b.push(stmt);
+        }
+        match self.mode {
+            Mode::Tangent => self.dual_operator(stmt),
+            Mode::Cotangent => {
+                let (axis, init, op) = (*axis, init.clone(), op.clone());
+                let operands = operands.clone();
+                let finals: Vec<ValueId> = op.params[..init.len()]
+                    .iter()
+                    .map(|&param| {
+                        let ty = self.b.program.ty(param).clone();
+                        self.b.param(ty.elem, ty.dims)
+                    })
+                    .collect();
+                let results = [finals, stmt.results].concat();
+                let each = op.results.clone();
+                self.by_loop(results, axis, init, &operands, op, each);
+            }
+        }
+    }
+
+    /// The tangent of a running sum is a running sum.
+    fn running_sum(
+        &mut self,
+        init: &[ValueId],
+        axis: AxisId,
+        operands: &[ValueId],
+        op: &Block<Bulk>,
+    ) -> Option<ValueId> {
+        let ([init], [operand], [left, right]) = (init, operands, &op.params[..]) else {
+            return None;
+        };
+        let [
+            Stmt {
+                results,
+                op: BulkOp::Map(Prim::Add, args),
+                ..
+            },
+        ] = &op.stmts[..]
+        else {
+            return None;
+        };
+        let sums =
+            *results == op.results && (args[..] == [*left, *right] || args[..] == [*right, *left]);
+        if !sums {
+            return None;
+        }
+        self.combined(&[*init, *operand], |dual, tangents| {
+            dual.b.scan(Prim::Add, tangents[0], axis, tangents[1])
+        })
+    }
+
+    /// `reduce` by an operator of the author's.
+    pub(super) fn fold(&mut self, stmt: Stmt<Bulk>) {
+        let BulkOp::Reduce {
+            combine: Combine::Custom { init, op },
+            axes,
+            operands,
+        } = &stmt.op
+        else {
+            return;
+        };
+        if !self.reaches(init, operands, op) {
+            return self.b.push(stmt);
+        }
+        match self.mode {
+            Mode::Tangent => self.dual_operator(stmt),
+            Mode::Cotangent => {
+                let (axis, init, op) = (axes[0], init.clone(), op.clone());
+                let operands = operands.clone();
+                self.by_loop(stmt.results, axis, init, &operands, op, Vec::new());
+            }
+        }
+    }
+
+    /// Whether anything that the operator gives has a tangent.
+    fn reaches(&self, init: &[ValueId], operands: &[ValueId], op: &Block<Bulk>) -> bool {
+        let read = op.free();
+        let mut all = init.iter().chain(operands).chain(&read);
+        all.any(|&value| self.tangent(value).is_some())
+    }
+
+    /// The operator applied to one element after the other.
+    fn by_loop(
+        &mut self,
+        results: Vec<ValueId>,
+        axis: AxisId,
+        init: Vec<ValueId>,
+        operands: &[ValueId],
+        op: Block<Bulk>,
+        each: Vec<ValueId>,
+    ) {
+        let (states, elements) = op.params.split_at(init.len());
+        let mut lanes = self.b.dims(states[0]);
+        for &state in states {
+            let dims = self.b.dims(state);
+            lanes.retain(|axis| dims.contains(axis));
+        }
+        let mixed = crate::passes::mixed(&op);
+        lanes.retain(|axis| !mixed.contains(axis));
+        let extent = self.b.extent(axis);
+        let index = self.b.param(Elem::Index(extent), Vec::new());
+        let mut stmts = Vec::new();
+        for (&element, &operand) in elements.iter().zip(operands) {
+            if self.b.dims(operand).contains(&axis) {
+                let op = BulkOp::Gather {
+                    table: operand,
+                    at: vec![(axis, index)],
+                };
+                stmts.push(Stmt::new(vec![element], op, self.b.span));
+            } else {
+                self.names.replace(element, operand);
+            }
+        }
+        stmts.extend(op.stmts);
+        let body = Block {
+            params: [&[index], states].concat(),
+            stmts,
+            results: [op.results, each].concat(),
+        };
+        let op = BulkOp::Loop {
+            axis,
+            reverse: false,
+            checkpoint: None,
+            lanes,
+            init,
+            body,
+        };
+        self.stmt(Stmt {
+            results,
+            op,
+            guard: self.b.guard,
+            span: self.b.span,
+        });
+    }
+
+    /// An operator on values and their tangents together.
+    fn dual_operator(&mut self, mut stmt: Stmt<Bulk>) {
+        let (init, operands, op) = match &mut stmt.op {
+            BulkOp::Reduce {
+                combine: Combine::Custom { init, op },
+                operands,
+                ..
+            }
+            | BulkOp::Scan {
+                init, operands, op, ..
+            } => (init, operands, op),
+            _ => return,
+        };
+        let count = init.len();
+        let (left, right) = op.params.split_at(count);
+        let (left, right) = (left.to_vec(), right.to_vec());
+        let float = |dual: &Self, k: usize| dual.b.program.elem(left[k]).is_float();
+        let active: Vec<usize> = (0..count).filter(|&k| float(self, k)).collect();
+        let guard = self.b.guard.take();
+        for &k in &active {
+            let tangents = [init[k], operands[k]].map(|value| self.tangent_or_zero(value));
+            init.push(tangents[0]);
+            operands.push(tangents[1]);
+        }
+        let [lefts, rights] = [&left, &right].map(|side| {
+            let tangents = active.iter().map(|&k| self.tangent_param(side[k]));
+            tangents.collect::<Vec<_>>()
+        });
+        self.b.enter();
+        self.block(std::mem::take(&mut op.stmts));
+        let mut results: Vec<ValueId> = op.results.iter().map(|&r| self.names.get(r)).collect();
+        for &k in &active {
+            let tangent = self.tangent_or_zero(results[k]);
+            results.push(tangent);
+        }
+        op.stmts = self.b.leave().primal;
+        op.results = results;
+        op.params = [left, lefts, right, rights].concat();
+        self.b.guard = guard;
+        for k in active {
+            let ty = self.b.program.ty(stmt.results[k]).clone();
+            let tangent = self.b.param(ty.elem, ty.dims);
+            self.set(stmt.results[k], Some(tangent));
+            stmt.results.push(tangent);
+        }
+        self.b.push(stmt);
+    }
+}
+
+/// Where a scatter goes.
+pub(super) struct Place {
+    pub(super) at: Vec<(AxisId, ValueId)>,
+    pub(super) over: Vec<AxisId>,
+    pub(super) mask: Option<ValueId>,
+}
+
+impl Builder {
+    pub(super) fn add_into(
+        &mut self,
+        base: ValueId,
+        place: &Place,
+        value: ValueId,
+        mask: Option<ValueId>,
+    ) -> ValueId {
+        self.emit(BulkOp::Scatter {
+            monoid: Monoid::Add,
+            base,
+            at: place.at.clone(),
+            over: place.over.clone(),
+            value,
+            mask,
+        })
+    }
+
+    /// Every prefix of `init ⊕ x₀ ⊕ x₁ ⊕ …` along an axis.
+    pub(super) fn scan(
+        &mut self,
+        prim: Prim,
+        init: ValueId,
+        axis: AxisId,
+        operand: ValueId,
+    ) -> ValueId {
+        let elem = self.program.elem(operand);
+        let mut dims = self.dims(operand);
+        dims.extend(self.dims(init));
+        dims.retain(|&dim| dim != axis);
+        if let Extent::Value(size) = self.extent(axis) {
+            dims.extend(self.dims(size));
+        }
+        let mut distinct = Vec::new();
+        for dim in dims {
+            if !distinct.contains(&dim) {
+                distinct.push(dim);
+            }
+        }
+        let params = vec![
+            self.param(elem, distinct.clone()),
+            self.param(elem, distinct),
+        ];
+        let (linear, guard) = (std::mem::take(&mut self.linear), self.guard.take());
+        self.enter();
+        let result = self.map(prim, &params);
+        let stmts = self.leave().primal;
+        (self.linear, self.guard) = (linear, guard);
+        let op = Block {
+            params,
+            stmts,
+            results: vec![result],
+        };
+        self.emit(BulkOp::Scan {
+            init: vec![init],
+            axis,
+            operands: vec![operand],
+            op,
+        })
+    }
+
+    /// The index that is as far from the end of an axis as this one is from its beginning.
+    pub(super) fn mirrored(&mut self, axis: AxisId) -> ValueId {
+        let index = self.emit(BulkOp::Iota(axis));
+        let index = self.map(Prim::Cast(Scalar::Usize), &[index]);
+        let size = self.size(axis);
+        let one = self.usize(1);
+        let last = self.map(Prim::Sub, &[size, one]);
+        let mirrored = self.map(Prim::Sub, &[last, index]);
+        self.index(axis, mirrored)
+    }
+
+    /// The products of all other elements along an axis.
+    fn others(&mut self, axis: AxisId, operand: ValueId) -> ValueId {
+        let index = self.emit(BulkOp::Iota(axis));
+        let index = self.map(Prim::Cast(Scalar::Usize), &[index]);
+        let [zero, one] = [0, 1].map(|number| self.usize(number));
+        let first = self.map(Prim::Eq, &[index, zero]);
+        let less = self.map(Prim::Sub, &[index, one]);
+        let previous = self.map_select(first, zero, less);
+        let previous = self.index(axis, previous);
+        let mirrored = self.mirrored(axis);
+        let unit = self.number(operand, 1.0);
+        let before = |b: &mut Self, operand| {
+            let shifted = b.gather(operand, &[(axis, previous)]);
+            let shifted = b.map_select(first, unit, shifted);
+            b.scan(Prim::Mul, unit, axis, shifted)
+        };
+        let left = before(self, operand);
+        let turned = self.gather(operand, &[(axis, mirrored)]);
+        let right = before(self, turned);
+        let right = self.gather(right, &[(axis, mirrored)]);
+        self.map(Prim::Mul, &[left, right])
+    }
+}

@@ -1,0 +1,674 @@
+//! Linear statements turned round: from the cotangents of what they compute to the cotangents of what they read.
+//!
+//! # The idea
+//!
+//! Statements are visited from the last to the first, each once. When one is reached, everything that reads its result has been, so the
+//! result's cotangent is complete, and the statement hands it on to its operands: a sum is met by repetition, a repetition by a sum, a read by
+//! an accumulation at the same place, a multiple by the same multiple, a loop by a loop in the other direction.
+//! What is not linear (coefficients, indices, what is read of a loop that has run) stays as it is, in front.
+//!
+//! # Loops
+//!
+//! The loop that goes back has the cotangents of the states as its states. What the loop reads from outside gets its cotangent summed over
+//! all iterations: that is one more state, which begins as what is there already, so that nothing is cleared or added up again for each
+//! iteration. In lanes that share what is read this would mix the lanes, so there
+//!
+//! - a sum is kept for each lane and summed over the lanes afterwards;
+//! - an accumulation at computed places is *pending*: places and values are collected, and scattered where the lanes end.
+//!
+//! # Why it is sound
+//!
+//! The lists hold the same bilinear form, so `⟨ct, f'(x) t⟩ = ⟨f'(x)ᵀ ct, t⟩` statement for statement. A value that lacks an axis is the same
+//! along it; its cotangent is the sum along it ([`Builder::sum`]), except along lanes, where each has its own until the loop ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::build::{Builder, reads};
+use super::replace;
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::{AxisId, Block, Elem, Monoid, Stmt, ValueId};
+use crate::ops::Prim;
+use crate::passes::subst::Subst;
+
+/// The cotangents of `params`, from those of `results`, which `stmts` compute from them linearly.
+pub(super) fn transpose(
+    b: &mut Builder,
+    stmts: Vec<Stmt<Bulk>>,
+    params: &[ValueId],
+    results: &[(ValueId, ValueId)],
+) -> Vec<ValueId> {
+    let mut linear: BTreeSet<ValueId> = params.iter().copied().collect();
+    mark(b, &stmts, &mut linear);
+    let mut walk = Transpose {
+        b,
+        linear,
+        frames: Vec::new(),
+    };
+    walk.enter(Vec::new(), params);
+    walk.bind(&stmts);
+    for &(result, cotangent) in results {
+        let dims = walk.b.dims(result);
+        walk.contribute(result, cotangent, &dims);
+    }
+    walk.block(stmts);
+    params
+        .iter()
+        .map(|&param| match walk.known(param) {
+            Some(cotangent) => cotangent,
+            None => walk.b.number(param, 0.0),
+        })
+        .collect()
+}
+
+/// Adds what the statements compute from linear values.
+fn mark(b: &Builder, stmts: &[Stmt<Bulk>], linear: &mut BTreeSet<ValueId>) {
+    for stmt in stmts {
+        if !reads(&b.program, stmt)
+            .iter()
+            .any(|value| linear.contains(value))
+        {
+            continue;
+        }
+        if let BulkOp::Loop { body, .. } = &stmt.op {
+            linear.extend(&body.params[1..]);
+            mark(b, &body.stmts, linear);
+        }
+        linear.extend(&stmt.results);
+    }
+}
+
+/// A block being turned round.
+#[derive(Default)]
+struct Frame {
+    /// The axes along which cotangents are not summed here.
+    lanes: Vec<AxisId>,
+    /// Linear values that the block binds.
+    bound: BTreeSet<ValueId>,
+    /// Everything that the block binds.
+    inside: BTreeSet<ValueId>,
+    cotangents: BTreeMap<ValueId, ValueId>,
+    /// Cotangents of what the block reads from outside.
+    sums: Vec<Sum>,
+    pending: Vec<Pending>,
+    /// How many values there were when it began.
+    mark: usize,
+}
+
+/// The cotangent of something outside of a loop, as a state of the loop.
+struct Sum {
+    of: ValueId,
+    state: ValueId,
+    init: ValueId,
+    /// Whether it goes on from what was there before the loop.
+    continued: bool,
+}
+
+/// An accumulation that is still inside of lanes that it mixes.
+struct Pending {
+    of: ValueId,
+    at: Vec<(AxisId, ValueId)>,
+    over: Vec<AxisId>,
+    value: ValueId,
+    mask: Option<ValueId>,
+}
+
+struct Transpose<'b> {
+    b: &'b mut Builder,
+    linear: BTreeSet<ValueId>,
+    frames: Vec<Frame>,
+}
+
+impl Transpose<'_> {
+    fn top(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("a block has been entered")
+    }
+
+    fn lanes(&self) -> Vec<AxisId> {
+        self.frames
+            .last()
+            .map(|frame| frame.lanes.clone())
+            .unwrap_or_default()
+    }
+
+    fn enter(&mut self, lanes: Vec<AxisId>, params: &[ValueId]) {
+        let bound = params.iter().copied().collect();
+        let mark = self.b.program.values.len();
+        self.frames.push(Frame {
+            lanes,
+            bound,
+            mark,
+            ..Frame::default()
+        });
+    }
+
+    /// Notes what the innermost block binds.
+    fn bind(&mut self, stmts: &[Stmt<Bulk>]) {
+        let results: Vec<ValueId> = stmts
+            .iter()
+            .flat_map(|stmt| stmt.results.iter().copied())
+            .collect();
+        let linear: Vec<ValueId> = results
+            .iter()
+            .copied()
+            .filter(|value| self.linear.contains(value))
+            .collect();
+        let top = self.top();
+        top.inside.extend(results);
+        top.bound.extend(linear);
+    }
+
+    // ---- Cotangents
+
+    fn known(&mut self, value: ValueId) -> Option<ValueId> {
+        self.top().cotangents.get(&value).copied()
+    }
+
+    /// The cotangent of a value so far; of one from outside, the state that holds it.
+    fn current(&mut self, value: ValueId) -> Option<ValueId> {
+        let frame = self.frames.len() - 1;
+        self.current_in(frame, value)
+    }
+
+    fn current_in(&mut self, frame: usize, value: ValueId) -> Option<ValueId> {
+        if let Some(&cotangent) = self.frames[frame].cotangents.get(&value) {
+            return Some(cotangent);
+        }
+        if self.frames[frame].bound.contains(&value) || frame == 0 {
+            return None;
+        }
+        let own = self.b.dims(value);
+        let lanes = self.frames[frame].lanes.clone();
+        let continued = lanes.iter().all(|lane| own.contains(lane));
+        let before = if continued {
+            self.current_in(frame - 1, value)
+        } else {
+            None
+        };
+        let mut dims = lanes;
+        dims.extend(
+            own.iter()
+                .copied()
+                .filter(|axis| !dims.contains(axis))
+                .collect::<Vec<_>>(),
+        );
+        let elem = self.b.program.elem(value);
+        let state = self.b.param(elem, dims);
+        let init = before.unwrap_or(ValueId(u32::MAX));
+        self.frames[frame].sums.push(Sum {
+            of: value,
+            state,
+            init,
+            continued,
+        });
+        self.frames[frame].cotangents.insert(value, state);
+        Some(state)
+    }
+
+    fn set(&mut self, value: ValueId, cotangent: ValueId) {
+        self.top().cotangents.insert(value, cotangent);
+    }
+
+    /// Adds to the cotangent of `of` what has been computed at each point of `space` (and of the lanes).
+    fn contribute(&mut self, of: ValueId, value: ValueId, space: &[AxisId]) {
+        if !self.linear.contains(&of) {
+            return;
+        }
+        let (own, lanes) = (self.b.dims(of), self.lanes());
+        let over: Vec<AxisId> = space
+            .iter()
+            .copied()
+            .filter(|axis| !own.contains(axis) && !lanes.contains(axis))
+            .collect();
+        let value = self.b.behind(None, |b| b.sum(value, &over));
+        let sum = match self.current(of) {
+            Some(before) => self.b.behind(None, |b| b.map(Prim::Add, &[before, value])),
+            None => value,
+        };
+        self.set(of, sum);
+    }
+
+    /// Adds to the cotangent of `of` at computed places.
+    fn accumulate(&mut self, new: Pending) {
+        if !self.linear.contains(&new.of) {
+            return;
+        }
+        let lanes = self.lanes();
+        if new.over.iter().any(|axis| lanes.contains(axis)) {
+            return self.top().pending.push(new);
+        }
+        let base = match self.current(new.of) {
+            Some(base) => base,
+            None => self.b.number(new.value, 0.0),
+        };
+        let Pending {
+            of,
+            at,
+            over,
+            value,
+            mask,
+        } = new;
+        let sum = self.b.behind(None, |b| {
+            b.emit(BulkOp::Scatter {
+                monoid: Monoid::Add,
+                base,
+                at,
+                over,
+                value,
+                mask,
+            })
+        });
+        self.set(of, sum);
+    }
+
+    // ---- Statements
+
+    fn block(&mut self, stmts: Vec<Stmt<Bulk>>) {
+        let mut turned = Vec::new();
+        for stmt in stmts {
+            if stmt.results.iter().any(|value| self.linear.contains(value)) {
+                turned.push(stmt);
+            } else {
+                self.b.push(stmt);
+            }
+        }
+        for stmt in turned.into_iter().rev() {
+            let outer = std::mem::replace(&mut self.b.guard, stmt.guard);
+            let span = std::mem::replace(&mut self.b.span, stmt.span);
+            self.stmt(stmt);
+            self.b.guard = outer;
+            self.b.span = span;
+        }
+    }
+
+    fn stmt(&mut self, stmt: Stmt<Bulk>) {
+        let result = stmt.results[0];
+        match stmt.op {
+            BulkOp::Loop { .. } => return self.sequential(stmt),
+            BulkOp::Rule { .. } => return self.rule(stmt),
+            _ => {}
+        }
+        let Some(cotangent) = self.known(result) else {
+            return;
+        };
+        let guard = stmt.guard;
+        let space = self.b.dims(result);
+        match stmt.op {
+            BulkOp::Map(prim, args) => self.map(prim, &args, cotangent, guard, &space),
+            BulkOp::Select(cond, then, otherwise) => {
+                let zero = self.b.number(cotangent, 0.0);
+                let cond = self.b.behind(None, |b| match b.both(guard, Some(cond)) {
+                    Some(both) => both,
+                    None => cond,
+                });
+                if self.linear.contains(&then) {
+                    let value = self.b.select(cond, cotangent, zero);
+                    self.contribute(then, value, &space);
+                }
+                if self.linear.contains(&otherwise) {
+                    let value = self.b.select(cond, zero, cotangent);
+                    let value = self.b.masked(guard, value);
+                    self.contribute(otherwise, value, &space);
+                }
+            }
+            BulkOp::Gather { table, at } => {
+                let moved = |axis: &AxisId| at.iter().any(|(place, _)| place == axis);
+                let own = self.b.dims(table);
+                let mut over = space;
+                over.extend(
+                    self.lanes()
+                        .into_iter()
+                        .filter(|lane| !over.contains(lane))
+                        .collect::<Vec<_>>(),
+                );
+                over.retain(|axis| !own.contains(axis) || moved(axis));
+                self.accumulate(Pending {
+                    of: table,
+                    at,
+                    over,
+                    value: cotangent,
+                    mask: guard,
+                });
+            }
+            BulkOp::Pack { axis, values } => {
+                let space: Vec<AxisId> = space.into_iter().filter(|dim| *dim != axis).collect();
+                for (k, value) in values.into_iter().enumerate() {
+                    if self.linear.contains(&value) {
+                        let number = self.b.usize(k);
+                        let index = self.b.index(axis, number);
+                        let part = self.b.gather(cotangent, &[(axis, index)]);
+                        let part = self.b.masked(guard, part);
+                        self.contribute(value, part, &space);
+                    }
+                }
+            }
+            BulkOp::Reduce { axes, operands, .. } => {
+                let space = [space, axes].concat();
+                let value = self.b.masked(guard, cotangent);
+                self.contribute(operands[0], value, &space);
+            }
+            BulkOp::Scan {
+                init,
+                axis,
+                operands,
+                ..
+            } => {
+                // What comes after an element depends on it: a running sum from the other end.
+                let mirrored = self.b.mirrored(axis);
+                let turned = self.b.gather(cotangent, &[(axis, mirrored)]);
+                let zero = self.b.number(cotangent, 0.0);
+                let sums = self.b.scan(Prim::Add, zero, axis, turned);
+                let value = self.b.gather(sums, &[(axis, mirrored)]);
+                let value = self.b.masked(guard, value);
+                self.contribute(operands[0], value, &space);
+                let value = self.b.masked(guard, cotangent);
+                self.contribute(init[0], value, &space);
+            }
+            BulkOp::Scatter {
+                base,
+                at,
+                over,
+                value,
+                mask,
+                ..
+            } => {
+                let whole = self.b.masked(guard, cotangent);
+                self.contribute(base, whole, &space);
+                if self.linear.contains(&value) {
+                    let mut points = over;
+                    let read = at
+                        .iter()
+                        .map(|&(_, index)| index)
+                        .chain([value])
+                        .chain(mask);
+                    for axis in read
+                        .flat_map(|value| self.b.dims(value))
+                        .collect::<Vec<_>>()
+                    {
+                        if !points.contains(&axis) {
+                            points.push(axis);
+                        }
+                    }
+                    let mask = self.b.behind(None, |b| b.both(guard, mask));
+                    let part = self.b.behind(mask, |b| b.gather(cotangent, &at));
+                    let part = self.b.masked(mask, part);
+                    self.contribute(value, part, &points);
+                }
+            }
+            BulkOp::Update { table, at, value } => {
+                if self.linear.contains(&value) {
+                    let part = self.b.gather(cotangent, &at);
+                    let part = self.b.masked(guard, part);
+                    let mut points: Vec<AxisId> = space
+                        .iter()
+                        .copied()
+                        .filter(|axis| at.iter().all(|(place, _)| place != axis))
+                        .collect();
+                    for axis in at.iter().flat_map(|&(_, index)| self.b.dims(index)) {
+                        if !points.contains(&axis) {
+                            points.push(axis);
+                        }
+                    }
+                    self.contribute(value, part, &points);
+                }
+                if self.linear.contains(&table) {
+                    let zero = self.b.number(cotangent, 0.0);
+                    let rest = self.b.emit(BulkOp::Update {
+                        table: cotangent,
+                        at,
+                        value: zero,
+                    });
+                    let rest = self.b.masked(guard, rest);
+                    self.contribute(table, rest, &space);
+                }
+            }
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Assert { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => unreachable!("not a linear operation"),
+        }
+    }
+
+    fn map(
+        &mut self,
+        prim: Prim,
+        args: &[ValueId],
+        cotangent: ValueId,
+        guard: Option<ValueId>,
+        space: &[AxisId],
+    ) {
+        for (k, &arg) in args.iter().enumerate() {
+            if !self.linear.contains(&arg) {
+                continue;
+            }
+            let value = match prim {
+                Prim::Add => cotangent,
+                Prim::Sub if k == 0 => cotangent,
+                Prim::Sub | Prim::Neg => self.b.map(Prim::Neg, &[cotangent]),
+                Prim::Mul => self.b.map(Prim::Mul, &[args[1 - k], cotangent]),
+                Prim::Div => self.b.map(Prim::Div, &[cotangent, args[1]]),
+                Prim::Cast(_) => {
+                    let Elem::Scalar(from) = self.b.program.elem(arg) else {
+                        continue;
+                    };
+                    self.b.map(Prim::Cast(from), &[cotangent])
+                }
+                _ => unreachable!("`{}` is not linear", prim.name()),
+            };
+            let value = match prim {
+                Prim::Add => value,
+                _ => self.b.masked(guard, value),
+            };
+            self.contribute(arg, value, space);
+        }
+    }
+
+    /// A linear map of which the author has given the transpose.
+    fn rule(&mut self, stmt: Stmt<Bulk>) {
+        let cotangents: Vec<Option<ValueId>> = stmt
+            .results
+            .iter()
+            .map(|&result| self.known(result))
+            .collect();
+        if cotangents.iter().all(Option::is_none) {
+            return;
+        }
+        let BulkOp::Rule { args, mut rule, .. } = stmt.op else {
+            return;
+        };
+        let mut subst = Subst::new();
+        for (&param, cotangent) in rule.params.iter().zip(cotangents) {
+            let cotangent = match cotangent {
+                Some(cotangent) => cotangent,
+                None => self.b.number(param, 0.0),
+            };
+            subst.replace(param, cotangent);
+        }
+        replace(&subst, &mut rule);
+        for mut inner in rule.stmts {
+            inner.guard = self.b.behind(None, |b| b.both(stmt.guard, inner.guard));
+            self.b.push(inner);
+        }
+        for (&arg, &value) in args.iter().zip(&rule.results) {
+            let value = self.b.masked(stmt.guard, value);
+            let space = self.b.dims(value);
+            self.contribute(arg, value, &space);
+        }
+    }
+
+    /// A loop, in the other direction.
+    fn sequential(&mut self, stmt: Stmt<Bulk>) {
+        let given: Vec<Option<ValueId>> = stmt
+            .results
+            .iter()
+            .map(|&result| self.known(result))
+            .collect();
+        if given.iter().all(Option::is_none) {
+            return;
+        }
+        let BulkOp::Loop {
+            axis,
+            reverse,
+            mut lanes,
+            init,
+            body,
+            ..
+        } = stmt.op
+        else {
+            return;
+        };
+        let guard = self.b.guard.take();
+        for lane in self.lanes() {
+            if !lanes.contains(&lane) {
+                lanes.push(lane);
+            }
+        }
+        let (index, states) = (body.params[0], body.params[1..].to_vec());
+        self.enter(lanes.clone(), &states);
+        self.bind(&body.stmts);
+        self.top().inside.insert(index);
+        let count = init.len();
+        let turned: Vec<ValueId> = states
+            .iter()
+            .map(|&state| {
+                let ty = self.b.program.ty(state).clone();
+                let mut dims = lanes.clone();
+                dims.extend(ty.dims.into_iter().filter(|axis| !lanes.contains(axis)));
+                self.b.param(ty.elem, dims)
+            })
+            .collect();
+        self.b.enter();
+        for (k, &value) in body.results.iter().enumerate() {
+            let space = self.b.dims(value);
+            if k < count {
+                let space = [space, self.b.dims(turned[k])].concat();
+                self.contribute(value, turned[k], &space);
+            } else if let Some(collected) = given[k] {
+                let now = self.b.gather(collected, &[(axis, index)]);
+                let space = [space, self.b.dims(now)].concat();
+                self.contribute(value, now, &space);
+            }
+        }
+        self.block(body.stmts);
+        let mut results = Vec::new();
+        for &state in &states {
+            let cotangent = match self.known(state) {
+                Some(cotangent) => cotangent,
+                None => self.b.number(state, 0.0),
+            };
+            results.push(cotangent);
+        }
+        let frame = self.frames.pop().expect("this block");
+        results.extend(frame.sums.iter().map(|sum| frame.cotangents[&sum.of]));
+        let mut collected: Vec<ValueId> = Vec::new();
+        for pending in &frame.pending {
+            let read = pending.at.iter().map(|&(_, place)| place);
+            for value in read.chain([pending.value]).chain(pending.mask) {
+                let own = value != index && !self.outside(&frame, value);
+                if own && !collected.contains(&value) {
+                    collected.push(value);
+                }
+            }
+        }
+        let fixed = results.len();
+        results.extend(&collected);
+        let stmts = self.b.leave().primal;
+
+        let mut starts: Vec<ValueId> = Vec::new();
+        for (k, &state) in turned.iter().enumerate() {
+            starts.push(match given[k] {
+                Some(cotangent) => cotangent,
+                None => self.b.number(state, 0.0),
+            });
+        }
+        let mut before = Vec::new();
+        for sum in &frame.sums {
+            let start = if sum.init == ValueId(u32::MAX) {
+                self.b.number(sum.state, 0.0)
+            } else {
+                sum.init
+            };
+            before.push(start);
+        }
+        starts.extend(&before);
+        self.b.guard = guard;
+        let own = frame.sums.iter().map(|sum| sum.state);
+        let params = [index]
+            .into_iter()
+            .chain(turned.iter().copied())
+            .chain(own)
+            .collect();
+        let outs = self.b.emit_all(BulkOp::Loop {
+            axis,
+            reverse: !reverse,
+            checkpoint: None,
+            lanes: lanes.clone(),
+            init: starts,
+            body: Block {
+                params,
+                stmts,
+                results,
+            },
+        });
+        for (k, sum) in frame.sums.iter().enumerate() {
+            let out = outs[count + k];
+            if sum.continued {
+                let out = match guard {
+                    Some(guard) => self.b.select(guard, out, before[k]),
+                    None => out,
+                };
+                self.set(sum.of, out);
+            } else {
+                let out = self.b.masked(guard, out);
+                let space = self.b.dims(sum.state);
+                self.contribute(sum.of, out, &space);
+            }
+        }
+        for (k, &start) in init.iter().enumerate() {
+            let value = self.b.masked(guard, outs[k]);
+            let space = self.b.dims(turned[k]);
+            self.contribute(start, value, &space);
+        }
+        let arrays = &outs[fixed..];
+        for &array in arrays {
+            self.b.in_lanes(array, &lanes, axis);
+        }
+        for pending in frame.pending {
+            let b = &mut *self.b;
+            let mut outside = |value: ValueId| {
+                if value == index {
+                    return b.behind(None, |b| b.emit(BulkOp::Iota(axis)));
+                }
+                match collected.iter().position(|&other| other == value) {
+                    Some(k) => arrays[k],
+                    None => value,
+                }
+            };
+            let at = pending
+                .at
+                .iter()
+                .map(|&(place, value)| (place, outside(value)));
+            let at = at.collect();
+            let value = outside(pending.value);
+            let mask = pending.mask.map(&mut outside);
+            let mask = self.b.behind(None, |b| b.both(guard, mask));
+            let mut over = pending.over;
+            over.push(axis);
+            self.accumulate(Pending {
+                of: pending.of,
+                at,
+                over,
+                value,
+                mask,
+            });
+        }
+    }
+
+    /// Whether a value comes from outside of a block that has been turned round.
+    fn outside(&self, frame: &Frame, value: ValueId) -> bool {
+        !frame.inside.contains(&value) && value.index() < frame.mark
+    }
+}

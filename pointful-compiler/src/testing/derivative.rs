@@ -1,0 +1,281 @@
+//! Checks derivatives: against finite differences, forward against backward (the adjoint law), and counts what they cost.
+
+use super::random::{Options, random_point};
+use super::rng::Rng;
+use crate::eval::{Counts, Data, EvalError, Inputs, ScalarValue, run_limited};
+use crate::ir::print::print;
+use crate::ir::stages::bulk::Bulk;
+use crate::ir::stages::point::{Point, PointOp};
+use crate::ir::verify::verify;
+use crate::ir::{Block, Mode, Param, Program, SpanId, Stmt, ValueId};
+use crate::passes;
+
+/// Steps that a program may take, and its derivative.
+const STEPS: u64 = 2_000_000;
+
+/// The program that gives the results of another, and its derivative with respect to all its float parameters.
+///
+/// Parameters: those of the other, then the seeds: a tangent for each float parameter, or a cotangent for each float result.
+/// Results: those of the other, then a tangent for each float result, or a cotangent for each float parameter.
+pub fn derivative(program: &Program<Point>, mode: Mode) -> Program<Point> {
+    let mut out = program.clone();
+    let mut body = std::mem::take(&mut out.body);
+    let mut args = Vec::new();
+    for param in &mut out.params {
+        let ty = out.values[param.value.index()].ty.clone();
+        if !ty.elem.is_float() {
+            continue;
+        }
+        let outer = ValueId(out.values.len() as u32);
+        out.values.push(crate::ir::Value {
+            ty,
+            name: Some(param.name.clone()),
+            span: SpanId::NONE,
+        });
+        body.params.push(param.value);
+        args.push(outer);
+        param.value = outer;
+        param.owned = false;
+    }
+    let floats = out.floats(&body.results);
+    let (seeded, given) = match mode {
+        Mode::Tangent => (args.clone(), floats),
+        Mode::Cotangent => (floats, args.clone()),
+    };
+    let seeds: Vec<ValueId> = seeded
+        .iter()
+        .enumerate()
+        .map(|(k, &of)| {
+            let ty = out.ty(of).clone();
+            let value = out.value(ty, SpanId::NONE);
+            let name = format!("seed{k}");
+            out.params.push(Param {
+                name,
+                value,
+                owned: false,
+            });
+            value
+        })
+        .collect();
+    let results: Vec<ValueId> = [body.results.clone(), given]
+        .concat()
+        .into_iter()
+        .map(|of| {
+            let ty = out.ty(of).clone();
+            out.value(ty, SpanId::NONE)
+        })
+        .collect();
+    let op = PointOp::Derive {
+        mode,
+        args,
+        seeds,
+        body,
+    };
+    out.body = Block {
+        params: Vec::new(),
+        stmts: vec![Stmt::new(results.clone(), op, SpanId::NONE)],
+        results,
+    };
+    out
+}
+
+/// A program as it is just before it is scheduled.
+pub fn expanded(program: &Program<Point>) -> Program<Bulk> {
+    let point = passes::dce(&passes::cse(&passes::simplify(program)));
+    let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
+    tidy(&passes::derive(&tidy(&passes::bulk(&point))))
+}
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub enum Checked {
+    /// All is well; the operations of the function, of its tangent and of its cotangents.
+    Fine([Counts; 3]),
+    /// The program says nothing, for this reason.
+    Unsuitable(String),
+}
+
+/// Checks the derivatives of a program at a point.
+///
+/// # Errors
+/// What is wrong, with the programs.
+pub fn check_derivative(
+    program: &Program<Point>,
+    inputs: &Inputs,
+    seed: u64,
+) -> Result<Checked, String> {
+    let rng = &mut Rng::new(seed);
+    let unsuitable = |why: &str| Ok(Checked::Unsuitable(why.to_owned()));
+    let primal = expanded(program);
+    let (values, cost) = match run_limited(&primal, inputs, STEPS) {
+        Ok(done) => done,
+        Err(error) => return unsuitable(&error.to_string()),
+    };
+    let float = |data: &&Data| data.elem.is_float();
+    let finite = |data: &Data| {
+        data.values
+            .iter()
+            .all(|v| v.float().is_none_or(f64::is_finite))
+    };
+    if !values.iter().all(finite) {
+        return unsuitable("not finite");
+    }
+    let tangents: Vec<Data> = inputs
+        .params
+        .iter()
+        .filter(float)
+        .map(|data| random_like(data, rng))
+        .collect();
+    let cotangents: Vec<Data> = values
+        .iter()
+        .filter(float)
+        .map(|data| random_like(data, rng))
+        .collect();
+    if tangents.is_empty() || cotangents.is_empty() {
+        return unsuitable("no floats");
+    }
+    let run = |mode: Mode, seeds: &[Data]| {
+        let program = expanded(&derivative(program, mode));
+        let shown = || format!("{}\n", print(&program));
+        verify(&program)
+            .map_err(|error| format!("{}: invalid: {error}\n{}", mode.name(), shown()))?;
+        let mut inputs = inputs.clone();
+        inputs.params.extend_from_slice(seeds);
+        let (results, counts) = match run_limited(&program, &inputs, STEPS * 20) {
+            Ok(done) => done,
+            Err(EvalError::StepLimit) => return Err(format!("{}: endless", mode.name())),
+            Err(error) => return Err(format!("{}: {error}\n{}", mode.name(), shown())),
+        };
+        let (own, given) = results.split_at(values.len());
+        for (a, b) in values.iter().zip(own) {
+            if let Some(difference) = crate::eval::compare::difference(a, b, Default::default()) {
+                return Err(format!(
+                    "{}: another value: {difference}\n{}",
+                    mode.name(),
+                    shown()
+                ));
+            }
+        }
+        Ok((given.to_vec(), counts, shown()))
+    };
+    let (forward, forward_cost, forward_text) = run(Mode::Tangent, &tangents)?;
+    let (backward, backward_cost, backward_text) = run(Mode::Cotangent, &cotangents)?;
+    if !forward.iter().chain(&backward).all(finite) {
+        return unsuitable("a derivative is not finite");
+    }
+    let tolerance = if inputs
+        .params
+        .iter()
+        .chain(&values)
+        .any(|d| d.elem.bytes() == 4 && d.elem.is_float())
+    {
+        2e-3
+    } else {
+        1e-8
+    };
+    let (left, left_scale) = dot(&cotangents, &forward);
+    let (right, right_scale) = dot(&tangents, &backward);
+    let scale = left_scale + right_scale + 1e-9;
+    if (left - right).abs() > tolerance * scale {
+        return Err(format!(
+            "forward gives {left}, backward {right}\n{forward_text}\n{backward_text}"
+        ));
+    }
+    // Differences at several distances must agree with each other before they can disagree with anything else.
+    let mut slopes = Vec::new();
+    for h in [1e-4, 1e-5, 1e-6] {
+        let ends = [h, -h].map(|h| {
+            let inputs = moved(inputs, &tangents, h);
+            let (results, _) = run_limited(&primal, &inputs, STEPS).ok()?;
+            Some(
+                dot(
+                    &cotangents,
+                    &results
+                        .into_iter()
+                        .filter(|d| d.elem.is_float())
+                        .collect::<Vec<_>>(),
+                )
+                .0,
+            )
+        });
+        let [Some(ahead), Some(behind)] = ends else {
+            return Ok(Checked::Fine([cost, forward_cost, backward_cost]));
+        };
+        slopes.push((ahead - behind) / (2.0 * h));
+    }
+    let bound = 1e-4 * (left_scale + 1.0);
+    let smooth = slopes.iter().all(|slope| (slope - slopes[1]).abs() < bound);
+    if smooth && tolerance < 1e-6 && (slopes[1] - left).abs() > 10.0 * bound {
+        return Err(format!(
+            "differences give {slopes:?}, the derivative is {left}\n{forward_text}"
+        ));
+    }
+    Ok(Checked::Fine([cost, forward_cost, backward_cost]))
+}
+
+/// Checks the derivatives of random programs.
+///
+/// # Panics
+/// If one is wrong, with the program.
+pub fn check_derivatives(seeds: std::ops::Range<u64>, options: Options) {
+    let total = seeds.end - seeds.start;
+    let mut fine = 0;
+    for seed in seeds {
+        let (program, mut inputs) = random_point(seed, options);
+        // Multiples of an eighth lie on kinks.
+        let rng = &mut Rng::new(seed);
+        for data in &mut inputs.params {
+            for value in &mut data.values {
+                if let Some(x) = value.float() {
+                    *value = ScalarValue::from_float(data.elem, x + 0.01 * unit(rng));
+                }
+            }
+        }
+        match check_derivative(&program, &inputs, seed) {
+            Ok(Checked::Fine(_)) => fine += 1,
+            Ok(Checked::Unsuitable(_)) => {}
+            Err(message) => panic!("seed {seed}: {message}\n\n{}", print(&program)),
+        }
+    }
+    assert!(
+        fine * 3 > total,
+        "only {fine} of {total} programs could be checked"
+    );
+}
+
+fn unit(rng: &mut Rng) -> f64 {
+    rng.between(-1_000_000, 1_000_000) as f64 / 1_000_003.0
+}
+
+fn random_like(data: &Data, rng: &mut Rng) -> Data {
+    let values = data
+        .values
+        .iter()
+        .map(|_| ScalarValue::from_float(data.elem, unit(rng)));
+    Data::new(data.elem, data.shape.clone(), values.collect())
+}
+
+/// The inner product, and the sum of its terms' magnitudes.
+fn dot(a: &[Data], b: &[Data]) -> (f64, f64) {
+    let mut sum = (0.0, 0.0);
+    for (a, b) in a.iter().zip(b) {
+        for (a, b) in a.values.iter().zip(&b.values) {
+            let term = a.float().unwrap_or(0.0) * b.float().unwrap_or(0.0);
+            sum.0 += term;
+            sum.1 += term.abs();
+        }
+    }
+    sum
+}
+
+fn moved(inputs: &Inputs, tangents: &[Data], h: f64) -> Inputs {
+    let mut inputs = inputs.clone();
+    let floats = inputs.params.iter_mut().filter(|data| data.elem.is_float());
+    for (data, tangent) in floats.zip(tangents) {
+        for (value, step) in data.values.iter_mut().zip(&tangent.values) {
+            let x = value.float().unwrap_or(0.0) + h * step.float().unwrap_or(0.0);
+            *value = ScalarValue::from_float(data.elem, x);
+        }
+    }
+    inputs
+}
