@@ -8,6 +8,7 @@ fn main() {
         let mut bad = 0;
         let mut fine = 0;
         let mut un = 0;
+        let mut why = std::collections::BTreeMap::new();
         for seed in a..b {
             let r = std::panic::catch_unwind(|| check_one(seed));
             match r {
@@ -18,7 +19,10 @@ fn main() {
                         println!("seed {seed} ratio {ratio:.1} {} {}", c[0].ops, c[2].ops);
                     }
                 }
-                Ok(Ok(Checked::Unsuitable(_))) => un += 1,
+                Ok(Ok(Checked::Unsuitable(w))) => {
+                    un += 1;
+                    *why.entry(w).or_insert(0) += 1;
+                }
                 Ok(Err(e)) => {
                     bad += 1;
                     println!("seed {seed} {}", e.lines().next().unwrap());
@@ -29,6 +33,7 @@ fn main() {
                 }
             }
         }
+        println!("{why:?}");
         println!("fine {fine} unsuitable {un} bad {bad}");
         return;
     }

@@ -7,7 +7,7 @@ use crate::ir::print::print;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::verify::verify;
-use crate::ir::{Block, Mode, Param, Program, SpanId, Stmt, ValueId};
+use crate::ir::{Block, Extent, Mode, Param, Program, SpanId, Stmt, ValueId};
 use crate::passes;
 
 /// Steps that a program may take, and its derivative.
@@ -106,6 +106,13 @@ pub fn check_derivative(
 ) -> Result<Checked, String> {
     let rng = &mut Rng::new(seed);
     let unsuitable = |why: &str| Ok(Checked::Unsuitable(why.to_owned()));
+    let shaped = |value: &ValueId| {
+        let computed = |dim: &Extent| matches!(dim, Extent::Value(_));
+        program.ty(*value).dims.iter().any(computed)
+    };
+    if program.body.results.iter().any(shaped) {
+        return unsuitable("a result's shape is computed inside");
+    }
     let primal = expanded(program);
     let (values, cost) = match run_limited(&primal, inputs, STEPS) {
         Ok(done) => done,

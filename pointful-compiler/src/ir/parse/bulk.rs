@@ -124,12 +124,19 @@ impl Parse for Bulk {
             "vjp" | "jvp" => {
                 let lanes = p.lanes()?;
                 let (params, args) = p.states()?;
-                let seeds = p.bracketed("(", ")")?;
+                let (mut seeds, mut shapes) = (Vec::new(), Vec::new());
+                p.expect("(")?;
+                p.list_until(Some(")"), |p| {
+                    seeds.push(p.value()?);
+                    shapes.push(Self::parse_binding(p)?);
+                    Ok(())
+                })?;
                 let body = p.block(params)?;
                 BulkOp::Derive {
                     mode: p.mode(word)?,
                     args,
                     seeds,
+                    shapes,
                     lanes,
                     body,
                 }

@@ -136,6 +136,7 @@ impl Print for Bulk {
                 mode,
                 args,
                 seeds,
+                shapes,
                 lanes,
                 body,
             } => {
@@ -144,7 +145,13 @@ impl Print for Bulk {
                 p.lanes(lanes);
                 p.states(&body.params, args);
                 p.word(" (");
-                p.values(seeds);
+                let seeds: Vec<_> = seeds.iter().zip(shapes).collect();
+                p.list(&seeds, |p, (seed, shape)| {
+                    p.value(**seed);
+                    if !shape.is_empty() {
+                        p.axes(shape);
+                    }
+                });
                 p.word(") ");
                 p.block(body);
             }

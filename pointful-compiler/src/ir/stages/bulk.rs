@@ -217,6 +217,8 @@ pub enum BulkOp {
         args: Vec<ValueId>,
         /// `vjp`: a cotangent for each float result of the block. `jvp`: a tangent for each parameter.
         seeds: Vec<ValueId>,
+        /// The axes of each seed, beside the lanes; one that lacks some is the same along them. Printed behind it: `%ct[i]`.
+        shapes: Vec<Vec<AxisId>>,
         /// The parallel axes around it.
         lanes: Vec<AxisId>,
         /// The function.

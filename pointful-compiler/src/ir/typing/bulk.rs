@@ -165,8 +165,9 @@ impl Typing for Bulk {
                 mode,
                 args,
                 seeds,
+                shapes,
+                lanes,
                 body,
-                ..
             } => {
                 carried(program, args, &body.params, args)?;
                 let floats = program.floats(&body.results);
@@ -174,7 +175,18 @@ impl Typing for Bulk {
                     Mode::Tangent => (&body.params, &floats),
                     Mode::Cotangent => (&floats, &body.params),
                 };
-                carried(program, seeds, of, seeds)?;
+                ensure(
+                    seeds.len() == of.len() && seeds.len() == shapes.len(),
+                    "there is not one seed for each value that it belongs to",
+                )?;
+                for ((&seed, &of), shape) in seeds.iter().zip(of).zip(shapes) {
+                    ensure(elem(seed) == elem(of), "a seed is of another type")?;
+                    let fits = |axis: &AxisId| shape.contains(axis) || lanes.contains(axis);
+                    ensure(
+                        program.ty(seed).dims.iter().all(fits),
+                        "a seed has an axis that what it belongs to lacks",
+                    )?;
+                }
                 Ok(types(program, &[body.results.as_slice(), given].concat()))
             }
             BulkOp::Rule {

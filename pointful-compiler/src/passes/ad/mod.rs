@@ -36,11 +36,12 @@ mod unguard;
 
 use self::build::Builder;
 use self::dual::Dual;
+use self::transpose::Seed;
 use super::Pass;
 use super::flow::Flow;
 use super::subst::Subst;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Mode, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Mode, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// The pass.
@@ -96,6 +97,7 @@ impl Walk {
                     mode,
                     args,
                     seeds,
+                    shapes,
                     mut body,
                     ..
                 } => {
@@ -108,7 +110,7 @@ impl Walk {
                     for (&param, &arg) in body.params.iter().zip(&args) {
                         at.replace(param, arg);
                     }
-                    let (stmts, results) = self.derivative(mode, body, &seeds);
+                    let (stmts, results) = self.derivative(mode, body, &seeds, &shapes);
                     let mut made = Block {
                         params: Vec::new(),
                         stmts,
@@ -168,6 +170,7 @@ impl Walk {
         mode: Mode,
         body: Block<Bulk>,
         seeds: &[ValueId],
+        shapes: &[Vec<AxisId>],
     ) -> (Vec<Stmt<Bulk>>, Vec<ValueId>) {
         let params = body.params.clone();
         self.b.enter();
@@ -201,12 +204,19 @@ impl Walk {
                     floats.iter().map(|&float| dual.tangent(float)).collect();
                 let part = self.b.leave();
                 self.b.enter();
-                let cotangents: Vec<(ValueId, ValueId)> = tangents
+                let cotangents: Vec<Seed> = tangents
                     .into_iter()
                     .zip(seeds)
-                    .filter_map(|(tangent, &seed)| Some((tangent?, seed)))
+                    .zip(shapes)
+                    .filter_map(|((of, &cotangent), shape)| {
+                        Some(Seed {
+                            of: of?,
+                            cotangent,
+                            shape: shape.clone(),
+                        })
+                    })
                     .collect();
-                let given = transpose::transpose(&mut self.b, part.linear, &inputs, &cotangents);
+                let given = transpose::transpose(&mut self.b, part.linear, &inputs, cotangents);
                 let turned = self.b.leave().primal;
                 ([part.primal, turned].concat(), [values, given].concat())
             }

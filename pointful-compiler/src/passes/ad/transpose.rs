@@ -30,12 +30,21 @@ use crate::ir::{AxisId, Block, Elem, Monoid, Stmt, ValueId};
 use crate::ops::Prim;
 use crate::passes::subst::Subst;
 
-/// The cotangents of `params`, from those of `results`, which `stmts` compute from them linearly.
+/// The cotangent of a result.
+pub(super) struct Seed {
+    /// The result's tangent.
+    pub(super) of: ValueId,
+    pub(super) cotangent: ValueId,
+    /// The axes of the result.
+    pub(super) shape: Vec<AxisId>,
+}
+
+/// The cotangents of `params`, from those of results, which `stmts` compute from them linearly.
 pub(super) fn transpose(
     b: &mut Builder,
     stmts: Vec<Stmt<Bulk>>,
     params: &[ValueId],
-    results: &[(ValueId, ValueId)],
+    seeds: Vec<Seed>,
 ) -> Vec<ValueId> {
     let mut linear: BTreeSet<ValueId> = params.iter().copied().collect();
     mark(b, &stmts, &mut linear);
@@ -46,9 +55,9 @@ pub(super) fn transpose(
     };
     walk.enter(Vec::new(), params);
     walk.bind(&stmts);
-    for &(result, cotangent) in results {
-        let dims = walk.b.dims(result);
-        walk.contribute(result, cotangent, &dims);
+    for seed in seeds {
+        let space = [walk.b.dims(seed.of), seed.shape].concat();
+        walk.contribute(seed.of, seed.cotangent, &space);
     }
     walk.block(stmts);
     params
@@ -214,11 +223,12 @@ impl Transpose<'_> {
             return;
         }
         let (own, lanes) = (self.b.dims(of), self.lanes());
-        let over: Vec<AxisId> = space
-            .iter()
-            .copied()
-            .filter(|axis| !own.contains(axis) && !lanes.contains(axis))
-            .collect();
+        let mut over: Vec<AxisId> = Vec::new();
+        for &axis in space {
+            if !own.contains(&axis) && !lanes.contains(&axis) && !over.contains(&axis) {
+                over.push(axis);
+            }
+        }
         let value = self.b.behind(None, |b| b.sum(value, &over));
         let sum = match self.current(of) {
             Some(before) => self.b.behind(None, |b| b.map(Prim::Add, &[before, value])),

@@ -47,6 +47,7 @@ impl Lift<'_> {
             mode,
             args,
             seeds,
+            shapes: of.clone(),
             lanes,
             body: block,
         };
