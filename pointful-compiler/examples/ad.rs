@@ -37,6 +37,7 @@ fn main() {
         println!("fine {fine} unsuitable {un} bad {bad}");
         return;
     }
+    if args[1] == "show" { let (p, _) = random_point(args[2].parse().unwrap(), Options::default()); println!("{}", print(&p)); let b = |p: &_| { use pointful_compiler::passes::*; bulk(&dce(&cse(&simplify(p)))) }; println!("{}", print(&b(&derivative(&p, Mode::Cotangent)))); for m in [Mode::Tangent, Mode::Cotangent] { println!("{}", print(&expanded(&derivative(&p, m)))); } return; }
     let text = std::fs::read_to_string(&args[1]).unwrap();
     let program = ir::parse::<ir::stages::point::Point>(&text).unwrap_or_else(|e| panic!("{e}"));
     for mode in [Mode::Tangent, Mode::Cotangent] {

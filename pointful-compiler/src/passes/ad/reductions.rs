@@ -148,7 +148,8 @@ impl Dual<'_> {
             let outer = b.map(Prim::Mul, &[ordinal, size]);
             ordinal = b.map(Prim::Add, &[outer, index]);
         }
-        let seen = b.behind(None, |b| b.both(outer, place.mask));
+        let reached = b.reached(&place.over, &place.at, place.mask);
+        let seen = b.behind(None, |b| b.both(outer, reached));
         let hit = b.behind(seen, |b| {
             let extremum = b.gather(result, &place.at);
             let equal = b.map(Prim::Eq, &[value, extremum]);
@@ -207,16 +208,14 @@ impl Dual<'_> {
             b.map_select(nowhere, divided, rest)
         };
         let for_base = cofactor(b, zeros, product, base_zero, base_factor);
-        let seen = b.behind(None, |b| b.both(outer, place.mask));
+        let reached = b.reached(&place.over, &place.at, place.mask);
+        let seen = b.behind(None, |b| b.both(outer, reached));
         let for_value = b.behind(seen, |b| {
             let zeros = b.gather(zeros, &place.at);
             let product = b.gather(product, &place.at);
             cofactor(b, zeros, product, value_zero, value_factor)
         });
-        let for_value = match place.mask {
-            Some(_) => b.masked(seen, for_value),
-            None => for_value,
-        };
+        let for_value = b.masked(seen, for_value);
         (for_base, for_value)
     }
 
@@ -432,6 +431,25 @@ pub(super) struct Place {
 }
 
 impl Builder {
+    /// Whether a scatter has anything to do at a point: what it does not ask for where there is nothing to go over may be unspecified there.
+    pub(super) fn reached(
+        &mut self,
+        over: &[AxisId],
+        at: &[(AxisId, ValueId)],
+        mask: Option<ValueId>,
+    ) -> Option<ValueId> {
+        let read = at.iter().map(|&(_, index)| index).chain(mask);
+        let known: Vec<AxisId> = read.flat_map(|value| self.dims(value)).collect();
+        self.behind(None, |b| {
+            let mut reached = None;
+            for &axis in over.iter().filter(|axis| !known.contains(axis)) {
+                let nonempty = b.nonempty(axis);
+                reached = b.both(reached, nonempty);
+            }
+            b.both(reached, mask)
+        })
+    }
+
     pub(super) fn add_into(
         &mut self,
         base: ValueId,

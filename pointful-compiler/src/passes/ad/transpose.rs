@@ -384,7 +384,13 @@ impl Transpose<'_> {
                 let whole = self.b.masked(guard, cotangent);
                 self.contribute(base, whole, &space);
                 if self.linear.contains(&value) {
-                    let mut points = over;
+                    // Along axes of the base that are not addressed, the value is repeated.
+                    let mut points = over.clone();
+                    points.extend(
+                        space
+                            .iter()
+                            .filter(|axis| at.iter().all(|(place, _)| place != *axis)),
+                    );
                     let read = at
                         .iter()
                         .map(|&(_, index)| index)
@@ -398,7 +404,8 @@ impl Transpose<'_> {
                             points.push(axis);
                         }
                     }
-                    let mask = self.b.behind(None, |b| b.both(guard, mask));
+                    let reached = self.b.reached(&over, &at, mask);
+                    let mask = self.b.behind(None, |b| b.both(guard, reached));
                     let part = self.b.behind(mask, |b| b.gather(cotangent, &at));
                     let part = self.b.masked(mask, part);
                     self.contribute(value, part, &points);
@@ -537,6 +544,11 @@ impl Transpose<'_> {
             }
         }
         let (index, states) = (body.params[0], body.params[1..].to_vec());
+        // What the loop reads along its own axis has that axis, and so has its cotangent, which is a state now. A loop cannot have its own
+        // axis in its states, so this one runs along another of the same length.
+        let along = axis;
+        let name = self.b.program.decls.axes[along.0 as usize].name.clone();
+        let axis = self.b.axis(&name, self.b.extent(along));
         self.enter(lanes.clone(), &states);
         self.bind(&body.stmts);
         self.top().inside.insert(index);
@@ -557,7 +569,7 @@ impl Transpose<'_> {
                 let space = [space, self.b.dims(turned[k])].concat();
                 self.contribute(value, turned[k], &space);
             } else if let Some(collected) = given[k] {
-                let now = self.b.gather(collected, &[(axis, index)]);
+                let now = self.b.gather(collected, &[(along, index)]);
                 let space = [space, self.b.dims(now)].concat();
                 self.contribute(value, now, &space);
             }
