@@ -153,6 +153,24 @@ pub fn check_derivative(
             Err(EvalError::StepLimit) => return Err(format!("{}: endless", mode.name())),
             Err(error) => return Err(format!("{}: {error}\n{}", mode.name(), shown())),
         };
+        let kernels = passes::schedule::schedule(&program);
+        verify(&kernels).map_err(|error| {
+            format!("{}, scheduled: invalid: {error}\n{}", mode.name(), shown())
+        })?;
+        let scheduled = match run_limited(&kernels, &inputs, STEPS * 20) {
+            Ok((results, _)) => results,
+            Err(error) => return Err(format!("{}, scheduled: {error}\n{}", mode.name(), shown())),
+        };
+        for (a, b) in results.iter().zip(&scheduled) {
+            if let Some(difference) = crate::eval::compare::difference(a, b, Default::default()) {
+                return Err(format!(
+                    "{}, scheduled: another value: {difference}\n{}\n{}",
+                    mode.name(),
+                    shown(),
+                    print(&kernels)
+                ));
+            }
+        }
         let (own, given) = results.split_at(values.len());
         for (a, b) in values.iter().zip(own) {
             if let Some(difference) = crate::eval::compare::difference(a, b, Default::default()) {
