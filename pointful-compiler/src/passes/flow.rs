@@ -289,7 +289,7 @@ impl Flow for Point {
 }
 
 /// The axes that an operation names.
-fn named_axes(op: &BulkOp) -> Vec<AxisId> {
+pub(crate) fn named_axes(op: &BulkOp) -> Vec<AxisId> {
     match op {
         BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => vec![*axis],
         BulkOp::Loop { axis, lanes, .. } => [&[*axis], lanes.as_slice()].concat(),

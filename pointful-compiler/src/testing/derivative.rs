@@ -81,9 +81,17 @@ pub fn derivative(program: &Program<Point>, mode: Mode) -> Program<Point> {
 
 /// A program as it is just before it is scheduled.
 pub fn expanded(program: &Program<Point>) -> Program<Bulk> {
+    differentiated(program, passes::derive)
+}
+
+/// A program as it is just before it is scheduled, with derivatives taken by this pass.
+pub fn differentiated(
+    program: &Program<Point>,
+    derive: fn(&Program<Bulk>) -> Program<Bulk>,
+) -> Program<Bulk> {
     let point = passes::dce(&passes::cse(&passes::simplify(program)));
     let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
-    tidy(&passes::derive(&tidy(&passes::bulk(&point))))
+    tidy(&derive(&tidy(&passes::bulk(&point))))
 }
 
 /// What a check found.
@@ -141,8 +149,8 @@ pub fn check_derivative(
     if tangents.is_empty() || cotangents.is_empty() {
         return unsuitable("no floats");
     }
-    let run = |mode: Mode, seeds: &[Data]| {
-        let program = expanded(&derivative(program, mode));
+    let run = |mode: Mode, seeds: &[Data], derive| {
+        let program = differentiated(&derivative(program, mode), derive);
         let shown = || format!("{}\n", print(&program));
         verify(&program)
             .map_err(|error| format!("{}: invalid: {error}\n{}", mode.name(), shown()))?;
@@ -183,8 +191,17 @@ pub fn check_derivative(
         }
         Ok((given.to_vec(), counts, shown()))
     };
-    let (forward, forward_cost, forward_text) = run(Mode::Tangent, &tangents)?;
-    let (backward, backward_cost, backward_text) = run(Mode::Cotangent, &cotangents)?;
+    let (forward, forward_cost, forward_text) = run(Mode::Tangent, &tangents, passes::derive)?;
+    let (apart, _, apart_text) = run(Mode::Tangent, &tangents, passes::dual)?;
+    for (a, b) in forward.iter().zip(&apart) {
+        if let Some(difference) = crate::eval::compare::difference(a, b, Default::default()) {
+            return Err(format!(
+                "tangents apart: {difference}\n{forward_text}\n{apart_text}"
+            ));
+        }
+    }
+    let (backward, backward_cost, backward_text) =
+        run(Mode::Cotangent, &cotangents, passes::derive)?;
     if !forward.iter().chain(&backward).all(finite) {
         return unsuitable("a derivative is not finite");
     }

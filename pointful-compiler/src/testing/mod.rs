@@ -12,7 +12,9 @@ mod rng;
 mod shrink;
 
 pub use check::{Tested, check_between, check_pass, check_seeds};
-pub use derivative::{Checked, check_derivative, check_derivatives, derivative, expanded};
+pub use derivative::{
+    Checked, check_derivative, check_derivatives, derivative, differentiated, expanded,
+};
 pub use random::{Options, random_point};
 pub use rng::Rng;
 pub use shrink::shrink;

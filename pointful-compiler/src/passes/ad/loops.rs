@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::activity::propagate;
-use super::dual::Dual;
+use super::linear::Dual;
 use super::residuals::Residuals;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{Block, Checkpoint, Elem, Extent, Lit, Mode, Scalar, Stmt, ValueId};

@@ -2,7 +2,7 @@
 //!
 //! # The idea
 //!
-//! A derivative that is to be taken is an operation with a block ([`BulkOp::Derive`]). [`dual`] walks the block once and puts next to each
+//! A derivative that is to be taken is an operation with a block ([`BulkOp::Derive`]). [`linear`] walks the block once and puts next to each
 //! statement how its results change with the parameters: a list of linear statements. Run as it is, the list computes tangents. Turned round
 //! by [`transpose`], it computes cotangents. In either case what is left are statements like all others, which the block's surroundings take in,
 //! so that the innermost derivative is taken first and the next one differentiates what has become of it.
@@ -26,7 +26,7 @@
 mod activity;
 mod build;
 mod copy;
-mod dual;
+mod linear;
 mod loops;
 mod prims;
 mod reductions;
@@ -35,7 +35,7 @@ mod transpose;
 mod unguard;
 
 use self::build::Builder;
-use self::dual::Dual;
+use self::linear::Dual;
 use self::transpose::Seed;
 use super::Pass;
 use super::flow::Flow;
@@ -63,16 +63,27 @@ pub fn derives(block: &Block<Bulk>) -> bool {
 
 /// Takes all derivatives.
 pub fn derive(program: &Program<Bulk>) -> Program<Bulk> {
+    taken(program, false)
+}
+
+/// Takes all derivatives, and leaves of those with tangents the primal statements and the linear ones apart:
+/// what [`derive`] turns round for cotangents.
+pub fn dual(program: &Program<Bulk>) -> Program<Bulk> {
+    taken(program, true)
+}
+
+fn taken(program: &Program<Bulk>, apart: bool) -> Program<Bulk> {
     let mut program = program.clone();
     let mut body = std::mem::take(&mut program.body);
     let mut walk = Walk {
         b: Builder::new(program),
         subst: Subst::new(),
+        apart,
     };
     walk.block(&mut body, 0);
     // What only derivatives look at has had its use.
     walk.block(&mut body, 0);
-    let Walk { b, subst } = walk;
+    let Walk { b, subst, .. } = walk;
     let mut program = b.program;
     program.body = body;
     subst.types(&mut program);
@@ -84,6 +95,8 @@ pub fn derive(program: &Program<Bulk>) -> Program<Bulk> {
 struct Walk {
     b: Builder,
     subst: Subst,
+    /// Whether tangents are computed by linear statements of their own.
+    apart: bool,
 }
 
 impl Walk {
@@ -174,7 +187,8 @@ impl Walk {
     ) -> (Vec<Stmt<Bulk>>, Vec<ValueId>) {
         let params = body.params.clone();
         self.b.enter();
-        let mut dual = Dual::new(&mut self.b, mode);
+        let form = if self.apart { Mode::Cotangent } else { mode };
+        let mut dual = Dual::new(&mut self.b, form);
         let mut inputs = Vec::new();
         for (k, &param) in params.iter().enumerate() {
             let input = match mode {
@@ -197,7 +211,8 @@ impl Walk {
                     .map(|&float| dual.tangent_or_zero(float))
                     .collect();
                 let part = self.b.leave();
-                (part.primal, [values, tangents].concat())
+                let stmts = [part.primal, part.linear].concat();
+                (stmts, [values, tangents].concat())
             }
             Mode::Cotangent => {
                 let tangents: Vec<Option<ValueId>> =

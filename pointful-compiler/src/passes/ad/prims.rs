@@ -8,7 +8,7 @@
 
 use std::f64::consts::{LN_2, LN_10};
 
-use super::dual::Dual;
+use super::linear::Dual;
 use crate::ir::{Elem, Lit, Scalar, ValueId};
 use crate::ops::Prim;
 

@@ -7,7 +7,7 @@
 //! - A scatter of products divides the final product by the contribution; zeros are counted, so that none is divided by.
 
 use super::build::Builder;
-use super::dual::Dual;
+use super::linear::Dual;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Mode, Monoid, Scalar, Stmt, ValueId};
 use crate::ops::Prim;

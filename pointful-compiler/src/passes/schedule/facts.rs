@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
+use crate::passes::flow::named_axes;
 
 /// Computing a value again is preferred to storing it while it costs no more than this many simple operations.
 const CHEAP: u32 = 12;
@@ -425,6 +426,15 @@ impl<'p> Facts<'p> {
                     .fold(Wanted::Never, |w, r| w.or(self.wanted[r.index()])),
             };
             if matches!(stmt.op, BulkOp::Assert { .. }) && stmt.guard.is_none() {
+                mine = Wanted::Always;
+            }
+            // A condition speaks of the point at which the result is looked at. Along axes that the statement names it reads elsewhere.
+            if let Wanted::When((cond, _)) = mine
+                && stmt.guard.is_none()
+                && named_axes(&stmt.op)
+                    .iter()
+                    .any(|axis| self.axes(cond).contains(axis))
+            {
                 mine = Wanted::Always;
             }
             let mut note = |value: ValueId, wanted: Wanted| {

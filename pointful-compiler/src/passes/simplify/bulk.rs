@@ -83,6 +83,10 @@ impl Simplify for Bulk {
         pinned
     }
 
+    fn derives(body: &Block<Bulk>) -> bool {
+        crate::passes::ad::derives(body)
+    }
+
     /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.
     fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
         if let Some(guard) = stmt.guard
@@ -95,7 +99,9 @@ impl Simplify for Bulk {
             .operands()
             .into_iter()
             .any(|v| context.is_guarded(v));
-        reads_guarded || !is_total(context, &stmt.op)
+        let float =
+            matches!(stmt.op, BulkOp::Map(..)) && context.program.elem(stmt.results[0]).is_float();
+        reads_guarded || !is_total(context, &stmt.op) || (context.derives && float)
     }
 }
 

@@ -57,13 +57,17 @@ pub(crate) struct Context<'a, S: Simplify> {
     same: Vec<Option<ValueId>>,
     /// What must keep its axes, see [`Simplify::pinned`].
     pinned: BTreeSet<ValueId>,
+    /// Whether there are derivatives still to be taken, which must know what stands in a branch.
+    pub(crate) derives: bool,
 }
 
 impl<'a, S: Simplify> Context<'a, S> {
     pub(super) fn new(program: &'a mut Program<S>, body: &Block<S>) -> Self {
         let count = program.values.len();
         let pinned = S::pinned(body, program);
+        let derives = S::derives(body);
         Self {
+            derives,
             program,
             defs: vec![None; count],
             guarded: vec![false; count],

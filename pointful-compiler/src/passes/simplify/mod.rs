@@ -131,6 +131,8 @@ pub(crate) trait Simplify: Flow {
     fn uniform(stmt: &Stmt<Self>) -> Vec<(ValueId, ValueId)>;
     /// What must keep its axes, because an operation that may panic, and that must not where an axis is empty, has them from it.
     fn pinned(body: &Block<Self>, program: &Program<Self>) -> BTreeSet<ValueId>;
+    /// Whether there are derivatives to be taken.
+    fn derives(body: &Block<Self>) -> bool;
     /// Whether a guard is still needed.
     fn needs_guard(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> bool;
 }

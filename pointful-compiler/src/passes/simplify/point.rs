@@ -124,6 +124,10 @@ impl Simplify for Point {
     }
 
     /// Nothing in Point is guarded.
+    fn derives(_: &Block<Point>) -> bool {
+        false
+    }
+
     fn needs_guard(_: &Context<'_, Point>, _: &Stmt<Point>) -> bool {
         false
     }

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod cat;
+mod derive;
 mod lower;
 mod schedule;
 mod structure;
@@ -24,9 +25,12 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("cat", cat::run),
     command("cse", tidy::cse),
     command("dce", tidy::dce),
+    command("dual", derive::dual),
     command("lower", lower::run),
     command("schedule", schedule::run),
     command("simplify", tidy::simplify),
+    command("tangent", derive::tangent),
+    command("transpose", derive::transpose),
     command("verify", verify::run),
 ];
 
