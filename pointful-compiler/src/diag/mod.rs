@@ -6,6 +6,7 @@
 pub mod derive;
 pub mod lowering;
 pub mod syntax;
+pub mod transform;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;

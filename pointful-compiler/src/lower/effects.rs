@@ -176,6 +176,7 @@ impl Effects {
             | Kind::Side(_, x)
             | Kind::Word(_, x)
             | Kind::Repeat(x)
+            | Kind::StopGradient(x)
             | Kind::Assert(x, _) => {
                 self.expr(x);
             }
@@ -199,6 +200,7 @@ impl Effects {
             Kind::Fold {
                 init, op, table, ..
             } => self.all([&**init, &**op, &**table]),
+            Kind::Transform(transform) => self.expr(&transform.of),
             Kind::Tuple(parts) | Kind::Array(parts) => self.all(parts),
             Kind::Updated(base, fields) => {
                 self.all(fields.iter().map(|(_, e)| e));

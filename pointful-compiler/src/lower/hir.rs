@@ -244,6 +244,43 @@ pub(super) struct Call {
     pub(super) lifted: Vec<Vec<usize>>,
 }
 
+/// A transformed function.
+#[derive(Clone, Debug)]
+pub(super) struct Transform {
+    /// What it computes.
+    pub(super) derivative: Derivative,
+    /// The function transformed.
+    pub(super) of: Expr,
+    /// How many parameters that has.
+    pub(super) arity: usize,
+    /// What that gives.
+    pub(super) result: Ty,
+    /// The parameters that are differentiated or mapped, by position.
+    pub(super) wrt: Vec<usize>,
+}
+
+/// What a transformed function computes.
+#[derive(Clone, Debug)]
+pub(super) enum Derivative {
+    /// Cotangents of the parameters, for a result that is one float.
+    Gradient {
+        /// And the result itself.
+        value: bool,
+    },
+    /// The result and cotangents of the parameters.
+    Cotangent,
+    /// The result and its tangent.
+    Tangent,
+    /// The tangent of the result.
+    TangentAlone,
+    /// The result and the map from tangents to its tangent.
+    Linearize,
+    /// All derivatives.
+    Jacobian,
+    /// The results for all members of a set.
+    Map(Set),
+}
+
 /// An argument.
 #[derive(Clone, Debug)]
 pub(super) enum Arg {
@@ -330,6 +367,10 @@ pub(super) enum Kind {
     },
     /// `match e { … }`
     Match(Box<Expr>, Vec<Arm>),
+    /// `grad!(f)`
+    Transform(Box<Transform>),
+    /// `stop_gradient(e)`
+    StopGradient(Box<Expr>),
     /// `|x| e`
     Closure(Rc<Closure>),
     /// `p = e`, `p += e`

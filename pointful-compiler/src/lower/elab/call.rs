@@ -73,6 +73,8 @@ impl<'a> Elab<'a> {
                 result
             }
             Val::Function(function) => self.run(function, args, span).map(|(val, _)| val),
+            Val::Transformed(transformed) => self.call_transformed(transformed, args, span),
+            Val::Linear(map) => self.call_linear(map, &args, span),
             _ => self.bug(span, "a function was expected"),
         }
     }

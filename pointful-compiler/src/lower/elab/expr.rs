@@ -96,6 +96,11 @@ impl<'a> Elab<'a> {
                 self.while_loop(cond, body, bound.as_deref(), e.span)
             }
             Kind::Match(x, arms) => self.match_on(x, arms, e.span),
+            Kind::Transform(transform) => self.transform(transform, e.span),
+            Kind::StopGradient(inner) => {
+                let val = self.eval(inner)?;
+                self.stop_gradient(&val, e.span)
+            }
             Kind::Closure(closure) => Ok(self.closure(closure)),
             Kind::Assign(op, place, value) => self.assign(*op, place, value, e.span),
             Kind::Put(place, value) => self.put(place, value, e.span),

@@ -16,6 +16,7 @@ mod op;
 mod place;
 mod result;
 mod sizes;
+mod transform;
 mod value;
 mod word;
 
@@ -479,7 +480,11 @@ impl<'a> Elab<'a> {
             }
             Val::Extent(_) => {}
             Val::Part(part) => self.collect(&part.val, out, span)?,
-            Val::Closure(_) | Val::Function(_) | Val::Functions(_) => {
+            Val::Closure(_)
+            | Val::Function(_)
+            | Val::Functions(_)
+            | Val::Transformed(_)
+            | Val::Linear(_) => {
                 let span = self.at(span);
                 return self.fail(say::not_available(
                     span,

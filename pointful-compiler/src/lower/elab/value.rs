@@ -18,6 +18,10 @@ pub(super) enum Val<'a> {
     Closure(Rc<Closure<'a>>),
     /// An annotated function.
     Function(Rc<Function>),
+    /// A transformed function.
+    Transformed(Rc<Transformed<'a>>),
+    /// What `linearize!` gives beside the value.
+    Linear(Rc<Linear<'a>>),
     /// An index set.
     Extent(Space),
     /// An accumulator, or a part of one.
@@ -91,6 +95,28 @@ pub(super) struct Function {
     pub(super) floats: Vec<Option<Scalar>>,
     /// Its occurrences of `Dyn`.
     pub(super) inner: BTreeMap<Set, Space>,
+}
+
+/// A transformed function.
+#[derive(Clone, Debug)]
+pub(super) struct Transformed<'a> {
+    /// The transformation.
+    pub(super) code: &'a hir::Transform,
+    /// The function.
+    pub(super) of: Val<'a>,
+    /// The set that it is mapped over.
+    pub(super) space: Option<Space>,
+    /// If the function gives a tuple, which parts have derivatives.
+    pub(super) parts: Option<Vec<bool>>,
+}
+
+/// A linear map from tangents to tangents, at a point.
+#[derive(Clone, Debug)]
+pub(super) struct Linear<'a> {
+    /// Of what it is the derivative.
+    pub(super) of: Rc<Transformed<'a>>,
+    /// Where.
+    pub(super) args: Vec<Val<'a>>,
 }
 
 /// A table of functions.

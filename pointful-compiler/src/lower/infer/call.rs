@@ -39,7 +39,9 @@ impl<'a> Infer<'_, 'a> {
                 if !self.arity(&name, 1, args.len(), f.span) {
                     return self.poison(span);
                 }
-                return self.expr(&args[0], want);
+                let inner = self.expr(&args[0], want);
+                let ty = inner.ty.clone();
+                return self.made(Kind::StopGradient(Box::new(inner)), ty, span);
             }
             _ => {}
         }
@@ -290,7 +292,11 @@ impl<'a> Infer<'_, 'a> {
                 return self.fail(say::not_callable(f.span, &shown));
             }
         };
-        if !self.arity("this function", params.len(), args.len(), f.span) {
+        let name = match &f.kind {
+            ExprKind::Transform(transform) => format!("{}!(…)", transform.name),
+            _ => "this function".to_owned(),
+        };
+        if !self.arity(&name, params.len(), args.len(), f.span) {
             return self.poison(span);
         }
         let args: Vec<Expr> = args
@@ -298,6 +304,7 @@ impl<'a> Infer<'_, 'a> {
             .zip(&params)
             .map(|(a, want)| {
                 let arg = self.expr(a, Some(want));
+                self.whole_set(want, &arg.ty);
                 self.expect(want, &arg.ty, a.span, || {
                     "the function takes that here".into()
                 });
@@ -306,6 +313,18 @@ impl<'a> Infer<'_, 'a> {
             .collect();
         self.settle();
         self.made(Kind::Apply(Box::new(f_expr), args), result, span)
+    }
+
+    /// A bare generic takes the whole index set of its argument.
+    fn whole_set(&mut self, want: &Ty, found: &Ty) {
+        let ((declared, _), (groups, _)) = (self.split(want), self.split(found));
+        if let [set] = declared.as_slice()
+            && let var @ Set::Var(_) = self.solver.set(set)
+            && !groups.is_empty()
+        {
+            let whole = Set::product(self.solver.atoms(&groups));
+            let _ = self.solver.unify_sets(&var, &whole);
+        }
     }
 
     // ---- annotated functions ----

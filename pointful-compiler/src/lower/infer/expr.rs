@@ -87,10 +87,7 @@ impl<'a> Infer<'_, 'a> {
                 let text = message.clone().unwrap_or_else(|| "assertion failed".into());
                 self.made(Kind::Assert(Box::new(cond), text), Ty::UNIT, e.span)
             }
-            ExprKind::Transform(transform) => {
-                let what = format!("`{}!` inside a body", transform.name);
-                self.fail(say::not_available(e.span, &what))
-            }
+            ExprKind::Transform(transform) => self.transformed(transform, e.span),
             ExprKind::Infer => self.fail(say::underscore(e.span)),
         }
     }

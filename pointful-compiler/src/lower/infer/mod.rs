@@ -13,6 +13,7 @@ mod method;
 mod ops;
 mod pattern;
 mod signature;
+mod transform;
 
 use proc_macro2::Span;
 

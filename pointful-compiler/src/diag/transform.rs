@@ -1,0 +1,89 @@
+//! Messages about transformations.
+
+use proc_macro2::Span;
+
+use super::Diagnostic;
+
+/// A gradient of something that is not one float.
+pub fn not_scalar(span: Span, transform: &str, of: &str, result: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{transform}!` needs a function that gives one float, and `{of}` gives {result}"),
+    )
+    .help("`vjp!` takes a cotangent for any result, `jacobian!` gives all derivatives")
+}
+
+/// A derivative of a function whose result has none.
+pub fn no_float_result(span: Span, transform: &str, of: &str, result: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{transform}!` has nothing to differentiate: `{of}` gives {result}"),
+    )
+    .help("only floats have derivatives")
+}
+
+/// A derivative of a function without a parameter that has one.
+pub fn nothing_to_differentiate(span: Span, of: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{of}` has no parameter that can be differentiated"),
+    )
+    .help("a parameter can if it holds floats and is not marked `#[constant]`")
+}
+
+/// A name in `wrt` or `over` that is none of the parameters.
+pub fn no_parameter(span: Span, of: &str, name: &str, known: &[String]) -> Diagnostic {
+    let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    Diagnostic::new(span, format!("`{of}` has no parameter `{name}`"))
+        .help(format!("its parameters are {}", known.join(", ")))
+}
+
+/// A name in `wrt` or `over` that is there already.
+pub fn named_twice(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("the parameter `{name}` is named twice"))
+}
+
+/// A parameter in `wrt` that has no derivative.
+pub fn not_differentiable(span: Span, name: &str, why: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the parameter `{name}` cannot be differentiated: {why}"),
+    )
+}
+
+/// A transformation of something that is not a function.
+pub fn no_function(span: Span, name: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is {found}, not a function"))
+}
+
+/// A Jacobian of something other than tables and floats.
+pub fn jacobian_of(span: Span, of: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the Jacobian of `{of}` would have {found} for an axis: only floats and tables of floats have one"),
+    )
+    .help("name the parameters with `wrt`")
+}
+
+/// A parameter that has no axis in front of it.
+pub fn not_mappable(span: Span, name: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the parameter `{name}` is {found}, which cannot be given an axis in front"),
+    )
+    .help("name the parameters to map with `over`")
+}
+
+/// A function without parameters to map.
+pub fn nothing_to_map(span: Span, of: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{of}` has no parameter to map"))
+}
+
+/// A result whose shape depends on what is differentiated.
+pub fn shape_inside(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "the length of this result is computed inside of the function that is differentiated",
+    )
+    .help("pass the length as a parameter")
+}

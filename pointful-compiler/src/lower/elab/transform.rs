@@ -1,0 +1,398 @@
+//! Calls of transformed functions: the function runs inside a derivative, or a loop.
+
+use std::rc::Rc;
+
+use super::value::{Linear, Space, Transformed, Val};
+use super::{Elab, Run};
+use crate::diag::transform as say;
+use crate::ir::stages::point::PointOp;
+use crate::ir::{Extent, Lit, Mode, SpanId, Type, ValueId};
+use crate::lower::hir::{self, Derivative};
+use crate::lower::types::Ty;
+use crate::ops::Prim;
+
+impl<'a> Elab<'a> {
+    pub(super) fn transform(&mut self, code: &'a hir::Transform, span: SpanId) -> Run<Val<'a>> {
+        let of = self.eval(&code.of)?;
+        let space = match &code.derivative {
+            Derivative::Map(set) => Some(self.space(set, span)?),
+            _ => None,
+        };
+        // Which parts of a tuple have tangents; everything else is one.
+        let parts = match self.ty(&code.result) {
+            Ty::Tuple(parts) => Some(parts.iter().map(|part| self.has_floats(part)).collect()),
+            _ => None,
+        };
+        Ok(Val::Transformed(Rc::new(Transformed {
+            code,
+            of,
+            space,
+            parts,
+        })))
+    }
+
+    fn has_floats(&self, ty: &Ty) -> bool {
+        match self.ty(ty) {
+            Ty::Scalar(scalar) => scalar.is_float(),
+            Ty::Float(_) => true,
+            Ty::Table(_, elem) => self.has_floats(&elem),
+            Ty::Tuple(parts) | Ty::Struct(_, parts) => {
+                parts.iter().any(|part| self.has_floats(part))
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn call_transformed(
+        &mut self,
+        f: &Rc<Transformed<'a>>,
+        mut args: Vec<Val<'a>>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let seeds = args.split_off(f.code.arity.min(args.len()));
+        match &f.code.derivative {
+            Derivative::Gradient { value } => {
+                let (result, gradient) =
+                    self.derive(f, &args, Mode::Cotangent, span, |s, floats| {
+                        let one = |s: &mut Self, &float: &ValueId| {
+                            let scalar = s.program.elem(float).repr();
+                            Ok(s.lit(Lit::of(scalar, 1.0), span))
+                        };
+                        floats.iter().map(|float| one(s, float)).collect()
+                    })?;
+                let gradient = bundle(gradient);
+                Ok(if *value {
+                    Val::Tuple(vec![result, gradient])
+                } else {
+                    gradient
+                })
+            }
+            Derivative::Cotangent => {
+                let (result, cotangents) =
+                    self.derive(f, &args, Mode::Cotangent, span, |s, _| {
+                        s.seeds(&seeds, span)
+                    })?;
+                Ok(Val::Tuple(vec![result, bundle(cotangents)]))
+            }
+            Derivative::Tangent => {
+                let (result, tangent) = self.tangent(f, &args, &seeds, span)?;
+                Ok(Val::Tuple(vec![result, tangent]))
+            }
+            Derivative::TangentAlone => Ok(self.tangent(f, &args, &seeds, span)?.1),
+            Derivative::Linearize => {
+                let result = self.apply(&f.of, args.clone(), span)?;
+                let map = Linear {
+                    of: f.clone(),
+                    args,
+                };
+                Ok(Val::Tuple(vec![result, Val::Linear(Rc::new(map))]))
+            }
+            Derivative::Jacobian => self.jacobian(f, &args, span),
+            Derivative::Map(_) => self.map_over(f, &args, span),
+        }
+    }
+
+    /// Applies a linear map.
+    pub(super) fn call_linear(
+        &mut self,
+        map: &Linear<'a>,
+        tangents: &[Val<'a>],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        Ok(self.tangent(&map.of, &map.args, tangents, span)?.1)
+    }
+
+    /// The floats among the leaves of tangents or cotangents.
+    fn seeds(&mut self, seeds: &[Val<'a>], span: SpanId) -> Run<Vec<ValueId>> {
+        let mut all = Vec::new();
+        for seed in seeds {
+            let leaves = self.leaves(seed, span)?;
+            all.extend(self.program.floats(&leaves));
+        }
+        Ok(all)
+    }
+
+    /// The result, and the tangents of the parts of it that have one.
+    fn tangent(
+        &mut self,
+        f: &Rc<Transformed<'a>>,
+        args: &[Val<'a>],
+        tangents: &[Val<'a>],
+        span: SpanId,
+    ) -> Run<(Val<'a>, Val<'a>)> {
+        let (result, mut tangents) =
+            self.derive(f, args, Mode::Tangent, span, |s, _| s.seeds(tangents, span))?;
+        let whole = tangents.pop().unwrap_or(Val::Tuple(Vec::new()));
+        Ok((result, bundle(self.parts(f, whole))))
+    }
+
+    /// The parts of a result that have derivatives.
+    fn parts(&self, f: &Transformed<'a>, result: Val<'a>) -> Vec<Val<'a>> {
+        match (&f.parts, result) {
+            (Some(has), Val::Tuple(parts)) => {
+                let kept = parts.into_iter().zip(has).filter(|(_, has)| **has);
+                kept.map(|(part, _)| part).collect()
+            }
+            (_, whole) => vec![whole],
+        }
+    }
+
+    /// Runs the function inside a derivative. Gives its result and, for cotangents, one value for each parameter that is differentiated;
+    /// for tangents, one like the result. What has no derivative in a tuple or struct stays what it is.
+    fn derive(
+        &mut self,
+        f: &Transformed<'a>,
+        args: &[Val<'a>],
+        mode: Mode,
+        span: SpanId,
+        seeds: impl FnOnce(&mut Self, &[ValueId]) -> Run<Vec<ValueId>>,
+    ) -> Run<(Val<'a>, Vec<Val<'a>>)> {
+        let mut inner = args.to_vec();
+        let (mut params, mut points) = (Vec::new(), Vec::new());
+        for &k in &f.code.wrt {
+            let mut leaves = self.leaves(&args[k], span)?;
+            for leaf in &mut leaves {
+                if self.program.elem(*leaf).is_float() {
+                    let ty = self.program.ty(*leaf).clone();
+                    let param = self.program.value(ty, span);
+                    params.push(param);
+                    points.push(*leaf);
+                    *leaf = param;
+                }
+            }
+            inner[k] = self.rebuild(&args[k], &mut leaves.into_iter());
+        }
+        self.begin(&params);
+        let result = self.apply(&f.of, inner, span)?;
+        let leaves = self.leaves(&result, span)?;
+        let body = self.end(leaves.clone(), say::shape_inside, span)?;
+        let floats = self.program.floats(&leaves);
+        let seeds = seeds(self, &floats)?;
+        let given = match mode {
+            Mode::Cotangent => &points,
+            Mode::Tangent => &floats,
+        };
+        let mut fresh = |values: &[ValueId]| -> Vec<ValueId> {
+            let types: Vec<_> = values.iter().map(|&v| self.program.ty(v).clone()).collect();
+            types.into_iter().map(|ty| self.fresh(ty, span)).collect()
+        };
+        let values = fresh(&leaves);
+        let derivatives = fresh(given);
+        let op = PointOp::Derive {
+            mode,
+            args: points.clone(),
+            seeds,
+            body,
+        };
+        self.emit([values.as_slice(), &derivatives].concat(), op, span);
+        let value = self.rebuild(&result, &mut values.into_iter());
+        let mut derivatives = derivatives.into_iter();
+        let mut parts = Vec::new();
+        let shapes = match mode {
+            Mode::Cotangent => f.code.wrt.iter().map(|&k| args[k].clone()).collect(),
+            Mode::Tangent => vec![value.clone()],
+        };
+        for shape in shapes {
+            let mut leaves = self.leaves(&shape, span)?;
+            for leaf in &mut leaves {
+                if self.program.elem(*leaf).is_float()
+                    && let Some(derivative) = derivatives.next()
+                {
+                    *leaf = derivative;
+                }
+            }
+            parts.push(self.rebuild(&shape, &mut leaves.into_iter()));
+        }
+        Ok((value, parts))
+    }
+
+    // ---- Jacobians
+
+    /// For each part of the result and each parameter, the table of all derivatives.
+    fn jacobian(
+        &mut self,
+        f: &Rc<Transformed<'a>>,
+        args: &[Val<'a>],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let mut inputs = Vec::new();
+        for &k in &f.code.wrt {
+            inputs.push(self.leaf(&args[k], span)?);
+        }
+        // How large the result is decides the direction, so it is evaluated first; what nobody reads of it is gone later.
+        let result = self.apply(&f.of, args.to_vec(), span)?;
+        let mut outputs = Vec::new();
+        for part in self.parts(f, result) {
+            outputs.push(self.leaf(&part, span)?);
+        }
+        let mut rows = Vec::new();
+        for (i, &output) in outputs.iter().enumerate() {
+            let mut row = Vec::new();
+            for (j, &input) in inputs.iter().enumerate() {
+                let to = self.program.ty(output).dims.clone();
+                let from = self.program.ty(input).dims.clone();
+                row.push(Val::Leaf(if fewer(&to, &from) {
+                    self.rows(f, args, (i, &outputs), j, span)?
+                } else {
+                    self.columns(f, args, i, (j, &inputs), span)?
+                }));
+            }
+            rows.push(bundle(row));
+        }
+        Ok(bundle(rows))
+    }
+
+    /// A Jacobian by cotangents, one for each element of the result.
+    fn rows(
+        &mut self,
+        f: &Rc<Transformed<'a>>,
+        args: &[Val<'a>],
+        (i, outputs): (usize, &[ValueId]),
+        j: usize,
+        span: SpanId,
+    ) -> Run<ValueId> {
+        let axes = self.program.ty(outputs[i]).dims.clone();
+        let tables = self.tabulate(&axes, span, &mut |s, at| {
+            let mut seeds = Vec::new();
+            for (k, &output) in outputs.iter().enumerate() {
+                seeds.push(s.unit(output, (k == i).then_some(at), span)?);
+            }
+            let (_, cotangents) =
+                s.derive(f, args, Mode::Cotangent, span, |_, _| Ok(seeds.clone()))?;
+            Ok(vec![s.leaf(&cotangents[j], span)?])
+        })?;
+        Ok(tables[0])
+    }
+
+    /// A Jacobian by tangents, one for each element of the parameter.
+    fn columns(
+        &mut self,
+        f: &Rc<Transformed<'a>>,
+        args: &[Val<'a>],
+        i: usize,
+        (j, inputs): (usize, &[ValueId]),
+        span: SpanId,
+    ) -> Run<ValueId> {
+        let axes = self.program.ty(inputs[j]).dims.clone();
+        let tables = self.tabulate(&axes, span, &mut |s, at| {
+            let mut seeds = Vec::new();
+            for (k, &input) in inputs.iter().enumerate() {
+                seeds.push(s.unit(input, (k == j).then_some(at), span)?);
+            }
+            let (_, tangents) = s.derive(f, args, Mode::Tangent, span, |_, _| Ok(seeds.clone()))?;
+            let whole = tangents.into_iter().next().unwrap_or(Val::Spent);
+            let parts = s.parts(f, whole);
+            Ok(vec![s.leaf(&parts[i], span)?])
+        })?;
+        // The result's axes come first.
+        let all = self.program.ty(tables[0]).dims.clone();
+        let (from, to) = all.split_at(axes.len());
+        let turned = [to, from].concat();
+        let count = to.len();
+        let tables = self.tabulate(&turned, span, &mut |s, at| {
+            let (to, from) = at.split_at(count);
+            Ok(vec![s.select_leaf(tables[0], &[from, to].concat(), span)])
+        })?;
+        Ok(tables[0])
+    }
+
+    /// A table like another that is one at this place and zero elsewhere, or zero everywhere.
+    fn unit(&mut self, like: ValueId, at: Option<&[ValueId]>, span: SpanId) -> Run<ValueId> {
+        let Type { elem, dims } = self.program.ty(like).clone();
+        let scalar = elem.repr();
+        let tables = self.tabulate(&dims, span, &mut |s, here| {
+            let Some(at) = at else {
+                return Ok(vec![s.lit(Lit::of(scalar, 0.0), span)]);
+            };
+            let mut same = None;
+            for (&a, &b) in at.iter().zip(here) {
+                let equal = s.prim(Prim::Eq, &[a, b], span)?;
+                same = Some(match same {
+                    None => equal,
+                    Some(before) => s.prim(Prim::And, &[before, equal], span)?,
+                });
+            }
+            Ok(vec![match same {
+                None => s.lit(Lit::of(scalar, 1.0), span),
+                Some(same) => s.prim(Prim::Cast(scalar), &[same], span)?,
+            }])
+        })?;
+        Ok(tables[0])
+    }
+
+    // ---- One more axis
+
+    fn map_over(
+        &mut self,
+        f: &Rc<Transformed<'a>>,
+        args: &[Val<'a>],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let axes = f.space.as_ref().map(Space::axes).unwrap_or_default();
+        let mut shape = None;
+        let tables = self.tabulate(&axes, span, &mut |s, at| {
+            let mut cells = args.to_vec();
+            for &k in &f.code.wrt {
+                cells[k] = s.select(&args[k], at, span)?;
+            }
+            let cell = s.apply(&f.of, cells, span)?;
+            let leaves = s.leaves(&cell, span)?;
+            shape = Some(cell);
+            Ok(leaves)
+        })?;
+        match shape {
+            Some(shape) => Ok(self.rebuild(&shape, &mut tables.into_iter())),
+            None => self.bug(span, "a loop without a body"),
+        }
+    }
+
+    // ---- Constants
+
+    /// `stop_gradient(x)`
+    pub(super) fn stop_gradient(&mut self, val: &Val<'a>, span: SpanId) -> Run<Val<'a>> {
+        let mut stopped = Vec::new();
+        for leaf in self.leaves(val, span)? {
+            let Type { elem, dims } = self.program.ty(leaf).clone();
+            if !elem.is_float() {
+                stopped.push(leaf);
+                continue;
+            }
+            let tables = self.tabulate(&dims, span, &mut |s, at| {
+                let cell = s.select_leaf(leaf, at, span);
+                Ok(vec![s.prim(Prim::StopGradient, &[cell], span)?])
+            })?;
+            stopped.push(tables[0]);
+        }
+        Ok(self.rebuild(val, &mut stopped.into_iter()))
+    }
+}
+
+/// One value by itself, several as a tuple.
+fn bundle(mut vals: Vec<Val<'_>>) -> Val<'_> {
+    if vals.len() == 1 {
+        vals.remove(0)
+    } else {
+        Val::Tuple(vals)
+    }
+}
+
+/// Whether a table with the first axes is known to have fewer elements than one with the second.
+fn fewer(a: &[Extent], b: &[Extent]) -> bool {
+    let constant = |axes: &[Extent]| -> Option<u64> {
+        axes.iter()
+            .map(|axis| match axis {
+                Extent::Const(n) => Some(*n),
+                Extent::Size(_) | Extent::Value(_) => None,
+            })
+            .product()
+    };
+    if let (Some(a), Some(b)) = (constant(a), constant(b)) {
+        return a < b;
+    }
+    let mut rest = b.to_vec();
+    a.len() < b.len()
+        && a.iter().all(|axis| {
+            let found = rest.iter().position(|other| other == axis);
+            found.map(|k| rest.remove(k)).is_some()
+        })
+}

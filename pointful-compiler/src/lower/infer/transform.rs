@@ -1,0 +1,428 @@
+//! Transformed functions: what they take and give.
+//!
+//! `grad!(f)` is a function value like `f` itself. It is called, named, passed and transformed again by what its parameters and result are.
+
+use proc_macro2::Span;
+
+use super::Infer;
+use crate::diag::transform as say;
+use crate::lower::hir::{Derivative, Expr, Kind, Transform};
+use crate::lower::solve::{SetKind, TyKind};
+use crate::lower::types::{Set, Ty};
+use crate::syntax::tree::{self, Transformed, TypeKind, path_key};
+
+/// A parameter of a function that is to be transformed.
+#[derive(Clone)]
+struct Param {
+    /// What `wrt` calls it.
+    name: Option<String>,
+    ty: Ty,
+    /// Marked `#[constant]`, or behind `&mut`: why it cannot be differentiated.
+    fixed: Option<&'static str>,
+}
+
+/// A function that is to be transformed, or that has been.
+struct Signature {
+    /// What messages call it.
+    name: String,
+    expr: Expr,
+    params: Vec<Param>,
+    result: Ty,
+}
+
+impl<'a> Infer<'_, 'a> {
+    pub(super) fn transformed(&mut self, transform: &'a tree::Transform, span: Span) -> Expr {
+        match self.transform(transform, span) {
+            Some(signature) => signature.expr,
+            None => self.poison(span),
+        }
+    }
+
+    fn target(&mut self, of: &'a Transformed, span: Span) -> Option<Signature> {
+        let path = match of {
+            Transformed::Transform(inner) => return self.transform(inner, span),
+            Transformed::Path(path) => path,
+        };
+        let (name, at) = (path_key(path), super::signature::path_span(path));
+        let local = self.lookup(&name);
+        let (expr, names) = match (local, self.function_of(&name)) {
+            (None, Some(position)) => {
+                let expr = self.function_value(position, at);
+                let tree = self.shared.done[position].tree;
+                let names = tree.params.iter().map(|param| {
+                    let fixed = match &param.ty.kind {
+                        TypeKind::Ref { mutable: true, .. } => Some("it is behind `&mut`"),
+                        _ if param.constant => Some("it is marked `#[constant]`"),
+                        _ => None,
+                    };
+                    (Some(param.name.to_string()), fixed)
+                });
+                (expr, Some(names.collect::<Vec<_>>()))
+            }
+            (Some(local), _) => {
+                let ty = self.local(local).ty.clone();
+                (self.made(Kind::Local(local), ty, at), None)
+            }
+            (None, None) => {
+                self.report(crate::diag::lowering::not_pointful(at, &name));
+                return None;
+            }
+        };
+        self.settle();
+        let Ty::Function(params, result) = self.solver.shallow(&expr.ty) else {
+            if self.solver.shallow(&expr.ty) != Ty::Error {
+                let shown = self.show(&expr.ty);
+                self.report(say::no_function(at, &name, &shown));
+            }
+            return None;
+        };
+        let names = names.unwrap_or_else(|| vec![(None, None); params.len()]);
+        let params = params
+            .into_iter()
+            .zip(names)
+            .map(|(ty, (name, fixed))| Param { name, ty, fixed })
+            .collect();
+        Some(Signature {
+            name,
+            expr,
+            params,
+            result: *result,
+        })
+    }
+
+    fn transform(&mut self, transform: &'a tree::Transform, span: Span) -> Option<Signature> {
+        let of = self.target(&transform.of, span)?;
+        let name = transform.name.to_string();
+        let at = transform.name.span();
+        if name == "vmap" {
+            return self.vmap(transform, of, span);
+        }
+        let wrt = self.with_respect_to(transform, &of, at)?;
+        let gradient = matches!(name.as_str(), "grad" | "value_and_grad" | "hessian" | "hvp");
+        if gradient && !self.is_float_scalar(&of.result) {
+            let shown = self.show(&of.result);
+            self.report(say::not_scalar(at, &name, &of.name, &shown));
+            return None;
+        }
+        let parts = self.float_parts(&of.result);
+        if parts.is_empty() {
+            let shown = self.show(&of.result);
+            self.report(say::no_float_result(at, &name, &of.name, &shown));
+            return None;
+        }
+        Some(match name.as_str() {
+            "grad" => self.gradient(of, wrt, false, span),
+            "value_and_grad" => self.gradient(of, wrt, true, span),
+            "hessian" => {
+                let gradient = self.gradient(of, wrt.clone(), false, span);
+                self.jacobian(gradient, wrt, at, span)?
+            }
+            "hvp" => {
+                let gradient = self.gradient(of, wrt.clone(), false, span);
+                self.forward(gradient, wrt, Derivative::TangentAlone, span)
+            }
+            "jvp" => self.forward(of, wrt, Derivative::Tangent, span),
+            "linearize" => self.forward(of, wrt, Derivative::Linearize, span),
+            "vjp" => self.backward(of, wrt, span),
+            "jacobian" => self.jacobian(of, wrt, at, span)?,
+            _ => {
+                self.report(crate::diag::lowering::not_available(
+                    at,
+                    &format!("`{name}!`"),
+                ));
+                return None;
+            }
+        })
+    }
+
+    // ---- Parameters
+
+    /// The positions of the parameters that are differentiated.
+    fn with_respect_to(
+        &mut self,
+        transform: &'a tree::Transform,
+        of: &Signature,
+        at: Span,
+    ) -> Option<Vec<usize>> {
+        let Some((_, names)) = transform.options.first() else {
+            let all: Vec<usize> = (0..of.params.len())
+                .filter(|&k| of.params[k].fixed.is_none() && self.has_floats(&of.params[k].ty))
+                .collect();
+            if all.is_empty() {
+                self.report(say::nothing_to_differentiate(at, &of.name));
+                return None;
+            }
+            return Some(all);
+        };
+        let mut positions = Vec::new();
+        for name in names {
+            let k = self.named(name, of)?;
+            let param = &of.params[k];
+            if positions.contains(&k) {
+                self.report(say::named_twice(name.span(), &name.to_string()));
+                return None;
+            }
+            if let Some(why) = param.fixed {
+                self.report(say::not_differentiable(name.span(), &name.to_string(), why));
+                return None;
+            }
+            if !self.has_floats(&param.ty) {
+                let why = format!("it is {}", self.show(&param.ty));
+                self.report(say::not_differentiable(
+                    name.span(),
+                    &name.to_string(),
+                    &why,
+                ));
+                return None;
+            }
+            positions.push(k);
+        }
+        Some(positions)
+    }
+
+    fn named(&mut self, name: &proc_macro2::Ident, of: &Signature) -> Option<usize> {
+        let word = name.to_string();
+        let found = of
+            .params
+            .iter()
+            .position(|param| param.name.as_ref() == Some(&word));
+        if found.is_none() {
+            let known: Vec<String> = of.params.iter().filter_map(|p| p.name.clone()).collect();
+            self.report(say::no_parameter(name.span(), &of.name, &word, &known));
+        }
+        found
+    }
+
+    fn is_float(&self, ty: &Ty) -> bool {
+        match self.solver.shallow(ty) {
+            Ty::Scalar(scalar) => scalar.is_float(),
+            Ty::Float(_) => true,
+            Ty::Var(v) => matches!(self.solver.kind(v), TyKind::Float | TyKind::Any),
+            _ => false,
+        }
+    }
+
+    fn is_float_scalar(&self, ty: &Ty) -> bool {
+        self.is_float(ty) || self.solver.shallow(ty) == Ty::Error
+    }
+
+    /// Whether there is anything in a value that has a derivative.
+    fn has_floats(&self, ty: &Ty) -> bool {
+        match self.solver.shallow(ty) {
+            Ty::Table(_, elem) => self.has_floats(&elem),
+            Ty::Tuple(parts) | Ty::Struct(_, parts) => {
+                parts.iter().any(|part| self.has_floats(part))
+            }
+            Ty::Error => true,
+            other => self.is_float(&other),
+        }
+    }
+
+    /// The parts of a result that have derivatives: the parts of a tuple, or the result itself.
+    fn float_parts(&self, result: &Ty) -> Vec<Ty> {
+        let parts = match self.solver.shallow(result) {
+            Ty::Tuple(parts) => parts,
+            other => vec![other],
+        };
+        parts
+            .into_iter()
+            .filter(|part| self.has_floats(part))
+            .collect()
+    }
+
+    // ---- Transformations
+
+    fn signature(
+        &mut self,
+        of: Signature,
+        params: Vec<Param>,
+        result: Ty,
+        wrt: Vec<usize>,
+        derivative: Derivative,
+        span: Span,
+    ) -> Signature {
+        let types = params.iter().map(|param| param.ty.clone()).collect();
+        let ty = Ty::Function(types, Box::new(result.clone()));
+        let transform = Transform {
+            derivative,
+            arity: of.params.len(),
+            result: of.result,
+            of: of.expr,
+            wrt,
+        };
+        Signature {
+            name: of.name,
+            expr: self.made(Kind::Transform(Box::new(transform)), ty, span),
+            params,
+            result,
+        }
+    }
+
+    fn gradient(&mut self, of: Signature, wrt: Vec<usize>, value: bool, span: Span) -> Signature {
+        let types = wrt.iter().map(|&k| of.params[k].ty.clone()).collect();
+        let mut result = one_or_tuple(types);
+        if value {
+            result = Ty::Tuple(vec![of.result.clone(), result]);
+        }
+        let params = of.params.clone();
+        self.signature(
+            of,
+            params,
+            result,
+            wrt,
+            Derivative::Gradient { value },
+            span,
+        )
+    }
+
+    fn backward(&mut self, of: Signature, wrt: Vec<usize>, span: Span) -> Signature {
+        let mut params = of.params.clone();
+        params.extend(self.float_parts(&of.result).into_iter().map(seed));
+        let types = wrt.iter().map(|&k| of.params[k].ty.clone()).collect();
+        let result = Ty::Tuple(vec![of.result.clone(), one_or_tuple(types)]);
+        self.signature(of, params, result, wrt, Derivative::Cotangent, span)
+    }
+
+    fn forward(
+        &mut self,
+        of: Signature,
+        wrt: Vec<usize>,
+        derivative: Derivative,
+        span: Span,
+    ) -> Signature {
+        let tangents: Vec<Ty> = wrt.iter().map(|&k| of.params[k].ty.clone()).collect();
+        let tangent = one_or_tuple(self.float_parts(&of.result));
+        let mut params = of.params.clone();
+        let result = match derivative {
+            Derivative::Linearize => {
+                let map = Ty::Function(tangents, Box::new(tangent));
+                Ty::Tuple(vec![of.result.clone(), map])
+            }
+            Derivative::TangentAlone => {
+                params.extend(tangents.into_iter().map(seed));
+                tangent
+            }
+            _ => {
+                params.extend(tangents.into_iter().map(seed));
+                Ty::Tuple(vec![of.result.clone(), tangent])
+            }
+        };
+        self.signature(of, params, result, wrt, derivative, span)
+    }
+
+    fn jacobian(
+        &mut self,
+        of: Signature,
+        wrt: Vec<usize>,
+        at: Span,
+        span: Span,
+    ) -> Option<Signature> {
+        let mut rows = Vec::new();
+        for part in self.float_parts(&of.result) {
+            let mut row = Vec::new();
+            for &k in &wrt {
+                let (out, elem) = self.split(&part);
+                let (axes, from) = self.split(&of.params[k].ty);
+                for ty in [&elem, &from] {
+                    if !self.is_float_scalar(ty) {
+                        let shown = self.show(ty);
+                        self.report(say::jacobian_of(at, &of.name, &shown));
+                        return None;
+                    }
+                }
+                row.push(Ty::table([out, axes].concat(), elem));
+            }
+            rows.push(one_or_tuple(row));
+        }
+        let params = of.params.clone();
+        Some(self.signature(
+            of,
+            params,
+            one_or_tuple(rows),
+            wrt,
+            Derivative::Jacobian,
+            span,
+        ))
+    }
+
+    fn vmap(
+        &mut self,
+        transform: &'a tree::Transform,
+        of: Signature,
+        span: Span,
+    ) -> Option<Signature> {
+        let at = transform.name.span();
+        let mappable = |s: &Self, ty: &Ty| {
+            !matches!(
+                s.solver.shallow(ty),
+                Ty::Extent(_) | Ty::Struct(..) | Ty::Function(..) | Ty::Tuple(_)
+            )
+        };
+        let mut over = Vec::new();
+        match transform.options.first() {
+            None => over.extend(
+                (0..of.params.len())
+                    .filter(|&k| !matches!(self.solver.shallow(&of.params[k].ty), Ty::Extent(_))),
+            ),
+            Some((_, names)) => {
+                for name in names {
+                    let k = self.named(name, &of)?;
+                    if over.contains(&k) {
+                        self.report(say::named_twice(name.span(), &name.to_string()));
+                        return None;
+                    }
+                    over.push(k);
+                }
+            }
+        }
+        for &k in &over {
+            let param = &of.params[k];
+            if !mappable(self, &param.ty) || param.fixed == Some("it is behind `&mut`") {
+                let shown = self.show(&param.ty);
+                let name = param
+                    .name
+                    .clone()
+                    .unwrap_or_else(|| format!("number {}", k + 1));
+                self.report(say::not_mappable(at, &name, &shown));
+                return None;
+            }
+        }
+        if over.is_empty() {
+            self.report(say::nothing_to_map(at, &of.name));
+            return None;
+        }
+        let set = self.solver.fresh_set(SetKind::Free, at);
+        let mut params = of.params.clone();
+        for &k in &over {
+            let ty = params[k].ty.clone();
+            params[k].ty = Ty::table(vec![set.clone()], ty);
+        }
+        let result = in_front(&set, &self.solver.shallow(&of.result));
+        Some(self.signature(of, params, result, over, Derivative::Map(set), span))
+    }
+}
+
+/// A tangent or cotangent among parameters.
+fn seed(ty: Ty) -> Param {
+    Param {
+        name: None,
+        ty,
+        fixed: None,
+    }
+}
+
+fn one_or_tuple(mut types: Vec<Ty>) -> Ty {
+    if types.len() == 1 {
+        types.remove(0)
+    } else {
+        Ty::Tuple(types)
+    }
+}
+
+/// A type with one more axis in front.
+fn in_front(set: &Set, ty: &Ty) -> Ty {
+    match ty {
+        Ty::Tuple(parts) => Ty::Tuple(parts.iter().map(|part| in_front(set, part)).collect()),
+        other => Ty::table(vec![set.clone()], other.clone()),
+    }
+}
