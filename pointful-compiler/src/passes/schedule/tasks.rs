@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, reduced, sequential, without};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Extent, Operation, Stmt, ValueId};
+use crate::passes::flow::named_axes;
 
 /// A task: an index into [`Tasks::list`].
 pub(super) type TaskId = usize;
@@ -239,7 +240,7 @@ impl<'p> Survey<'_, 'p> {
         for &result in &stmt.results {
             self.extent_waits(self.facts.axes(result), &mut waits);
         }
-        self.extent_waits(reduced(&stmt.op), &mut waits);
+        self.extent_waits(&named_axes(&stmt.op), &mut waits);
         if let Some(guard) = stmt.guard {
             add(self, guard, &[], &mut waits);
         }
