@@ -13,7 +13,7 @@ pub mod schedule;
 pub mod simplify;
 mod subst;
 
-pub use ad::{derive, dual};
+pub use ad::{derive, dual, sparse};
 pub use bulk::bulk;
 pub use cse::cse;
 pub use dce::dce;
@@ -33,7 +33,7 @@ pub struct Pass<A: Stage, B: Stage = A> {
 #[cfg(test)]
 mod tests {
     use super::{bulk, cse, dce, simplify};
-    use crate::testing::{check_between, check_pass};
+    use crate::testing::{Options, check_between, check_derivatives, check_pass};
 
     #[test]
     fn random_programs_are_lifted() {
@@ -52,6 +52,11 @@ mod tests {
         check_between(300, bulk, simplify);
         check_between(300, bulk, cse);
         check_between(300, bulk, dce);
+    }
+
+    #[test]
+    fn random_programs_are_differentiated() {
+        check_derivatives(0..200, Options::default());
     }
 
     #[test]

@@ -91,7 +91,9 @@ pub fn differentiated(
 ) -> Program<Bulk> {
     let point = passes::dce(&passes::cse(&passes::simplify(program)));
     let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
-    tidy(&derive(&tidy(&passes::bulk(&point))))
+    tidy(&passes::sparse(&tidy(&derive(&tidy(&passes::bulk(
+        &point,
+    ))))))
 }
 
 /// What a check found.

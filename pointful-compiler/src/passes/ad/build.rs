@@ -130,9 +130,13 @@ impl Builder {
             Some(guard) if !carried => self.dims(guard),
             _ => Vec::new(),
         };
+        let layout = self.layout(&op);
+        let place = |axis: &AxisId| layout.iter().position(|other| other == axis);
         let results: Vec<ValueId> = types
             .into_iter()
             .map(|mut ty| {
+                ty.dims
+                    .sort_by_key(|axis| place(axis).unwrap_or(usize::MAX));
                 let new = more.iter().filter(|axis| !ty.dims.contains(axis));
                 let new: Vec<AxisId> = new.copied().collect();
                 ty.dims.extend(new);
@@ -146,6 +150,55 @@ impl Builder {
             span: self.span,
         });
         results
+    }
+
+    /// How the result of an operation is laid out: as what it is computed from is, the largest operand first.
+    fn layout(&self, op: &BulkOp) -> Vec<AxisId> {
+        match op {
+            // What is read elsewhere stands where it was read.
+            BulkOp::Gather { table, at } => {
+                let mut layout = Vec::new();
+                for axis in self.dims(*table) {
+                    match at.iter().find(|(moved, _)| *moved == axis) {
+                        Some(&(_, index)) => layout.extend(self.dims(index)),
+                        None => layout.push(axis),
+                    }
+                }
+                layout
+            }
+            BulkOp::Scatter {
+                base,
+                at,
+                over,
+                value,
+                ..
+            } => {
+                let mut layout = self.dims(*base);
+                let places = at.iter().map(|&(axis, _)| axis);
+                if over.is_empty() {
+                    layout.extend(self.dims(*value));
+                    layout.extend(places);
+                } else {
+                    layout.extend(places);
+                    layout.extend(self.dims(*value));
+                }
+                layout
+            }
+            op if op.blocks().is_empty() => {
+                let operands = op.operands();
+                let mut operands: Vec<_> = operands.iter().map(|&v| self.dims(v)).collect();
+                operands.sort_by_key(|dims| std::cmp::Reverse(dims.len()));
+                operands.concat()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Lays a value out in the order of these axes, and the others after them.
+    pub(super) fn lay_out(&mut self, value: ValueId, order: &[AxisId]) {
+        let place = |axis: &AxisId| order.iter().position(|other| other == axis);
+        let dims = &mut self.program.values[value.index()].ty.dims;
+        dims.sort_by_key(|axis| place(axis).unwrap_or(usize::MAX));
     }
 
     /// Adds an operation with one result.

@@ -31,8 +31,11 @@ mod loops;
 mod prims;
 mod reductions;
 mod residuals;
+mod sparse;
 mod transpose;
 mod unguard;
+
+pub use self::sparse::{SPARSE, sparse};
 
 use self::build::Builder;
 use self::linear::Dual;

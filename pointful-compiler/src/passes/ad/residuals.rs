@@ -14,6 +14,9 @@ use crate::ir::{AxisId, Block, Operation, Stmt, ValueId};
 use crate::passes::flow::Flow;
 use crate::passes::is_cheap;
 
+/// How many cheap statements are run again rather than one value kept: it is written, and read, once.
+const AGAIN: u32 = 12;
+
 /// The plan.
 pub(super) struct Residuals {
     /// Values to collect.
@@ -196,16 +199,28 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether a statement follows cheaply from what is at hand.
+    /// Whether a statement follows from what is at hand by a few cheap ones.
     fn follows(&self, k: usize) -> bool {
-        is_cheap(&self.b.program, &self.body.stmts[k].op)
-            && self.reads[k]
-                .iter()
-                .all(|value| match self.origin.get(value) {
-                    None | Some(Origin::Index) => true,
-                    Some(Origin::State) => self.has.contains(value),
-                    Some(Origin::Stmt(j)) => self.free[*j] || self.has.contains(value),
-                })
+        let mut budget = AGAIN;
+        self.steps(k, &mut budget).is_some()
+    }
+
+    /// Takes the statements that a value needs to be computed again from what is left of a budget.
+    fn steps(&self, k: usize, left: &mut u32) -> Option<()> {
+        *left = left.checked_sub(1)?;
+        if !is_cheap(&self.b.program, &self.body.stmts[k].op) {
+            return None;
+        }
+        for value in &self.reads[k] {
+            match self.origin.get(value) {
+                None | Some(Origin::Index) => {}
+                Some(_) if self.has.contains(value) => {}
+                Some(Origin::State) => return None,
+                Some(Origin::Stmt(j)) if self.free[*j] => {}
+                Some(Origin::Stmt(j)) => self.steps(*j, left)?,
+            }
+        }
+        Some(())
     }
 
     /// Runs a statement again.

@@ -267,6 +267,9 @@ impl Transpose<'_> {
                 mask,
             })
         });
+        // It is laid out as that of which it is the cotangent.
+        let order = self.b.dims(of);
+        self.b.lay_out(sum, &order);
         self.set(of, sum);
     }
 

@@ -262,6 +262,14 @@ impl<'p> Survey<'_, 'p> {
         if let Some(guard) = stmt.guard {
             return Some((guard, true));
         }
+        // Of nothing there is no extremal element, and nothing is what is left of an axis in a branch that is not taken.
+        if let BulkOp::Reduce {
+            combine: Combine::ArgMin | Combine::ArgMax,
+            ..
+        } = &stmt.op
+        {
+            return None;
+        }
         let first = self.facts.wanted(*stmt.results.first()?);
         let same = stmt.results.iter().all(|&r| self.facts.wanted(r) == first);
         let Wanted::When((cond, side)) = first else {

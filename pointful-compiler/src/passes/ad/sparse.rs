@@ -1,0 +1,427 @@
+//! Accumulations that derivatives make of reads, made cheaper where it is known where they go.
+//!
+//! # One place
+//!
+//! The cotangent of an element that was picked (a minimum, a table read at one index) is an array that is zero but in one place. What is
+//! multiplied by it, or summed, need not be computed anywhere else: the place is moved outwards, through products and sums, until what is
+//! left is one accumulation of what there is at the place.
+//!
+//! # Shifts
+//!
+//! What was read at `i + c` is accumulated at `i + c`; that is to read the contributions at `i - c`, and needs no accumulation. Where the read
+//! was clamped at the ends, the ends have the contributions of the few places beyond them, too.
+//!
+//! # Before and after
+//!
+//! ```text
+//! %0[n, k] = scatter add 0 [k := %e] over [] %v      %1[n] = gather x [k := %e]
+//! %1[n, k] = mul x, %0                               %2[n] = mul %1, %v
+//! %2[k] = reduce add [n] %1                          %3[k] = scatter add 0 [k := %e] over [n] %2
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::build::Builder;
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId};
+use crate::ops::Prim;
+use crate::passes::flow::Flow;
+use crate::passes::subst::Subst;
+use crate::passes::{Pass, is_cheap};
+
+/// The pass.
+pub const SPARSE: Pass<Bulk> = Pass {
+    name: "sparse",
+    about: "compute what is accumulated in one place at that place only, and what is accumulated at a shift by reading at the shift back",
+    run: sparse,
+};
+
+/// How many cheap definitions a read elsewhere is moved through.
+const THROUGH: u32 = 8;
+
+/// How far a clamped shift may go to be turned into reads.
+const FAR: i128 = 4;
+
+/// Moves places outwards, and turns shifts back.
+pub fn sparse(program: &Program<Bulk>) -> Program<Bulk> {
+    let mut program = program.clone();
+    let body = std::mem::take(&mut program.body);
+    let mut walk = Walk {
+        b: Builder::new(program),
+        defs: BTreeMap::new(),
+        subst: Subst::new(),
+    };
+    let body = walk.block(body);
+    let Walk { b, subst, .. } = walk;
+    let mut program = b.program;
+    program.body = body;
+    subst.types(&mut program);
+    Bulk::retype(&mut program);
+    program
+}
+
+/// An array that is zero but at one place for each point of its other axes.
+#[derive(Clone)]
+struct Spot {
+    at: Vec<(AxisId, ValueId)>,
+    value: ValueId,
+    mask: Option<ValueId>,
+}
+
+struct Walk {
+    b: Builder,
+    /// What defines each value met, if nothing else is defined with it and it stands behind nothing.
+    defs: BTreeMap<ValueId, BulkOp>,
+    subst: Subst,
+}
+
+impl Walk {
+    fn block(&mut self, mut block: Block<Bulk>) -> Block<Bulk> {
+        self.b.enter();
+        for stmt in std::mem::take(&mut block.stmts) {
+            self.stmt(stmt);
+        }
+        self.subst.results(&mut block);
+        block.stmts = self.b.leave().primal;
+        block
+    }
+
+    fn stmt(&mut self, mut stmt: Stmt<Bulk>) {
+        self.subst.stmt(&mut stmt);
+        for inner in stmt.op.blocks_mut() {
+            let block = std::mem::take(inner);
+            *inner = self.block(block);
+        }
+        self.b.span = stmt.span;
+        let made = self.b.program.values.len();
+        if let (&[result], None) = (stmt.results.as_slice(), stmt.guard)
+            && let Some(value) = self.moved(&stmt.op).or_else(|| self.shifted(&stmt.op))
+        {
+            let order = self.b.dims(result);
+            if value.index() >= made {
+                self.b.lay_out(value, &order);
+            }
+            return self.subst.replace(result, value);
+        }
+        if let (&[result], None) = (stmt.results.as_slice(), stmt.guard) {
+            self.defs.insert(result, stmt.op.clone());
+        }
+        self.b.push(stmt);
+    }
+
+    fn emit(&mut self, op: BulkOp) -> ValueId {
+        let value = self.b.emit(op.clone());
+        if self.b.guard.is_none() {
+            self.defs.insert(value, op);
+        }
+        value
+    }
+
+    fn is_zero(&self, value: ValueId) -> bool {
+        match self.defs.get(&value) {
+            Some(BulkOp::Const(Lit::F64(bits))) => f64::from_bits(*bits) == 0.0,
+            Some(BulkOp::Const(Lit::F32(bits))) => f32::from_bits(*bits) == 0.0,
+            _ => false,
+        }
+    }
+
+    // ---- One place
+
+    fn spot(&self, value: ValueId) -> Option<Spot> {
+        match self.defs.get(&value)? {
+            BulkOp::Scatter {
+                monoid: Monoid::Add,
+                base,
+                at,
+                over,
+                value,
+                mask,
+            } if over.is_empty() && !at.is_empty() && self.is_zero(*base) => Some(Spot {
+                at: at.clone(),
+                value: *value,
+                mask: *mask,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The value of an operation on an array with one place.
+    fn moved(&mut self, op: &BulkOp) -> Option<ValueId> {
+        match op {
+            BulkOp::Map(Prim::Mul, args) => {
+                let k = (0..2).find(|&k| self.spot(args[k]).is_some())?;
+                let spot = self.spot(args[k])?;
+                let factor = self.read(args[1 - k], &spot);
+                Some(self.put(spot, |walk, value| walk.b.map(Prim::Mul, &[factor, value])))
+            }
+            BulkOp::Map(Prim::Div, args) => {
+                let spot = self.spot(args[0])?;
+                let divisor = self.read(args[1], &spot);
+                Some(self.put(spot, |walk, value| walk.b.map(Prim::Div, &[value, divisor])))
+            }
+            BulkOp::Map(prim @ (Prim::Neg | Prim::Cast(Scalar::F32 | Scalar::F64)), args) => {
+                let spot = self.spot(args[0])?;
+                Some(self.put(spot, |walk, value| walk.b.map(*prim, &[value])))
+            }
+            BulkOp::Reduce {
+                combine: Combine::Monoid(Monoid::Add),
+                axes,
+                operands,
+            } => {
+                let Spot { at, value, mask } = self.spot(operands[0])?;
+                let dims = self.b.dims(operands[0]);
+                if axes.iter().any(|axis| !dims.contains(axis)) {
+                    return None;
+                }
+                let place = |axis: &AxisId| at.iter().any(|(place, _)| place == axis);
+                let over: Vec<AxisId> = axes.iter().copied().filter(|a| !place(a)).collect();
+                let left: Vec<_> = at
+                    .iter()
+                    .copied()
+                    .filter(|(place, _)| !axes.contains(place))
+                    .collect();
+                if left.is_empty() {
+                    let value = self.b.masked(mask, value);
+                    return Some(self.b.sum(value, &over));
+                }
+                let base = self.b.number(value, 0.0);
+                self.defs.insert(base, BulkOp::Const(self.zero(value)));
+                Some(self.emit(BulkOp::Scatter {
+                    monoid: Monoid::Add,
+                    base,
+                    at: left,
+                    over,
+                    value,
+                    mask,
+                }))
+            }
+            _ => None,
+        }
+    }
+
+    fn zero(&self, like: ValueId) -> Lit {
+        Lit::of(self.b.program.elem(like).repr(), 0.0)
+    }
+
+    /// Another array at the place.
+    fn read(&mut self, value: ValueId, spot: &Spot) -> ValueId {
+        let outer = std::mem::replace(&mut self.b.guard, spot.mask);
+        let read = self.read_at(value, &spot.at, &mut { THROUGH });
+        self.b.guard = outer;
+        read
+    }
+
+    /// Puts something else in the place.
+    fn put(&mut self, spot: Spot, make: impl FnOnce(&mut Self, ValueId) -> ValueId) -> ValueId {
+        let outer = std::mem::replace(&mut self.b.guard, spot.mask);
+        let value = make(self, spot.value);
+        self.b.guard = outer;
+        let base = self.b.number(value, 0.0);
+        self.defs.insert(base, BulkOp::Const(self.zero(value)));
+        self.emit(BulkOp::Scatter {
+            monoid: Monoid::Add,
+            base,
+            at: spot.at,
+            over: Vec::new(),
+            value,
+            mask: spot.mask,
+        })
+    }
+
+    /// Reads elsewhere what a few cheap definitions give: they are evaluated there.
+    fn read_at(&mut self, value: ValueId, at: &[(AxisId, ValueId)], budget: &mut u32) -> ValueId {
+        let dims = self.b.dims(value);
+        if at.iter().all(|(axis, _)| !dims.contains(axis)) {
+            return value;
+        }
+        let definition = self.defs.get(&value).cloned();
+        match definition {
+            Some(op @ (BulkOp::Map(..) | BulkOp::Select(..)))
+                if *budget > 0 && is_cheap(&self.b.program, &op) && !may_panic(&self.b, &op) =>
+            {
+                *budget -= 1;
+                let mut op = op;
+                let mut operands = op.operands().into_iter();
+                let mut read = Vec::new();
+                for operand in operands.by_ref() {
+                    read.push(self.read_at(operand, at, budget));
+                }
+                let mut read = read.into_iter();
+                op.for_each_operand_mut(&mut |operand| {
+                    *operand = read.next().unwrap_or(*operand);
+                });
+                self.emit(op)
+            }
+            Some(BulkOp::Iota(axis)) => {
+                let place = at.iter().find(|(place, _)| *place == axis);
+                place.map_or(value, |&(_, index)| index)
+            }
+            _ => self.b.gather(value, at),
+        }
+    }
+
+    // ---- Shifts
+
+    /// An accumulation at places that are those of an axis, shifted.
+    fn shifted(&mut self, op: &BulkOp) -> Option<ValueId> {
+        let BulkOp::Scatter {
+            monoid: Monoid::Add,
+            base,
+            at,
+            over,
+            value,
+            mask,
+        } = op
+        else {
+            return None;
+        };
+        let shifts: Vec<Shift> = at
+            .iter()
+            .map(|&(axis, index)| self.shift(axis, index))
+            .collect::<Option<_>>()?;
+        let dims = self.b.dims(*value);
+        let fits = |shift: &Shift| {
+            over.contains(&shift.axis)
+                && dims.contains(&shift.axis)
+                && (!matches!(shift.prim, Prim::ClampTo(_)) || shift.by.abs() <= FAR)
+        };
+        if shifts.is_empty() || !shifts.iter().all(fits) {
+            return None;
+        }
+        let mut value = self.b.masked(*mask, *value);
+        if mask.is_some() {
+            let zero = self.b.number(value, 0.0);
+            if let Some(mask) = mask {
+                self.defs
+                    .insert(value, BulkOp::Select(*mask, value_of(op), zero));
+            }
+        }
+        for shift in &shifts {
+            value = self.back(value, shift);
+        }
+        let rest: Vec<AxisId> = over
+            .iter()
+            .copied()
+            .filter(|axis| shifts.iter().all(|shift| shift.axis != *axis))
+            .collect();
+        let value = self.b.sum(value, &rest);
+        if self.is_zero(*base) {
+            return Some(value);
+        }
+        Some(self.emit(BulkOp::Map(Prim::Add, vec![*base, value])))
+    }
+
+    /// How an index is the own index of an axis, shifted.
+    fn shift(&self, axis: AxisId, index: ValueId) -> Option<Shift> {
+        let BulkOp::Map(prim, args) = self.defs.get(&index)? else {
+            return None;
+        };
+        match prim {
+            Prim::Wrap(e) | Prim::ClampTo(e) if *e == self.b.extent(axis) => {}
+            _ => return None,
+        }
+        let by = self.distance(axis, args[0])?;
+        Some(Shift {
+            axis,
+            prim: *prim,
+            by,
+        })
+    }
+
+    /// By how much an integer is more than the index along an axis.
+    fn distance(&self, axis: AxisId, value: ValueId) -> Option<i128> {
+        let int = |value: ValueId| match self.defs.get(&value) {
+            Some(BulkOp::Const(Lit::Int(_, n))) => Some(*n),
+            _ => None,
+        };
+        match self.defs.get(&value)? {
+            BulkOp::Iota(own) => (*own == axis).then_some(0),
+            BulkOp::Map(Prim::Cast(Scalar::I64), args) => self.distance(axis, args[0]),
+            BulkOp::Map(Prim::Add, args) => match (int(args[0]), int(args[1])) {
+                (_, Some(n)) => Some(self.distance(axis, args[0])? + n),
+                (Some(n), _) => Some(self.distance(axis, args[1])? + n),
+                (None, None) => None,
+            },
+            BulkOp::Map(Prim::Sub, args) => Some(self.distance(axis, args[0])? - int(args[1])?),
+            _ => None,
+        }
+    }
+
+    /// What arrives at each place of what is sent from all.
+    fn back(&mut self, value: ValueId, shift: &Shift) -> ValueId {
+        let Shift { axis, prim, by } = *shift;
+        let iota = self.emit(BulkOp::Iota(axis));
+        let here = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![iota]));
+        let by_value = self.emit(BulkOp::Const(Lit::Int(Scalar::I64, by)));
+        let from = self.emit(BulkOp::Map(Prim::Sub, vec![here, by_value]));
+        let extent = self.b.extent(axis);
+        if matches!(prim, Prim::Wrap(_)) {
+            let from = self.emit(BulkOp::Map(Prim::Wrap(extent), vec![from]));
+            return self.read_at(value, &[(axis, from)], &mut { THROUGH });
+        }
+        let zero = self.b.number(value, 0.0);
+        let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![from]));
+        let mut total = self.from_where(value, axis, from, inside, zero);
+        // What would have gone beyond an end arrives there.
+        let size = self.b.size(axis);
+        let size = self.b.map(Prim::Cast(Scalar::I64), &[size]);
+        let one = self.emit(BulkOp::Const(Lit::Int(Scalar::I64, 1)));
+        let nothing = self.emit(BulkOp::Const(Lit::Int(Scalar::I64, 0)));
+        let last = self.b.map(Prim::Sub, &[size, one]);
+        let end = if by < 0 { nothing } else { last };
+        let at_end = self.b.map(Prim::Eq, &[here, end]);
+        for r in 0..by.abs() {
+            let r = self.emit(BulkOp::Const(Lit::Int(Scalar::I64, r)));
+            let from = if by < 0 {
+                r
+            } else {
+                self.b.map(Prim::Sub, &[last, r])
+            };
+            let exists = self.b.map(Prim::InRange(extent), &[from]);
+            let arrives = self.b.map(Prim::And, &[at_end, exists]);
+            let more = self.from_where(value, axis, from, arrives, zero);
+            total = self.b.map(Prim::Add, &[total, more]);
+        }
+        total
+    }
+
+    /// An array at a place where a condition holds, else zero.
+    fn from_where(
+        &mut self,
+        value: ValueId,
+        axis: AxisId,
+        from: ValueId,
+        cond: ValueId,
+        zero: ValueId,
+    ) -> ValueId {
+        let outer = self.b.guard.replace(cond);
+        let index = self.b.index(axis, from);
+        let read = self.read_at(value, &[(axis, index)], &mut { THROUGH });
+        self.b.guard = outer;
+        self.b.select(cond, read, zero)
+    }
+}
+
+/// An index that is that of an axis, moved by so much and brought back into range.
+struct Shift {
+    axis: AxisId,
+    prim: Prim,
+    by: i128,
+}
+
+fn value_of(op: &BulkOp) -> ValueId {
+    match op {
+        BulkOp::Scatter { value, .. } => *value,
+        _ => unreachable!("only scatters are turned back"),
+    }
+}
+
+fn may_panic(b: &Builder, op: &BulkOp) -> bool {
+    match op {
+        BulkOp::Map(prim, args) => {
+            let elems: Vec<Elem> = args.iter().map(|&arg| b.program.elem(arg)).collect();
+            matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
+        }
+        _ => false,
+    }
+}
