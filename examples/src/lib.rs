@@ -1,8 +1,11 @@
-//! What the examples share: reading the benchmark suites' data, and where pictures go.
+//! What the examples share: the benchmark suites' data, pictures, progress bars, and finite differences to check gradients by.
 
 use std::path::PathBuf;
 
+pub mod differences;
 pub mod futhark;
+pub mod plot;
+pub mod progress;
 
 /// A file of `examples/data`.
 pub fn data(name: &str) -> PathBuf {
