@@ -22,7 +22,18 @@ pub fn derive_index_set(input: TokenStream) -> TokenStream {
     tokens.into()
 }
 
-/// What becomes of a function, as text: its program at each stage.
+/// Names transformed functions: `define! { pub fn loss_grad = grad!(loss, wrt = w); }`.
+///
+/// What it defines is a function like those marked `#[pointful]`: it can be called from their bodies, transformed again and used from
+/// other modules and crates. Attributes and a visibility may stand in front, and any number of definitions after each other.
+#[proc_macro]
+pub fn define(definitions: TokenStream) -> TokenStream {
+    driver::define(definitions.into(), &site()).into()
+}
+
+/// What becomes of a function or of a transformation of one, as text: its program at each stage.
+///
+/// It takes a path, `explain!(f)`, or a transformation, `explain!(grad!(f))`.
 #[proc_macro]
 pub fn explain(path: TokenStream) -> TokenStream {
     driver::explain(path.into()).into()

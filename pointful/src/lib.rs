@@ -43,8 +43,8 @@ extern crate self as pointful;
 pub mod __private;
 
 pub use pointful_macros::{
-    IndexSet, explain, grad, hessian, hvp, jacobian, jvp, linearize, pointful, value_and_grad, vjp,
-    vmap,
+    IndexSet, define, explain, grad, hessian, hvp, jacobian, jvp, linearize, pointful,
+    value_and_grad, vjp, vmap,
 };
 pub use pointful_runtime::{
     Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Members,

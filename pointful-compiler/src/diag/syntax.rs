@@ -262,9 +262,35 @@ pub fn transform_option(span: Span, transform: &str, name: &str) -> Diagnostic {
     }
 }
 
-/// A transformation that the compiler does not have yet.
-pub fn transform_unavailable(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("`{name}!` is not available yet"))
+/// A path that means something else than a function marked `#[pointful]`.
+pub fn not_a_function(path: &syn::Path) -> Diagnostic {
+    let span = path
+        .segments
+        .last()
+        .map_or_else(Span::call_site, |last| last.ident.span());
+    let name = crate::syntax::tree::path_key(path);
+    Diagnostic::new(span, format!("`{name}` is not a `#[pointful]` function"))
+}
+
+/// The arguments of `explain!` are not what they must be.
+pub fn explain_form(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "`explain!` takes a path to a `#[pointful]` function or a transformation of one",
+    )
+    .help("write `explain!(f)` or `explain!(grad!(f))`")
+}
+
+/// What `define!` cannot read.
+pub fn define_form(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "`define!` names transformed functions")
+        .help("write `define! { pub fn loss_grad = grad!(loss, wrt = w); }`")
+}
+
+/// A transformation whose result has no type that could be written.
+pub fn untransformable(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}!` of this function has no type"))
+        .help("its parameters and its result are scalars, tables, structs and tuples of these")
 }
 
 /// A function that calls itself.

@@ -3,4 +3,6 @@
 pub mod link;
 pub mod names;
 pub mod parse;
+pub mod rust;
+pub mod signature;
 pub mod tree;

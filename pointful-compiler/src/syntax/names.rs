@@ -56,6 +56,8 @@ pub struct Uses {
     pub types: Vec<syn::Path>,
     /// Constants.
     pub constants: Vec<syn::Path>,
+    /// Those of them that are the lengths of static sets.
+    pub lengths: Vec<syn::Path>,
     /// The parameters and locals that nothing reads.
     pub unused: Vec<proc_macro2::Ident>,
 }
@@ -63,20 +65,10 @@ pub struct Uses {
 /// What a function names.
 pub fn function_uses(function: &Function) -> Uses {
     let mut names = Names::default();
-    for generic in &function.generics {
-        names.generics.push(generic.name.to_string());
-    }
-    for generic in &function.generics {
-        if let GenericKind::Function(params, result) = &generic.kind {
-            params.iter().for_each(|param| names.ty(param));
-            names.ty(result);
-        }
-    }
+    names.signature(function);
     for param in &function.params {
-        names.ty(&param.ty);
         names.bind(&param.name);
     }
-    names.ty(&function.result);
     names.block(&function.body);
     names.leave(0);
     for (_, path) in &function.options {
@@ -85,6 +77,13 @@ pub fn function_uses(function: &Function) -> Uses {
         }
     }
     names.uses
+}
+
+/// The types that a function's signature names, each once, in order of appearance: a carrier has them in this order.
+pub fn signature_types(function: &Function) -> Vec<syn::Path> {
+    let mut names = Names::default();
+    names.signature(function);
+    names.uses.types
 }
 
 /// What the definition of a type names.
@@ -144,6 +143,22 @@ impl Names {
     fn is_generic(&self, path: &syn::Path) -> bool {
         path.get_ident()
             .is_some_and(|name| self.generics.iter().any(|generic| name == generic))
+    }
+
+    fn signature(&mut self, function: &Function) {
+        for generic in &function.generics {
+            self.generics.push(generic.name.to_string());
+        }
+        for generic in &function.generics {
+            if let GenericKind::Function(params, result) = &generic.kind {
+                params.iter().for_each(|param| self.ty(param));
+                self.ty(result);
+            }
+        }
+        for param in &function.params {
+            self.ty(&param.ty);
+        }
+        self.ty(&function.result);
     }
 
     fn function(&mut self, path: &syn::Path) {
@@ -206,12 +221,39 @@ impl Names {
             TypeKind::Tuple(parts) => parts.iter().for_each(|part| self.ty(part)),
             TypeKind::Array(element, length) => {
                 self.ty(element);
-                self.expr(length);
+                self.length(length);
             }
             TypeKind::Ref { inner, .. } => self.ty(inner),
             TypeKind::Function(params, result) => {
                 params.iter().for_each(|param| self.ty(param));
                 self.ty(result);
+            }
+        }
+    }
+
+    /// The length of a static set, where a constant is a `usize`.
+    fn length(&mut self, length: &Expr) {
+        self.expr(length);
+        let mut at = length;
+        loop {
+            match &at.kind {
+                ExprKind::Paren(inner) => at = inner,
+                ExprKind::Block(Block {
+                    value: Some(inner), ..
+                }) => at = inner,
+                ExprKind::Path(path) => {
+                    let key = path_key(path);
+                    if self
+                        .uses
+                        .constants
+                        .iter()
+                        .any(|known| path_key(known) == key)
+                    {
+                        add(&mut self.uses.lengths, path);
+                    }
+                    return;
+                }
+                _ => return,
             }
         }
     }
@@ -223,7 +265,7 @@ impl Names {
                     self.type_path(path);
                 }
             }
-            SetKind::Fin(length) => self.expr(length),
+            SetKind::Fin(length) => self.length(length),
             SetKind::Product(parts) => parts.iter().for_each(|part| self.set(part)),
             SetKind::Either(left, right) => {
                 self.set(left);

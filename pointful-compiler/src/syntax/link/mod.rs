@@ -58,15 +58,18 @@ pub enum RequestKind {
     Explain,
     /// `grad!(f)` and its like, as an expression.
     Transform,
+    /// A definition in `define!`.
+    Define,
 }
 
 impl RequestKind {
-    const ALL: [(Self, &'static str); 5] = [
+    const ALL: [(Self, &'static str); 6] = [
         (Self::Function, "function"),
         (Self::Type, "item"),
         (Self::IndexSet, "set"),
         (Self::Explain, "explain"),
         (Self::Transform, "transform"),
+        (Self::Define, "define"),
     ];
 
     fn word(self) -> &'static str {

@@ -1,0 +1,148 @@
+//! A function: its signature around the compiled body, its carrier, its companion.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+use super::carrier::Carrier;
+use super::{compile, link};
+use crate::diag::Diagnostic;
+use crate::lower::Constant;
+use crate::syntax::link::{
+    Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name,
+};
+use crate::syntax::names::{Uses, signature_types};
+use crate::syntax::parse::strip_parameter_attributes;
+use crate::syntax::tree::{Function, path_key};
+
+/// The expansion of `#[pointful]` on a function.
+pub(super) fn finish(
+    gathering: &Gathering,
+    item: &syn::ItemFn,
+    function: Function,
+    uses: &Uses,
+) -> Result<TokenStream, Vec<Diagnostic>> {
+    let request = &gathering.request;
+    let names = Names {
+        functions: gathering.meanings(&uses.functions),
+        types: gathering.meanings(&uses.types),
+        constants: uses.constants.clone(),
+    };
+    let unique = unique_name(&item.sig.ident, &request.site, &request.item);
+    let types = signature_types(&function)
+        .iter()
+        .map(ToTokens::to_token_stream)
+        .collect();
+    let linked = link(gathering, function, &names)?;
+    let (body, constants) = compile(&linked)?;
+    let own = exported(&unique, uses, constants);
+    let mut carried = carried(gathering);
+    for Exported { path, name, ty } in &own {
+        if let Some(path) = uses.constants.iter().find(|known| path_key(known) == *path) {
+            carried.push((name.clone(), ty.clone(), path.to_token_stream()));
+        }
+    }
+    let carrier = Carrier {
+        constants: carried,
+        types,
+    };
+    let mut tokens = item.clone();
+    tokens.attrs.clear();
+    let payload = payload(
+        gathering,
+        Entry {
+            kind: EntryKind::Function,
+            name: unique.clone(),
+            args: request.args.clone(),
+            item: tokens.into_token_stream(),
+            names,
+            constants: own,
+        },
+    );
+    // Constants are named once where the user named them, so that rustc knows that they and their imports are used.
+    let named = &uses.constants;
+    let body = quote!(#(let _ = #named;)* #body);
+    let function = with_body(item, &body, &uses.unused);
+    let carrier = carrier.items(&item.sig.ident, &item.vis, &unique);
+    let companion = companion(&item.sig.ident, &item.vis, &unique, &payload);
+    Ok(quote!(#function #carrier #companion))
+}
+
+/// The constants that a function's own text names, as its carrier has them: those whose types were inferred, and lengths.
+fn exported(unique: &Ident, uses: &Uses, constants: Vec<Constant>) -> Vec<Exported> {
+    let mut found: Vec<(String, TokenStream)> = constants
+        .into_iter()
+        .map(|constant| (constant.path, constant.ty))
+        .collect();
+    for path in &uses.lengths {
+        let key = path_key(path);
+        if found.iter().all(|(known, _)| *known != key) {
+            found.push((key, quote!(usize)));
+        }
+    }
+    let export = |(at, (path, ty))| Exported {
+        path,
+        name: format_ident!("{unique}_{at}"),
+        ty,
+    };
+    found.into_iter().enumerate().map(export).collect()
+}
+
+/// The constants of what a function was linked with, through the carriers that have them.
+pub(super) fn carried(gathering: &Gathering) -> Vec<(Ident, TokenStream, TokenStream)> {
+    let mut constants = Vec::new();
+    for (entry, path) in gathering.entries() {
+        for Exported { name, ty, .. } in &entry.constants {
+            constants.push((name.clone(), ty.clone(), quote!(#path::#name)));
+        }
+    }
+    constants
+}
+
+/// What a companion hands on: what was gathered, and what it is the companion of.
+pub(super) fn payload(gathering: &Gathering, own: Entry) -> Payload {
+    let mut payload = Payload::default();
+    let gathered = gathering.entries();
+    payload
+        .entries
+        .extend(gathered.into_iter().map(|(entry, _)| entry.clone()));
+    payload.entries.push(own);
+    payload
+}
+
+/// The user's signature with a body that is never run.
+pub(super) fn stub(item: &syn::ItemFn) -> TokenStream {
+    let name = item.sig.ident.to_string();
+    let body = quote!({ ::pointful::__private::failed(#name) });
+    with_body(item, &body, &[])
+}
+
+/// The user's function, its signature word for word, with this body.
+fn with_body(item: &syn::ItemFn, body: &TokenStream, unused: &[Ident]) -> TokenStream {
+    let syn::ItemFn {
+        attrs, vis, sig, ..
+    } = item;
+    let mut sig = sig.clone();
+    strip_parameter_attributes(&mut sig);
+    // The body does not mention every parameter. Those that the user's own body does not mention either are what rustc would
+    // warn about, so the expansion holds a variable of that name and place which is not used.
+    let params = sig.inputs.iter().filter_map(|input| match input {
+        syn::FnArg::Typed(typed) => match &*typed.pat {
+            syn::Pat::Ident(name) => Some(&name.ident),
+            _ => None,
+        },
+        syn::FnArg::Receiver(_) => None,
+    });
+    let dead = matches!(vis, syn::Visibility::Inherited).then(
+        || quote!(#[allow(dead_code, reason = "calls by other annotated functions are inlined")]),
+    );
+    quote! {
+        #(#attrs)*
+        #dead
+        #[allow(unused_mut, reason = "`mut` says that a table may be updated in place, which its buffer is")]
+        #vis #sig {
+            #(let _ = &#params;)*
+            #({ let #unused = (); })*
+            #body
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! From the tokens of an item to the tokens of its expansion: parse, gather, compile, emit.
+//!
+//! On an error the user's signature is emitted all the same, with a body that is never run, and so is the companion, marked as
+//! broken: what calls the function stays quiet, and the diagnostics are exactly those of the user's mistakes.
+
+mod carrier;
+mod function;
+mod root;
+mod transformed;
+mod types;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+
+use self::root::{Definition, Root};
+use crate::diag::{Diagnostic, syntax as diag};
+use crate::lower::{Constant, check};
+use crate::pipeline;
+use crate::syntax::link::{
+    Gathering, Names, Payload, Request, RequestKind, companion, unique_name,
+};
+use crate::syntax::tree::{Function, GenericKind, Linked, TypeKind};
+
+/// `#[pointful(args)] item`. The site is the item's file, line and column.
+pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStream {
+    let request = |kind| Request {
+        kind,
+        site: site.to_owned(),
+        args: args.clone(),
+        item: item.clone(),
+    };
+    match syn::parse2::<syn::Item>(item.clone()) {
+        Ok(syn::Item::Fn(function)) => {
+            guarded(&function.sig.ident, &function::stub(&function), || {
+                begin(request(RequestKind::Function))
+            })
+        }
+        Ok(parsed @ (syn::Item::Struct(_) | syn::Item::Type(_))) => {
+            let name = item_name(&parsed);
+            let rest = guarded(&name, &TokenStream::new(), || {
+                begin(request(RequestKind::Type))
+            });
+            quote!(#item #rest)
+        }
+        Ok(other) => {
+            let error = diag::unsupported_item(other.span()).to_tokens();
+            quote!(#error #item)
+        }
+        // A method without a body, or what is no Rust: an impl's `fn f(&self);` comes here too.
+        Err(error) => {
+            let error = Diagnostic::from(error).to_tokens();
+            quote!(#error #item)
+        }
+    }
+}
+
+/// The companion of a type that derives `IndexSet`.
+pub fn index_set(item: TokenStream, site: &str) -> TokenStream {
+    let Ok(parsed) = syn::parse2::<syn::DeriveInput>(item.clone()) else {
+        return TokenStream::new();
+    };
+    guarded(&parsed.ident, &TokenStream::new(), || {
+        begin(Request {
+            kind: RequestKind::IndexSet,
+            site: site.to_owned(),
+            args: TokenStream::new(),
+            item,
+        })
+    })
+}
+
+/// `explain!(f)`
+pub fn explain(path: TokenStream) -> TokenStream {
+    expression(RequestKind::Explain, "explain", path)
+}
+
+/// `grad!(f)` and the other transformations.
+pub fn transform(name: &str, args: TokenStream) -> TokenStream {
+    expression(RequestKind::Transform, name, args)
+}
+
+/// `define! { pub fn loss_grad = grad!(loss); }`, any number of definitions.
+pub fn define(definitions: TokenStream, site: &str) -> TokenStream {
+    let parsed = match root::definitions(definitions) {
+        Ok(parsed) => parsed,
+        Err(error) => return error.to_tokens(),
+    };
+    let expand = |(at, definition): (usize, Definition)| {
+        guarded(&definition.name, &TokenStream::new(), || {
+            begin(Request {
+                kind: RequestKind::Define,
+                site: format!("{site}:{at}"),
+                args: TokenStream::new(),
+                item: definition.to_token_stream(),
+            })
+        })
+    };
+    parsed.into_iter().enumerate().map(expand).collect()
+}
+
+fn expression(kind: RequestKind, name: &str, item: TokenStream) -> TokenStream {
+    let name = Ident::new(name, Span::call_site());
+    guarded(&name, &TokenStream::new(), || {
+        begin(Request {
+            kind,
+            site: String::new(),
+            args: name.to_token_stream(),
+            item,
+        })
+    })
+}
+
+/// What a companion answered.
+pub fn linked(tokens: TokenStream) -> TokenStream {
+    let Some(gathering) = Gathering::read(tokens) else {
+        let span = Span::call_site();
+        return Diagnostic::new(span, "this macro is for what pointful's macros expand to")
+            .to_tokens();
+    };
+    let request = &gathering.request;
+    let name = match request.kind {
+        RequestKind::Function | RequestKind::Type | RequestKind::IndexSet => {
+            syn::parse2(request.item.clone())
+                .map(|item: syn::Item| item_name(&item))
+                .ok()
+        }
+        RequestKind::Explain | RequestKind::Transform => syn::parse2(request.args.clone()).ok(),
+        RequestKind::Define => syn::parse2(request.item.clone())
+            .map(|definition: Definition| definition.name)
+            .ok(),
+    };
+    let name = name.unwrap_or_else(|| Ident::new("__link", Span::call_site()));
+    let instead = instead(request);
+    guarded(&name, &instead, || proceed(gathering))
+}
+
+/// Runs an expansion; a panic in it is a diagnostic, beside what is emitted instead.
+fn guarded(name: &Ident, instead: &TokenStream, run: impl FnOnce() -> TokenStream) -> TokenStream {
+    let report = Arc::new(Mutex::new(String::new()));
+    let heard = Arc::clone(&report);
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if let Ok(mut text) = heard.lock() {
+            *text = panic.to_string();
+        }
+    }));
+    let result = catch_unwind(AssertUnwindSafe(run));
+    std::panic::set_hook(hook);
+    result.unwrap_or_else(|_| {
+        let what = report.lock().map(|text| text.clone()).unwrap_or_default();
+        let error = diag::internal(name.span(), &name.to_string(), &what).to_tokens();
+        quote!(#error #instead)
+    })
+}
+
+/// The first step: what must be asked.
+fn begin(request: Request) -> TokenStream {
+    let pending = match Root::parse(&request) {
+        Ok(root) => root.asks(),
+        Err(errors) => return fail(&request, &errors),
+    };
+    proceed(Gathering {
+        request,
+        pending,
+        answers: Vec::new(),
+    })
+}
+
+/// Asks the next question, or finishes.
+fn proceed(gathering: Gathering) -> TokenStream {
+    match gathering.question() {
+        Some(question) => question,
+        None => {
+            let request = &gathering.request;
+            match Root::parse(request) {
+                Ok(root) => finish(&gathering, root),
+                Err(errors) => fail(request, &errors),
+            }
+        }
+    }
+}
+
+/// The expansion of what has errors.
+fn fail(request: &Request, errors: &[Diagnostic]) -> TokenStream {
+    let errors = errors.iter().map(Diagnostic::to_tokens);
+    match request.kind {
+        RequestKind::Function | RequestKind::Type | RequestKind::IndexSet | RequestKind::Define => {
+            let instead = instead(request);
+            quote!(#(#errors)* #instead)
+        }
+        // As an expression an error has every type.
+        RequestKind::Explain | RequestKind::Transform => quote!({ #(#errors)* }),
+    }
+}
+
+/// What is emitted for something that cannot be compiled.
+fn instead(request: &Request) -> TokenStream {
+    match request.kind {
+        RequestKind::Function => match syn::parse2::<syn::ItemFn>(request.item.clone()) {
+            Ok(item) => {
+                let stub = function::stub(&item);
+                // No macro can stand beside a method.
+                let companion = match item.sig.receiver() {
+                    Some(_) => TokenStream::new(),
+                    None => broken(&item.sig.ident, &item.vis, request),
+                };
+                quote!(#stub #companion)
+            }
+            Err(_) => request.item.clone(),
+        },
+        RequestKind::Type | RequestKind::IndexSet => {
+            match syn::parse2::<syn::Item>(request.item.clone()) {
+                Ok(item) => broken(&item_name(&item), item_vis(&item), request),
+                Err(_) => TokenStream::new(),
+            }
+        }
+        RequestKind::Define => match syn::parse2::<Definition>(request.item.clone()) {
+            Ok(Definition { vis, name, .. }) => {
+                let companion = broken(&name, &vis, request);
+                quote!(#companion)
+            }
+            Err(_) => TokenStream::new(),
+        },
+        RequestKind::Explain => quote!(""),
+        RequestKind::Transform => quote!(::pointful::__private::failed("a transformation")),
+    }
+}
+
+/// The companion of an item with errors.
+fn broken(name: &Ident, vis: &syn::Visibility, request: &Request) -> TokenStream {
+    let unique = unique_name(name, &request.site, &request.item);
+    let payload = Payload {
+        broken: true,
+        entries: Vec::new(),
+    };
+    companion(name, vis, &unique, &payload)
+}
+
+fn item_name(item: &syn::Item) -> Ident {
+    match item {
+        syn::Item::Struct(item) => item.ident.clone(),
+        syn::Item::Type(item) => item.ident.clone(),
+        syn::Item::Enum(item) => item.ident.clone(),
+        syn::Item::Union(item) => item.ident.clone(),
+        syn::Item::Fn(item) => item.sig.ident.clone(),
+        _ => Ident::new("_", Span::call_site()),
+    }
+}
+
+fn item_vis(item: &syn::Item) -> &syn::Visibility {
+    match item {
+        syn::Item::Struct(item) => &item.vis,
+        syn::Item::Type(item) => &item.vis,
+        syn::Item::Enum(item) => &item.vis,
+        syn::Item::Union(item) => &item.vis,
+        _ => &syn::Visibility::Inherited,
+    }
+}
+
+/// The last step: everything is there.
+fn finish(gathering: &Gathering, root: Root) -> TokenStream {
+    let request = &gathering.request;
+    if gathering.is_broken() {
+        let instead = instead(request);
+        return match request.kind {
+            RequestKind::Function
+            | RequestKind::Type
+            | RequestKind::IndexSet
+            | RequestKind::Define => instead,
+            RequestKind::Explain | RequestKind::Transform => quote!({ #instead }),
+        };
+    }
+    let result = match root {
+        Root::Function(item, function, uses) => {
+            function::finish(gathering, &item, *function, &uses)
+        }
+        Root::Type(uses) => Ok(types::finish(gathering, &uses)),
+        Root::Explain(path, transform) => {
+            transformed::explained(gathering, &path, transform.as_ref())
+        }
+        Root::Transform(transform) => transformed::expression(gathering, &transform),
+        Root::Define(definition, transform) => {
+            transformed::defined(gathering, &definition, &transform)
+        }
+    };
+    result.unwrap_or_else(|errors| fail(request, &errors))
+}
+
+fn link(
+    gathering: &Gathering,
+    function: Function,
+    names: &Names,
+) -> Result<Linked, Vec<Diagnostic>> {
+    let name = function.name.clone();
+    gathering.link(function, names).ok_or_else(|| {
+        vec![diag::internal(
+            name.span(),
+            &name.to_string(),
+            "a callee's tokens did not arrive whole",
+        )]
+    })
+}
+
+/// The body of a function, and the constants of its module that it names.
+fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnostic>> {
+    if !stands_alone(&linked.root) {
+        check(linked)?;
+        let name = linked.root.name.to_string();
+        let body = quote!(::pointful::__private::only_inlined(#name));
+        return Ok((body, Vec::new()));
+    }
+    let stages = pipeline::stages(linked)?;
+    Ok((pipeline::emit(&stages), stages.constants))
+}
+
+/// Whether a function can be compiled without knowing its callers: what takes functions or generic floats cannot.
+fn stands_alone(function: &Function) -> bool {
+    let generic = function
+        .generics
+        .iter()
+        .any(|generic| matches!(generic.kind, GenericKind::Float | GenericKind::Function(..)));
+    let takes = |kind: &TypeKind| match kind {
+        TypeKind::Function(..) => true,
+        TypeKind::Ref { inner, .. } => matches!(inner.kind, TypeKind::Function(..)),
+        _ => false,
+    };
+    !generic
+        && !takes(&function.result.kind)
+        && !function.params.iter().any(|param| takes(&param.ty.kind))
+}
+
+#[cfg(test)]
+mod tests;

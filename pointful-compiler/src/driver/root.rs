@@ -1,0 +1,193 @@
+//! What asks, parsed: an item, a path, a definition.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::Token;
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::spanned::Spanned;
+
+use crate::diag::{Diagnostic, syntax as diag};
+use crate::syntax::link::{Request, RequestKind};
+use crate::syntax::names::{Uses, function_uses, is_reserved, type_uses};
+use crate::syntax::parse::{
+    TRANSFORMS, parse_function, parse_index_set, parse_options, parse_transform, parse_type,
+};
+use crate::syntax::tree::{Function, Transform, Transformed, path_key};
+
+/// What asks, parsed.
+pub(super) enum Root {
+    Function(Box<syn::ItemFn>, Box<Function>, Uses),
+    Type(Uses),
+    Explain(syn::Path, Option<Transform>),
+    Transform(Transform),
+    Define(Box<Definition>, Transform),
+}
+
+impl Root {
+    pub(super) fn parse(request: &Request) -> Result<Self, Vec<Diagnostic>> {
+        let read = |error: syn::Error| vec![Diagnostic::from(error)];
+        match request.kind {
+            RequestKind::Function => {
+                let item: syn::ItemFn = syn::parse2(request.item.clone()).map_err(read)?;
+                let options = parse_options(request.args.clone());
+                let function = parse_function(&item);
+                let (mut function, options) = match (function, options) {
+                    (Ok(function), Ok(options)) => (function, options),
+                    (function, options) => {
+                        let errors = options.err().into_iter().chain(function.err());
+                        return Err(errors.flatten().collect());
+                    }
+                };
+                function.options = options;
+                let uses = function_uses(&function);
+                check_names(&function, &uses)?;
+                Ok(Self::Function(Box::new(item), Box::new(function), uses))
+            }
+            RequestKind::Type => {
+                let item = syn::parse2(request.item.clone()).map_err(read)?;
+                Ok(Self::Type(type_uses(&parse_type(&item)?)))
+            }
+            RequestKind::IndexSet => {
+                let item = syn::parse2(request.item.clone()).map_err(read)?;
+                Ok(Self::Type(type_uses(&parse_index_set(&item)?)))
+            }
+            RequestKind::Explain => {
+                if let Ok(path) = syn::parse2(request.item.clone()) {
+                    return Ok(Self::Explain(path, None));
+                }
+                let form = |_| vec![diag::explain_form(request.item.span())];
+                let call: syn::Macro = syn::parse2(request.item.clone()).map_err(form)?;
+                let transform = transform_of(&call, diag::explain_form)?;
+                Ok(Self::Explain(innermost(&transform), Some(transform)))
+            }
+            RequestKind::Transform => {
+                let name: Ident = syn::parse2(request.args.clone()).map_err(read)?;
+                let transform =
+                    parse_transform(&name, request.item.clone()).map_err(|error| vec![error])?;
+                Ok(Self::Transform(transform))
+            }
+            RequestKind::Define => {
+                let definition: Definition = syn::parse2(request.item.clone()).map_err(read)?;
+                let transform = transform_of(&definition.call, diag::define_form)?;
+                let name = definition.name.to_string();
+                if is_reserved(&name) {
+                    let span = definition.name.span();
+                    return Err(vec![diag::reserved_name(span, &name)]);
+                }
+                Ok(Self::Define(Box::new(definition), transform))
+            }
+        }
+    }
+
+    /// The paths to ask.
+    pub(super) fn asks(&self) -> Vec<syn::Path> {
+        match self {
+            Self::Function(_, _, uses) => {
+                uses.functions.iter().chain(&uses.types).cloned().collect()
+            }
+            Self::Type(uses) => uses.types.clone(),
+            Self::Explain(path, _) => vec![path.clone()],
+            Self::Transform(transform) | Self::Define(_, transform) => vec![innermost(transform)],
+        }
+    }
+}
+
+/// What is wrong with names before anything is asked.
+fn check_names(function: &Function, uses: &Uses) -> Result<(), Vec<Diagnostic>> {
+    let name = function.name.to_string();
+    let mut errors = Vec::new();
+    if is_reserved(&name) {
+        errors.push(diag::reserved_name(function.name.span(), &name));
+    }
+    for path in &uses.functions {
+        let key = path_key(path);
+        if key == name || key == format!("self::{name}") {
+            errors.push(diag::recursion(path.span(), &name));
+        }
+    }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
+}
+
+/// The function that a transformation of transformations applies to.
+pub(super) fn innermost(transform: &Transform) -> syn::Path {
+    match &transform.of {
+        Transformed::Path(path) => path.clone(),
+        Transformed::Transform(inner) => innermost(inner),
+    }
+}
+
+/// The transformation that a macro call is.
+fn transform_of(
+    call: &syn::Macro,
+    otherwise: fn(proc_macro2::Span) -> Diagnostic,
+) -> Result<Transform, Vec<Diagnostic>> {
+    let name = call
+        .path
+        .segments
+        .last()
+        .map(|last| last.ident.clone())
+        .filter(|name| TRANSFORMS.contains(&name.to_string().as_str()))
+        .ok_or_else(|| vec![otherwise(call.path.span())])?;
+    parse_transform(&name, call.tokens.clone()).map_err(|error| vec![error])
+}
+
+/// `pub fn loss_grad = grad!(loss);`
+pub(super) struct Definition {
+    pub(super) attrs: Vec<syn::Attribute>,
+    pub(super) vis: syn::Visibility,
+    pub(super) name: Ident,
+    /// The transformation.
+    call: syn::Macro,
+}
+
+impl Parse for Definition {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let attrs = input.call(syn::Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        input.parse::<Token![fn]>()?;
+        let name = input.parse()?;
+        input.parse::<Token![=]>()?;
+        let call = input.parse()?;
+        input.parse::<Token![;]>()?;
+        Ok(Self {
+            attrs,
+            vis,
+            name,
+            call,
+        })
+    }
+}
+
+impl ToTokens for Definition {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self {
+            attrs,
+            vis,
+            name,
+            call,
+        } = self;
+        tokens.extend(quote!(#(#attrs)* #vis fn #name = #call;));
+    }
+}
+
+/// What stands in `define! { … }`.
+pub(super) fn definitions(tokens: TokenStream) -> Result<Vec<Definition>, Diagnostic> {
+    let span = tokens.span();
+    let parse = |input: ParseStream<'_>| {
+        let mut definitions = Vec::new();
+        while !input.is_empty() {
+            definitions.push(input.parse()?);
+        }
+        Ok(definitions)
+    };
+    let found: Result<Vec<Definition>, syn::Error> = parse.parse2(tokens);
+    match found {
+        Ok(definitions) if !definitions.is_empty() => Ok(definitions),
+        Ok(_) => Err(diag::define_form(span)),
+        Err(error) => Err(diag::define_form(error.span())),
+    }
+}

@@ -1,0 +1,85 @@
+use super::*;
+
+fn expand(args: &str, item: &str) -> String {
+    let tokens = |text: &str| text.parse::<TokenStream>().expect("the test is tokens");
+    attribute(tokens(args), tokens(item), "file:1:1").to_string()
+}
+
+#[test]
+fn the_same_item_gives_the_same_tokens() {
+    let item = "pub fn f<N: IndexSet>(a: &Table<N, f64>) -> f64 { sum(for i in _ { a[i] }) }";
+    assert_eq!(expand("", item), expand("", item));
+}
+
+#[test]
+fn what_calls_others_only_asks() {
+    let asked = expand("", "fn f(x: f64) -> f64 { m::g(x) + column(x) }");
+    assert!(asked.starts_with("m :: g ! {"), "{asked}");
+    assert!(!asked.contains("macro_rules"), "{asked}");
+}
+
+#[test]
+fn an_answer_is_read_back() {
+    let item = "fn f(x: f64) -> f64 { g(x) }";
+    let question: TokenStream = expand("", item).parse().expect("tokens");
+    let Some(proc_macro2::TokenTree::Group(state)) = question.into_iter().last() else {
+        panic!("a question ends with its state");
+    };
+    let state = state.stream();
+    let g = "fn g(x: f64) -> f64 { 2.0 * x }";
+    let entry = Entry {
+        kind: EntryKind::Function,
+        name: unique_name(&format_ident!("g"), "file:2:1", &TokenStream::new()),
+        args: TokenStream::new(),
+        item: g.parse().expect("tokens"),
+        names: Names::default(),
+        constants: Vec::new(),
+    };
+    let payload = Payload {
+        broken: false,
+        entries: vec![entry],
+    };
+    let done = linked(quote!({ #payload } #state)).to_string();
+    assert!(!done.contains("compile_error"), "{done}");
+    assert!(done.contains("fn f (x : f64) -> f64"), "{done}");
+    // What f hands on has g in front of f.
+    let at = |text: &str| done.rfind(text).expect("it is handed on");
+    assert!(at("fn g (x : f64)") < at("fn f (x : f64)"), "{done}");
+}
+
+#[test]
+fn errors_keep_the_signature_and_what_asks_stays_quiet() {
+    let item = "pub fn f<'a, N: IndexSet>(#[constant] x: f64) -> f64 where N: Copy { return x; }";
+    let wrong = expand("", item);
+    assert_eq!(wrong.matches("compile_error").count(), 1, "{wrong}");
+    assert!(wrong.contains("pub fn f < 'a , N : IndexSet > (x : f64) -> f64 where N : Copy"));
+    assert!(wrong.contains("{ broken }"), "{wrong}");
+}
+
+#[test]
+fn a_panic_is_a_diagnostic() {
+    let name = format_ident!("f");
+    let tokens = guarded(&name, &quote!(instead), || panic!("lost {}", 1)).to_string();
+    assert!(tokens.contains("pointful has a bug: compiling `f` failed"));
+    assert!(
+        tokens.contains("lost 1") && tokens.ends_with("instead"),
+        "{tokens}"
+    );
+}
+
+#[test]
+fn what_is_no_function_is_refused() {
+    for item in [
+        "const X: f64 = 1.0;",
+        "struct S(f64);",
+        "enum E { A }",
+        "fn f(",
+        "struct S<T> { x: T }",
+    ] {
+        let Ok(tokens) = item.parse::<TokenStream>() else {
+            continue;
+        };
+        let expansion = attribute(TokenStream::new(), tokens, "file:1:1").to_string();
+        assert!(expansion.contains("compile_error"), "{item}: {expansion}");
+    }
+}

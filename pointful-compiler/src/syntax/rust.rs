@@ -1,0 +1,141 @@
+//! Types of the Surface tree as tokens of Rust.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens, quote};
+
+use super::tree::{Expr, ExprKind, Generic, GenericKind, LitKind, Set, SetKind, Type, TypeKind};
+
+/// How names are written: as they stand where the tokens go.
+pub trait Spelling {
+    /// A word of the language: `Table`, `Fin`, `IndexSet`.
+    fn word(&self, word: &str) -> TokenStream;
+    /// A generic, or a type by its path.
+    fn path(&self, path: &syn::Path) -> TokenStream;
+    /// A constant by its path.
+    fn constant(&self, path: &syn::Path) -> TokenStream;
+}
+
+/// `<N: IndexSet, const K: usize>`; nothing if there are none.
+pub fn generics(generics: &[Generic], spelling: &dyn Spelling) -> TokenStream {
+    if generics.is_empty() {
+        return TokenStream::new();
+    }
+    let is_const = |generic: &&Generic| matches!(generic.kind, GenericKind::Const);
+    let types = generics.iter().filter(|generic| !is_const(generic));
+    let constants = generics.iter().filter(is_const);
+    let parts = types
+        .chain(constants)
+        .map(|Generic { name, kind }| match kind {
+            GenericKind::IndexSet => {
+                let bound = spelling.word("IndexSet");
+                quote!(#name: #bound)
+            }
+            GenericKind::Float => {
+                let bound = spelling.word("Float");
+                quote!(#name: #bound)
+            }
+            GenericKind::Const => quote!(const #name: usize),
+            GenericKind::Function(params, result) => {
+                let bound = function(params, result, spelling);
+                quote!(#name: #bound)
+            }
+        });
+    quote!(<#(#parts),*>)
+}
+
+/// The names of generics, as `use<…>` wants them.
+pub fn generic_names(generics: &[Generic]) -> Vec<&Ident> {
+    generics.iter().map(|generic| &generic.name).collect()
+}
+
+/// The type.
+pub fn ty(written: &Type, spelling: &dyn Spelling) -> TokenStream {
+    match &written.kind {
+        TypeKind::Scalar(scalar) => {
+            let name = Ident::new(scalar.name(), written.span);
+            quote!(#name)
+        }
+        TypeKind::Path(path) => spelling.path(path),
+        TypeKind::Set(inner) => set(inner, spelling),
+        TypeKind::Table(over, element) => {
+            let table = spelling.word("Table");
+            let (over, element) = (set(over, spelling), ty(element, spelling));
+            quote!(#table<#over, #element>)
+        }
+        TypeKind::Extent(of) => {
+            let (extent, of) = (spelling.word("Extent"), set(of, spelling));
+            quote!(#extent<#of>)
+        }
+        TypeKind::Tuple(parts) => {
+            let parts = parts.iter().map(|part| ty(part, spelling));
+            quote!((#(#parts,)*))
+        }
+        TypeKind::Array(element, count) => {
+            let (element, count) = (ty(element, spelling), length(count, spelling));
+            quote!([#element; #count])
+        }
+        TypeKind::Ref { mutable, inner } => {
+            let inner = ty(inner, spelling);
+            if *mutable {
+                quote!(&mut #inner)
+            } else {
+                quote!(&#inner)
+            }
+        }
+        TypeKind::Function(params, result) => {
+            let bound = function(params, result, spelling);
+            quote!(impl #bound)
+        }
+        TypeKind::Infer => quote!(_),
+    }
+}
+
+/// The index set.
+pub fn set(written: &Set, spelling: &dyn Spelling) -> TokenStream {
+    match &written.kind {
+        SetKind::Path(path) => spelling.path(path),
+        SetKind::Fin(count) => {
+            let (fin, count) = (spelling.word("Fin"), length(count, spelling));
+            quote!(#fin<#count>)
+        }
+        SetKind::Product(parts) => {
+            let parts = parts.iter().map(|part| set(part, spelling));
+            quote!((#(#parts,)*))
+        }
+        SetKind::Either(left, right) => {
+            let either = spelling.word("Either");
+            let (left, right) = (set(left, spelling), set(right, spelling));
+            quote!(#either<#left, #right>)
+        }
+        SetKind::Bool => quote!(bool),
+        SetKind::Unit => quote!(()),
+        SetKind::Dyn => spelling.word("Dyn"),
+        SetKind::Infer => quote!(_),
+    }
+}
+
+fn function(params: &[Type], result: &Type, spelling: &dyn Spelling) -> TokenStream {
+    let params = params.iter().map(|param| ty(param, spelling));
+    let result = ty(result, spelling);
+    quote!(Fn(#(#params),*) -> #result)
+}
+
+/// The length of a static set: a literal, a const generic or a constant, which are all that there are.
+fn length(length: &Expr, spelling: &dyn Spelling) -> TokenStream {
+    match &length.kind {
+        ExprKind::Lit(literal) => match literal.kind {
+            LitKind::Int { value, .. } => Literal::u128_unsuffixed(value).into_token_stream(),
+            LitKind::Float { .. } | LitKind::Bool(_) => quote!(_),
+        },
+        ExprKind::Path(path) => {
+            let path = spelling.constant(path);
+            quote!({ #path })
+        }
+        ExprKind::Paren(inner) => self::length(inner, spelling),
+        ExprKind::Block(block) => match &block.value {
+            Some(inner) => self::length(inner, spelling),
+            None => quote!(_),
+        },
+        _ => quote!(_),
+    }
+}
