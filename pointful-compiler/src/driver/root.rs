@@ -61,7 +61,11 @@ impl Root {
                 Ok(Self::Explain(innermost(&transform), Some(transform)))
             }
             RequestKind::Transform => {
-                let name: Ident = syn::parse2(request.args.clone()).map_err(read)?;
+                let mut name: Ident = syn::parse2(request.args.clone()).map_err(read)?;
+                // The macro's own name is no token here, so errors of the transformation as a whole point at its argument.
+                if let Some(first) = request.item.clone().into_iter().next() {
+                    name.set_span(first.span());
+                }
                 let transform =
                     parse_transform(&name, request.item.clone()).map_err(|error| vec![error])?;
                 Ok(Self::Transform(transform))

@@ -13,7 +13,8 @@
 //! | `vmap` | | the result with one more axis in front; so have the parameters |
 //!
 //! One of several is bare, several are a tuple. What has no derivative, integers, truth values, members and extents, has no
-//! cotangent either: a tuple's cotangent is that of its other parts. A struct's is the struct.
+//! cotangent either, so such parameters and such parts of a result's tuple are left out. Inside of a parameter that is a tuple or a
+//! struct they stay what they are, since its derivative has its type.
 //!
 //! Tangents and cotangents are passed as values are: scalars by value, tables and structs by reference. They have names,
 //! so that the next transformation can choose among them: `x_tan` for the tangent of `x`, `ct` for the cotangent of the result,
@@ -124,20 +125,21 @@ impl Rules<'_> {
                 result
             }
             "jvp" => {
-                let result = self.tuple(vec![value.clone(), self.tangent(&value)?]);
+                let tangent = self.tuple(self.tangents(&value)?);
+                let result = self.tuple(vec![value, tangent]);
                 self.add_tangents()?;
                 result
             }
             // The map has no type that could be written; what it takes and gives is told by `linear_map`.
             "linearize" => return None,
             "jacobian" => {
-                let with = self.cotangents()?;
-                self.jacobian(&self.tangent(&value)?, &with)?
+                let rows = self.tangents(&value)?;
+                self.jacobian(&rows)?
             }
             "hessian" => {
                 self.scalar(&value)?;
-                let with = self.cotangents()?;
-                self.jacobian(&with, &with)?
+                let rows: Vec<_> = self.wrt()?.into_iter().map(|(_, ty)| ty).collect();
+                self.jacobian(&rows)?
             }
             "hvp" => {
                 self.scalar(&value)?;
@@ -188,64 +190,82 @@ impl Rules<'_> {
         Some(&self.types.get(*id)?.kind)
     }
 
-    /// The type of the derivatives of values of a type, if they have any.
-    fn tangent(&self, ty: &Type) -> Option<Type> {
+    /// Whether there is anything in a value that has a derivative.
+    fn has_floats(&self, ty: &Type) -> bool {
         match &ty.kind {
-            TypeKind::Scalar(Scalar::F32 | Scalar::F64) => Some(ty.clone()),
-            TypeKind::Scalar(_) => None,
-            TypeKind::Path(path) => match self.generic(path) {
-                Some(GenericKind::Float) => Some(ty.clone()),
-                Some(GenericKind::IndexSet | GenericKind::Const | GenericKind::Function(..)) => {
-                    None
+            TypeKind::Scalar(scalar) => scalar.is_float(),
+            TypeKind::Path(path) => match (self.generic(path), self.definition(path)) {
+                (Some(GenericKind::Float), _) => true,
+                (Some(_), _) => false,
+                (None, Some(TypeDefKind::Struct(fields))) => {
+                    fields.iter().any(|(_, field)| self.has_floats(field))
                 }
-                None => match self.definition(path)? {
-                    TypeDefKind::Struct(fields) => fields
-                        .iter()
-                        .any(|(_, field)| self.tangent(field).is_some())
-                        .then(|| ty.clone()),
-                    TypeDefKind::Alias(inner) if self.is_smooth(inner) => Some(ty.clone()),
-                    TypeDefKind::Alias(inner) => self.tangent(inner),
-                    TypeDefKind::NominalSet
-                    | TypeDefKind::EnumSet(_)
-                    | TypeDefKind::ProductSet(_) => None,
-                },
+                (None, Some(TypeDefKind::Alias(inner))) => self.has_floats(inner),
+                (
+                    None,
+                    Some(
+                        TypeDefKind::NominalSet
+                        | TypeDefKind::EnumSet(_)
+                        | TypeDefKind::ProductSet(_),
+                    )
+                    | None,
+                ) => false,
             },
-            TypeKind::Table(_, element) => self.tangent(element).map(|_| ty.clone()),
-            TypeKind::Tuple(parts) => {
-                let parts: Vec<_> = parts.iter().filter_map(|part| self.tangent(part)).collect();
-                (!parts.is_empty()).then(|| self.tuple(parts))
+            TypeKind::Tuple(parts) => parts.iter().any(|part| self.has_floats(part)),
+            TypeKind::Table(_, inner) | TypeKind::Array(inner, _) | TypeKind::Ref { inner, .. } => {
+                self.has_floats(inner)
             }
-            TypeKind::Array(element, length) => {
-                let element = self.tangent(element)?;
-                let set = Set {
-                    kind: SetKind::Fin(length.clone()),
-                    span: ty.span,
-                };
-                let (inner, element) = self.axes(&element)?;
-                Some(self.table([vec![set], inner].concat(), element))
-            }
-            TypeKind::Ref { inner, .. } => self.tangent(inner),
             TypeKind::Set(_) | TypeKind::Extent(_) | TypeKind::Function(..) | TypeKind::Infer => {
-                None
+                false
             }
         }
     }
 
-    /// Whether a type is that of its derivatives.
-    fn is_smooth(&self, ty: &Type) -> bool {
+    /// The type of values as results have them: behind no reference, with tables for arrays.
+    fn owned(&self, ty: &Type) -> Type {
         match &ty.kind {
+            TypeKind::Ref { inner, .. } => self.owned(inner),
             TypeKind::Tuple(parts) => {
-                !parts.is_empty() && parts.iter().all(|part| self.is_smooth(part))
+                let parts = parts.iter().map(|part| self.owned(part)).collect();
+                self.ty(TypeKind::Tuple(parts))
             }
-            TypeKind::Array(..) | TypeKind::Ref { .. } => false,
+            TypeKind::Array(element, length) => {
+                let set = Set {
+                    kind: SetKind::Fin(length.clone()),
+                    span: ty.span,
+                };
+                let element = self.owned(element);
+                match self.axes(&element) {
+                    Some((inner, element)) => self.table([vec![set], inner].concat(), element),
+                    None => ty.clone(),
+                }
+            }
             TypeKind::Scalar(_)
             | TypeKind::Path(_)
             | TypeKind::Table(..)
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
             | TypeKind::Function(..)
-            | TypeKind::Infer => self.tangent(ty).is_some(),
+            | TypeKind::Infer => ty.clone(),
         }
+    }
+
+    /// The type of a parameter's derivatives, if it has any.
+    fn tangent(&self, ty: &Type) -> Option<Type> {
+        self.has_floats(ty).then(|| self.owned(ty))
+    }
+
+    /// The types of the derivatives of a result: of the parts of a tuple that have any, or of all of it.
+    fn tangents(&self, value: &Type) -> Option<Vec<Type>> {
+        let parts: Vec<_> = match &value.kind {
+            TypeKind::Tuple(parts) => parts.iter().filter_map(|part| self.tangent(part)).collect(),
+            TypeKind::Path(path) => match (self.generic(path), self.definition(path)) {
+                (None, Some(TypeDefKind::Alias(inner))) => return self.tangents(inner),
+                _ => self.tangent(value).into_iter().collect(),
+            },
+            _ => self.tangent(value).into_iter().collect(),
+        };
+        (!parts.is_empty()).then_some(parts)
     }
 
     /// A scalar with a derivative.
@@ -336,7 +356,10 @@ impl Rules<'_> {
 
     /// The parameters with respect to which derivatives are taken, and the types of these.
     fn wrt(&self) -> Option<Vec<(usize, Type)>> {
-        let every = |param: &Param| !param.constant && self.tangent(&param.ty).is_some();
+        let every = |param: &Param| {
+            let fixed = matches!(param.ty.kind, TypeKind::Ref { mutable: true, .. });
+            !param.constant && !fixed && self.has_floats(&param.ty)
+        };
         let tangent = |at: usize| Some((at, self.tangent(&self.signature.params[at].ty)?));
         self.chosen(every)?.into_iter().map(tangent).collect()
     }
@@ -355,13 +378,7 @@ impl Rules<'_> {
     }
 
     fn add_cotangents(&mut self, value: &Type) -> Option<()> {
-        let parts = match &value.kind {
-            TypeKind::Tuple(parts) => parts.iter().filter_map(|part| self.tangent(part)).collect(),
-            _ => vec![self.tangent(value)?],
-        };
-        if parts.is_empty() {
-            return None;
-        }
+        let parts = self.tangents(value)?;
         let one = parts.len() == 1;
         for (at, part) in parts.into_iter().enumerate() {
             let name = if one {
@@ -415,20 +432,20 @@ impl Rules<'_> {
 
     // ---- Jacobians ----
 
-    fn jacobian(&self, of: &Type, with: &Type) -> Option<Type> {
-        let each = |parts: &[Type], one: &dyn Fn(&Type) -> Option<Type>| {
-            let parts = parts.iter().map(one).collect::<Option<Vec<_>>>()?;
-            Some(self.ty(TypeKind::Tuple(parts)))
+    /// For every part of the result a table for every parameter.
+    fn jacobian(&self, rows: &[Type]) -> Option<Type> {
+        let columns = self.wrt()?;
+        let cell = |row: &Type, column: &Type| {
+            let (to, element) = self.axes(row)?;
+            let (from, _) = self.axes(column)?;
+            Some(self.table([to, from].concat(), element))
         };
-        match (&of.kind, &with.kind) {
-            (TypeKind::Tuple(parts), _) => each(parts, &|part| self.jacobian(part, with)),
-            (_, TypeKind::Tuple(parts)) => each(parts, &|part| self.jacobian(of, part)),
-            _ => {
-                let (rows, element) = self.axes(of)?;
-                let (columns, _) = self.axes(with)?;
-                Some(self.table([rows, columns].concat(), element))
-            }
-        }
+        let row = |row| {
+            let cells = columns.iter().map(|(_, column)| cell(row, column));
+            Some(self.tuple(cells.collect::<Option<_>>()?))
+        };
+        let rows = rows.iter().map(row).collect::<Option<_>>()?;
+        Some(self.tuple(rows))
     }
 
     // ---- vmap ----
@@ -445,7 +462,7 @@ impl Rules<'_> {
             kind: SetKind::Path(name.clone().into()),
             span: self.span,
         };
-        for at in self.chosen(|param| self.mapped(&param.ty, &axis).is_some())? {
+        for at in self.chosen(|param| !matches!(param.ty.kind, TypeKind::Extent(_)))? {
             let ty = self.mapped(&self.signature.params[at].ty, &axis)?;
             // A scalar has become a table, which is passed by reference.
             let passed = &self.signature.params[at].ty.kind;
