@@ -205,9 +205,12 @@ pub fn underscore(span: Span) -> Diagnostic {
     Diagnostic::new(span, "`_` stands only for an index set or a type")
 }
 
-/// An attribute that the loop does not have.
-pub fn loop_attribute(span: Span, name: &str, of: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("`#[{name}]` does not apply to a `{of}`"))
+/// A loop that is to be checkpointed and has no states.
+pub fn checkpoint_without_state(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "`#[checkpoint]` says nothing here: no iteration of this loop needs what another one left",
+    )
 }
 
 /// An extent that nothing determines.

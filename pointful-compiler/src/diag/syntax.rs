@@ -192,8 +192,10 @@ pub fn unknown_attribute(span: Span, name: &str, place: &str) -> Diagnostic {
         format!("the attribute `{name}` has no meaning before {place}"),
     );
     match place {
-        "a loop" => diagnostic
-            .help("`#[checkpoint(every = k)]` and, before `while`, `#[bound(n)]` have one"),
+        "a `for`" => diagnostic.help("`#[checkpoint]` and `#[checkpoint(every = 8)]` have one"),
+        "a `while`" if name == "checkpoint" => diagnostic
+            .help("a `for` over `0..n`, whose length is known when it begins, may have one"),
+        "a `while`" => diagnostic.help("`#[bound(n)]` has one"),
         _ => diagnostic,
     }
 }
@@ -201,6 +203,19 @@ pub fn unknown_attribute(span: Span, name: &str, place: &str) -> Diagnostic {
 /// A loop attribute written in another way than it must be.
 pub fn attribute_form(span: Span, form: &str) -> Diagnostic {
     Diagnostic::new(span, format!("this attribute is written `{form}`"))
+}
+
+/// `#[checkpoint]` written in another way than it must be.
+pub fn checkpoint_form(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "this attribute is written `#[checkpoint]`, `#[checkpoint(every = 8)]` or `#[checkpoint(levels = 2)]`",
+    )
+}
+
+/// A number in `#[checkpoint]` that is not one.
+pub fn checkpoint_number(span: Span, key: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{key}` is a positive integer, written out"))
 }
 
 /// An item that `#[pointful]` cannot stand on.

@@ -87,3 +87,63 @@ pub fn shape_inside(span: Span) -> Diagnostic {
     )
     .help("pass the length as a parameter")
 }
+
+/// A function with more than one derivative of its own.
+pub fn two_rules(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "a function has one derivative of its own, `vjp` or `jvp`",
+    )
+    .help("a `jvp` serves reverse derivatives too")
+}
+
+/// A derivative of its own for a function that changes its arguments.
+pub fn rule_of_exclusive(span: Span, param: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!(
+            "a function that changes its parameter `{param}` cannot have a derivative of its own"
+        ),
+    )
+    .help("take it by value and give the changed one as a result")
+}
+
+/// A derivative of its own for a function whose result has none.
+pub fn rule_without_result(span: Span, of: &str, result: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{of}` gives {result}, which has no derivative"),
+    )
+}
+
+/// A rule that takes or gives something else than it must.
+pub fn rule_signature(span: Span, option: &str, name: &str, of: &str, wanted: &str) -> Diagnostic {
+    let (seeds, given) = match option {
+        "vjp" => (
+            "the cotangent of its result",
+            "a cotangent for each parameter that has one",
+        ),
+        _ => (
+            "a tangent for each parameter that has one",
+            "the tangent of its result",
+        ),
+    };
+    Diagnostic::new(
+        span,
+        format!("`{name}` has not the signature of the `{option}` of `{of}`: `{wanted}`"),
+    )
+    .help(format!(
+        "it takes the parameters of `{of}`, then {seeds}, and gives {given}"
+    ))
+}
+
+/// A rule that gives tables of other lengths.
+pub fn rule_shape(span: Span, of: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!(
+            "what this gives as the derivative of `{of}` is not known to be of the same lengths"
+        ),
+    )
+    .help("let its types name the same index sets")
+}

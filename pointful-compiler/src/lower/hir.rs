@@ -9,7 +9,7 @@ use proc_macro2::Span;
 use super::solve::Solver;
 use super::types::{Set, Ty};
 use super::words::{Method, Word};
-use crate::ir::{Monoid, SpanId};
+use crate::ir::{Checkpoint, Mode, Monoid, SpanId};
 use crate::syntax::tree::{self, BinaryOp, UnaryOp};
 
 /// A variable of one function.
@@ -72,12 +72,25 @@ pub(super) struct Function<'a> {
     pub(super) result: Ty,
     /// Its body.
     pub(super) body: Block,
+    /// Its author's own derivative.
+    pub(super) rule: Option<Rule>,
     /// Its variables.
     pub(super) locals: Vec<Local>,
     /// The constants it names, those of callees not included.
     pub(super) constants: Vec<Constant>,
     /// What type variables became.
     pub(super) solver: Solver,
+}
+
+/// `#[pointful(vjp = g)]`, `#[pointful(jvp = g)]`
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    /// Which way it runs.
+    pub(super) mode: Mode,
+    /// What computes it.
+    pub(super) function: Expr,
+    /// The parameters that are differentiated, by position.
+    pub(super) wrt: Vec<usize>,
 }
 
 /// What a call gives to the generics of the function called.
@@ -210,6 +223,8 @@ pub(super) struct For {
     pub(super) place: SpanId,
     /// From the last to the first.
     pub(super) reverse: bool,
+    /// What a derivative keeps of it, and where that is written.
+    pub(super) checkpoint: Option<(Checkpoint, SpanId)>,
     /// How many to leave out in front, in the order of the set.
     pub(super) skip_front: Vec<Expr>,
     /// How many to leave out at the end, in the order of the set.

@@ -7,11 +7,11 @@ use syn::visit::Visit;
 
 use super::{Lowered, lower};
 use crate::diag::Diagnostic;
-use crate::syntax::parse::{parse_function, parse_index_set, parse_type};
+use crate::syntax::parse::{parse_function, parse_index_set, parse_options, parse_type};
 use crate::syntax::tree::{Callee, Function, Linked, TypeDef, path_key};
 
 /// Lowers the last function of a source text. The functions in front of it are what it may call, each only those before it;
-/// structs and enums that derive are index sets, other structs and aliases are those of the language.
+/// structs and enums that derive are index sets, other structs and aliases are those of the language. `#[pointful(…)]` gives a function its options.
 pub fn lower_source(source: &str) -> Result<Lowered, Vec<Diagnostic>> {
     lower(&link(source)?)
 }
@@ -24,7 +24,12 @@ pub fn link(source: &str) -> Result<Linked, Vec<Diagnostic>> {
     for item in &file.items {
         let (name, kind) = match item {
             syn::Item::Fn(item) => {
-                functions.push(parse_function(item)?);
+                let mut function = parse_function(item)?;
+                let marked = item.attrs.iter().find(|a| a.path().is_ident("pointful"));
+                if let Some(syn::Meta::List(list)) = marked.map(|a| &a.meta) {
+                    function.options = parse_options(list.tokens.clone())?;
+                }
+                functions.push(function);
                 continue;
             }
             syn::Item::Struct(syn::ItemStruct { attrs, ident, .. })

@@ -7,8 +7,8 @@
 use crate::ir::Scalar;
 use crate::syntax::parse::TRANSFORMS;
 use crate::syntax::tree::{
-    Block, Expr, ExprKind, Function, GenericKind, Iter, LoopAttr, Pattern, Set, SetKind, Stmt,
-    Transform, Transformed, Type, TypeDefKind, TypeKind, path_key,
+    Block, Expr, ExprKind, Function, GenericKind, Iter, LoopAttr, LoopAttrKind, Pattern, Set,
+    SetKind, Stmt, Transform, Transformed, Type, TypeDefKind, TypeKind, path_key,
 };
 
 /// The functions that are words of the language.
@@ -320,10 +320,12 @@ impl Names {
     }
 
     fn attributes(&mut self, attrs: &[LoopAttr]) {
-        attrs
-            .iter()
-            .filter_map(|attr| attr.value.as_ref())
-            .for_each(|value| self.expr(value));
+        for attr in attrs {
+            match &attr.kind {
+                LoopAttrKind::Bound(value) => self.expr(value),
+                LoopAttrKind::Checkpoint(_) => {}
+            }
+        }
     }
 
     fn iter(&mut self, iter: &Iter) {

@@ -342,13 +342,26 @@ pub enum Iter {
     Skip(Box<Iter>, Box<Expr>, Span),
 }
 
-/// `#[checkpoint(every = k)]`, `#[bound(n)]` before a loop.
+/// An attribute before a loop.
 #[derive(Clone, Debug)]
 pub struct LoopAttr {
     /// Its name.
     pub name: Ident,
-    /// Its value: `k`, `n`.
-    pub value: Option<Expr>,
+    /// What it says.
+    pub kind: LoopAttrKind,
+}
+
+/// What an attribute before a loop says.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there are few of them, each held for a moment"
+)]
+pub enum LoopAttrKind {
+    /// `#[bound(n)]`
+    Bound(Expr),
+    /// `#[checkpoint]`, `#[checkpoint(every = 8)]`, `#[checkpoint(levels = 2)]`
+    Checkpoint(crate::ir::Checkpoint),
 }
 
 /// `grad!(f, wrt = x)`

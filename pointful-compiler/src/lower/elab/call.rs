@@ -101,7 +101,7 @@ impl<'a> Elab<'a> {
         for (param, arg) in code.params.iter().zip(args) {
             self.frame.env[param.0 as usize] = Some(arg);
         }
-        let result = self.block(&code.body);
+        let result = self.function_body(code, span);
         let inner = std::mem::replace(&mut self.frame, outer);
         result.map(|val| (val, inner))
     }

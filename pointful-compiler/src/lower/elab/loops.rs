@@ -10,7 +10,7 @@ use super::value::{Functions, Part, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
-use crate::ir::{Elem, Extent, Lit, Monoid, Scalar, SpanId, Type, ValueId};
+use crate::ir::{Checkpoint, Elem, Extent, Lit, Monoid, Scalar, SpanId, Type, ValueId};
 use crate::lower::effects::{Effects, Path};
 use crate::lower::hir::{Block, Expr, For, LocalId, Over, Pattern};
 use crate::lower::types::{Set, Ty};
@@ -41,6 +41,13 @@ impl Source {
             Source::Ints { extent, .. } | Source::Members { extent, .. } => vec![*extent],
         }
     }
+}
+
+/// How iterations that need each other follow, and what a derivative keeps of the outermost loop of them.
+#[derive(Clone, Copy)]
+struct Order {
+    reverse: bool,
+    checkpoint: Option<Checkpoint>,
 }
 
 /// One iteration: given the index of each axis, what it gives.
@@ -76,6 +83,16 @@ impl<'a> Elab<'a> {
             states.into_iter().map(|(path, _)| path).partition(|path| {
                 !members.is_empty() && effects.owned(path, &self.members_of(path, &members))
             });
+        if let Some((_, place)) = f.checkpoint
+            && states.is_empty()
+        {
+            let place = self.at(place);
+            return self.fail(say::checkpoint_without_state(place));
+        }
+        let order = Order {
+            reverse: f.reverse,
+            checkpoint: f.checkpoint.map(|(checkpoint, _)| checkpoint),
+        };
         for (path, _) in &added {
             let base = self.read(path, span)?;
             let accum = self.accum_from(Monoid::Add, &base, span)?;
@@ -95,28 +112,21 @@ impl<'a> Elab<'a> {
         let mut shape = None;
         let axes = source.axes();
         let mut indices = Vec::new();
-        let mut tables = self.nest(
-            &axes,
-            f.reverse,
-            &states,
-            &mut indices,
-            span,
-            &mut |s, at| {
-                for (path, outer) in parts.iter().zip(&whole) {
-                    let part = Part {
-                        val: s.select(&outer.val, at, span)?,
-                        axes: outer.axes + at.len(),
-                        members: [outer.members.as_slice(), &members].concat(),
-                    };
-                    s.write(path, Val::Part(Rc::new(part)), span)?;
-                }
-                let val = s.iteration(f, &source, at, span)?;
-                let mut leaves = s.leaves(&val, span)?;
-                leaves.extend(s.state_leaves(&parts, span)?);
-                shape = Some(val);
-                Ok(leaves)
-            },
-        )?;
+        let mut tables = self.nest(&axes, order, &states, &mut indices, span, &mut |s, at| {
+            for (path, outer) in parts.iter().zip(&whole) {
+                let part = Part {
+                    val: s.select(&outer.val, at, span)?,
+                    axes: outer.axes + at.len(),
+                    members: [outer.members.as_slice(), &members].concat(),
+                };
+                s.write(path, Val::Part(Rc::new(part)), span)?;
+            }
+            let val = s.iteration(f, &source, at, span)?;
+            let mut leaves = s.leaves(&val, span)?;
+            leaves.extend(s.state_leaves(&parts, span)?);
+            shape = Some(val);
+            Ok(leaves)
+        })?;
         // What the iterations made of their parts comes last.
         for (path, mut outer) in parts.iter().zip(whole).rev() {
             let count = self.leaves(&outer.val, span)?.len();
@@ -166,7 +176,7 @@ impl<'a> Elab<'a> {
     fn nest(
         &mut self,
         axes: &[Extent],
-        reverse: bool,
+        order: Order,
         states: &[Path],
         indices: &mut Vec<ValueId>,
         span: SpanId,
@@ -192,7 +202,11 @@ impl<'a> Elab<'a> {
         self.begin(&params);
         self.set_states(states, &params[1..], span)?;
         indices.push(index);
-        let collected = self.nest(rest, reverse, states, indices, span, body)?;
+        let inner = Order {
+            checkpoint: None,
+            ..order
+        };
+        let collected = self.nest(rest, inner, states, indices, span, body)?;
         indices.pop();
         let next = self.state_leaves(states, span)?;
         self.same_types(&init, &next, span)?;
@@ -213,9 +227,9 @@ impl<'a> Elab<'a> {
             .collect();
         results.extend(&tables);
         let op = PointOp::Loop {
-            checkpoint: None,
             extent: *extent,
-            reverse,
+            reverse: order.reverse,
+            checkpoint: order.checkpoint,
             init,
             body: block,
         };

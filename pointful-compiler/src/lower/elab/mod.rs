@@ -15,6 +15,7 @@ mod method;
 mod op;
 mod place;
 mod result;
+mod rule;
 mod sizes;
 mod transform;
 mod value;
@@ -78,6 +79,8 @@ struct Elab<'a> {
     unions: BTreeMap<(Vec<Extent>, Vec<Extent>), Extent>,
     /// How many operators of `reduce` and `scan` are around; nothing is accumulated in them.
     operators: usize,
+    /// How many derivatives are around.
+    derivatives: usize,
     /// Integer literals.
     literals: BTreeMap<ValueId, i128>,
 }
@@ -110,6 +113,7 @@ pub(super) fn program(shared: Shared<'_>) -> Result<Lowered, Vec<Diagnostic>> {
         flat: BTreeMap::new(),
         unions: BTreeMap::new(),
         operators: 0,
+        derivatives: 0,
         literals: BTreeMap::new(),
     };
     let constants = elab.root();

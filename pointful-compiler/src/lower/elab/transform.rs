@@ -11,6 +11,13 @@ use crate::lower::hir::{self, Derivative};
 use crate::lower::types::Ty;
 use crate::ops::Prim;
 
+/// Arguments, the parameters that stand for their floats, and what these are outside.
+pub(super) struct Inside<'a> {
+    pub(super) args: Vec<Val<'a>>,
+    pub(super) params: Vec<ValueId>,
+    pub(super) points: Vec<ValueId>,
+}
+
 impl<'a> Elab<'a> {
     pub(super) fn transform(&mut self, code: &'a hir::Transform, span: SpanId) -> Run<Val<'a>> {
         let of = self.eval(&code.of)?;
@@ -18,17 +25,21 @@ impl<'a> Elab<'a> {
             Derivative::Map(set) => Some(self.space(set, span)?),
             _ => None,
         };
-        // Which parts of a tuple have tangents; everything else is one.
-        let parts = match self.ty(&code.result) {
-            Ty::Tuple(parts) => Some(parts.iter().map(|part| self.has_floats(part)).collect()),
-            _ => None,
-        };
+        let parts = self.differentiable_parts(&code.result);
         Ok(Val::Transformed(Rc::new(Transformed {
             code,
             of,
             space,
             parts,
         })))
+    }
+
+    /// Which parts of a tuple have derivatives; everything else is one.
+    pub(super) fn differentiable_parts(&self, result: &Ty) -> Option<Vec<bool>> {
+        match self.ty(result) {
+            Ty::Tuple(parts) => Some(parts.iter().map(|part| self.has_floats(part)).collect()),
+            _ => None,
+        }
     }
 
     fn has_floats(&self, ty: &Ty) -> bool {
@@ -128,13 +139,7 @@ impl<'a> Elab<'a> {
 
     /// The parts of a result that have derivatives.
     fn parts(&self, f: &Transformed<'a>, result: Val<'a>) -> Vec<Val<'a>> {
-        match (&f.parts, result) {
-            (Some(has), Val::Tuple(parts)) => {
-                let kept = parts.into_iter().zip(has).filter(|(_, has)| **has);
-                kept.map(|(part, _)| part).collect()
-            }
-            (_, whole) => vec![whole],
-        }
+        kept(f.parts.as_deref(), result)
     }
 
     /// Runs the function inside a derivative. Gives its result and, for cotangents, one value for each parameter that is differentiated;
@@ -147,23 +152,15 @@ impl<'a> Elab<'a> {
         span: SpanId,
         seeds: impl FnOnce(&mut Self, &[ValueId]) -> Run<Vec<ValueId>>,
     ) -> Run<(Val<'a>, Vec<Val<'a>>)> {
-        let mut inner = args.to_vec();
-        let (mut params, mut points) = (Vec::new(), Vec::new());
-        for &k in &f.code.wrt {
-            let mut leaves = self.leaves(&args[k], span)?;
-            for leaf in &mut leaves {
-                if self.program.elem(*leaf).is_float() {
-                    let ty = self.program.ty(*leaf).clone();
-                    let param = self.program.value(ty, span);
-                    params.push(param);
-                    points.push(*leaf);
-                    *leaf = param;
-                }
-            }
-            inner[k] = self.rebuild(&args[k], &mut leaves.into_iter());
-        }
+        let Inside {
+            args: inner,
+            params,
+            points,
+        } = self.inside(args, &f.code.wrt, span)?;
         self.begin(&params);
+        self.derivatives += 1;
         let result = self.apply(&f.of, inner, span)?;
+        self.derivatives -= 1;
         let leaves = self.leaves(&result, span)?;
         let body = self.end(leaves.clone(), say::shape_inside, span)?;
         let floats = self.program.floats(&leaves);
@@ -193,17 +190,54 @@ impl<'a> Elab<'a> {
             Mode::Tangent => vec![value.clone()],
         };
         for shape in shapes {
-            let mut leaves = self.leaves(&shape, span)?;
-            for leaf in &mut leaves {
-                if self.program.elem(*leaf).is_float()
-                    && let Some(derivative) = derivatives.next()
-                {
-                    *leaf = derivative;
-                }
-            }
-            parts.push(self.rebuild(&shape, &mut leaves.into_iter()));
+            parts.push(self.with_floats(&shape, &mut derivatives, span)?);
         }
         Ok((value, parts))
+    }
+
+    /// Arguments as a block sees them that has the floats of some of them as parameters.
+    pub(super) fn inside(
+        &mut self,
+        args: &[Val<'a>],
+        wrt: &[usize],
+        span: SpanId,
+    ) -> Run<Inside<'a>> {
+        let mut inside = Inside {
+            args: args.to_vec(),
+            params: Vec::new(),
+            points: Vec::new(),
+        };
+        for &k in wrt {
+            let leaves = self.leaves(&args[k], span)?;
+            let points = self.program.floats(&leaves);
+            let first = inside.params.len();
+            for &point in &points {
+                let ty = self.program.ty(point).clone();
+                inside.params.push(self.program.value(ty, span));
+            }
+            let mut params = inside.params[first..].iter().copied();
+            inside.args[k] = self.with_floats(&args[k], &mut params, span)?;
+            inside.points.extend(points);
+        }
+        Ok(inside)
+    }
+
+    /// A value with others for its floats, in order. What is no float stays what it is.
+    pub(super) fn with_floats(
+        &mut self,
+        val: &Val<'a>,
+        floats: &mut impl Iterator<Item = ValueId>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let mut leaves = self.leaves(val, span)?;
+        for leaf in &mut leaves {
+            if self.program.elem(*leaf).is_float()
+                && let Some(float) = floats.next()
+            {
+                *leaf = float;
+            }
+        }
+        Ok(self.rebuild(val, &mut leaves.into_iter()))
     }
 
     // ---- Jacobians
@@ -364,6 +398,17 @@ impl<'a> Elab<'a> {
             stopped.push(tables[0]);
         }
         Ok(self.rebuild(val, &mut stopped.into_iter()))
+    }
+}
+
+/// The parts of a tuple of which this is said; everything else is one part.
+pub(super) fn kept<'a>(which: Option<&[bool]>, val: Val<'a>) -> Vec<Val<'a>> {
+    match (which, val) {
+        (Some(which), Val::Tuple(parts)) => {
+            let kept = parts.into_iter().zip(which).filter(|(_, kept)| **kept);
+            kept.map(|(part, _)| part).collect()
+        }
+        (_, whole) => vec![whole],
     }
 }
 

@@ -316,7 +316,7 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// A bare generic takes the whole index set of its argument.
-    fn whole_set(&mut self, want: &Ty, found: &Ty) {
+    pub(super) fn whole_set(&mut self, want: &Ty, found: &Ty) {
         let ((declared, _), (groups, _)) = (self.split(want), self.split(found));
         if let [set] = declared.as_slice()
             && let var @ Set::Var(_) = self.solver.set(set)

@@ -9,7 +9,7 @@ use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over, Pattern, Value, irre
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty, enum_len};
 use crate::syntax::tree::path_key;
-use crate::syntax::tree::{self, Iter, LoopAttr};
+use crate::syntax::tree::{self, Iter, LoopAttr, LoopAttrKind};
 
 /// What a `for` runs over, as far as inference has gone.
 struct Source {
@@ -31,15 +31,10 @@ impl<'a> Infer<'_, 'a> {
         want: Option<&Ty>,
         span: Span,
     ) -> Expr {
-        for attr in attrs {
-            if attr.name != "checkpoint" {
-                self.report(say::loop_attribute(
-                    attr.name.span(),
-                    &attr.name.to_string(),
-                    "for",
-                ));
-            }
-        }
+        let checkpoint = attrs.iter().find_map(|attr| match attr.kind {
+            LoopAttrKind::Checkpoint(checkpoint) => Some((checkpoint, self.span(attr.name.span()))),
+            LoopAttrKind::Bound(_) => None,
+        });
         let source = self.source(iter);
         let hint = match want.map(|w| self.solver.shallow(w)) {
             Some(Ty::Table(groups, elem)) if groups.len() == 1 => Some(*elem),
@@ -62,6 +57,7 @@ impl<'a> Infer<'_, 'a> {
             over: source.over,
             set: source.set,
             reverse: source.reverse,
+            checkpoint,
             skip_front: source.skip_front,
             skip_back: source.skip_back,
             body,
@@ -265,20 +261,15 @@ impl<'a> Infer<'_, 'a> {
     ) -> Expr {
         let mut bound = None;
         for attr in attrs {
-            match (&attr.value, attr.name == "bound") {
-                (Some(value), true) => {
+            match &attr.kind {
+                LoopAttrKind::Bound(value) => {
                     let most = self.expr(value, Some(&Ty::USIZE));
                     self.expect(&Ty::USIZE, &most.ty, value.span, || {
                         "`bound` is a number of iterations".into()
                     });
                     bound = Some(Box::new(most));
                 }
-                _ if attr.name == "checkpoint" => {}
-                _ => self.report(say::loop_attribute(
-                    attr.name.span(),
-                    &attr.name.to_string(),
-                    "while",
-                )),
+                LoopAttrKind::Checkpoint(_) => {}
             }
         }
         let cond = self.condition(cond);

@@ -12,6 +12,7 @@ mod loops;
 mod method;
 mod ops;
 mod pattern;
+mod rule;
 mod signature;
 mod transform;
 
@@ -89,6 +90,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
     }
     let result = infer.written(&tree.result, SetKind::DynResult);
     let body = infer.body(&tree.body, &result);
+    let rule = infer.rule(&params, &result);
     infer.finish();
     Function {
         tree,
@@ -96,6 +98,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         params,
         result,
         body,
+        rule,
         locals: infer.locals,
         constants: infer.constants,
         solver: infer.solver,

@@ -49,14 +49,10 @@ impl<'a> Infer<'_, 'a> {
             (None, Some(position)) => {
                 let expr = self.function_value(position, at);
                 let tree = self.shared.done[position].tree;
-                let names = tree.params.iter().map(|param| {
-                    let fixed = match &param.ty.kind {
-                        TypeKind::Ref { mutable: true, .. } => Some("it is behind `&mut`"),
-                        _ if param.constant => Some("it is marked `#[constant]`"),
-                        _ => None,
-                    };
-                    (Some(param.name.to_string()), fixed)
-                });
+                let names = tree
+                    .params
+                    .iter()
+                    .map(|param| (Some(param.name.to_string()), fixed(param)));
                 (expr, Some(names.collect::<Vec<_>>()))
             }
             (Some(local), _) => {
@@ -207,7 +203,7 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// Whether there is anything in a value that has a derivative.
-    fn has_floats(&self, ty: &Ty) -> bool {
+    pub(super) fn has_floats(&self, ty: &Ty) -> bool {
         match self.solver.shallow(ty) {
             Ty::Table(_, elem) => self.has_floats(&elem),
             Ty::Tuple(parts) | Ty::Struct(_, parts) => {
@@ -219,7 +215,7 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// The parts of a result that have derivatives: the parts of a tuple, or the result itself.
-    fn float_parts(&self, result: &Ty) -> Vec<Ty> {
+    pub(super) fn float_parts(&self, result: &Ty) -> Vec<Ty> {
         let parts = match self.solver.shallow(result) {
             Ty::Tuple(parts) => parts,
             other => vec![other],
@@ -402,6 +398,15 @@ impl<'a> Infer<'_, 'a> {
     }
 }
 
+/// Why a parameter has no derivative whatever its type.
+pub(super) fn fixed(param: &tree::Param) -> Option<&'static str> {
+    match &param.ty.kind {
+        TypeKind::Ref { mutable: true, .. } => Some("it is behind `&mut`"),
+        _ if param.constant => Some("it is marked `#[constant]`"),
+        _ => None,
+    }
+}
+
 /// A tangent or cotangent among parameters.
 fn seed(ty: Ty) -> Param {
     Param {
@@ -411,7 +416,7 @@ fn seed(ty: Ty) -> Param {
     }
 }
 
-fn one_or_tuple(mut types: Vec<Ty>) -> Ty {
+pub(super) fn one_or_tuple(mut types: Vec<Ty>) -> Ty {
     if types.len() == 1 {
         types.remove(0)
     } else {

@@ -1,5 +1,6 @@
 //! Tests of inference and lowering, on source text.
 
+mod derivative;
 mod meaning;
 mod reject;
 mod robust;

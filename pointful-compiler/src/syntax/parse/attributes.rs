@@ -8,7 +8,8 @@ use syn::{Token, parse::Parser as _};
 
 use super::Parser;
 use crate::diag::{Diagnostic, syntax as diag};
-use crate::syntax::tree::LoopAttr;
+use crate::ir::Checkpoint;
+use crate::syntax::tree::{LoopAttr, LoopAttrKind};
 
 /// The options of `#[pointful(…)]` by name.
 pub type FunctionOptions = Vec<(Ident, Option<syn::Path>)>;
@@ -68,7 +69,7 @@ pub fn parse_options(tokens: TokenStream) -> Result<FunctionOptions, Vec<Diagnos
 }
 
 impl Parser {
-    /// `#[checkpoint(every = k)]`, `#[bound(n)]` before a loop; `#[allow]` and its like say nothing to this compiler.
+    /// `#[checkpoint]` and, before a `while`, `#[bound(n)]`; `#[allow]` and its like say nothing to this compiler.
     pub(super) fn loop_attributes(
         &mut self,
         attrs: &[syn::Attribute],
@@ -80,31 +81,29 @@ impl Parser {
                 self.error(diag::unknown_attribute(
                     attr.span(),
                     &tokens_text(attr.path()),
-                    "a loop",
+                    if is_while { "a `while`" } else { "a `for`" },
                 ));
                 continue;
             };
-            let value = match name.to_string().as_str() {
+            let kind = match name.to_string().as_str() {
                 word if is_lint(word) => continue,
-                "checkpoint" => match attr.parse_args::<OptionSyntax>() {
-                    Ok(OptionSyntax::Value(key, value)) if key == "every" => *value,
-                    _ => {
-                        self.error(diag::attribute_form(
-                            attr.span(),
-                            "#[checkpoint(every = k)]",
-                        ));
+                "checkpoint" if !is_while => match checkpoint(attr) {
+                    Ok(checkpoint) => LoopAttrKind::Checkpoint(checkpoint),
+                    Err(error) => {
+                        self.error(error);
                         continue;
                     }
                 },
                 "bound" if is_while => match attr.parse_args::<syn::Expr>() {
-                    Ok(value) => value,
+                    Ok(value) => LoopAttrKind::Bound(self.expr(&value)),
                     Err(_) => {
                         self.error(diag::attribute_form(attr.span(), "#[bound(n)]"));
                         continue;
                     }
                 },
                 word => {
-                    self.error(diag::unknown_attribute(attr.span(), word, "a loop"));
+                    let before = if is_while { "a `while`" } else { "a `for`" };
+                    self.error(diag::unknown_attribute(attr.span(), word, before));
                     continue;
                 }
             };
@@ -112,13 +111,39 @@ impl Parser {
                 self.error(diag::repeated(attr.span(), &name.to_string()));
                 continue;
             }
-            let value = Some(self.expr(&value));
             found.push(LoopAttr {
                 name: name.clone(),
-                value,
+                kind,
             });
         }
         found
+    }
+}
+
+/// What `#[checkpoint]` says. Its numbers decide what the program is, so they are written out.
+fn checkpoint(attr: &syn::Attribute) -> Result<Checkpoint, Diagnostic> {
+    if matches!(attr.meta, syn::Meta::Path(_)) {
+        return Ok(Checkpoint::Log);
+    }
+    let form = || diag::checkpoint_form(attr.span());
+    let Ok(OptionSyntax::Value(key, value)) = attr.parse_args::<OptionSyntax>() else {
+        return Err(form());
+    };
+    let kind = match key.to_string().as_str() {
+        "every" => Checkpoint::Every,
+        "levels" => Checkpoint::Levels,
+        _ => return Err(form()),
+    };
+    let number = match &*value {
+        syn::Expr::Lit(syn::ExprLit {
+            lit: syn::Lit::Int(number),
+            ..
+        }) => number.base10_parse::<u64>().ok(),
+        _ => None,
+    };
+    match number {
+        Some(number) if number > 0 => Ok(kind(number)),
+        _ => Err(diag::checkpoint_number(value.span(), &key.to_string())),
     }
 }
 
