@@ -104,15 +104,57 @@ fn values(source: &str, params: &[f64]) -> Vec<f64> {
 #[test]
 fn primitives() {
     let smooth = [
-        "x.sin()", "x.cos()", "x.tan()", "x.asin()", "x.acos()", "x.atan()", "x.sinh()", "x.cosh()",
-        "x.tanh()", "x.asinh()", "(x + 2.5).acosh()", "x.atanh()", "x.exp()", "x.exp2()", "x.exp_m1()",
-        "(x + 2.0).ln()", "(x + 2.0).log2()", "(x + 2.0).log10()", "(x + 0.5).abs().ln_1p()",
-        "(x + 2.0).sqrt()", "(x + 2.0).cbrt()", "x.powi(3)", "x.powi(2)", "x.powi(1)", "x.powi(0)",
-        "(x + 2.0).powi(-2)", "(x + 2.0).powf(y)", "x.abs()", "x.signum() * x", "x.floor() + x",
-        "x.ceil() * y", "x.round() + y", "x.trunc() - y", "x.fract()", "x.recip()", "x.to_degrees()",
-        "x.to_radians()", "x.hypot(y)", "x.atan2(y)", "x.mul_add(y, x)", "x.copysign(y)", "x.max(y)",
-        "x.min(y)", "x % (y + 3.0)", "x.rem_euclid(y + 3.0)", "x / (y + 3.0)", "x - y * x", "-x * y",
-        "x.clamp(-0.5, 0.5)", "if x > y { x * x } else { y.sin() }", "x * stop_gradient(y)",
+        "x.sin()",
+        "x.cos()",
+        "x.tan()",
+        "x.asin()",
+        "x.acos()",
+        "x.atan()",
+        "x.sinh()",
+        "x.cosh()",
+        "x.tanh()",
+        "x.asinh()",
+        "(x + 2.5).acosh()",
+        "x.atanh()",
+        "x.exp()",
+        "x.exp2()",
+        "x.exp_m1()",
+        "(x + 2.0).ln()",
+        "(x + 2.0).log2()",
+        "(x + 2.0).log10()",
+        "(x + 0.5).abs().ln_1p()",
+        "(x + 2.0).sqrt()",
+        "(x + 2.0).cbrt()",
+        "x.powi(3)",
+        "x.powi(2)",
+        "x.powi(1)",
+        "x.powi(0)",
+        "(x + 2.0).powi(-2)",
+        "(x + 2.0).powf(y)",
+        "x.abs()",
+        "x.signum() * x",
+        "x.floor() + x",
+        "x.ceil() * y",
+        "x.round() + y",
+        "x.trunc() - y",
+        "x.fract()",
+        "x.recip()",
+        "x.to_degrees()",
+        "x.to_radians()",
+        "x.hypot(y)",
+        "x.atan2(y)",
+        "x.mul_add(y, x)",
+        "x.copysign(y)",
+        "x.max(y)",
+        "x.min(y)",
+        "x % (y + 3.0)",
+        "x.rem_euclid(y + 3.0)",
+        "x / (y + 3.0)",
+        "x - y * x",
+        "-x * y",
+        "x.clamp(-0.5, 0.5)",
+        "if x > y { x * x } else { y.sin() }",
+        "x * stop_gradient(y)",
     ];
     for expr in smooth {
         for ty in ["f64", "f32"] {
@@ -132,62 +174,106 @@ fn primitives() {
 #[test]
 fn maps() {
     // With free scalars and arrays, nested four deep.
-    costs("fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> Table<N, f64> { for i in N { (a * x[i]).sin() + a } }", 4.0);
+    costs(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> Table<N, f64> { for i in N { (a * x[i]).sin() + a } }",
+        4.0,
+    );
     costs("fn f<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, y: &Table<M, f64>, z: &Table<(N, M), f64>, a: f64) -> f64 {
         sum(for i in N { x[i] * sum(for j in M { let s = y[j] * a; s * sum(for k in N { z[k][j] * x[k] * sum(for l in M { y[l] * z[i][l] }) }) }) })
     }", 4.0);
-    check("fn f<N: IndexSet>(x: &Table<N, f64>, t: &Table<N, f32>) -> (f64, f32) { (sum(for i in N { x[i] * t[i] as f64 }), sum(for i in N { t[i] * (x[i] as f32) })) }");
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, t: &Table<N, f32>) -> (f64, f32) { (sum(for i in N { x[i] * t[i] as f64 }), sum(for i in N { t[i] * (x[i] as f32) })) }",
+    );
 }
 
 #[test]
 fn reads_and_writes_at_computed_places() {
     // Duplicates are certain: seven indices below seven, drawn at random.
-    check("fn f<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, at: &Table<N, K>) -> Table<N, f64> { for i in N { x[at[i]] * x[at[i]] } }");
-    check("fn f<N: IndexSet, K: IndexSet>(x: &Table<(K, N), f64>, at: &Table<N, K>) -> Table<N, f64> { for i in N { x[at[i]][i].sin() } }");
+    check(
+        "fn f<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, at: &Table<N, K>) -> Table<N, f64> { for i in N { x[at[i]] * x[at[i]] } }",
+    );
+    check(
+        "fn f<N: IndexSet, K: IndexSet>(x: &Table<(K, N), f64>, at: &Table<N, K>) -> Table<N, f64> { for i in N { x[at[i]][i].sin() } }",
+    );
     check("fn f<N: IndexSet, K: IndexSet>(v: &Table<N, f64>, at: &Table<N, K>, like: &Table<K, f64>) -> Table<K, f64> {
         let mut acc = Accum::zeros(size_of(like)); for i in N { acc[at[i]] += v[i] * v[i]; } acc.get()
     }".replace("Accum::zeros(size_of(like))", "Accum::zero()").as_str());
-    for (make, init) in [("min", "Accum::min()"), ("max", "Accum::max()"), ("prod", "Accum::prod()")] {
+    for (make, init) in [
+        ("min", "Accum::min()"),
+        ("max", "Accum::max()"),
+        ("prod", "Accum::prod()"),
+    ] {
         check(&format!("fn f<N: IndexSet, K: IndexSet>(v: &Table<N, f64>, at: &Table<N, K>, w: &Table<K, f64>) -> Table<K, f64> {{
             let mut acc = {init}; for i in N {{ acc[at[i]].put(v[i] + w[at[i]]); }} let all = acc.get();
             for k in K {{ let x = all[k]; if x.is_finite() {{ x * w[k] }} else {{ w[k] }} }}
         }} // {make}"));
     }
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[(i - 1).wrap()] * x[i] + x[(i + 1).clamp()] + x[(i - 2).clamp()] * x[(i + 1).mirror()] } }");
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x.get(i - 1).unwrap_or(0.5) * x[i] + x.get(i + 2).unwrap_or(0.0) } }");
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[(i - 1).wrap()] * x[i] + x[(i + 1).clamp()] + x[(i - 2).clamp()] * x[(i + 1).mirror()] } }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x.get(i - 1).unwrap_or(0.5) * x[i] + x.get(i + 2).unwrap_or(0.0) } }",
+    );
 }
 
 #[test]
 fn reductions() {
-    let over = |what: &str| format!("fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, w: &Table<M, f64>) -> Table<N, f64> {{ for i in N {{ {what} }} }}");
+    let over = |what: &str| {
+        format!(
+            "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, w: &Table<M, f64>) -> Table<N, f64> {{ for i in N {{ {what} }} }}"
+        )
+    };
     costs(&over("sum(for j in M { x[i][j] * w[j] })"), 4.0);
     check(&over("prod(for j in M { x[i][j] + w[j] })"));
-    check(&over("let m = max(for j in M { x[i][j] * w[j] }); if m.is_finite() { m } else { 0.0 }"));
-    check(&over("let m = min(for j in M { x[i][j] * w[j] }); if m.is_finite() { m * m } else { 0.0 }"));
-    check("fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> f64 { let m = max(x); if m.is_finite() { m * m } else { 0.0 } }");
-    check(&over("reduce(0.5, |a, b| a + b + a * b, for j in M { x[i][j] * w[j] })"));
-    check(&over("let (a, b) = reduce((1.0, 0.0), |p, q| (p.0 * q.0, p.1 * q.0 + q.1), for j in M { (x[i][j], w[j]) }); a + b * b"));
-    check("fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 { reduce(a, |p, q| (p + q) * 0.5 + a * 0.1, x) }");
+    check(&over(
+        "let m = max(for j in M { x[i][j] * w[j] }); if m.is_finite() { m } else { 0.0 }",
+    ));
+    check(&over(
+        "let m = min(for j in M { x[i][j] * w[j] }); if m.is_finite() { m * m } else { 0.0 }",
+    ));
+    check(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> f64 { let m = max(x); if m.is_finite() { m * m } else { 0.0 } }",
+    );
+    check(&over(
+        "reduce(0.5, |a, b| a + b + a * b, for j in M { x[i][j] * w[j] })",
+    ));
+    check(&over(
+        "let (a, b) = reduce((1.0, 0.0), |p, q| (p.0 * q.0, p.1 * q.0 + q.1), for j in M { (x[i][j], w[j]) }); a + b * b",
+    ));
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 { reduce(a, |p, q| (p + q) * 0.5 + a * 0.1, x) }",
+    );
     // Log-sum-exp, and the norm of softmax.
     check("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let m = stop_gradient(max(x)); let s = sum(for i in N { (x[i] - m).exp() }); if s > 0.0 { s.ln() + m } else { 0.0 } }".replace("stop_gradient(max(x))", "max(x)").as_str());
 }
 
 #[test]
 fn scans() {
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { cumsum(for i in N { x[i] * x[i] }) }");
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { cumsum(for i in N { x[i] * x[i] }) }",
+    );
     check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { cumprod(x) }");
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { scan(-0.3, |a, b| a.max(b), x) }");
-    check("fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> Table<N, f64> { scan(a, |p, q| p + q + p * q, x) }");
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { scan(-0.3, |a, b| a.max(b), x) }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> Table<N, f64> { scan(a, |p, q| p + q + p * q, x) }",
+    );
     check("fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>) -> Table<N, f64> {
         let (p, q) = scan((1.0, 0.0), |a, b| (a.0 * b.0, a.1 * b.0 + b.1), for i in N { (x[i], y[i]) });
         for i in N { p[i] * q[i] }
     }");
-    check("fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> Table<(N, M), f64> { for i in N { scan(0.1, |a, b| a * 0.5 + b + a * b, x[i]) } }");
+    check(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> Table<(N, M), f64> { for i in N { scan(0.1, |a, b| a * 0.5 + b + a * b, x[i]) } }",
+    );
 }
 
 #[test]
 fn loops() {
-    costs("fn f<N: IndexSet>(x: &Table<N, f64>, w: f64) -> f64 { let mut s = w; for i in N { s = (s * x[i]).sin() + w; } s }", 5.0);
+    costs(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, w: f64) -> f64 { let mut s = w; for i in N { s = (s * x[i]).sin() + w; } s }",
+        5.0,
+    );
     // Tuple and table states, in lanes and out of them.
     check("fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, w: &Table<M, f64>) -> Table<N, f64> {
         for i in N { let mut a = 0.1; let mut b = 1.0; for j in M { let c = a * b + x[i][j]; b = b * w[j] + a; a = c.tanh(); } a + b }
@@ -195,45 +281,87 @@ fn loops() {
     check("fn f<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, w: &Table<(M, N), f64>) -> Table<N, f64> {
         let mut s = x; for t in M { s = for i in N { (s[i] * w[t][i]).tanh() + s[(i + 1).wrap()] * 0.5 }; } s
     }");
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { let mut s = x; for i in N { s[i] = s[i] * s[(i - 1).wrap()]; } s }");
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { let mut s = x; for i in N { if s[i] > 0.1 { s[(i + 1).wrap()] = s[i] * 0.5; } else { s[i] = s[i].exp(); } } s }");
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { let mut s = x; for i in N { s[i] = s[i] * s[(i - 1).wrap()]; } s }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { let mut s = x; for i in N { if s[i] > 0.1 { s[(i + 1).wrap()] = s[i] * 0.5; } else { s[i] = s[i].exp(); } } s }",
+    );
     // Loops in loops, in maps, with a free table that is read at a computed place.
     check("fn f<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, w: &Table<M, f64>, at: &Table<(N, M), M>) -> Table<N, f64> {
         for i in N { let mut s = x[i]; for j in M { let mut r = s; for k in M { r = r * 0.5 + w[at[i][k]] * s; } s = (r * w[j]).sin(); } s }
     }");
     // Only additions: nothing is kept.
-    check("fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 { let mut s = a; for i in N { s = s + x[i] * x[i]; } s * s }");
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 { let mut s = a; for i in N { s = s + x[i] * x[i]; } s * s }",
+    );
     // Triangular.
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { sum(for j in ..i { x[i] * x[j] * x[j] }) }) }");
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { let mut s = x[i]; for j in ..i { s = s * x[j] + 0.3; } s }) }");
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let mut s = 0.2; for i in N { s = s + sum(for j in ..i { x[j] * s }) * x[i]; } s }");
-    check("fn f<N: IndexSet>(x: &Table<N, f64>, n: i32) -> f64 { let mut s = 1.0; for k in (0..n).rev() { s = s * 0.7 + (k as f64) * 0.1 * s * s * sum(x); } s }");
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { sum(for j in ..i { x[i] * x[j] * x[j] }) }) }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { let mut s = x[i]; for j in ..i { s = s * x[j] + 0.3; } s }) }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let mut s = 0.2; for i in N { s = s + sum(for j in ..i { x[j] * s }) * x[i]; } s }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, n: i32) -> f64 { let mut s = 1.0; for k in (0..n).rev() { s = s * 0.7 + (k as f64) * 0.1 * s * s * sum(x); } s }",
+    );
 }
 
 #[test]
 fn unbounded_loops() {
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { let mut s = x[i].abs() + 2.0; while s > 0.5 { s = s * 0.6 + 0.01 * x[i]; } s } }");
-    check("fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 { let mut s = a; let mut k = 0; while k < 5 { s = (s * 0.9).sin() + sum(x) * s; k = k + 1; } s }");
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { let mut s = x[i].abs() + 2.0; while s > 0.5 { s = s * 0.6 + 0.01 * x[i]; } s } }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 { let mut s = a; let mut k = 0; while k < 5 { s = (s * 0.9).sin() + sum(x) * s; k = k + 1; } s }",
+    );
 }
 
 #[test]
 fn branches() {
     check("fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>) -> Table<N, f64> { for i in N { if x[i] > 0.0 { (x[i] * y[i]).ln().abs().sqrt() * y[i] } else { y[i] } } }".replace("(x[i] * y[i]).ln().abs().sqrt()", "x[i].sqrt()").as_str());
     // What would be NaN, infinite or out of range where it is not taken.
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { let k = i.ordinal() as i64; if k > 0 { x[i - 1] / (k as f64) } else { x[i] } } }");
-    assert_eq!(values("fn g(x: f64) -> f64 { if x > 0.0 { x.sqrt() * x.ln() } else { 0.0 } } fn f(x: f64) -> (f64, f64) { value_and_grad!(g)(x) }", &[0.0]), [0.0, 0.0]);
-    assert_eq!(values("fn g(x: f64) -> f64 { if x > 0.0 { 1.0 / x } else { x * 3.0 } } fn f(x: f64) -> f64 { grad!(g)(x) }", &[0.0]), [3.0]);
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { let k = i.ordinal() as i64; if k > 0 { x[i - 1] / (k as f64) } else { x[i] } } }",
+    );
+    assert_eq!(
+        values(
+            "fn g(x: f64) -> f64 { if x > 0.0 { x.sqrt() * x.ln() } else { 0.0 } } fn f(x: f64) -> (f64, f64) { value_and_grad!(g)(x) }",
+            &[0.0]
+        ),
+        [0.0, 0.0]
+    );
+    assert_eq!(
+        values(
+            "fn g(x: f64) -> f64 { if x > 0.0 { 1.0 / x } else { x * 3.0 } } fn f(x: f64) -> f64 { grad!(g)(x) }",
+            &[0.0]
+        ),
+        [3.0]
+    );
 }
 
 #[test]
 fn kinks() {
-    let at = |expr: &str, x: f64, y: f64| values(&format!("fn g(x: f64, y: f64) -> f64 {{ {expr} }} fn f(x: f64, y: f64) -> (f64, f64) {{ grad!(g)(x, y) }}"), &[x, y]);
+    let at = |expr: &str, x: f64, y: f64| {
+        values(
+            &format!(
+                "fn g(x: f64, y: f64) -> f64 {{ {expr} }} fn f(x: f64, y: f64) -> (f64, f64) {{ grad!(g)(x, y) }}"
+            ),
+            &[x, y],
+        )
+    };
     assert_eq!(at("x.max(y)", 1.0, 1.0), [1.0, 0.0]);
     assert_eq!(at("x.min(y)", 1.0, 1.0), [1.0, 0.0]);
     assert_eq!(at("x.abs() + y", 0.0, 1.0), [0.0, 1.0]);
     assert_eq!(at("x.sqrt() + y", 0.0, 1.0), [f64::INFINITY, 1.0]);
     assert_eq!(at("max([x, y, x])", 1.0, 1.0), [1.0, 0.0]);
-    assert_eq!(at("x * stop_gradient(y) + stop_gradient(x)", 3.0, 5.0), [5.0, 0.0]);
+    assert_eq!(
+        at("x * stop_gradient(y) + stop_gradient(x)", 3.0, 5.0),
+        [5.0, 0.0]
+    );
     assert_eq!(at("x.powi(0) + y.powi(2)", 0.0, 2.0), [0.0, 4.0]);
 }
 
@@ -248,7 +376,10 @@ fn derivatives_nest() {
         fn h(x: f64) -> f64 { x * grad!(g, wrt = y)(x, 1.0) }
         fn f(x: f64) -> f64 { grad!(h)(x) }";
     assert_eq!(values(confusion, &[1.0]), [2.0]);
-    let forward = confusion.replace("grad!(g, wrt = y)(x, 1.0)", "jvp!(g, wrt = y)(x, 1.0, 1.0).1");
+    let forward = confusion.replace(
+        "grad!(g, wrt = y)(x, 1.0)",
+        "jvp!(g, wrt = y)(x, 1.0, 1.0).1",
+    );
     assert_eq!(values(&forward, &[1.0]), [2.0]);
     // The three ways to a product with the Hessian.
     let loss = "fn loss(x: f64, y: f64) -> f64 { let mut s = x; for k in 0..4 { s = (s * y).sin() + x * s; } s * y.exp() }";
@@ -261,7 +392,12 @@ fn derivatives_nest() {
     let along = "fn along(x: f64, y: f64) -> f64 { jvp!(loss)(x, y, 0.3, -0.7).1 }";
     let found: Vec<Vec<f64>> = ways
         .iter()
-        .map(|way| values(&format!("{loss} {along} fn f(x: f64, y: f64) -> (f64, f64) {{ {way} }}"), &[0.4, 0.9]))
+        .map(|way| {
+            values(
+                &format!("{loss} {along} fn f(x: f64, y: f64) -> (f64, f64) {{ {way} }}"),
+                &[0.4, 0.9],
+            )
+        })
         .collect();
     for way in &found[1..] {
         for (a, b) in way.iter().zip(&found[0]) {
@@ -277,7 +413,10 @@ fn gradients_in_loops() {
         fn fit(goal: f64) -> f64 { let mut w = 0.0; for t in 0..60 { w = w - 0.2 * grad!(loss, wrt = w)(w, goal); } w }
         fn f(goal: f64) -> (f64, f64) { value_and_grad!(fit)(goal) }";
     let found = values(descent, &[3.0]);
-    assert!((found[0] - 3.0).abs() < 1e-9 && (found[1] - 1.0).abs() < 1e-9, "{found:?}");
+    assert!(
+        (found[0] - 3.0).abs() < 1e-9 && (found[1] - 1.0).abs() < 1e-9,
+        "{found:?}"
+    );
     check("fn g(x: f64, y: f64) -> f64 { (x * y).sin() * x }
         fn f<N: IndexSet>(x: &Table<N, f64>, y: f64) -> Table<N, f64> { for i in N { let (a, b) = grad!(g)(x[i], y); a * b } }");
     check("fn g<M: IndexSet>(x: &Table<M, f64>, y: f64) -> f64 { sum(for j in M { (x[j] * y).sin() * x[j] }) }
@@ -287,15 +426,53 @@ fn gradients_in_loops() {
 #[test]
 fn every_transformation() {
     let g = "fn g(x: f64, y: f64) -> f64 { x * x * y }";
-    let one = |body: &str, result: &str| values(&format!("{g} fn f(x: f64, y: f64) -> {result} {{ {body} }}"), &[3.0, 5.0]);
+    let one = |body: &str, result: &str| {
+        values(
+            &format!("{g} fn f(x: f64, y: f64) -> {result} {{ {body} }}"),
+            &[3.0, 5.0],
+        )
+    };
     assert_eq!(one("grad!(g)(x, y)", "(f64, f64)"), [30.0, 9.0]);
-    assert_eq!(one("grad!(g, wrt = (y, x))(x, y)", "(f64, f64)"), [9.0, 30.0]);
-    assert_eq!(one("let (v, d) = value_and_grad!(g, wrt = y)(x, y); (v, d)", "(f64, f64)"), [45.0, 9.0]);
-    assert_eq!(one("let (v, (a, b)) = vjp!(g)(x, y, 2.0); (v, a + b)", "(f64, f64)"), [45.0, 78.0]);
+    assert_eq!(
+        one("grad!(g, wrt = (y, x))(x, y)", "(f64, f64)"),
+        [9.0, 30.0]
+    );
+    assert_eq!(
+        one(
+            "let (v, d) = value_and_grad!(g, wrt = y)(x, y); (v, d)",
+            "(f64, f64)"
+        ),
+        [45.0, 9.0]
+    );
+    assert_eq!(
+        one(
+            "let (v, (a, b)) = vjp!(g)(x, y, 2.0); (v, a + b)",
+            "(f64, f64)"
+        ),
+        [45.0, 78.0]
+    );
     assert_eq!(one("jvp!(g)(x, y, 1.0, 10.0)", "(f64, f64)"), [45.0, 120.0]);
-    assert_eq!(one("let (v, map) = linearize!(g)(x, y); (v, map(1.0, 0.0) + 2.0 * map(0.0, 1.0))", "(f64, f64)"), [45.0, 48.0]);
+    assert_eq!(
+        one(
+            "let (v, map) = linearize!(g)(x, y); (v, map(1.0, 0.0) + 2.0 * map(0.0, 1.0))",
+            "(f64, f64)"
+        ),
+        [45.0, 48.0]
+    );
     assert_eq!(one("jacobian!(g)(x, y)", "(f64, f64)"), [30.0, 9.0]);
-    assert_eq!(one("let ((a, b), (c, d)) = hessian!(g)(x, y); (a, b, c, d)", "(f64, f64, f64, f64)"), [10.0, 6.0, 6.0, 0.0]);
+    assert_eq!(
+        one(
+            "let ((a, b), (c, d)) = hessian!(g)(x, y); (a, b, c, d)",
+            "(f64, f64, f64, f64)"
+        ),
+        [10.0, 6.0, 6.0, 0.0]
+    );
     assert_eq!(one("hvp!(g)(x, y, 1.0, 0.0)", "(f64, f64)"), [10.0, 6.0]);
-    assert_eq!(one("let t = vmap!(grad!(g, wrt = x), over = y)(x, [y, 1.0]); (t[0], t[1])", "(f64, f64)"), [30.0, 6.0]);
+    assert_eq!(
+        one(
+            "let t = vmap!(grad!(g, wrt = x), over = y)(x, [y, 1.0]); (t[0], t[1])",
+            "(f64, f64)"
+        ),
+        [30.0, 6.0]
+    );
 }

@@ -246,9 +246,13 @@ impl Transpose<'_> {
         if new.over.iter().any(|axis| lanes.contains(axis)) {
             return self.top().pending.push(new);
         }
-        let base = match self.current(new.of) {
-            Some(base) => base,
-            None => self.b.number(new.value, 0.0),
+        let before = self.current(new.of);
+        // Outside of loops, what is accumulated over many points waits for nothing, and is added afterwards. Inside of them a table that is
+        // cleared and added in each iteration would cost more than the few elements that change.
+        let apart = self.frames.len() == 1 && !new.over.is_empty();
+        let base = match before {
+            Some(base) if !apart => base,
+            _ => self.b.number(new.value, 0.0),
         };
         let Pending {
             of,
@@ -270,6 +274,10 @@ impl Transpose<'_> {
         // It is laid out as that of which it is the cotangent.
         let order = self.b.dims(of);
         self.b.lay_out(sum, &order);
+        let sum = match before {
+            Some(before) if apart => self.b.behind(None, |b| b.map(Prim::Add, &[before, sum])),
+            _ => sum,
+        };
         self.set(of, sum);
     }
 
@@ -652,11 +660,6 @@ impl Transpose<'_> {
                 self.contribute(sum.of, out, &space);
             }
         }
-        for (k, &start) in init.iter().enumerate() {
-            let value = self.b.masked(guard, outs[k]);
-            let space = self.b.dims(turned[k]);
-            self.contribute(start, value, &space);
-        }
         let arrays = &outs[fixed..];
         for &array in arrays {
             self.b.in_lanes(array, &lanes, axis);
@@ -689,6 +692,11 @@ impl Transpose<'_> {
                 value,
                 mask,
             });
+        }
+        for (k, &start) in init.iter().enumerate() {
+            let value = self.b.masked(guard, outs[k]);
+            let space = self.b.dims(turned[k]);
+            self.contribute(start, value, &space);
         }
     }
 

@@ -266,8 +266,8 @@ impl<'p> Builder<'p> {
                 continue;
             }
             let place = match region.places[task].get(first + k) {
-                Some(place) => place.clone(),
-                None => {
+                Some(place) if !place.is_own() => place.clone(),
+                _ => {
                     let place = self.place(result, None);
                     self.locate(result, place.location(self.depth()));
                     place
@@ -340,7 +340,8 @@ impl<'p> Builder<'p> {
     fn leave(&mut self, region: &Region<'p>, task: TaskId, results: &[ValueId], states: &[State]) {
         let depth = self.depth();
         for (k, (&result, state)) in results.iter().zip(states).enumerate() {
-            let Some(outer) = region.places[task].get(k).cloned() else {
+            let outer = region.places[task].get(k).cloned();
+            let Some(outer) = outer.filter(|place| !place.is_own()) else {
                 self.locate(result, state.place.location(depth));
                 continue;
             };

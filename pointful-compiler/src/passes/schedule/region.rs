@@ -35,6 +35,13 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Stands for a place that is made where the task runs, for nothing else reads what is there.
+    const OWN: Place = Place {
+        id: ValueId(u32::MAX - 1),
+        dims: Vec::new(),
+        is_buffer: false,
+    };
+
     /// Stands for the place of a result that nobody looks at.
     const NOWHERE: Place = Place {
         id: ValueId(u32::MAX),
@@ -44,6 +51,11 @@ impl Place {
 
     pub(super) fn is_nowhere(&self) -> bool {
         self.id == Self::NOWHERE.id
+    }
+
+    /// See [`Place::OWN`].
+    pub(super) fn is_own(&self) -> bool {
+        self.id == Self::OWN.id
     }
 
     /// As a location read in the frame of this depth.
@@ -384,6 +396,11 @@ impl<'p> Builder<'p> {
         for &result in &stmt.results {
             if !self.facts.is_read(result) {
                 region.places[task].push(Place::NOWHERE);
+                continue;
+            }
+            let lane = matches!(stmt.op, BulkOp::Loop { .. } | BulkOp::While { .. });
+            if lane && region.tree.stays(task, result) {
+                region.places[task].push(Place::OWN);
                 continue;
             }
             let fill = self.unspecified(region, task, result);

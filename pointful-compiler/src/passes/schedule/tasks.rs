@@ -31,6 +31,8 @@ pub(super) struct Read {
     pub(super) complete: Vec<AxisId>,
     /// Whether the reader's place is made from it: it must be complete before the loops and conditions that the reader is in.
     pub(super) first: bool,
+    /// Which of the other's results are read.
+    pub(super) values: Vec<ValueId>,
 }
 
 pub(super) struct Task<'p> {
@@ -69,6 +71,8 @@ pub(super) struct Tasks<'p> {
     pub(super) list: Vec<Task<'p>>,
     /// Tasks that a value needed at the end of the block waits for.
     pub(super) finals: Vec<TaskId>,
+    /// Their results that it waits for.
+    pub(super) final_values: Vec<ValueId>,
 }
 
 /// Whether a statement runs a loop of its own at one point of its axes.
@@ -104,6 +108,8 @@ struct Wait {
     complete: Vec<AxisId>,
     /// See [`Read::first`].
     first: bool,
+    /// See [`Read::values`].
+    values: Vec<ValueId>,
 }
 
 /// Which tasks a value waits for.
@@ -115,6 +121,11 @@ fn wait_for(waits: &mut Waits, other: &Waits, complete: &[AxisId]) {
         for &axis in wait.complete.iter().chain(complete) {
             if !entry.complete.contains(&axis) {
                 entry.complete.push(axis);
+            }
+        }
+        for &value in &wait.values {
+            if !entry.values.contains(&value) {
+                entry.values.push(value);
             }
         }
     }
@@ -138,7 +149,11 @@ struct Survey<'f, 'p> {
 impl<'p> Survey<'_, 'p> {
     fn waits(&mut self, value: ValueId) -> Waits {
         if let Some(&task) = self.task_of.get(&value) {
-            return Waits::from([(task, Wait::default())]);
+            let wait = Wait {
+                values: vec![value],
+                ..Wait::default()
+            };
+            return Waits::from([(task, wait)]);
         }
         if let Some(waits) = self.memo.get(&value) {
             return waits.clone();
@@ -231,7 +246,11 @@ impl<'p> Survey<'_, 'p> {
                         for (&result, _) in self.task_of.iter().filter(|(_, t)| **t == task) {
                             complete.extend(without(self.facts.axes(result), &lanes));
                         }
-                        let other = Waits::from([(task, Wait::default())]);
+                        let wait = Wait {
+                            values: wait.values.clone(),
+                            ..Wait::default()
+                        };
+                        let other = Waits::from([(task, wait)]);
                         wait_for(&mut waits, &other, &complete);
                     }
                 }
@@ -324,10 +343,11 @@ pub(super) fn tasks<'p>(
     let reads = |waits: Waits| {
         waits
             .into_iter()
-            .map(|(task, Wait { complete, first })| Read {
+            .map(|(task, wait)| Read {
                 task,
-                complete,
-                first,
+                complete: wait.complete,
+                first: wait.first,
+                values: wait.values,
             })
             .collect()
     };
@@ -377,6 +397,7 @@ pub(super) fn tasks<'p>(
     }
     Tasks {
         list,
+        final_values: last.values().flat_map(|wait| wait.values.clone()).collect(),
         finals: last.into_keys().collect(),
     }
 }

@@ -4,9 +4,11 @@
 //! It may join a loop over `x` if every task that it waits for is in an earlier loop, or in this one and needed only at the same `x`
 //! (so that loops are only ever fused along axes that two tasks share by name). The same is then done inside each loop.
 
+use std::collections::BTreeMap;
+
 use super::facts::Cond;
 use super::tasks::{Kind, Task, TaskId, Tasks};
-use crate::ir::AxisId;
+use crate::ir::{AxisId, ValueId};
 
 /// A node: an index into [`Tree::nodes`]. The root is 0.
 pub(super) type NodeId = usize;
@@ -35,6 +37,8 @@ pub(super) struct Tree {
     pub(super) place: Vec<NodeId>,
     /// By task: its leaf.
     pub(super) leaf: Vec<NodeId>,
+    /// By result that is read: the deepest node around the task and all that read this result.
+    values: BTreeMap<ValueId, NodeId>,
 }
 
 /// A loop, condition or task in the making.
@@ -75,6 +79,7 @@ pub(super) fn tree(
         nodes,
         place: Vec::new(),
         leaf,
+        values: BTreeMap::new(),
     };
     tree.place = tree
         .leaf
@@ -87,10 +92,19 @@ pub(super) fn tree(
         }
         for read in &task.reads {
             tree.place[read.task] = tree.meet(tree.place[read.task], tree.leaf[reader]);
+            let own = tree.nodes[tree.leaf[read.task]].parent;
+            for &value in &read.values {
+                let known = tree.values.get(&value).copied().unwrap_or(own);
+                let meet = tree.meet(known, tree.leaf[reader]);
+                tree.values.insert(value, meet);
+            }
         }
     }
     for &task in &tasks.finals {
         tree.place[task] = 0;
+    }
+    for &value in &tasks.final_values {
+        tree.values.insert(value, 0);
     }
     tree
 }
@@ -230,6 +244,11 @@ impl Tree {
             }
         }
         a
+    }
+
+    /// Whether a result of a task is read where the task runs only.
+    pub(super) fn stays(&self, task: TaskId, result: ValueId) -> bool {
+        self.values.get(&result) == Some(&self.nodes[self.leaf[task]].parent)
     }
 
     /// Whether `node` is `ancestor` or below it.
