@@ -361,7 +361,7 @@ impl Walk {
         }
         let zero = self.b.number(value, 0.0);
         let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![from]));
-        let mut total = self.from_where(value, axis, from, inside, zero);
+        let mut total = self.read_where(value, axis, from, inside, zero);
         // What would have gone beyond an end arrives there.
         let size = self.b.size(axis);
         let size = self.b.map(Prim::Cast(Scalar::I64), &[size]);
@@ -379,14 +379,14 @@ impl Walk {
             };
             let exists = self.b.map(Prim::InRange(extent), &[from]);
             let arrives = self.b.map(Prim::And, &[at_end, exists]);
-            let more = self.from_where(value, axis, from, arrives, zero);
+            let more = self.read_where(value, axis, from, arrives, zero);
             total = self.b.map(Prim::Add, &[total, more]);
         }
         total
     }
 
     /// An array at a place where a condition holds, else zero.
-    fn from_where(
+    fn read_where(
         &mut self,
         value: ValueId,
         axis: AxisId,
