@@ -42,6 +42,16 @@ impl<A, B> Part<1> for Either<A, B> {
     type Type = B;
 }
 
+/// The number of members of a static set whose type is all that generated code has.
+pub trait Length {
+    /// The number.
+    const LENGTH: usize;
+}
+
+impl<const N: usize> Length for Fin<N> {
+    const LENGTH: usize = N;
+}
+
 macro_rules! tuples {
     ($(($($T:ident),+) $($at:literal $Part:ident)+;)+) => {
         $(tuples!(@one ($($T),+) $($at $Part)+);)+

@@ -89,10 +89,13 @@ fn exported(unique: &Ident, uses: &Uses, constants: Vec<Constant>) -> Vec<Export
 
 /// The constants of what a function was linked with, through the carriers that have them.
 pub(super) fn carried(gathering: &Gathering) -> Vec<(Ident, TokenStream, TokenStream)> {
-    let mut constants = Vec::new();
+    let mut constants: Vec<(Ident, TokenStream, TokenStream)> = Vec::new();
     for (entry, path) in gathering.entries() {
         for Exported { name, ty, .. } in &entry.constants {
-            constants.push((name.clone(), ty.clone(), quote!(#path::#name)));
+            // A transformed function has the constants of the function, which may be here as well.
+            if constants.iter().all(|(known, ..)| known != name) {
+                constants.push((name.clone(), ty.clone(), quote!(#path::#name)));
+            }
         }
     }
     constants

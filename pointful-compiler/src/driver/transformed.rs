@@ -20,13 +20,13 @@ use super::{compile, link};
 use crate::diag::{Diagnostic, syntax as diag};
 use crate::lower::check;
 use crate::syntax::link::{Entry, EntryKind, Exported, Gathering, Names, companion, unique_name};
-use crate::syntax::names::signature_types;
+use crate::syntax::names::{function_uses, signature_types};
 use crate::syntax::parse::parse_function;
 use crate::syntax::rust::{self, Spelling};
 use crate::syntax::signature::{Signature, linear_map, transformed};
 use crate::syntax::tree::{
-    Function, Linked, Scope, Set, SetKind, Transform, Transformed, Type, TypeDef, TypeDefKind,
-    TypeKind, path_key,
+    ExprKind, Function, Linked, Scope, Set, SetKind, Transform, Transformed, Type, TypeDef,
+    TypeDefKind, TypeKind, path_key,
 };
 use crate::{explain, pipeline};
 
@@ -164,8 +164,25 @@ pub(super) fn defined(
     let function = target.transform(transform, name)?;
     let (body, _) = compile(&function.linked)?;
     let unique = unique_name(name, &request.site, &request.item);
+    // Lengths that are now in the signature and were in an alias before.
+    let mut constants = carried(gathering);
+    let mut exported = target.entry.constants.clone();
+    let lengths = function_uses(&function.linked.root).lengths;
+    for (at, path) in lengths.iter().enumerate() {
+        let key = path_key(path);
+        if exported.iter().all(|known| known.path != key) {
+            let own = Exported {
+                path: key,
+                name: format_ident!("{unique}_{at}"),
+                ty: quote!(usize),
+            };
+            let value = function.spelling.constant(path);
+            constants.push((own.name.clone(), own.ty.clone(), value));
+            exported.push(own);
+        }
+    }
     let carrier = Carrier {
-        constants: carried(gathering),
+        constants,
         types: signature_types(&function.linked.root)
             .iter()
             .map(|path| function.spelling.path(path))
@@ -179,7 +196,7 @@ pub(super) fn defined(
             args: TokenStream::new(),
             item: function.source.clone(),
             names: target.names(&function.linked.root),
-            constants: target.entry.constants.clone(),
+            constants: exported,
         },
     );
     let item = function.item(&quote!(#(#attrs)* #vis), &body);
@@ -219,6 +236,8 @@ struct Target<'g> {
     entry: &'g Entry,
     /// With the function as the root, which is also the last of the callees.
     linked: Linked,
+    /// The types that can be named here: their positions among the linked ones, names for them in bodies, what they are.
+    reached: Vec<(usize, Ident, TokenStream)>,
 }
 
 impl<'g> Target<'g> {
@@ -232,11 +251,13 @@ impl<'g> Target<'g> {
             .ok_or_else(wrong)?;
         let function = entry.function().ok_or_else(wrong)?;
         let mut linked = link(gathering, function, &entry.names)?;
-        linked.root.scope.constants = constants(path, entry);
+        linked.root.scope.constants.clear();
+        let reached = reach(path, entry, &mut linked);
         Ok(Self {
             path,
             entry,
             linked,
+            reached,
         })
     }
 
@@ -317,7 +338,7 @@ impl<'g> Target<'g> {
         let mut root = parse_function(&item)?;
         let mut linked = self.linked.clone();
         root.scope = self.scope(&linked);
-        let spelling = self.spelling(&signature, &mut linked.types);
+        let spelling = self.spelling(&signature);
         linked.root = root;
         Ok(Synthetic {
             linked,
@@ -357,40 +378,48 @@ impl<'g> Target<'g> {
         names
     }
 
-    /// How the synthetic function spells what its signature names, and from now on the compiler the types that it makes.
-    fn spelling(&self, signature: &Signature, types: &mut [TypeDef]) -> Spelled {
-        let mut found = Reached {
-            scope: &self.linked.root.scope,
-            types: &self.linked.types,
-            generics: &self.linked.root,
-            reached: Vec::new(),
-        };
-        let base = self.path;
-        for (at, path) in signature_types(&self.linked.root).iter().enumerate() {
-            let at = proc_macro2::Literal::usize_unsuffixed(at);
-            found.path(
-                path,
-                &quote!(<#base as ::pointful::__private::Part<#at>>::Type),
-            );
-        }
-        let reached: Vec<_> = found
-            .reached
-            .into_iter()
-            .map(|(id, tokens)| (id, format_ident!("Named{id}"), tokens))
-            .collect();
-        for (id, name, _) in &reached {
-            types[*id].path = Some(name.clone().into());
-        }
+    /// How a function with this signature spells what it names.
+    fn spelling(&self, signature: &Signature) -> Spelled {
+        let generics = signature.generics.iter();
         Spelled {
-            generics: signature
-                .generics
-                .iter()
-                .map(|generic| generic.name.to_string())
-                .collect(),
+            generics: generics.map(|generic| generic.name.to_string()).collect(),
             scope: self.linked.root.scope.clone(),
-            reached,
+            reached: self.reached.clone(),
         }
     }
+}
+
+/// Finds what can be named from where the macro stands, and lets the linked program name it so.
+fn reach(path: &syn::Path, entry: &Entry, linked: &mut Linked) -> Vec<(usize, Ident, TokenStream)> {
+    let mut found = Reached {
+        function: &linked.root,
+        types: &linked.types,
+        reached: Vec::new(),
+        constants: constants(path, entry),
+    };
+    for (at, ty) in signature_types(&linked.root).iter().enumerate() {
+        found.path(ty, &part(&path.to_token_stream(), at));
+    }
+    let Reached {
+        reached, constants, ..
+    } = found;
+    let reached: Vec<_> = reached
+        .into_iter()
+        .map(|(id, tokens)| (id, format_ident!("Named{id}"), tokens))
+        .collect();
+    for (id, name, _) in &reached {
+        linked.types[*id].path = Some(name.clone().into());
+    }
+    let callees = linked.callees.iter_mut().map(|callee| &mut callee.function);
+    for function in callees.chain([&mut linked.root]) {
+        for (key, tokens) in &constants {
+            let known = &mut function.scope.constants;
+            if known.iter().all(|(known, _)| known != key) {
+                known.push((key.clone(), tokens.clone()));
+            }
+        }
+    }
+    reached
 }
 
 /// The constants of a function's own text, through its carrier.
@@ -481,7 +510,7 @@ impl Spelling for AsWritten {
 struct Spelled {
     generics: Vec<String>,
     scope: Scope,
-    /// Types by their position in the linked types: a name for them in bodies, and what they are.
+    /// As [`Target`] has them.
     reached: Vec<(usize, Ident, TokenStream)>,
 }
 
@@ -516,20 +545,23 @@ impl Spelling for Spelled {
 
 /// The types that can be named, starting from those that a carrier has: the parts of aliases, through the same trait.
 struct Reached<'a> {
-    scope: &'a Scope,
+    function: &'a Function,
     types: &'a [TypeDef],
-    generics: &'a Function,
     reached: Vec<(usize, TokenStream)>,
+    /// The lengths of static sets in aliases: constants of the modules where these stand.
+    constants: Vec<(String, TokenStream)>,
 }
 
 impl Reached<'_> {
     fn path(&mut self, path: &syn::Path, tokens: &TokenStream) {
         let key = path_key(path);
-        let generics = &self.generics.generics;
+        let Function {
+            generics, scope, ..
+        } = self.function;
         if generics.iter().any(|generic| generic.name == key) {
             return;
         }
-        let Some(&(_, id)) = self.scope.types.iter().find(|(name, _)| *name == key) else {
+        let Some(&(_, id)) = scope.types.iter().find(|(name, _)| *name == key) else {
             return;
         };
         if self.reached.iter().any(|(known, _)| *known == id) {
@@ -579,7 +611,13 @@ impl Reached<'_> {
                 self.set(left, &part(tokens, 0));
                 self.set(right, &part(tokens, 1));
             }
-            SetKind::Fin(_) | SetKind::Bool | SetKind::Unit | SetKind::Dyn | SetKind::Infer => {}
+            SetKind::Fin(length) => {
+                if let ExprKind::Path(path) = &length.kind {
+                    let length = quote!(<#tokens as ::pointful::__private::Length>::LENGTH);
+                    self.constants.push((path_key(path), length));
+                }
+            }
+            SetKind::Bool | SetKind::Unit | SetKind::Dyn | SetKind::Infer => {}
         }
     }
 }

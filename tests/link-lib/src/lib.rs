@@ -187,3 +187,73 @@ pub mod model {
 
     const NOTHING: f64 = 0.0;
 }
+
+pub mod fit {
+    //! Losses with parameters of types that those who differentiate them need not be able to name.
+
+    use pointful::prelude::*;
+
+    use crate::Channel;
+
+    const RIDGE: f64 = 0.5;
+    const BASES: usize = 2;
+
+    /// What is fitted.
+    #[pointful]
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Line {
+        /// A slope for every channel.
+        pub slope: Table<Channel, f64>,
+        /// The value at zero.
+        pub offset: f64,
+    }
+
+    /// Where there are data.
+    #[derive(Clone, Copy, Debug, IndexSet)]
+    pub struct Sample(usize);
+
+    /// Coefficients of basis functions.
+    #[pointful]
+    pub type Bases = Table<Fin<BASES>, f64>;
+
+    #[pointful]
+    fn predicted(line: &Line, x: f64, c: Channel) -> f64 {
+        line.slope[c] * x + line.offset
+    }
+
+    /// Half the squared distance, and a penalty.
+    #[pointful]
+    pub fn loss(
+        line: &Line,
+        x: &Table<Sample, f64>,
+        channel: &Table<Sample, Channel>,
+        y: &Table<Sample, f64>,
+    ) -> f64 {
+        0.5 * sum(for s in Sample {
+            (predicted(line, x[s], channel[s]) - y[s]).powi(2)
+        }) + RIDGE
+            * sum(for c in _ {
+                line.slope[c].powi(2)
+            })
+    }
+
+    define! {
+        /// The gradient of the loss.
+        pub fn loss_grad = grad!(loss, wrt = line);
+        /// The loss and its derivative by the places of the data.
+        pub fn loss_by_x = value_and_grad!(loss, wrt = x);
+    }
+
+    /// A function of coefficients at every place.
+    #[pointful]
+    pub fn curve(b: &Bases, x: &Table<Sample, f64>) -> Table<Sample, f64> {
+        for s in Sample {
+            b[0] * x[s] + b[1] * x[s] * x[s]
+        }
+    }
+
+    define! {
+        /// The derivative of the curve.
+        pub fn curve_by_b = jacobian!(curve, wrt = b);
+    }
+}
