@@ -495,6 +495,28 @@ fn functions_of_scalars_on_tables() {
 }
 
 #[test]
+fn several_places_at_once() {
+    let source =
+        "fn fibonacci<N: IndexSet>(n: u32, x: &Table<N, f64>) -> (u32, u32, f64, Table<N, f64>) {
+        let (mut a, mut b) = (0, 1u32);
+        let mut last = 0.0;
+        let mut out = x.clone();
+        for _ in 0..n { (a, (b, _)) = (b, (a + b, b)); }
+        for i in N { let before = last; (last, out[i]) = (x[i], before); }
+        _ = a;
+        (a, b, last, out)
+    }";
+    let x = [3.0, 4.0, 5.0];
+    let want = [
+        Data::u32s(&[], [55]),
+        Data::u32s(&[], [89]),
+        5.0.into(),
+        vector(&[0.0, 3.0, 4.0]),
+    ];
+    gives(source, &[3], &[Data::u32s(&[], [10]), vector(&x)], &want);
+}
+
+#[test]
 fn while_until_it_is_done_or_too_long() {
     let source = "fn halve(x: f64) -> (f64, i64) {
         let mut y = x;

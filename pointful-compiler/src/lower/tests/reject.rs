@@ -47,6 +47,22 @@ fn rejects(source: &str, want: &[(&str, &str)]) {
 }
 
 #[test]
+fn parts_of_a_tuple_that_cannot_be_assigned() {
+    rejects(
+        "fn f(x: f64) -> f64 { let mut a = x; let b = x; (a, b) = (x, x); a }",
+        &[("b) =", "`b` is not mutable")],
+    );
+    rejects(
+        "fn f(x: f64) -> f64 { let mut a = x; (a, 2.0) = (x, x); a }",
+        &[("2.0)", "this cannot be assigned to")],
+    );
+    rejects(
+        "fn f(x: f64) -> f64 { let (mut a, mut b) = (x, x); (a, b) = (x, x, x); a + b }",
+        &[("(a, b) = (x, x, x)", "")],
+    );
+}
+
+#[test]
 fn an_integer_literal_is_not_a_float() {
     rejects(
         "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { 2 * x[i] }) }",

@@ -92,12 +92,7 @@ impl Parser {
                 ExprKind::Match(value, choice.arms.iter().map(|arm| self.arm(arm)).collect())
             }
             syn::Expr::Closure(closure) => self.closure(closure),
-            syn::Expr::Assign(assign) => ExprKind::Assign {
-                op: None,
-                op_span: assign.eq_token.span,
-                place: self.boxed(&assign.left),
-                value: self.boxed(&assign.right),
-            },
+            syn::Expr::Assign(assign) => self.assign(assign, span),
             syn::Expr::Reference(reference) => ExprKind::Ref {
                 mutable: reference.mutability.is_some(),
                 inner: self.boxed(&reference.expr),
@@ -163,7 +158,7 @@ impl Parser {
         ExprKind::Infer
     }
 
-    fn boxed(&mut self, expr: &syn::Expr) -> Box<Expr> {
+    pub(super) fn boxed(&mut self, expr: &syn::Expr) -> Box<Expr> {
         Box::new(self.expr(expr))
     }
 
