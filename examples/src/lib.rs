@@ -1,7 +1,8 @@
-//! What the examples share: the benchmark suites' data, pictures, progress bars, and finite differences to check gradients by.
+//! What the examples share: the benchmark suites' data, pictures, progress bars, a way down a gradient, and finite differences to check gradients by.
 
 use std::path::PathBuf;
 
+pub mod adam;
 pub mod differences;
 pub mod futhark;
 pub mod plot;
