@@ -253,7 +253,14 @@ pub(super) struct Call {
     pub(super) instance: Instance,
     /// The arguments; `&mut` ones are places.
     pub(super) args: Vec<Arg>,
-    /// The axes over which the call is repeated, and for each argument which of them it has.
+    /// Over what it is repeated.
+    pub(super) repeat: Repeat,
+}
+
+/// The axes over which a call is repeated, and for each argument which of them it has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Repeat {
+    /// None for a single call.
     pub(super) frame: Vec<Set>,
     /// By argument: positions in the frame.
     pub(super) lifted: Vec<Vec<usize>>,
@@ -337,7 +344,7 @@ pub(super) enum Kind {
     /// A call of an annotated function.
     Call(Box<Call>),
     /// A call of a closure or a function value.
-    Apply(Box<Expr>, Vec<Expr>),
+    Apply(Box<Expr>, Vec<Expr>, Repeat),
     /// A reduction or cumulation of a table.
     Word(Word, Box<Expr>),
     /// `reduce` or, with the flag, `scan`: initial value, operator, table

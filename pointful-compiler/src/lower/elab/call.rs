@@ -7,7 +7,7 @@ use super::value::{Closure, Frame, Function, Space, Val};
 use super::{Elab, Run};
 use crate::ir::{Scalar, SpanId};
 use crate::lower::effects::Path;
-use crate::lower::hir::{self, Arg, Call, Instance, Origin};
+use crate::lower::hir::{self, Arg, Call, Instance, Origin, Repeat};
 use crate::lower::types::Set;
 
 impl<'a> Elab<'a> {
@@ -122,7 +122,7 @@ impl<'a> Elab<'a> {
             }
         }
         let function = self.instantiate(call.callee, &call.instance, span)?;
-        if call.frame.is_empty() {
+        if call.repeat.frame.is_empty() {
             let (val, inner) = self.run(&function, args, span)?;
             self.learn(call, &inner);
             for (k, path, indices) in &places {
@@ -130,14 +130,28 @@ impl<'a> Elab<'a> {
             }
             return Ok(val);
         }
-        let frame: Vec<Set> = {
-            let solver = &self.functions[self.frame.function].solver;
-            call.frame.iter().map(|s| solver.set(s)).collect()
-        };
-        self.lift_aligned(&frame, &call.lifted, &args, span, &mut |s, cells| {
-            let (val, inner) = s.run(&function, cells.to_vec(), span)?;
+        self.repeated(&call.repeat, args, span, &mut |s, cells| {
+            let (val, inner) = s.run(&function, cells, span)?;
             s.learn(call, &inner);
             Ok(val)
+        })
+    }
+
+    /// A call, at each cell of what it is repeated over.
+    pub(super) fn repeated(
+        &mut self,
+        repeat: &Repeat,
+        args: Vec<Val<'a>>,
+        span: SpanId,
+        call: &mut dyn FnMut(&mut Self, Vec<Val<'a>>) -> Run<Val<'a>>,
+    ) -> Run<Val<'a>> {
+        if repeat.frame.is_empty() {
+            return call(self, args);
+        }
+        let solver = &self.functions[self.frame.function].solver;
+        let frame: Vec<Set> = repeat.frame.iter().map(|s| solver.set(s)).collect();
+        self.lift_aligned(&frame, &repeat.lifted, &args, span, &mut |s, cells| {
+            call(s, cells.to_vec())
         })
     }
 

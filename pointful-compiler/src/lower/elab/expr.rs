@@ -60,10 +60,12 @@ impl<'a> Elab<'a> {
                 })
             }
             Kind::Call(call) => self.call(call, e.span),
-            Kind::Apply(f, args) => {
+            Kind::Apply(f, args, repeat) => {
                 let f = self.eval(f)?;
                 let args: Run<Vec<Val<'a>>> = args.iter().map(|a| self.eval(a)).collect();
-                self.apply(&f, args?, e.span)
+                self.repeated(repeat, args?, e.span, &mut |s, args| {
+                    s.apply(&f, args, e.span)
+                })
             }
             Kind::Word(word, table) => self.word(*word, table, e.span),
             Kind::Fold {

@@ -6,7 +6,7 @@ use super::Infer;
 use super::pattern::side;
 use crate::diag::lowering as say;
 use crate::ir::Monoid;
-use crate::lower::hir::{Arg, Call, Expr, Instance, Kind};
+use crate::lower::hir::{Arg, Call, Expr, Instance, Kind, Repeat};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty, drop_atoms};
 use crate::lower::words::Word;
@@ -299,20 +299,69 @@ impl<'a> Infer<'_, 'a> {
         if !self.arity(&name, params.len(), args.len(), f.span) {
             return self.poison(span);
         }
-        let args: Vec<Expr> = args
-            .iter()
-            .zip(&params)
-            .map(|(a, want)| {
-                let arg = self.expr(a, Some(want));
-                self.whole_set(want, &arg.ty);
-                self.expect(want, &arg.ty, a.span, || {
-                    "the function takes that here".into()
-                });
-                arg
-            })
-            .collect();
+        let mut inferred = Vec::new();
+        let mut frames = Vec::new();
+        let mut ok = true;
+        for (arg, want) in args.iter().zip(&params) {
+            let found = self.expr(arg, Some(want));
+            self.whole_set(want, &found.ty);
+            // What nothing is known of takes tables as they are.
+            let (frame, cell) = match self.solver.shallow(want) {
+                Ty::Var(v) if self.solver.kind(v) == TyKind::Any => (Vec::new(), found.ty.clone()),
+                _ => self.frame_and_cell(want, &found.ty),
+            };
+            ok &= self.expect(want, &cell, arg.span, || {
+                "the function takes that here".into()
+            });
+            inferred.push(found);
+            frames.push(frame);
+        }
         self.settle();
-        self.made(Kind::Apply(Box::new(f_expr), args), result, span)
+        if !ok {
+            return Expr {
+                ty: result,
+                ..self.poison(span)
+            };
+        }
+        let Some(frame) = self.frame(&frames, f.span) else {
+            return self.poison(span);
+        };
+        let repeat = self.repeat_over(&frames, &frame);
+        let ty = Ty::table(frame, result);
+        self.made(Kind::Apply(Box::new(f_expr), inferred, repeat), ty, span)
+    }
+
+    /// The axes over which something is repeated for arguments with these frames, one of which is the whole.
+    fn repeat_over(&self, frames: &[Vec<Set>], whole: &[Set]) -> Repeat {
+        let resolved: Vec<Vec<Set>> = frames.iter().map(|g| self.solver.atoms(g)).collect();
+        Repeat {
+            frame: self.solver.atoms(whole),
+            lifted: crate::lower::frames::align(&resolved, |a, b| a == b)
+                .map(|a| a.positions)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The surplus axes in front of an argument, in groups, and what it is at a point of them.
+    fn frame_and_cell(&self, want: &Ty, found: &Ty) -> (Vec<Set>, Ty) {
+        let (groups, elem) = self.split(found);
+        let (declared, _) = self.split(want);
+        let atoms = self.solver.atoms(&groups);
+        let need = self.solver.atoms(&declared).len();
+        let liftable = matches!(
+            self.solver.shallow(want),
+            Ty::Table(..) | Ty::Scalar(_) | Ty::Float(_) | Ty::Var(_) | Ty::Member(_)
+        );
+        if !liftable || atoms.len() <= need {
+            return (Vec::new(), found.clone());
+        }
+        let surplus = atoms.len() - need;
+        let frame = if need == 0 {
+            groups.clone()
+        } else {
+            vec![Set::product(atoms[..surplus].to_vec())]
+        };
+        (frame, Ty::table(drop_atoms(&groups, surplus), elem))
     }
 
     /// A bare generic takes the whole index set of its argument.
@@ -434,12 +483,9 @@ impl<'a> Infer<'_, 'a> {
         let Some(frame) = self.frame(&groups, at) else {
             return self.poison(span);
         };
-        let atoms = self.solver.atoms(&frame);
-        let resolved: Vec<Vec<Set>> = groups.iter().map(|g| self.solver.atoms(g)).collect();
-        let lifted = crate::lower::frames::align(&resolved, |a, b| a == b)
-            .map(|a| a.positions)
-            .unwrap_or_default();
-        if !atoms.is_empty() && inferred.iter().any(|a| matches!(a, Some(Arg::Place(_)))) {
+        let repeat = self.repeat_over(&groups, &frame);
+        let places = inferred.iter().any(|a| matches!(a, Some(Arg::Place(_))));
+        if !repeat.frame.is_empty() && places {
             return self.fail(say::not_available(
                 at,
                 "a call with `&mut` repeated over the cells of a table",
@@ -449,8 +495,7 @@ impl<'a> Infer<'_, 'a> {
             callee: position,
             instance,
             args: inferred.into_iter().flatten().collect(),
-            frame: atoms,
-            lifted,
+            repeat,
         };
         let ty = Ty::table(frame, result);
         self.made(Kind::Call(Box::new(call)), ty, span)
@@ -501,28 +546,7 @@ impl<'a> Infer<'_, 'a> {
             }
         }
         let want = self.import(param, instance, at);
-        let (declared, _) = self.split(&want);
-        let (have, need) = (
-            self.solver.atoms(&groups).len(),
-            self.solver.atoms(&declared).len(),
-        );
-        let liftable = matches!(
-            self.solver.shallow(&want),
-            Ty::Table(..) | Ty::Scalar(_) | Ty::Float(_) | Ty::Var(_) | Ty::Member(_)
-        );
-        let (frame, cell) = if liftable && have > need {
-            let atoms = self.solver.atoms(&groups);
-            let surplus = have - need;
-            let frame = if need == 0 {
-                groups.clone()
-            } else {
-                vec![Set::product(atoms[..surplus].to_vec())]
-            };
-            let (_, elem) = self.split(found);
-            (frame, Ty::table(drop_atoms(&groups, surplus), elem))
-        } else {
-            (Vec::new(), found.clone())
-        };
+        let (frame, cell) = self.frame_and_cell(&want, found);
         let name = self.shared.done[position].tree.name.to_string();
         let param_name = self.shared.done[position].tree.params[k].name.to_string();
         let shown = self.show(&want);

@@ -533,3 +533,15 @@ fn a_rule_of_a_struct_sees_the_integers_of_its_value() {
     fn g(x: f64) -> f64 { grad!(f)(x) }";
     gives(source, &[], &[2.0.into()], &[21.0.into()]);
 }
+
+#[test]
+fn transformed_functions_are_applied_cell_by_cell() {
+    let source = "fn f(x: f64, y: f64) -> f64 { x * x * y }
+    fn g<N: IndexSet>(x: &Table<N, f64>, y: f64) -> (Table<N, f64>, Table<N, f64>) { (grad!(f, wrt = x)(x, y), jvp!(f)(x, y, 1.0, 0.0).1) }";
+    gives(
+        source,
+        &[2],
+        &[numbers(&[2], &[1.0, 3.0]), 2.0.into()],
+        &[numbers(&[2], &[4.0, 12.0]), numbers(&[2], &[4.0, 12.0])],
+    );
+}
