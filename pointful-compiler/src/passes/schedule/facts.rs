@@ -429,14 +429,26 @@ impl<'p> Facts<'p> {
                 mine = Wanted::Always;
             }
             // A condition speaks of the point at which the result is looked at. Along axes that the statement names it reads elsewhere.
-            if let Wanted::When((cond, _)) = mine
-                && stmt.guard.is_none()
-                && named_axes(&stmt.op)
-                    .iter()
-                    .any(|axis| self.axes(cond).contains(axis))
-            {
-                mine = Wanted::Always;
-            }
+            // A guarded loop runs where its guard holds, and so speaks of its lanes.
+            let in_lanes = stmt.guard.is_some()
+                && matches!(
+                    stmt.op,
+                    BulkOp::Loop { .. }
+                        | BulkOp::While { .. }
+                        | BulkOp::Derive { .. }
+                        | BulkOp::Rule { .. }
+                );
+            let elsewhere = match mine {
+                Wanted::When((cond, _))
+                    if !in_lanes
+                        && named_axes(&stmt.op)
+                            .iter()
+                            .any(|axis| self.axes(cond).contains(axis)) =>
+                {
+                    Wanted::Always
+                }
+                _ => mine,
+            };
             let mut note = |value: ValueId, wanted: Wanted| {
                 let old = self.wanted[value.index()];
                 self.wanted[value.index()] = old.or(wanted);
@@ -447,7 +459,11 @@ impl<'p> Facts<'p> {
                     note(*then, Wanted::When((*cond, true)));
                     note(*otherwise, Wanted::When((*cond, false)));
                 }
-                op => op.operands().into_iter().for_each(|v| note(v, mine)),
+                BulkOp::Gather { table, at } => {
+                    note(*table, elsewhere);
+                    at.iter().for_each(|&(_, index)| note(index, mine));
+                }
+                op => op.operands().into_iter().for_each(|v| note(v, elsewhere)),
             }
             if let Some(guard) = stmt.guard {
                 note(guard, Wanted::Always);

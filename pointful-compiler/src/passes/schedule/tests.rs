@@ -159,6 +159,35 @@ fn f(k: i64) -> idx<N>[t] {
 }
 
 #[test]
+fn what_is_read_elsewhere_is_computed_where_the_reader_does_not_read() {
+    // A member reads its predecessor if it has one. The first has none and is a predecessor.
+    let text = "
+axes n: N, t: 2
+fn f(x: f64[n]) -> f64[n] {
+  %0 = const 1i64
+  %1[n] = iota n
+  %2[n] = cast i64 %1
+  %3[n] = sub %2, %0
+  %4[n] = in_range N %3
+  %5 = const 1.0f64
+  %6[n] = trust N %3 if %4
+  %7[n] = loop %8: t (%9[n] = x) {
+    %10[n] = gather %9 [n := %6] if %4
+    %11[n] = select %4, %10, %5
+    %12[n] = mul %9, %11
+    %13[n] = gather %12 [n := %6] if %4
+    %14[n] = select %4, %13, %5
+    yield %14
+  }
+  return %7[n]
+}";
+    for n in [0, 1, 2, 7] {
+        let x = Data::f64s(&[n], (0..n).map(|k| k as f64 + 2.0));
+        check(text, &[n], vec![x]);
+    }
+}
+
+#[test]
 fn what_a_guard_leaves_out_may_be_read_when_nobody_uses_it() {
     let text = "
 axes n: N, a: k, t: N
