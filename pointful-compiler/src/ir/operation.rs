@@ -174,10 +174,15 @@ impl Operation<Bulk> for BulkOp {
                 places(at, visit);
                 visit_all!(visit; value; mask);
             }
-            Self::Update { table, at, value } => {
+            Self::Update {
+                table,
+                at,
+                value,
+                mask,
+            } => {
                 visit(table);
                 places(at, visit);
-                visit(value);
+                visit_all!(visit; value; mask);
             }
             Self::Assert { cond, .. } => visit(cond),
             Self::Loop { init, .. } | Self::Rule { args: init, .. } => visit_all!(visit; ; init),
@@ -208,13 +213,16 @@ impl Operation<Bulk> for BulkOp {
                 value,
                 mask,
                 ..
+            }
+            | Self::Update {
+                table: base,
+                at,
+                value,
+                mask,
             } => {
                 let mut all = [&[*base], places(at).as_slice(), &[*value]].concat();
                 all.extend(mask);
                 all
-            }
-            Self::Update { table, at, value } => {
-                [&[*table], places(at).as_slice(), &[*value]].concat()
             }
             Self::Assert { cond, .. } => vec![*cond],
             Self::Loop { init, .. } | Self::Rule { args: init, .. } => init.clone(),

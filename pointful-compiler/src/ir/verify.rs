@@ -20,7 +20,7 @@
 //! 10. No axis occurs twice in a type, among what an operation works along, or in the order of a result.
 //! 11. Each result of the function has an order of its axes that names all of them.
 //! 12. No value bound inside a loop has the loop's axis. Its states have all its lanes.
-//! 13. `scatter` does not go over an axis of its base that it does not address; an index of `update` has none of the axes that it addresses.
+//! 13. `scatter` does not go over an axis of its base that it does not address; an index or mask of `update` has none of the axes that it addresses.
 //!
 //! Kernels:
 //!

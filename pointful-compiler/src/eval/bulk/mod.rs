@@ -188,7 +188,21 @@ impl Run<'_> {
                     }
                 }
             }
-            BulkOp::Update { table, at, value } => {
+            BulkOp::Update {
+                table,
+                at,
+                value,
+                mask,
+            } => {
+                let replaces = match mask {
+                    Some(mask) => self.truth(*mask, place)?,
+                    None => Some(true),
+                };
+                match replaces {
+                    Some(true) => {}
+                    Some(false) => return self.read(*table, place),
+                    None => return Ok(None),
+                }
                 let Some(there) = self.moved(at, place)? else {
                     return Ok(None);
                 };

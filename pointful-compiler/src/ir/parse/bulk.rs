@@ -102,11 +102,7 @@ impl Parse for Bulk {
                 let (base, at) = (p.value()?, p.at()?);
                 p.expect("over")?;
                 let (over, value) = (p.axis_list()?, p.value()?);
-                let mask = if p.accept("where") {
-                    Some(p.value()?)
-                } else {
-                    None
-                };
+                let mask = p.mask()?;
                 BulkOp::Scatter {
                     monoid,
                     base,
@@ -120,6 +116,7 @@ impl Parse for Bulk {
                 table: p.value()?,
                 at: p.at()?,
                 value: p.value()?,
+                mask: p.mask()?,
             },
             "vjp" | "jvp" => {
                 let lanes = p.lanes()?;
@@ -242,6 +239,15 @@ impl Parser<Bulk> {
             Ok(())
         })?;
         Ok(at)
+    }
+
+    /// `where %c`, or nothing.
+    fn mask(&mut self) -> Parsed<Option<ValueId>> {
+        if self.accept("where") {
+            self.value().map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     fn lanes(&mut self) -> Parsed<Vec<AxisId>> {

@@ -119,18 +119,21 @@ impl Print for Bulk {
                 p.axes(over);
                 p.word(" ");
                 p.value(*value);
-                if let Some(mask) = mask {
-                    p.word(" where ");
-                    p.value(*mask);
-                }
+                p.mask(*mask);
             }
-            BulkOp::Update { table, at, value } => {
+            BulkOp::Update {
+                table,
+                at,
+                value,
+                mask,
+            } => {
                 p.word("update ");
                 p.value(*table);
                 p.word(" ");
                 p.at(at);
                 p.word(" ");
                 p.value(*value);
+                p.mask(*mask);
             }
             BulkOp::Derive {
                 mode,
@@ -261,6 +264,14 @@ impl Printer<'_, Bulk> {
             p.value(index);
         });
         self.word("]");
+    }
+
+    /// ` where %c`, or nothing.
+    fn mask(&mut self, mask: Option<ValueId>) {
+        if let Some(mask) = mask {
+            self.word(" where ");
+            self.value(mask);
+        }
     }
 
     /// `lanes [i] `, or nothing.

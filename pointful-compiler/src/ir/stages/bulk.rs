@@ -160,8 +160,9 @@ pub enum BulkOp {
         /// Only where true.
         mask: Option<ValueId>,
     },
-    /// `update %t [k := %e, …] %v`: the array `t` with the part at `e` replaced. No axis of `e` is one of the `k`s.
-    /// Axes: the union of those of `t`, of `e` and of `v`, and the `k`s.
+    /// `update %t [k := %e, …] %v where %c`: the array `t` with the part at `e` replaced, where `c` is true; elsewhere it is `t`.
+    /// No axis of `e` or `c` is one of the `k`s. Axes: the union of those of `t`, of `e`, of `v` and of `c`, and the `k`s.
+    /// Where `c` is false nobody looks at `e` and `v`, which may be unspecified there.
     Update {
         /// The array before.
         table: ValueId,
@@ -169,6 +170,8 @@ pub enum BulkOp {
         at: Vec<(AxisId, ValueId)>,
         /// What is put there.
         value: ValueId,
+        /// Only where true.
+        mask: Option<ValueId>,
     },
     /// `assert %c, "message"`: panics with the message unless `c` is true at every point. Binds nothing.
     Assert {

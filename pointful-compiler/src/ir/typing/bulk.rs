@@ -123,7 +123,12 @@ impl Typing for Bulk {
                 at.iter().for_each(|&(axis, _)| axes.make(axis));
                 Ok(vec![axes.of(elem(*base))])
             }
-            BulkOp::Update { table, at, value } => {
+            BulkOp::Update {
+                table,
+                at,
+                value,
+                mask,
+            } => {
                 places(program, at)?;
                 ensure(
                     elem(*table) == elem(*value),
@@ -131,6 +136,10 @@ impl Typing for Bulk {
                 )?;
                 axes.values(&[*table, *value]);
                 at.iter().for_each(|&(_, index)| axes.values(&[index]));
+                if let Some(mask) = mask {
+                    truth(program, *mask)?;
+                    axes.values(&[*mask]);
+                }
                 at.iter().for_each(|&(axis, _)| axes.make(axis));
                 Ok(vec![axes.of(elem(*table))])
             }

@@ -229,13 +229,20 @@ impl Walk<'_> {
                     return self.about(13, at, *base, what);
                 }
             }
-            BulkOp::Update { at: places, .. } => {
-                for &(_, index) in places {
-                    let dims = &self.program.ty(index).dims;
-                    if places.iter().any(|(axis, _)| dims.contains(axis)) {
-                        let what = "has an axis that it is an index along";
-                        return self.about(13, at, index, what);
-                    }
+            BulkOp::Update {
+                at: places, mask, ..
+            } => {
+                let moves = |value: ValueId| {
+                    let dims = &self.program.ty(value).dims;
+                    places.iter().any(|(axis, _)| dims.contains(axis))
+                };
+                if let Some(&(_, index)) = places.iter().find(|&&(_, index)| moves(index)) {
+                    let what = "has an axis that it is an index along";
+                    return self.about(13, at, index, what);
+                }
+                if let Some(mask) = mask.filter(|&mask| moves(mask)) {
+                    let what = "says for parts of the place whether it is replaced";
+                    return self.about(13, at, mask, what);
                 }
             }
             _ => {}

@@ -164,15 +164,19 @@ impl<'b> Dual<'b> {
                 value,
                 mask,
             } => self.scatter(monoid, base, at, over, value, mask, result),
-            BulkOp::Update { table, at, value } => {
-                self.combined(&[table, value], |dual, tangents| {
-                    dual.b.emit(BulkOp::Update {
-                        table: tangents[0],
-                        at,
-                        value: tangents[1],
-                    })
+            BulkOp::Update {
+                table,
+                at,
+                value,
+                mask,
+            } => self.combined(&[table, value], |dual, tangents| {
+                dual.b.emit(BulkOp::Update {
+                    table: tangents[0],
+                    at,
+                    value: tangents[1],
+                    mask,
                 })
-            }
+            }),
             BulkOp::Const(_)
             | BulkOp::Size(_)
             | BulkOp::Iota(_)

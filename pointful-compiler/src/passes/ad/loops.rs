@@ -510,6 +510,7 @@ impl Dual<'_> {
                 table,
                 at: vec![(long, index)],
                 value,
+                mask: None,
             });
             next_states.push(updated);
         }

@@ -422,16 +422,26 @@ impl Transpose<'_> {
                     self.contribute(value, part, &points);
                 }
             }
-            BulkOp::Update { table, at, value } => {
+            BulkOp::Update {
+                table,
+                at,
+                value,
+                mask,
+            } => {
                 if self.linear.contains(&value) {
-                    let part = self.b.gather(cotangent, &at);
-                    let part = self.b.masked(guard, part);
+                    let mask = self.b.behind(None, |b| b.both(guard, mask));
+                    let part = self.b.behind(mask, |b| b.gather(cotangent, &at));
+                    let part = self.b.masked(mask, part);
                     let mut points: Vec<AxisId> = space
                         .iter()
                         .copied()
                         .filter(|axis| at.iter().all(|(place, _)| place != axis))
                         .collect();
-                    for axis in at.iter().flat_map(|&(_, index)| self.b.dims(index)) {
+                    let read = at.iter().map(|&(_, index)| index).chain(mask);
+                    for axis in read
+                        .flat_map(|value| self.b.dims(value))
+                        .collect::<Vec<_>>()
+                    {
                         if !points.contains(&axis) {
                             points.push(axis);
                         }
@@ -444,6 +454,7 @@ impl Transpose<'_> {
                         table: cotangent,
                         at,
                         value: zero,
+                        mask,
                     });
                     let rest = self.b.masked(guard, rest);
                     self.contribute(table, rest, &space);

@@ -116,8 +116,25 @@ impl Lift<'_> {
             }
         }
         let value = self.aligned(&value, &want);
+        let mask = self.mask(&at, value, scope_at);
+        self.contribute(Pending {
+            acc,
+            at,
+            value,
+            mask,
+            over,
+        });
+    }
+
+    /// The condition under which a value is put somewhere at the current place; it is known that the first `base` scopes are entered.
+    pub(super) fn mask(
+        &mut self,
+        at: &[(AxisId, ValueId)],
+        value: ValueId,
+        base: usize,
+    ) -> Option<ValueId> {
         let depth = self.scopes.len();
-        let base = self.frames[self.frames.len() - 1].base_scope.max(scope_at);
+        let base = self.frames[self.frames.len() - 1].base_scope.max(base);
         let scope = (depth > base).then(|| self.scope_guard(depth - 1));
         // What is unspecified because a loop that is over was empty cannot be accumulated, whatever the condition says by now.
         let operands = at.iter().map(|&(_, e)| e).chain([value]).chain(scope);
@@ -133,13 +150,7 @@ impl Lift<'_> {
         if let Some(scope) = scope {
             mask = Some(self.conjunction(mask, scope));
         }
-        self.contribute(Pending {
-            acc,
-            at,
-            value,
-            mask,
-            over,
-        });
+        mask
     }
 
     /// Combines values into an accumulator, or leaves it to the loop around the current place.

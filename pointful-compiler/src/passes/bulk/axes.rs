@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 
 use super::classes::{Classes, Var};
 use super::reads::{extents, reads};
+use super::updates::{Chain, Updates};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Elem, Extent, Mode, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
@@ -35,10 +36,11 @@ pub(super) struct Axes {
 }
 
 /// Finds the axes.
-pub(super) fn axes(program: &Program<Point>) -> Axes {
+pub(super) fn axes(program: &Program<Point>, updates: &Updates) -> Axes {
     let count = program.values.len();
     let mut walk = Walk {
         program,
+        updates,
         axes: Axes {
             classes: Classes::default(),
             dims: vec![Vec::new(); count],
@@ -82,6 +84,7 @@ struct Made {
 
 struct Walk<'a> {
     program: &'a Program<Point>,
+    updates: &'a Updates,
     axes: Axes,
     deps: Vec<Deps>,
     /// The axis of a `for`, by its index.
@@ -193,6 +196,9 @@ impl Walk<'_> {
                 indices,
                 value,
             } => {
+                if self.updates.is_masked(stmt.results[0]) {
+                    deps.extend(&self.control);
+                }
                 let dims = self.like_value(*table);
                 self.wish_dims(&dims[indices.len()..], *value);
                 self.define(stmt.results[0], deps, dims);
@@ -427,7 +433,19 @@ impl Walk<'_> {
         inside.extend(&cond);
         let control = std::mem::replace(&mut self.control, inside);
         self.block(then);
+        let mut renamed = Vec::new();
+        for (&result, &first) in stmt.results.iter().zip(&then.results) {
+            if let Some(Chain::Otherwise(Some(table))) = self.updates.chain(result) {
+                let mut deps = self.deps[table.index()].clone();
+                deps.extend(&self.deps[first.index()]);
+                let own = std::mem::replace(&mut self.deps[table.index()], deps);
+                renamed.push((table, own));
+            }
+        }
         self.block(otherwise);
+        for (table, own) in renamed {
+            self.deps[table.index()] = own;
+        }
         self.control = control;
         for (k, &result) in stmt.results.iter().enumerate() {
             let mut deps = cond.clone();

@@ -3,6 +3,7 @@
 use super::accumulate::{Entered, Pending, Treatment};
 use super::reads::{may_panic, reads};
 use super::state::{AxisSet, Frame, Lift, Placement, Scope};
+use super::updates::Chain;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::Point;
 use crate::ir::{AxisId, Block, Checkpoint, Elem, Extent, Stmt, ValueId};
@@ -14,7 +15,8 @@ pub(super) struct Lanes {
 }
 
 impl Lift<'_> {
-    /// `if`: both branches are lifted where they stand, behind their condition, and their results chosen between.
+    /// `if`: both branches are lifted where they stand, behind their condition, and their results chosen between
+    /// (but not between arrays of which one is made from the other by assignments, see `updates.rs`).
     pub(super) fn branches(
         &mut self,
         stmt: &Stmt<Point>,
@@ -23,13 +25,28 @@ impl Lift<'_> {
         otherwise: &Block<Point>,
     ) {
         let cond = self.value(cond).value;
-        let then = self.branch(cond, false, then, &stmt.results);
-        let otherwise = self.branch(cond, true, otherwise, &stmt.results);
+        let first = self.branch(cond, false, then, &stmt.results);
+        let mut renamed = Vec::new();
+        for (&result, &value) in stmt.results.iter().zip(&then.results) {
+            if let Some(Chain::Otherwise(Some(table))) = self.updates.chain(result) {
+                let assigned = Some(self.value(value));
+                let own = std::mem::replace(&mut self.env[table.index()], assigned);
+                renamed.push((table, own));
+            }
+        }
+        let second = self.branch(cond, true, otherwise, &stmt.results);
+        for (table, own) in renamed {
+            self.env[table.index()] = own;
+        }
         self.span = stmt.span;
         for (k, &result) in stmt.results.iter().enumerate() {
             let dims = self.dims(result);
             let depth = self.scopes.len();
-            let value = self.select(cond, then[k], otherwise[k], &dims, depth);
+            let value = match self.updates.chain(result) {
+                Some(Chain::Then) => first[k],
+                Some(Chain::Otherwise(_)) => second[k],
+                None => self.select(cond, first[k], second[k], &dims, depth),
+            };
             self.bind(result, value, dims);
         }
     }

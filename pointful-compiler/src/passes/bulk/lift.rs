@@ -277,8 +277,15 @@ impl Lift<'_> {
             .zip(indices)
             .map(|(&axis, &index)| (axis, self.value(index).value))
             .collect();
+        let mask = if self.updates.is_masked(result) {
+            let base = self.info[table.index()].taint.depth;
+            self.mask(&at, value, base)
+        } else {
+            None
+        };
         let mut axes: AxisSet = selected.iter().copied().collect();
-        for operand in at.iter().map(|&(_, index)| index).chain([table, value]) {
+        let indices = at.iter().map(|&(_, index)| index);
+        for operand in indices.chain([table, value]).chain(mask) {
             axes.extend(self.axes_of(operand));
         }
         let elem = self.out.elem(table);
@@ -287,8 +294,26 @@ impl Lift<'_> {
         for (axis, _) in &at {
             points.remove(axis);
         }
-        let op = BulkOp::Update { table, at, value };
-        let placement = self.place(&op, &points, &[], false);
+        let op = BulkOp::Update {
+            table,
+            at,
+            value,
+            mask,
+        };
+        let placement = match mask {
+            // Nobody looks at the position and the value where the mask is false.
+            Some(mask) => {
+                let (level, mut taint) = self.operands_of(&op, &axes, &[]);
+                let looked_at = self.taint_of([table, mask]);
+                let open: Vec<Extent> = self.open.iter().map(|&a| self.axis_extent(a)).collect();
+                taint.depth = looked_at.depth;
+                taint
+                    .nonempty
+                    .retain(|e| looked_at.nonempty.contains(e) || open.contains(e));
+                self.guarded(level, taint, &points)
+            }
+            None => self.place(&op, &points, &[], false),
+        };
         let value = self.define_at(op, elem, axes, &dims, placement);
         self.bind(result, value, dims);
     }

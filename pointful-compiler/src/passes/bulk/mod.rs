@@ -11,7 +11,7 @@
 //!
 //! Bulk evaluates everything everywhere, Point only what it reaches. So what can panic, or may not end, keeps what it stood behind:
 //! a branch becomes its statement's guard, and a `for` that is not one of the statement's axes must not be empty ([`guard`] computes this).
-//! What reads such a value inherits the guard, until a `select` chooses.
+//! What reads such a value inherits the guard, until a `select` chooses. Element assignments in a branch are masked instead ([`updates`]).
 //!
 //! # Before and after
 //!
@@ -42,6 +42,7 @@ mod lift;
 mod reads;
 mod rotate;
 mod state;
+mod updates;
 
 use super::Pass;
 use crate::ir::Program;
@@ -58,8 +59,9 @@ pub const BULK: Pass<Point, Bulk> = Pass {
 /// The bulk-operation transform.
 pub fn bulk(program: &Program<Point>) -> Program<Bulk> {
     let program = rotate::rotate(program);
-    let axes = axes::axes(&program);
-    let mut lift = state::Lift::new(&program, axes);
+    let updates = updates::Updates::new(&program);
+    let axes = axes::axes(&program, &updates);
+    let mut lift = state::Lift::new(&program, axes, updates);
     lift.program();
     lift.out
 }

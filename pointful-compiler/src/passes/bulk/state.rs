@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::axes::Axes;
 use super::classes::Var;
+use super::updates::Updates;
 use crate::ir::stages::bulk::{Axis, Bulk, BulkOp};
 use crate::ir::stages::point::Point;
 use crate::ir::{AxisId, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId};
@@ -71,6 +72,7 @@ pub(super) struct Placement {
 pub(super) struct Lift<'a> {
     pub(super) point: &'a Program<Point>,
     pub(super) axes: Axes,
+    pub(super) updates: Updates,
     pub(super) out: Program<Bulk>,
     /// By Point value.
     pub(super) env: Vec<Option<Lifted>>,
@@ -99,13 +101,14 @@ pub(super) struct Lift<'a> {
 }
 
 impl<'a> Lift<'a> {
-    pub(super) fn new(point: &'a Program<Point>, axes: Axes) -> Self {
+    pub(super) fn new(point: &'a Program<Point>, axes: Axes, updates: Updates) -> Self {
         let count = point.values.len();
         let mut out = Program::new(point.name.clone());
         out.sizes = point.sizes.clone();
         Self {
             point,
             axes,
+            updates,
             out,
             env: vec![None; count],
             index_axis: vec![None; count],

@@ -463,6 +463,17 @@ impl<'p> Facts<'p> {
                     note(*table, elsewhere);
                     at.iter().for_each(|&(_, index)| note(index, mine));
                 }
+                BulkOp::Update {
+                    table,
+                    at,
+                    value,
+                    mask: Some(mask),
+                } => {
+                    note(*table, elsewhere);
+                    note(*mask, mine);
+                    let inside = at.iter().map(|&(_, index)| index).chain([*value]);
+                    inside.for_each(|v| note(v, Wanted::When((*mask, true))));
+                }
                 op => op.operands().into_iter().for_each(|v| note(v, elsewhere)),
             }
             if let Some(guard) = stmt.guard {

@@ -567,14 +567,18 @@ impl<'p> Builder<'p> {
                     this.combine_one(stmt.results[0], monoid, &place, indices, value);
                 });
             }
-            BulkOp::Update { at, value, .. } => {
+            BulkOp::Update {
+                at, value, mask, ..
+            } => {
                 let place = region.places[task][0].clone();
-                let indices = self.indices_at(&place.dims, at);
-                let (value, _) = self.eval(*value);
-                self.run(KernelOp::Store {
-                    buffer: place.id,
-                    indices,
-                    value,
+                self.masked(*mask, |this| {
+                    let indices = this.indices_at(&place.dims, at);
+                    let (value, _) = this.eval(*value);
+                    this.run(KernelOp::Store {
+                        buffer: place.id,
+                        indices,
+                        value,
+                    });
                 });
             }
             BulkOp::Pack { axis, values } => {

@@ -202,6 +202,12 @@ impl<'p> Survey<'_, 'p> {
                 value,
                 mask,
                 ..
+            }
+            | BulkOp::Update {
+                table: base,
+                at,
+                value,
+                mask,
             } => {
                 add(self, *base, &moved(at), &mut waits);
                 first(self, *base, &mut waits);
@@ -209,14 +215,6 @@ impl<'p> Survey<'_, 'p> {
                     .map(|(_, v)| v)
                     .chain([value])
                     .chain(mask)
-                    .for_each(|&v| add(self, v, &[], &mut waits));
-            }
-            BulkOp::Update { table, at, value } => {
-                add(self, *table, &moved(at), &mut waits);
-                first(self, *table, &mut waits);
-                at.iter()
-                    .map(|(_, v)| v)
-                    .chain([value])
                     .for_each(|&v| add(self, v, &[], &mut waits));
             }
             BulkOp::Reduce {

@@ -51,6 +51,9 @@ impl Simplify for Bulk {
             }
             BulkOp::Scatter {
                 mask: Some(mask), ..
+            }
+            | BulkOp::Update {
+                mask: Some(mask), ..
             } if context.truth(*mask).is_some() => masked(context, &stmt.op, *mask),
             BulkOp::Assert { cond, .. } if context.truth(*cond) == Some(true) => {
                 Answer::Values(Vec::new())
@@ -296,28 +299,19 @@ fn compose(
     }
 }
 
-/// A scatter whose condition is known.
-fn masked(context: &Context<'_, Bulk>, op: &BulkOp, mask: ValueId) -> Answer<Bulk> {
-    let BulkOp::Scatter {
-        monoid,
-        base,
-        at,
-        over,
-        value,
-        ..
-    } = op
+/// A scatter or an update whose condition is known.
+fn masked(context: &Context<'_, Bulk>, op: &BulkOp, known: ValueId) -> Answer<Bulk> {
+    let mut op = op.clone();
+    let (BulkOp::Scatter { base, mask, .. }
+    | BulkOp::Update {
+        table: base, mask, ..
+    }) = &mut op
     else {
         return Answer::Keep;
     };
-    if context.truth(mask) == Some(true) {
-        Answer::Op(BulkOp::Scatter {
-            monoid: *monoid,
-            base: *base,
-            at: at.clone(),
-            over: over.clone(),
-            value: *value,
-            mask: None,
-        })
+    if context.truth(known) == Some(true) {
+        *mask = None;
+        Answer::Op(op)
     } else {
         Answer::Values(vec![*base])
     }
