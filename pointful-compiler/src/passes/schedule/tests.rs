@@ -143,6 +143,47 @@ fn f(x: f64[n, m], y: f64, k: i64) -> f64 {
 }
 
 #[test]
+fn a_buffer_is_made_between_its_length_and_what_fills_it_though_all_are_behind_one_condition() {
+    let text = "
+axes d: 2, t: %5
+fn f(x: f64[d], y: f64, i: idx<2>) -> f64 {
+  %0 = const 0usize
+  %1 = const 0.0f64
+  %2 = const 1usize
+  %14 = gt y, %1
+  %4[d], %5 = while (%6[d] = x, %7 = %0) {
+    %8 = gather %6 [d := i]
+    %9 = lt %8, y
+    yield %9
+  } do { |%10[d], %11|
+    %12[d] = add %10, %10
+    %13 = add %11, %2
+    yield %12, %13
+  } if %14
+  %15[d], %16[t, d] = loop %17: t (%18[d] = x) {
+    %19[d] = add %18, %18
+    yield %19; %18
+  } if %14
+  %20[d] = scatter add %1 [d := i] over [] y if %14
+  %21 = gather %4 [d := i] if %14
+  %22[d] = scatter add %20 [d := i] over [] %21 if %14
+  %23[d] = loop rev %24: t (%25[d] = %22) {
+    %26[d] = gather %16 [t := %24]
+    %27[d] = mul %25, %26
+    yield %27
+  } if %14
+  %28 = gather %23 [d := i] if %14
+  %29 = select %14, %28, %1
+  return %29
+}";
+    for y in [-1.0, 0.5, 9.0] {
+        let x = Data::f64s(&[2], [1.0, 2.0]);
+        let params = vec![x, Data::from(y), Data::from(1usize)];
+        check(text, &[], params);
+    }
+}
+
+#[test]
 fn lanes_that_a_result_lacks_do_not_race() {
     let text = "
 axes n: N, t: N
