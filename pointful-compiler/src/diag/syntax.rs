@@ -185,7 +185,7 @@ pub fn repeated(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{name}` is given twice"))
 }
 
-/// An attribute before a loop that is not one of the language's.
+/// An attribute that is not one of the language's, or that stands before something else than it must.
 pub fn unknown_attribute(span: Span, name: &str, place: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         span,
@@ -196,6 +196,8 @@ pub fn unknown_attribute(span: Span, name: &str, place: &str) -> Diagnostic {
         "a `while`" if name == "checkpoint" => diagnostic
             .help("a `for` over `0..n`, whose length is known when it begins, may have one"),
         "a `while`" => diagnostic.help("`#[bound(n)]` has one"),
+        _ if name == "checkpoint" => diagnostic.help("it stands before a `for` that assigns"),
+        _ if name == "bound" => diagnostic.help("it stands before a `while`"),
         _ => diagnostic,
     }
 }

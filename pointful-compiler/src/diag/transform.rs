@@ -1,6 +1,6 @@
 //! Messages about transformations.
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 
 use super::Diagnostic;
 
@@ -34,8 +34,12 @@ pub fn nothing_to_differentiate(span: Span, of: &str) -> Diagnostic {
 /// A name in `wrt` or `over` that is none of the parameters.
 pub fn no_parameter(span: Span, of: &str, name: &str, known: &[String]) -> Diagnostic {
     let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    Diagnostic::new(span, format!("`{of}` has no parameter `{name}`"))
-        .help(format!("its parameters are {}", known.join(", ")))
+    let help = if known.is_empty() {
+        "only parameters of `#[pointful]` functions have names here".into()
+    } else {
+        format!("its parameters are {}", known.join(", "))
+    };
+    Diagnostic::new(span, format!("`{of}` has no parameter `{name}`")).help(help)
 }
 
 /// A name in `wrt` or `over` that is there already.
@@ -56,11 +60,40 @@ pub fn no_function(span: Span, name: &str, found: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{name}` is {found}, not a function"))
 }
 
-/// A Jacobian of something other than tables and floats.
-pub fn jacobian_of(span: Span, of: &str, found: &str) -> Diagnostic {
+/// A transformation of a word of the language.
+pub fn of_word(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(
         span,
-        format!("the Jacobian of `{of}` would have {found} for an axis: only floats and tables of floats have one"),
+        format!("`{name}` is a word of the language, not a function"),
+    )
+    .help("write a `#[pointful]` function that uses it")
+}
+
+/// A transformation, in ordinary Rust, of a function that is known only where another one calls it.
+pub fn only_inlined(span: Span, of: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("what `{of}` computes depends on functions or types that only its caller knows"),
+    )
+    .help(format!(
+        "write a `#[pointful]` function that calls `{of}` with them, and transform that one"
+    ))
+}
+
+/// A transformation of a function that changes its arguments.
+pub fn of_exclusive(span: Span, of: &str, param: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{of}` changes its parameter `{param}`, so it cannot be transformed"),
+    )
+    .help("take it by value and give the changed one as a result")
+}
+
+/// A Jacobian of something other than tables and floats.
+pub fn jacobian_of(word: &Ident, of: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        word.span(),
+        format!("`{word}!` of `{of}` would need axes for {found}: only floats and tables of floats have them"),
     )
     .help("name the parameters with `wrt`")
 }
@@ -130,7 +163,7 @@ pub fn rule_signature(span: Span, option: &str, name: &str, of: &str, wanted: &s
     };
     Diagnostic::new(
         span,
-        format!("`{name}` has not the signature of the `{option}` of `{of}`: `{wanted}`"),
+        format!("`{name}` does not have the signature of the `{option}` of `{of}`, `{wanted}`"),
     )
     .help(format!(
         "it takes the parameters of `{of}`, then {seeds}, and gives {given}"

@@ -11,13 +11,14 @@
 //! path, types and constants through the carrier of `f`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::carrier::Carrier;
 use super::function::{carried, payload};
 use super::root::{Definition, innermost};
-use super::{compile, link};
-use crate::diag::{Diagnostic, syntax as diag};
+use super::{compile, link, stands_alone};
+use crate::diag::{Diagnostic, syntax as diag, transform};
 use crate::lower::check;
 use crate::syntax::link::{Entry, EntryKind, Exported, Gathering, Names, companion, unique_name};
 use crate::syntax::names::{function_uses, signature_types};
@@ -37,6 +38,7 @@ pub(super) fn explained(
     transform: Option<&Transform>,
 ) -> Result<TokenStream, Vec<Diagnostic>> {
     let target = Target::of(gathering, path)?;
+    target.stands_alone()?;
     let linked = match transform {
         // Its map runs the forward derivative.
         Some(transform) if transform.name == "linearize" => {
@@ -62,6 +64,7 @@ pub(super) fn expression(
 ) -> Result<TokenStream, Vec<Diagnostic>> {
     let path = innermost(transform);
     let target = Target::of(gathering, &path)?;
+    target.stands_alone()?;
     let name = word(transform, &target);
     if transform.name == "linearize" {
         return linearized(&target, transform, &name);
@@ -69,7 +72,7 @@ pub(super) fn expression(
     let function = target.transform(transform, &name)?;
     let body = pipeline::emit(&pipeline::stages(&function.linked)?);
     let item = function.item(&TokenStream::new(), &body);
-    Ok(quote!({ #item #name }))
+    Ok(quote_spanned!(name.span()=> { #item #name }))
 }
 
 /// `linearize!(f)`: the value by one function, the tangent by another one that is given the arguments again, which the map has
@@ -127,7 +130,7 @@ fn linearized(
         }
     });
     let lints = lints();
-    Ok(quote!({
+    Ok(quote_spanned!(name.span()=> {
         #value_item
         #tangent_item
         #lints
@@ -220,7 +223,9 @@ fn word(transform: &Transform, target: &Target<'_>) -> Ident {
     for word in words.iter().rev() {
         name = format!("{word}_{}", name.trim_start_matches("r#"));
     }
-    Ident::new(&name, Span::mixed_site())
+    // Where it stands is what rustc shows if it is called with something else than it takes.
+    let place = transform.name.span();
+    Ident::new(&name, Span::mixed_site().located_at(place))
 }
 
 /// Lints of style do not apply to what is generated.
@@ -259,6 +264,15 @@ impl<'g> Target<'g> {
             linked,
             reached,
         })
+    }
+
+    /// What takes functions or generic floats is compiled only where another function calls it.
+    fn stands_alone(&self) -> Result<(), Vec<Diagnostic>> {
+        if stands_alone(&self.linked.root) {
+            return Ok(());
+        }
+        let name = self.linked.root.name.to_string();
+        Err(vec![transform::only_inlined(self.path.span(), &name)])
     }
 
     /// The path by which the body names the function: a parameter of its name would hide it.

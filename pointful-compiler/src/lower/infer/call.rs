@@ -282,9 +282,7 @@ impl<'a> Infer<'_, 'a> {
                 (params, result)
             }
             Ty::Error => {
-                for arg in args {
-                    self.expr(arg, None);
-                }
+                self.uncalled(args);
                 return self.poison(span);
             }
             other => {
@@ -329,6 +327,16 @@ impl<'a> Infer<'_, 'a> {
         let repeat = self.repeat_over(&frames, &frame);
         let ty = Ty::table(frame, result);
         self.made(Kind::Apply(Box::new(f_expr), inferred, repeat), ty, span)
+    }
+
+    /// The arguments of a call that is an error, for errors of their own.
+    fn uncalled(&mut self, args: &'a [tree::Expr]) {
+        for arg in args {
+            // `&mut` stands only for an argument, which this may well be.
+            if !matches!(arg.kind, ExprKind::Ref { mutable: true, .. }) {
+                self.expr(arg, None);
+            }
+        }
     }
 
     /// The axes over which something is repeated for arguments with these frames, one of which is the whole.
@@ -401,13 +409,13 @@ impl<'a> Infer<'_, 'a> {
         }
     }
 
-    fn parameter_types(&self, position: usize) -> Vec<Ty> {
+    pub(super) fn parameter_types(&self, position: usize) -> Vec<Ty> {
         let callee = &self.shared.done[position];
         let ty = |id: &super::LocalId| callee.solver.ty(&callee.locals[id.0 as usize].ty);
         callee.params.iter().map(ty).collect()
     }
 
-    fn result_type(&self, position: usize) -> Ty {
+    pub(super) fn result_type(&self, position: usize) -> Ty {
         let callee = &self.shared.done[position];
         callee.solver.ty(&callee.result)
     }
@@ -422,9 +430,7 @@ impl<'a> Infer<'_, 'a> {
         let params = self.parameter_types(position);
         let name = self.shared.done[position].tree.name.to_string();
         if !self.arity(&name, params.len(), args.len(), at) {
-            for arg in args {
-                self.expr(arg, None);
-            }
+            self.uncalled(args);
             return self.poison(span);
         }
         let mut instance = self.instance(position);

@@ -177,6 +177,16 @@ impl<'s, 'a> Infer<'s, 'a> {
         }
     }
 
+    /// Prints types as an annotated function has them.
+    fn printer_of(&self, position: usize) -> Printer<'_> {
+        let function = &self.shared.done[position];
+        Printer {
+            linked: self.shared.linked,
+            generics: &function.generics,
+            solver: &function.solver,
+        }
+    }
+
     /// The type as a message shows it.
     fn show(&self, ty: &Ty) -> String {
         let ty = self.solver.ty(ty);

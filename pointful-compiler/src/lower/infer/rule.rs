@@ -8,7 +8,7 @@ use super::transform::{fixed, one_or_tuple};
 use crate::diag::transform as say;
 use crate::ir::Mode;
 use crate::lower::hir::{LocalId, Rule};
-use crate::lower::types::Ty;
+use crate::lower::types::{Printer, Ty};
 use crate::syntax::tree::{self, path_key};
 
 impl<'a> Infer<'_, 'a> {
@@ -97,10 +97,18 @@ impl<'a> Infer<'_, 'a> {
         if fits {
             return Some(function);
         }
-        let shown = |s: &Self, ty: &Ty| s.printer().ty(&s.solver.ty(ty));
-        let list: Vec<String> = takes.iter().map(|ty| shown(self, ty)).collect();
-        let wanted = format!("({}) -> {}", list.join(", "), shown(self, gives));
+        let wanted = signature_text(&self.printer(), takes, gives);
+        let found = signature_text(
+            &self.printer_of(position),
+            &self.parameter_types(position),
+            &self.result_type(position),
+        );
         let of = self.tree.name.to_string();
+        // Only lengths of `Dyn`, which have no names, can differ then.
+        if found == wanted {
+            self.report(say::rule_shape(at, &of));
+            return None;
+        }
         self.report(say::rule_signature(
             at,
             &option.to_string(),
@@ -110,4 +118,12 @@ impl<'a> Infer<'_, 'a> {
         ));
         None
     }
+}
+
+fn signature_text(printer: &Printer<'_>, takes: &[Ty], gives: &Ty) -> String {
+    let shown = |ty: &Ty| printer.ty(&printer.solver.ty(ty));
+    let takes: Vec<String> = takes.iter().map(shown).collect();
+    // A signature cannot name a range.
+    let gives = shown(gives).replace("a range", "Dyn");
+    format!("({}) -> {gives}", takes.join(", "))
 }

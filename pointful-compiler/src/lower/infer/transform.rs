@@ -2,13 +2,14 @@
 //!
 //! `grad!(f)` is a function value like `f` itself. It is called, named, passed and transformed again by what its parameters and result are.
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 
 use super::Infer;
 use crate::diag::transform as say;
 use crate::lower::hir::{Derivative, Expr, Kind, Transform};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty};
+use crate::lower::words::Word;
 use crate::syntax::tree::{self, Transformed, TypeKind, path_key};
 
 /// A parameter of a function that is to be transformed.
@@ -17,6 +18,8 @@ struct Param {
     /// What `wrt` calls it.
     name: Option<String>,
     ty: Ty,
+    /// The type as the function declares it.
+    declared: Option<String>,
     /// Marked `#[constant]`, or behind `&mut`: why it cannot be differentiated.
     fixed: Option<&'static str>,
 }
@@ -28,6 +31,8 @@ struct Signature {
     expr: Expr,
     params: Vec<Param>,
     result: Ty,
+    /// The type of the result as the function declares it.
+    declared: Option<String>,
 }
 
 impl<'a> Infer<'_, 'a> {
@@ -45,25 +50,21 @@ impl<'a> Infer<'_, 'a> {
         };
         let (name, at) = (path_key(path), super::signature::path_span(path));
         let local = self.lookup(&name);
-        let (expr, names) = match (local, self.function_of(&name)) {
-            (None, Some(position)) => {
-                let expr = self.function_value(position, at);
-                let tree = self.shared.done[position].tree;
-                let names = tree
-                    .params
-                    .iter()
-                    .map(|param| (Some(param.name.to_string()), fixed(param)));
-                (expr, Some(names.collect::<Vec<_>>()))
-            }
-            (Some(local), _) => {
-                let ty = self.local(local).ty.clone();
-                (self.made(Kind::Local(local), ty, at), None)
-            }
-            (None, None) => {
-                self.report(crate::diag::lowering::not_pointful(at, &name));
-                return None;
-            }
+        if local.is_none()
+            && let Some(position) = self.function_of(&name)
+        {
+            return self.function(position, at);
+        }
+        let Some(local) = local else {
+            let is_word = Word::from_name(&name).is_some();
+            self.report(match is_word {
+                true => say::of_word(at, &name),
+                false => crate::diag::lowering::not_pointful(at, &name),
+            });
+            return None;
         };
+        let ty = self.local(local).ty.clone();
+        let expr = self.made(Kind::Local(local), ty, at);
         self.settle();
         let Ty::Function(params, result) = self.solver.shallow(&expr.ty) else {
             if self.solver.shallow(&expr.ty) != Ty::Error {
@@ -72,46 +73,92 @@ impl<'a> Infer<'_, 'a> {
             }
             return None;
         };
-        let names = names.unwrap_or_else(|| vec![(None, None); params.len()]);
+        Some(Signature {
+            name,
+            expr,
+            params: params.into_iter().map(seed).collect(),
+            result: *result,
+            declared: None,
+        })
+    }
+
+    /// An annotated function.
+    fn function(&mut self, position: usize, at: Span) -> Option<Signature> {
+        let expr = self.function_value(position, at);
+        let callee = &self.shared.done[position];
+        let tree = callee.tree;
+        let name = tree.name.to_string();
+        let is_exclusive = |ty: &tree::Type| matches!(ty.kind, TypeKind::Ref { mutable: true, .. });
+        if let Some(param) = tree.params.iter().find(|param| is_exclusive(&param.ty)) {
+            let param = param.name.to_string();
+            self.report(say::of_exclusive(at, &name, &param));
+            return None;
+        }
+        let Ty::Function(types, result) = self.solver.shallow(&expr.ty) else {
+            return None;
+        };
+        let printer = self.printer_of(position);
+        let shown = |ty: &Ty| Some(printer.quoted(&callee.solver.ty(ty)));
+        let declared = shown(&callee.result);
+        let params = tree.params.iter().zip(&callee.params).zip(types);
         let params = params
-            .into_iter()
-            .zip(names)
-            .map(|(ty, (name, fixed))| Param { name, ty, fixed })
+            .map(|((param, id), ty)| Param {
+                name: Some(param.name.to_string()),
+                ty,
+                declared: shown(&callee.locals[id.0 as usize].ty),
+                fixed: fixed(param),
+            })
             .collect();
         Some(Signature {
             name,
             expr,
             params,
             result: *result,
+            declared,
         })
+    }
+
+    fn show_result(&self, of: &Signature) -> String {
+        let declared = of.declared.clone();
+        declared.unwrap_or_else(|| self.show(&of.result))
+    }
+
+    fn show_param(&self, param: &Param) -> String {
+        let declared = param.declared.clone();
+        declared.unwrap_or_else(|| self.show(&param.ty))
     }
 
     fn transform(&mut self, transform: &'a tree::Transform, span: Span) -> Option<Signature> {
         let of = self.target(&transform.of, span)?;
         let name = transform.name.to_string();
         let at = transform.name.span();
+        let own = format!("{name}!({})", of.name);
         if name == "vmap" {
-            return self.vmap(transform, of, span);
+            let signature = self.vmap(transform, of, span)?;
+            return Some(Signature {
+                name: own,
+                ..signature
+            });
         }
         let wrt = self.with_respect_to(transform, &of, at)?;
         let gradient = matches!(name.as_str(), "grad" | "value_and_grad" | "hessian" | "hvp");
         if gradient && !self.is_float_scalar(&of.result) {
-            let shown = self.show(&of.result);
+            let shown = self.show_result(&of);
             self.report(say::not_scalar(at, &name, &of.name, &shown));
             return None;
         }
         let parts = self.float_parts(&of.result);
         if parts.is_empty() {
-            let shown = self.show(&of.result);
+            let shown = self.show_result(&of);
             self.report(say::no_float_result(at, &name, &of.name, &shown));
             return None;
         }
-        Some(match name.as_str() {
+        let signature = match name.as_str() {
             "grad" => self.gradient(of, wrt, false, span),
             "value_and_grad" => self.gradient(of, wrt, true, span),
             "hessian" => {
                 let gradient = self.gradient(of, wrt.clone(), false, span);
-                self.jacobian(gradient, wrt, at, span)?
+                self.jacobian(gradient, wrt, &transform.name, span)?
             }
             "hvp" => {
                 let gradient = self.gradient(of, wrt.clone(), false, span);
@@ -120,7 +167,7 @@ impl<'a> Infer<'_, 'a> {
             "jvp" => self.forward(of, wrt, Derivative::Tangent, span),
             "linearize" => self.forward(of, wrt, Derivative::Linearize, span),
             "vjp" => self.backward(of, wrt, span),
-            "jacobian" => self.jacobian(of, wrt, at, span)?,
+            "jacobian" => self.jacobian(of, wrt, &transform.name, span)?,
             _ => {
                 self.report(crate::diag::lowering::not_available(
                     at,
@@ -128,6 +175,10 @@ impl<'a> Infer<'_, 'a> {
                 ));
                 return None;
             }
+        };
+        Some(Signature {
+            name: own,
+            ..signature
         })
     }
 
@@ -163,7 +214,7 @@ impl<'a> Infer<'_, 'a> {
                 return None;
             }
             if !self.has_floats(&param.ty) {
-                let why = format!("it is {}", self.show(&param.ty));
+                let why = format!("it is {}", self.show_param(param));
                 self.report(say::not_differentiable(
                     name.span(),
                     &name.to_string(),
@@ -176,7 +227,7 @@ impl<'a> Infer<'_, 'a> {
         Some(positions)
     }
 
-    fn named(&mut self, name: &proc_macro2::Ident, of: &Signature) -> Option<usize> {
+    fn named(&mut self, name: &Ident, of: &Signature) -> Option<usize> {
         let word = name.to_string();
         let found = of
             .params
@@ -248,6 +299,7 @@ impl<'a> Infer<'_, 'a> {
         };
         Signature {
             name: of.name,
+            declared: None,
             expr: self.made(Kind::Transform(Box::new(transform)), ty, span),
             params,
             result,
@@ -310,7 +362,7 @@ impl<'a> Infer<'_, 'a> {
         &mut self,
         of: Signature,
         wrt: Vec<usize>,
-        at: Span,
+        word: &Ident,
         span: Span,
     ) -> Option<Signature> {
         let mut rows = Vec::new();
@@ -322,7 +374,7 @@ impl<'a> Infer<'_, 'a> {
                 for ty in [&elem, &from] {
                     if !self.is_float_scalar(ty) {
                         let shown = self.show(ty);
-                        self.report(say::jacobian_of(at, &of.name, &shown));
+                        self.report(say::jacobian_of(word, &of.name, &shown));
                         return None;
                     }
                 }
@@ -373,8 +425,8 @@ impl<'a> Infer<'_, 'a> {
         }
         for &k in &over {
             let param = &of.params[k];
-            if !mappable(self, &param.ty) || param.fixed == Some("it is behind `&mut`") {
-                let shown = self.show(&param.ty);
+            if !mappable(self, &param.ty) {
+                let shown = self.show_param(param);
                 let name = param
                     .name
                     .clone()
@@ -392,6 +444,7 @@ impl<'a> Infer<'_, 'a> {
         for &k in &over {
             let ty = params[k].ty.clone();
             params[k].ty = Ty::table(vec![set.clone()], ty);
+            params[k].declared = None;
         }
         let result = in_front(&set, &self.solver.shallow(&of.result));
         Some(self.signature(of, params, result, over, Derivative::Map(set), span))
@@ -400,18 +453,15 @@ impl<'a> Infer<'_, 'a> {
 
 /// Why a parameter has no derivative whatever its type.
 pub(super) fn fixed(param: &tree::Param) -> Option<&'static str> {
-    match &param.ty.kind {
-        TypeKind::Ref { mutable: true, .. } => Some("it is behind `&mut`"),
-        _ if param.constant => Some("it is marked `#[constant]`"),
-        _ => None,
-    }
+    param.constant.then_some("it is marked `#[constant]`")
 }
 
-/// A tangent or cotangent among parameters.
+/// A parameter that nobody named: a tangent or a cotangent, or one of a closure.
 fn seed(ty: Ty) -> Param {
     Param {
         name: None,
         ty,
+        declared: None,
         fixed: None,
     }
 }

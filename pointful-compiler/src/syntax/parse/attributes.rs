@@ -69,7 +69,17 @@ pub fn parse_options(tokens: TokenStream) -> Result<FunctionOptions, Vec<Diagnos
 }
 
 impl Parser {
-    /// `#[checkpoint]` and, before a `while`, `#[bound(n)]`; `#[allow]` and its like say nothing to this compiler.
+    /// Only loops have attributes; `#[allow]` and its like say nothing to this compiler.
+    pub(super) fn no_attributes(&mut self, attrs: &[syn::Attribute], before: &str) {
+        for attr in attrs {
+            let name = tokens_text(attr.path());
+            if !is_lint(&name) {
+                self.error(diag::unknown_attribute(attr.path().span(), &name, before));
+            }
+        }
+    }
+
+    /// `#[checkpoint]` and, before a `while`, `#[bound(n)]`.
     pub(super) fn loop_attributes(
         &mut self,
         attrs: &[syn::Attribute],
@@ -79,7 +89,7 @@ impl Parser {
         for attr in attrs {
             let Some(name) = attr.path().get_ident() else {
                 self.error(diag::unknown_attribute(
-                    attr.span(),
+                    attr.path().span(),
                     &tokens_text(attr.path()),
                     if is_while { "a `while`" } else { "a `for`" },
                 ));
@@ -97,18 +107,18 @@ impl Parser {
                 "bound" if is_while => match attr.parse_args::<syn::Expr>() {
                     Ok(value) => LoopAttrKind::Bound(self.expr(&value)),
                     Err(_) => {
-                        self.error(diag::attribute_form(attr.span(), "#[bound(n)]"));
+                        self.error(diag::attribute_form(attr.path().span(), "#[bound(n)]"));
                         continue;
                     }
                 },
                 word => {
                     let before = if is_while { "a `while`" } else { "a `for`" };
-                    self.error(diag::unknown_attribute(attr.span(), word, before));
+                    self.error(diag::unknown_attribute(attr.path().span(), word, before));
                     continue;
                 }
             };
             if found.iter().any(|known| known.name == *name) {
-                self.error(diag::repeated(attr.span(), &name.to_string()));
+                self.error(diag::repeated(attr.path().span(), &name.to_string()));
                 continue;
             }
             found.push(LoopAttr {
@@ -125,7 +135,7 @@ fn checkpoint(attr: &syn::Attribute) -> Result<Checkpoint, Diagnostic> {
     if matches!(attr.meta, syn::Meta::Path(_)) {
         return Ok(Checkpoint::Log);
     }
-    let form = || diag::checkpoint_form(attr.span());
+    let form = || diag::checkpoint_form(attr.path().span());
     let Ok(OptionSyntax::Value(key, value)) = attr.parse_args::<OptionSyntax>() else {
         return Err(form());
     };
@@ -162,4 +172,34 @@ fn is_lint(name: &str) -> bool {
 /// A path as text without spaces.
 fn tokens_text(path: &syn::Path) -> String {
     crate::syntax::tree::path_key(path)
+}
+
+/// The attributes before an expression that is no loop.
+pub(super) fn attributes_of(expr: &syn::Expr) -> &[syn::Attribute] {
+    match expr {
+        syn::Expr::Array(e) => &e.attrs,
+        syn::Expr::Assign(e) => &e.attrs,
+        syn::Expr::Binary(e) => &e.attrs,
+        syn::Expr::Block(e) => &e.attrs,
+        syn::Expr::Call(e) => &e.attrs,
+        syn::Expr::Cast(e) => &e.attrs,
+        syn::Expr::Closure(e) => &e.attrs,
+        syn::Expr::Field(e) => &e.attrs,
+        syn::Expr::If(e) => &e.attrs,
+        syn::Expr::Index(e) => &e.attrs,
+        syn::Expr::Lit(e) => &e.attrs,
+        syn::Expr::Macro(e) => &e.attrs,
+        syn::Expr::Match(e) => &e.attrs,
+        syn::Expr::MethodCall(e) => &e.attrs,
+        syn::Expr::Paren(e) => &e.attrs,
+        syn::Expr::Path(e) => &e.attrs,
+        syn::Expr::Range(e) => &e.attrs,
+        syn::Expr::Reference(e) => &e.attrs,
+        syn::Expr::Repeat(e) => &e.attrs,
+        syn::Expr::Struct(e) => &e.attrs,
+        syn::Expr::Tuple(e) => &e.attrs,
+        syn::Expr::Unary(e) => &e.attrs,
+        // Loops have theirs, and what else there is is an error of its own.
+        _ => &[],
+    }
 }

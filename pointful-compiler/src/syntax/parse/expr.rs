@@ -5,6 +5,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Token, punctuated::Punctuated};
 
+use super::attributes::attributes_of;
 use super::{Parser, TRANSFORMS, parse_transform};
 use crate::diag::syntax as diag;
 use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, UnaryOp};
@@ -12,6 +13,7 @@ use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, UnaryOp};
 impl Parser {
     pub(super) fn expr(&mut self, expr: &syn::Expr) -> Expr {
         let span = expr.span();
+        self.no_attributes(attributes_of(expr), "an expression");
         let kind = match expr {
             syn::Expr::Lit(lit) => ExprKind::Lit(self.literal(&lit.lit)),
             syn::Expr::Path(path) if path.qself.is_none() => ExprKind::Path(path.path.clone()),

@@ -20,6 +20,7 @@ impl Parser {
                     value = self.statement(&mut stmts, expr, semicolon.is_some(), at == last);
                 }
                 syn::Stmt::Macro(call) => {
+                    self.no_attributes(&call.attrs, "a macro");
                     let expr = self.macro_call(&call.mac);
                     value = self.statement(&mut stmts, expr, call.semi_token.is_some(), at == last);
                 }
@@ -48,6 +49,7 @@ impl Parser {
     }
 
     fn local(&mut self, local: &syn::Local) -> Option<Stmt> {
+        self.no_attributes(&local.attrs, "a `let`");
         let (pattern, ty) = match &local.pat {
             syn::Pat::Type(typed) => (self.pattern(&typed.pat), Some(self.ty(&typed.ty))),
             pattern => (self.pattern(pattern), None),

@@ -55,6 +55,10 @@ impl Parse for Args {
                 break;
             }
             let name: Ident = input.parse()?;
+            // At the end of the input syn would point at the macro's call.
+            if !input.peek(Token![=]) {
+                return Err(syn::Error::new(name.span(), "expected `=` behind it"));
+            }
             input.parse::<Token![=]>()?;
             let mut values = Vec::new();
             if input.peek(token::Paren) {
@@ -90,7 +94,7 @@ pub fn parse_transform(name: &Ident, args: TokenStream) -> Result<Transform, Dia
         }
     };
     let option = if word == "vmap" { "over" } else { "wrt" };
-    for (at, (given, _)) in args.options.iter().enumerate() {
+    for (at, (given, names)) in args.options.iter().enumerate() {
         if given != option {
             return Err(diag::transform_option(
                 given.span(),
@@ -100,6 +104,9 @@ pub fn parse_transform(name: &Ident, args: TokenStream) -> Result<Transform, Dia
         }
         if at > 0 {
             return Err(diag::repeated(given.span(), option));
+        }
+        if names.is_empty() {
+            return Err(diag::transform_form(given.span(), &word));
         }
     }
     Ok(Transform {
