@@ -299,6 +299,14 @@ fn loops() {
     check(
         "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { sum(for j in ..i { x[i] * x[j] * x[j] }) }) }",
     );
+    // Triangular, and needed by several loops: of the derivative, around, and one after the other.
+    check("fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, y: &Table<M, f64>) -> f64 {
+        let s = sum(for i in N { sum(for j in ..i { sum(for m in M { x[i][m] * x[j][m] }).sin() }) });
+        sum(for i in N { sum(for j in ..=i { (sum(for m in M { x[i][m] * x[j][m] }) * s).cos() * sum(y) }) })
+    }");
+    check("fn f<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, y: &Table<M, f64>) -> f64 {
+        sum(for m in M { sum(for i in N { sum(for j in ..i { x[(i.ordinal() + j.ordinal()) / 2].exp().sin() * y[m] * x[j] }) }) })
+    }");
     check(
         "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { let mut s = x[i]; for j in ..i { s = s * x[j] + 0.3; } s }) }",
     );

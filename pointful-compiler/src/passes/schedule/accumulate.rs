@@ -85,7 +85,7 @@ impl<'p> Builder<'p> {
             Combine::Monoid(monoid) => {
                 let (value, _) = self.eval(operands[0]);
                 let place = &places[0];
-                let indices = self.indices(&place.dims);
+                let indices = self.indices(place.id, &place.dims, &[]);
                 let result = region.tasks.list[task].results()[0];
                 self.combine_one(result, *monoid, place, indices, value);
             }

@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Cond, Facts, Wanted};
+use super::facts::{Cond, Facts, Wanted, without};
 use super::region::Place;
 use crate::ir::stages::bulk::BulkOp;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId};
+use crate::ir::{
+    AxisId, Block, Elem, Extent, Lit, Monoid, Program, Scalar, SpanId, Stmt, Type, ValueId,
+};
 use crate::ops::Prim;
 
 /// Where the value of a task is found once it is complete.
@@ -233,6 +235,57 @@ impl<'p> Builder<'p> {
         self.extent(self.facts.extent(axis))
     }
 
+    /// How much room a place needs along an axis: if the axis is longer at some points of axes that are not open than at others,
+    /// what it needs at the longest.
+    pub(super) fn room(&mut self, axis: AxisId) -> Extent {
+        let extent = self.facts.extent(axis);
+        let Extent::Value(length) = extent else {
+            return self.extent(extent);
+        };
+        let along = without(self.facts.axes(length), &self.open());
+        if along.is_empty() {
+            return self.extent(extent);
+        }
+        let depth = self.depth();
+        let zero = self.constant(Lit::Int(Scalar::Usize, 0));
+        let longest = self.scalar(depth, KernelOp::Var(zero), Elem::USIZE, None);
+        let mut extents = Vec::new();
+        for axis in along {
+            let (index, extent) = self.new_index(axis);
+            self.push(vec![(axis, index)], None);
+            extents.push(extent);
+        }
+        let (value, _) = self.eval(length);
+        self.run(KernelOp::Combine {
+            monoid: Monoid::Max,
+            place: longest,
+            indices: Vec::new(),
+            value,
+        });
+        for extent in extents.into_iter().rev() {
+            let body = self.pop();
+            self.run(KernelOp::For {
+                extent,
+                reverse: false,
+                body,
+            });
+        }
+        Extent::Value(self.scalar(depth, KernelOp::Get(longest), Elem::USIZE, None))
+    }
+
+    /// An index of an axis as one of the buffer's, whose room may be larger than the axis is here: the dimension of this number.
+    fn widen(&mut self, index: ValueId, buffer: ValueId, number: usize, depth: usize) -> ValueId {
+        let extent = self.out.ty(buffer).dims[number];
+        let elem = Elem::Index(extent);
+        if self.out.elem(index) == elem {
+            return index;
+        }
+        let cast = KernelOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
+        let plain = self.scalar(depth, cast, Elem::USIZE, None);
+        let trust = KernelOp::Prim(Prim::Trust(extent), vec![plain]);
+        self.scalar(depth, trust, elem, None)
+    }
+
     fn extent(&mut self, extent: Extent) -> Extent {
         match extent {
             Extent::Const(_) | Extent::Size(_) => extent,
@@ -405,6 +458,9 @@ impl<'p> Builder<'p> {
             };
             depth = depth.max(d);
             indices.push(index);
+        }
+        for (number, index) in indices.iter_mut().enumerate() {
+            *index = self.widen(*index, buffer, number, depth);
         }
         let elem = self.out.elem(buffer);
         (
@@ -633,9 +689,23 @@ impl<'p> Builder<'p> {
         )
     }
 
-    /// The indices of open axes, in this order.
-    pub(super) fn indices(&self, dims: &[AxisId]) -> Vec<ValueId> {
-        dims.iter().map(|&axis| self.index(axis).0).collect()
+    /// Indices into a buffer over these axes: given ones, or those of the open axes.
+    pub(super) fn indices(
+        &mut self,
+        buffer: ValueId,
+        dims: &[AxisId],
+        at: &[(AxisId, ValueId)],
+    ) -> Vec<ValueId> {
+        let depth = self.depth();
+        let mut indices = Vec::new();
+        for (number, &axis) in dims.iter().enumerate() {
+            let index = match at.iter().find(|(a, _)| *a == axis) {
+                Some(&(_, index)) => self.eval(index).0,
+                None => self.index(axis).0,
+            };
+            indices.push(self.widen(index, buffer, number, depth));
+        }
+        indices
     }
 }
 

@@ -209,7 +209,7 @@ impl<'p> Builder<'p> {
             let own = std::mem::replace(&mut region.places[task][0], place.clone());
             let elem = self.out.elem(own.id);
             let value = self.scalar(self.depth(), KernelOp::Get(own.id), elem, None);
-            let indices = self.indices(&place.dims);
+            let indices = self.indices(place.id, &place.dims, &[]);
             self.run(KernelOp::Store {
                 buffer: place.id,
                 indices,
@@ -455,7 +455,7 @@ impl<'p> Builder<'p> {
                 is_buffer: false,
             };
         }
-        let extents = dims.iter().map(|&axis| self.extent_of(axis)).collect();
+        let extents = dims.iter().map(|&axis| self.room(axis)).collect();
         let id = self.bind(
             depth,
             KernelOp::Alloc { fill },
@@ -476,7 +476,7 @@ impl<'p> Builder<'p> {
         let op = if place.is_buffer {
             KernelOp::Load {
                 buffer: place.id,
-                indices: self.indices(&place.dims),
+                indices: self.indices(place.id, &place.dims, &[]),
             }
         } else {
             KernelOp::Get(place.id)
@@ -489,7 +489,7 @@ impl<'p> Builder<'p> {
         let op = if place.is_buffer {
             KernelOp::Store {
                 buffer: place.id,
-                indices: self.indices(&place.dims),
+                indices: self.indices(place.id, &place.dims, &[]),
                 value,
             }
         } else {
@@ -521,7 +521,7 @@ impl<'p> Builder<'p> {
                 let (Some(buffer), dims) = region.outs[slot].clone() else {
                     unreachable!("the buffer was made before its loops")
                 };
-                let indices = self.indices(&dims);
+                let indices = self.indices(buffer, &dims, &[]);
                 self.run(KernelOp::Store {
                     buffer,
                     indices,
@@ -562,7 +562,7 @@ impl<'p> Builder<'p> {
                 let place = region.places[task][0].clone();
                 let monoid = *monoid;
                 self.masked(*mask, |this| {
-                    let indices = this.indices_at(&place.dims, at);
+                    let indices = this.indices(place.id, &place.dims, at);
                     let (value, _) = this.eval(*value);
                     this.combine_one(stmt.results[0], monoid, &place, indices, value);
                 });
@@ -572,7 +572,7 @@ impl<'p> Builder<'p> {
             } => {
                 let place = region.places[task][0].clone();
                 self.masked(*mask, |this| {
-                    let indices = this.indices_at(&place.dims, at);
+                    let indices = this.indices(place.id, &place.dims, at);
                     let (value, _) = this.eval(*value);
                     this.run(KernelOp::Store {
                         buffer: place.id,
@@ -651,16 +651,6 @@ impl<'p> Builder<'p> {
             then,
             otherwise: Block::default(),
         });
-    }
-
-    /// Indices for the axes of a buffer: given ones, or the open one.
-    fn indices_at(&mut self, dims: &[AxisId], at: &[(AxisId, ValueId)]) -> Vec<ValueId> {
-        dims.iter()
-            .map(|&axis| match at.iter().find(|(a, _)| *a == axis) {
-                Some(&(_, index)) => self.eval(index).0,
-                None => self.index(axis).0,
-            })
-            .collect()
     }
 }
 

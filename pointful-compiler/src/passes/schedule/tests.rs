@@ -1,13 +1,13 @@
 //! Random programs, and programs that were scheduled wrongly once, made small.
 
 use super::schedule;
-use crate::eval::{Data, Inputs, run};
-use crate::ir::Program;
+use crate::eval::{Data, Inputs, ScalarValue, run};
 use crate::ir::parse::parse;
 use crate::ir::print::print;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::point::Point;
 use crate::ir::verify::verify;
+use crate::ir::{Program, Scalar};
 use crate::passes::{bulk, cse, dce, simplify};
 use crate::testing::check_between;
 
@@ -31,6 +31,36 @@ fn check(text: &str, sizes: &[usize], params: Vec<Data>) {
     let (found, _) =
         run(&kernels, &inputs).unwrap_or_else(|error| panic!("{error}\n{}", print(&kernels)));
     assert_eq!(found, expected);
+}
+
+#[test]
+fn what_is_ragged_has_room_for_the_longest_where_a_later_loop_needs_it() {
+    // Products that do not depend on the outermost axis; and lengths that are themselves computed, by a loop that must end before.
+    let text = "
+axes i: C, k: K, p: P, a: %0
+fn f(x: i64[i, k], y: i64[p], n: usize[i, k]) -> i64[p] {
+  %0[i] = reduce add [k] n
+  %1[i, a] = iota a
+  %2[i, a] = cast i64 %1
+  %3[i, a, k] = mul x, %2
+  %4[i, a] = reduce add [k] %3
+  %5[p, i, a] = mul %4, y
+  %6[p, i] = reduce max [a] %5
+  %7[p] = reduce add [i] %6
+  return %7[p]
+}";
+    for (c, k, p) in [(0, 2, 3), (2, 0, 2), (1, 1, 1), (3, 3, 2), (7, 4, 5)] {
+        let params = vec![
+            Data::i64s(&[c, k], (0..c * k).map(|n| n as i64 - 5)),
+            Data::i64s(&[p], (0..p).map(|n| 3 - 2 * n as i64)),
+            Data::new(
+                Scalar::Usize,
+                vec![c, k],
+                (0..c * k).map(|n| ScalarValue::Usize(n % 4)).collect(),
+            ),
+        ];
+        check(text, &[c, k, p], params);
+    }
 }
 
 #[test]
