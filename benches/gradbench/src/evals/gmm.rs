@@ -25,18 +25,41 @@ pub struct Coordinate(usize);
 #[derive(Clone, Copy, IndexSet)]
 pub struct Below(usize);
 
-/// The lower triangular factors of the precision matrices: `q` the logarithms of their diagonals, `l` what is below.
+/// The parameters of a mixture.
 #[pointful]
-fn factors<K: IndexSet, D: IndexSet, L: IndexSet>(
-    q: &Table<(K, D), f64>,
-    l: &Table<(K, L), f64>,
-) -> Table<(K, D, D), f64> {
+pub struct Mixture {
+    /// The weights of the components, as logarithms up to a constant.
+    pub alpha: Table<Component, f64>,
+    /// The means.
+    pub mu: Table<(Component, Coordinate), f64>,
+    /// The diagonals of the triangular factors of the precision matrices, as logarithms.
+    pub q: Table<(Component, Coordinate), f64>,
+    /// What these factors have below the diagonal.
+    pub l: Table<(Component, Below), f64>,
+}
+
+/// The Wishart distribution of the precision matrices.
+#[pointful]
+#[derive(Clone, Copy)]
+pub struct Wishart {
+    /// The factor of the identity in its scale matrix.
+    pub gamma: f64,
+    /// Its degrees of freedom, above one more than there are coordinates.
+    pub m: f64,
+    /// The logarithm of the density's constant factor.
+    pub normaliser: f64,
+}
+
+/// The lower triangular factors of the precision matrices.
+#[pointful]
+fn factors(mixture: &Mixture) -> Table<(Component, Coordinate, Coordinate), f64> {
+    let d = size(Coordinate);
     for (k, i, j) in _ {
         let (row, column) = (i.ordinal(), j.ordinal());
         if row == column {
-            q[k][i].exp()
+            mixture.q[k][i].exp()
         } else if row > column {
-            l[k][column * (2 * size(D) - column - 1) / 2 + row - column - 1]
+            mixture.l[k][column * (2 * d - column - 1) / 2 + row - column - 1]
         } else {
             0.0
         }
@@ -45,106 +68,75 @@ fn factors<K: IndexSet, D: IndexSet, L: IndexSet>(
 
 /// The logarithm of the density of the points `x`.
 #[pointful]
-pub fn log_likelihood<N: IndexSet, K: IndexSet, D: IndexSet, L: IndexSet>(
-    x: &Table<(N, D), f64>,
-    alpha: &Table<K, f64>,
-    mu: &Table<(K, D), f64>,
-    q: &Table<(K, D), f64>,
-    l: &Table<(K, L), f64>,
-) -> f64 {
-    let factor = factors(q, l);
-    let height = for k in K {
-        alpha[k]
-            + sum(for d in D {
-                q[k][d]
-            })
+pub fn log_likelihood(mixture: &Mixture, x: &Table<(Observation, Coordinate), f64>) -> f64 {
+    let factor = factors(mixture);
+    let height = for k in Component {
+        mixture.alpha[k] + sum(mixture.q[k])
     };
-    let total = sum(for n in N {
-        log_sum_exp(&for k in K {
-            height[k]
-                - 0.5
-                    * sum(for i in D {
-                        sum(for j in D {
-                            factor[k][i][j] * (x[n][j] - mu[k][j])
-                        })
-                        .powi(2)
-                    })
+    let total = sum(for n in Observation {
+        log_sum_exp(&for k in Component {
+            let square = sum(for i in Coordinate {
+                sum(for j in Coordinate {
+                    factor[k][i][j] * (x[n][j] - mixture.mu[k][j])
+                })
+                .powi(2)
+            });
+            height[k] - 0.5 * square
         })
     });
-    total - size(N) as f64 * (0.5 * size(D) as f64 * (2.0 * PI).ln() + log_sum_exp(alpha))
+    let each = 0.5 * size(Coordinate) as f64 * (2.0 * PI).ln() + log_sum_exp(&mixture.alpha);
+    total - size(Observation) as f64 * each
 }
 
-/// The logarithm of the density of the parameters; `normaliser` that of the Wishart distribution.
+/// The logarithm of the density of the parameters.
 #[pointful]
-pub fn log_prior<K: IndexSet, D: IndexSet, L: IndexSet>(
-    q: &Table<(K, D), f64>,
-    l: &Table<(K, L), f64>,
-    gamma: f64,
-    m: f64,
-    normaliser: f64,
-) -> f64 {
-    sum(for k in K {
-        let frobenius = sum(for d in D {
-            (2.0 * q[k][d]).exp()
-        }) + sum(for t in L {
-            l[k][t].powi(2)
-        });
-        normaliser
-            + m * sum(for d in D {
-                q[k][d]
-            })
-            - 0.5 * gamma.powi(2) * frobenius
+pub fn log_prior(mixture: &Mixture, prior: &Wishart) -> f64 {
+    sum(for k in Component {
+        let frobenius = sum((2.0 * mixture.q[k]).exp()) + sum(mixture.l[k].powi(2));
+        prior.normaliser + prior.m * sum(mixture.q[k]) - 0.5 * prior.gamma.powi(2) * frobenius
     })
 }
 
 /// The logarithm of the posterior density.
 #[pointful]
-pub fn log_posterior<N: IndexSet, K: IndexSet, D: IndexSet, L: IndexSet>(
-    x: &Table<(N, D), f64>,
-    alpha: &Table<K, f64>,
-    mu: &Table<(K, D), f64>,
-    q: &Table<(K, D), f64>,
-    l: &Table<(K, L), f64>,
-    gamma: f64,
-    m: f64,
-    normaliser: f64,
+pub fn log_posterior(
+    mixture: &Mixture,
+    x: &Table<(Observation, Coordinate), f64>,
+    prior: &Wishart,
 ) -> f64 {
-    log_likelihood(x, alpha, mu, q, l) + log_prior(q, l, gamma, m, normaliser)
+    log_likelihood(mixture, x) + log_prior(mixture, prior)
 }
 
-/// The gradient with respect to the mixture's parameters: alpha, mu, q, l.
-#[pointful]
-pub fn gradient<N: IndexSet, K: IndexSet, D: IndexSet, L: IndexSet>(
-    x: &Table<(N, D), f64>,
-    alpha: &Table<K, f64>,
-    mu: &Table<(K, D), f64>,
-    q: &Table<(K, D), f64>,
-    l: &Table<(K, L), f64>,
-    gamma: f64,
-    m: f64,
-    normaliser: f64,
-) -> (
-    Table<K, f64>,
-    Table<(K, D), f64>,
-    Table<(K, D), f64>,
-    Table<(K, L), f64>,
-) {
-    grad!(log_posterior, wrt = (alpha, mu, q, l))(x, alpha, mu, q, l, gamma, m, normaliser)
+define! {
+    /// The gradient with respect to the mixture's parameters.
+    pub fn gradient = grad!(log_posterior, wrt = mixture);
 }
 
-/// The logarithm of the Wishart density's constant factor in `d` dimensions.
-pub fn wishart_normaliser(d: usize, gamma: f64, m: usize) -> f64 {
-    let n = d + m + 1;
-    // The multivariate gamma function at n/2 is a product of gamma functions at halves of whole numbers.
-    let pairs = (d * d.saturating_sub(1)) as f64;
-    let ln_gamma = 0.25 * pairs * PI.ln() + (0..d).map(|j| ln_gamma_of_half(n - j)).sum::<f64>();
-    (n * d) as f64 * (gamma.ln() - 0.5 * LN_2) - ln_gamma
+impl Wishart {
+    /// That of precision matrices in `d` dimensions with `m` degrees of freedom more than needed.
+    pub fn new(d: usize, gamma: f64, m: usize) -> Self {
+        let n = d + m + 1;
+        // The multivariate gamma function at n/2 is a product of gamma functions at halves of whole numbers.
+        let pairs = (d * d.saturating_sub(1)) as f64;
+        let ln_gamma =
+            0.25 * pairs * PI.ln() + (0..d).map(|j| ln_gamma_of_half(n - j)).sum::<f64>();
+        let normaliser = (n * d) as f64 * (gamma.ln() - 0.5 * LN_2) - ln_gamma;
+        Self {
+            gamma,
+            m: m as f64,
+            normaliser,
+        }
+    }
 }
 
 /// The logarithm of the gamma function at half of a positive whole number.
 fn ln_gamma_of_half(twice: usize) -> f64 {
-    let first = if twice % 2 == 0 { 0.0 } else { 0.5 * PI.ln() };
-    let below = (1..twice).filter(|k| (twice - k) % 2 == 0);
+    let first = if twice.is_multiple_of(2) {
+        0.0
+    } else {
+        0.5 * PI.ln()
+    };
+    let below = (1..twice).filter(|k| (twice - k).is_multiple_of(2));
     first + below.map(|k| (0.5 * k as f64).ln()).sum::<f64>()
 }
 
@@ -178,25 +170,23 @@ pub fn evaluate(request: &Request<'_>) -> Result<Answer, Failure> {
     }
     let space = Extent::<Coordinate>::try_new(input.d)?;
     let below = Extent::<Below>::try_new(input.d * input.d.saturating_sub(1) / 2)?;
-    let x: Table<(Observation, _), f64> = matrix("x", space, &input.x)?;
-    let alpha: Table<Component, f64> = vector(input.alpha)?;
-    let mu: Table<(Component, _), f64> = matrix("mu", space, &input.mu)?;
-    let q: Table<(Component, _), f64> = matrix("q", space, &input.q)?;
-    let l: Table<(Component, _), f64> = matrix("l", below, &input.l)?;
-    let (gamma, m) = (input.gamma, input.m as f64);
-    let normaliser = wishart_normaliser(input.d, gamma, input.m);
+    let x = matrix("x", space, &input.x)?;
+    let mixture = Mixture {
+        alpha: vector(input.alpha)?,
+        mu: matrix("mu", space, &input.mu)?,
+        q: matrix("q", space, &input.q)?,
+        l: matrix("l", below, &input.l)?,
+    };
+    let prior = Wishart::new(input.d, input.gamma, input.m);
     match request.function {
-        "objective" => request.repeat(
-            || log_posterior(&x, &alpha, &mu, &q, &l, gamma, m, normaliser),
-            |value| value,
-        ),
+        "objective" => request.repeat(|| log_posterior(&mixture, &x, &prior), |value| value),
         "jacobian" => request.repeat(
-            || gradient(&x, &alpha, &mu, &q, &l, gamma, m, normaliser),
-            |(alpha, mu, q, l)| Gradient {
-                alpha: alpha.into_vec(),
-                mu: rows(&mu),
-                q: rows(&q),
-                l: rows(&l),
+            || gradient(&mixture, &x, &prior),
+            |slope| Gradient {
+                alpha: slope.alpha.into_vec(),
+                mu: rows(&slope.mu),
+                q: rows(&slope.q),
+                l: rows(&slope.l),
             },
         ),
         _ => request.unknown(),
