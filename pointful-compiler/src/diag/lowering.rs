@@ -365,6 +365,15 @@ pub fn escaping_range(span: Span) -> Diagnostic {
     .help("compute the range's bounds before the block")
 }
 
+/// A member of such a range.
+pub fn escaping_member(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "this is a member of a range whose length is known only inside the block",
+    )
+    .help("the block can give its number: `.ordinal()`")
+}
+
 /// A tuple pattern for something else.
 pub fn tuple_pattern(span: Span, parts: usize, found: &str) -> Diagnostic {
     Diagnostic::new(

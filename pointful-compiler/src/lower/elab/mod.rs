@@ -285,7 +285,7 @@ impl<'a> Elab<'a> {
         self.home[at] = serial;
     }
 
-    /// Ends a block. What it gives must not have an axis whose length is known inside only.
+    /// Ends a block. What it gives must not have an axis whose length is known inside only, nor be a member of such a set.
     fn end(
         &mut self,
         results: Vec<ValueId>,
@@ -293,17 +293,20 @@ impl<'a> Elab<'a> {
         span: SpanId,
     ) -> Run<Block<Point>> {
         let mut open = self.open.pop().ok_or(Stop)?;
+        let escapes =
+            |this: &Self, extent: Extent| matches!(extent, Extent::Value(v) if !this.in_scope(v));
         for result in &results {
-            for dim in self.program.ty(*result).dims.clone() {
-                if let Extent::Value(v) = dim
-                    && !self.in_scope(v)
-                {
-                    // The expression that made the table, if it has a place.
-                    let made = self.program.values[result.index()].span;
-                    let place = if made == SpanId::NONE { span } else { made };
-                    let place = self.at(place);
-                    return self.fail(escape(place));
-                }
+            // The expression that made the result, if it has a place.
+            let made = self.program.values[result.index()].span;
+            let place = if made == SpanId::NONE { span } else { made };
+            let ty = self.program.ty(*result);
+            if ty.dims.iter().any(|&dim| escapes(self, dim)) {
+                let place = self.at(place);
+                return self.fail(escape(place));
+            }
+            if matches!(ty.elem, Elem::Index(extent) if escapes(self, extent)) {
+                let place = self.at(place);
+                return self.fail(say::escaping_member(place));
             }
         }
         open.block.results = results;

@@ -529,3 +529,13 @@ fn a_constant_is_a_number_or_an_array() {
         &[("2(x)", "an integer cannot be called")],
     );
 }
+
+#[test]
+fn a_member_of_a_range_of_one_iteration_stays_in_it() {
+    let member = "this is a member of a range whose length is known only inside the block
+the block can give its number: `.ordinal()`";
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let t = for i in N { argmin(for j in ..=i { x[j] }) }; 0.0 }",
+        &[("argmin", member)],
+    );
+}
