@@ -562,6 +562,51 @@ fn other_parameters() {
     assert_eq!(map(&u, (1.0, 0)), 270.0);
 }
 
+/// The sum of the products of all pairs of rows by the sum of their squares: each product is needed by several loops.
+#[pointful]
+fn pairs<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> f64 {
+    let squares = sum(for i in N {
+        sum(for j in ..i {
+            sum(for m in M {
+                x[i][m] * x[j][m]
+            })
+            .powi(2)
+        })
+    });
+    sum(for i in N {
+        sum(for j in ..i {
+            squares
+                * sum(for m in M {
+                    x[i][m] * x[j][m]
+                })
+        })
+    })
+}
+
+#[test]
+fn triangular_loops() {
+    for n in [0, 1, 2, 7, 60] {
+        let x = table(Extent::<(Dyn, Fin<2>)>::new((n, ())), |at| at.sin());
+        let row = |i: usize| [x.as_slice()[2 * i], x.as_slice()[2 * i + 1]];
+        let product = |i, j| row(i)[0] * row(j)[0] + row(i)[1] * row(j)[1];
+        let below = |f: &dyn Fn(f64) -> f64| -> f64 {
+            let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
+            pairs.map(|(i, j)| f(product(i, j))).sum()
+        };
+        let (products, squares) = (below(&|p| p), below(&|p| p * p));
+        let (value, slope) = value_and_grad!(pairs)(&x);
+        near(value, products * squares);
+        let mut expected = Vec::new();
+        for i in 0..n {
+            for m in 0..2 {
+                let by = |j| (squares + 2.0 * products * product(i, j)) * row(j)[m];
+                expected.push((0..n).filter(|&j| j != i).map(by).sum());
+            }
+        }
+        all_near(slope.as_slice(), &expected);
+    }
+}
+
 #[test]
 fn an_explanation_of_a_transformation() {
     let text = explain!(grad!(fit::loss, wrt = line));
