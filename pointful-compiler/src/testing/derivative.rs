@@ -128,7 +128,6 @@ pub fn check_derivative(
         Ok(done) => done,
         Err(error) => return unsuitable(&error.to_string()),
     };
-    let float = |data: &&Data| data.elem.is_float();
     let finite = |data: &Data| {
         data.values
             .iter()
@@ -137,17 +136,8 @@ pub fn check_derivative(
     if !values.iter().all(finite) {
         return unsuitable("not finite");
     }
-    let tangents: Vec<Data> = inputs
-        .params
-        .iter()
-        .filter(float)
-        .map(|data| random_like(data, rng))
-        .collect();
-    let cotangents: Vec<Data> = values
-        .iter()
-        .filter(float)
-        .map(|data| random_like(data, rng))
-        .collect();
+    let tangents = random_seeds(&inputs.params, rng);
+    let cotangents = random_seeds(&values, rng);
     if tangents.is_empty() || cotangents.is_empty() {
         return unsuitable("no floats");
     }
@@ -257,6 +247,27 @@ pub fn check_derivative(
     Ok(Checked::Fine([cost, forward_cost, backward_cost]))
 }
 
+/// A random program, and inputs that are on no kink of it.
+pub fn random_smooth(seed: u64, options: Options) -> (Program<Point>, Inputs) {
+    let (program, mut inputs) = random_point(seed, options);
+    // Multiples of an eighth lie on kinks.
+    let rng = &mut Rng::new(seed);
+    for data in &mut inputs.params {
+        for value in &mut data.values {
+            if let Some(x) = value.float() {
+                *value = ScalarValue::from_float(data.elem, x + 0.01 * unit(rng));
+            }
+        }
+    }
+    (program, inputs)
+}
+
+/// A tangent for each of the parameters that are floats, or a cotangent for each of the results.
+pub fn random_seeds(of: &[Data], rng: &mut Rng) -> Vec<Data> {
+    let floats = of.iter().filter(|data| data.elem.is_float());
+    floats.map(|data| random_like(data, rng)).collect()
+}
+
 /// Checks the derivatives of random programs.
 ///
 /// # Panics
@@ -265,16 +276,7 @@ pub fn check_derivatives(seeds: std::ops::Range<u64>, options: Options) {
     let total = seeds.end - seeds.start;
     let mut fine = 0;
     for seed in seeds {
-        let (program, mut inputs) = random_point(seed, options);
-        // Multiples of an eighth lie on kinks.
-        let rng = &mut Rng::new(seed);
-        for data in &mut inputs.params {
-            for value in &mut data.values {
-                if let Some(x) = value.float() {
-                    *value = ScalarValue::from_float(data.elem, x + 0.01 * unit(rng));
-                }
-            }
-        }
+        let (program, inputs) = random_smooth(seed, options);
         match check_derivative(&program, &inputs, seed) {
             Ok(Checked::Fine(_)) => fine += 1,
             Ok(Checked::Unsuitable(_)) => {}

@@ -14,6 +14,7 @@ mod shrink;
 pub use check::{Tested, check_between, check_pass, check_seeds};
 pub use derivative::{
     Checked, check_derivative, check_derivatives, derivative, differentiated, expanded,
+    random_seeds, random_smooth,
 };
 pub use random::{Options, random_point};
 pub use rng::Rng;

@@ -12,6 +12,7 @@ use proc_macro2::TokenStream;
 fn main() {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=functions.rs");
+    println!("cargo::rerun-if-changed=derivatives.rs");
     write(
         "programs.rs",
         programs::all().into_iter().map(|program| {
@@ -23,6 +24,10 @@ fn main() {
     write(
         "functions.rs",
         source::functions(include_str!("../functions.rs")),
+    );
+    write(
+        "derivatives.rs",
+        source::functions(include_str!("../derivatives.rs")),
     );
 }
 

@@ -1,40 +1,86 @@
-//! Random programs through the whole pipeline, with what the interpreter says they compute.
+//! Random programs and their derivatives through the whole pipeline, with what the interpreter says they compute.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use pointful_compiler::eval::{self, Data, Inputs, ScalarValue};
 use pointful_compiler::interface::Interface;
 use pointful_compiler::ir::stages::kernels::Kernels;
-use pointful_compiler::ir::{Elem, Extent, Program, Type};
+use pointful_compiler::ir::stages::point::Point;
+use pointful_compiler::ir::{Elem, Extent, Mode, Program, Type};
 use pointful_compiler::pipeline::{self, Trace};
-use pointful_compiler::testing::{Options, random_point};
+use pointful_compiler::testing::{
+    Checked, Options, Rng, check_derivative, derivative, random_point, random_seeds, random_smooth,
+};
 
 use crate::signature;
 
 /// How many.
 const PROGRAMS: u64 = 24;
 
-/// The functions, and a table of calls with what they should give.
+/// Of how many the derivatives are looked at, many of which have none.
+const DIFFERENTIATED: u64 = 16;
+
+/// Functions with calls of them, and the names of the calls.
+#[derive(Default)]
+struct Emitted {
+    functions: Vec<TokenStream>,
+    calls: Vec<Ident>,
+}
+
+impl Emitted {
+    /// What the interpreter of definitions says about the program is what it should give.
+    fn add(&mut self, program: &Program<Point>, inputs: &Inputs) {
+        let stages = pipeline::run(&mut Trace::default(), program, Interface::default());
+        let Ok((expected, _)) = eval::run(&stages.bulk, inputs) else {
+            return;
+        };
+        self.functions.push(signature::function(&stages.kernels));
+        self.functions
+            .push(call(&stages.kernels, inputs, &expected));
+        self.calls.push(format_ident!("call_{}", program.name));
+    }
+}
+
+/// The functions, and tables of calls with what they should give.
 pub(crate) fn functions() -> Vec<TokenStream> {
-    let mut emitted = Vec::new();
-    let mut names = Vec::new();
+    let mut programs = Emitted::default();
     for seed in 0..PROGRAMS {
         let (mut point, inputs) = random_point(seed, Options::default());
         point.name = format!("random_{seed}");
-        let Ok((expected, _)) = eval::run(&point, &inputs) else {
-            continue;
-        };
-        let stages = pipeline::run(&mut Trace::default(), &point, Interface::default());
-        emitted.push(signature::function(&stages.kernels));
-        emitted.push(call(&stages.kernels, &inputs, &expected));
-        names.push(format_ident!("call_{}", point.name));
+        programs.add(&point, &inputs);
     }
-    emitted.push(quote! {
+    let mut derivatives = Emitted::default();
+    for seed in 0..DIFFERENTIATED {
+        let (point, inputs) = random_smooth(seed, Options::default());
+        if let Ok(Checked::Fine(_)) = check_derivative(&point, &inputs, seed) {
+            differentiate(&mut derivatives, &point, &inputs, seed);
+        }
+    }
+    let (calls, derived) = (&programs.calls, &derivatives.calls);
+    let tables = quote! {
         #[doc = "Each program called, with found and expected numbers of each result."]
-        pub const CALLS: &[fn() -> Vec<(Vec<f64>, Vec<f64>)>] = &[#(#names),*];
-    });
-    emitted
+        pub const CALLS: &[fn() -> Vec<(Vec<f64>, Vec<f64>)>] = &[#(#calls),*];
+        #[doc = "The same of derivatives."]
+        pub const DERIVATIVES: &[fn() -> Vec<(Vec<f64>, Vec<f64>)>] = &[#(#derived),*];
+    };
+    [programs.functions, derivatives.functions, vec![tables]].concat()
+}
+
+/// Both derivatives of a program at a point.
+fn differentiate(emitted: &mut Emitted, point: &Program<Point>, inputs: &Inputs, seed: u64) {
+    let Ok((values, _)) = eval::run(point, inputs) else {
+        return;
+    };
+    for (mode, seeded) in [(Mode::Tangent, &inputs.params), (Mode::Cotangent, &values)] {
+        let mut program = derivative(point, mode);
+        program.name = format!("{}_{seed}", mode.name());
+        let mut inputs = inputs.clone();
+        inputs
+            .params
+            .extend(random_seeds(seeded, &mut Rng::new(seed)));
+        emitted.add(&program, &inputs);
+    }
 }
 
 /// A function that calls a program's with its inputs, and gives found and expected numbers of each result.

@@ -5,11 +5,11 @@ use quote::{ToTokens, quote};
 
 use pointful_compiler::diag::Diagnostic;
 use pointful_compiler::emit::EmitOptions;
-use pointful_compiler::syntax::parse::parse_function;
+use pointful_compiler::syntax::parse::{parse_function, parse_options};
 use pointful_compiler::syntax::tree::{Callee, Function, Linked};
 use pointful_compiler::{emit, pipeline};
 
-/// Every function of a file, each after those it calls.
+/// Every public function of a file, in which each stands after those that it calls.
 pub(crate) fn functions(text: &str) -> Vec<TokenStream> {
     let file: syn::File = syn::parse_str(text).expect("the corpus is Rust");
     let items: Vec<syn::ItemFn> = file
@@ -24,16 +24,26 @@ pub(crate) fn functions(text: &str) -> Vec<TokenStream> {
     let mut emitted = Vec::new();
     for item in items {
         let mut function = parse_function(&item).unwrap_or_else(|errors| report(&item, &errors));
+        let marked = item
+            .attrs
+            .iter()
+            .find(|attr| attr.path().is_ident("pointful"));
+        if let Some(syn::Meta::List(list)) = marked.map(|attr| &attr.meta) {
+            function.options =
+                parse_options(list.tokens.clone()).unwrap_or_else(|errors| report(&item, &errors));
+        }
         function.scope.functions = callees
             .iter()
             .map(|callee| (callee.function.name.to_string(), callee.id))
             .collect();
-        let linked = Linked {
-            root: function.clone(),
-            callees: callees.clone(),
-            types: Vec::new(),
-        };
-        emitted.push(compiled(&item, &linked));
+        if matches!(item.vis, syn::Visibility::Public(_)) {
+            let linked = Linked {
+                root: function.clone(),
+                callees: callees.clone(),
+                types: Vec::new(),
+            };
+            emitted.push(compiled(&item, &linked));
+        }
         callees.push(callee(callees.len(), function));
     }
     emitted

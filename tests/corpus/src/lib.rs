@@ -21,6 +21,12 @@ pub mod functions {
     include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 }
 
+/// The functions of `derivatives.rs`.
+pub mod derivatives {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/derivatives.rs"));
+}
+
 /// Random programs, each with inputs and with what the interpreter says comes out.
 pub mod random {
     use super::*;

@@ -1,12 +1,31 @@
-//! Random programs, compiled, compute what the interpreter says.
+//! Random programs and their derivatives, compiled, compute what the interpreter says, with the same bits on any number of threads.
 
-use pointful_corpus::random::CALLS;
+use pointful_corpus::random::{CALLS, DERIVATIVES};
 
-#[test]
-fn random_programs_compute_what_they_mean() {
-    assert!(CALLS.len() >= 16, "only {} programs ran", CALLS.len());
-    for (number, call) in CALLS.iter().enumerate() {
-        for (result, (found, expected)) in call().into_iter().enumerate() {
+type Call = fn() -> Vec<(Vec<f64>, Vec<f64>)>;
+
+fn check(calls: &[Call]) {
+    for (number, call) in calls.iter().enumerate() {
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("threads");
+            pool.install(call)
+        };
+        let results = on(1);
+        for threads in [2, 5] {
+            for ((found, _), (alone, _)) in on(threads).iter().zip(&results) {
+                let bits =
+                    |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(
+                    bits(found),
+                    bits(alone),
+                    "program {number}, {threads} threads"
+                );
+            }
+        }
+        for (result, (found, expected)) in results.into_iter().enumerate() {
             assert_eq!(
                 found.len(),
                 expected.len(),
@@ -23,4 +42,20 @@ fn random_programs_compute_what_they_mean() {
             }
         }
     }
+}
+
+#[test]
+fn random_programs_compute_what_they_mean() {
+    assert!(CALLS.len() >= 16, "only {} programs ran", CALLS.len());
+    check(CALLS);
+}
+
+#[test]
+fn random_derivatives_compute_what_they_mean() {
+    assert!(
+        DERIVATIVES.len() >= 12,
+        "only {} derivatives ran",
+        DERIVATIVES.len()
+    );
+    check(DERIVATIVES);
 }

@@ -16,6 +16,10 @@ use pointful_runtime::{Dyn, Extent, Plain, Table};
 pub struct Source(u64);
 
 impl Source {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     pub fn next(&mut self) -> i64 {
         // The generator of splitmix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
