@@ -10,6 +10,7 @@ mod call;
 mod expr;
 mod index;
 mod interface;
+mod jacobian;
 mod loops;
 mod method;
 mod op;

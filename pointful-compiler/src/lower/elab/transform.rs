@@ -6,7 +6,7 @@ use super::value::{Linear, Space, Transformed, Val};
 use super::{Elab, Run};
 use crate::diag::transform as say;
 use crate::ir::stages::point::PointOp;
-use crate::ir::{Extent, Lit, Mode, SpanId, Type, ValueId};
+use crate::ir::{Lit, Mode, SpanId, Type, ValueId};
 use crate::lower::hir::{self, Derivative};
 use crate::lower::types::Ty;
 use crate::ops::Prim;
@@ -16,6 +16,24 @@ pub(super) struct Inside<'a> {
     pub(super) args: Vec<Val<'a>>,
     pub(super) params: Vec<ValueId>,
     pub(super) points: Vec<ValueId>,
+}
+
+/// Which derivatives are asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'b> {
+    /// By these parameters.
+    pub(super) wrt: &'b [usize],
+    /// Of these parts of the result that have derivatives; `None`: of the whole.
+    pub(super) parts: Option<&'b [usize]>,
+}
+
+impl<'b> Block<'b> {
+    fn of(f: &'b Transformed<'_>) -> Self {
+        Block {
+            wrt: &f.code.wrt,
+            parts: None,
+        }
+    }
 }
 
 impl<'a> Elab<'a> {
@@ -63,14 +81,20 @@ impl<'a> Elab<'a> {
         let seeds = args.split_off(f.code.arity.min(args.len()));
         match &f.code.derivative {
             Derivative::Gradient { value } => {
-                let (result, gradient) =
-                    self.derive(f, &args, Mode::Cotangent, span, |s, floats| {
+                let (result, gradient) = self.derive(
+                    f,
+                    &args,
+                    Block::of(f),
+                    Mode::Cotangent,
+                    span,
+                    |s, floats| {
                         let one = |s: &mut Self, &float: &ValueId| {
                             let scalar = s.program.elem(float).repr();
                             Ok(s.lit(Lit::of(scalar, 1.0), span))
                         };
                         floats.iter().map(|float| one(s, float)).collect()
-                    })?;
+                    },
+                )?;
                 let gradient = bundle(gradient);
                 Ok(if *value {
                     Val::Tuple(vec![result, gradient])
@@ -80,7 +104,7 @@ impl<'a> Elab<'a> {
             }
             Derivative::Cotangent => {
                 let (result, cotangents) =
-                    self.derive(f, &args, Mode::Cotangent, span, |s, _| {
+                    self.derive(f, &args, Block::of(f), Mode::Cotangent, span, |s, _| {
                         s.seeds(&seeds, span)
                     })?;
                 Ok(Val::Tuple(vec![result, bundle(cotangents)]))
@@ -132,22 +156,25 @@ impl<'a> Elab<'a> {
         span: SpanId,
     ) -> Run<(Val<'a>, Val<'a>)> {
         let (result, mut tangents) =
-            self.derive(f, args, Mode::Tangent, span, |s, _| s.seeds(tangents, span))?;
+            self.derive(f, args, Block::of(f), Mode::Tangent, span, |s, _| {
+                s.seeds(tangents, span)
+            })?;
         let whole = tangents.pop().unwrap_or(Val::Tuple(Vec::new()));
         Ok((result, bundle(self.parts(f, whole))))
     }
 
     /// The parts of a result that have derivatives.
-    fn parts(&self, f: &Transformed<'a>, result: Val<'a>) -> Vec<Val<'a>> {
+    pub(super) fn parts(&self, f: &Transformed<'a>, result: Val<'a>) -> Vec<Val<'a>> {
         kept(f.parts.as_deref(), result)
     }
 
-    /// Runs the function inside a derivative. Gives its result and, for cotangents, one value for each parameter that is differentiated;
+    /// Runs the function inside a derivative. Gives what is asked for of its result and, for cotangents, one value for each parameter that is differentiated;
     /// for tangents, one like the result. What has no derivative in a tuple or struct stays what it is.
-    fn derive(
+    pub(super) fn derive(
         &mut self,
         f: &Transformed<'a>,
         args: &[Val<'a>],
+        of: Block<'_>,
         mode: Mode,
         span: SpanId,
         seeds: impl FnOnce(&mut Self, &[ValueId]) -> Run<Vec<ValueId>>,
@@ -156,11 +183,15 @@ impl<'a> Elab<'a> {
             args: inner,
             params,
             points,
-        } = self.inside(args, &f.code.wrt, span)?;
+        } = self.inside(args, of.wrt, span)?;
         self.begin(&params);
         self.derivatives += 1;
-        let result = self.apply(&f.of, inner, span)?;
+        let mut result = self.apply(&f.of, inner, span)?;
         self.derivatives -= 1;
+        if let Some(chosen) = of.parts {
+            let parts = self.parts(f, result);
+            result = bundle(chosen.iter().map(|&k| parts[k].clone()).collect());
+        }
         let leaves = self.leaves(&result, span)?;
         let body = self.end(leaves.clone(), say::shape_inside, span)?;
         let floats = self.program.floats(&leaves);
@@ -186,7 +217,7 @@ impl<'a> Elab<'a> {
         let mut derivatives = derivatives.into_iter();
         let mut parts = Vec::new();
         let shapes = match mode {
-            Mode::Cotangent => f.code.wrt.iter().map(|&k| args[k].clone()).collect(),
+            Mode::Cotangent => of.wrt.iter().map(|&k| args[k].clone()).collect(),
             Mode::Tangent => vec![value.clone()],
         };
         for shape in shapes {
@@ -238,120 +269,6 @@ impl<'a> Elab<'a> {
             }
         }
         Ok(self.rebuild(val, &mut leaves.into_iter()))
-    }
-
-    // ---- Jacobians
-
-    /// For each part of the result and each parameter, the table of all derivatives.
-    fn jacobian(
-        &mut self,
-        f: &Rc<Transformed<'a>>,
-        args: &[Val<'a>],
-        span: SpanId,
-    ) -> Run<Val<'a>> {
-        let mut inputs = Vec::new();
-        for &k in &f.code.wrt {
-            inputs.push(self.leaf(&args[k], span)?);
-        }
-        // How large the result is decides the direction, so it is evaluated first; what nobody reads of it is gone later.
-        let result = self.apply(&f.of, args.to_vec(), span)?;
-        let mut outputs = Vec::new();
-        for part in self.parts(f, result) {
-            outputs.push(self.leaf(&part, span)?);
-        }
-        let mut rows = Vec::new();
-        for (i, &output) in outputs.iter().enumerate() {
-            let mut row = Vec::new();
-            for (j, &input) in inputs.iter().enumerate() {
-                let to = self.program.ty(output).dims.clone();
-                let from = self.program.ty(input).dims.clone();
-                row.push(Val::Leaf(if fewer(&to, &from) {
-                    self.rows(f, args, (i, &outputs), j, span)?
-                } else {
-                    self.columns(f, args, i, (j, &inputs), span)?
-                }));
-            }
-            rows.push(bundle(row));
-        }
-        Ok(bundle(rows))
-    }
-
-    /// A Jacobian by cotangents, one for each element of the result.
-    fn rows(
-        &mut self,
-        f: &Rc<Transformed<'a>>,
-        args: &[Val<'a>],
-        (i, outputs): (usize, &[ValueId]),
-        j: usize,
-        span: SpanId,
-    ) -> Run<ValueId> {
-        let axes = self.program.ty(outputs[i]).dims.clone();
-        let tables = self.tabulate(&axes, span, &mut |s, at| {
-            let mut seeds = Vec::new();
-            for (k, &output) in outputs.iter().enumerate() {
-                seeds.push(s.unit(output, (k == i).then_some(at), span)?);
-            }
-            let (_, cotangents) =
-                s.derive(f, args, Mode::Cotangent, span, |_, _| Ok(seeds.clone()))?;
-            Ok(vec![s.leaf(&cotangents[j], span)?])
-        })?;
-        Ok(tables[0])
-    }
-
-    /// A Jacobian by tangents, one for each element of the parameter.
-    fn columns(
-        &mut self,
-        f: &Rc<Transformed<'a>>,
-        args: &[Val<'a>],
-        i: usize,
-        (j, inputs): (usize, &[ValueId]),
-        span: SpanId,
-    ) -> Run<ValueId> {
-        let axes = self.program.ty(inputs[j]).dims.clone();
-        let tables = self.tabulate(&axes, span, &mut |s, at| {
-            let mut seeds = Vec::new();
-            for (k, &input) in inputs.iter().enumerate() {
-                seeds.push(s.unit(input, (k == j).then_some(at), span)?);
-            }
-            let (_, tangents) = s.derive(f, args, Mode::Tangent, span, |_, _| Ok(seeds.clone()))?;
-            let whole = tangents.into_iter().next().unwrap_or(Val::Spent);
-            let parts = s.parts(f, whole);
-            Ok(vec![s.leaf(&parts[i], span)?])
-        })?;
-        // The result's axes come first.
-        let all = self.program.ty(tables[0]).dims.clone();
-        let (from, to) = all.split_at(axes.len());
-        let turned = [to, from].concat();
-        let count = to.len();
-        let tables = self.tabulate(&turned, span, &mut |s, at| {
-            let (to, from) = at.split_at(count);
-            Ok(vec![s.select_leaf(tables[0], &[from, to].concat(), span)])
-        })?;
-        Ok(tables[0])
-    }
-
-    /// A table like another that is one at this place and zero elsewhere, or zero everywhere.
-    fn unit(&mut self, like: ValueId, at: Option<&[ValueId]>, span: SpanId) -> Run<ValueId> {
-        let Type { elem, dims } = self.program.ty(like).clone();
-        let scalar = elem.repr();
-        let tables = self.tabulate(&dims, span, &mut |s, here| {
-            let Some(at) = at else {
-                return Ok(vec![s.lit(Lit::of(scalar, 0.0), span)]);
-            };
-            let mut same = None;
-            for (&a, &b) in at.iter().zip(here) {
-                let equal = s.prim(Prim::Eq, &[a, b], span)?;
-                same = Some(match same {
-                    None => equal,
-                    Some(before) => s.prim(Prim::And, &[before, equal], span)?,
-                });
-            }
-            Ok(vec![match same {
-                None => s.lit(Lit::of(scalar, 1.0), span),
-                Some(same) => s.prim(Prim::Cast(scalar), &[same], span)?,
-            }])
-        })?;
-        Ok(tables[0])
     }
 
     // ---- One more axis
@@ -413,31 +330,10 @@ pub(super) fn kept<'a>(which: Option<&[bool]>, val: Val<'a>) -> Vec<Val<'a>> {
 }
 
 /// One value by itself, several as a tuple.
-fn bundle(mut vals: Vec<Val<'_>>) -> Val<'_> {
+pub(super) fn bundle(mut vals: Vec<Val<'_>>) -> Val<'_> {
     if vals.len() == 1 {
         vals.remove(0)
     } else {
         Val::Tuple(vals)
     }
-}
-
-/// Whether a table with the first axes is known to have fewer elements than one with the second.
-fn fewer(a: &[Extent], b: &[Extent]) -> bool {
-    let constant = |axes: &[Extent]| -> Option<u64> {
-        axes.iter()
-            .map(|axis| match axis {
-                Extent::Const(n) => Some(*n),
-                Extent::Size(_) | Extent::Value(_) => None,
-            })
-            .product()
-    };
-    if let (Some(a), Some(b)) = (constant(a), constant(b)) {
-        return a < b;
-    }
-    let mut rest = b.to_vec();
-    a.len() < b.len()
-        && a.iter().all(|axis| {
-            let found = rest.iter().position(|other| other == axis);
-            found.map(|k| rest.remove(k)).is_some()
-        })
 }

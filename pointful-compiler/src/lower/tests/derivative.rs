@@ -268,6 +268,60 @@ fn jacobians_have_the_axes_of_the_result_first() {
     }
 }
 
+/// Which derivatives a program has, in order.
+fn derivatives(source: &str) -> String {
+    let text = crate::ir::print(&lowered(source).program);
+    let modes = text
+        .split_whitespace()
+        .filter(|word| ["vjp", "jvp"].contains(word));
+    modes.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn jacobians_go_by_rows_for_all_parameters_or_by_columns_for_all_results() {
+    // f(a, b, c)_i = a_i b_i c, and the sum of a with it.
+    let one = "fn f(a: &Table<Fin<2>, f64>, b: &Table<Fin<2>, f64>, c: f64) -> Table<Fin<2>, f64> { for i in _ { a[i] * b[i] * c } }
+    fn g(a: &Table<Fin<2>, f64>, b: &Table<Fin<2>, f64>, c: f64) -> (Table<(Fin<2>, Fin<2>), f64>, Table<(Fin<2>, Fin<2>), f64>, Table<Fin<2>, f64>) { jacobian!(f)(a, b, c) }";
+    let params = [
+        numbers(&[2], &[2.0, 3.0]),
+        numbers(&[2], &[5.0, 7.0]),
+        11.0.into(),
+    ];
+    let want = [
+        numbers(&[2, 2], &[55.0, 0.0, 0.0, 77.0]),
+        numbers(&[2, 2], &[22.0, 0.0, 0.0, 33.0]),
+        numbers(&[2], &[10.0, 21.0]),
+    ];
+    gives(one, &[], &params, &want);
+    // Two cotangents are fewer than five tangents, though the last parameter has but one.
+    assert_eq!(derivatives(one), "vjp");
+    // Three results' elements are not fewer than the parameter's two.
+    let two = "fn f(a: &Table<Fin<2>, f64>) -> (f64, usize, Table<Fin<2>, f64>) { (sum(a), 4, for i in _ { a[i] * a[i] }) }
+    fn g(a: &Table<Fin<2>, f64>) -> (Table<Fin<2>, f64>, Table<(Fin<2>, Fin<2>), f64>) { jacobian!(f)(a) }";
+    let want = [
+        numbers(&[2], &[1.0, 1.0]),
+        numbers(&[2, 2], &[4.0, 0.0, 0.0, 6.0]),
+    ];
+    gives(two, &[], &params[..1], &want);
+    assert_eq!(derivatives(two), "jvp");
+    // Where sizes are not known, a number goes by a row and a table as large as a parameter by columns.
+    let three = "fn f<N: IndexSet>(a: &Table<N, f64>, c: f64) -> (f64, Table<N, f64>) { (sum(a) * c, for i in _ { a[i] * c }) }
+    fn g<N: IndexSet>(a: &Table<N, f64>, c: f64) -> ((Table<N, f64>, f64), (Table<(N, N), f64>, Table<N, f64>)) { jacobian!(f)(a, c) }";
+    assert_eq!(derivatives(three), "vjp jvp jvp");
+    for n in [0, 1, 2, 7] {
+        let a: Vec<f64> = (0..n).map(|k| k as f64).collect();
+        let ones: Vec<f64> = (0..n * n).map(|at| f64::from(at / n == at % n)).collect();
+        let twice: Vec<f64> = ones.iter().map(|x| 2.0 * x).collect();
+        let want = [
+            numbers(&[n], &vec![2.0; n]),
+            a.iter().sum::<f64>().into(),
+            numbers(&[n, n], &twice),
+            numbers(&[n], &a),
+        ];
+        gives(three, &[n], &[numbers(&[n], &a), 2.0.into()], &want);
+    }
+}
+
 /// Sizes as the program numbers them.
 fn order(source: &str, sizes: &[(&str, usize)]) -> Vec<usize> {
     let program = lowered(source).program;
