@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::context::Context;
+use super::wanted::settle;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
@@ -88,6 +89,15 @@ impl Simplify for Bulk {
 
     fn derives(body: &Block<Bulk>) -> bool {
         crate::passes::ad::derives(body)
+    }
+
+    fn settle(program: &mut Program<Bulk>) -> bool {
+        // Derivatives to be taken need to know what stands in a branch.
+        if Self::derives(&program.body) {
+            return false;
+        }
+        let pinned = Self::pinned(&program.body, program);
+        settle(program, &pinned)
     }
 
     /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.

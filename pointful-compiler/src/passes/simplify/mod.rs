@@ -34,10 +34,10 @@ mod bulk;
 mod cast;
 mod context;
 mod fold;
-
 mod index;
 mod loops;
 mod point;
+mod wanted;
 
 use std::collections::BTreeSet;
 
@@ -72,11 +72,12 @@ const MOST_WALKS: usize = 8;
 pub fn simplify<S: Simplify>(program: &Program<S>) -> Program<S> {
     let mut out = program.clone();
     for _ in 0..MOST_WALKS {
+        let settled = S::settle(&mut out);
         let mut body = std::mem::take(&mut out.body);
         let mut walk = Walk {
             context: Context::new(&mut out, &body),
             subst: Subst::new(),
-            changed: false,
+            changed: settled,
         };
         walk.block(&mut body);
         let Walk { subst, changed, .. } = walk;
@@ -133,6 +134,8 @@ pub(crate) trait Simplify: Flow {
     fn pinned(body: &Block<Self>, program: &Program<Self>) -> BTreeSet<ValueId>;
     /// Whether there are derivatives to be taken.
     fn derives(body: &Block<Self>) -> bool;
+    /// Replaces choices that have been made already where their values are wanted. Says whether there were any.
+    fn settle(program: &mut Program<Self>) -> bool;
     /// Whether a guard is still needed.
     fn needs_guard(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> bool;
 }

@@ -124,6 +124,11 @@ impl Simplify for Point {
     }
 
     /// Nothing in Point is guarded.
+    /// A branch of Point holds what is wanted in it alone.
+    fn settle(_: &mut Program<Point>) -> bool {
+        false
+    }
+
     fn derives(_: &Block<Point>) -> bool {
         false
     }

@@ -1,0 +1,391 @@
+//! What is wanted only where a condition holds need not look at the condition again.
+//!
+//! # The idea
+//!
+//! Derivatives of branches choose between a number and zero at every step: `select %c, (mul x, (select %c, y, 0)), 0`. Where the inner choice
+//! is read, the outer one has been made already. One walk from the end to the beginning finds of every value the conditions under which alone
+//! somebody looks at it, and replaces, operand by operand, a `select` whose condition is among them by the side that it takes.
+//!
+//! # Why it is sound
+//!
+//! What nobody looks at may be anything, as long as it does not panic: operands of what may panic, and of what trusts, are wanted everywhere
+//! but behind the statement's guard. A condition is handed on to operands that are read at the same point of its axes only, and to values that
+//! have all its axes; a value without one of them is wanted wherever the condition holds somewhere. A side that stands behind a guard is read
+//! behind the same guard only.
+//!
+//! # Before and after
+//!
+//! ```text
+//! %1[i] = select c, y, %0                    %1[i] = mul x, y
+//! %2[i] = mul x, %1                          %2[i] = select c, %1, %0
+//! %3[i] = select c, %2, %0
+//! ```
+
+use std::collections::BTreeSet;
+
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Block, Elem, Operation, Program, Stmt, ValueId};
+use crate::ops::Prim;
+use crate::passes::flow::Flow;
+
+/// Conditions that hold for one value are remembered up to this many.
+const MOST: usize = 16;
+
+/// A truth value, or the equality of two values: what is `eq` in one place may be `ne` in another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Test {
+    Value(ValueId),
+    Equal(ValueId, ValueId),
+}
+
+/// A test, and how it ends.
+type Cond = (Test, bool);
+
+/// Replaces choices that have been made already; `pinned` must keep their axes. Says whether there were any.
+pub(super) fn settle(program: &mut Program<Bulk>, pinned: &BTreeSet<ValueId>) -> bool {
+    let mut body = std::mem::take(&mut program.body);
+    let count = program.values.len();
+    let mut walk = Walk {
+        program,
+        pinned,
+        defs: vec![None; count],
+        home: vec![0; count],
+        wanted: vec![None; count],
+        blocks: 0,
+        changed: false,
+    };
+    walk.define(&body);
+    walk.always();
+    walk.block(&mut body, &[]);
+    let changed = walk.changed;
+    program.body = body;
+    changed
+}
+
+/// What of a definition matters here.
+#[derive(Clone, Copy, Debug)]
+enum Def {
+    Select(ValueId, ValueId, ValueId),
+    Not(ValueId),
+    And(ValueId, ValueId),
+    Or(ValueId, ValueId),
+    Equal(ValueId, ValueId),
+    Unequal(ValueId, ValueId),
+    Other,
+}
+
+struct Walk<'a> {
+    program: &'a mut Program<Bulk>,
+    pinned: &'a BTreeSet<ValueId>,
+    /// What defines a value, and behind which guard.
+    defs: Vec<Option<(Def, Option<ValueId>)>>,
+    /// The block that defines a value.
+    home: Vec<usize>,
+    /// The conditions under which alone a value is looked at; nobody looks at one without an entry.
+    wanted: Vec<Option<Vec<Cond>>>,
+    blocks: usize,
+    changed: bool,
+}
+
+/// How an operand is read.
+#[derive(Default)]
+struct Read {
+    /// Only where this truth value ends so.
+    when: Option<(ValueId, bool)>,
+    /// Not at the same point of these axes.
+    moved: Vec<AxisId>,
+    /// Whether it must stay what it is.
+    fixed: bool,
+}
+
+impl Walk<'_> {
+    /// Notes what defines values.
+    fn define(&mut self, block: &Block<Bulk>) {
+        for stmt in &block.stmts {
+            let def = match &stmt.op {
+                BulkOp::Select(cond, then, otherwise) => Def::Select(*cond, *then, *otherwise),
+                BulkOp::Map(Prim::Not, args) => Def::Not(args[0]),
+                BulkOp::Map(Prim::And, args) => Def::And(args[0], args[1]),
+                BulkOp::Map(Prim::Or, args) => Def::Or(args[0], args[1]),
+                BulkOp::Map(Prim::Eq, args) => Def::Equal(args[0], args[1]),
+                BulkOp::Map(Prim::Ne, args) => Def::Unequal(args[0], args[1]),
+                _ => Def::Other,
+            };
+            for &result in &stmt.results {
+                self.defs[result.index()] = Some((def, stmt.guard));
+            }
+            for inner in stmt.op.blocks() {
+                self.define(inner);
+            }
+        }
+    }
+
+    /// Extents are wanted always.
+    fn always(&mut self) {
+        let mut extents = Vec::new();
+        Bulk::for_each_declared_extent_mut(self.program, &mut |value| extents.push(*value));
+        for value in extents {
+            self.wanted[value.index()] = Some(Vec::new());
+        }
+    }
+
+    /// A block that is only run where `held` holds.
+    fn block(&mut self, block: &mut Block<Bulk>, held: &[Cond]) {
+        self.blocks += 1;
+        let own = self.blocks;
+        let bound = block.stmts.iter().flat_map(|stmt| &stmt.results);
+        for value in block.params.iter().chain(bound) {
+            self.home[value.index()] = own;
+        }
+        for result in &mut block.results {
+            *result = self.settled(*result, held, None, true);
+            self.want(*result, held, own);
+        }
+        for stmt in block.stmts.iter_mut().rev() {
+            self.stmt(stmt, held, own);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &mut Stmt<Bulk>, held: &[Cond], own: usize) {
+        // Where the statement is run.
+        let mut run = held.to_vec();
+        let total = self.is_total(&stmt.op);
+        if total {
+            let Some(wanted) = &self.wanted[stmt.results[0].index()] else {
+                return;
+            };
+            add(&mut run, wanted);
+        }
+        if let Some(guard) = stmt.guard {
+            let known = run.clone();
+            self.want(guard, &known, own);
+            self.imply((guard, true), &mut run);
+        }
+        if total {
+            run.retain(|&cond| self.covers(&self.program.ty(stmt.results[0]).dims, cond));
+        }
+        for value in Bulk::extents(self.program, &stmt.op) {
+            self.want(value, &[], own);
+        }
+        let reads = reads(&stmt.op);
+        let pinned = stmt.results.iter().any(|r| self.pinned.contains(r));
+        let strict = pinned || !total;
+        let (mut k, guard) = (0, stmt.guard);
+        let mut op = std::mem::replace(&mut stmt.op, BulkOp::Size(crate::ir::Extent::Const(0)));
+        op.for_each_operand_mut(&mut |operand| {
+            let read = &reads[k];
+            k += 1;
+            let mut conds = run.clone();
+            conds.retain(|&cond| !self.axes(cond).iter().any(|axis| read.moved.contains(axis)));
+            if let Some(when) = read.when {
+                self.imply(when, &mut conds);
+            }
+            if !read.fixed {
+                *operand = self.settled(*operand, &conds, guard, strict);
+            }
+            self.want(*operand, &conds, own);
+        });
+        // Bodies run where their statement does; what a total statement's readers want says nothing of them, and it has none.
+        for inner in op.blocks_mut() {
+            self.block(inner, &run);
+        }
+        stmt.op = op;
+    }
+
+    /// Notes that a value is looked at where these conditions hold.
+    fn want(&mut self, value: ValueId, conds: &[Cond], own: usize) {
+        let mut conds = conds.to_vec();
+        if self.home[value.index()] == own {
+            let dims = &self.program.ty(value).dims;
+            conds.retain(|&cond| self.covers(dims, cond));
+        } else {
+            conds.clear();
+        }
+        match &mut self.wanted[value.index()] {
+            Some(known) => known.retain(|cond| conds.contains(cond)),
+            unknown @ None => *unknown = Some(conds),
+        }
+    }
+
+    /// What is read instead of a value where these conditions hold, behind this guard. `strict`: it must have the value's axes.
+    fn settled(
+        &mut self,
+        mut value: ValueId,
+        conds: &[Cond],
+        guard: Option<ValueId>,
+        strict: bool,
+    ) -> ValueId {
+        while let Some((Def::Select(cond, then, otherwise), _)) = self.defs[value.index()]
+            && let Some(truth) = self.truth(cond, conds, MOST)
+        {
+            let side = if truth { then } else { otherwise };
+            let behind = self.defs[side.index()].and_then(|(_, guard)| guard);
+            let dims = |value: ValueId| &self.program.ty(value).dims;
+            let narrower = dims(value).iter().any(|dim| !dims(side).contains(dim));
+            if (behind.is_some() && behind != guard) || (strict && narrower) {
+                break;
+            }
+            value = side;
+            self.changed = true;
+        }
+        value
+    }
+
+    /// How a truth value ends where these conditions hold, looked for so deep.
+    fn truth(&self, value: ValueId, conds: &[Cond], depth: usize) -> Option<bool> {
+        let depth = depth.checked_sub(1)?;
+        let known = |test: Test| Some(conds.iter().find(|(other, _)| *other == test)?.1);
+        let both = |a: ValueId, b: ValueId, absorbing: bool| {
+            let (a, b) = (self.truth(a, conds, depth), self.truth(b, conds, depth));
+            match (a, b) {
+                (Some(a), _) | (_, Some(a)) if a == absorbing => Some(absorbing),
+                (Some(_), Some(_)) => Some(!absorbing),
+                _ => None,
+            }
+        };
+        match self.defs[value.index()].map(|(def, _)| def) {
+            Some(Def::Not(of)) => self.truth(of, conds, depth).map(|truth| !truth),
+            Some(Def::Equal(a, b)) => known(Test::Equal(a.min(b), a.max(b))),
+            Some(Def::Unequal(a, b)) => known(Test::Equal(a.min(b), a.max(b))).map(|truth| !truth),
+            Some(Def::And(a, b)) => known(Test::Value(value)).or_else(|| both(a, b, false)),
+            Some(Def::Or(a, b)) => known(Test::Value(value)).or_else(|| both(a, b, true)),
+            Some(Def::Select(..) | Def::Other) | None => known(Test::Value(value)),
+        }
+    }
+
+    /// Adds what follows from a truth value's ending so.
+    fn imply(&self, (value, truth): (ValueId, bool), conds: &mut Vec<Cond>) {
+        if conds.len() >= MOST {
+            return;
+        }
+        match self.defs[value.index()].map(|(def, _)| def) {
+            Some(Def::Not(of)) => self.imply((of, !truth), conds),
+            Some(Def::Equal(a, b)) => add(conds, &[(Test::Equal(a.min(b), a.max(b)), truth)]),
+            Some(Def::Unequal(a, b)) => add(conds, &[(Test::Equal(a.min(b), a.max(b)), !truth)]),
+            Some(def @ (Def::And(a, b) | Def::Or(a, b))) => {
+                add(conds, &[(Test::Value(value), truth)]);
+                if matches!(def, Def::And(..)) == truth {
+                    self.imply((a, truth), conds);
+                    self.imply((b, truth), conds);
+                }
+            }
+            Some(Def::Select(..) | Def::Other) | None => {
+                add(conds, &[(Test::Value(value), truth)]);
+            }
+        }
+    }
+
+    fn axes(&self, (test, _): Cond) -> Vec<AxisId> {
+        let dims = |value: ValueId| self.program.ty(value).dims.as_slice();
+        match test {
+            Test::Value(value) => dims(value).to_vec(),
+            Test::Equal(a, b) => [dims(a), dims(b)].concat(),
+        }
+    }
+
+    /// Whether a condition is known at each point of these axes.
+    fn covers(&self, dims: &[AxisId], cond: Cond) -> bool {
+        self.axes(cond).iter().all(|axis| dims.contains(axis))
+    }
+
+    /// Whether an operation may be evaluated where nobody wants it.
+    fn is_total(&self, op: &BulkOp) -> bool {
+        match op {
+            BulkOp::Map(prim, args) => {
+                let elems: Vec<Elem> = args.iter().map(|&arg| self.program.elem(arg)).collect();
+                !matches!(prim, Prim::Trust(_)) && !prim.may_panic(&elems)
+            }
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce {
+                combine: Combine::Monoid(_),
+                ..
+            }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. } => true,
+            BulkOp::Reduce {
+                combine: Combine::ArgMin | Combine::ArgMax | Combine::Custom { .. },
+                ..
+            }
+            | BulkOp::Scan { .. }
+            | BulkOp::Assert { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => false,
+        }
+    }
+}
+
+/// Adds conditions that are not there yet.
+fn add(conds: &mut Vec<Cond>, more: &[Cond]) {
+    for cond in more {
+        if conds.len() < MOST && !conds.contains(cond) {
+            conds.push(*cond);
+        }
+    }
+}
+
+/// How each operand of an operation is read.
+fn reads(op: &BulkOp) -> Vec<Read> {
+    let count = op.operands().len();
+    let here = |count: usize| (0..count).map(|_| Read::default()).collect::<Vec<Read>>();
+    let fixed = |moved: &[AxisId]| Read {
+        moved: moved.to_vec(),
+        fixed: true,
+        ..Read::default()
+    };
+    let moved = |moved: &[AxisId]| Read {
+        moved: moved.to_vec(),
+        ..Read::default()
+    };
+    // A base, the places, a value and perhaps a mask.
+    let written = |places: usize, axes: &[AxisId], mask: Option<ValueId>| {
+        let mut reads = here(1);
+        reads.extend((0..places).map(|_| fixed(axes)));
+        reads.push(Read {
+            when: mask.map(|mask| (mask, true)),
+            ..moved(axes)
+        });
+        reads.extend(mask.map(|_| fixed(axes)));
+        reads
+    };
+    match op {
+        BulkOp::Const(_) | BulkOp::Size(_) | BulkOp::Iota(_) => Vec::new(),
+        BulkOp::Map(..) => here(count),
+        BulkOp::Select(cond, ..) => {
+            let mut reads = here(1);
+            reads.extend([true, false].map(|side| Read {
+                when: Some((*cond, side)),
+                ..Read::default()
+            }));
+            reads
+        }
+        BulkOp::Gather { at, .. } => {
+            let axes: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
+            let mut reads = vec![moved(&axes)];
+            reads.extend(at.iter().map(|_| fixed(&[])));
+            reads
+        }
+        BulkOp::Pack { axis, .. } => (0..count).map(|_| moved(&[*axis])).collect(),
+        BulkOp::Reduce { axes, .. } => (0..count).map(|_| moved(axes)).collect(),
+        BulkOp::Scatter { at, over, mask, .. } => {
+            let mut axes: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
+            axes.extend(over);
+            written(at.len(), &axes, *mask)
+        }
+        BulkOp::Update { at, mask, .. } => {
+            let axes: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
+            written(at.len(), &axes, *mask)
+        }
+        BulkOp::Loop { .. } | BulkOp::While { .. } => here(count),
+        BulkOp::Scan { .. }
+        | BulkOp::Assert { .. }
+        | BulkOp::Derive { .. }
+        | BulkOp::Rule { .. } => (0..count).map(|_| fixed(&[])).collect(),
+    }
+}
