@@ -7,7 +7,7 @@ use crate::ir::print::print;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::verify::verify;
-use crate::ir::{Block, Extent, Mode, Param, Program, SpanId, Stmt, ValueId};
+use crate::ir::{self, Block, Elem, Extent, Mode, Param, Program, SpanId, Stmt, ValueId};
 use crate::passes;
 
 /// Steps that a program may take, and its derivative.
@@ -197,12 +197,8 @@ pub fn check_derivative(
     if !forward.iter().chain(&backward).all(finite) {
         return unsuitable("a derivative is not finite");
     }
-    let tolerance = if inputs
-        .params
-        .iter()
-        .chain(&values)
-        .any(|d| d.elem.bytes() == 4 && d.elem.is_float())
-    {
+    let single = |info: &ir::Value<Extent>| info.ty.elem == Elem::Scalar(ir::Scalar::F32);
+    let tolerance = if program.values.iter().any(single) {
         2e-3
     } else {
         1e-8

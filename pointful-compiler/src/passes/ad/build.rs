@@ -289,6 +289,16 @@ impl Builder {
         })
     }
 
+    /// Whether a point is the first along an axis.
+    pub(super) fn first(&mut self, axis: AxisId) -> ValueId {
+        self.behind(None, |b| {
+            let index = b.emit(BulkOp::Iota(axis));
+            let index = b.map(Prim::Cast(Scalar::Usize), &[index]);
+            let zero = b.usize(0);
+            b.map(Prim::Eq, &[index, zero])
+        })
+    }
+
     /// A number as an index of an axis, which it is known to be.
     pub(super) fn index(&mut self, axis: AxisId, number: ValueId) -> ValueId {
         self.map(Prim::Trust(self.extent(axis)), &[number])

@@ -39,6 +39,8 @@ pub(super) struct Dual<'b> {
     literals: BTreeMap<ValueId, Lit>,
     /// What stands for values whose statements are gone.
     pub(super) names: Subst,
+    /// By value: what must hold for it to say something.
+    conditions: BTreeMap<ValueId, ValueId>,
     /// Loops, by their indices, of which nothing is kept but states.
     pub(super) frugal: BTreeSet<ValueId>,
 }
@@ -51,6 +53,7 @@ impl<'b> Dual<'b> {
             tangents: BTreeMap::new(),
             literals: BTreeMap::new(),
             names: Subst::new(),
+            conditions: BTreeMap::new(),
             frugal: BTreeSet::new(),
         }
     }
@@ -111,11 +114,47 @@ impl<'b> Dual<'b> {
 
     pub(super) fn stmt(&mut self, mut stmt: Stmt<Bulk>) {
         replace_stmt(&self.names, &mut stmt);
+        if stmt.guard.is_none() {
+            stmt.guard = self.condition(&stmt);
+        }
+        if let Some(guard) = stmt.guard {
+            let conditions = stmt.results.iter().map(|&result| (result, guard));
+            self.conditions.extend(conditions);
+        }
         let outer = std::mem::replace(&mut self.b.guard, stmt.guard);
         let span = std::mem::replace(&mut self.b.span, stmt.span);
         self.statement(stmt);
         self.b.guard = outer;
         self.b.span = span;
+    }
+
+    /// What must hold for a statement to say something because of what it reads. Going back, what says nothing must not be a factor even
+    /// of zero.
+    fn condition(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
+        let known = |value: &ValueId| self.conditions.get(value).copied();
+        let found: Vec<ValueId> = match &stmt.op {
+            BulkOp::Map(_, args) => args.iter().filter_map(known).collect(),
+            BulkOp::Select(cond, then, otherwise) => {
+                let either = known(then).filter(|&own| known(otherwise) == Some(own));
+                known(cond).into_iter().chain(either).collect()
+            }
+            BulkOp::Gather { table, at } => {
+                let moved = |axis: &AxisId| at.iter().any(|(moved, _)| moved == axis);
+                let whole = known(table).filter(|&own| !self.b.dims(own).iter().any(moved));
+                let places = at.iter().filter_map(|(_, place)| known(place));
+                whole.into_iter().chain(places).collect()
+            }
+            _ => return None,
+        };
+        let mut all = None;
+        for condition in found {
+            if all.is_none() {
+                all = Some(condition);
+            } else if all != Some(condition) {
+                all = self.b.both(all, Some(condition));
+            }
+        }
+        all
     }
 
     fn statement(&mut self, stmt: Stmt<Bulk>) {

@@ -42,12 +42,13 @@ impl Dual<'_> {
                     dual.b
                         .behind(guard, |b| b.gather(tangent, &[(axis, index)]))
                 });
-                value = self.b.emit(BulkOp::Reduce {
-                    combine: Combine::Monoid(monoid),
-                    axes: vec![axis],
-                    operands: vec![value],
-                });
             }
+            // Where the axis is empty it is no element, which matters to the axes around it.
+            value = self.b.emit(BulkOp::Reduce {
+                combine: Combine::Monoid(monoid),
+                axes: vec![axis],
+                operands: vec![value],
+            });
             if let Some(nonempty) = nonempty {
                 tangent = self.linearly(|dual| {
                     let zero = dual.b.number(tangent, 0.0);

@@ -560,7 +560,10 @@ impl Transpose<'_> {
             return;
         };
         let guard = self.b.guard.take();
-        for lane in self.lanes() {
+        let around = self.lanes();
+        let mut own = lanes.clone();
+        own.retain(|lane| !around.contains(lane));
+        for lane in around {
             if !lanes.contains(&lane) {
                 lanes.push(lane);
             }
@@ -591,7 +594,13 @@ impl Transpose<'_> {
                 let space = [space, self.b.dims(turned[k])].concat();
                 self.contribute(value, turned[k], &space);
             } else if let Some(collected) = given[k] {
-                let now = self.b.gather(collected, &[(along, index)]);
+                let mut now = self.b.gather(collected, &[(along, index)]);
+                // What the lanes have in common has one cotangent, which one of them takes.
+                let result = self.b.dims(stmt.results[k]);
+                for &lane in own.iter().filter(|lane| !result.contains(lane)) {
+                    let first = self.b.first(lane);
+                    now = self.b.masked(Some(first), now);
+                }
                 let space = [space, self.b.dims(now)].concat();
                 self.contribute(value, now, &space);
             }
@@ -639,11 +648,11 @@ impl Transpose<'_> {
         }
         starts.extend(&before);
         self.b.guard = guard;
-        let own = frame.sums.iter().map(|sum| sum.state);
+        let sums = frame.sums.iter().map(|sum| sum.state);
         let params = [index]
             .into_iter()
             .chain(turned.iter().copied())
-            .chain(own)
+            .chain(sums)
             .collect();
         let outs = self.b.emit_all(BulkOp::Loop {
             axis,

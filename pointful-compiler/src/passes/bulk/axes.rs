@@ -137,6 +137,10 @@ impl Walk<'_> {
                 self.define(stmt.results[0], deps, dims);
             }
             PointOp::For { extent, body } => self.parallel(stmt, *extent, body, deps),
+            // Without a state, iterations are independent.
+            PointOp::Loop {
+                extent, init, body, ..
+            } if init.is_empty() => self.parallel(stmt, *extent, body, deps),
             PointOp::Reduce { table, .. } => {
                 let dims = self.axes.dims[table.index()][1..].to_vec();
                 self.define(stmt.results[0], deps, dims);

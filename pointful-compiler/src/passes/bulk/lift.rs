@@ -56,6 +56,8 @@ impl Lift<'_> {
             PointOp::Index { table, indices } => self.index(stmt.results[0], *table, indices),
             PointOp::Array(values) => self.array(stmt.results[0], values),
             PointOp::For { body, .. } => self.parallel(stmt, body),
+            // Without a state, iterations are independent.
+            PointOp::Loop { init, body, .. } if init.is_empty() => self.parallel(stmt, body),
             PointOp::Reduce { monoid, table } => {
                 let table = self.value(*table);
                 let dims = table.dims[1..].to_vec();

@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Cond, Facts, Wanted, without};
+use super::facts::{Cond, Facts, Wanted};
+use super::padding::Need;
 use super::region::Place;
 use crate::ir::stages::bulk::BulkOp;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{
-    AxisId, Block, Elem, Extent, Lit, Monoid, Program, Scalar, SpanId, Stmt, Type, ValueId,
-};
+use crate::ir::{AxisId, Block, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
 /// Where the value of a task is found once it is complete.
@@ -53,6 +52,8 @@ pub(super) struct Builder<'p> {
     pub(super) kernel: Option<usize>,
     /// The Bulk blocks being written and the frames they are in, outermost first.
     pub(super) blocks: Vec<(usize, usize)>,
+    /// What would have to be padded.
+    pub(super) needs: Vec<Need>,
 }
 
 impl<'p> Builder<'p> {
@@ -69,6 +70,7 @@ impl<'p> Builder<'p> {
             found: BTreeMap::new(),
             kernel: None,
             blocks: Vec::new(),
+            needs: Vec::new(),
         };
         this.push(Vec::new(), None);
         let program = this.facts.program;
@@ -235,44 +237,6 @@ impl<'p> Builder<'p> {
         self.extent(self.facts.extent(axis))
     }
 
-    /// How much room a place needs along an axis: if the axis is longer at some points of axes that are not open than at others,
-    /// what it needs at the longest.
-    pub(super) fn room(&mut self, axis: AxisId) -> Extent {
-        let extent = self.facts.extent(axis);
-        let Extent::Value(length) = extent else {
-            return self.extent(extent);
-        };
-        let along = without(self.facts.axes(length), &self.open());
-        if along.is_empty() {
-            return self.extent(extent);
-        }
-        let depth = self.depth();
-        let zero = self.constant(Lit::Int(Scalar::Usize, 0));
-        let longest = self.scalar(depth, KernelOp::Var(zero), Elem::USIZE, None);
-        let mut extents = Vec::new();
-        for axis in along {
-            let (index, extent) = self.new_index(axis);
-            self.push(vec![(axis, index)], None);
-            extents.push(extent);
-        }
-        let (value, _) = self.eval(length);
-        self.run(KernelOp::Combine {
-            monoid: Monoid::Max,
-            place: longest,
-            indices: Vec::new(),
-            value,
-        });
-        for extent in extents.into_iter().rev() {
-            let body = self.pop();
-            self.run(KernelOp::For {
-                extent,
-                reverse: false,
-                body,
-            });
-        }
-        Extent::Value(self.scalar(depth, KernelOp::Get(longest), Elem::USIZE, None))
-    }
-
     /// An index of an axis as one of the buffer's, whose room may be larger than the axis is here: the dimension of this number.
     fn widen(&mut self, index: ValueId, buffer: ValueId, number: usize, depth: usize) -> ValueId {
         let extent = self.out.ty(buffer).dims[number];
@@ -286,7 +250,7 @@ impl<'p> Builder<'p> {
         self.scalar(depth, trust, elem, None)
     }
 
-    fn extent(&mut self, extent: Extent) -> Extent {
+    pub(super) fn extent(&mut self, extent: Extent) -> Extent {
         match extent {
             Extent::Const(_) | Extent::Size(_) => extent,
             Extent::Value(value) => Extent::Value(self.eval(value).0),
@@ -463,10 +427,17 @@ impl<'p> Builder<'p> {
             *index = self.widen(*index, buffer, number, depth);
         }
         let elem = self.out.elem(buffer);
-        (
-            self.scalar(depth, KernelOp::Load { buffer, indices }, elem, Some(value)),
-            depth,
-        )
+        let mut scalar = self.scalar(depth, KernelOp::Load { buffer, indices }, elem, Some(value));
+        let own = self.facts.program.elem(value);
+        if !self.facts.pads.is_empty()
+            && let (Elem::Index(found), Elem::Index(extent)) = (elem, self.elem(own))
+            && found != extent
+        {
+            let op = KernelOp::Prim(Prim::Trust(extent), vec![scalar]);
+            depth = self.depth();
+            scalar = self.scalar(depth, op, Elem::Index(extent), Some(value));
+        }
+        (scalar, depth)
     }
 
     /// The outermost frame that a value may be computed in although its operands are known further out:

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::padding::Pads;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
@@ -40,6 +41,8 @@ impl Wanted {
 /// Side tables over the values of a program.
 pub(super) struct Facts<'p> {
     pub(super) program: &'p Program<Bulk>,
+    /// The lengths of padded axes.
+    pub(super) pads: &'p Pads,
     /// The statement that binds a value; none for parameters.
     sites: Vec<Option<&'p Stmt<Bulk>>>,
     /// The block that binds a value.
@@ -159,10 +162,11 @@ fn price(prim: Prim, elem: Elem) -> u32 {
 }
 
 impl<'p> Facts<'p> {
-    pub(super) fn new(program: &'p Program<Bulk>) -> Self {
+    pub(super) fn new(program: &'p Program<Bulk>, pads: &'p Pads) -> Self {
         let n = program.values.len();
         let mut facts = Self {
             program,
+            pads,
             sites: vec![None; n],
             homes: vec![0; n],
             blocks: BTreeMap::new(),
@@ -218,6 +222,11 @@ impl<'p> Facts<'p> {
             (stmt, home) = self.owners[home]?;
         }
         Some(stmt)
+    }
+
+    /// The statement that holds a block, and that one's block.
+    pub(super) fn owner(&self, block: usize) -> Option<(&'p Stmt<Bulk>, usize)> {
+        self.owners[block]
     }
 
     /// Whether anybody looks at the value.
@@ -311,7 +320,21 @@ impl<'p> Facts<'p> {
             | BulkOp::Derive { lanes, .. }
             | BulkOp::Rule { lanes, .. } => push(lanes, &mut order),
         }
-        order
+        self.nested(order)
+    }
+
+    /// These axes in an order in which each can be opened: after those on which its extent depends.
+    pub(super) fn nested(&self, mut axes: Vec<AxisId>) -> Vec<AxisId> {
+        let mut nested = Vec::with_capacity(axes.len());
+        while !axes.is_empty() {
+            let free = |axis: &AxisId| match self.extent(*axis) {
+                Extent::Value(size) => !self.axes(size).iter().any(|a| axes.contains(a)),
+                Extent::Const(_) | Extent::Size(_) => true,
+            };
+            let first = axes.iter().position(free).unwrap_or(0);
+            nested.push(axes.remove(first));
+        }
+        nested
     }
 
     fn survey(&mut self, block: &'p Block<Bulk>, owner: Option<(&'p Stmt<Bulk>, usize)>) {

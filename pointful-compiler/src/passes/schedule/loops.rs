@@ -219,8 +219,11 @@ impl<'p> Builder<'p> {
                     None => self.copy(init, param),
                 }
             };
-            let spare = (place.is_buffer && next != param && !self.comes_stored(next, param))
-                .then(|| self.place(param, None));
+            // A buffer can be handed over once.
+            let handed = states.iter().any(|state| state.next == next);
+            let stored = !handed && self.comes_stored(next, param);
+            let spare =
+                (place.is_buffer && next != param && !stored).then(|| self.place(param, None));
             states.push(State {
                 param,
                 place,

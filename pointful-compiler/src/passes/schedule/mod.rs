@@ -30,6 +30,7 @@ mod accumulate;
 mod build;
 mod facts;
 mod loops;
+mod padding;
 mod region;
 mod tasks;
 #[cfg(test)]
@@ -39,6 +40,7 @@ mod tree;
 use build::{Builder, Location};
 use facts::Facts;
 pub(crate) use facts::{is_cheap, mixed};
+use padding::{Need, Pads};
 use tasks::Delivery;
 
 use crate::ir::stages::bulk::{Bulk, BulkOp};
@@ -57,7 +59,19 @@ enum Outcome {
 
 /// Schedules a program.
 pub fn schedule(program: &Program<Bulk>) -> Program<Kernels> {
-    let mut builder = Builder::new(Facts::new(program));
+    let mut padded = program.clone();
+    let mut pads = Pads::default();
+    loop {
+        match attempt(&padded, &pads) {
+            Ok(done) => return done,
+            Err(needs) => pads.provide(&mut padded, needs),
+        }
+    }
+}
+
+/// Schedules a program, unless something has to be padded for it.
+fn attempt(program: &Program<Bulk>, pads: &Pads) -> Result<Program<Kernels>, Vec<Need>> {
+    let mut builder = Builder::new(Facts::new(program, pads));
     let mut deliveries = Vec::new();
     let mut outs = Vec::new();
     let mut outcomes = Vec::new();
@@ -99,7 +113,13 @@ pub fn schedule(program: &Program<Bulk>) -> Program<Kernels> {
     body.results = results;
     let mut out = builder.out;
     out.body = body;
-    out
+    if !builder.needs.is_empty() {
+        return Err(builder.needs);
+    }
+    if !pads.is_empty() {
+        padding::fit(&mut out);
+    }
+    Ok(out)
 }
 
 /// Whether a task leaves the array in a buffer of its own, with its axes in this order, so that it need not be stored again.

@@ -417,15 +417,21 @@ impl<'p> Builder<'p> {
             .map(|_| Lit::of(self.facts.program.elem(value).repr(), 0.0))
     }
 
-    /// The axes of a value that are not open, in its own order.
+    /// The axes of a value that are not open, in its own order as far as they can be opened in it.
     pub(super) fn rest(&self, value: ValueId) -> Vec<AxisId> {
-        without(self.facts.axes(value), &self.open())
+        let rest = without(self.facts.axes(value), &self.open());
+        self.facts.nested(rest)
     }
 
     /// A new place for a value in the innermost frame: a `var` or a buffer over its axes that are not open.
     pub(super) fn place(&mut self, value: ValueId, fill: Option<Lit>) -> Place {
         let dims = self.rest(value);
-        let elem = self.elem(self.facts.program.elem(value));
+        let elem = match self.facts.program.elem(value) {
+            crate::ir::Elem::Index(extent) => {
+                crate::ir::Elem::Index(self.padded(extent, Some(value)))
+            }
+            scalar @ crate::ir::Elem::Scalar(_) => scalar,
+        };
         self.place_of(elem, dims, fill, Some(value))
     }
 
@@ -455,7 +461,10 @@ impl<'p> Builder<'p> {
                 is_buffer: false,
             };
         }
-        let extents = dims.iter().map(|&axis| self.room(axis)).collect();
+        let extents = dims
+            .iter()
+            .map(|&axis| self.padded(self.facts.extent(axis), of))
+            .collect();
         let id = self.bind(
             depth,
             KernelOp::Alloc { fill },

@@ -256,24 +256,23 @@ impl<'p> Survey<'_, 'p> {
         }
         // A buffer may have to be made outside of the condition under which both it and its length are computed.
         for &result in &stmt.results {
-            self.extent_waits(self.facts.axes(result), true, &mut waits);
+            self.extent_waits(self.facts.axes(result), &mut waits);
+            for pad in self.facts.pads.of(result) {
+                add(self, pad, &[], &mut waits);
+            }
         }
-        self.extent_waits(&named_axes(&stmt.op), false, &mut waits);
+        self.extent_waits(&named_axes(&stmt.op), &mut waits);
         if let Some(guard) = stmt.guard {
             add(self, guard, &[], &mut waits);
         }
         waits
     }
 
-    fn extent_waits(&mut self, axes: &[AxisId], before: bool, waits: &mut Waits) {
+    fn extent_waits(&mut self, axes: &[AxisId], waits: &mut Waits) {
         for &axis in axes {
             if let Extent::Value(value) = self.facts.extent(axis) {
                 let other = self.waits(value);
-                if before {
-                    wait_first(waits, &other);
-                } else {
-                    wait_for(waits, &other, &[]);
-                }
+                wait_for(waits, &other, &[]);
             }
         }
     }

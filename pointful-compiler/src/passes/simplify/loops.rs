@@ -1,4 +1,4 @@
-//! States that are handed on unchanged are no states.
+//! States that are handed on unchanged, or begin anew each time as they began at first, are no states.
 
 use super::Simplify;
 use super::context::Context;
@@ -6,7 +6,7 @@ use crate::ir::{Operation, Stmt, ValueId};
 use crate::passes::flow::{Flow, Slots};
 use crate::passes::subst::Subst;
 
-/// The states of a loop whose next value is their value.
+/// The states of a loop whose next value is their value, or the initial one.
 pub(super) fn invariant<S: Simplify>(stmt: &Stmt<S>, context: &Context<'_, S>) -> Vec<usize> {
     let Slots::States { states, indices } = S::slots(&stmt.op) else {
         return Vec::new();
@@ -16,7 +16,7 @@ pub(super) fn invariant<S: Simplify>(stmt: &Stmt<S>, context: &Context<'_, S>) -
         return Vec::new();
     };
     (0..states)
-        .filter(|&k| body.results[k] == body.params[k + indices])
+        .filter(|&k| [body.params[k + indices], init[k]].contains(&body.results[k]))
         .filter(|&k| {
             let mut places: Vec<ValueId> = blocks.iter().map(|b| b.params[k + indices]).collect();
             places.push(stmt.results[k]);
