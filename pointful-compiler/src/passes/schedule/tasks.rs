@@ -31,6 +31,8 @@ pub(super) struct Read {
     pub(super) complete: Vec<AxisId>,
     /// Whether the reader's place is made from it: it must be complete before the loops and conditions that the reader is in.
     pub(super) first: bool,
+    /// Whether it says how long the reader's place is: it must be complete before a condition that the reader stands behind.
+    pub(super) length: bool,
     /// Which of the other's results are read.
     pub(super) values: Vec<ValueId>,
 }
@@ -108,6 +110,8 @@ struct Wait {
     complete: Vec<AxisId>,
     /// See [`Read::first`].
     first: bool,
+    /// See [`Read::length`].
+    length: bool,
     /// See [`Read::values`].
     values: Vec<ValueId>,
 }
@@ -256,7 +260,15 @@ impl<'p> Survey<'_, 'p> {
         }
         // A buffer may have to be made outside of the condition under which both it and its length are computed.
         for &result in &stmt.results {
-            self.extent_waits(self.facts.axes(result), &mut waits);
+            let axes = self.facts.axes(result);
+            self.extent_waits(axes, &mut waits);
+            for &axis in axes {
+                if let Extent::Value(length) = self.facts.extent(axis) {
+                    for task in self.waits(length).into_keys() {
+                        waits.entry(task).or_default().length = true;
+                    }
+                }
+            }
             for pad in self.facts.pads.of(result) {
                 add(self, pad, &[], &mut waits);
             }
@@ -349,6 +361,7 @@ pub(super) fn tasks<'p>(
                 task,
                 complete: wait.complete,
                 first: wait.first,
+                length: wait.length,
                 values: wait.values,
             })
             .collect()

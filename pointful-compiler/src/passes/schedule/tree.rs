@@ -147,9 +147,9 @@ impl Grower<'_, '_> {
                 let first = near.iter().map(|&(c, _)| c).max().unwrap_or(0);
                 (first..clusters.len()).find(|&c| {
                     matches!(clusters[c].key, NodeKind::If(g) if g == guard)
-                        && near
-                            .iter()
-                            .all(|&(near, read)| near < c || (near == c && !read.first))
+                        && near.iter().all(|&(near, read)| {
+                            near < c || (near == c && !read.first && !read.length)
+                        })
                 })
             } else {
                 (0..clusters.len())
