@@ -26,6 +26,7 @@
 mod activity;
 mod build;
 mod copy;
+mod lanes;
 mod linear;
 mod loops;
 mod prims;
@@ -35,6 +36,7 @@ mod sparse;
 mod transpose;
 mod unguard;
 
+pub use self::lanes::{LANES, lanes};
 pub use self::sparse::{SPARSE, sparse};
 
 use self::build::Builder;
