@@ -1,0 +1,275 @@
+//! What a gradient costs, counted: a value and its gradient together take at most a few times the operations of the value alone,
+//! whatever the number of inputs.
+//!
+//! Counted is what the interpreter does ([`Counts::ops`]), of the definitions of whole arrays and of the kernels that run, and one more for
+//! every element that goes in or comes out: a function that only moves elements has no operations to compare with.
+//! The bound is [`STRAIGHT`] for code without sequential loops; where there are some, a derivative may run each level of them again,
+//! so that it is the depth and 2 if that is more.
+
+mod sources;
+
+use std::fmt;
+
+use pointful_compiler::eval::{Counts, Data, EvalError, Inputs, ScalarValue, run_limited};
+use pointful_compiler::ir::stages::point::{Point, PointOp};
+use pointful_compiler::ir::{Block, Elem, Extent, Mode, Operation, Program, Scalar, Size};
+use pointful_compiler::passes::schedule::schedule;
+use pointful_compiler::testing::{Options, Rng, derivative, expanded, random_point};
+
+/// How often the operations of a function without sequential loops its gradient may take.
+const STRAIGHT: f64 = 4.0;
+
+/// How long axes are whose length is free: long enough that what is done once does not count.
+const EXTENTS: [usize; 2] = [8, 14];
+
+/// Functions that exceed the bound, and what they take at most. None may be added without a reason.
+const EXCEPTIONS: &[(&str, f64)] = &[
+    // Scalars of a branch, in vectors of three: each contribution to a cotangent is chosen before it is added, and scalars of the way there
+    // are computed again in the kernels of the way back.
+    ("bundle::rotate", 4.6),
+    ("bundle::project", 4.1),
+    // Derives products with a Jacobian inside of its iterations, which are derived once more.
+    ("bundle::step", 4.1),
+];
+
+/// Random programs are small, and some are little else than what is dearest: a product of what is scattered has 5 to 6 times the operations.
+const RANDOM: f64 = 6.0;
+
+/// Steps that an interpreter may take.
+const STEPS: u64 = 50_000_000;
+
+/// How much dearer than a program its gradient is, as definitions and as kernels.
+struct Ratio {
+    bulk: f64,
+    kernels: f64,
+    /// How deep sequential loops are nested.
+    depth: usize,
+    /// Operations of the function.
+    ops: u64,
+}
+
+/// Why a program has no gradient to compare it with.
+#[derive(Debug)]
+enum Incomparable {
+    /// It has no float parameters or no float results.
+    Discrete,
+    /// Something else.
+    Other(String),
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            bulk,
+            kernels,
+            depth,
+            ops,
+        } = self;
+        write!(
+            f,
+            "{bulk:.2} as definitions, {kernels:.2} as kernels, of {ops} operations, loops {depth} deep"
+        )
+    }
+}
+
+impl Ratio {
+    fn bound(&self) -> f64 {
+        STRAIGHT.max(self.depth as f64 + 2.0)
+    }
+
+    fn worst(&self) -> f64 {
+        self.bulk.max(self.kernels)
+    }
+}
+
+/// Compares the gradient of a program with the program itself; says why if that cannot be done.
+fn compare(program: &Program<Point>, inputs: &Inputs) -> Result<Ratio, Incomparable> {
+    let computed = |dim: &Extent| matches!(dim, Extent::Value(_));
+    let shaped = |&value: &_| program.ty(value).dims.iter().any(computed);
+    if program.body.results.iter().any(shaped) {
+        let why = "a result's shape is computed inside";
+        return Err(Incomparable::Other(why.into()));
+    }
+    let float = |data: &Data| data.elem.is_float();
+    if program.floats(&program.body.results).is_empty() || !inputs.params.iter().any(float) {
+        return Err(Incomparable::Discrete);
+    }
+    let said = |error: EvalError| Incomparable::Other(error.to_string());
+    let primal = expanded(program);
+    let (values, bulk) = run_limited(&primal, inputs, STEPS).map_err(said)?;
+    let (_, kernels) = run_limited(&schedule(&primal), inputs, STEPS).map_err(said)?;
+    let rng = &mut Rng::new(1);
+    let mut seeded = inputs.clone();
+    for data in values.iter().filter(|&data| float(data)) {
+        let cotangent = |_| ScalarValue::from_float(data.elem, number(rng));
+        let cotangents = data.values.iter().map(cotangent).collect();
+        seeded
+            .params
+            .push(Data::new(data.elem, data.shape.clone(), cotangents));
+    }
+    let gradient = expanded(&derivative(program, Mode::Cotangent));
+    let (results, bulk_back) = run_limited(&gradient, &seeded, STEPS * 8).map_err(said)?;
+    let (_, kernels_back) = run_limited(&schedule(&gradient), &seeded, STEPS * 8).map_err(said)?;
+    let moved = |inputs: &Inputs, results: &[Data]| -> usize {
+        inputs
+            .params
+            .iter()
+            .chain(results)
+            .map(|data| data.values.len())
+            .sum()
+    };
+    let (ahead, back) = (moved(inputs, &values), moved(&seeded, &results));
+    let ratio = |one: Counts, other: Counts| {
+        (other.ops as f64 + back as f64) / (one.ops as f64 + ahead as f64)
+    };
+    Ok(Ratio {
+        bulk: ratio(bulk, bulk_back),
+        kernels: ratio(kernels, kernels_back),
+        depth: depth(&program.body),
+        ops: bulk.ops,
+    })
+}
+
+/// How deep sequential loops are nested.
+fn depth(block: &Block<Point>) -> usize {
+    let of = |stmt: &pointful_compiler::ir::Stmt<Point>| {
+        let inside = stmt.op.blocks().into_iter().map(depth).max().unwrap_or(0);
+        let own = matches!(stmt.op, PointOp::Loop { .. } | PointOp::While { .. });
+        inside + usize::from(own)
+    };
+    block.stmts.iter().map(of).max().unwrap_or(0)
+}
+
+/// Between 0 and 1, on no kink, and where logarithms and roots are defined.
+fn number(rng: &mut Rng) -> f64 {
+    rng.between(1, 1_000_000) as f64 / 1_000_003.0
+}
+
+/// Sizes of sets that are made of others, which only some functions know.
+const MADE: &[(&str, &str, fn(usize) -> usize)] = &[
+    // The cameras' and the points' unknowns.
+    ("bundle::", "Either", |n| n * 11 + n * 3),
+    // A triangle.
+    ("gmm::", "Entry", |n| n * (n + 1) / 2),
+    // What schools have in common, and each school.
+    ("hmc::", "Either", |n| 2 + n),
+];
+
+/// Inputs for a program in which every size is `n`.
+fn inputs(name: &str, program: &Program<Point>, n: usize) -> Inputs {
+    let rng = &mut Rng::new(3);
+    let size = |size: &Size| {
+        let made = MADE
+            .iter()
+            .find(|(file, set, _)| name.starts_with(file) && size.name == *set);
+        made.map_or(n, |(_, _, size)| size(n))
+    };
+    let sizes: Vec<usize> = program.sizes.iter().map(size).collect();
+    let length = |extent: &Extent| match extent {
+        Extent::Const(n) => *n as usize,
+        Extent::Size(size) => sizes[size.0 as usize],
+        Extent::Value(_) => panic!("a parameter has a size"),
+    };
+    let data = |ty: &pointful_compiler::ir::Type<Extent>| {
+        let shape: Vec<usize> = ty.dims.iter().map(length).collect();
+        let count = shape.iter().product::<usize>();
+        let values = (0..count).map(|_| match ty.elem {
+            Elem::Index(extent) => ScalarValue::Usize(rng.below(length(&extent).max(1))),
+            Elem::Scalar(Scalar::Bool) => ScalarValue::Bool(rng.chance(50)),
+            Elem::Scalar(scalar) if scalar.is_float() => {
+                ScalarValue::from_float(scalar, number(rng))
+            }
+            // Indices, and how often a loop runs.
+            Elem::Scalar(scalar) => ScalarValue::from_int(scalar, rng.between(4, 7).into()),
+        });
+        Data::new(ty.elem.repr(), shape, values.collect())
+    };
+    let params: Vec<Data> = {
+        let mut data = data;
+        program
+            .params
+            .iter()
+            .map(|param| data(program.ty(param.value)))
+            .collect()
+    };
+    Inputs { sizes, params }
+}
+
+#[test]
+fn of_every_function() {
+    let (mut compared, mut dear) = (0, Vec::new());
+    let mut exceptions: Vec<&str> = EXCEPTIONS.iter().map(|&(name, _)| name).collect();
+    for function in sources::all() {
+        let name = &function.name;
+        let program = function
+            .lowered()
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let exception = EXCEPTIONS.iter().find(|(other, _)| other == name);
+        exceptions.retain(|other| other != name);
+        for extent in EXTENTS {
+            let ratio = match compare(&program, &inputs(name, &program, extent)) {
+                Ok(ratio) => ratio,
+                Err(Incomparable::Discrete) => continue,
+                Err(Incomparable::Other(why)) => {
+                    panic!("{name}: {why}; are all its sizes in MADE?")
+                }
+            };
+            compared += 1;
+            let bound = exception.map_or(ratio.bound(), |&(_, bound)| bound);
+            println!("{ratio}  {name}, extents of {extent}");
+            if ratio.worst() > bound {
+                dear.push(format!(
+                    "{ratio}  {name}, extents of {extent}: more than {bound}"
+                ));
+            }
+        }
+    }
+    assert!(dear.is_empty(), "{}", dear.join("\n"));
+    assert!(exceptions.is_empty(), "there is no {exceptions:?}");
+    assert!(compared >= 80, "only {compared} gradients were compared");
+}
+
+#[test]
+fn of_random_programs() {
+    let mut compared = 0;
+    for seed in 2000..3000 {
+        let options = Options {
+            statements: 40,
+            ..Options::default()
+        };
+        let (program, inputs) = random_point(seed, options);
+        // What says nothing, and what is so small that it is all constants.
+        let Ok(ratio) = compare(&program, &inputs) else {
+            continue;
+        };
+        if ratio.ops < 100 {
+            continue;
+        }
+        compared += 1;
+        assert!(
+            ratio.worst() <= RANDOM.max(ratio.bound()),
+            "{ratio}  seed {seed}\n{}",
+            pointful_compiler::ir::print(&program)
+        );
+    }
+    assert!(compared >= 5, "only {compared} gradients were compared");
+}
+
+/// Whatever the number of inputs: the same function of ever more of them.
+#[test]
+fn of_ever_more_inputs() {
+    let sources = sources::all();
+    let function = sources
+        .iter()
+        .find(|f| f.name == "functions::kmeans_cost")
+        .expect("it is in the corpus");
+    let program = function.lowered().expect("it compiles");
+    let worst = [2, 8, 32].map(|extent| {
+        let inputs = inputs(&function.name, &program, extent);
+        match compare(&program, &inputs) {
+            Ok(ratio) => ratio.worst(),
+            Err(why) => panic!("{why:?}"),
+        }
+    });
+    assert!(worst[2] <= worst[0] && worst[2] <= 3.0, "{worst:?}");
+}
