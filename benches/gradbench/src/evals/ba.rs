@@ -17,74 +17,77 @@ pub struct Point(usize);
 #[derive(Clone, Copy, IndexSet)]
 pub struct Observation(usize);
 
+/// A vector in space.
+#[pointful]
+pub type Space = Fin<3>;
+
+/// A place in a picture.
+#[pointful]
+pub type Pixel = Fin<2>;
+
 /// A camera's parameters: rotation (three), centre (three), focal length, principal point (two), radial distortion (two).
+#[pointful]
 pub type View = Fin<11>;
 
 /// The parameters that an observation depends on: its camera's, its point's, its weight.
-pub type Block = Either<Fin<11>, Either<Fin<3>, Fin<1>>>;
+#[pointful]
+pub type Block = Either<View, Either<Space, Fin<1>>>;
+
+/// What is seen by which camera.
+#[pointful]
+pub struct Photos {
+    /// The camera.
+    pub camera: Table<Observation, Camera>,
+    /// The point.
+    pub point: Table<Observation, Point>,
+    /// Where in the picture.
+    pub feature: Table<(Observation, Pixel), f64>,
+}
+
+#[pointful]
+fn cross(a: &Table<Space, f64>, b: &Table<Space, f64>) -> Table<Space, f64> {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
 
 /// The point `x` rotated about the axis `r` by the angle of its length.
 #[pointful]
-fn rotate(r: &Table<Fin<3>, f64>, x: &Table<Fin<3>, f64>) -> Table<Fin<3>, f64> {
-    let square = sum(for i in _ {
-        r[i].powi(2)
-    });
-    let cross = for i in Fin::<3> {
-        r[(i + 1).wrap()] * x[(i + 2).wrap()] - r[(i + 2).wrap()] * x[(i + 1).wrap()]
-    };
+fn rotate(r: &Table<Space, f64>, x: &Table<Space, f64>) -> Table<Space, f64> {
+    let square = sum(r * r);
     if square == 0.0 {
-        for i in _ {
-            x[i] + cross[i]
-        }
+        x + cross(r, x)
     } else {
         let angle = square.sqrt();
         let (sine, cosine) = angle.sin_cos();
-        let along = sum(for i in _ {
-            r[i] * x[i]
-        }) * (1.0 - cosine)
-            / square;
-        for i in _ {
-            x[i] * cosine + cross[i] * sine / angle + r[i] * along
-        }
+        let axis = r / angle;
+        x * cosine + cross(&axis, x) * sine + axis * (sum(axis * x) * (1.0 - cosine))
     }
 }
 
 /// Where a camera sees a point.
 #[pointful]
-fn project(camera: &Table<Fin<11>, f64>, point: &Table<Fin<3>, f64>) -> Table<Fin<2>, f64> {
-    let from = for i in Fin::<3> {
-        point[i] - camera[i.ordinal() + 3]
-    };
-    let seen = rotate(
-        &for i in Fin::<3> {
-            camera[i.ordinal()]
-        },
-        &from,
-    );
-    let flat = for i in Fin::<2> {
-        seen[i.ordinal()] / seen[2]
-    };
-    let square = sum(for i in _ {
-        flat[i].powi(2)
-    });
-    let distortion = 1.0 + camera[9] * square + camera[10] * square.powi(2);
-    for i in _ {
-        flat[i] * distortion * camera[6] + camera[i.ordinal() + 7]
-    }
+fn project(view: &Table<View, f64>, point: &Table<Space, f64>) -> Table<Pixel, f64> {
+    let turn = [view[0], view[1], view[2]];
+    let centre = [view[3], view[4], view[5]];
+    let seen = rotate(&turn, &(point - centre));
+    let flat = [seen[0] / seen[2], seen[1] / seen[2]];
+    let square = sum(flat * flat);
+    let distortion = 1.0 + view[9] * square + view[10] * square * square;
+    flat * (distortion * view[6]) + [view[7], view[8]]
 }
 
 /// How far an observation is from where its feature was found.
 #[pointful]
 pub fn residual(
-    camera: &Table<Fin<11>, f64>,
-    point: &Table<Fin<3>, f64>,
+    view: &Table<View, f64>,
+    point: &Table<Space, f64>,
     weight: f64,
-    feature: &Table<Fin<2>, f64>,
-) -> Table<Fin<2>, f64> {
-    let seen = project(camera, point);
-    for i in _ {
-        weight * (seen[i] - feature[i])
-    }
+    feature: &Table<Pixel, f64>,
+) -> Table<Pixel, f64> {
+    weight * (project(view, point) - feature)
 }
 
 /// What keeps a weight from becoming zero.
@@ -96,63 +99,54 @@ fn weight_residual(weight: f64) -> f64 {
 /// The residuals of all observations, and of all weights.
 #[pointful]
 pub fn objective(
-    cameras: &Table<(Camera, Fin<11>), f64>,
-    points: &Table<(Point, Fin<3>), f64>,
+    views: &Table<(Camera, View), f64>,
+    points: &Table<(Point, Space), f64>,
     weights: &Table<Observation, f64>,
-    features: &Table<(Observation, Fin<2>), f64>,
-    camera: &Table<Observation, Camera>,
-    point: &Table<Observation, Point>,
-) -> (Table<(Observation, Fin<2>), f64>, Table<Observation, f64>) {
+    photos: &Photos,
+) -> (Table<(Observation, Pixel), f64>, Table<Observation, f64>) {
     let errors = for o in Observation {
+        let (camera, point) = (photos.camera[o], photos.point[o]);
         residual(
-            &cameras[camera[o]],
-            &points[point[o]],
+            &views[camera],
+            &points[point],
             weights[o],
-            &features[o],
+            &photos.feature[o],
         )
     };
-    (
-        errors,
-        for o in _ {
-            weight_residual(weights[o])
-        },
-    )
+    (errors, weight_residual(weights))
 }
 
 /// What is not zero of the Jacobian, by rows: two for each observation, then one for each weight.
 #[pointful]
 pub fn derivatives(
-    cameras: &Table<(Camera, Fin<11>), f64>,
-    points: &Table<(Point, Fin<3>), f64>,
+    views: &Table<(Camera, View), f64>,
+    points: &Table<(Point, Space), f64>,
     weights: &Table<Observation, f64>,
-    features: &Table<(Observation, Fin<2>), f64>,
-    camera: &Table<Observation, Camera>,
-    point: &Table<Observation, Point>,
+    photos: &Photos,
 ) -> (
-    Table<(Observation, Fin<2>, Either<Fin<11>, Either<Fin<3>, Fin<1>>>), f64>,
+    Table<(Observation, Pixel, Block), f64>,
     Table<Observation, f64>,
 ) {
     let blocks = for o in Observation {
-        let (view, place, weight) = jacobian!(residual, wrt = (camera, point, weight))(
-            &cameras[camera[o]],
-            &points[point[o]],
+        let (camera, point) = (photos.camera[o], photos.point[o]);
+        let (by_view, by_point, by_weight) = jacobian!(residual, wrt = (view, point, weight))(
+            &views[camera],
+            &points[point],
             weights[o],
-            &features[o],
+            &photos.feature[o],
         );
-        for (r, b) in (Fin::<2>, Either::<Fin<11>, Either<Fin<3>, Fin<1>>>) {
+        for (r, b) in (Pixel, Block) {
             match b {
-                Either::Left(i) => view[r][i],
-                Either::Right(Either::Left(i)) => place[r][i],
-                _ => weight[r],
+                Either::Left(i) => by_view[r][i],
+                Either::Right(Either::Left(i)) => by_point[r][i],
+                _ => by_weight[r],
             }
         }
     };
-    (
-        blocks,
-        for o in _ {
-            grad!(weight_residual)(weights[o])
-        },
-    )
+    let slopes = for o in Observation {
+        grad!(weight_residual)(weights[o])
+    };
+    (blocks, slopes)
 }
 
 /// In which columns of the Jacobian these are: one for each camera's parameters, each point's coordinates, each weight.
@@ -160,42 +154,37 @@ pub fn derivatives(
 pub fn columns(
     cameras: Extent<Camera>,
     points: Extent<Point>,
-    camera: &Table<Observation, Camera>,
-    point: &Table<Observation, Point>,
+    photos: &Photos,
 ) -> (
-    Table<(Observation, Fin<2>, Either<Fin<11>, Either<Fin<3>, Fin<1>>>), usize>,
+    Table<(Observation, Pixel, Block), usize>,
     Table<Observation, usize>,
 ) {
-    let place = 11 * cameras.len();
-    let weight = place + 3 * points.len();
-    let blocks = for (o, _r, b) in (
-        Observation,
-        Fin::<2>,
-        Either::<Fin<11>, Either<Fin<3>, Fin<1>>>,
-    ) {
+    let place = size(View) * cameras.len();
+    let weight = place + size(Space) * points.len();
+    let blocks = for (o, _r, b) in (Observation, Pixel, Block) {
         match b {
-            Either::Left(i) => 11 * camera[o].ordinal() + i.ordinal(),
-            Either::Right(Either::Left(i)) => place + 3 * point[o].ordinal() + i.ordinal(),
+            Either::Left(i) => size(View) * photos.camera[o].ordinal() + i.ordinal(),
+            Either::Right(Either::Left(i)) => {
+                place + size(Space) * photos.point[o].ordinal() + i.ordinal()
+            }
             _ => weight + o.ordinal(),
         }
     };
-    (
-        blocks,
-        for o in Observation {
-            weight + o.ordinal()
-        },
-    )
+    let last = for o in Observation {
+        weight + o.ordinal()
+    };
+    (blocks, last)
 }
 
 /// The Jacobian in compressed rows.
 struct Sparse {
     rows: Vec<usize>,
     columns: (
-        Table<(Observation, Fin<2>, Block), usize>,
+        Table<(Observation, Pixel, Block), usize>,
         Table<Observation, usize>,
     ),
     values: (
-        Table<(Observation, Fin<2>, Block), f64>,
+        Table<(Observation, Pixel, Block), f64>,
         Table<Observation, f64>,
     ),
 }
@@ -255,32 +244,34 @@ pub fn evaluate(request: &Request<'_>) -> Result<Answer, Failure> {
         return Err("a camera, a point and an observation at least are needed".into());
     }
     // The input has one of each, to be repeated.
-    let cameras = Table::from_vec(Extent::new((n, ())), cam.repeat(n))?;
+    let (cameras, places, observations) = (Extent::new(n), Extent::new(m), Extent::new(p));
+    let views = Table::from_vec(Extent::new((n, ())), cam.repeat(n))?;
     let points = Table::from_vec(Extent::new((m, ())), x.repeat(m))?;
-    let features = Table::from_vec(Extent::new((p, ())), feat.repeat(p))?;
-    let weights = Table::full(Extent::<Observation>::new(p), w);
-    let (n, m, p) = (Extent::new(n), Extent::new(m), Extent::new(p));
-    let camera = Table::from_indices(p, n, (0..p.len()).map(|o| o % n.len()).collect())?;
-    let point = Table::from_indices(p, m, (0..p.len()).map(|o| o % m.len()).collect())?;
+    let weights = Table::full(observations, w);
+    let photos = Photos {
+        camera: Table::from_indices(observations, cameras, (0..p).map(|o| o % n).collect())?,
+        point: Table::from_indices(observations, places, (0..p).map(|o| o % m).collect())?,
+        feature: Table::from_vec(Extent::new((p, ())), feat.repeat(p))?,
+    };
     match request.function {
         "objective" => request.repeat(
-            || objective(&cameras, &points, &weights, &features, &camera, &point),
+            || objective(&views, &points, &weights, &photos),
             |(errors, weights)| Errors {
                 reproj_error: Repeated {
                     elements: errors.as_slice()[..2].to_vec(),
-                    repeated: p.len(),
+                    repeated: p,
                 },
                 w_err: RepeatedOne {
                     element: weights.as_slice()[0],
-                    repeated: p.len(),
+                    repeated: p,
                 },
             },
         ),
         "jacobian" => request.repeat(
             || Sparse {
-                rows: offsets(p.len()),
-                columns: columns(n, m, &camera, &point),
-                values: derivatives(&cameras, &points, &weights, &features, &camera, &point),
+                rows: offsets(p),
+                columns: columns(cameras, places, &photos),
+                values: derivatives(&views, &points, &weights, &photos),
             },
             |sparse| Jacobian {
                 rows: ends(&sparse.rows, &[]),
