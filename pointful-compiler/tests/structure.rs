@@ -1,0 +1,414 @@
+//! What becomes of derivatives: which loops run in parallel, which one after the other, what is added up and what is kept.
+//!
+//! Each program is shown by its loops and what they write, without names: what a lost fusion, a lost parallel loop or a new
+//! scatter changes, and a renaming does not.
+
+use pointful_compiler::ir::stages::kernels::{KernelOp, Kernels};
+use pointful_compiler::ir::{Block, Extent, Program, ValueId, print};
+use pointful_compiler::lower::source::link;
+use pointful_compiler::pipeline;
+
+/// The loops of a program.
+struct Skeleton<'p> {
+    program: &'p Program<Kernels>,
+    text: String,
+}
+
+impl Skeleton<'_> {
+    fn line(&mut self, depth: usize, text: &str) {
+        self.text.push_str(&"  ".repeat(depth));
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn extent(&self, extent: Extent) -> String {
+        match extent {
+            Extent::Const(number) => number.to_string(),
+            Extent::Size(size) => self.program.sizes[size.0 as usize].name.clone(),
+            Extent::Value(_) => "_".to_owned(),
+        }
+    }
+
+    fn extents(&self, extents: &[Extent]) -> String {
+        let extents: Vec<String> = extents.iter().map(|&e| self.extent(e)).collect();
+        extents.join(", ")
+    }
+
+    fn table(&self, buffer: ValueId) -> String {
+        format!("[{}]", self.extents(&self.program.ty(buffer).dims))
+    }
+
+    fn is_table(&self, place: ValueId) -> bool {
+        !self.program.ty(place).dims.is_empty()
+    }
+
+    fn block(&mut self, block: &Block<Kernels>, depth: usize) {
+        for stmt in &block.stmts {
+            match &stmt.op {
+                KernelOp::Par {
+                    extents,
+                    accs,
+                    body,
+                    ..
+                } => {
+                    let own = accs
+                        .iter()
+                        .map(|acc| format!(" {} {}", acc.monoid.name(), self.table(acc.target)));
+                    let own: String = own.collect();
+                    let line = format!("par {}{own}", self.extents(extents));
+                    self.line(depth, &line);
+                    self.block(body, depth + 1);
+                }
+                KernelOp::For {
+                    extent,
+                    reverse,
+                    body,
+                } => {
+                    let order = if *reverse { "for rev" } else { "for" };
+                    let line = format!("{order} {}", self.extent(*extent));
+                    self.line(depth, &line);
+                    self.block(body, depth + 1);
+                }
+                KernelOp::While { cond, body } => {
+                    self.line(depth, "while");
+                    self.block(cond, depth + 1);
+                    self.block(body, depth + 1);
+                }
+                KernelOp::If {
+                    then, otherwise, ..
+                } => {
+                    self.block(then, depth);
+                    self.block(otherwise, depth);
+                }
+                // Buffers of one element are places like any other.
+                KernelOp::Alloc { .. } if self.is_table(stmt.results[0]) => {
+                    let line = format!("alloc {}", self.table(stmt.results[0]));
+                    self.line(depth, &line);
+                }
+                KernelOp::Copy(_) => {
+                    let line = format!("copy {}", self.table(stmt.results[0]));
+                    self.line(depth, &line);
+                }
+                KernelOp::Store { buffer, .. } => {
+                    let line = format!("store {}", self.table(*buffer));
+                    self.line(depth, &line);
+                }
+                KernelOp::Combine { monoid, place, .. } if self.is_table(*place) => {
+                    let line = format!("{} {}", monoid.name(), self.table(*place));
+                    self.line(depth, &line);
+                }
+                KernelOp::Const(_)
+                | KernelOp::Size(_)
+                | KernelOp::Prim(..)
+                | KernelOp::Select(..)
+                | KernelOp::Alloc { .. }
+                | KernelOp::Load { .. }
+                | KernelOp::Combine { .. }
+                | KernelOp::Var(_)
+                | KernelOp::Get(_)
+                | KernelOp::Set { .. }
+                | KernelOp::Swap(..)
+                | KernelOp::Assert { .. } => {}
+            }
+        }
+    }
+}
+
+/// The last function of a source, scheduled.
+#[track_caller]
+fn kernels(source: &str) -> Program<Kernels> {
+    let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));
+    let stages = pipeline::stages(&linked)
+        .unwrap_or_else(|e| panic!("{source}\n{:?}", e.first().map(|e| &e.message)));
+    stages.kernels
+}
+
+fn skeleton(program: &Program<Kernels>) -> String {
+    let mut skeleton = Skeleton {
+        program,
+        text: String::new(),
+    };
+    skeleton.block(&program.body, 0);
+    skeleton.text
+}
+
+/// Checks the loops of the last function of a source.
+#[track_caller]
+fn loops(source: &str, expected: &str) {
+    let program = kernels(source);
+    let found = skeleton(&program);
+    let expected: String = expected
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| format!("{}\n", line.strip_prefix("        ").unwrap_or(line)))
+        .collect();
+    assert!(
+        found == expected,
+        "{source}\nhas these loops:\n{found}\ninstead of:\n{expected}\n{}",
+        print(&program)
+    );
+}
+
+/// Checks that the host runs so many loops itself, all of them with parallel loops in them.
+#[track_caller]
+fn parallel(source: &str, host_loops: usize) {
+    let text = skeleton(&kernels(source));
+    let lines: Vec<(usize, &str)> = text
+        .lines()
+        .map(|line| (line.len() - line.trim_start().len(), line.trim_start()))
+        .collect();
+    let is_loop = |line: &str| line.starts_with("for") || line.starts_with("while");
+    let (mut kernel, mut found) = (None, Vec::new());
+    for (at, &(depth, line)) in lines.iter().enumerate() {
+        if kernel.is_some_and(|outside| depth > outside) {
+            continue;
+        }
+        kernel = line.starts_with("par").then_some(depth);
+        if is_loop(line) {
+            let mut body = lines[at + 1..]
+                .iter()
+                .take_while(|(below, _)| *below > depth);
+            found.push(body.any(|(_, line)| line.starts_with("par")));
+        }
+    }
+    assert!(
+        found == vec![true; host_loops] && text.contains("par "),
+        "{source}\nhas these loops:\n{text}"
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_map_is_a_map() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[i].sin() * x[i] } }
+         fn g<N: IndexSet>(x: &Table<N, f64>, ct: &Table<N, f64>) -> Table<N, f64> { vjp!(f)(x, ct).1 }",
+        "
+        alloc [N]
+        par N
+          store [N]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_sum_needs_no_sum() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { x[i] * x[i] }) }
+         fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { grad!(f)(x) }",
+        "
+        alloc [N]
+        par N
+          store [N]
+        ",
+    );
+}
+
+#[test]
+fn a_value_and_its_gradient_are_one_pass() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { (x[i] * x[i]).sin() }) }
+         fn g<N: IndexSet>(x: &Table<N, f64>) -> (f64, Table<N, f64>) { value_and_grad!(f)(x) }",
+        "
+        alloc [N]
+        par N add []
+          store [N]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_wrapped_stencil_is_a_stencil() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[(i - 1).wrap()] - 2.0 * x[i] + x[(i + 1).wrap()] } }
+         fn g<N: IndexSet>(x: &Table<N, f64>, ct: &Table<N, f64>) -> Table<N, f64> { vjp!(f)(x, ct).1 }",
+        "
+        alloc [N]
+        par N
+          store [N]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_plane_stencil_is_a_stencil() {
+    loops(
+        "fn f<R: IndexSet, C: IndexSet>(x: &Table<(R, C), f64>) -> Table<(R, C), f64> { for (r, c) in _ { x[(r - 1).wrap()][c] * x[r][(c + 1).wrap()] - x[r][c] } }
+         fn g<R: IndexSet, C: IndexSet>(x: &Table<(R, C), f64>, ct: &Table<(R, C), f64>) -> Table<(R, C), f64> { vjp!(f)(x, ct).1 }",
+        "
+        alloc [R, C]
+        par R, C
+          store [R, C]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_transposition_is_one() {
+    loops(
+        "fn f<A: IndexSet, B: IndexSet>(x: &Table<(A, B), f64>) -> Table<(B, A), f64> { for (b, a) in _ { x[a][b] * 2.0 } }
+         fn g<A: IndexSet, B: IndexSet>(x: &Table<(A, B), f64>, ct: &Table<(B, A), f64>) -> Table<(A, B), f64> { vjp!(f)(x, ct).1 }",
+        "
+        alloc [A, B]
+        par A, B
+          store [A, B]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_gather_is_one_histogram() {
+    loops(
+        "fn f<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, at: &Table<N, K>) -> Table<N, f64> { for n in N { x[at[n]] } }
+         fn g<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, at: &Table<N, K>, ct: &Table<N, f64>) -> Table<K, f64> { vjp!(f)(x, at, ct).1 }",
+        "
+        alloc [K]
+        par N add [K]
+          add [K]
+        ",
+    );
+}
+
+#[test]
+fn two_reads_at_a_place_are_one_histogram() {
+    loops(
+        "fn f<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, y: &Table<N, f64>, at: &Table<N, K>) -> f64 { sum(for n in N { x[at[n]] * x[at[n]].sin() * y[n] }) }
+         fn g<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, y: &Table<N, f64>, at: &Table<N, K>) -> Table<K, f64> { grad!(f, wrt = x)(x, y, at) }",
+        "
+        alloc [K]
+        par N add [K]
+          add [K]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_histogram_is_a_gather() {
+    loops(
+        "fn f<N: IndexSet, K: IndexSet>(w: &Table<N, f64>, at: &Table<N, K>) -> Table<K, f64> { let mut acc = Accum::zero(); for n in N { acc[at[n]] += w[n] * w[n]; } acc.get() }
+         fn g<N: IndexSet, K: IndexSet>(w: &Table<N, f64>, at: &Table<N, K>, ct: &Table<K, f64>) -> Table<N, f64> { vjp!(f)(w, at, ct).1 }",
+        "
+        alloc [N]
+        par N
+          store [N]
+        ",
+    );
+}
+
+#[test]
+fn a_linear_time_loop_keeps_nothing() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, t: usize) -> Table<N, f64> { let mut u = x; for _k in 0..t { u = for i in N { 0.5 * u[(i - 1).wrap()] + 0.5 * u[i] }; } u }
+         fn g<N: IndexSet>(x: &Table<N, f64>, t: usize, ct: &Table<N, f64>) -> Table<N, f64> { vjp!(f)(x, t, ct).1 }",
+        "
+        copy [N]
+        alloc [N]
+        for rev _
+          par N
+            store [N]
+        ",
+    );
+}
+
+#[test]
+fn lanes_with_a_shared_parameter_stay_parallel() {
+    loops(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, w: f64) -> Table<N, f64> { for n in N { let mut s = 0.0; for m in M { s = (s * w + x[n][m]).sin(); } s } }
+         fn g<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, w: f64, ct: &Table<N, f64>) -> f64 { vjp!(f, wrt = w)(x, w, ct).1 }",
+        "
+        par N add []
+          alloc [M]
+          for M
+            store [M]
+          for rev M
+        ",
+    );
+}
+
+#[test]
+fn a_product_with_a_hessian_is_one_pass() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { x[i].powi(4) }) }
+         fn g<N: IndexSet>(x: &Table<N, f64>, v: &Table<N, f64>) -> Table<N, f64> { hvp!(f)(x, v) }",
+        "
+        alloc [N]
+        par N
+          store [N]
+        ",
+    );
+}
+
+#[test]
+fn gradients_of_cells_are_one_map() {
+    loops(
+        "fn f(x: f64, y: f64) -> f64 { (x * y).sin() * x }
+         fn g<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, y: &Table<M, f64>) -> Table<(N, M), f64> { for (n, m) in _ { grad!(f, wrt = x)(x[n], y[m]) } }",
+        "
+        alloc [N, M]
+        par N, M
+          store [N, M]
+        ",
+    );
+}
+
+#[test]
+fn rows_of_minima_stay_parallel() {
+    parallel(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> Table<N, f64> { for n in N { min(for m in M { x[n][m] }) } }
+         fn g<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, ct: &Table<N, f64>) -> Table<(N, M), f64> { vjp!(f)(x, ct).1 }",
+        0,
+    );
+}
+
+#[test]
+fn clusters_stay_parallel() {
+    parallel(
+        "fn f<N: IndexSet, K: IndexSet, D: IndexSet>(points: &Table<(N, D), f64>, centres: &Table<(K, D), f64>) -> f64 { sum(for n in N { min(for k in K { sum(for d in D { (points[n][d] - centres[k][d]).powi(2) }) }) }) }
+         fn g<N: IndexSet, K: IndexSet, D: IndexSet>(points: &Table<(N, D), f64>, centres: &Table<(K, D), f64>) -> Table<(K, D), f64> { grad!(f, wrt = centres)(points, centres) }",
+        0,
+    );
+}
+
+#[test]
+fn lanes_stay_parallel() {
+    parallel(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> Table<N, f64> { for n in N { let mut s = 0.0; for m in M { s = (s + x[n][m]).sin(); } s } }
+         fn g<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, ct: &Table<N, f64>) -> Table<(N, M), f64> { vjp!(f)(x, ct).1 }",
+        0,
+    );
+}
+
+#[test]
+fn a_time_loop_goes_back_over_parallel_sweeps() {
+    parallel(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, t: usize) -> Table<N, f64> { let mut u = x; for _k in 0..t { u = for i in N { (u[(i - 1).wrap()] + u[i]).sin() }; } u }
+         fn g<N: IndexSet>(x: &Table<N, f64>, t: usize, ct: &Table<N, f64>) -> Table<N, f64> { vjp!(f)(x, t, ct).1 }",
+        2,
+    );
+}
+
+#[test]
+fn a_triangle_stays_parallel() {
+    parallel(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { sum(for j in ..i { x[i] * x[j] * x[j] }) }) }
+         fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { grad!(f)(x) }",
+        0,
+    );
+}
+
+#[test]
+fn softmax_stays_parallel() {
+    parallel(
+        "fn f<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f64>) -> Table<(N, K), f64> { for n in N { let top = max(for k in K { x[n][k] }); let e = for k in K { (x[n][k] - top).exp() }; let total = sum(e); for k in K { e[k] / total } } }
+         fn g<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f64>, ct: &Table<(N, K), f64>) -> Table<(N, K), f64> { vjp!(f)(x, ct).1 }",
+        0,
+    );
+}
+
+#[test]
+fn a_matrix_product_stays_parallel() {
+    parallel(
+        "fn f<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>) -> Table<(I, J), f64> { for (i, j) in _ { sum(for k in _ { a[i][k] * b[k][j] }) } }
+         fn g<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>, ct: &Table<(I, J), f64>) -> (Table<(I, K), f64>, Table<(K, J), f64>) { vjp!(f)(a, b, ct).1 }",
+        0,
+    );
+}
