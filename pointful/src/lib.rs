@@ -20,6 +20,142 @@
 //! assert_eq!(matmul(&a, &a).as_slice(), [7.0, 10.0, 15.0, 22.0]);
 //! ```
 //!
+//! # Derivatives
+//!
+//! `grad!(f)` is the function that computes the gradient of `f`. It is compiled where it stands, like a function of one's own: the loops
+//! of a derivative are parallel where those of the function are, and the whole gradient costs a small multiple of the function,
+//! however many inputs there are.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn loss<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>, slope: f64, offset: f64) -> f64 {
+//!     mean(for i in N { (slope * x[i] + offset - y[i]).powi(2) })
+//! }
+//!
+//! let (x, y) = (Table::<Dyn, _>::from(vec![0.0, 1.0]), Table::<Dyn, _>::from(vec![1.0, 5.0]));
+//! // With respect to every parameter that holds floats, or to those named.
+//! let (by_x, by_y, by_slope, by_offset) = grad!(loss)(&x, &y, 3.0, 1.0);
+//! assert_eq!((by_x.as_slice(), by_y.as_slice()), (&[0.0, -3.0][..], &[0.0, 1.0][..]));
+//! assert_eq!((by_slope, by_offset), (-1.0, -1.0));
+//! assert_eq!(value_and_grad!(loss, wrt = offset)(&x, &y, 3.0, 1.0), (0.5, -1.0));
+//! ```
+//!
+//! | | takes besides | gives |
+//! |---|---|---|
+//! | [`grad!(f)`](grad) | | the gradient of a float: of one parameter bare, of several a tuple |
+//! | [`value_and_grad!(f)`](value_and_grad) | | `(value, gradient)` |
+//! | [`vjp!(f)`](vjp) | a cotangent of the result | `(value, cotangents)` |
+//! | [`jvp!(f)`](jvp) | a tangent for each parameter | `(value, tangent)` |
+//! | [`linearize!(f)`](linearize) | | `(value, map)`: the map takes tangents, as often as one likes |
+//! | [`jacobian!(f)`](jacobian) | | all derivatives: the result's axes, then the parameter's |
+//! | [`hessian!(f)`](hessian) | | the second derivatives of a float |
+//! | [`hvp!(f)`](hvp) | a tangent for each parameter | the product of the Hessian with it |
+//! | [`vmap!(f)`](vmap) | | the same with one more axis in front, of all parameters or of those named by `over = x` |
+//!
+//! They apply to each other, may be passed as functions, and are allowed in bodies: `grad!(grad!(f))` is the second derivative and
+//! `for i in N { grad!(f)(x[i]) }` a table of first ones. [`define!`](define) gives one a name for other modules, [`explain!`](explain)
+//! shows what became of it. A tangent or cotangent is passed as the value is: a table by reference, a number by value.
+//! What holds parameters as a struct marked `#[pointful]` has its gradient as the same struct.
+//!
+//! Integers, truth values and indices have no derivatives; a parameter marked `#[constant]` and what stands in `stop_gradient(…)`
+//! are as constant as they are.
+//!
+//! ## At kinks
+//!
+//! Where there is no derivative there still is one answer. Of equal operands of `max` and `min`, and of equal elements of a reduction, the first has
+//! the whole derivative. `abs` at 0 has derivative 0, `sqrt` has infinity; `floor`, `round` and their like have 0 everywhere.
+//! A branch that is not taken contributes nothing, not even NaN, so that guarding a function's domain guards its derivative.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn larger(x: f64, y: f64) -> f64 { x.max(y) }
+//! #[pointful]
+//! fn largest<N: IndexSet>(x: &Table<N, f64>) -> f64 { max(x) }
+//! #[pointful]
+//! fn magnitude(x: f64) -> f64 { x.abs() }
+//! #[pointful]
+//! fn root(x: f64) -> f64 { x.sqrt() }
+//! #[pointful]
+//! fn guarded(x: f64) -> f64 { if x > 0.0 { x.sqrt() } else { 0.0 } }
+//! #[pointful]
+//! fn clamped(x: f64) -> f64 { x.clamp(0.0, 1.0) }
+//! #[pointful]
+//! fn rounded(x: f64) -> f64 { x.round() + stop_gradient(x) }
+//!
+//! assert_eq!(grad!(larger)(2.0, 2.0), (1.0, 0.0));
+//! assert_eq!(grad!(largest)(&Table::<Dyn, _>::from(vec![1.0, 7.0, 7.0])).as_slice(), [0.0, 1.0, 0.0]);
+//! assert_eq!(grad!(magnitude)(0.0), 0.0);
+//! assert_eq!(grad!(root)(0.0), f64::INFINITY);
+//! assert_eq!(grad!(guarded)(0.0), 0.0);
+//! assert_eq!([-1.0, 0.0, 0.5, 1.0, 2.0].map(grad!(clamped)), [0.0, 1.0, 1.0, 1.0, 0.0]);
+//! assert_eq!(grad!(rounded)(0.7), 0.0);
+//! ```
+//!
+//! ## The memory of loops
+//!
+//! The way back through a loop that assigns needs what each iteration began with. A derivative keeps it, for all iterations, unless the
+//! loop is linear in its state. Where that is too much, an attribute before a `for` says what to keep instead; what lies between
+//! is computed once more. `#[checkpoint(every = k)]` keeps the state of every `k`-th iteration, `#[checkpoint(levels = l)]`
+//! `l` times the `l`-th root of their number, which takes `l` times the computing, and `#[checkpoint]` has as many levels as the number has
+//! binary digits, or four if it is not known at compile time.
+//! `#[pointful(remat)]` does the same for a function: none of its intermediate values is kept.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn wave<N: IndexSet>(u: &Table<N, f64>, steps: usize) -> f64 {
+//!     let mut v = u;
+//!     for _t in 0..steps {
+//!         v = for i in N { (v[i] + 0.5 * v[(i - 1).wrap()]).sin() };
+//!     }
+//!     sum(v)
+//! }
+//!
+//! #[pointful]
+//! fn frugal<N: IndexSet>(u: &Table<N, f64>, steps: usize) -> f64 {
+//!     let mut v = u;
+//!     #[checkpoint(every = 10)]
+//!     for _t in 0..steps {
+//!         v = for i in N { (v[i] + 0.5 * v[(i - 1).wrap()]).sin() };
+//!     }
+//!     sum(v)
+//! }
+//!
+//! let u = Table::<Dyn, _>::from(vec![0.1; 1000]);
+//! let (all, kept) = pointful::stats::measure(|| grad!(wave)(&u, 100));
+//! let (same, fewer) = pointful::stats::measure(|| grad!(frugal)(&u, 100));
+//! assert_eq!(all, same);
+//! assert!(3 * fewer.peak_bytes < kept.peak_bytes);
+//! ```
+//!
+//! A `while` counts its iterations and keeps what it needs of each; `#[bound(n)]` before it says how many there are at most.
+//!
+//! ## Derivatives of one's own
+//!
+//! `#[pointful(vjp = g)]` says how a function is differentiated. `g` takes the function's parameters and the cotangent of its result, and gives
+//! the cotangents of the parameters; `#[pointful(jvp = g)]` takes tangents of the parameters and gives that of the result, and
+//! serves both directions. It replaces the derivative wherever the function is called in what is differentiated.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful(vjp = softplus_vjp)]
+//! fn softplus(x: f64) -> f64 { (1.0 + x.exp()).ln() }
+//! // Where the exponential overflows, its derivative would be NaN.
+//! #[pointful]
+//! fn softplus_vjp(x: f64, ct: f64) -> f64 { ct / (1.0 + (-x).exp()) }
+//!
+//! #[pointful]
+//! fn total<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(softplus(x)) }
+//!
+//! assert_eq!(grad!(total)(&Table::<Dyn, _>::from(vec![0.0, 1e3])).as_slice(), [0.5, 1.0]);
+//! ```
+//!
 //! # Calling other functions
 //!
 //! A body may call any function marked `#[pointful]` that its module can name, of any module or crate, and use any constant and
