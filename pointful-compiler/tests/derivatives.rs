@@ -366,6 +366,10 @@ fn kinks() {
     assert_eq!(at("x.abs() + y", 0.0, 1.0), [0.0, 1.0]);
     assert_eq!(at("x.sqrt() + y", 0.0, 1.0), [f64::INFINITY, 1.0]);
     assert_eq!(at("max([x, y, x])", 1.0, 1.0), [1.0, 0.0]);
+    // Row by row.
+    let square = "for (i, j) in (Fin::<2>, Fin::<2>) { if i.ordinal() < j.ordinal() { x } else if i.ordinal() > j.ordinal() { y } else { 0.0 } }";
+    assert_eq!(at(&format!("max({square})"), 1.0, 1.0), [1.0, 0.0]);
+    assert_eq!(at(&format!("min({square})"), -1.0, -1.0), [1.0, 0.0]);
     assert_eq!(
         at("x * stop_gradient(y) + stop_gradient(x)", 3.0, 5.0),
         [5.0, 0.0]

@@ -412,3 +412,17 @@ fn a_matrix_product_stays_parallel() {
         0,
     );
 }
+
+#[test]
+fn a_maximum_stays_parallel() {
+    parallel(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { max(for i in N { x[i].sin() }) }
+         fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { grad!(f)(x) }",
+        0,
+    );
+    parallel(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> f64 { min(x) }
+         fn g<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> (f64, Table<(N, M), f64>) { value_and_grad!(f)(x) }",
+        0,
+    );
+}

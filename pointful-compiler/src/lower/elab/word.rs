@@ -49,18 +49,29 @@ impl<'a> Elab<'a> {
     fn reduce(&mut self, monoid: Monoid, val: &Val<'a>, axes: usize, span: SpanId) -> Run<Val<'a>> {
         let mut out = Vec::new();
         for mut table in self.leaves(val, span)? {
-            for _ in 0..axes {
-                let ty = self.program.ty(table).clone();
-                let rest = ty.dims.get(1..).unwrap_or_default().to_vec();
-                table = self.op(
-                    PointOp::Reduce { monoid, table },
-                    Type::table(ty.elem, rest),
-                    span,
-                );
+            // Rows before columns: as the elements lie, and so that the first of equal elements is the first row's.
+            for outer in (1..axes).rev() {
+                let around = self.program.ty(table).dims[..outer].to_vec();
+                let rows = self.tabulate(&around, span, &mut |s, at| {
+                    let row = s.select_leaf(table, at, span);
+                    Ok(vec![s.reduce_first(monoid, row, span)])
+                })?;
+                table = rows[0];
+            }
+            if axes > 0 {
+                table = self.reduce_first(monoid, table, span);
             }
             out.push(table);
         }
         Ok(self.rebuild(val, &mut out.into_iter()))
+    }
+
+    /// Combines along the first axis.
+    fn reduce_first(&mut self, monoid: Monoid, table: ValueId, span: SpanId) -> ValueId {
+        let ty = self.program.ty(table).clone();
+        let rest = ty.dims.get(1..).unwrap_or_default().to_vec();
+        let op = PointOp::Reduce { monoid, table };
+        self.op(op, Type::table(ty.elem, rest), span)
     }
 
     /// Every scalar of every leaf.
