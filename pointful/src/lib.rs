@@ -24,7 +24,7 @@
 //!
 //! `grad!(f)` is the function that computes the gradient of `f`. It is compiled where it stands, like a function of one's own: the loops
 //! of a derivative are parallel where those of the function are, and the whole gradient costs a small multiple of the function,
-//! however many inputs there are.
+//! however many inputs there are. (The derivative of a `prod` over all elements goes by running products, one after the other.)
 //!
 //! ```
 //! use pointful::prelude::*;
