@@ -64,6 +64,37 @@ fn f(x: i64[i, k], y: i64[p], n: usize[i, k]) -> i64[p] {
 }
 
 #[test]
+fn in_a_loop_over_a_set_the_set_has_members() {
+    let text = "
+axes p: P, i: C, a: %1
+fn f(y: i64[p], x: i64[i]) -> i64[p] {
+  %0[i] = iota i
+  %1[i] = cast usize %0
+  %2[i, a] = iota a
+  %3 = size P
+  %4 = const 0usize
+  %5 = gt %3, %4
+  %6[i, a] = trust C %2 if %5
+  %7[i, a] = gather x [i := %6] if %5
+  %8[i, a] = add x, %7 if %5
+  %9[p, i, a] = mul %8, y
+  %10[p, i] = reduce add [a] %9
+  %11[p] = reduce add [i] %10
+  return %11[p]
+}";
+    for (p, c) in [(0, 2), (1, 0), (2, 1), (3, 7)] {
+        let params = vec![
+            Data::i64s(&[p], (0..p).map(|n| 3 - 2 * n as i64)),
+            Data::i64s(&[c], (0..c).map(|n| n as i64 - 5)),
+        ];
+        check(text, &[p, c], params);
+    }
+    let program = parse::<Bulk>(text).unwrap_or_else(|error| panic!("{error}"));
+    let kernels = print(&schedule(&program));
+    assert!(!kernels.contains("if "), "{kernels}");
+}
+
+#[test]
 fn an_update_of_an_update_begins_with_all_of_it() {
     let text = "
 axes a: 2, n: N
