@@ -7,7 +7,16 @@
 //!   parallel over i: I, j: J
 //!   one after the other: for k: K
 //!   reads a, b; writes f64[I, J]
+//!
+//! memory: 8·I·J bytes
+//!   f64[I, J]: 8·I·J bytes, a result
 //! ```
+//!
+//! On memory it says what each buffer that is allocated is for, its bytes as a formula of the extents, and what every loop of a derivative
+//! keeps for its way back.
+
+mod formula;
+mod memory;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,13 +34,14 @@ pub fn explain(stages: &Stages) -> String {
         ..
     } = stages;
     format!(
-        "{name}: {structure}\n\n{report}\n\
+        "{name}: {structure}\n\n{report}\n{memory}\n\
          ---- point: what was written\n{point}\n\
          ---- bulk: whole arrays over named axes\n{bulk}\n\
          ---- kernels: what runs\n{kernels_text}",
         name = point.name,
         structure = Structure::of(kernels),
         report = report(kernels),
+        memory = memory::memory(stages),
         point = ir::print(point),
         bulk = ir::print(bulk),
         kernels_text = ir::print(kernels),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 
 use crate::diag::Diagnostic;
 use crate::emit::{self, EmitOptions};
@@ -35,6 +35,8 @@ pub struct Stages {
     pub interface: Interface,
     /// The constants of its module that the function names, with the types that it needs them to have.
     pub constants: Vec<Constant>,
+    /// Places in the source by [`SpanId`](ir::SpanId).
+    pub spans: Vec<Span>,
 }
 
 /// The body that implements a function.
@@ -56,12 +58,13 @@ pub fn stages(linked: &Linked) -> Result<Stages, Vec<Diagnostic>> {
         program,
         interface,
         constants,
-        ..
+        spans,
     } = lower(linked)?;
     trace.arrived("lower", &program, Duration::ZERO);
     let stages = run(trace, &program, interface);
     Ok(Stages {
         constants,
+        spans,
         ..stages
     })
 }
@@ -103,6 +106,7 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
         kernels,
         interface,
         constants: Vec::new(),
+        spans: Vec::new(),
     }
 }
 

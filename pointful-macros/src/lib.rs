@@ -31,7 +31,16 @@ pub fn define(definitions: TokenStream) -> TokenStream {
     driver::define(definitions.into(), &site()).into()
 }
 
-/// What becomes of a function or of a transformation of one, as text: its program at each stage.
+/// What becomes of a function or of a transformation of one, as text: its kernels, its memory, and its program at each stage.
+///
+/// On memory it lists every buffer that is allocated, with its purpose and its bytes as a formula of the extents, and says of each sequential
+/// loop of a derivative what it keeps for its way back: what its steps are not linear in, or less of it under `#[checkpoint]`.
+///
+/// ```text
+/// memory: 8·N·T + 32·N bytes
+///   the loop at 4:5 keeps 8·N·T bytes for its way back
+///   …
+/// ```
 ///
 /// It takes a path, `explain!(f)`, or a transformation, `explain!(grad!(f))`.
 #[proc_macro]

@@ -49,32 +49,23 @@ fn functions(path: &Path) -> Vec<Function> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut constants = constants();
     let (mut types, mut found) = (String::new(), Vec::new());
-    for item in file.items {
+    for mut item in file.items {
+        let attrs = match &mut item {
+            syn::Item::Struct(item) => Some(&mut item.attrs),
+            syn::Item::Enum(item) => Some(&mut item.attrs),
+            syn::Item::Type(item) => Some(&mut item.attrs),
+            _ => None,
+        };
+        if attrs.is_some_and(language) {
+            types += &item.to_token_stream().to_string();
+            continue;
+        }
         match item {
             syn::Item::Const(item) => {
                 let value = replaced(item.expr.to_token_stream(), &constants);
                 constants.insert(item.ident.to_string(), quote::quote!((#value)));
             }
-            syn::Item::Struct(mut item) => {
-                if language(&mut item.attrs) {
-                    types += &item.to_token_stream().to_string();
-                }
-            }
-            syn::Item::Enum(mut item) => {
-                if language(&mut item.attrs) {
-                    types += &item.to_token_stream().to_string();
-                }
-            }
-            syn::Item::Type(mut item) => {
-                if language(&mut item.attrs) {
-                    types += &item.to_token_stream().to_string();
-                }
-            }
-            syn::Item::Fn(item) => {
-                if every || item.attrs.iter().any(|a| a.path().is_ident("pointful")) {
-                    found.push(item);
-                }
-            }
+            syn::Item::Fn(item) if every || marked(&item.attrs) => found.push(item),
             _ => {}
         }
     }
@@ -122,12 +113,16 @@ fn visit(at: usize, mentions: &[Vec<usize>], open: &mut Vec<usize>, order: &mut 
     order.push(at);
 }
 
+fn marked(attrs: &[syn::Attribute]) -> bool {
+    attrs.iter().any(|attr| attr.path().is_ident("pointful"))
+}
+
 /// Whether an item is of the language; of its attributes only what says so stays.
 fn language(attrs: &mut Vec<syn::Attribute>) -> bool {
     let set = attrs.iter().any(|attr| {
         attr.path().is_ident("derive") && attr.to_token_stream().to_string().contains("IndexSet")
     });
-    let marked = attrs.iter().any(|attr| attr.path().is_ident("pointful"));
+    let marked = marked(attrs);
     attrs.clear();
     if set {
         attrs.push(syn::parse_quote!(#[derive(IndexSet)]));

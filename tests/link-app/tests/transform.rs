@@ -611,7 +611,9 @@ fn triangular_loops() {
 fn an_explanation_of_a_transformation() {
     let text = explain!(grad!(fit::loss, wrt = line));
     assert!(
-        text.starts_with("grad_loss:") && text.contains("---- kernels"),
+        text.starts_with("grad_loss:")
+            && text.contains("\nmemory: ")
+            && text.contains("---- kernels"),
         "{text}"
     );
     assert!(explain!(fit::loss_grad).contains("---- kernels"));

@@ -214,10 +214,15 @@ impl<'p> Builder<'p> {
 
     /// Adds a statement that binds nothing to the innermost frame.
     pub(super) fn run(&mut self, op: KernelOp) {
+        self.run_from(op, SpanId::NONE);
+    }
+
+    /// The same, of what comes from this place.
+    pub(super) fn run_from(&mut self, op: KernelOp, span: SpanId) {
         let depth = self.depth();
         self.frames[depth]
             .stmts
-            .push(Stmt::new(Vec::new(), op, SpanId::NONE));
+            .push(Stmt::new(Vec::new(), op, span));
     }
 
     /// A constant in the innermost frame.

@@ -37,12 +37,13 @@ impl<'p> Builder<'p> {
         self.push(vec![(axis, index)], None);
         self.remember(body.params[0], index, self.depth());
         self.step(body, &states, collected);
-        let block = self.pop();
-        self.run(KernelOp::For {
+        let body = self.pop();
+        let op = KernelOp::For {
             extent,
             reverse,
-            body: block,
-        });
+            body,
+        };
+        self.run_from(op, stmt.span);
         self.leave(region, task, &stmt.results[..n], &states);
     }
 
@@ -103,7 +104,7 @@ impl<'p> Builder<'p> {
         }
         self.step(body, &states, Vec::new());
         let body = self.pop();
-        self.run(KernelOp::While { cond, body });
+        self.run_from(KernelOp::While { cond, body }, stmt.span);
         self.leave(region, task, &stmt.results, &states);
     }
 

@@ -1,0 +1,478 @@
+//! What a function allocates: every buffer with its purpose and its bytes, and what loops keep for their way back.
+//!
+//! ```text
+//! memory: 8·N·T + 16·N bytes
+//!   the loop at 3:5 keeps 8·N·T bytes for its way back
+//!   s f64[T, N]: 8·N·T bytes, kept by the loop at 3:5 for its way back
+//!   f64[N]: 8·N bytes, carried by the loop at 3:5
+//!   f64[N]: 8·N bytes, a result
+//! ```
+//!
+//! The two loops that a derivative makes of one stand at the same place of the source and run in opposite directions: what is written in one
+//! and read in the other is what it keeps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::formula::{Formula, Lengths};
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::point::{Point, PointOp};
+use crate::ir::{Block, Checkpoint, Operation, Program, SpanId, ValueId};
+use crate::pipeline::Stages;
+
+/// The section on memory, a line for each loop that goes back and for each buffer.
+pub(super) fn memory(stages: &Stages) -> String {
+    let program = &stages.kernels;
+    let mut walk = Walk {
+        program,
+        lengths: Lengths::new(program),
+        loops: Vec::new(),
+        open: Vec::new(),
+        kernel: None,
+        kernels: 0,
+        buffers: Vec::new(),
+        known: BTreeMap::new(),
+    };
+    walk.block(&program.body);
+    let at = |span: SpanId| {
+        let start = stages.spans.get(span.0 as usize).map(|span| span.start());
+        start.map_or_else(
+            || "an unknown place".to_owned(),
+            |at| format!("{}:{}", at.line, at.column + 1),
+        )
+    };
+    let (mut shared, mut private) = (Formula::default(), Formula::default());
+    let mut kept: BTreeMap<SpanId, (Formula, Formula)> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for buffer in &walk.buffers {
+        let total = match buffer.kernel {
+            None => &mut shared,
+            Some(_) => &mut private,
+        };
+        total.add(&buffer.bytes);
+        let mut line = format!("{}: {} bytes", buffer.name, buffer.bytes);
+        if let Some(kernel) = buffer.kernel {
+            line += &format!(" for each thread, private to an iteration of K{kernel}");
+        }
+        let going_back = walk.going_back(buffer);
+        if program.body.results.contains(&buffer.value) {
+            line += ", a result";
+        }
+        if let Some(span) = going_back {
+            line += &format!(", kept by the loop at {} for its way back", at(span));
+            let (all, each) = kept.entry(span).or_default();
+            let part = if buffer.kernel.is_none() { all } else { each };
+            part.add(&buffer.bytes);
+        } else if let Some(span) = walk.carried(buffer) {
+            line += &format!(", carried by the loop at {}", at(span));
+        } else if buffer.summed {
+            line += ", summed up";
+        } else if !line.ends_with("a result") {
+            line += ", an intermediate";
+        }
+        if buffer.copies {
+            line += ", with a copy for each piece of the work";
+        }
+        lines.push(line);
+    }
+    let mut text = format!("memory: {}\n", bytes(&shared, &private));
+    for source in loops(&stages.point) {
+        let turned = walk
+            .loops
+            .iter()
+            .any(|l| l.span == source.span && l.reverse != source.reverse);
+        if !turned {
+            continue;
+        }
+        let what = match kept.get(&source.span) {
+            Some((all, each)) => bytes(all, each),
+            None => "nothing".to_owned(),
+        };
+        let how = source.checkpoint.map_or_else(String::new, because);
+        text += &format!(
+            "  the loop at {} keeps {what} for its way back{how}\n",
+            at(source.span)
+        );
+    }
+    for line in lines {
+        text += &format!("  {line}\n");
+    }
+    text
+}
+
+/// What was asked to be kept.
+fn because(checkpoint: Checkpoint) -> String {
+    match checkpoint {
+        Checkpoint::Every(k) => format!(
+            ": `#[checkpoint(every = {k})]` asks for the states at every {k} iterations, and what {k} iterations need"
+        ),
+        Checkpoint::Levels(n) => format!(
+            ": `#[checkpoint(levels = {n})]` asks for the states at the beginnings of pieces, {n} times over"
+        ),
+        Checkpoint::Log => {
+            ": `#[checkpoint]` asks for the states at the beginnings of pieces, as often as halving ends".to_owned()
+        }
+    }
+}
+
+/// What there is once, and what there is for each thread.
+fn bytes(shared: &Formula, private: &Formula) -> String {
+    match (shared.is_zero(), private.is_zero()) {
+        (_, true) => format!("{shared} bytes"),
+        (true, false) => format!("{private} bytes for each thread"),
+        (false, false) => format!("{shared} bytes, and {private} for each thread"),
+    }
+}
+
+/// A loop of the source.
+struct Source {
+    span: SpanId,
+    reverse: bool,
+    checkpoint: Option<Checkpoint>,
+}
+
+/// The loops of a function, each place of the source once.
+fn loops(program: &Program<Point>) -> Vec<Source> {
+    fn walk(block: &Block<Point>, seen: &mut BTreeSet<SpanId>, found: &mut Vec<Source>) {
+        for stmt in &block.stmts {
+            let (reverse, checkpoint) = match &stmt.op {
+                PointOp::Loop {
+                    reverse,
+                    checkpoint,
+                    ..
+                } => (Some(*reverse), *checkpoint),
+                PointOp::While { .. } => (Some(false), None),
+                _ => (None, None),
+            };
+            if let Some(reverse) = reverse
+                && stmt.span != SpanId::NONE
+                && seen.insert(stmt.span)
+            {
+                found.push(Source {
+                    span: stmt.span,
+                    reverse,
+                    checkpoint,
+                });
+            }
+            for inner in stmt.op.blocks() {
+                walk(inner, seen, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&program.body, &mut BTreeSet::new(), &mut found);
+    found
+}
+
+/// A sequential loop of the kernel program.
+struct Sequential {
+    span: SpanId,
+    reverse: bool,
+}
+
+/// A buffer that the program allocates.
+struct Buffer {
+    value: ValueId,
+    /// What the source calls it, and what it is.
+    name: String,
+    bytes: Formula,
+    /// The kernel in which it is.
+    kernel: Option<usize>,
+    /// The loops around it.
+    around: usize,
+    /// The loops around each place where it is written, and read.
+    writes: BTreeSet<Vec<usize>>,
+    reads: BTreeSet<Vec<usize>>,
+    /// Whether something is combined into it.
+    summed: bool,
+    /// Whether pieces of the work have copies.
+    copies: bool,
+}
+
+struct Walk<'p> {
+    program: &'p Program<Kernels>,
+    lengths: Lengths<'p>,
+    loops: Vec<Sequential>,
+    /// The loops that are open.
+    open: Vec<usize>,
+    kernel: Option<usize>,
+    kernels: usize,
+    buffers: Vec<Buffer>,
+    /// The buffer that a value is, or a private copy of.
+    known: BTreeMap<ValueId, usize>,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, block: &Block<Kernels>) {
+        for stmt in &block.stmts {
+            match &stmt.op {
+                KernelOp::Alloc { .. } => self.allocated(stmt.results[0]),
+                KernelOp::Copy(source) => {
+                    self.read(*source);
+                    self.allocated(stmt.results[0]);
+                    self.write(stmt.results[0]);
+                }
+                KernelOp::Load { buffer, .. } => self.read(*buffer),
+                KernelOp::Store { buffer, .. } => self.write(*buffer),
+                KernelOp::Combine { place, .. } => {
+                    self.write(*place);
+                    if let Some(&k) = self.known.get(place) {
+                        self.buffers[k].summed = true;
+                    }
+                }
+                KernelOp::Swap(a, b) => {
+                    for value in [*a, *b] {
+                        self.read(value);
+                        self.write(value);
+                    }
+                }
+                KernelOp::Par { accs, .. } => {
+                    for acc in accs {
+                        if let Some(&k) = self.known.get(&acc.target) {
+                            self.known.insert(acc.private, k);
+                            self.buffers[k].copies = true;
+                        }
+                    }
+                }
+                KernelOp::For { .. }
+                | KernelOp::While { .. }
+                | KernelOp::If { .. }
+                | KernelOp::Const(_)
+                | KernelOp::Size(_)
+                | KernelOp::Prim(..)
+                | KernelOp::Select(..)
+                | KernelOp::Var(_)
+                | KernelOp::Get(_)
+                | KernelOp::Set { .. }
+                | KernelOp::Assert { .. } => {}
+            }
+            let outer = self.kernel;
+            let is_loop = match &stmt.op {
+                KernelOp::Par { .. } => {
+                    self.kernel = outer.or(Some(self.kernels));
+                    self.kernels += usize::from(outer.is_none());
+                    false
+                }
+                KernelOp::For { reverse, .. } => {
+                    self.begin(stmt.span, *reverse);
+                    true
+                }
+                KernelOp::While { .. } => {
+                    self.begin(stmt.span, false);
+                    true
+                }
+                _ => false,
+            };
+            for inner in stmt.op.blocks() {
+                self.block(inner);
+            }
+            if is_loop {
+                self.open.pop();
+            }
+            self.kernel = outer;
+        }
+    }
+
+    fn begin(&mut self, span: SpanId, reverse: bool) {
+        self.open.push(self.loops.len());
+        self.loops.push(Sequential { span, reverse });
+    }
+
+    fn allocated(&mut self, value: ValueId) {
+        let ty = self.program.ty(value);
+        let lengths: Vec<_> = ty.dims.iter().map(|&dim| self.lengths.of(dim)).collect();
+        let dims: Vec<String> = lengths.iter().map(ToString::to_string).collect();
+        let shape = format!("{}[{}]", ty.elem.repr().name(), dims.join(", "));
+        let name = match &self.program.values[value.index()].name {
+            Some(name) => format!("{name} {shape}"),
+            None => shape,
+        };
+        self.known.insert(value, self.buffers.len());
+        self.buffers.push(Buffer {
+            value,
+            name,
+            bytes: Formula::product(ty.elem.repr().bytes(), &lengths),
+            kernel: self.kernel,
+            around: self.open.len(),
+            writes: BTreeSet::new(),
+            reads: BTreeSet::new(),
+            summed: false,
+            copies: false,
+        });
+    }
+
+    fn read(&mut self, value: ValueId) {
+        if let Some(&k) = self.known.get(&value) {
+            self.buffers[k].reads.insert(self.open.clone());
+        }
+    }
+
+    fn write(&mut self, value: ValueId) {
+        if let Some(&k) = self.known.get(&value) {
+            self.buffers[k].writes.insert(self.open.clone());
+        }
+    }
+
+    /// The loop that keeps a buffer for its way back.
+    fn going_back(&self, buffer: &Buffer) -> Option<SpanId> {
+        let inside = |loops: &BTreeSet<Vec<usize>>| -> Vec<usize> {
+            let all = loops.iter().flat_map(|open| &open[buffer.around..]);
+            all.copied().collect()
+        };
+        let reads = inside(&buffer.reads);
+        let written = inside(&buffer.writes).into_iter().map(|k| &self.loops[k]);
+        let turned = |l: &&Sequential| {
+            let back =
+                |&k: &usize| self.loops[k].span == l.span && self.loops[k].reverse != l.reverse;
+            l.span != SpanId::NONE && reads.iter().any(back)
+        };
+        written.into_iter().find(turned).map(|l| l.span)
+    }
+
+    /// The loop that hands a buffer from one iteration to the next.
+    fn carried(&self, buffer: &Buffer) -> Option<SpanId> {
+        let first = |open: &Vec<usize>| open.get(buffer.around).copied();
+        let reads: BTreeSet<usize> = buffer.reads.iter().filter_map(first).collect();
+        let both = buffer
+            .writes
+            .iter()
+            .filter_map(first)
+            .find(|k| reads.contains(k))?;
+        let span = self.loops[both].span;
+        (span != SpanId::NONE).then_some(span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::source::link;
+    use crate::pipeline;
+
+    /// The section for the last function of a source.
+    fn told(source: &str) -> String {
+        let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));
+        let stages = pipeline::stages(&linked);
+        memory(&stages.unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message))))
+    }
+
+    /// The section for the gradient of a loop over whole tables, with this step.
+    fn of_table(attribute: &str, step: &str) -> String {
+        told(&format!(
+            "fn f<N: IndexSet, T: IndexSet>(x: &Table<N, f64>, w: &Table<(T, N), f64>) -> f64 {{
+    let mut s = x;
+    {attribute}
+    for t in T {{ s = for i in N {{ {step} }}; }}
+    sum(s)
+}}
+fn g<N: IndexSet, T: IndexSet>(x: &Table<N, f64>, w: &Table<(T, N), f64>) -> Table<N, f64> {{
+    grad!(f, wrt = x)(x, w)
+}}"
+        ))
+    }
+
+    #[test]
+    fn a_loop_keeps_what_is_not_linear() {
+        let text = of_table("", "(s[i] * w[t][i]).tanh() + s[(i + 1).wrap()]");
+        assert_eq!(
+            text,
+            "memory: 8·N·T + 32·N bytes\n\
+             \x20 the loop at 4:5 keeps 8·N·T bytes for its way back\n\
+             \x20 s f64[N]: 8·N bytes, carried by the loop at 4:5\n\
+             \x20 s f64[N]: 8·N bytes, carried by the loop at 4:5\n\
+             \x20 f64[T, N]: 8·N·T bytes, kept by the loop at 4:5 for its way back\n\
+             \x20 f64[N]: 8·N bytes, a result, carried by the loop at 4:5\n\
+             \x20 f64[N]: 8·N bytes, carried by the loop at 4:5\n"
+        );
+    }
+
+    #[test]
+    fn a_linear_loop_keeps_nothing() {
+        let text = of_table("", "s[i] * w[t][i] + s[(i + 1).wrap()]");
+        let expected = "memory: 16·N bytes\n  the loop at 4:5 keeps nothing for its way back\n";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(!text.contains("kept"), "{text}");
+    }
+
+    #[test]
+    fn a_loop_of_a_lane_keeps_it_in_the_lane() {
+        let text = told(
+            "fn f<N: IndexSet, T: IndexSet>(x: &Table<N, f64>, w: &Table<T, f64>) -> f64 {
+    sum(for i in N { let mut s = x[i]; for t in T { s = (s * w[t]).sin(); } s })
+}
+fn g<N: IndexSet, T: IndexSet>(x: &Table<N, f64>, w: &Table<T, f64>) -> Table<N, f64> {
+    grad!(f, wrt = x)(x, w)
+}",
+        );
+        assert_eq!(
+            text,
+            "memory: 8·N bytes, and 8·T for each thread\n\
+             \x20 the loop at 2:40 keeps 8·T bytes for each thread for its way back\n\
+             \x20 f64[N]: 8·N bytes, a result\n\
+             \x20 f64[T]: 8·T bytes for each thread, private to an iteration of K0, kept by the loop at 2:40 for its way back\n"
+        );
+    }
+
+    #[test]
+    fn checkpoints_change_what_is_kept() {
+        let step = "(s[i] * w[t][i]).tanh() + s[(i + 1).wrap()]";
+        let of = |attribute| of_table(attribute, step);
+        let every = of("#[checkpoint(every = 8)]");
+        assert!(
+            every.contains(
+                "keeps at most 8·N·⌈T / 8⌉ + 64·N bytes for its way back: \
+                 `#[checkpoint(every = 8)]` asks for the states at every 8 iterations, and what 8 iterations need\n"
+            ),
+            "{every}"
+        );
+        let levels = of("#[checkpoint(levels = 2)]");
+        assert!(
+            levels.contains(
+                "keeps at most 8·N·⌈T / ⌈T / ⌈T^0.5⌉⌉⌉ + 8·N·⌈T / ⌈T^0.5⌉⌉ + 8·N bytes for its way back: \
+                 `#[checkpoint(levels = 2)]`"
+            ),
+            "{levels}"
+        );
+        assert!(of("#[checkpoint]").contains(": `#[checkpoint]` asks for"));
+    }
+
+    #[test]
+    fn loops_of_unknown_length() {
+        let unbounded = told(
+            "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    sum(for i in N { let mut s = x[i] + 2.0; while s > 0.5 { s = s * 0.6 + 0.01 * x[i] * s; } s })
+}
+fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { grad!(f)(x) }",
+        );
+        assert!(
+            unbounded.contains("the loop at 2:46 keeps 8·iterations bytes for each thread"),
+            "{unbounded}"
+        );
+        let triangular = told(
+            "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    sum(for i in N { let mut s = x[i]; for j in ..i { s = s * x[j] + 0.3; } s })
+}
+fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { grad!(f)(x) }",
+        );
+        assert!(
+            triangular.contains("the loop at 2:40 keeps at most 8·N bytes for each thread"),
+            "{triangular}"
+        );
+    }
+
+    #[test]
+    fn without_derivatives_nothing_goes_back() {
+        let text = told(
+            "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f32>) -> Table<M, f32> {
+    let column = for j in M { sum(for i in N { x[i][j] }) };
+    let mut s = column;
+    for i in N { s = for j in M { s[j] * column[j] + x[i][j] }; }
+    s
+}",
+        );
+        assert!(!text.contains("way back"), "{text}");
+        assert!(text.starts_with("memory: 12·M bytes\n"), "{text}");
+        assert!(text.contains("4·M bytes, a result"), "{text}");
+        let nothing = told("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(x) }");
+        assert_eq!(nothing, "memory: 0 bytes\n");
+    }
+}
