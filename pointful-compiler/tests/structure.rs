@@ -426,3 +426,16 @@ fn a_maximum_stays_parallel() {
         0,
     );
 }
+
+#[test]
+fn the_adjoint_of_a_stencil_that_ends_is_a_stencil() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x.get(i - 1).unwrap_or(0.0) - 2.0 * x[i] + x.get(i + 1).unwrap_or(0.0) } }
+         fn g<N: IndexSet>(x: &Table<N, f64>, ct: &Table<N, f64>) -> Table<N, f64> { vjp!(f)(x, ct).1 }",
+        "
+        alloc [N]
+        par N
+          store [N]
+        ",
+    );
+}

@@ -9,7 +9,8 @@
 //! # Shifts
 //!
 //! What was read at `i + c` is accumulated at `i + c`; that is to read the contributions at `i - c`, and needs no accumulation. Where the read
-//! was clamped at the ends, the ends have the contributions of the few places beyond them, too.
+//! was clamped at the ends, the ends have the contributions of the few places beyond them, too; where it was made only in range, there is nothing
+//! from beyond the ends.
 //!
 //! # Before and after
 //!
@@ -49,6 +50,7 @@ pub fn sparse(program: &Program<Bulk>) -> Program<Bulk> {
     let mut walk = Walk {
         b: Builder::new(program),
         defs: BTreeMap::new(),
+        guarded: BTreeMap::new(),
         subst: Subst::new(),
     };
     let body = walk.block(body);
@@ -72,6 +74,8 @@ struct Walk {
     b: Builder,
     /// What defines each value met, if nothing else is defined with it and it stands behind nothing.
     defs: BTreeMap<ValueId, BulkOp>,
+    /// What defines those that stand behind something: true wherever they may be used.
+    guarded: BTreeMap<ValueId, BulkOp>,
     subst: Subst,
 }
 
@@ -103,8 +107,12 @@ impl Walk {
             }
             return self.subst.replace(result, value);
         }
-        if let (&[result], None) = (stmt.results.as_slice(), stmt.guard) {
-            self.defs.insert(result, stmt.op.clone());
+        if let &[result] = stmt.results.as_slice() {
+            let known = match stmt.guard {
+                None => &mut self.defs,
+                Some(_) => &mut self.guarded,
+            };
+            known.insert(result, stmt.op.clone());
         }
         self.b.push(stmt);
     }
@@ -311,13 +319,18 @@ impl Walk {
         Some(self.emit(BulkOp::Map(Prim::Add, vec![*base, value])))
     }
 
+    /// What an index is wherever it is used: what stands behind a condition is not used where that does not hold.
+    fn definition(&self, value: ValueId) -> Option<&BulkOp> {
+        self.defs.get(&value).or_else(|| self.guarded.get(&value))
+    }
+
     /// How an index is the own index of an axis, shifted.
     fn shift(&self, axis: AxisId, index: ValueId) -> Option<Shift> {
-        let BulkOp::Map(prim, args) = self.defs.get(&index)? else {
+        let BulkOp::Map(prim, args) = self.definition(index)? else {
             return None;
         };
         match prim {
-            Prim::Wrap(e) | Prim::ClampTo(e) if *e == self.b.extent(axis) => {}
+            Prim::Wrap(e) | Prim::ClampTo(e) | Prim::Trust(e) if *e == self.b.extent(axis) => {}
             _ => return None,
         }
         let by = self.distance(axis, args[0])?;
@@ -330,11 +343,11 @@ impl Walk {
 
     /// By how much an integer is more than the index along an axis.
     fn distance(&self, axis: AxisId, value: ValueId) -> Option<i128> {
-        let int = |value: ValueId| match self.defs.get(&value) {
+        let int = |value: ValueId| match self.definition(value) {
             Some(BulkOp::Const(Lit::Int(_, n))) => Some(*n),
             _ => None,
         };
-        match self.defs.get(&value)? {
+        match self.definition(value)? {
             BulkOp::Iota(own) => (*own == axis).then_some(0),
             BulkOp::Map(Prim::Cast(Scalar::I64), args) => self.distance(axis, args[0]),
             BulkOp::Map(Prim::Add, args) => match (int(args[0]), int(args[1])) {
@@ -362,6 +375,10 @@ impl Walk {
         let zero = self.b.number(value, 0.0);
         let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![from]));
         let mut total = self.read_where(value, axis, from, inside, zero);
+        // Only what is in range was sent.
+        if matches!(prim, Prim::Trust(_)) {
+            return total;
+        }
         // What would have gone beyond an end arrives there.
         let size = self.b.size(axis);
         let size = self.b.map(Prim::Cast(Scalar::I64), &[size]);
@@ -402,7 +419,7 @@ impl Walk {
     }
 }
 
-/// An index that is that of an axis, moved by so much and brought back into range.
+/// An index that is that of an axis, moved by so much and brought back into range, or known to be in it where it counts.
 struct Shift {
     axis: AxisId,
     prim: Prim,
