@@ -54,6 +54,8 @@ pub(super) struct Builder<'p> {
     pub(super) blocks: Vec<(usize, usize)>,
     /// What would have to be padded.
     pub(super) needs: Vec<Need>,
+    /// What stands for arrays that loops are about to collect: their values in the current steps.
+    pub(super) steps: BTreeMap<ValueId, ValueId>,
 }
 
 impl<'p> Builder<'p> {
@@ -71,6 +73,7 @@ impl<'p> Builder<'p> {
             kernel: None,
             blocks: Vec::new(),
             needs: Vec::new(),
+            steps: BTreeMap::new(),
         };
         this.push(Vec::new(), None);
         let program = this.facts.program;
@@ -359,6 +362,9 @@ impl<'p> Builder<'p> {
         if let Some(found) = self.memo[value.index()] {
             return found;
         }
+        if let Some(&step) = self.steps.get(&value) {
+            return self.eval(step);
+        }
         let (scalar, depth) = if self.found.contains_key(&value) {
             self.position(value)
         } else if let Some(location) = self.location[value.index()].clone() {
@@ -525,6 +531,7 @@ impl<'p> Builder<'p> {
                 let op = KernelOp::Select(operands[0], operands[1], operands[2]);
                 (self.scalar(depth, op, elem, Some(value)), depth)
             }
+            BulkOp::Gather { table, .. } if self.steps.contains_key(table) => self.eval(*table),
             BulkOp::Gather { table, at } => match self.location[table.index()].clone() {
                 Some(Location::Buffer {
                     buffer,
@@ -592,6 +599,9 @@ impl<'p> Builder<'p> {
 
     /// Whether one side of a select is worth a branch: it is dear and wanted there only, or must not be evaluated elsewhere.
     fn is_branch(&self, value: ValueId, cond: Cond) -> bool {
+        if let Some(&step) = self.steps.get(&value) {
+            return self.is_branch(step, cond);
+        }
         if self.is_known(value) || self.location[value.index()].is_some() {
             return false;
         }

@@ -1,6 +1,7 @@
 //! Sequential loops: `loop`, `while`, scans, and reductions with an operator that is not point for point.
 
 use super::build::{Builder, Location};
+use super::guests::Guests;
 use super::region::{Place, Region};
 use super::tasks::{Delivery, TaskId};
 use crate::ir::stages::bulk::Bulk;
@@ -33,10 +34,11 @@ impl<'p> Builder<'p> {
         let states = self.states(region, task, init, &body.params[1..], &body.results);
         let n = init.len();
         let collected = self.collected(region, task, &stmt.results[n..], &body.results[n..], n);
+        let held = self.hold_for_guests(region, task, axis);
         let (index, extent) = self.new_index(axis);
         self.push(vec![(axis, index)], None);
         self.remember(body.params[0], index, self.depth());
-        self.step(body, &states, collected);
+        self.step(body, &states, collected, Some((region, task)));
         let body = self.pop();
         let op = KernelOp::For {
             extent,
@@ -44,6 +46,7 @@ impl<'p> Builder<'p> {
             body,
         };
         self.run_from(op, stmt.span);
+        self.release(region, held);
         self.leave(region, task, &stmt.results[..n], &states);
     }
 
@@ -72,7 +75,7 @@ impl<'p> Builder<'p> {
         for (state, &param) in states.iter().zip(&cond.params) {
             self.locate(param, state.place.location(self.depth()));
         }
-        self.block(cond, &[], Vec::new(), &cond.results);
+        self.block(cond, &[], Vec::new(), &cond.results, &[]);
         let (test, _) = self.eval(cond.results[0]);
         let mut cond = self.pop();
         cond.results = vec![test];
@@ -102,7 +105,7 @@ impl<'p> Builder<'p> {
                 value,
             });
         }
-        self.step(body, &states, Vec::new());
+        self.step(body, &states, Vec::new(), None);
         let body = self.pop();
         self.run_from(KernelOp::While { cond, body }, stmt.span);
         self.leave(region, task, &stmt.results, &states);
@@ -123,9 +126,11 @@ impl<'p> Builder<'p> {
         let n = init.len();
         let states = self.states(region, task, init, &op.params[..n], &op.results);
         let collected = self.collected(region, task, &stmt.results, &op.results, 0);
+        let held = self.hold_for_guests(region, task, axis);
         self.along(axis, operands, &op.params[n..], |this| {
-            this.step(op, &states, collected)
+            this.step(op, &states, collected, Some((region, task)))
         });
+        self.release(region, held);
     }
 
     /// A reduction whose operator is not point for point: a loop that gives its last state.
@@ -143,7 +148,7 @@ impl<'p> Builder<'p> {
         let n = init.len();
         let states = self.states(region, task, init, &op.params[..n], &op.results);
         self.along(axis, operands, &op.params[n..], |this| {
-            this.step(op, &states, Vec::new())
+            this.step(op, &states, Vec::new(), None)
         });
         self.leave(region, task, &stmt.results, &states);
     }
@@ -266,7 +271,7 @@ impl<'p> Builder<'p> {
     ) -> Vec<(Delivery, ValueId)> {
         let mut all = Vec::new();
         for (k, (&result, &value)) in results.iter().zip(values).enumerate() {
-            if !self.facts.is_read(result) {
+            if !self.facts.is_read(result) || region.tasks.list[task].taken.contains(&result) {
                 continue;
             }
             let place = match region.places[task].get(first + k) {
@@ -288,12 +293,24 @@ impl<'p> Builder<'p> {
         all
     }
 
-    /// One iteration in the innermost frame: runs the block, then moves every state on.
+    /// Sums of guests that begin at this loop: see [`Builder::hold`].
+    fn hold_for_guests(
+        &mut self,
+        region: &mut Region<'p>,
+        task: TaskId,
+        axis: AxisId,
+    ) -> Vec<(TaskId, Place)> {
+        let guests = region.tasks.list[task].guests.clone();
+        self.hold(region, &guests, axis)
+    }
+
+    /// One iteration in the innermost frame: runs the block and the guests of the loop, then moves every state on.
     fn step(
         &mut self,
         block: &'p Block<Bulk>,
         states: &[State],
         collected: Vec<(Delivery, ValueId)>,
+        this: Option<(&Region<'p>, TaskId)>,
     ) {
         let depth = self.depth();
         let mut deliveries = Vec::new();
@@ -316,7 +333,14 @@ impl<'p> Builder<'p> {
             outs.push((Some(buffer), delivery.dims.clone()));
             deliveries.push(delivery);
         }
-        self.block(block, &deliveries, outs, &finals);
+        let guests = this.map(|(region, task)| Guests::new(region, task, &mut outs));
+        let visitors = guests.as_ref().map_or(&[][..], |guests| &guests.visitors);
+        let steps = guests.as_ref().map_or(&[][..], |guests| &guests.steps);
+        self.steps.extend(steps.iter().copied());
+        self.block(block, &deliveries, outs, &finals, visitors);
+        for (result, _) in steps {
+            self.steps.remove(result);
+        }
         let scalars: Vec<Option<ValueId>> = states
             .iter()
             .map(|state| {

@@ -6,7 +6,8 @@
 //! a value that its readers read at their own point is computed there (*on demand*), in the outermost loop in which it is known.
 //! What is left are [*tasks*](tasks): reductions, scatters, updates, loops, values too dear to compute twice, and the results.
 //! Tasks that run over the same axes share their [loops](tree); the value of a task is kept in the innermost loop around all its readers,
-//! as a scalar if they share all its axes, else in a buffer over the axes they do not share. Loops outside of which nothing is parallel
+//! as a scalar if they share all its axes, else in a buffer over the axes they do not share. What is done with the values that a sequential
+//! loop collects is done [in the loop's steps](guests) where that may be. Loops outside of which nothing is parallel
 //! yet become kernels.
 //!
 //! # Why it is sound
@@ -29,6 +30,7 @@
 mod accumulate;
 mod build;
 mod facts;
+mod guests;
 mod loops;
 mod padding;
 mod region;
@@ -95,7 +97,7 @@ fn attempt(program: &Program<Bulk>, pads: &Pads) -> Result<Program<Kernels>, Vec
             outs.push((None, dims.clone()));
         }
     }
-    let outs = builder.block(&program.body, &deliveries, outs, &finals);
+    let outs = builder.block(&program.body, &deliveries, outs, &finals, &[]);
     let results = outcomes
         .into_iter()
         .map(|outcome| match outcome {

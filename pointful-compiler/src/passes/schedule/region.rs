@@ -2,7 +2,8 @@
 
 use super::build::{Builder, Location};
 use super::facts::without;
-use super::tasks::{Delivery, Kind, TaskId, Tasks, leaf_loop, tasks};
+use super::guests::Visitor;
+use super::tasks::{Around, Delivery, Kind, Task, TaskId, Tasks, leaf_loop, tasks};
 use super::tree::{NodeId, NodeKind, Tree, tree};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::{Acc, KernelOp};
@@ -76,26 +77,45 @@ impl Place {
 }
 
 impl<'p> Builder<'p> {
-    /// Runs a block in the innermost frame. Each delivery is stored in its buffer.
+    /// Runs a block in the innermost frame. Each delivery is stored in its buffer. `visitors` are guests of the loop whose step it is.
     pub(super) fn block(
         &mut self,
         block: &'p Block<Bulk>,
         deliveries: &[Delivery],
         outs: Vec<Out>,
         finals: &[ValueId],
+        visitors: &[Visitor<'p>],
     ) -> Vec<Out> {
         let open = self.open();
-        let tasks = tasks(&self.facts, block, &open, deliveries, finals);
+        let homes: Vec<usize> = if self.steps.is_empty() {
+            Vec::new()
+        } else {
+            self.blocks.iter().map(|&(block, _)| block).collect()
+        };
+        let around = Around {
+            open: &open,
+            host: self.kernel.is_none(),
+            steps: &self.steps,
+            homes: &homes,
+            visitors,
+        };
+        let tasks = tasks(&self.facts, block, &around, deliveries, finals);
         let facts = &self.facts;
         let tree = tree(&tasks, self.kernel.is_none(), &|cond| {
             without(facts.axes(cond.0), &open)
         });
         let n = tasks.list.len();
+        let mut places = vec![Vec::new(); n - visitors.len()];
+        places.extend(
+            visitors
+                .iter()
+                .map(|v| v.places.clone().unwrap_or_default()),
+        );
         let mut region = Region {
             block: self.facts.block(block),
             tasks,
             tree,
-            places: vec![Vec::new(); n],
+            places,
             done: vec![false; n],
             outs,
         };
@@ -121,7 +141,9 @@ impl<'p> Builder<'p> {
             NodeKind::Root => unreachable!("the root is nobody's child"),
             NodeKind::Leaf(task) => {
                 self.task(region, task);
-                region.done[task] = true;
+                for task in region.tree.tasks_below(node) {
+                    region.done[task] = true;
+                }
             }
             NodeKind::If(cond) => {
                 let test = self.test(cond);
@@ -138,7 +160,7 @@ impl<'p> Builder<'p> {
                 if self.kernel.is_none() && !in_order {
                     self.par(region, node);
                 } else {
-                    let held = self.hold(region, node, axis);
+                    let held = self.hold(region, &region.tree.tasks_below(node), axis);
                     let (index, extent) = self.new_index(axis);
                     self.push(vec![(axis, index)], None);
                     self.children(region, node);
@@ -155,15 +177,15 @@ impl<'p> Builder<'p> {
     }
 
     /// Reductions that begin at this loop although their place is further out combine into a `var` of their own meanwhile.
-    fn hold(
+    pub(super) fn hold(
         &mut self,
         region: &mut Region<'p>,
-        node: NodeId,
+        tasks: &[TaskId],
         axis: AxisId,
     ) -> Vec<(TaskId, Place)> {
         let open = self.open();
         let mut held = Vec::new();
-        for task in region.tree.tasks_below(node) {
+        for &task in tasks {
             let Kind::Run(stmt) = region.tasks.list[task].kind else {
                 continue;
             };
@@ -204,7 +226,7 @@ impl<'p> Builder<'p> {
         held
     }
 
-    fn release(&mut self, region: &mut Region<'p>, held: Vec<(TaskId, Place)>) {
+    pub(super) fn release(&mut self, region: &mut Region<'p>, held: Vec<(TaskId, Place)>) {
         for (task, place) in held {
             let own = std::mem::replace(&mut region.places[task][0], place.clone());
             let elem = self.out.elem(own.id);
@@ -344,6 +366,10 @@ impl<'p> Builder<'p> {
 
     /// Makes the places of a task in the innermost frame, before the node it is in is entered.
     fn prepare(&mut self, region: &mut Region<'p>, task: TaskId, node: NodeId) {
+        let Task { visits, inside, .. } = region.tasks.list[task];
+        if visits || inside {
+            return;
+        }
         let here = region.tree.leaf[task] == node;
         let depth = self.depth();
         match region.tasks.list[task].kind {
@@ -394,7 +420,7 @@ impl<'p> Builder<'p> {
 
     fn plain_places(&mut self, region: &mut Region<'p>, task: TaskId, stmt: &'p Stmt<Bulk>) {
         for &result in &stmt.results {
-            if !self.facts.is_read(result) {
+            if !self.facts.is_read(result) || region.tasks.list[task].taken.contains(&result) {
                 region.places[task].push(Place::NOWHERE);
                 continue;
             }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, reduced, sequential, without};
+use super::guests::{Visitor, invite};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Extent, Operation, Stmt, ValueId};
 use crate::passes::flow::named_axes;
@@ -48,16 +49,42 @@ pub(super) struct Task<'p> {
     /// A condition without which it need not or must not run.
     pub(super) guard: Option<Cond>,
     pub(super) reads: Vec<Read>,
+    /// Whether it came from a block around this one, in which its place was made.
+    pub(super) visits: bool,
+    /// The loop in whose steps it is done: see [`guests`](super::guests).
+    pub(super) guest_of: Option<TaskId>,
+    /// Whether only other guests of the same loop read the results of a guest.
+    pub(super) inside: bool,
+    /// What is done in the steps of a loop.
+    pub(super) guests: Vec<TaskId>,
+    /// What it collects that only its guests read, so that it is not stored.
+    pub(super) taken: Vec<ValueId>,
+}
+
+impl<'p> Kind<'p> {
+    /// The values it makes available.
+    pub(super) fn results(self) -> Vec<ValueId> {
+        match self {
+            Kind::Run(stmt) => stmt.results.clone(),
+            Kind::Keep(value) => vec![value],
+            Kind::Deliver(..) => Vec::new(),
+        }
+    }
+
+    /// The statement that it is.
+    fn statement(self, facts: &Facts<'p>) -> Option<&'p Stmt<Bulk>> {
+        match self {
+            Kind::Run(stmt) => Some(stmt),
+            Kind::Keep(value) => facts.site(value),
+            Kind::Deliver(..) => None,
+        }
+    }
 }
 
 impl Task<'_> {
     /// The values it makes available.
     pub(super) fn results(&self) -> Vec<ValueId> {
-        match self.kind {
-            Kind::Run(stmt) => stmt.results.clone(),
-            Kind::Keep(value) => vec![value],
-            Kind::Deliver(..) => Vec::new(),
-        }
+        self.kind.results()
     }
 }
 
@@ -145,6 +172,7 @@ fn wait_first(waits: &mut Waits, other: &Waits) {
 
 struct Survey<'f, 'p> {
     facts: &'f Facts<'p>,
+    around: &'f Around<'f, 'p>,
     block: usize,
     task_of: BTreeMap<ValueId, TaskId>,
     memo: BTreeMap<ValueId, Waits>,
@@ -162,9 +190,13 @@ impl<'p> Survey<'_, 'p> {
         if let Some(waits) = self.memo.get(&value) {
             return waits.clone();
         }
+        let home = self.facts.home(value);
         let mut waits = Waits::new();
-        if let Some(stmt) = self.facts.site(value)
-            && self.facts.home(value) == self.block
+        if let Some(step) = self.around.steps.get(&value) {
+            waits = self.waits(*step);
+        } else if let Some(stmt) = self.facts.site(value)
+            && (home == self.block
+                || (self.around.homes.contains(&home) && !self.facts.is_task(value)))
         {
             waits = self.statement_waits(stmt);
         }
@@ -327,6 +359,34 @@ impl<'p> Survey<'_, 'p> {
     }
 }
 
+impl<'p> Survey<'_, 'p> {
+    /// A task that does a thing; a delivery has an order of its own.
+    fn task(&self, kind: Kind<'p>, waits: Waits, guard: Option<Cond>) -> Task<'p> {
+        let stmt = kind.statement(self.facts);
+        let iteration = stmt.map_or_else(Vec::new, |stmt| self.facts.iteration(stmt));
+        let reads = waits.into_iter().map(|(task, wait)| Read {
+            task,
+            complete: wait.complete,
+            first: wait.first,
+            length: wait.length,
+            values: wait.values,
+        });
+        Task {
+            kind,
+            order: without(&iteration, self.around.open),
+            reduced: stmt.map_or_else(Vec::new, |stmt| reduced(&stmt.op).to_vec()),
+            sequential: stmt.map_or_else(Vec::new, |stmt| in_order(self.facts, stmt)),
+            guard,
+            reads: reads.collect(),
+            visits: false,
+            guest_of: None,
+            inside: false,
+            guests: Vec::new(),
+            taken: Vec::new(),
+        }
+    }
+}
+
 /// Axes along which a statement must proceed in order: also lanes of which a result does not know, for all of them write it.
 fn in_order(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
     let mut axes = sequential(&stmt.op).to_vec();
@@ -339,33 +399,36 @@ fn in_order(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
     axes
 }
 
-/// The tasks of `block` inside the axes `open`. `deliveries` are made at its end; `finals` are values needed there.
+/// What is known around a block whose tasks are listed.
+pub(super) struct Around<'a, 'p> {
+    /// The open axes.
+    pub(super) open: &'a [AxisId],
+    /// Whether the block is outside every kernel.
+    pub(super) host: bool,
+    /// What stands for arrays that a loop around it is about to collect: see [`guests`](super::guests).
+    pub(super) steps: &'a BTreeMap<ValueId, ValueId>,
+    /// The blocks around it that those who visit it come from.
+    pub(super) homes: &'a [usize],
+    /// Guests of the loop whose step the block is.
+    pub(super) visitors: &'a [Visitor<'p>],
+}
+
+/// The tasks of `block`. `deliveries` are made at its end; `finals` are values needed there.
 pub(super) fn tasks<'p>(
     facts: &Facts<'p>,
     block: &'p Block<Bulk>,
-    open: &[AxisId],
+    around: &Around<'_, 'p>,
     deliveries: &[Delivery],
     finals: &[ValueId],
 ) -> Tasks<'p> {
     let mut survey = Survey {
         facts,
+        around,
         block: facts.block(block),
         task_of: BTreeMap::new(),
         memo: BTreeMap::new(),
     };
     let mut list: Vec<Task<'p>> = Vec::new();
-    let reads = |waits: Waits| {
-        waits
-            .into_iter()
-            .map(|(task, wait)| Read {
-                task,
-                complete: wait.complete,
-                first: wait.first,
-                length: wait.length,
-                values: wait.values,
-            })
-            .collect()
-    };
     let own: Vec<&'p Stmt<Bulk>> = block
         .stmts
         .iter()
@@ -377,32 +440,44 @@ pub(super) fn tasks<'p>(
             .task_of
             .extend(stmt.results.iter().map(|&result| (result, task)));
     }
+    for (number, visitor) in around.visitors.iter().enumerate() {
+        let task = own.len() + deliveries.len() + number;
+        let results = visitor.kind.results().into_iter();
+        survey.task_of.extend(results.map(|result| (result, task)));
+    }
     for stmt in own {
-        let keep = on_demand(&stmt.op);
+        let kind = if on_demand(&stmt.op) {
+            Kind::Keep(stmt.results[0])
+        } else {
+            Kind::Run(stmt)
+        };
         let mut waits = survey.statement_waits(stmt);
         let guard = survey.guard(stmt, &mut waits, list.len());
-        list.push(Task {
-            kind: if keep {
-                Kind::Keep(stmt.results[0])
-            } else {
-                Kind::Run(stmt)
-            },
-            order: without(&facts.iteration(stmt), open),
-            reduced: reduced(&stmt.op).to_vec(),
-            sequential: in_order(facts, stmt),
-            guard,
-            reads: reads(waits),
-        });
+        list.push(survey.task(kind, waits, guard));
     }
     for (slot, delivery) in deliveries.iter().enumerate() {
         let waits = survey.waits(delivery.value);
+        let kind = Kind::Deliver(delivery.value, slot);
         list.push(Task {
-            kind: Kind::Deliver(delivery.value, slot),
-            order: without(&delivery.dims, open),
-            reduced: Vec::new(),
-            sequential: Vec::new(),
-            guard: None,
-            reads: reads(waits),
+            order: without(&delivery.dims, around.open),
+            ..survey.task(kind, waits, None)
+        });
+    }
+    for visitor in around.visitors {
+        let mut waits = match (visitor.kind, visitor.kind.statement(facts)) {
+            (Kind::Deliver(value, _), _) => survey.waits(value),
+            (_, Some(stmt)) => survey.statement_waits(stmt),
+            (_, None) => unreachable!("a task that is no delivery runs a statement"),
+        };
+        if let Some((cond, _)) = visitor.guard {
+            let other = survey.waits(cond);
+            wait_for(&mut waits, &other, &[]);
+        }
+        let task = survey.task(visitor.kind, waits, visitor.guard);
+        list.push(Task {
+            order: without(&visitor.order, around.open),
+            visits: visitor.places.is_some(),
+            ..task
         });
     }
     let mut last = Waits::new();
@@ -410,9 +485,11 @@ pub(super) fn tasks<'p>(
         let other = survey.waits(value);
         wait_for(&mut last, &other, &[]);
     }
+    let final_values: Vec<ValueId> = last.values().flat_map(|wait| wait.values.clone()).collect();
+    invite(facts, &mut list, around.open, &final_values, around.host);
     Tasks {
         list,
-        final_values: last.values().flat_map(|wait| wait.values.clone()).collect(),
+        final_values,
         finals: last.into_keys().collect(),
     }
 }

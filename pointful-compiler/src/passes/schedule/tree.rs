@@ -39,6 +39,8 @@ pub(super) struct Tree {
     pub(super) leaf: Vec<NodeId>,
     /// By result that is read: the deepest node around the task and all that read this result.
     values: BTreeMap<ValueId, NodeId>,
+    /// By task: its guests, which are done where it is.
+    guests: Vec<Vec<TaskId>>,
 }
 
 /// A loop, condition or task in the making.
@@ -72,14 +74,24 @@ pub(super) fn tree(
         nodes: vec![root],
         leaf: vec![0; tasks.list.len()],
     };
-    let all: Vec<TaskId> = (0..tasks.list.len()).collect();
+    let all: Vec<TaskId> = (0..tasks.list.len())
+        .filter(|&task| tasks.list[task].guest_of.is_none())
+        .collect();
     grower.grow(0, &all, &mut Vec::new(), &mut Vec::new(), host);
-    let Grower { nodes, leaf, .. } = grower;
+    let Grower {
+        nodes, mut leaf, ..
+    } = grower;
+    for (task, Task { guest_of, .. }) in tasks.list.iter().enumerate() {
+        if let Some(host) = *guest_of {
+            leaf[task] = leaf[host];
+        }
+    }
     let mut tree = Tree {
         nodes,
         place: Vec::new(),
         leaf,
         values: BTreeMap::new(),
+        guests: tasks.list.iter().map(|task| task.guests.clone()).collect(),
     };
     tree.place = tree
         .leaf
@@ -87,7 +99,7 @@ pub(super) fn tree(
         .map(|&leaf| tree.nodes[leaf].parent)
         .collect();
     for (reader, task) in tasks.list.iter().enumerate() {
-        if matches!(task.kind, Kind::Deliver(..)) {
+        if task.visits || matches!(task.kind, Kind::Deliver(..)) {
             tree.place[reader] = 0;
         }
         for read in &task.reads {
@@ -172,7 +184,8 @@ impl Grower<'_, '_> {
                 clusters.len() - 1
             });
             clusters[cluster].tasks.push(id);
-            cluster_of.push((id, cluster));
+            let all = std::iter::once(&id).chain(&task.guests);
+            cluster_of.extend(all.map(|&id| (id, cluster)));
         }
         for Cluster { key, tasks } in clusters {
             let node = self.nodes.len();
@@ -259,10 +272,10 @@ impl Tree {
         node == ancestor
     }
 
-    /// The tasks at the leaves below `node`, in order.
+    /// The tasks at the leaves below `node`, in order, and their guests.
     pub(super) fn tasks_below(&self, node: NodeId) -> Vec<TaskId> {
         match self.nodes[node].kind {
-            NodeKind::Leaf(task) => vec![task],
+            NodeKind::Leaf(task) => [&[task], self.guests[task].as_slice()].concat(),
             NodeKind::Root | NodeKind::Loop { .. } | NodeKind::If(_) => self.nodes[node]
                 .children
                 .iter()
