@@ -406,17 +406,20 @@ impl<'p> Builder<'p> {
             .clone()
             .expect("its places are made before it is read");
         let (number, depth) = self.fetch(value, &location);
-        let found = self.found[&value].location(depth);
-        let (found, _) = self.fetch(value, &found);
-        let message = "argmin or argmax of an empty table".to_string();
-        self.frames[depth].stmts.push(Stmt::new(
-            Vec::new(),
-            KernelOp::Assert {
-                cond: found,
-                message,
-            },
-            SpanId::NONE,
-        ));
+        // Where its guard says that there are elements, there was one.
+        if !guard.is_some_and(|guard| self.facts.is_not_empty_for(guard, value)) {
+            let found = self.found[&value].location(depth);
+            let (found, _) = self.fetch(value, &found);
+            let message = "argmin or argmax of an empty table".to_string();
+            self.frames[depth].stmts.push(Stmt::new(
+                Vec::new(),
+                KernelOp::Assert {
+                    cond: found,
+                    message,
+                },
+                SpanId::NONE,
+            ));
+        }
         let elem = self.elem(self.facts.program.elem(value));
         let Elem::Index(extent) = elem else {
             unreachable!("the result is an index")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::padding::Pads;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 use crate::passes::flow::named_axes;
 
@@ -205,6 +205,22 @@ impl<'p> Facts<'p> {
 
     pub(super) fn extent(&self, axis: AxisId) -> Extent {
         self.program.decls.axes[axis.0 as usize].extent
+    }
+
+    /// Whether a condition says that there is anything along an axis, and nothing else.
+    pub(super) fn is_not_empty(&self, cond: ValueId, axis: AxisId) -> bool {
+        let op = |value: ValueId| self.site(value).map(|stmt| &stmt.op);
+        let Some(BulkOp::Map(Prim::Gt, args)) = op(cond) else {
+            return false;
+        };
+        matches!(op(args[0]), Some(BulkOp::Size(extent)) if *extent == self.extent(axis))
+            && matches!(op(args[1]), Some(BulkOp::Const(Lit::Int(_, 0))))
+    }
+
+    /// Whether a condition says that there is anything to combine into `value`.
+    pub(super) fn is_not_empty_for(&self, cond: ValueId, value: ValueId) -> bool {
+        let combined = self.site(value).map_or(&[][..], |stmt| reduced(&stmt.op));
+        combined.iter().any(|&axis| self.is_not_empty(cond, axis))
     }
 
     pub(super) fn readers(&self, value: ValueId) -> &[(&'p Stmt<Bulk>, usize)] {

@@ -323,9 +323,15 @@ impl<'p> Survey<'_, 'p> {
 
     /// The condition under which a task may be run, if there is one and it is known by the time the task is:
     /// it is the same along all axes but those that the task has a loop for and keeps.
+    ///
+    /// That an axis is not empty need not be asked before running along it.
     fn guard(&mut self, stmt: &Stmt<Bulk>, waits: &mut Waits, this: TaskId) -> Option<Cond> {
+        let holds = |this: &Self, cond: ValueId| {
+            let axes = this.facts.iteration(stmt);
+            axes.iter().any(|&axis| this.facts.is_not_empty(cond, axis))
+        };
         if let Some(guard) = stmt.guard {
-            return Some((guard, true));
+            return (!holds(self, guard)).then_some((guard, true));
         }
         // Of nothing there is no extremal element, and nothing is what is left of an axis in a branch that is not taken.
         if let BulkOp::Reduce {
@@ -342,6 +348,7 @@ impl<'p> Survey<'_, 'p> {
         };
         let loops = without(&self.facts.iteration(stmt), reduced(&stmt.op));
         if !same
+            || (side && holds(self, cond))
             || self
                 .facts
                 .axes(cond)
