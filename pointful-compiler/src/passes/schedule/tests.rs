@@ -369,3 +369,126 @@ fn f(j: idx<M>, y: i64, own x: i64[k]) -> i64[m, k] {
         check(text, &[n, m], params);
     }
 }
+
+#[test]
+fn whatever_is_done_with_what_a_loop_collects() {
+    // `L` stands for the axis of lanes, `#` for numbers of a consumer's own. Each with the axes of its last value.
+    let consumers = [
+        ("%#0 = reduce add [L t] %1", ""),
+        ("%#1[L t] = mul %1, w\n  %#0[L] = reduce max [t] %#1", "L"),
+        ("%#0[k] = scatter add z [k := at] over [L t] %2", "k"),
+        ("%#0[L k] = reduce add [t] %3", "L k"),
+        ("%#0[k] = reduce add [L t] %3", "k"),
+        ("%#0[L t] = sub %2, w", "L t"),
+        (
+            "%#1[L] = reduce argmax [t] %2\n  %#0[L] = cast i64 %#1",
+            "L",
+        ),
+        ("%#1[L t] = mul %1, %0\n  %#0[L] = reduce add [t] %#1", "L"),
+        (
+            "%#1[L t] = reduce add [k] %3\n  %#2[L t] = mul %#1, %#1\n  %#0 = reduce add [L t] %#2",
+            "",
+        ),
+        (
+            "%#0[L] = reduce (y) [t] %1 { |%#1[L], %#2[L]|\n    %#3[L] = sub %#2, %#1\n    yield %#3\n  }",
+            "L",
+        ),
+        (
+            "%#1[L t] = gt %1, %2\n  %#2[L t] = div %1, %2 if %#1\n  %#3[L t] = select %#1, %#2, %2\n  %#0 = reduce add [L t] %#3",
+            "",
+        ),
+        (
+            "%#1[L t] = lt %1, %2\n  %#0[k] = scatter add z [k := at] over [L t] %1 where %#1",
+            "k",
+        ),
+        ("%#0[L] = gather %1 [t := j]", "L"),
+        (
+            "%#1[L t k] = mul %1, v\n  %#0[k] = reduce add [L t] %#1",
+            "k",
+        ),
+        ("%#1[t] = reduce min [L] %1\n  %#0 = reduce add [t] %#1", ""),
+        ("%#0[t L] = add %1, w", "t L"),
+    ];
+    let listed = |text: &str, lane: &str| {
+        let text = text.replace('L', lane);
+        let (mut list, mut depth) = (String::new(), 0);
+        // Axes stand between brackets, parted by commas.
+        for part in text.split_inclusive(['[', ']']) {
+            let (body, bracket) = part.split_at(part.len() - part.ends_with(['[', ']']) as usize);
+            let axes = || body.split_whitespace().collect::<Vec<_>>().join(", ");
+            list += &if depth > 0 && !body.contains(":=") {
+                axes()
+            } else {
+                body.to_string()
+            };
+            list += bracket;
+            depth += match bracket {
+                "[" => 1,
+                "]" => -1,
+                _ => 0,
+            };
+        }
+        list.replace("[]", "")
+    };
+    for (reverse, lane) in [("", ""), ("rev ", ""), ("", "i"), ("rev ", "i")] {
+        for (number, first) in consumers.iter().enumerate() {
+            for second in &consumers[number..] {
+                let lanes = if lane.is_empty() { "" } else { "lanes [i] " };
+                let start = if lane.is_empty() { "y" } else { "x" };
+                let done: Vec<String> = [first, second]
+                    .iter()
+                    .zip(["10", "20"])
+                    .map(|((text, _), own)| listed(&text.replace('#', own), lane))
+                    // Without lanes there is nothing to combine along them.
+                    .map(|text| text.replace("reduce min  %1", "neg %1"))
+                    .collect();
+                let given = |axes: &str, name: &str| {
+                    let axes = axes.replace('L', lane);
+                    let axes: Vec<&str> = axes.split_whitespace().collect();
+                    match axes.is_empty() {
+                        true => (name.to_string(), "i64".to_string()),
+                        false => {
+                            let axes = axes.join(", ");
+                            (format!("{name}[{axes}]"), format!("i64[{axes}]"))
+                        }
+                    }
+                };
+                let (one, two) = (given(first.1, "%100"), given(second.1, "%200"));
+                let body = listed(
+                    &format!(
+                        "%0[L], %1[L t], %2[L t], %3[L t k] = loop {reverse}%4: t {lanes}(%5[L] = {start}) {{
+    %6 = gather w [t := %4]
+    %7[L] = mul %5, %6
+    %8[L k] = add %7, z
+    yield %7; %5, %7, %8
+  }}"
+                    ),
+                    lane,
+                );
+                let text = format!(
+                    "
+axes i: I, t: T, k: K
+fn f(x: i64[i], y: i64, w: i64[t], at: idx<K>[t], j: idx<T>, z: i64[k], v: i64[k]) -> ({}, {}) {{
+  {body}
+  {}
+  {}
+  return {}, {}
+}}",
+                    one.1, two.1, done[0], done[1], one.0, two.0
+                );
+                for (i, t, k) in [(0, 1, 1), (1, 2, 1), (2, 3, 2)] {
+                    let params = vec![
+                        Data::i64s(&[i], (0..i).map(|k| k as i64 + 2)),
+                        Data::from(3i64),
+                        Data::i64s(&[t], (0..t).map(|k| 3 - 2 * k as i64)),
+                        Data::usizes(&[t], (0..t).map(|n| n % k)),
+                        Data::from(0usize),
+                        Data::i64s(&[k], (0..k).map(|k| k as i64 - 1)),
+                        Data::i64s(&[k], (0..k).map(|k| k as i64 + 5)),
+                    ];
+                    check(&text, &[i, t, k], params);
+                }
+            }
+        }
+    }
+}
