@@ -337,24 +337,13 @@ impl<'p> Builder<'p> {
                     .max(self.known((args[1], cond.1))?),
             ),
             (BulkOp::Map(Prim::Not, args), side) => self.known((args[0], !side)),
-            (BulkOp::Map(Prim::Gt, args), true) => self.inhabited(args[0], args[1]),
+            // In a loop over a set it has members.
+            (BulkOp::Map(Prim::Gt, _), true) => self.frames.iter().position(|frame| {
+                let mut axes = frame.axes.iter();
+                axes.any(|&(axis, _)| self.facts.is_not_empty(cond.0, axis))
+            }),
             _ => None,
         }
-    }
-
-    /// In which frame it is known that a size is more than a number, for it is that of an open axis, and the number is zero.
-    fn inhabited(&self, size: ValueId, number: ValueId) -> Option<usize> {
-        let BulkOp::Size(extent) = self.facts.site(size)?.op else {
-            return None;
-        };
-        let BulkOp::Const(Lit::Int(_, 0)) = self.facts.site(number)?.op else {
-            return None;
-        };
-        let is_over = |frame: &Frame| {
-            let mut axes = frame.axes.iter();
-            axes.any(|&(axis, _)| self.facts.extent(axis) == extent)
-        };
-        self.frames.iter().position(is_over)
     }
 
     /// The scalar that `value` is at the current point, and the depth of the frame that binds it.
