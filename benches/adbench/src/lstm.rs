@@ -261,8 +261,26 @@ mod tests {
         }
     }
 
+    /// Too many parameters for differences by each: along the gradient the value changes by the gradient's squared length.
     #[test]
     fn the_suites_file() {
-        holds(&Input::read(&data("lstm_l2_c1024.txt")).expect("the data is shipped"));
+        let input = Input::read(&data("lstm_l2_c1024.txt")).expect("the data is shipped");
+        let (value, expected) = (input.objective(), by_hand(&input));
+        assert!(
+            (value / expected - 1.0).abs() < 1e-12,
+            "{value}, by hand {expected}"
+        );
+        let gradient = input.gradient();
+        let slope: f64 = flat(&gradient).iter().map(|x| x * x).sum();
+        let along = |step: f64| {
+            let mut moved = input.clone();
+            let (main, extra) = (&mut moved.network.main, &mut moved.network.extra);
+            (main.iter_mut().zip(gradient.main.iter())).for_each(|(x, g)| *x += step * g);
+            (extra.iter_mut().zip(gradient.extra.iter())).for_each(|(x, g)| *x += step * g);
+            by_hand(&moved)
+        };
+        let step = 1e-5 / slope.sqrt();
+        let found = (along(step) - along(-step)) / (2.0 * step);
+        assert!((found / slope - 1.0).abs() < 1e-6, "{found} and {slope}");
     }
 }
