@@ -19,17 +19,15 @@ fn main() {
     };
     if wants("GMM") {
         let shipped = gmm::Input::read(&data("gmm_d10_K25.txt")).expect("the data is shipped");
-        let made = [(64, 25, 1000), (128, 200, 1000)].map(|(d, k, n)| {
-            (
-                format!("d{d} K{k}, {n} points, made"),
-                gmm::Input::made(d, k, n),
-            )
+        let made = [(32, 50), (64, 25)].map(|(d, k)| {
+            let what = format!("d{d} K{k}, 1000 points, made");
+            (what, gmm::Input::made(d, k, 1000))
         });
         for (what, input) in [("d10 K25, 1000 points".to_owned(), shipped)]
             .into_iter()
             .chain(made)
         {
-            let rounds = if input.mixture.icf.len() > 100_000 {
+            let rounds = if input.mixture.icf.len() > 20_000 {
                 5
             } else {
                 15
