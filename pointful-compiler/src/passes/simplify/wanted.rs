@@ -31,6 +31,9 @@ use crate::passes::flow::Flow;
 /// Conditions that hold for one value are remembered up to this many.
 const MOST: usize = 16;
 
+/// Conjunctions in conjunctions are looked into so deep.
+const DEEPEST: usize = 6;
+
 /// A truth value, or the equality of two values: what is `eq` in one place may be `ne` in another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Test {
@@ -216,7 +219,7 @@ impl Walk<'_> {
         strict: bool,
     ) -> ValueId {
         while let Some((Def::Select(cond, then, otherwise), _)) = self.defs[value.index()]
-            && let Some(truth) = self.truth(cond, conds, MOST)
+            && let Some(truth) = self.truth(cond, conds, DEEPEST)
         {
             let side = if truth { then } else { otherwise };
             let behind = self.defs[side.index()].and_then(|(_, guard)| guard);
@@ -263,8 +266,9 @@ impl Walk<'_> {
             Some(Def::Equal(a, b)) => add(conds, &[(Test::Equal(a.min(b), a.max(b)), truth)]),
             Some(Def::Unequal(a, b)) => add(conds, &[(Test::Equal(a.min(b), a.max(b)), !truth)]),
             Some(def @ (Def::And(a, b) | Def::Or(a, b))) => {
+                let known = conds.contains(&(Test::Value(value), truth));
                 add(conds, &[(Test::Value(value), truth)]);
-                if matches!(def, Def::And(..)) == truth {
+                if !known && matches!(def, Def::And(..)) == truth {
                     self.imply((a, truth), conds);
                     self.imply((b, truth), conds);
                 }
