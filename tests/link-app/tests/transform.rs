@@ -607,6 +607,25 @@ fn triangular_loops() {
     }
 }
 
+#[pointful]
+fn iterated(x: f64, steps: usize) -> f64 {
+    let mut s = x;
+    for _step in 0..steps {
+        s = (s * x).sin();
+    }
+    s
+}
+
+/// Where the loop stands.
+const LOOP: u32 = line!() - 7;
+
+#[test]
+fn an_explanation_says_what_loops_keep() {
+    let text = explain!(grad!(iterated));
+    let expected = format!("  the loop at {LOOP}:5 keeps 8·steps bytes for its way back\n");
+    assert!(text.contains(&expected), "no {expected:?} in {text}");
+}
+
 #[test]
 fn an_explanation_of_a_transformation() {
     let text = explain!(grad!(fit::loss, wrt = line));
