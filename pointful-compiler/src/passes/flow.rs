@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::lanes::narrow;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::typing::Typing;
@@ -483,16 +484,17 @@ impl Flow for Bulk {
     }
 
     fn retype(program: &mut Program<Bulk>) {
-        let body = std::mem::take(&mut program.body);
-        retype_block(program, &body);
+        let mut body = std::mem::take(&mut program.body);
+        retype_block(program, &mut body);
         program.body = body;
     }
 }
 
 /// Computes the axes of everything that a block binds, in order. The axes of parameters are given.
-fn retype_block(program: &mut Program<Bulk>, block: &Block<Bulk>) {
-    for stmt in &block.stmts {
-        for inner in stmt.op.blocks() {
+fn retype_block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
+    for stmt in &mut block.stmts {
+        narrow(program, stmt);
+        for inner in stmt.op.blocks_mut() {
             retype_block(program, inner);
         }
         let Ok(types) = Bulk::types(program, &stmt.op, None) else {

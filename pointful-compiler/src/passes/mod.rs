@@ -9,6 +9,7 @@ pub mod bulk;
 pub mod cse;
 pub mod dce;
 mod flow;
+mod lanes;
 pub mod schedule;
 pub mod simplify;
 mod subst;

@@ -116,8 +116,8 @@ impl Walk {
                     args,
                     seeds,
                     shapes,
+                    lanes,
                     mut body,
-                    ..
                 } => {
                     self.block(&mut body, depth + 1);
                     let guard = stmt.guard;
@@ -128,7 +128,11 @@ impl Walk {
                     for (&param, &arg) in body.params.iter().zip(&args) {
                         at.replace(param, arg);
                     }
-                    let (stmts, results) = self.derivative(mode, body, &seeds, &shapes);
+                    // Along lanes of tangents only, what is computed of the function is the same, so it is computed apart.
+                    let own =
+                        |&lane: &AxisId| args.iter().any(|&arg| self.b.dims(arg).contains(&lane));
+                    let apart = self.apart || !lanes.iter().all(own);
+                    let (stmts, results) = self.derivative(mode, body, &seeds, &shapes, apart);
                     let mut made = Block {
                         params: Vec::new(),
                         stmts,
@@ -189,10 +193,11 @@ impl Walk {
         body: Block<Bulk>,
         seeds: &[ValueId],
         shapes: &[Vec<AxisId>],
+        apart: bool,
     ) -> (Vec<Stmt<Bulk>>, Vec<ValueId>) {
         let params = body.params.clone();
         self.b.enter();
-        let form = if self.apart { Mode::Cotangent } else { mode };
+        let form = if apart { Mode::Cotangent } else { mode };
         let mut dual = Dual::new(&mut self.b, form);
         let mut inputs = Vec::new();
         for (k, &param) in params.iter().enumerate() {
