@@ -31,11 +31,13 @@ pub(super) fn narrow(program: &mut Program<Bulk>, stmt: &mut Stmt<Bulk>) {
     for value in read.into_iter().filter(|value| !bound.contains(value)) {
         needed.extend(&program.ty(value).dims);
     }
-    let idle: Vec<AxisId> = lanes
-        .iter()
-        .copied()
-        .filter(|l| !needed.contains(l))
-        .collect();
+    let there = |lane: &AxisId| match program.decls.axes[lane.0 as usize].extent {
+        Extent::Const(n) => n > 0,
+        Extent::Size(_) | Extent::Value(_) => false,
+    };
+    let fails = may_fail(program, stmt);
+    let idle = |lane: &AxisId| !needed.contains(lane) && (!fails || there(lane));
+    let idle: Vec<AxisId> = lanes.iter().copied().filter(idle).collect();
     if idle.is_empty() {
         return;
     }

@@ -111,11 +111,52 @@ impl Simplify for Bulk {
             .op
             .operands()
             .into_iter()
-            .any(|v| context.is_guarded(v));
+            .any(|v| may_be_unspecified(context, v, DEEP));
         let float =
             matches!(stmt.op, BulkOp::Map(..)) && context.program.elem(stmt.results[0]).is_float();
         reads_guarded || !is_total(context, &stmt.op) || (context.derives && float)
     }
+}
+
+/// How many definitions are looked through for something unspecified.
+const DEEP: u32 = 6;
+
+/// Whether a value may say nothing somewhere.
+fn may_be_unspecified(context: &Context<'_, Bulk>, value: ValueId, deep: u32) -> bool {
+    if context.is_guarded(value) {
+        return true;
+    }
+    let Some(deep) = deep.checked_sub(1) else {
+        return true;
+    };
+    match context.def(value) {
+        Some(BulkOp::Map(_, args)) => args
+            .iter()
+            .any(|&arg| may_be_unspecified(context, arg, deep)),
+        Some(BulkOp::Select(cond, then, otherwise)) => {
+            let chosen = |&side: &ValueId| match context.guard(side) {
+                Some(guard) => implies(context, *cond, guard, DEEP),
+                None => !may_be_unspecified(context, side, deep),
+            };
+            let safe = chosen(then) && (chosen(otherwise) && context.guard(*otherwise).is_none());
+            may_be_unspecified(context, *cond, deep) || !safe
+        }
+        _ => false,
+    }
+}
+
+/// Whether one truth value is known to hold where another does.
+fn implies(context: &Context<'_, Bulk>, cond: ValueId, guard: ValueId, deep: u32) -> bool {
+    let Some(deep) = deep.checked_sub(1) else {
+        return false;
+    };
+    let parts = |value| match context.def(value) {
+        Some(BulkOp::Map(Prim::And, args)) => Some([args[0], args[1]]),
+        _ => None,
+    };
+    cond == guard
+        || parts(cond).is_some_and(|parts| parts.iter().any(|&c| implies(context, c, guard, deep)))
+        || parts(guard).is_some_and(|parts| parts.iter().all(|&g| implies(context, cond, g, deep)))
 }
 
 /// Finds what operations that may panic are computed from, walking backwards.
