@@ -171,7 +171,7 @@ fn structs_of_another_crate_and_named_gradients() {
         let mut offset = 0.0;
         let mut by_x = Vec::new();
         for k in 0..samples {
-            let c = channel.as_slice()[k] as usize;
+            let c = channel.as_slice()[k];
             let a = line.slope.as_slice()[c];
             let rest = a * x.as_slice()[k] + line.offset - y.as_slice()[k];
             slope[c] += rest * x.as_slice()[k];
@@ -488,7 +488,8 @@ fn one_more_axis() {
         let more = Table::from_fn(extent, |s| s.ordinal(extent) % 2 == 0);
         let ks = Table::from_fn(extent, |s| s.ordinal(extent) as i64);
         let found = vmap!(picked, over = (c, more, k))(&w, &cs, &more, &ks);
-        let one = |k: usize| (k % 3 + 1) as f64 * if k % 2 == 0 { 2.0 } else { 1.0 } + k as f64;
+        let one =
+            |k: usize| (k % 3 + 1) as f64 * if k.is_multiple_of(2) { 2.0 } else { 1.0 } + k as f64;
         all_near(found.as_slice(), &(0..n).map(one).collect::<Vec<_>>());
         // A table with an axis of its own, by a gradient with respect to it.
         let rows = table(Extent::<(fit::Sample, Fin<2>)>::new((n, ())), |at| at);
