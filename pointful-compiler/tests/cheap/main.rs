@@ -28,9 +28,6 @@ const EXCEPTIONS: &[(&str, f64)] = &[
     // are computed again in the kernels of the way back.
     ("bundle::rotate", 4.6),
     ("bundle::project", 4.1),
-    // Guards that a set has members are tested, and chosen by, at each point of loops over that very set.
-    ("gmm::log_likelihood", 4.6),
-    ("gmm::objective", 4.4),
     // Derives products with a Jacobian inside of its iterations, which are derived once more.
     ("bundle::step", 4.1),
 ];

@@ -56,7 +56,7 @@ pub const DERIVE: Pass<Bulk> = Pass {
     run: derive,
 };
 
-/// Whether there is anything for [`derive`] to do.
+/// Whether there is anything for [`derive()`] to do.
 pub fn derives(block: &Block<Bulk>) -> bool {
     block.stmts.iter().any(|stmt| {
         matches!(
@@ -72,7 +72,7 @@ pub fn derive(program: &Program<Bulk>) -> Program<Bulk> {
 }
 
 /// Takes all derivatives, and leaves of those with tangents the primal statements and the linear ones apart:
-/// what [`derive`] turns round for cotangents.
+/// what [`derive()`] turns round for cotangents.
 pub fn dual(program: &Program<Bulk>) -> Program<Bulk> {
     taken(program, true)
 }

@@ -103,7 +103,7 @@ impl Simplify for Bulk {
     /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.
     fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
         if let Some(guard) = stmt.guard
-            && context.truth(guard) == Some(true)
+            && (context.truth(guard) == Some(true) || inhabited(context, stmt, guard, DEEP))
         {
             return false;
         }
@@ -115,6 +115,28 @@ impl Simplify for Bulk {
         let float =
             matches!(stmt.op, BulkOp::Map(..)) && context.program.elem(stmt.results[0]).is_float();
         reads_guarded || !is_total(context, &stmt.op) || (context.derives && float)
+    }
+}
+
+/// Whether a guard says only that there is something along axes of what the statement gives: it holds at all its points.
+fn inhabited(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>, guard: ValueId, deep: u32) -> bool {
+    let Some(deep) = deep.checked_sub(1) else {
+        return false;
+    };
+    match context.def(guard) {
+        Some(BulkOp::Map(Prim::And, args)) => {
+            args.iter().all(|&arg| inhabited(context, stmt, arg, deep))
+        }
+        Some(BulkOp::Map(Prim::Gt, args)) if context.int(args[1]) == Some(0) => {
+            let Some(BulkOp::Size(size)) = context.def(args[0]) else {
+                return false;
+            };
+            let axes = &context.program.decls.axes;
+            let along = |axis: &AxisId| axes[axis.0 as usize].extent == *size;
+            let dims = |&result: &ValueId| context.program.ty(result).dims.iter().any(along);
+            !stmt.results.is_empty() && stmt.results.iter().all(dims)
+        }
+        _ => false,
     }
 }
 

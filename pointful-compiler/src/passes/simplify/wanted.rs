@@ -21,10 +21,10 @@
 //! %3[i] = select c, %2, %0
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 use crate::passes::flow::Flow;
 
@@ -54,6 +54,9 @@ pub(super) fn settle(program: &mut Program<Bulk>, pinned: &BTreeSet<ValueId>) ->
         defs: vec![None; count],
         home: vec![0; count],
         wanted: vec![None; count],
+        sizes: BTreeMap::new(),
+        zeros: BTreeSet::new(),
+        inhabited: Vec::new(),
         blocks: 0,
         changed: false,
     };
@@ -86,6 +89,11 @@ struct Walk<'a> {
     home: Vec<usize>,
     /// The conditions under which alone a value is looked at; nobody looks at one without an entry.
     wanted: Vec<Option<Vec<Cond>>>,
+    /// Values that are sizes, and of what.
+    sizes: BTreeMap<ValueId, Extent>,
+    zeros: BTreeSet<ValueId>,
+    /// Conditions that say that a size is not zero.
+    inhabited: Vec<(ValueId, Extent)>,
     blocks: usize,
     changed: bool,
 }
@@ -116,6 +124,20 @@ impl Walk<'_> {
             };
             for &result in &stmt.results {
                 self.defs[result.index()] = Some((def, stmt.guard));
+            }
+            match &stmt.op {
+                BulkOp::Size(extent) => {
+                    self.sizes.insert(stmt.results[0], *extent);
+                }
+                BulkOp::Const(Lit::Int(_, 0)) => {
+                    self.zeros.insert(stmt.results[0]);
+                }
+                BulkOp::Map(Prim::Gt, args) if self.zeros.contains(&args[1]) => {
+                    let extent = self.sizes.get(&args[0]);
+                    let inhabited = extent.map(|&extent| (stmt.results[0], extent));
+                    self.inhabited.extend(inhabited);
+                }
+                _ => {}
             }
             for inner in stmt.op.blocks() {
                 self.define(inner);
@@ -170,11 +192,19 @@ impl Walk<'_> {
         for value in Bulk::extents(self.program, &stmt.op) {
             self.want(value, &[], own);
         }
+        // At each of its points there is something along its axes.
+        for &(cond, extent) in &self.inhabited {
+            let along = |axis: &AxisId| self.program.decls.axes[axis.0 as usize].extent == extent;
+            let dims = |&result: &ValueId| self.program.ty(result).dims.iter().any(along);
+            if !stmt.results.is_empty() && stmt.results.iter().all(dims) {
+                add(&mut run, &[(Test::Value(cond), true)]);
+            }
+        }
         let reads = reads(&stmt.op);
         let pinned = stmt.results.iter().any(|r| self.pinned.contains(r));
         let strict = pinned || !total;
         let (mut k, guard) = (0, stmt.guard);
-        let mut op = std::mem::replace(&mut stmt.op, BulkOp::Size(crate::ir::Extent::Const(0)));
+        let mut op = std::mem::replace(&mut stmt.op, BulkOp::Size(Extent::Const(0)));
         op.for_each_operand_mut(&mut |operand| {
             let read = &reads[k];
             k += 1;
