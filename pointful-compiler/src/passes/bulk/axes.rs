@@ -464,7 +464,12 @@ impl Walk<'_> {
         let made = self.accums[acc.index()].expect("`accumulate` names an accumulator");
         let dims = self.axes.dims[acc.index()].clone();
         let opened: Vec<Open> = self.open[made.open..].to_vec();
+        // There is one accumulator for each point of what is open around it.
+        let around = self.deps[acc.index()].clone();
         for (k, open) in opened.iter().enumerate() {
+            for &axis in &around {
+                self.axes.classes.separate(open.axis, axis);
+            }
             for other in &opened[k + 1..] {
                 self.axes.classes.separate(open.axis, other.axis);
             }
