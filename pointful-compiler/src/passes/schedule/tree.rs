@@ -229,8 +229,16 @@ impl Grower<'_, '_> {
         if !rest.contains(&axis) || (host && task.sequential.contains(&axis) != in_order) {
             return false;
         }
-        let follows = near.iter().any(|&(c, _)| c == number);
-        if rest[0] != axis && !follows {
+        // A task whose loops would be exchanged for it joins what it reads, but not if that is smaller by one of the loops that would
+        // come to stand inside: to store it is little, and to go through memory in another order is much.
+        let here = |&&(c, _): &&(usize, &super::tasks::Read)| c == number;
+        let follows = near.iter().any(|read| here(&read));
+        let as_large = |a: &AxisId| {
+            let mut read = near.iter().filter(here);
+            read.any(|(_, read)| self.tasks[read.task].order.contains(a))
+        };
+        let mut inside = rest.iter().take_while(|&&a| a != axis);
+        if rest[0] != axis && (!follows || !inside.all(as_large)) {
             return false;
         }
         near.iter().all(|&(c, read)| {
