@@ -10,7 +10,7 @@ use plotters::prelude::*;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{adam::Adam, data, picture, progress};
+use pointful_examples::{adam::Adam, mixture, picture, progress};
 #[cfg(test)]
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
@@ -136,19 +136,12 @@ struct Input {
 }
 
 fn input(name: &str) -> Input {
-    let text = std::fs::read_to_string(data(name)).expect("the data is shipped");
-    let mut numbers = text
-        .split_whitespace()
-        .map(|word| word.parse::<f64>().expect("the file holds numbers"));
-    let mut next = |n: usize| numbers.by_ref().take(n).collect::<Vec<_>>();
-    let head = next(3);
-    let (d, k, n) = (head[0] as usize, head[1] as usize, head[2] as usize);
-    let start = next(k + k * d + k * d * (d + 1) / 2);
+    let file = mixture::read(name);
     Input {
-        start: Mixture::from_slice(k, d, &start),
-        points: table((n, d), &next(n * d)),
+        start: Mixture::from_slice(file.clusters, file.dims, &file.parameters),
+        points: table((file.count, file.dims), &file.points),
         #[cfg(test)]
-        prior: [next(1)[0], next(1)[0]],
+        prior: file.prior,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 use pointful::prelude::*;
-use pointful_examples::{data, picture};
+use pointful_examples::{mixture, picture};
 
 /// An observed point.
 #[derive(Clone, Copy, IndexSet)]
@@ -77,19 +77,14 @@ pub fn step<N: IndexSet, K: IndexSet, D: IndexSet>(
 
 /// The shipped points and, to begin with, as many of them as there are clusters.
 fn input() -> (Table<(Point, Plane), f64>, Table<(Cluster, Plane), f64>) {
-    let text = std::fs::read_to_string(data("gmm_d2_K5.txt")).expect("the data is shipped");
-    let mut numbers = text
-        .split_whitespace()
-        .map(|word| word.parse::<f64>().expect("the file holds numbers"));
-    let mut next = |n: usize| numbers.by_ref().take(n).collect::<Vec<_>>();
-    let head = next(3);
-    let (d, k, n) = (head[0] as usize, head[1] as usize, head[2] as usize);
-    next(k + k * d + k * (d + d * (d - 1) / 2));
-    let points = next(n * d);
-    let first = points[..k * d].to_vec();
-    let points = Table::from_vec(Extent::new((n, ())), points).expect("two coordinates a point");
-    let centres = Table::from_vec(Extent::new((k, ())), first).expect("two coordinates a centre");
-    (points, centres)
+    let file = mixture::read("gmm_d2_K5.txt");
+    let first = file.points[..file.clusters * file.dims].to_vec();
+    let points = Table::from_vec(Extent::new((file.count, ())), file.points);
+    let centres = Table::from_vec(Extent::new((file.clusters, ())), first);
+    (
+        points.expect("two coordinates a point"),
+        centres.expect("two coordinates a centre"),
+    )
 }
 
 /// Steps until the cost falls by less than a millionth; calls `report` with each cost.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 pub mod adam;
 pub mod differences;
 pub mod futhark;
+pub mod mixture;
 pub mod plot;
 pub mod progress;
 
