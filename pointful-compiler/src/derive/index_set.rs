@@ -202,8 +202,7 @@ impl<'a> Correspondence<'a> {
         } = self;
         tokens! {
             // SAFETY: members correspond one to one to those of the model, which keeps the contract.
-            // An enum without variants has no member to go on with.
-            #[allow(unreachable_code)]
+            #[allow(unreachable_code, reason = "an enum without variants has no member to go on with")]
             #[automatically_derived]
             unsafe impl ::pointful::__private::IndexSet for #name {
                 type Size = <#model as ::pointful::__private::IndexSet>::Size;

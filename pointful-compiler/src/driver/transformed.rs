@@ -231,7 +231,10 @@ fn word(transform: &Transform, target: &Target<'_>) -> Ident {
 /// Lints of style do not apply to what is generated.
 fn lints() -> TokenStream {
     quote! {
-        #[allow(non_snake_case, non_camel_case_types, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
+        #[allow(
+            non_snake_case, non_camel_case_types, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction,
+            reason = "what is generated follows no style"
+        )]
     }
 }
 
@@ -487,7 +490,7 @@ impl Synthetic {
         let result = rust::ty(result, &self.spelling);
         let aliases = self.spelling.reached.iter().map(|(_, name, tokens)| {
             quote! {
-                #[allow(dead_code)]
+                #[allow(dead_code, reason = "all types that the signature reaches have a name here, and the text may use only some")]
                 type #name = #tokens;
             }
         });

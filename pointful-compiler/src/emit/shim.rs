@@ -38,7 +38,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         #extents
         #checks
         let inputs = (#(#inputs,)*);
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction, reason = "what is generated follows no style")]
         let outputs = {
             use ::core::primitive::*;
             use #runtime::kernel::{

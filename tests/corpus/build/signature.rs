@@ -52,7 +52,7 @@ pub(crate) fn function(program: &Program<Kernels>) -> TokenStream {
     options.runtime = quote!(::pointful_runtime::private);
     let body = emit::rust(program, &interface, &options);
     quote! {
-        #[allow(missing_docs)]
+        #[allow(missing_docs, reason = "it is generated")]
         pub fn #name(#(#params),*) -> #result_type { #body }
     }
 }

@@ -60,7 +60,7 @@ fn compiled(item: &syn::ItemFn, linked: &Linked) -> TokenStream {
     let body = emit::rust(&stages.kernels, &stages.interface, &options);
     let (visibility, signature) = (&item.vis, &item.sig);
     quote! {
-        #[allow(missing_docs)]
+        #[allow(missing_docs, reason = "it is generated")]
         #visibility #signature { #body }
     }
 }

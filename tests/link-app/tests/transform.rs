@@ -33,8 +33,10 @@ fn all_near(found: &[f64], expected: &[f64]) {
 
 // ---- Linking ----
 
-// A function that says that it is public, of a type that says that it is not: allowed where neither can be named from outside.
-#[allow(unreachable_pub)]
+#[allow(
+    unreachable_pub,
+    reason = "a function that says that it is public, of a type that says that it is not, is what is tested"
+)]
 mod models {
     use pointful::prelude::{IndexSet, pointful};
 
