@@ -14,7 +14,7 @@ use crate::ir::stages::point::Point;
 use crate::ir::{self, Program, Verify};
 use crate::lower::{Constant, Lowered, lower};
 use crate::passes::Pass;
-use crate::passes::ad::{DERIVE, LANES, SPARSE, derives};
+use crate::passes::ad::{DERIVE, SPARSE, derives};
 use crate::passes::bulk::BULK;
 use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
@@ -88,8 +88,6 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
         let bulk = trace.pass(SIMPLIFY_BULK, &bulk);
         let bulk = trace.pass(CSE_BULK, &bulk);
         let bulk = trace.pass(DCE_BULK, &bulk);
-        // Only now it is known which states of loops are read.
-        let bulk = trace.pass(LANES, &bulk);
         let bulk = trace.pass(SPARSE, &bulk);
         let bulk = trace.pass(SIMPLIFY_BULK, &bulk);
         let bulk = trace.pass(CSE_BULK, &bulk);

@@ -7,6 +7,7 @@ use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::typing::Typing;
 use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, ValueId};
+use crate::ops::Prim;
 
 /// Which results depend on what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -311,6 +312,31 @@ pub(crate) fn named_axes(op: &BulkOp) -> Vec<AxisId> {
         | BulkOp::Map(..)
         | BulkOp::Select(..)
         | BulkOp::Assert { .. } => Vec::new(),
+    }
+}
+
+/// Whether an operation itself, its blocks aside, may panic, or trusts what it is given.
+pub(crate) fn may_fail(program: &Program<Bulk>, op: &BulkOp) -> bool {
+    match op {
+        BulkOp::Assert { .. } => true,
+        BulkOp::Map(prim, args) => {
+            let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
+            matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
+        }
+        BulkOp::Reduce { combine, .. } => matches!(combine, Combine::ArgMin | Combine::ArgMax),
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Select(..)
+        | BulkOp::Gather { .. }
+        | BulkOp::Pack { .. }
+        | BulkOp::Scan { .. }
+        | BulkOp::Scatter { .. }
+        | BulkOp::Update { .. }
+        | BulkOp::Loop { .. }
+        | BulkOp::While { .. }
+        | BulkOp::Derive { .. }
+        | BulkOp::Rule { .. } => false,
     }
 }
 

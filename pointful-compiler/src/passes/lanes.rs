@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use super::flow::{Flow, named_axes};
-use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, ValueId};
+use super::flow::{Flow, may_fail, named_axes};
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId};
 
 /// Takes the lanes away that nothing depends on that the statement begins with or reads.
 pub(super) fn narrow(program: &mut Program<Bulk>, stmt: &mut Stmt<Bulk>) {
@@ -35,7 +35,7 @@ pub(super) fn narrow(program: &mut Program<Bulk>, stmt: &mut Stmt<Bulk>) {
         Extent::Const(n) => n > 0,
         Extent::Size(_) | Extent::Value(_) => false,
     };
-    let fails = may_fail(program, stmt);
+    let fails = fails(program, stmt);
     let idle = |lane: &AxisId| !needed.contains(lane) && (!fails || there(lane));
     let idle: Vec<AxisId> = lanes.iter().copied().filter(idle).collect();
     if idle.is_empty() {
@@ -49,18 +49,10 @@ pub(super) fn narrow(program: &mut Program<Bulk>, stmt: &mut Stmt<Bulk>) {
 }
 
 /// Whether running a statement may panic, or not end.
-fn may_fail(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
-    let own = match &stmt.op {
-        BulkOp::While { .. } | BulkOp::Assert { .. } => true,
-        BulkOp::Reduce { combine, .. } => matches!(combine, Combine::ArgMin | Combine::ArgMax),
-        BulkOp::Map(prim, args) => {
-            let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
-            prim.may_panic(&elems)
-        }
-        _ => false,
-    };
+fn fails(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
+    let own = matches!(stmt.op, BulkOp::While { .. }) || may_fail(program, &stmt.op);
     let mut inner = stmt.op.blocks().into_iter().flat_map(|block| &block.stmts);
-    own || inner.any(|stmt| may_fail(program, stmt))
+    own || inner.any(|stmt| fails(program, stmt))
 }
 
 fn drop_lanes(op: &mut BulkOp, idle: &[AxisId]) {

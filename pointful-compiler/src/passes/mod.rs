@@ -14,7 +14,7 @@ pub mod schedule;
 pub mod simplify;
 mod subst;
 
-pub use ad::{derive, dual, lanes, sparse};
+pub use ad::{derive, dual, sparse};
 pub use bulk::bulk;
 pub use cse::cse;
 pub use dce::dce;

@@ -26,7 +26,6 @@
 mod activity;
 mod build;
 mod copy;
-mod lanes;
 mod linear;
 mod loops;
 mod prims;
@@ -36,7 +35,6 @@ mod sparse;
 mod transpose;
 mod unguard;
 
-pub use self::lanes::{LANES, lanes};
 pub use self::sparse::{SPARSE, sparse};
 
 use self::build::Builder;
@@ -90,9 +88,9 @@ fn taken(program: &Program<Bulk>, apart: bool) -> Program<Bulk> {
     walk.block(&mut body, 0);
     let Walk { b, subst, .. } = walk;
     let mut program = b.program;
-    program.body = body;
     subst.types(&mut program);
-    unguard::unguard(&mut program.body, &program.values);
+    unguard::unguard(&mut body, &program);
+    program.body = body;
     Bulk::retype(&mut program);
     program
 }

@@ -6,41 +6,34 @@
 use std::collections::BTreeSet;
 
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Elem, Operation, Stmt, Value, ValueId};
-use crate::ops::Prim;
+use crate::ir::{Block, Operation, Program, Stmt, ValueId};
+use crate::passes::flow::may_fail;
 
 /// Takes guards away.
-pub(super) fn unguard(block: &mut Block<Bulk>, values: &[Value<crate::ir::AxisId>]) {
-    walk(block, values, &mut BTreeSet::new());
+pub(super) fn unguard(block: &mut Block<Bulk>, program: &Program<Bulk>) {
+    walk(block, program, &mut BTreeSet::new());
 }
 
-fn walk(
-    block: &mut Block<Bulk>,
-    values: &[Value<crate::ir::AxisId>],
-    unspecified: &mut BTreeSet<ValueId>,
-) {
+fn walk(block: &mut Block<Bulk>, program: &Program<Bulk>, unspecified: &mut BTreeSet<ValueId>) {
     for stmt in &mut block.stmts {
         if stmt.guard.is_some() {
             let reads = stmt.op.operands();
-            if total(stmt, values) && !reads.iter().any(|value| unspecified.contains(value)) {
+            if total(stmt, program) && !reads.iter().any(|value| unspecified.contains(value)) {
                 stmt.guard = None;
             } else {
                 unspecified.extend(&stmt.results);
             }
         }
         for inner in stmt.op.blocks_mut() {
-            walk(inner, values, unspecified);
+            walk(inner, program, unspecified);
         }
     }
 }
 
 /// Whether an operation of specified values has a value everywhere, at little cost.
-fn total(stmt: &Stmt<Bulk>, values: &[Value<crate::ir::AxisId>]) -> bool {
+fn total(stmt: &Stmt<Bulk>, program: &Program<Bulk>) -> bool {
     match &stmt.op {
-        BulkOp::Map(prim, args) => {
-            let elems: Vec<Elem> = args.iter().map(|arg| values[arg.index()].ty.elem).collect();
-            !matches!(prim, Prim::Trust(_)) && !prim.may_panic(&elems)
-        }
+        BulkOp::Map(..) => !may_fail(program, &stmt.op),
         BulkOp::Const(_)
         | BulkOp::Size(_)
         | BulkOp::Iota(_)

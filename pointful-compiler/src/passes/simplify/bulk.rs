@@ -8,6 +8,7 @@ use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
+use crate::passes::flow::may_fail;
 
 impl Simplify for Bulk {
     fn scalar(op: &BulkOp) -> Scalar<'_> {
@@ -184,31 +185,9 @@ fn implies(context: &Context<'_, Bulk>, cond: ValueId, guard: ValueId, deep: u32
 /// Finds what operations that may panic are computed from, walking backwards.
 fn pin(block: &Block<Bulk>, program: &Program<Bulk>, pinned: &mut BTreeSet<ValueId>) {
     for stmt in block.stmts.iter().rev() {
-        let panics = match &stmt.op {
-            BulkOp::Assert { .. } => true,
-            BulkOp::Map(prim, args) => {
-                let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
-                matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
-            }
-            BulkOp::Reduce { combine, .. } => {
-                matches!(combine, Combine::ArgMin | Combine::ArgMax)
-            }
-            // What these have lanes for is written down.
-            BulkOp::Scan { .. }
-            | BulkOp::Loop { .. }
-            | BulkOp::While { .. }
-            | BulkOp::Derive { .. }
-            | BulkOp::Rule { .. } => false,
-            BulkOp::Const(_)
-            | BulkOp::Size(_)
-            | BulkOp::Iota(_)
-            | BulkOp::Select(..)
-            | BulkOp::Gather { .. }
-            | BulkOp::Pack { .. }
-            | BulkOp::Scatter { .. }
-            | BulkOp::Update { .. } => false,
-        };
-        if panics || stmt.results.iter().any(|result| pinned.contains(result)) {
+        // What loops have lanes for is written down.
+        if may_fail(program, &stmt.op) || stmt.results.iter().any(|result| pinned.contains(result))
+        {
             pinned.extend(stmt.op.operands());
             pinned.extend(stmt.guard);
             pinned.extend(stmt.op.blocks().into_iter().flat_map(|b| &b.results));

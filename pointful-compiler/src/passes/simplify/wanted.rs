@@ -23,10 +23,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::{AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
-use crate::passes::flow::Flow;
+use crate::passes::flow::{Flow, may_fail};
 
 /// Conditions that hold for one value are remembered up to this many.
 const MOST: usize = 16;
@@ -324,34 +324,7 @@ impl Walk<'_> {
 
     /// Whether an operation may be evaluated where nobody wants it.
     fn is_total(&self, op: &BulkOp) -> bool {
-        match op {
-            BulkOp::Map(prim, args) => {
-                let elems: Vec<Elem> = args.iter().map(|&arg| self.program.elem(arg)).collect();
-                !matches!(prim, Prim::Trust(_)) && !prim.may_panic(&elems)
-            }
-            BulkOp::Const(_)
-            | BulkOp::Size(_)
-            | BulkOp::Iota(_)
-            | BulkOp::Select(..)
-            | BulkOp::Gather { .. }
-            | BulkOp::Pack { .. }
-            | BulkOp::Reduce {
-                combine: Combine::Monoid(_),
-                ..
-            }
-            | BulkOp::Scatter { .. }
-            | BulkOp::Update { .. } => true,
-            BulkOp::Reduce {
-                combine: Combine::ArgMin | Combine::ArgMax | Combine::Custom { .. },
-                ..
-            }
-            | BulkOp::Scan { .. }
-            | BulkOp::Assert { .. }
-            | BulkOp::Loop { .. }
-            | BulkOp::While { .. }
-            | BulkOp::Derive { .. }
-            | BulkOp::Rule { .. } => false,
-        }
+        op.blocks().is_empty() && !may_fail(self.program, op)
     }
 }
 

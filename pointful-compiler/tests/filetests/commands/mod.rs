@@ -26,7 +26,6 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("cse", tidy::cse),
     command("dce", tidy::dce),
     command("dual", derive::dual),
-    command("lanes", tidy::lanes),
     command("lower", lower::run),
     command("schedule", schedule::run),
     command("simplify", tidy::simplify),

@@ -1,4 +1,4 @@
-//! `simplify`, `cse`, `dce`, `lanes`: a program of Point or Bulk made simpler at its own stage, or a section `unchanged`.
+//! `simplify`, `cse`, `dce`: a program of Point or Bulk made simpler at its own stage, or a section `unchanged`.
 //!
 //! The result must be a fixed point: the pass changes nothing the second time.
 
@@ -19,11 +19,6 @@ pub(crate) fn cse(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn dce(file: &File) -> Result<Vec<Section>, String> {
     either(file, passes::dce, passes::dce)
-}
-
-/// Of Bulk only.
-pub(crate) fn lanes(file: &File) -> Result<Vec<Section>, String> {
-    tidied(file, passes::lanes)
 }
 
 fn either(
