@@ -190,7 +190,11 @@ impl Input {
     }
 
     /// So many cameras, points and observations, all the same; cameras and points take turns.
-    fn repeated(
+    ///
+    /// # Errors
+    /// If a camera has not 11 parameters, a point not three coordinates, a feature not two; if there are observations of no camera or
+    /// point; if memory cannot hold them.
+    pub fn repeated(
         [n, m, p]: [usize; 3],
         camera: &[f64],
         point: &[f64],

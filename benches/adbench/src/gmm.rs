@@ -55,18 +55,11 @@ fn log_sum_exp(x: &Table<Component, f64>) -> f64 {
     .ln()
 }
 
-/// The posterior density's logarithm. `gamma` and `m` are the prior's, `normaliser` is the logarithm of its constant factor.
+/// The factors of the precision matrices: the lower triangle of one a component.
 #[pointful]
-pub fn objective(
-    mixture: &Mixture,
-    points: &Table<(Sample, Coordinate), f64>,
-    gamma: f64,
-    m: f64,
-    normaliser: f64,
-) -> f64 {
+fn factors(mixture: &Mixture) -> Table<(Component, Coordinate, Coordinate), f64> {
     let dims = size(Coordinate);
-    // The factors as matrices: the lower triangle of one a component.
-    let factor = for (k, i, j) in (Component, Coordinate, Coordinate) {
+    for (k, i, j) in (Component, Coordinate, Coordinate) {
         let (row, column) = (i.ordinal(), j.ordinal());
         if column < row {
             mixture.icf[k][dims + column * (2 * dims - column - 1) / 2 + row - column - 1]
@@ -75,13 +68,25 @@ pub fn objective(
         } else {
             0.0
         }
-    };
-    let log_det = for k in Component {
+    }
+}
+
+/// The logarithms of the factors' determinants.
+#[pointful]
+fn log_determinants(mixture: &Mixture) -> Table<Component, f64> {
+    for k in Component {
         sum(for i in Coordinate {
             mixture.icf[k][i.ordinal()]
         })
-    };
-    let likelihood = sum(for n in Sample {
+    }
+}
+
+/// The logarithm of the density of the points.
+#[pointful]
+pub fn log_likelihood(mixture: &Mixture, points: &Table<(Sample, Coordinate), f64>) -> f64 {
+    let factor = factors(mixture);
+    let log_det = log_determinants(mixture);
+    let total = sum(for n in Sample {
         log_sum_exp(&for k in Component {
             let square = sum(for i in Coordinate {
                 sum(for j in Coordinate {
@@ -92,15 +97,33 @@ pub fn objective(
             mixture.alpha[k] + log_det[k] - 0.5 * square
         })
     });
-    let prior = sum(for k in Component {
+    let each = 0.5 * size(Coordinate) as f64 * (2.0 * PI).ln() + log_sum_exp(&mixture.alpha);
+    total - size(Sample) as f64 * each
+}
+
+/// The negative logarithm of the prior density. `gamma` and `m` are the prior's, `normaliser` is the logarithm of its constant factor.
+#[pointful]
+pub fn wishart(mixture: &Mixture, gamma: f64, m: f64, normaliser: f64) -> f64 {
+    let factor = factors(mixture);
+    let log_det = log_determinants(mixture);
+    sum(for k in Component {
         let frobenius = sum(for (i, j) in _ {
             factor[k][i][j].powi(2)
         });
         0.5 * gamma.powi(2) * frobenius - m * log_det[k] - normaliser
-    });
-    let samples = size(Sample) as f64;
-    likelihood + prior
-        - samples * (0.5 * dims as f64 * (2.0 * PI).ln() + log_sum_exp(&mixture.alpha))
+    })
+}
+
+/// The posterior density's logarithm as the suite has it: it adds what it should subtract of the prior.
+#[pointful]
+pub fn objective(
+    mixture: &Mixture,
+    points: &Table<(Sample, Coordinate), f64>,
+    gamma: f64,
+    m: f64,
+    normaliser: f64,
+) -> f64 {
+    log_likelihood(mixture, points) + wishart(mixture, gamma, m, normaliser)
 }
 
 /// The logarithm of the prior's constant factor in `d` dimensions.
@@ -138,8 +161,8 @@ pub struct Input {
     pub normaliser: f64,
 }
 
-/// How many numbers a factor has.
-fn packed(d: usize) -> usize {
+/// How many numbers a factor in `d` dimensions has.
+pub fn packed(d: usize) -> usize {
     d + d * d.saturating_sub(1) / 2
 }
 

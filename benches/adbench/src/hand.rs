@@ -37,6 +37,8 @@ pub struct Hand {
     pub rest: Table<(Vertex, Fin<4>), f64>,
     /// How much the vertices move with the bones.
     pub weight: Table<(Vertex, Bone), f64>,
+    /// By what the first coordinate is multiplied: -1 makes a left hand of a right one.
+    pub mirror: f64,
 }
 
 /// Below this angle the whole hand is not turned.
@@ -159,7 +161,7 @@ pub fn skin(pose: &Table<Fin<26>, f64>, hand: &Hand) -> Table<(Vertex, Fin<3>), 
                     * sum(for j in Fin::<4> {
                         moved[b][i.ordinal()][j] * hand.rest[v][j]
                     })
-            })
+            }) * if i.ordinal() == 0 { hand.mirror } else { 1.0 }
         };
         for i in Fin::<3> {
             pose[i.ordinal() + 3]
@@ -425,6 +427,7 @@ fn read_hand(bones: &Path, vertices: &Path) -> Result<Hand, ReadError> {
         inverse: Table::from_vec(matrices, inverse)?,
         rest: Table::from_vec(Extent::try_new((vertices, ()))?, rest)?,
         weight: Table::from_vec(Extent::try_new((vertices, bones))?, weight)?,
+        mirror: 1.0,
     })
 }
 

@@ -1,21 +1,10 @@
 //! Bundle adjustment: how far points seen by cameras are from where they should be seen.
 
 use pointful::prelude::*;
+use pointful_adbench::ba::{self, Camera, Observation, Point, residual, weight_error};
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::{Answer, Failure, Request};
-
-/// A camera.
-#[derive(Clone, Copy, IndexSet)]
-pub struct Camera(usize);
-
-/// A point in space.
-#[derive(Clone, Copy, IndexSet)]
-pub struct Point(usize);
-
-/// An observation of a point by a camera.
-#[derive(Clone, Copy, IndexSet)]
-pub struct Observation(usize);
 
 /// A vector in space.
 #[pointful]
@@ -25,7 +14,7 @@ pub type Space = Fin<3>;
 #[pointful]
 pub type Pixel = Fin<2>;
 
-/// A camera's parameters: rotation (three), centre (three), focal length, principal point (two), radial distortion (two).
+/// A camera's parameters.
 #[pointful]
 pub type View = Fin<11>;
 
@@ -33,107 +22,25 @@ pub type View = Fin<11>;
 #[pointful]
 pub type Block = Either<View, Either<Space, Fin<1>>>;
 
-/// What is seen by which camera.
-#[pointful]
-pub struct Photos {
-    /// The camera.
-    pub camera: Table<Observation, Camera>,
-    /// The point.
-    pub point: Table<Observation, Point>,
-    /// Where in the picture.
-    pub feature: Table<(Observation, Pixel), f64>,
-}
-
-#[pointful]
-fn cross(a: &Table<Space, f64>, b: &Table<Space, f64>) -> Table<Space, f64> {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
-/// The point `x` rotated about the axis `r` by the angle of its length.
-#[pointful]
-fn rotate(r: &Table<Space, f64>, x: &Table<Space, f64>) -> Table<Space, f64> {
-    let square = sum(r * r);
-    if square == 0.0 {
-        x + cross(r, x)
-    } else {
-        let angle = square.sqrt();
-        let (sine, cosine) = angle.sin_cos();
-        let axis = r / angle;
-        x * cosine + cross(&axis, x) * sine + axis * (sum(axis * x) * (1.0 - cosine))
-    }
-}
-
-/// Where a camera sees a point.
-#[pointful]
-fn project(view: &Table<View, f64>, point: &Table<Space, f64>) -> Table<Pixel, f64> {
-    let turn = [view[0], view[1], view[2]];
-    let centre = [view[3], view[4], view[5]];
-    let seen = rotate(&turn, &(point - centre));
-    let flat = [seen[0] / seen[2], seen[1] / seen[2]];
-    let square = sum(flat * flat);
-    let distortion = 1.0 + view[9] * square + view[10] * square * square;
-    flat * (distortion * view[6]) + [view[7], view[8]]
-}
-
-/// How far an observation is from where its feature was found.
-#[pointful]
-pub fn residual(
-    view: &Table<View, f64>,
-    point: &Table<Space, f64>,
-    weight: f64,
-    feature: &Table<Pixel, f64>,
-) -> Table<Pixel, f64> {
-    weight * (project(view, point) - feature)
-}
-
-/// What keeps a weight from becoming zero.
-#[pointful]
-fn weight_residual(weight: f64) -> f64 {
-    1.0 - weight * weight
-}
-
-/// The residuals of all observations, and of all weights.
-#[pointful]
-pub fn objective(
-    views: &Table<(Camera, View), f64>,
-    points: &Table<(Point, Space), f64>,
-    weights: &Table<Observation, f64>,
-    photos: &Photos,
-) -> (Table<(Observation, Pixel), f64>, Table<Observation, f64>) {
-    let errors = for o in Observation {
-        let (camera, point) = (photos.camera[o], photos.point[o]);
-        residual(
-            &views[camera],
-            &points[point],
-            weights[o],
-            &photos.feature[o],
-        )
-    };
-    (errors, weight_residual(weights))
-}
-
 /// What is not zero of the Jacobian, by rows: two for each observation, then one for each weight.
 #[pointful]
 pub fn derivatives(
-    views: &Table<(Camera, View), f64>,
+    cameras: &Table<(Camera, View), f64>,
     points: &Table<(Point, Space), f64>,
     weights: &Table<Observation, f64>,
-    photos: &Photos,
+    features: &Table<(Observation, Pixel), f64>,
+    camera: &Table<Observation, Camera>,
+    point: &Table<Observation, Point>,
 ) -> (
     Table<(Observation, Pixel, Block), f64>,
     Table<Observation, f64>,
 ) {
     let blocks = for o in Observation {
-        let (camera, point) = (photos.camera[o], photos.point[o]);
-        let (by_view, by_point, by_weight) = jacobian!(residual, wrt = (view, point, weight))(
-            &views[camera],
-            &points[point],
+        let (by_view, by_point, by_weight) = jacobian!(residual, wrt = (camera, point, weight))(
+            &cameras[camera[o]],
+            &points[point[o]],
             weights[o],
-            &photos.feature[o],
+            &features[o],
         );
         for (r, b) in (Pixel, Block) {
             match b {
@@ -144,7 +51,7 @@ pub fn derivatives(
         }
     };
     let slopes = for o in Observation {
-        grad!(weight_residual)(weights[o])
+        grad!(weight_error)(weights[o])
     };
     (blocks, slopes)
 }
@@ -154,7 +61,8 @@ pub fn derivatives(
 pub fn columns(
     cameras: Extent<Camera>,
     points: Extent<Point>,
-    photos: &Photos,
+    camera: &Table<Observation, Camera>,
+    point: &Table<Observation, Point>,
 ) -> (
     Table<(Observation, Pixel, Block), usize>,
     Table<Observation, usize>,
@@ -163,9 +71,9 @@ pub fn columns(
     let weight = place + size(Space) * points.len();
     let blocks = for (o, _r, b) in (Observation, Pixel, Block) {
         match b {
-            Either::Left(i) => size(View) * photos.camera[o].ordinal() + i.ordinal(),
+            Either::Left(i) => size(View) * camera[o].ordinal() + i.ordinal(),
             Either::Right(Either::Left(i)) => {
-                place + size(Space) * photos.point[o].ordinal() + i.ordinal()
+                place + size(Space) * point[o].ordinal() + i.ordinal()
             }
             _ => weight + o.ordinal(),
         }
@@ -244,18 +152,17 @@ pub fn evaluate(request: &Request<'_>) -> Result<Answer, Failure> {
         return Err("a camera, a point and an observation at least are needed".into());
     }
     // The input has one of each, to be repeated.
-    let (cameras, places, observations) = (Extent::new(n), Extent::new(m), Extent::new(p));
-    let views = Table::from_vec(Extent::new((n, ())), cam.repeat(n))?;
-    let points = Table::from_vec(Extent::new((m, ())), x.repeat(m))?;
-    let weights = Table::full(observations, w);
-    let photos = Photos {
-        camera: Table::from_indices(observations, cameras, (0..p).map(|o| o % n).collect())?,
-        point: Table::from_indices(observations, places, (0..p).map(|o| o % m).collect())?,
-        feature: Table::from_vec(Extent::new((p, ())), feat.repeat(p))?,
-    };
+    let ba::Input {
+        cameras,
+        points,
+        weights,
+        features,
+        camera,
+        point,
+    } = ba::Input::repeated([n, m, p], &cam, &x, w, &feat)?;
     match request.function {
         "objective" => request.repeat(
-            || objective(&views, &points, &weights, &photos),
+            || ba::objective(&cameras, &points, &weights, &features, &camera, &point),
             |(errors, weights)| Errors {
                 reproj_error: Repeated {
                     elements: errors.as_slice()[..2].to_vec(),
@@ -270,8 +177,8 @@ pub fn evaluate(request: &Request<'_>) -> Result<Answer, Failure> {
         "jacobian" => request.repeat(
             || Sparse {
                 rows: offsets(p),
-                columns: columns(cameras, places, &photos),
-                values: derivatives(&views, &points, &weights, &photos),
+                columns: columns(camera.target(), point.target(), &camera, &point),
+                values: derivatives(&cameras, &points, &weights, &features, &camera, &point),
             },
             |sparse| Jacobian {
                 rows: ends(&sparse.rows, &[]),

@@ -91,5 +91,5 @@ fn a_function_that_panics_says_why() {
     let answer = evaluate("gmm", "objective", &input);
     assert_eq!(answer["success"], false, "{answer}");
     let error = answer["error"].as_str().expect("an error is text");
-    assert!(error.contains("mu") && error.contains("alpha"), "{error}");
+    assert!(error.contains("mean") && error.contains("alpha"), "{error}");
 }
