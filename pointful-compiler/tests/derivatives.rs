@@ -1,74 +1,12 @@
 //! Derivatives of functions as users write them: every kind of construct, against finite differences, forward against backward,
 //! as definitions of whole arrays and as they are scheduled; and what they cost.
 
-use pointful_compiler::eval::{Counts, Data, Inputs, ScalarValue, run};
-use pointful_compiler::ir::stages::point::Point;
-use pointful_compiler::ir::{Elem, Extent, Program, Scalar};
-use pointful_compiler::lower::source::{link, lower_source};
+use pointful_compiler::eval::{Data, Inputs, ScalarValue, run};
+use pointful_compiler::lower::source::link;
 use pointful_compiler::pipeline;
-use pointful_compiler::testing::{Checked, Rng, check_derivative};
+use pointful_compiler::testing::source::check_source as check;
 
-/// Values between -1 and 1 that are on no kink.
-fn float(rng: &mut Rng) -> f64 {
-    rng.between(-1_000_000, 1_000_000) as f64 / 1_000_003.0
-}
-
-/// Inputs for a program in which every size is `n`.
-fn inputs(program: &Program<Point>, n: usize, rng: &mut Rng) -> Inputs {
-    let length = |extent: &Extent| match extent {
-        Extent::Const(n) => *n as usize,
-        Extent::Size(_) => n,
-        Extent::Value(_) => panic!("a parameter has a size"),
-    };
-    let params = program
-        .params
-        .iter()
-        .map(|param| {
-            let ty = program.ty(param.value);
-            let shape: Vec<usize> = ty.dims.iter().map(length).collect();
-            let count = shape.iter().product::<usize>();
-            let values = (0..count).map(|_| match ty.elem {
-                Elem::Index(extent) => ScalarValue::Usize(rng.below(length(&extent).max(1))),
-                Elem::Scalar(Scalar::Bool) => ScalarValue::Bool(rng.chance(50)),
-                Elem::Scalar(scalar) if scalar.is_float() => {
-                    ScalarValue::from_float(scalar, float(rng))
-                }
-                Elem::Scalar(scalar) => ScalarValue::from_int(scalar, rng.below(5) as i128),
-            });
-            Data::new(ty.elem.repr(), shape.clone(), values.collect())
-        })
-        .collect();
-    Inputs {
-        sizes: vec![n; program.sizes.len()],
-        params,
-    }
-}
-
-fn lowered(source: &str) -> Program<Point> {
-    match lower_source(source) {
-        Ok(lowered) => lowered.program,
-        Err(errors) => panic!("{source}\n{:?}", errors.first().map(|e| &e.message)),
-    }
-}
-
-/// Checks the derivative of the last function of a source at sizes 0, 1, 2 and 7; gives the operations at the last.
-fn check(source: &str) -> [Counts; 3] {
-    let program = lowered(source);
-    let mut counts = None;
-    for n in [0, 1, 2, 7] {
-        let rng = &mut Rng::new(n as u64);
-        let inputs = inputs(&program, n, rng);
-        match check_derivative(&program, &inputs, 7) {
-            Ok(Checked::Fine(fine)) => counts = Some(fine),
-            Ok(Checked::Unsuitable(why)) if n > 0 => panic!("{source}\nat size {n}: {why}"),
-            Ok(Checked::Unsuitable(_)) => {}
-            Err(message) => panic!("{source}\nat size {n}: {message}"),
-        }
-    }
-    counts.expect("the last size was checked")
-}
-
-/// As [`check`], and the gradient costs at most so many times the function.
+/// As [`check_source`], and the gradient costs at most so many times the function.
 fn costs(source: &str, times: f64) {
     let [primal, _, backward] = check(source);
     let ratio = backward.ops as f64 / primal.ops as f64;

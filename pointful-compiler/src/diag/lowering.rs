@@ -321,6 +321,15 @@ pub fn accum_operation(span: Span) -> Diagnostic {
         .help("`put(v)` combines `v` with the accumulator's own operation")
 }
 
+/// An accumulator of cells that its operator does not combine.
+pub fn monoid_cells(span: Span, whole: &str, cell: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the accumulator holds {whole}, but its identity is {cell}"),
+    )
+    .help("the identity is one of the values that are put, and `op` combines two of them")
+}
+
 /// `get()` in another block than the accumulator's.
 pub fn accum_get_place(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(

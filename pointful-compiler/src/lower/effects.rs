@@ -18,12 +18,13 @@ enum Use {
     Add,
 }
 
-/// A use of a path. `at` are the variables that its leading indices are, as far as they are plain variables.
+/// A use of a path. `at` are the variables that its leading indices are, as far as they are plain variables; `indices` how many there are.
 #[derive(Debug)]
 struct Usage {
     path: Path,
     how: Use,
     at: Vec<LocalId>,
+    indices: usize,
 }
 
 /// The uses of variables in some part of a function.
@@ -72,6 +73,12 @@ impl Effects {
                 .any(|u| u.how != Use::Read && members.contains(&u.path.0))
     }
 
+    /// Whether every use of a path has this many indices.
+    pub(super) fn indexed(&self, path: &Path, count: usize) -> bool {
+        let mut uses = self.uses.iter().filter(|u| covers(path, &u.path));
+        uses.all(|u| u.indices == count)
+    }
+
     /// Adds those of a block.
     pub(super) fn block(&mut self, block: &Block) {
         for stmt in &block.stmts {
@@ -117,9 +124,15 @@ impl Effects {
                 }
             }
         }
+        let indices = lead.len();
         let at = plain(lead.into_iter());
         let path = (place.local, fields);
-        self.uses.push(Usage { path, how, at });
+        self.uses.push(Usage {
+            path,
+            how,
+            at,
+            indices,
+        });
     }
 
     fn read(&mut self, path: Path) {
@@ -127,6 +140,7 @@ impl Effects {
             path,
             how: Use::Read,
             at: Vec::new(),
+            indices: 0,
         });
     }
 
@@ -143,11 +157,13 @@ impl Effects {
         }
         match &root.kind {
             Kind::Local(local) => {
+                let indices = chain.iter().map(|indices| indices.len()).sum();
                 let at = plain(chain.into_iter().rev().flatten());
                 self.uses.push(Usage {
                     path: (*local, Vec::new()),
                     how: Use::Read,
                     at,
+                    indices,
                 });
             }
             _ => self.expr(root),
@@ -197,6 +213,7 @@ impl Effects {
                 self.expr(f);
                 self.all(args);
             }
+            Kind::Monoid { identity, op } => self.all([&**identity, &**op]),
             Kind::Fold {
                 init, op, table, ..
             } => self.all([&**init, &**op, &**table]),

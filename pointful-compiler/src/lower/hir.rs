@@ -403,6 +403,13 @@ pub(super) enum Kind {
     Slice(Place),
     /// `Accum::zero()`, `Accum::zeros(n)`: the type says the shape.
     Accum(Monoid),
+    /// `Accum::monoid(identity, op)`: the type says the shape.
+    Monoid {
+        /// What nothing adds up to.
+        identity: Box<Expr>,
+        /// Combines two cells.
+        op: Box<Expr>,
+    },
     /// `assert!(c, "…")`
     Assert(Box<Expr>, String),
     /// Something that was reported.

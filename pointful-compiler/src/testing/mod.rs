@@ -10,6 +10,7 @@ mod derivative;
 pub mod random;
 mod rng;
 mod shrink;
+pub mod source;
 
 pub use check::{Tested, check_between, check_pass, check_seeds};
 pub use derivative::{

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::monoid::own_of;
 use super::value::{Accum, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
@@ -112,6 +113,15 @@ impl<'a> Elab<'a> {
                 self.accumulate(&accum, &indices, &val, span)?;
                 Ok(Val::Tuple(Vec::new()))
             }
+            Val::Slice(slice) => {
+                let (path, around) = &*slice;
+                self.put_own(path, &[around.as_slice(), &indices].concat(), val, span)?;
+                Ok(Val::Tuple(Vec::new()))
+            }
+            target if own_of(&target).is_some() => {
+                self.put_own(&path, &indices, val, span)?;
+                Ok(Val::Tuple(Vec::new()))
+            }
             _ => {
                 let name = self.name_of(path.0);
                 let span = self.at(span);
@@ -128,6 +138,12 @@ impl<'a> Elab<'a> {
                 indices: [accum.indices.as_slice(), &indices].concat(),
                 ..(*accum).clone()
             }))),
+            Val::Slice(slice) => {
+                let (path, around) = &*slice;
+                let indices = [around.as_slice(), &indices].concat();
+                Ok(Val::Slice(Rc::new((path.clone(), indices))))
+            }
+            target if own_of(&target).is_some() => Ok(Val::Slice(Rc::new((path, indices)))),
             _ => {
                 let name = self.name_of(path.0);
                 let span = self.at(place.span);
@@ -155,7 +171,11 @@ impl<'a> Elab<'a> {
                 self.write(path, Val::Spent, span)?;
                 Ok(val)
             }
-            Val::Accum(_) => {
+            Val::Own(own) if own.block == self.serial() => {
+                self.write(path, Val::Spent, span)?;
+                Ok(own.val.clone())
+            }
+            Val::Accum(_) | Val::Own(_) | Val::Part(_) | Val::Slice(_) => {
                 let span = self.at(span);
                 self.fail(say::accum_get_place(span, &name))
             }

@@ -18,12 +18,35 @@ impl<'a> Elab<'a> {
     pub(super) fn states_of(&self, visit: impl FnOnce(&mut Effects)) -> Vec<Path> {
         let mut effects = Effects::default();
         visit(&mut effects);
-        effects
-            .written()
-            .into_iter()
-            .map(|(path, _)| path)
-            .filter(|path| !self.accumulates(path))
-            .collect()
+        let mut written = effects.written();
+        written.retain(|(path, _)| !self.accumulates(path));
+        let sliced = self.sliced(&mut written);
+        let plain = written.into_iter().map(|(path, _)| path);
+        plain.chain(sliced).collect()
+    }
+
+    /// Takes slices away from what is written, and what is written by way of a slice; gives that.
+    pub(super) fn sliced(&self, written: &mut Vec<(Path, bool)>) -> Vec<Path> {
+        let mut sliced = Vec::new();
+        written.retain(|(path, _)| match self.slice_at(path) {
+            Some(path) => {
+                sliced.push(path);
+                false
+            }
+            None => true,
+        });
+        sliced.sort();
+        sliced.dedup();
+        written.retain(|(path, _)| !sliced.contains(path));
+        sliced
+    }
+
+    /// Of what a variable is a slice, if it is one of an accumulator with its own operator.
+    fn slice_at(&self, path: &Path) -> Option<Path> {
+        match self.frame.env.get(path.0.0 as usize) {
+            Some(Some(Val::Slice(slice))) => Some(slice.0.clone()),
+            _ => None,
+        }
     }
 
     /// Whether an accumulator stands at the path or around it.

@@ -33,10 +33,10 @@ impl<'a> Elab<'a> {
             Kind::Side(right, x) => self.side(*right, x, &e.ty, e.span),
             Kind::Extent(set) => Ok(Val::Extent(self.space(set, e.span)?)),
             Kind::Size(x) => {
-                let Val::Extent(space) = self.eval(x)? else {
-                    return self.bug(e.span, "an extent was expected");
-                };
-                Ok(Val::Leaf(self.total(&space.axes(), e.span)?))
+                let mut axes = Vec::new();
+                let extents = self.eval(x)?;
+                self.extents(&extents, &mut axes, e.span)?;
+                Ok(Val::Leaf(self.total(&axes, e.span)?))
             }
             Kind::SizeOf(set) => {
                 let axes = self.axes(std::slice::from_ref(set), e.span)?;
@@ -108,6 +108,7 @@ impl<'a> Elab<'a> {
             Kind::Put(place, value) => self.put(place, value, e.span),
             Kind::Slice(place) => self.slice(place),
             Kind::Accum(monoid) => self.new_accum(*monoid, &e.ty, e.span),
+            Kind::Monoid { identity, op } => self.new_own(identity, op, &e.ty, e.span),
             Kind::Assert(cond, message) => {
                 let cond = self.eval(cond)?;
                 let cond = self.leaf(&cond, e.span)?;
@@ -119,6 +120,18 @@ impl<'a> Elab<'a> {
                 Ok(Val::Tuple(Vec::new()))
             }
             Kind::Error => self.bug(e.span, "an error was not reported"),
+        }
+    }
+
+    /// The axes of an extent, or of a tuple of them.
+    fn extents(&mut self, val: &Val<'a>, out: &mut Vec<Extent>, span: SpanId) -> Run<()> {
+        match val {
+            Val::Extent(space) => {
+                out.extend(space.axes());
+                Ok(())
+            }
+            Val::Tuple(parts) => parts.iter().try_for_each(|p| self.extents(p, out, span)),
+            _ => self.bug(span, "an extent was expected"),
         }
     }
 

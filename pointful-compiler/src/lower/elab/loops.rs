@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use super::monoid::own_of;
 use super::value::{Functions, Part, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
@@ -70,19 +71,33 @@ impl<'a> Elab<'a> {
         }
         let mut effects = Effects::default();
         effects.block(&f.body);
-        let (added, states): (Vec<_>, Vec<_>) = effects
-            .written()
+        let mut written = effects.written();
+        written.retain(|(path, _)| !self.accumulates(path));
+        let sliced = self.sliced(&mut written);
+        let (begun, written): (Vec<_>, Vec<_>) = written
             .into_iter()
-            .filter(|(path, _)| !self.accumulates(path))
-            .partition(|(_, added)| *added && self.operators == 0);
+            .partition(|(path, added)| *added && !f.reverse && self.begins_anew(path, &effects));
+        let (added, states): (Vec<_>, Vec<_>) = written.into_iter().partition(|(path, added)| {
+            *added && self.operators == 0 && !self.combines_itself(path)
+        });
         let members = match (&f.over, &source) {
             (Over::Set, Source::Whole(_)) => bound(&f.pattern).unwrap_or_default(),
             _ => Vec::new(),
         };
-        let (parts, states): (Vec<Path>, Vec<Path>) =
+        let (parts, mut states): (Vec<Path>, Vec<Path>) =
             states.into_iter().map(|(path, _)| path).partition(|path| {
                 !members.is_empty() && effects.owned(path, &self.members_of(path, &members))
             });
+        // What else is done with what a slice is of is not known here.
+        states.extend(sliced);
+        let begun: Vec<Path> = begun.into_iter().map(|(path, _)| path).collect();
+        // Where iterations follow each other anyway, an accumulator follows with them.
+        let begun = if states.is_empty() {
+            begun
+        } else {
+            states.extend(begun);
+            Vec::new()
+        };
         if let Some((_, place)) = f.checkpoint
             && states.is_empty()
         {
@@ -109,6 +124,10 @@ impl<'a> Elab<'a> {
                 },
             });
         }
+        let mut before = Vec::new();
+        for path in &begun {
+            before.push(self.read(path, span)?);
+        }
         let mut shape = None;
         let axes = source.axes();
         let mut indices = Vec::new();
@@ -121,13 +140,22 @@ impl<'a> Elab<'a> {
                 };
                 s.write(path, Val::Part(Rc::new(part)), span)?;
             }
+            for (path, whole) in begun.iter().zip(&before) {
+                s.begin_own(path, whole, span)?;
+            }
             let val = s.iteration(f, &source, at, span)?;
             let mut leaves = s.leaves(&val, span)?;
             leaves.extend(s.state_leaves(&parts, span)?);
+            leaves.extend(s.state_leaves(&begun, span)?);
             shape = Some(val);
             Ok(leaves)
         })?;
-        // What the iterations made of their parts comes last.
+        // What the iterations made of their parts, and of accumulators, comes last.
+        for (path, whole) in begun.iter().zip(&before).rev() {
+            let count = self.leaves(whole, span)?.len();
+            let made = tables.split_off(tables.len().saturating_sub(count));
+            self.end_own(path, whole, (made, &axes), span)?;
+        }
         for (path, mut outer) in parts.iter().zip(whole).rev() {
             let count = self.leaves(&outer.val, span)?.len();
             let made = tables.split_off(tables.len().saturating_sub(count));
@@ -149,6 +177,19 @@ impl<'a> Elab<'a> {
             Some(shape) => Ok(self.rebuild(&shape, &mut tables.into_iter())),
             None => self.bug(span, "a loop without a body"),
         }
+    }
+
+    /// Whether an accumulator with its own operator stands at a path.
+    fn combines_itself(&self, path: &Path) -> bool {
+        let val = self.frame.env[path.0.0 as usize].as_ref();
+        path.1.is_empty() && val.is_some_and(|val| own_of(val).is_some())
+    }
+
+    /// Whether such an accumulator is put to as a whole, so that every iteration may begin with the identity.
+    fn begins_anew(&self, path: &Path, effects: &Effects) -> bool {
+        let val = self.frame.env[path.0.0 as usize].as_ref();
+        val.and_then(own_of)
+            .is_some_and(|(_, axes)| effects.indexed(path, axes))
     }
 
     /// The variables that must lead the indices of a table of which this loop takes a part.

@@ -13,6 +13,7 @@ mod interface;
 mod jacobian;
 mod loops;
 mod method;
+mod monoid;
 mod op;
 mod place;
 mod result;
@@ -27,7 +28,7 @@ use std::rc::Rc;
 
 use proc_macro2::Span;
 
-use self::value::{Frame, Part, Space, Val};
+use self::value::{Frame, Own, Part, Space, Val};
 use super::hir::Function;
 use super::infer::Shared;
 use super::spans::Spans;
@@ -488,6 +489,7 @@ impl<'a> Elab<'a> {
             }
             Val::Extent(_) => {}
             Val::Part(part) => self.collect(&part.val, out, span)?,
+            Val::Own(own) => self.collect(&own.val, out, span)?,
             Val::Closure(_)
             | Val::Function(_)
             | Val::Functions(_)
@@ -503,7 +505,7 @@ impl<'a> Elab<'a> {
                 let span = self.at(span);
                 return self.fail(say::not_available(span, "an `Option` that is stored"));
             }
-            Val::Accum(_) | Val::Spent => {
+            Val::Accum(_) | Val::Slice(_) | Val::Spent => {
                 let span = self.at(span);
                 return self.fail(say::accum_read(span));
             }
@@ -521,6 +523,11 @@ impl<'a> Elab<'a> {
             Val::Part(part) => Val::Part(Rc::new(Part {
                 val: self.rebuild(&part.val, leaves),
                 ..(**part).clone()
+            })),
+            Val::Own(own) => Val::Own(Rc::new(Own {
+                val: self.rebuild(&own.val, leaves),
+                untouched: false,
+                ..(**own).clone()
             })),
             other => other.clone(),
         }
@@ -545,6 +552,13 @@ impl<'a> Elab<'a> {
         }
         if let Val::Functions(functions) = val {
             return self.select_function(functions, indices, span);
+        }
+        if let Val::Own(own) = val {
+            return Ok(Val::Own(Rc::new(Own {
+                val: self.select(&own.val, indices, span)?,
+                identity: self.select(&own.identity, indices, span)?,
+                ..(**own).clone()
+            })));
         }
         let mut out = Vec::new();
         for leaf in self.leaves(val, span)? {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::monoid::own_of;
 use super::value::{Accum, Part, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
@@ -43,6 +44,13 @@ impl<'a> Elab<'a> {
                     })),
                     _ => return self.bug(span, "a field of no tuple"),
                 },
+                Val::Own(_) => {
+                    let span = self.at(span);
+                    return self.fail(say::not_available(
+                        span,
+                        "a part of the tuples that an accumulator with its own operator holds",
+                    ));
+                }
                 Val::Spent => {
                     let name = self.name_of(path.0);
                     let span = self.at(span);
@@ -100,6 +108,10 @@ impl<'a> Elab<'a> {
         if let Val::Accum(accum) = &target {
             return self.add_to(accum, op, place, (val, &value.ty), indices, span);
         }
+        if matches!(target, Val::Slice(_)) || own_of(&target).is_some() {
+            let span = self.at(span);
+            return self.fail(say::accum_operation(span));
+        }
         if let Val::Spent = target {
             let name = self.name_of(path.0);
             let span = self.at(span);
@@ -142,7 +154,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Tables in which an element or sub-table is replaced.
-    fn replaced(
+    pub(super) fn replaced(
         &mut self,
         target: &Val<'a>,
         indices: &[ValueId],

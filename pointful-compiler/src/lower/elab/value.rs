@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::ir::{Extent, Monoid, Scalar, ValueId};
+use crate::lower::effects::Path;
 use crate::lower::hir::{self, LocalId};
 use crate::lower::types::Set;
 
@@ -26,6 +27,10 @@ pub(super) enum Val<'a> {
     Extent(Space),
     /// An accumulator, or a part of one.
     Accum(Rc<Accum<'a>>),
+    /// An accumulator with an operator of its own.
+    Own(Rc<Own<'a>>),
+    /// A part of such an accumulator: the variable, and leading indices.
+    Slice(Rc<(Path, Vec<ValueId>)>),
     /// `t.get(i)`
     Option(Rc<Maybe<'a>>),
     /// A table of functions, as a function of the index.
@@ -152,6 +157,23 @@ pub(super) struct Accum<'a> {
     pub(super) parts: Val<'a>,
     /// Leading indices, for a slice.
     pub(super) indices: Vec<ValueId>,
+    /// The block it was made in.
+    pub(super) block: u32,
+}
+
+/// An accumulator with an operator of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Own<'a> {
+    /// Combines two cells.
+    pub(super) op: Val<'a>,
+    /// How many axes each leaf of a cell has.
+    pub(super) ranks: Vec<usize>,
+    /// What it begins with.
+    pub(super) identity: Val<'a>,
+    /// What it is now.
+    pub(super) val: Val<'a>,
+    /// Whether that is known to be what it begins with.
+    pub(super) untouched: bool,
     /// The block it was made in.
     pub(super) block: u32,
 }

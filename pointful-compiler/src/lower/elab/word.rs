@@ -156,7 +156,12 @@ impl<'a> Elab<'a> {
     }
 
     /// Leading axes of every leaf made one.
-    fn flatten(&mut self, val: &Val<'a>, axes: &[Extent], span: SpanId) -> Run<Vec<ValueId>> {
+    pub(super) fn flatten(
+        &mut self,
+        val: &Val<'a>,
+        axes: &[Extent],
+        span: SpanId,
+    ) -> Run<Vec<ValueId>> {
         let mut out = Vec::new();
         let flat = self.flat_extent(axes, span)?;
         for table in self.leaves(val, span)? {
@@ -219,7 +224,7 @@ impl<'a> Elab<'a> {
     }
 
     /// `reduce` or `scan` along the leading axis of tables.
-    fn combine(
+    pub(super) fn combine(
         &mut self,
         scan: bool,
         init: &[ValueId],

@@ -3,6 +3,7 @@
 use proc_macro2::Span;
 
 use super::Infer;
+use super::ops::Question;
 use super::pattern::side;
 use crate::diag::lowering as say;
 use crate::ir::Monoid;
@@ -216,13 +217,26 @@ impl<'a> Infer<'_, 'a> {
             return self.poison(span);
         }
         let extent = self.expr(&args[0], None);
-        match self.solver.shallow(&extent.ty) {
-            Ty::Extent(_) => self.made(Kind::Size(Box::new(extent)), Ty::USIZE, span),
-            Ty::Error => self.poison(span),
-            other => {
-                let shown = self.show(&other);
+        match self.extent_of(&extent.ty) {
+            Some(Set::Error) => self.poison(span),
+            Some(_) => self.made(Kind::Size(Box::new(extent)), Ty::USIZE, span),
+            None => {
+                let shown = self.show(&extent.ty);
                 self.fail(say::size_of(args[0].span, &shown))
             }
+        }
+    }
+
+    /// The set whose extent is of this type: that of a tuple of extents is a product.
+    fn extent_of(&self, ty: &Ty) -> Option<Set> {
+        match self.solver.shallow(ty) {
+            Ty::Extent(set) => Some(self.solver.set(&set)),
+            Ty::Tuple(parts) => {
+                let parts: Option<Vec<Set>> = parts.iter().map(|p| self.extent_of(p)).collect();
+                parts.map(Set::Product)
+            }
+            Ty::Error => Some(Set::Error),
+            _ => None,
         }
     }
 
@@ -235,9 +249,7 @@ impl<'a> Infer<'_, 'a> {
             "max" => Monoid::Max,
             "any" => Monoid::Or,
             "all" => Monoid::And,
-            "monoid" => {
-                return self.fail(say::not_available(at, "`Accum::monoid`"));
-            }
+            "monoid" => return self.own_accum(&name, at, args, span),
             _ => {
                 return self.fail(say::unknown_method(at, &name, "an accumulator"));
             }
@@ -249,13 +261,9 @@ impl<'a> Infer<'_, 'a> {
         let content = self.unknown(at);
         if let Some(arg) = args.first() {
             let extent = self.expr(arg, None);
-            let set = match self.solver.shallow(&extent.ty) {
-                Ty::Extent(set) => self.solver.set(&set),
-                Ty::Error => Set::Error,
-                other => {
-                    let shown = self.show(&other);
-                    return self.fail(say::size_of(arg.span, &shown));
-                }
+            let Some(set) = self.extent_of(&extent.ty) else {
+                let shown = self.show(&extent.ty);
+                return self.fail(say::size_of(arg.span, &shown));
             };
             let elem = self.unknown(at);
             let _ = self
@@ -263,6 +271,31 @@ impl<'a> Infer<'_, 'a> {
                 .unify(&content, &Ty::Table(vec![set], Box::new(elem)));
         }
         self.made(Kind::Accum(monoid), Ty::Accum(Box::new(content)), span)
+    }
+
+    /// `Accum::monoid(identity, op)`
+    fn own_accum(&mut self, name: &str, at: Span, args: &'a [tree::Expr], span: Span) -> Expr {
+        if !self.arity(name, 2, args.len(), at) {
+            self.uncalled(args);
+            return self.poison(span);
+        }
+        let identity = self.expr(&args[0], None);
+        let cell = identity.ty.clone();
+        let want = Ty::Function(vec![cell.clone(), cell.clone()], Box::new(cell.clone()));
+        let op = self.expr(&args[1], Some(&want));
+        let fits = self.expect(&want, &op.ty, args[1].span, || {
+            format!("`{name}` combines two values of the identity's type into one")
+        });
+        if !fits {
+            return self.poison(span);
+        }
+        let content = self.unknown(at);
+        self.ask(Question::Cells(content.clone(), cell), args[0].span);
+        let kind = Kind::Monoid {
+            identity: Box::new(identity),
+            op: Box::new(op),
+        };
+        self.made(kind, Ty::Accum(Box::new(content)), span)
     }
 
     // ---- closures ----

@@ -23,6 +23,8 @@ pub(super) enum Question {
     Method(Method, String, Ty, Vec<(Ty, Span)>),
     /// What an index that is not a member selects.
     Index(Ty, Vec<(Ty, Span)>),
+    /// That an accumulator of the first type has cells of the second, which gives `()`.
+    Cells(Ty, Ty),
 }
 
 /// A question and the type that waits for its answer.
@@ -62,7 +64,7 @@ impl<'a> Infer<'_, 'a> {
                 self.narrow(r);
             }
             Question::Unary(_, x) | Question::Method(_, _, x, _) => self.narrow(x),
-            Question::Index(..) => {}
+            Question::Index(..) | Question::Cells(..) => {}
         }
         match question {
             Question::Binary(op, l, r) => self.binary_type(*op, l, r, span),
@@ -71,7 +73,38 @@ impl<'a> Infer<'_, 'a> {
                 self.method_type(*method, name, receiver, args, span)
             }
             Question::Index(base, parts) => self.index_type(base, parts, span),
+            Question::Cells(whole, cell) => {
+                if self.is_open(&self.split(whole).1) {
+                    return None;
+                }
+                if !self.has_cells(whole, cell) {
+                    let (whole, cell) = (self.show(whole), self.show(cell));
+                    self.report(say::monoid_cells(span, &whole, &cell));
+                }
+                Some(Ty::UNIT)
+            }
         }
+    }
+
+    /// Makes the cells of a type be of another type; says whether they can be.
+    fn has_cells(&mut self, whole: &Ty, cell: &Ty) -> bool {
+        if let (Ty::Tuple(wholes), Ty::Tuple(cells)) =
+            (self.solver.shallow(whole), self.solver.shallow(cell))
+        {
+            let mut pairs = wholes.iter().zip(&cells);
+            return wholes.len() == cells.len() && pairs.all(|(w, c)| self.has_cells(w, c));
+        }
+        let ((groups, elem), (inner, _)) = (self.split(whole), self.split(cell));
+        let axes = self.solver.atoms(&groups).len();
+        let kept = self.solver.atoms(&inner).len();
+        axes >= kept
+            && self
+                .solver
+                .unify(
+                    cell,
+                    &Ty::table(crate::lower::types::drop_atoms(&groups, axes - kept), elem),
+                )
+                .is_ok()
     }
 
     /// Asks the waiting questions again until none can be answered.
@@ -111,6 +144,10 @@ impl<'a> Infer<'_, 'a> {
                 self.expect(&l, &r, question.span, || {
                     "both operands are of one type".into()
                 });
+            }
+            // What nothing is put to by index is one cell.
+            if let Question::Cells(whole, cell) = &question.question {
+                let _ = self.solver.unify(&self.split(whole).1, cell);
             }
             match self.answer(&question.question, question.span) {
                 Some(ty) => self.settled(&question, &ty),

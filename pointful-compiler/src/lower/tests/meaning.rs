@@ -816,3 +816,42 @@ fn a_loop_that_looks_at_other_elements_goes_in_order() {
         );
     }
 }
+
+#[test]
+fn an_accumulator_with_its_own_operator() {
+    let source = "fn best<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, at: &Table<N, K>) -> (f64, usize, Table<K, f64>) {
+        let mut most = Accum::monoid((-9.0, 0), |p, q| if q.0 > p.0 { q } else { p });
+        let mut last = Accum::monoid(0.0, |p, q| p * 0.0 + q);
+        for i in N { most.put((x[i], i.ordinal())); last[at[i]].put(x[i]); }
+        let (value, place) = most.get();
+        (value, place, last.get())
+    }";
+    for n in SIZES {
+        let x = noise(n, 30);
+        let at: Vec<usize> = (0..n).map(|i| i * i % 3).collect();
+        let best = (0..n).fold((-9.0, 0), |a, k| if x[k] > a.0 { (x[k], k) } else { a });
+        let mut last = [0.0; 3];
+        for i in 0..n {
+            last[at[i]] = x[i];
+        }
+        gives(
+            source,
+            &[n, 3],
+            &[vector(&x), Data::usizes(&[n], at)],
+            &[best.0.into(), best.1.into(), vector(&last)],
+        );
+    }
+}
+
+#[test]
+fn sizes_of_products() {
+    let source = "fn cells<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> (usize, Table<(N, M), f64>) {
+        let mut twice = Accum::zeros((N, M));
+        for (i, j) in (N, M) { twice[i][j] += x[i][j]; twice[(i, j)] += x[i][j]; }
+        (size((N, M)), twice.get())
+    }";
+    let x = noise(14, 31);
+    let twice: Vec<f64> = x.iter().map(|v| 2.0 * v).collect();
+    let want = [14usize.into(), matrix(7, 2, &twice)];
+    gives(source, &[7, 2], &[matrix(7, 2, &x)], &want);
+}

@@ -539,3 +539,41 @@ the block can give its number: `.ordinal()`";
         &[("argmin", member)],
     );
 }
+
+#[test]
+fn an_accumulator_with_its_own_operator() {
+    let of = |make: &str, rest: &str| {
+        format!(
+            "fn f<N: IndexSet>(v: &Table<N, f64>) -> f64 {{\n    let mut a = Accum::monoid({make});\n    for i in N {{ {rest} }}\n    a.get()\n}}"
+        )
+    };
+    rejects(
+        &of("(0.0, 1.0), |p, q| (p.0 + q.0, p.1 * q.1)", "a.put(v[i]);"),
+        &[(
+            "(0.0, 1.0)",
+            "the accumulator holds `f64`, but its identity is `({float}, {float})`",
+        )],
+    );
+    rejects(
+        &of("0.0, |p, q| p + q", "a += v[i];"),
+        &[("a += v", "this accumulator does not add\n`put(v)`")],
+    );
+    rejects(
+        &of("0.0, |p, q| p > q", "a.put(v[i]);"),
+        &[(
+            "|p, q|",
+            "`Accum::monoid` combines two values of the identity's type into one",
+        )],
+    );
+    rejects(
+        &of("0.0", "a.put(v[i]);"),
+        &[("Accum::monoid", "`Accum::monoid` takes 2 arguments, not 1")],
+    );
+    rejects(
+        &of("0.0, |p, q| p + q", "a.put(v[i]); let y = a.get();"),
+        &[(
+            "a.get();",
+            "`get()` of `a` stands in another block than its `let`",
+        )],
+    );
+}

@@ -1,0 +1,77 @@
+//! Every construct of the language, with its derivative: forward against backward, against finite differences, as definitions of
+//! arrays and as it is scheduled, at extents 0, 1, 2 and 7. What constructs mean is checked in `lower/tests/meaning.rs` and by the corpus.
+
+use pointful_compiler::testing::source::{check_source as check, check_stages};
+
+/// An accumulator's operator and its identity.
+const COMPOSE: &str = "Accum::monoid(0.0, |p, q| p + q + p * q)";
+
+#[test]
+fn accumulators_with_their_own_operators() {
+    let of_vector = |rest: &str| {
+        let source = format!(
+            "fn f<N: IndexSet>(v: &Table<N, f64>) -> f64 {{ let mut a = {COMPOSE}; {rest} a.get() }}"
+        );
+        check(&source);
+    };
+    of_vector("for i in N { a.put(v[i]); }");
+    of_vector("for i in N { if v[i] > 0.0 { a.put(v[i]); } }");
+    of_vector("for i in N { a.put(v[i]); a.put(v[i] * 0.5); } a.put(0.25);");
+    of_vector("for i in N.rev() { a.put(v[i]); }");
+    of_vector("let mut s = 0.1; for i in N { s = s * 0.5 + v[i]; a.put(v[i] * s); }");
+    of_vector("for i in N { for j in ..i { a.put(v[i] * v[j] * 0.1); } }");
+    of_vector("for (i, j) in (N, N) { a.put(v[i] * v[j] * 0.1); }");
+    of_vector("let mut s = 1.5; while s > 0.5 { s *= 0.7; a.put(s * sum(v) * 0.1); }");
+    let of_matrix = |result: &str, rest: &str| {
+        let source = format!(
+            "fn f<N: IndexSet, D: IndexSet>(v: &Table<(N, D), f64>, at: &Table<N, N>) -> Table<{result}, f64> {{
+                let mut a = {COMPOSE}; {rest} a.get() }}"
+        );
+        check(&source);
+    };
+    of_matrix(
+        "N",
+        "for i in N { for j in D { a[i].put(v[i][j] * 0.1); } }",
+    );
+    of_matrix(
+        "D",
+        "for i in N { for j in D { a[j].put(v[i][j] * 0.1); } }",
+    );
+    of_matrix("D", "for i in N { a.put(v[i]); }");
+    of_matrix("N", "for i in N { a[at[i]].put(sum(v[i]) * 0.1); }");
+    of_matrix(
+        "(N, D)",
+        "for i in N { let row = &mut a[at[i]]; for d in D { row[d].put(v[i][d]); } }",
+    );
+    of_matrix(
+        "(N, D)",
+        "for i in N { let row = &mut a[i]; for d in D { row[d].put(v[i][d]); row[d].put(0.1); } }",
+    );
+}
+
+#[test]
+fn accumulators_of_tuples_and_tables() {
+    check(
+        "fn f<N: IndexSet, K: IndexSet>(v: &Table<N, f64>, at: &Table<N, K>) -> (Table<K, f64>, Table<K, f64>) {
+            let mut a = Accum::monoid((1.0, 0.0), |p, q| (p.0 * q.0, p.1 * q.0 + q.1));
+            for i in N { a[at[i]].put((v[i], v[i] * v[i])); }
+            a.get()
+        }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<(N, Fin<2>, Fin<2>), f64>) -> Table<(Fin<2>, Fin<2>), f64> {
+            let one = for (i, j) in (Fin::<2>, Fin::<2>) { if i == j { 1.0 } else { 0.0 } };
+            let mut a = Accum::monoid(one, |a, b| for (i, j) in _ { sum(for k in _ { a[i][k] * b[k][j] }) });
+            for n in N { a.put(x[n]); }
+            a.get()
+        }",
+    );
+    check_stages(
+        "fn f<N: IndexSet>(v: &Table<N, f64>) -> (bool, bool) {
+            let mut any = Accum::monoid(false, |p, q| p || q);
+            let mut all = Accum::monoid(true, |p, q| p & q);
+            for i in N { any.put(v[i] > 0.5); all.put(v[i] < 0.5); }
+            (any.get(), all.get())
+        }",
+    );
+}
