@@ -75,3 +75,42 @@ fn accumulators_of_tuples_and_tables() {
         }",
     );
 }
+
+#[test]
+fn patterns() {
+    let of_vector = |body: &str| {
+        check(&format!(
+            "fn f<N: IndexSet>(u: &Table<N, f64>) -> Table<N, f64> {{ for i in N {{ {body} }} }}"
+        ));
+    };
+    of_vector("if let Some(v) = u.get(i - 1) { v * u[i] } else { 0.0 }");
+    of_vector("let mut s = 0.5; if let Some(v) = u.get(i - 1) { s = v * u[i]; } s");
+    of_vector("match u.get(i - 1) { None => 0.0, Some(v) if v > 0.0 => v, Some(v) => v * u[i] }");
+    of_vector(
+        "match (u.get(i - 1), u.get(i + 1)) { (Some(a), Some(b)) => a * b, (Some(a), None) | (None, Some(a)) => a.sin(), (None, None) => u[i] }",
+    );
+    check("fn f(k: i32, x: f64) -> f64 { match k { 0 => x, -1 | 2 => x * x, _ => x.sin() } }");
+    check(
+        "fn f(a: bool, b: bool, x: f64) -> f64 { match (a, b) { (true, true) => x, (true, false) => x * x, (false, true) => 1.0, (false, false) => x.sin() } }",
+    );
+    check(
+        "#[derive(IndexSet)] enum C { R, G }
+        fn f(c: C, b: bool, x: f64) -> f64 { match (c, b) { (C::R, true) => x, (C::G, _) => x * x, (_, false) => 1.0 } }",
+    );
+    // A condition inside a side of a union says nothing about the other side.
+    check(
+        "fn f(x: &Table<Either<(), Either<bool, ()>>, f64>) -> f64 {
+            sum(for e in _ { match e {
+                Either::Left(_) => x[e],
+                Either::Right(Either::Left(true)) => 2.0 * x[e],
+                Either::Right(Either::Left(false)) => 3.0 * x[e].sin(),
+                Either::Right(Either::Right(())) => 0.5 * x[e],
+            } })
+        }",
+    );
+    check(
+        "fn f(x: &Table<Either<bool, bool>, f64>) -> f64 {
+            sum(for e in _ { match e { Either::Left(b) | Either::Right(b) => if b { x[e] * x[e] } else { x[e] } } })
+        }",
+    );
+}

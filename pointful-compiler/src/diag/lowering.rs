@@ -399,6 +399,23 @@ pub fn struct_pattern(span: Span, name: &str, found: &str) -> Diagnostic {
     )
 }
 
+/// A pattern that some values do not fit, where there is nothing else to do then.
+pub fn refutable(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this pattern does not cover every value")
+        .help("write a `match`, or `if let … { … } else { … }`")
+}
+
+/// A name in capitals in a `match`.
+pub fn capital_pattern(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` would be a new variable here, which takes every value"),
+    )
+    .help(format!(
+        "a member is named with its set, as in `Set::{name}`; compare with a constant in a guard, `x if x == {name}`"
+    ))
+}
+
 /// A `match` that leaves a value out.
 pub fn not_exhaustive(span: Span) -> Diagnostic {
     Diagnostic::new(span, "this `match` does not cover every value").help("end it with `_ => …`")

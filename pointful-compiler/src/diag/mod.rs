@@ -67,6 +67,11 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
+    /// How many were recorded.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -102,6 +102,7 @@ impl Effects {
             }
             Pattern::Tuple(parts) => parts.iter().for_each(|p| self.declare(p)),
             Pattern::Side(_, _, inner) => self.declare(inner),
+            Pattern::Present(inner) => inner.iter().for_each(|p| self.declare(p)),
             Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) => {}
         }
     }

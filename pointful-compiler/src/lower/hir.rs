@@ -137,6 +137,8 @@ pub(super) enum Pattern {
     Member(u64),
     /// `Either::Left(p)`, with the flag `Either::Right(p)`, of this set.
     Side(bool, Set, Box<Pattern>),
+    /// `Some(p)`, `None`: whether `t.get(i)` is there.
+    Present(Option<Box<Pattern>>),
 }
 
 /// A literal.
@@ -437,6 +439,6 @@ pub(super) fn irrefutable(pattern: &Pattern) -> bool {
     match pattern {
         Pattern::Bind(_) | Pattern::Wild => true,
         Pattern::Tuple(parts) => parts.iter().all(irrefutable),
-        Pattern::Lit(_) | Pattern::Member(_) | Pattern::Side(..) => false,
+        Pattern::Lit(_) | Pattern::Member(_) | Pattern::Side(..) | Pattern::Present(_) => false,
     }
 }

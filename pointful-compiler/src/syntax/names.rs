@@ -300,7 +300,7 @@ impl Names {
     fn pattern(&mut self, pattern: &Pattern) {
         match pattern {
             Pattern::Name { name, .. } => self.bind(name),
-            Pattern::Wild(_) | Pattern::Lit(_) => {}
+            Pattern::Wild(_) | Pattern::Lit(..) => {}
             Pattern::Tuple(parts, _) => parts.iter().for_each(|part| self.pattern(part)),
             Pattern::Typed(inner, ty) => {
                 self.ty(ty);

@@ -239,8 +239,8 @@ pub enum Pattern {
         fields: Vec<(Ident, Pattern)>,
         span: Span,
     },
-    /// `0`, `true`
-    Lit(Lit),
+    /// `0`, `true`; with the flag `-1`
+    Lit(Lit, bool),
 }
 
 /// A literal as written.

@@ -303,6 +303,36 @@ impl<'a> Elab<'a> {
         self.leaf(&holds, span)
     }
 
+    /// Whether `t.get(i)` is there and fits a pattern, or is not there.
+    fn test_present(
+        &mut self,
+        inner: Option<&'a Pattern>,
+        val: &Val<'a>,
+        ty: &Ty,
+        span: SpanId,
+    ) -> Run<ValueId> {
+        let (Val::Option(maybe), Ty::Option(held)) = (val, self.ty(ty)) else {
+            return self.bug(span, "an `Option` was expected");
+        };
+        let maybe = maybe.clone();
+        let Some(inner) = inner else {
+            return self.prim(Prim::Not, &[maybe.present], span);
+        };
+        if crate::lower::hir::irrefutable(inner) {
+            return Ok(maybe.present);
+        }
+        let mut look = |s: &mut Self| {
+            let element = s.there(&maybe, span)?;
+            match s.test(inner, &element, &held, span)? {
+                Some(holds) => Ok(Val::Leaf(holds)),
+                None => Ok(Val::Leaf(s.lit(Lit::Bool(true), span))),
+            }
+        };
+        let mut no = |s: &mut Self| Ok(Val::Leaf(s.lit(Lit::Bool(false), span)));
+        let holds = self.branch(maybe.present, &[], &mut look, &mut no, span)?;
+        self.leaf(&holds, span)
+    }
+
     /// Whether a value fits a pattern; `None` if every value does.
     fn test(
         &mut self,
@@ -315,6 +345,9 @@ impl<'a> Elab<'a> {
             Pattern::Bind(_) | Pattern::Wild => Ok(None),
             Pattern::Side(right, of, inner) => {
                 Ok(Some(self.test_side(*right, of, inner, val, span)?))
+            }
+            Pattern::Present(inner) => {
+                Ok(Some(self.test_present(inner.as_deref(), val, ty, span)?))
             }
             Pattern::Lit(value) => {
                 let want = self.literal(*value, ty, span)?;

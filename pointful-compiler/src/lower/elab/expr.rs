@@ -178,6 +178,16 @@ impl<'a> Elab<'a> {
                 let part = self.side_of(*right, of, &val, span)?;
                 self.bind(inner, part, span)
             }
+            Pattern::Present(inner) => {
+                let Some(inner) = inner.as_deref().filter(|inner| names(inner)) else {
+                    return Ok(());
+                };
+                let Val::Option(maybe) = val else {
+                    return self.bug(span, "an `Option` was expected");
+                };
+                let element = self.there(&maybe, span)?;
+                self.bind(inner, element, span)
+            }
             Pattern::Tuple(parts) => match val {
                 Val::Tuple(vals) if vals.len() == parts.len() => {
                     for (part, val) in parts.iter().zip(vals) {
@@ -538,5 +548,6 @@ fn names(pattern: &Pattern) -> bool {
         Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) => false,
         Pattern::Tuple(parts) => parts.iter().any(names),
         Pattern::Side(_, _, inner) => names(inner),
+        Pattern::Present(inner) => inner.as_deref().is_some_and(names),
     }
 }

@@ -623,6 +623,10 @@ fn bound(pattern: &Pattern) -> Option<Vec<LocalId>> {
             let parts: Option<Vec<Vec<LocalId>>> = parts.iter().map(bound).collect();
             parts.map(|parts| parts.concat())
         }
-        Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) | Pattern::Side(..) => None,
+        Pattern::Wild
+        | Pattern::Lit(_)
+        | Pattern::Member(_)
+        | Pattern::Side(..)
+        | Pattern::Present(_) => None,
     }
 }

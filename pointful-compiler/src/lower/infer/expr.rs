@@ -459,7 +459,7 @@ impl<'a> Infer<'_, 'a> {
                 Some(ty) => ty.clone(),
                 None => self.unknown(pattern_span(param).unwrap_or(span)),
             };
-            patterns.push(self.pattern(param, &ty, Origin::Bound));
+            patterns.push(self.binding(param, &ty, Origin::Bound));
             types.push(ty);
         }
         let body = self.expr(body, result.as_ref());
@@ -577,7 +577,7 @@ pub(super) fn pattern_span(pattern: &tree::Pattern) -> Option<Span> {
         | tree::Pattern::Variant { span, .. }
         | tree::Pattern::Struct { span, .. } => *span,
         tree::Pattern::Typed(inner, _) => return pattern_span(inner),
-        tree::Pattern::Lit(lit) => lit.span,
+        tree::Pattern::Lit(lit, _) => lit.span,
     })
 }
 

@@ -5,9 +5,9 @@ use proc_macro2::Span;
 use super::Infer;
 use super::expr::tail_span;
 use crate::diag::lowering as say;
-use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over, Pattern, Value, irrefutable};
+use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over};
 use crate::lower::solve::{SetKind, TyKind};
-use crate::lower::types::{Set, Ty, enum_len};
+use crate::lower::types::{Set, Ty};
 use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, Iter, LoopAttr, LoopAttrKind};
 
@@ -41,7 +41,7 @@ impl<'a> Infer<'_, 'a> {
             _ => None,
         };
         self.scopes.push(Vec::new());
-        let pattern = self.pattern(pattern, &source.member, Origin::Bound);
+        let pattern = self.binding(pattern, &source.member, Origin::Bound);
         let (body, value) = self.block(body, hint.as_ref());
         self.scopes.pop();
         self.settle();
@@ -304,64 +304,44 @@ impl<'a> Infer<'_, 'a> {
         } else {
             ty.clone()
         };
+        let before = self.shared.diags.len();
         let mut lowered = Vec::new();
         for arm in arms {
-            self.scopes.push(Vec::new());
-            let patterns = arm
-                .patterns
-                .iter()
-                .map(|p| self.pattern(p, &x_expr.ty, Origin::Bound))
-                .collect();
-            let guard = arm.guard.as_ref().map(|g| self.condition(g));
-            let body = self.expr(&arm.body, Some(&ty));
-            self.expect(&result, &body.ty, tail_span(&arm.body), || {
-                "all arms of a `match` give values of one type".into()
-            });
-            self.scopes.pop();
-            lowered.push(Arm {
-                patterns,
-                guard,
-                body,
-            });
+            arm.patterns.iter().for_each(|p| self.no_capitals(p));
+            // Alternatives that bind names bind them to different values: they are arms of their own.
+            let alone = arm.patterns.len() > 1 && arm.patterns.iter().any(binds);
+            let width = if alone { 1 } else { arm.patterns.len() };
+            for patterns in arm.patterns.chunks(width) {
+                let mistakes = self.shared.diags.len();
+                self.scopes.push(Vec::new());
+                let patterns = patterns
+                    .iter()
+                    .map(|p| self.pattern(p, &x_expr.ty, Origin::Bound))
+                    .collect();
+                let guard = arm.guard.as_ref().map(|g| self.condition(g));
+                let body = self.expr(&arm.body, Some(&ty));
+                self.expect(&result, &body.ty, tail_span(&arm.body), || {
+                    "all arms of a `match` give values of one type".into()
+                });
+                self.scopes.pop();
+                lowered.push(Arm {
+                    patterns,
+                    guard,
+                    body,
+                });
+                // What is wrong with one alternative is wrong with the next.
+                if self.shared.diags.len() > mistakes {
+                    break;
+                }
+            }
+        }
+        if self.shared.diags.len() > before {
+            return self.poison(span);
         }
         if !self.exhaustive(&x_expr.ty, &lowered) {
             return self.fail(say::not_exhaustive(x.span));
         }
         self.made(Kind::Match(Box::new(x_expr), lowered), result, span)
-    }
-
-    /// Whether some arm takes every value.
-    fn exhaustive(&self, ty: &Ty, arms: &[Arm]) -> bool {
-        let plain: Vec<&Pattern> = arms
-            .iter()
-            .filter(|a| a.guard.is_none())
-            .flat_map(|a| &a.patterns)
-            .collect();
-        if plain.iter().any(|p| irrefutable(p)) {
-            return true;
-        }
-        match self.solver.shallow(ty) {
-            Ty::Error => true,
-            Ty::Member(Set::Either(..)) => [true, false].iter().all(|b| {
-                plain.iter().any(
-                    |p| matches!(p, Pattern::Side(right, _, inner) if right == b && irrefutable(inner)),
-                )
-            }),
-            Ty::Scalar(crate::ir::Scalar::Bool) => [true, false].iter().all(|b| {
-                plain
-                    .iter()
-                    .any(|p| matches!(p, Pattern::Lit(Value::Bool(x)) if x == b))
-            }),
-            Ty::Member(Set::Named(id)) => match enum_len(self.shared.linked, id) {
-                Some(n) => (0..n as u64).all(|k| {
-                    plain
-                        .iter()
-                        .any(|p| matches!(p, Pattern::Member(x) if *x == k))
-                }),
-                None => false,
-            },
-            _ => false,
-        }
     }
 }
 
@@ -371,5 +351,17 @@ fn iter_span(iter: &Iter) -> Span {
         Iter::Set(set) => set.span,
         Iter::Range { span, .. } => *span,
         Iter::Rev(inner, _) | Iter::Skip(inner, ..) => iter_span(inner),
+    }
+}
+
+/// Whether a pattern binds a name.
+fn binds(pattern: &tree::Pattern) -> bool {
+    match pattern {
+        tree::Pattern::Name { name, .. } => *name != "None",
+        tree::Pattern::Wild(_) | tree::Pattern::Lit(..) => false,
+        tree::Pattern::Tuple(parts, _) => parts.iter().any(binds),
+        tree::Pattern::Typed(inner, _) => binds(inner),
+        tree::Pattern::Variant { inner, .. } => inner.iter().any(binds),
+        tree::Pattern::Struct { fields, .. } => fields.iter().any(|(_, p)| binds(p)),
     }
 }

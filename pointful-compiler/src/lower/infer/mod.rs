@@ -6,6 +6,7 @@
 
 mod call;
 mod constant;
+mod exhaustive;
 mod expr;
 mod index;
 mod loops;
@@ -371,7 +372,7 @@ impl<'s, 'a> Infer<'s, 'a> {
                     Kind::Slice(_) => Origin::Slice,
                     _ => Origin::Let,
                 };
-                let pattern = self.pattern(pattern, &value.ty, origin);
+                let pattern = self.binding(pattern, &value.ty, origin);
                 out.push(Stmt::Let(pattern, value));
             }
             tree::Stmt::Expr { expr, .. } => {

@@ -1,10 +1,12 @@
 //! Patterns of `let`, `for`, closures and `match`.
 
+use proc_macro2::Span;
+
 use super::Infer;
 use super::expr::pattern_span;
 use super::signature::{last_name, path_span};
 use crate::diag::lowering as say;
-use crate::lower::hir::{Origin, Pattern, Value};
+use crate::lower::hir::{Origin, Pattern, Value, irrefutable};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty};
 use crate::syntax::tree;
@@ -19,6 +21,12 @@ impl<'a> Infer<'_, 'a> {
         origin: Origin,
     ) -> Pattern {
         match pattern {
+            // A name alone is a variable wherever it is not this word.
+            tree::Pattern::Name { name, .. } if *name == "None" => {
+                let held = self.unknown(name.span());
+                self.is_option(&held, name.span(), ty);
+                Pattern::Present(None)
+            }
             tree::Pattern::Name { name, mutable } => {
                 let local = self.bind(&name.to_string(), ty.clone(), *mutable, origin, name.span());
                 Pattern::Bind(local)
@@ -34,6 +42,15 @@ impl<'a> Infer<'_, 'a> {
             tree::Pattern::Variant { path, inner, span } => {
                 if let (Some(right), [inner]) = (side(&path_key(path)), inner.as_slice()) {
                     return self.side_pattern(right, inner, *span, ty, origin);
+                }
+                match (path_key(path).as_str(), inner.as_slice()) {
+                    ("Some", [inner]) => return self.some_pattern(inner, *span, ty, origin),
+                    ("None", []) => {
+                        let held = self.unknown(*span);
+                        self.is_option(&held, *span, ty);
+                        return Pattern::Present(None);
+                    }
+                    _ => {}
                 }
                 if !inner.is_empty() {
                     let what = format!("the pattern `{}(…)`", path_key(path));
@@ -69,7 +86,7 @@ impl<'a> Infer<'_, 'a> {
             tree::Pattern::Struct { path, fields, .. } => {
                 self.struct_pattern(path, fields, ty, origin)
             }
-            tree::Pattern::Lit(lit) => {
+            tree::Pattern::Lit(lit, negative) => {
                 let (value, want) = match &lit.kind {
                     tree::LitKind::Int { value, suffix } => (
                         Value::Int(i128::try_from(*value).unwrap_or(i128::MAX)),
@@ -85,8 +102,52 @@ impl<'a> Infer<'_, 'a> {
                 self.expect(ty, &want, lit.span, || {
                     "the value matched is of that type".into()
                 });
-                Pattern::Lit(value)
+                Pattern::Lit(match (negative, value) {
+                    (true, Value::Int(n)) => Value::Int(-n),
+                    (true, Value::Float(x)) => Value::Float(-x),
+                    (_, value) => value,
+                })
             }
+        }
+    }
+
+    /// As [`Self::pattern`], where there is no other way to go on if the value does not fit.
+    pub(super) fn binding(
+        &mut self,
+        pattern: &'a tree::Pattern,
+        ty: &Ty,
+        origin: Origin,
+    ) -> Pattern {
+        let lowered = self.pattern(pattern, ty, origin);
+        if irrefutable(&lowered) {
+            return lowered;
+        }
+        if self.solver.shallow(ty) != Ty::Error {
+            self.report(say::refutable(
+                pattern_span(pattern).unwrap_or_else(Span::call_site),
+            ));
+        }
+        Pattern::Wild
+    }
+
+    /// Reports names in capitals among the patterns of a `match`: they would be variables that take every value.
+    pub(super) fn no_capitals(&mut self, pattern: &tree::Pattern) {
+        match pattern {
+            tree::Pattern::Name { name, .. } => {
+                let text = name.to_string();
+                if text != "None" && text.starts_with(char::is_uppercase) {
+                    self.report(say::capital_pattern(name.span(), &text));
+                }
+            }
+            tree::Pattern::Tuple(parts, _) => parts.iter().for_each(|p| self.no_capitals(p)),
+            tree::Pattern::Typed(inner, _) => self.no_capitals(inner),
+            tree::Pattern::Variant { inner, .. } => {
+                inner.iter().for_each(|p| self.no_capitals(p));
+            }
+            tree::Pattern::Struct { fields, .. } => {
+                fields.iter().for_each(|(_, p)| self.no_capitals(p));
+            }
+            tree::Pattern::Wild(_) | tree::Pattern::Lit(..) => {}
         }
     }
 
@@ -95,7 +156,7 @@ impl<'a> Infer<'_, 'a> {
         &mut self,
         right: bool,
         inner: &'a tree::Pattern,
-        span: proc_macro2::Span,
+        span: Span,
         ty: &Ty,
         origin: Origin,
     ) -> Pattern {
@@ -111,10 +172,33 @@ impl<'a> Infer<'_, 'a> {
         Pattern::Side(right, of, Box::new(inner))
     }
 
+    /// `Some(p)`
+    fn some_pattern(
+        &mut self,
+        inner: &'a tree::Pattern,
+        span: Span,
+        ty: &Ty,
+        origin: Origin,
+    ) -> Pattern {
+        let held = self.unknown(span);
+        self.is_option(&held, span, ty);
+        let inner = self.pattern(inner, &held, origin);
+        Pattern::Present(Some(Box::new(inner)))
+    }
+
+    fn is_option(&mut self, held: &Ty, span: Span, ty: &Ty) {
+        let want = Ty::Option(Box::new(held.clone()));
+        if !self.expect(ty, &want, span, || {
+            "the pattern is for what `t.get(i)` gives".into()
+        }) {
+            let _ = self.solver.unify(held, &Ty::Error);
+        }
+    }
+
     fn tuple_pattern(
         &mut self,
         parts: &'a [tree::Pattern],
-        span: proc_macro2::Span,
+        span: Span,
         ty: &Ty,
         origin: Origin,
     ) -> Pattern {

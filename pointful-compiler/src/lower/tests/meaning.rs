@@ -855,3 +855,53 @@ fn sizes_of_products() {
     let want = [14usize.into(), matrix(7, 2, &twice)];
     gives(source, &[7, 2], &[matrix(7, 2, &x)], &want);
 }
+
+#[test]
+fn what_is_there_and_what_is_not() {
+    let source = "fn neighbours<N: IndexSet>(x: &Table<N, f64>) -> (Table<N, f64>, Table<N, f64>) {
+        let first = for i in N { match (x.get(i - 1), x.get(i + 1)) {
+            (Some(a), Some(b)) => a - b,
+            (Some(a), None) | (None, Some(a)) => 10.0 * a,
+            (None, None) => 7.0,
+        } };
+        let second = for i in N { if let Some(v) = x.get(i - 2) { v } else if let Some(v) = x.get(i + 1) { -v } else { 0.0 } };
+        (first, second)
+    }";
+    for n in SIZES {
+        let x = noise(n, 32);
+        let at = |k: i64| usize::try_from(k).ok().and_then(|k| x.get(k)).copied();
+        let first = (0..n as i64).map(|i| match (at(i - 1), at(i + 1)) {
+            (Some(a), Some(b)) => a - b,
+            (Some(a), None) | (None, Some(a)) => 10.0 * a,
+            (None, None) => 7.0,
+        });
+        let second = (0..n as i64).map(|i| at(i - 2).or(at(i + 1).map(|v| -v)).unwrap_or(0.0));
+        let (first, second): (Vec<f64>, Vec<f64>) = (first.collect(), second.collect());
+        gives(
+            source,
+            &[n],
+            &[vector(&x)],
+            &[vector(&first), vector(&second)],
+        );
+    }
+}
+
+#[test]
+fn alternatives_bind_their_own_values() {
+    let source = "fn digit(e: Either<Fin<3>, Fin<5>>, k: i64) -> (usize, i64) {
+        let first = match e { Either::Left(i) | Either::Right(i) if i.ordinal() < 4 => i.ordinal(), _ => 99 };
+        (first, match k { -1 => 10, -2 | 2 => 20, _ => 30 })
+    }";
+    for (e, k, first, second) in [
+        (2usize, -1i64, 2usize, 10i64),
+        (3, -2, 0, 20),
+        (7, 1, 99, 30),
+    ] {
+        gives(
+            source,
+            &[],
+            &[e.into(), k.into()],
+            &[first.into(), second.into()],
+        );
+    }
+}

@@ -577,3 +577,42 @@ fn an_accumulator_with_its_own_operator() {
         )],
     );
 }
+
+#[test]
+fn a_pattern_that_may_not_fit() {
+    let not_all = "this pattern does not cover every value";
+    rejects(
+        "fn f<N: IndexSet>(u: &Table<N, f64>) -> f64 { let Some(v) = u.get(0); v }",
+        &[("Some(v)", not_all)],
+    );
+    rejects(
+        "fn f<A: IndexSet, B: IndexSet>(e: Either<A, B>) -> usize { let g = |Either::Left(a)| 1; let Either::Left(a) = e; 1 }",
+        &[
+            ("Either::Left(a)|", not_all),
+            ("Either::Left(a) =", not_all),
+        ],
+    );
+    rejects(
+        "fn f<N: IndexSet>(u: &Table<N, f64>) -> f64 { match u.get(0) { Some(v) => v } }",
+        &[("u.get", "this `match` does not cover every value")],
+    );
+    rejects(
+        "fn f(a: bool, b: bool) -> f64 { match (a, b) { (true, _) => 1.0, (_, true) => 2.0 } }",
+        &[("(a, b)", "this `match` does not cover every value")],
+    );
+    rejects(
+        "fn f(x: f64) -> f64 { if let Some(v) = x { v } else { 0.0 } }",
+        &[("Some(v)", "expected `f64`, found `Option<_>`")],
+    );
+}
+
+#[test]
+fn a_member_is_named_with_its_set() {
+    rejects(
+        "#[derive(IndexSet)] enum C { R, G }\nfn f(c: C) -> f64 { match c { R => 1.0, _ => 2.0 } }",
+        &[(
+            "R => 1",
+            "`R` would be a new variable here, which takes every value",
+        )],
+    );
+}

@@ -238,6 +238,25 @@ fn is_total(context: &Context<'_, Bulk>, op: &BulkOp) -> bool {
     }
 }
 
+/// Whether a value may be unspecified somewhere: it stands behind a guard, or is computed from what does. A choice protects its sides.
+fn unspecified(context: &Context<'_, Bulk>, value: ValueId) -> bool {
+    // Far more than what conditions are made of; beyond it, nothing is known.
+    let mut budget = 64;
+    let mut todo = vec![value];
+    while let Some(value) = todo.pop() {
+        if budget == 0 || context.is_guarded(value) {
+            return true;
+        }
+        budget -= 1;
+        match context.def(value) {
+            Some(BulkOp::Select(cond, ..)) => todo.push(*cond),
+            Some(op) => todo.extend(op.operands()),
+            None => {}
+        }
+    }
+    false
+}
+
 fn select(
     context: &Context<'_, Bulk>,
     cond: ValueId,
@@ -254,7 +273,11 @@ fn select(
         return Answer::Op(BulkOp::Select(cond, otherwise, then));
     }
     // Behind a truth value that is unspecified, so is the other side; a conjunction would look at it.
-    if context.is_guarded(then) || context.is_guarded(otherwise) {
+    let decided = |value| context.truth(value).is_some();
+    if [then, otherwise]
+        .into_iter()
+        .any(|side| !decided(side) && unspecified(context, side))
+    {
         return Answer::Keep;
     }
     match (context.truth(then), context.truth(otherwise)) {

@@ -8,7 +8,7 @@ use syn::{Token, punctuated::Punctuated};
 use super::attributes::attributes_of;
 use super::{Parser, TRANSFORMS, parse_transform};
 use crate::diag::syntax as diag;
-use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, Pattern, UnaryOp};
 
 impl Parser {
     pub(super) fn expr(&mut self, expr: &syn::Expr) -> Expr {
@@ -64,6 +64,9 @@ impl Parser {
             syn::Expr::Paren(inner) => ExprKind::Paren(self.boxed(&inner.expr)),
             // A group without delimiters comes from a `macro_rules!` that made the function.
             syn::Expr::Group(inner) => ExprKind::Paren(self.boxed(&inner.expr)),
+            syn::Expr::If(branch) if matches!(*branch.cond, syn::Expr::Let(_)) => {
+                self.if_let(branch, span)
+            }
             syn::Expr::If(branch) => ExprKind::If {
                 cond: self.boxed(&branch.cond),
                 then: self.block(&branch.then_branch),
@@ -210,6 +213,37 @@ impl Parser {
                 ExprKind::Infer
             }
         }
+    }
+
+    /// `if let p = x { … } else { … }` is a `match`.
+    fn if_let(&mut self, branch: &syn::ExprIf, span: Span) -> ExprKind {
+        let syn::Expr::Let(cond) = &*branch.cond else {
+            return ExprKind::Infer;
+        };
+        let value = self.boxed(&cond.expr);
+        let patterns = self.alternatives(&cond.pat);
+        let then = self.block(&branch.then_branch);
+        let otherwise = match &branch.else_branch {
+            Some((_, otherwise)) => self.expr(otherwise),
+            None => Expr {
+                kind: ExprKind::Tuple(Vec::new()),
+                span,
+            },
+        };
+        let then = Arm {
+            patterns,
+            guard: None,
+            body: Expr {
+                span: then.span,
+                kind: ExprKind::Block(then),
+            },
+        };
+        let rest = Arm {
+            patterns: vec![Pattern::Wild(span)],
+            guard: None,
+            body: otherwise,
+        };
+        ExprKind::Match(value, vec![then, rest])
     }
 
     fn arm(&mut self, arm: &syn::Arm) -> Arm {

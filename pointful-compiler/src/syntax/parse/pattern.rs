@@ -1,6 +1,7 @@
 //! Patterns.
 
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::spanned::Spanned;
 
 use super::Parser;
@@ -51,7 +52,10 @@ impl Parser {
             syn::Pat::Struct(pattern) if pattern.qself.is_none() => {
                 self.struct_pattern(pattern, span)
             }
-            syn::Pat::Lit(lit) => Pattern::Lit(self.literal(&lit.lit)),
+            syn::Pat::Lit(lit) => {
+                let (lit, negative) = magnitude(&lit.lit);
+                Pattern::Lit(self.literal(&lit), negative)
+            }
             syn::Pat::Reference(_) => self.bad_pattern(
                 span,
                 "a reference pattern",
@@ -125,5 +129,19 @@ impl Parser {
     fn bad_pattern(&mut self, span: Span, what: &str, instead: &str) -> Pattern {
         self.error(diag::unsupported(span, what, instead));
         Pattern::Wild(span)
+    }
+}
+
+/// A literal without its sign, which is part of the token in a pattern, and whether it had one.
+fn magnitude(lit: &syn::Lit) -> (syn::Lit, bool) {
+    let text = lit.to_token_stream().to_string();
+    let without = |text: &str| match lit {
+        syn::Lit::Int(int) => Some(syn::LitInt::new(text, int.span()).into()),
+        syn::Lit::Float(float) => Some(syn::LitFloat::new(text, float.span()).into()),
+        _ => None,
+    };
+    match text.strip_prefix('-').and_then(|rest| without(rest.trim())) {
+        Some(magnitude) => (magnitude, true),
+        None => (lit.clone(), false),
     }
 }

@@ -275,7 +275,7 @@ fn unsupported_constructs_are_named_at_their_tokens() {
     reject("const fn f() {}", &[("const", "`const`")]);
     reject("fn f() { let x; }", &[("let x;", "must have a value")]);
     reject(
-        "fn f() { if let Some(x) = y {} }",
+        "fn f() { while let Some(x) = y {} }",
         &[("let", "`let` in a condition")],
     );
     reject(
