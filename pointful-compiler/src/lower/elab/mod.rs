@@ -413,6 +413,27 @@ impl<'a> Elab<'a> {
         })
     }
 
+    /// Does something in the outermost block in which all these extents are known, so that what it makes of them is known there too:
+    /// a table of its size may leave the loops in between.
+    fn where_known<T>(
+        &mut self,
+        extents: &[Extent],
+        what: impl FnOnce(&mut Self) -> Run<T>,
+    ) -> Run<T> {
+        let homes = extents.iter().filter_map(|extent| match extent {
+            Extent::Value(value) => self.home.get(value.index()).copied(),
+            Extent::Const(_) | Extent::Size(_) => None,
+        });
+        let inmost = homes.max().unwrap_or(0);
+        let known = self.open.iter().position(|open| open.serial >= inmost);
+        let inner = self
+            .open
+            .split_off(known.map_or(self.open.len(), |at| at + 1));
+        let done = what(self);
+        self.open.extend(inner);
+        done
+    }
+
     /// An extent of that many members.
     fn extent_of(&self, size: ValueId) -> Extent {
         if let Some(extent) = self.sizes.get(&size) {
@@ -436,10 +457,10 @@ impl<'a> Elab<'a> {
         let b = self.flat_extent(b, span)?;
         let extent = match (a, b) {
             (Extent::Const(a), Extent::Const(b)) => Extent::Const(a + b),
-            _ => {
-                let (a, b) = (self.size(a, span), self.size(b, span));
-                Extent::Value(self.prim(Prim::Add, &[a, b], span)?)
-            }
+            _ => Extent::Value(self.where_known(&[a, b], |this| {
+                let (a, b) = (this.size(a, span), this.size(b, span));
+                this.prim(Prim::Add, &[a, b], span)
+            })?),
         };
         self.unions.insert(key, extent);
         Ok(extent)
@@ -465,7 +486,7 @@ impl<'a> Elab<'a> {
         {
             return Ok(self.extent_of(total));
         }
-        let total = self.total(axes, span)?;
+        let total = self.where_known(axes, |this| this.total(axes, span))?;
         self.flat.insert(axes.to_vec(), total);
         Ok(self.extent_of(total))
     }

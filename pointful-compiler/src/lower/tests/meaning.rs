@@ -709,6 +709,28 @@ fn unions_are_concatenations() {
     }
 }
 
+/// How many members a union has is known outside of the loop in which it is met first.
+#[test]
+fn unions_in_rows_are_stored() {
+    let source = "fn append<M: IndexSet, N: IndexSet>(x: &Table<M, f64>, y: &Table<N, f64>) -> Table<Either<M, N>, f64> {
+        for e in _ { match e { Either::Left(m) => x[m], Either::Right(n) => y[n] } }
+    }
+    fn beside<R: IndexSet, M: IndexSet, N: IndexSet>(x: &Table<(R, M), f64>, y: &Table<(R, N), f64>) -> Table<(R, Either<M, N>), f64> {
+        for r in R { append(&x[r], &y[r]) }
+    }";
+    for (r, m, n) in [(2, 3, 1), (0, 2, 2), (3, 0, 1), (2, 0, 0), (1, 7, 2)] {
+        let (x, y) = (noise(r * m, 26), noise(r * n, 27));
+        let rows = (0..r).flat_map(|k| [&x[k * m..][..m], &y[k * n..][..n]].concat());
+        let z: Vec<f64> = rows.collect();
+        gives(
+            source,
+            &[r, m, n],
+            &[matrix(r, m, &x), matrix(r, n, &y)],
+            &[matrix(r, m + n, &z)],
+        );
+    }
+}
+
 #[test]
 fn an_operator_with_a_loop_of_its_own() {
     let source = "fn chain<N: IndexSet, D: IndexSet>(x: &Table<(N, D), f64>, one: &Table<D, f64>) -> Table<D, f64> {
