@@ -36,6 +36,27 @@ pub fn frames(span: Span, long: &str, short: &str) -> Diagnostic {
     .help("one operand's axes must begin the other's, or all be found among them; an outer product is written with `for`")
 }
 
+/// A call that may be read in two ways.
+pub fn ambiguous_call(span: Span, name: &str, readings: &[String; 2]) -> Diagnostic {
+    let [first, second] = readings;
+    Diagnostic::new(
+        span,
+        format!("this call of `{name}` can be read in two ways"),
+    )
+    .help(format!("either {first}"))
+    .help(format!("or {second}"))
+    .help("write a `for` over what is to be repeated over")
+}
+
+/// A `&mut` argument that several repetitions of a call would change.
+pub fn shared_place(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("every repetition of `{name}` would change this"),
+    )
+    .help("write a `for`, which says in which order")
+}
+
 /// An index of another set than the axis.
 pub fn wrong_set(span: Span, found: &str, place: &str, axis: &str) -> Diagnostic {
     Diagnostic::new(

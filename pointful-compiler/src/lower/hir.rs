@@ -314,6 +314,16 @@ pub(super) enum Arg {
     Place(Place),
 }
 
+impl Arg {
+    /// The type of what is given.
+    pub(super) fn ty(&self) -> &Ty {
+        match self {
+            Arg::Value(value) => &value.ty,
+            Arg::Place(place) => &place.ty,
+        }
+    }
+}
+
 /// What an expression is.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {

@@ -10,6 +10,7 @@ mod derivative;
 pub mod random;
 mod rng;
 mod shrink;
+mod skeleton;
 pub mod source;
 
 pub use check::{Tested, check_between, check_pass, check_seeds};
@@ -20,3 +21,4 @@ pub use derivative::{
 pub use random::{Options, random_point};
 pub use rng::Rng;
 pub use shrink::shrink;
+pub use skeleton::skeleton;

@@ -117,7 +117,11 @@ impl<'a> Elab<'a> {
                     let (path, indices) = self.reach(place)?;
                     let target = self.read(&path, span)?;
                     args.push(self.select(&target, &indices, span)?);
-                    places.push((k, path, indices));
+                    let code = &self.functions[call.callee];
+                    let param = &code.locals[code.params[k].0 as usize];
+                    if param.origin == Origin::Exclusive {
+                        places.push((k, path, indices));
+                    }
                 }
             }
         }
@@ -130,11 +134,28 @@ impl<'a> Elab<'a> {
             }
             return Ok(val);
         }
-        self.repeated(&call.repeat, args, span, &mut |s, cells| {
+        let made = self.repeated(&call.repeat, args, span, &mut |s, cells| {
             let (val, inner) = s.run(&function, cells, span)?;
             s.learn(call, &inner);
-            Ok(val)
-        })
+            let mut all = vec![val];
+            for (k, ..) in &places {
+                all.push(s.changed(call.callee, *k, &inner, span)?);
+            }
+            Ok(Val::Tuple(all))
+        })?;
+        let Val::Tuple(all) = made else {
+            return self.bug(span, "a tuple was expected");
+        };
+        let mut all = all.into_iter();
+        let val = all.next();
+        for ((_, path, indices), changed) in places.iter().zip(all) {
+            let target = self.read(path, span)?;
+            self.store(path, &target, indices, changed, span)?;
+        }
+        match val {
+            Some(val) => Ok(val),
+            None => self.bug(span, "a call without a result"),
+        }
     }
 
     /// A call, at each cell of what it is repeated over.
@@ -165,6 +186,21 @@ impl<'a> Elab<'a> {
         }
     }
 
+    /// What a parameter is at the end of a call.
+    fn changed(
+        &mut self,
+        callee: usize,
+        k: usize,
+        inner: &Frame<'a>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let param = self.functions[callee].params[k];
+        match inner.env[param.0 as usize].clone() {
+            Some(val) => Ok(val),
+            None => self.bug(span, "a parameter has no value"),
+        }
+    }
+
     /// What a `&mut` parameter is at the end goes back to where the argument came from.
     fn put_back(
         &mut self,
@@ -175,14 +211,7 @@ impl<'a> Elab<'a> {
         inner: &Frame<'a>,
         span: SpanId,
     ) -> Run<()> {
-        let code = &self.functions[callee];
-        let param = code.params[k];
-        if code.locals[param.0 as usize].origin != Origin::Exclusive {
-            return Ok(());
-        }
-        let Some(val) = inner.env[param.0 as usize].clone() else {
-            return self.bug(span, "a parameter has no value");
-        };
+        let val = self.changed(callee, k, inner, span)?;
         let target = self.read(path, span)?;
         self.store(path, &target, indices, val, span)
     }

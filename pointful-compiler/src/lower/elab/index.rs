@@ -16,8 +16,13 @@ impl<'a> Elab<'a> {
         indices: &'a [Expr],
         span: SpanId,
     ) -> Run<Val<'a>> {
+        if self.is_lifted(indices) {
+            return self.lifted_index(base, indices, span);
+        }
         let mut chain = vec![(base, indices)];
-        while let Kind::Index(inner, indices) = &chain[chain.len() - 1].0.kind {
+        while let Kind::Index(inner, indices) = &chain[chain.len() - 1].0.kind
+            && !self.is_lifted(indices)
+        {
             chain.push((inner, indices));
         }
         let root = chain[chain.len() - 1].0;
@@ -29,13 +34,39 @@ impl<'a> Elab<'a> {
         self.select(&table, &all, span)
     }
 
+    /// Whether there is a table among indices.
+    fn is_lifted(&self, indices: &[Expr]) -> bool {
+        indices.iter().any(|i| !self.split(&i.ty).0.is_empty())
+    }
+
+    /// `t[at]`: what stands at each of a table of indices.
+    fn lifted_index(&mut self, base: &'a Expr, indices: &'a [Expr], span: SpanId) -> Run<Val<'a>> {
+        let table = self.eval(base)?;
+        let (groups, _) = self.split(&base.ty);
+        let sets = crate::lower::types::atoms(&groups);
+        let (mut vals, mut frames, mut cells) = (Vec::new(), Vec::new(), Vec::new());
+        for index in indices {
+            vals.push(self.eval(index)?);
+            let (frame, cell) = self.split(&index.ty);
+            frames.push(frame);
+            cells.push(cell);
+        }
+        self.lift(&frames, &vals, span, &mut |s, at| {
+            let mut sets = sets.iter().cloned();
+            let mut positions = Vec::new();
+            for ((val, ty), index) in at.iter().zip(&cells).zip(indices) {
+                s.position_of(val, ty, &mut sets, true, index.span, &mut positions)?;
+            }
+            let known: Vec<ValueId> = positions.into_iter().flat_map(Position::known).collect();
+            s.select(&table, &known, span)
+        })
+    }
+
     /// The values of indices into something of this type, one for each axis they select from.
     pub(super) fn indices(&mut self, base: &Ty, indices: &'a [Expr]) -> Run<Vec<ValueId>> {
         let mut out = Vec::new();
         for position in self.positions(base, indices, true)? {
-            if let Position::Known(known) = position {
-                out.extend(known);
-            }
+            out.extend(position.known());
         }
         Ok(out)
     }

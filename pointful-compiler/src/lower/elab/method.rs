@@ -25,13 +25,17 @@ impl<'a> Elab<'a> {
         let positional = matches!(recv_ty, Ty::Member(_) | Ty::Offset(_));
         match method {
             Method::Clone => Ok(recv),
-            Method::Ordinal => {
-                let number = self.ordinal(&recv, &recv_ty, span)?;
-                Ok(Val::Leaf(number))
+            Method::Ordinal | Method::Wrap | Method::Mirror | Method::Clamp if matches!(&recv_ty, Ty::Table(_, cell) if !matches!(**cell, Ty::Scalar(_) | Ty::Float(_))) =>
+            {
+                let (groups, cell) = self.split(&recv_ty);
+                self.lift(&[groups], &[recv], span, &mut |s, cells| {
+                    s.place_method(method, &cells[0], &cell, span)
+                })
             }
-            Method::Wrap => self.brought_in(Prim::Wrap, &recv, &recv_ty, span),
-            Method::Mirror => self.brought_in(Prim::Mirror, &recv, &recv_ty, span),
-            Method::Clamp if positional => self.brought_in(Prim::ClampTo, &recv, &recv_ty, span),
+            Method::Ordinal | Method::Wrap | Method::Mirror => {
+                self.place_method(method, &recv, &recv_ty, span)
+            }
+            Method::Clamp if positional => self.place_method(method, &recv, &recv_ty, span),
             Method::Get => self.get(recv, &recv_ty, args, span),
             Method::UnwrapOr
             | Method::UnwrapOrElse
@@ -51,6 +55,23 @@ impl<'a> Elab<'a> {
             | Method::AbsDiff
             | Method::IsPositive
             | Method::IsNegative => self.scalar_method(method, &recv, receiver, args, ty, span),
+        }
+    }
+
+    /// A method of a member, or of an offset from one.
+    fn place_method(
+        &mut self,
+        method: Method,
+        place: &Val<'a>,
+        ty: &Ty,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        match method {
+            Method::Ordinal => Ok(Val::Leaf(self.ordinal(place, ty, span)?)),
+            Method::Wrap => self.brought_in(Prim::Wrap, place, ty, span),
+            Method::Mirror => self.brought_in(Prim::Mirror, place, ty, span),
+            Method::Clamp => self.brought_in(Prim::ClampTo, place, ty, span),
+            _ => self.bug(span, "not a method of members"),
         }
     }
 

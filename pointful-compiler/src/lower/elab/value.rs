@@ -189,6 +189,16 @@ pub(super) struct Maybe<'a> {
     pub(super) at: Vec<Position>,
 }
 
+impl Position {
+    /// The indices, one for each axis.
+    pub(super) fn known(self) -> Vec<ValueId> {
+        match self {
+            Position::Known(known) => known,
+            Position::Integer(..) => Vec::new(),
+        }
+    }
+}
+
 /// An index that may not be one.
 #[derive(Clone, Debug)]
 pub(super) enum Position {

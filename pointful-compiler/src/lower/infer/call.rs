@@ -5,6 +5,7 @@ use proc_macro2::Span;
 use super::Infer;
 use super::ops::Question;
 use super::pattern::side;
+use super::reading::Reading;
 use crate::diag::lowering as say;
 use crate::ir::Monoid;
 use crate::lower::hir::{Arg, Call, Expr, Instance, Kind, Repeat};
@@ -385,6 +386,9 @@ impl<'a> Infer<'_, 'a> {
 
     /// The surplus axes in front of an argument, in groups, and what it is at a point of them.
     fn frame_and_cell(&self, want: &Ty, found: &Ty) -> (Vec<Set>, Ty) {
+        if let Some(tuples) = self.frame_of_tuples(want, found) {
+            return tuples;
+        }
         let (groups, elem) = self.split(found);
         let (declared, _) = self.split(want);
         let atoms = self.solver.atoms(&groups);
@@ -403,6 +407,41 @@ impl<'a> Infer<'_, 'a> {
             vec![Set::product(atoms[..surplus].to_vec())]
         };
         (frame, Ty::table(drop_atoms(&groups, surplus), elem))
+    }
+
+    /// As [`Self::frame_and_cell`], for a table of tuples, or a tuple of tables, where a tuple is wanted.
+    fn frame_of_tuples(&self, want: &Ty, found: &Ty) -> Option<(Vec<Set>, Ty)> {
+        let (Ty::Tuple(wanted) | Ty::Struct(_, wanted)) = self.solver.shallow(want) else {
+            return None;
+        };
+        let first = self.split(wanted.first()?).0;
+        let need = self.solver.atoms(&first).len();
+        match self.solver.shallow(found) {
+            Ty::Table(groups, elem) => {
+                let (Ty::Tuple(parts) | Ty::Struct(_, parts)) = self.solver.shallow(&elem) else {
+                    return None;
+                };
+                let inner = self.split(parts.first()?).0;
+                (self.solver.atoms(&inner).len() == need)
+                    .then(|| (self.solver.groups(&groups), *elem))
+            }
+            Ty::Tuple(parts) if parts.len() == wanted.len() => {
+                let around = self.split(parts.first()?).0;
+                let around = self.solver.atoms(&around);
+                let surplus = around.len().checked_sub(need).filter(|n| *n > 0)?;
+                let mut cells = Vec::new();
+                for part in &parts {
+                    let (groups, elem) = self.split(part);
+                    if self.solver.atoms(&groups).get(..surplus)? != &around[..surplus] {
+                        return None;
+                    }
+                    cells.push(Ty::table(drop_atoms(&groups, surplus), elem));
+                }
+                let frame = vec![Set::product(around[..surplus].to_vec())];
+                Some((frame, Ty::Tuple(cells)))
+            }
+            _ => None,
+        }
     }
 
     /// A bare generic takes the whole index set of its argument.
@@ -472,6 +511,14 @@ impl<'a> Infer<'_, 'a> {
             inferred.push(self.argument(arg, param));
         }
         self.settle();
+        let found: Vec<Option<Ty>> = inferred
+            .iter()
+            .map(|arg| arg.as_ref().map(|arg| arg.ty().clone()))
+            .collect();
+        if let Err(readings) = self.read_call(&params, &found, &mut instance) {
+            let shown = readings.map(|reading| self.show_reading(position, &reading));
+            return self.fail(say::ambiguous_call(at, &name, &shown));
+        }
         // Tables say what generics are; other arguments and functions, which come last, have to fit.
         let mut groups = vec![Vec::new(); args.len()];
         let mut ok = true;
@@ -491,10 +538,7 @@ impl<'a> Infer<'_, 'a> {
                 }
                 match &inferred[k] {
                     Some(arg) => {
-                        let found = match arg {
-                            Arg::Value(e) => e.ty.clone(),
-                            Arg::Place(p) => p.ty.clone(),
-                        };
+                        let found = arg.ty().clone();
                         match self.pass_argument(
                             position,
                             k,
@@ -523,12 +567,15 @@ impl<'a> Infer<'_, 'a> {
             return self.poison(span);
         };
         let repeat = self.repeat_over(&groups, &frame);
-        let places = inferred.iter().any(|a| matches!(a, Some(Arg::Place(_))));
-        if !repeat.frame.is_empty() && places {
-            return self.fail(say::not_available(
-                at,
-                "a call with `&mut` repeated over the cells of a table",
-            ));
+        for (k, arg) in inferred.iter().enumerate() {
+            let own = || {
+                let mut axes = repeat.lifted[k].clone();
+                axes.sort_unstable();
+                axes.into_iter().eq(0..repeat.frame.len())
+            };
+            if !repeat.frame.is_empty() && matches!(arg, Some(Arg::Place(_))) && !own() {
+                return self.fail(say::shared_place(args[k].span, &name));
+            }
         }
         let call = Call {
             callee: position,
@@ -538,6 +585,28 @@ impl<'a> Infer<'_, 'a> {
         };
         let ty = Ty::table(frame, result);
         self.made(Kind::Call(Box::new(call)), ty, span)
+    }
+
+    /// A reading as a message shows it.
+    fn show_reading(&self, position: usize, reading: &Reading) -> String {
+        let list = |sets: &[Set]| {
+            let sets: Vec<String> = sets.iter().map(|s| self.show_set(s)).collect();
+            sets.join(", ")
+        };
+        let generics = &self.shared.done[position].generics;
+        let sets: Vec<String> = reading
+            .sets
+            .iter()
+            .map(|(g, set)| {
+                let set = self.show_set(&Set::product(set.clone()));
+                format!("`{}` is {set}", generics[*g])
+            })
+            .collect();
+        format!(
+            "{}, repeated over {}",
+            sets.join(", "),
+            list(&reading.frame)
+        )
     }
 
     /// An argument; closures wait until their parameter's type is known.

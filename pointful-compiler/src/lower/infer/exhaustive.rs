@@ -18,7 +18,7 @@ impl Infer<'_, '_> {
             .filter(|arm| arm.guard.is_none())
             .flat_map(|arm| arm.patterns.iter().map(|pattern| vec![pattern]))
             .collect();
-        self.complete(&rows, &[ty.clone()])
+        self.complete(&rows, std::slice::from_ref(ty))
     }
 
     /// Whether every sequence of values of these types fits a row.

@@ -6,6 +6,7 @@ use proc_macro2::Span;
 
 use super::Infer;
 use super::constant::{StdConstant, looks_like_constant, standard_constant, type_constant};
+use super::ops::Question;
 use super::signature::{last_name, path_span};
 use crate::diag::lowering as say;
 use crate::lower::hir::{Block, Closure, Constant, Expr, Kind, Origin, Value};
@@ -247,8 +248,24 @@ impl<'a> Infer<'_, 'a> {
     }
 
     fn lazy(&mut self, and: bool, x: &'a tree::Expr, y: &'a tree::Expr, span: Span) -> Expr {
-        let x = self.condition(x);
-        let y = self.condition(y);
+        let (at_x, at_y) = (x.span, y.span);
+        let x = self.expr(x, Some(&Ty::BOOL));
+        let y = self.expr(y, Some(&Ty::BOOL));
+        self.settle();
+        let tables = [&x, &y].map(|e| !self.split(&e.ty).0.is_empty());
+        // Of tables both sides are there already.
+        if tables.contains(&true) {
+            let op = if and {
+                tree::BinaryOp::BitAnd
+            } else {
+                tree::BinaryOp::BitOr
+            };
+            let ty = self.ask(Question::Binary(op, x.ty.clone(), y.ty.clone()), span);
+            return self.made(Kind::Binary(op, Box::new(x), Box::new(y)), ty, span);
+        }
+        for (side, at) in [(&x, at_x), (&y, at_y)] {
+            self.expect(&Ty::BOOL, &side.ty, at, || "a condition is a `bool`".into());
+        }
         self.made(Kind::Lazy(and, Box::new(x), Box::new(y)), Ty::BOOL, span)
     }
 

@@ -73,6 +73,16 @@ impl<'a> Infer<'_, 'a> {
 
     /// The type of what indices select, `None` if it depends on what is not known yet.
     pub(super) fn index_type(&mut self, base: &Ty, parts: &[(Ty, Span)], span: Span) -> Option<Ty> {
+        let frames: Vec<Vec<Set>> = parts.iter().map(|(ty, _)| self.split(ty).0).collect();
+        if frames.iter().any(|frame| !frame.is_empty()) {
+            let cell = |(ty, at): &(Ty, Span)| (self.split(ty).1, *at);
+            let cells: Vec<(Ty, Span)> = parts.iter().map(cell).collect();
+            let inner = self.index_type(base, &cells, span)?;
+            return Some(match self.frame(&frames, span) {
+                Some(frame) => Ty::table(frame, inner),
+                None => Ty::Error,
+            });
+        }
         let mut indices = Vec::new();
         for (ty, at) in parts {
             self.components(ty, *at, &mut indices);
@@ -243,6 +253,11 @@ impl<'a> Infer<'_, 'a> {
                 let mut place = self.place(base)?;
                 let parts = self.index_parts(index);
                 let types = self.types_of(&parts);
+                if let Some((ty, at)) = types.iter().find(|(ty, _)| !self.split(ty).0.is_empty()) {
+                    let shown = self.show(ty);
+                    self.report(say::bad_index(*at, &shown));
+                    return None;
+                }
                 let ty = self.ask(Question::Index(place.ty.clone(), types), e.span);
                 let from = std::mem::replace(&mut place.ty, ty);
                 place.steps.push(Step::Index(from, parts));

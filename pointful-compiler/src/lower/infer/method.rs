@@ -103,7 +103,20 @@ impl<'a> Infer<'_, 'a> {
                     Ty::Error
                 });
             }
+            (
+                Ty::Table(groups, cell),
+                Method::Ordinal | Method::Wrap | Method::Mirror | Method::Clamp,
+            ) if self.is_place(cell) => {
+                let (groups, cell) = (self.solver.groups(groups), self.solver.shallow(cell));
+                let cell = self.method_type(method, name, &cell, args, span)?;
+                return Some(Ty::table(groups, cell));
+            }
             (Ty::Table(..), Method::Get) => {
+                if let Some((ty, at)) = args.iter().find(|(ty, _)| !self.split(ty).0.is_empty()) {
+                    let shown = self.show(ty);
+                    self.report(say::bad_index(*at, &shown));
+                    return Some(Ty::Error);
+                }
                 let inner = self.index_type(&recv, args, span)?;
                 return Some(Ty::Option(Box::new(inner)));
             }
@@ -137,6 +150,15 @@ impl<'a> Infer<'_, 'a> {
             return Some(Ty::Error);
         };
         self.scalar_method(scalar, name, &recv, args, span)
+    }
+
+    /// Whether something is a member of a set, or an offset from one.
+    fn is_place(&self, ty: &Ty) -> bool {
+        match self.solver.shallow(ty) {
+            Ty::Member(_) | Ty::Offset(_) => true,
+            Ty::Tuple(parts) => self.all_members(&parts),
+            _ => false,
+        }
     }
 
     fn option_method(

@@ -13,6 +13,7 @@ mod loops;
 mod method;
 mod ops;
 mod pattern;
+mod reading;
 mod rule;
 mod signature;
 mod transform;

@@ -7,7 +7,7 @@ use crate::diag::lowering as say;
 use crate::ir::Scalar;
 use crate::lower::frames::align;
 use crate::lower::hir::{Expr, Kind};
-use crate::lower::solve::{SetKind, TyKind};
+use crate::lower::solve::TyKind;
 use crate::lower::types::{Set, Ty};
 use crate::lower::words::Method;
 use crate::syntax::tree::{self, BinaryOp, UnaryOp};
@@ -280,14 +280,7 @@ impl<'a> Infer<'_, 'a> {
             return Some(Vec::new());
         }
         let frames: Vec<Vec<Set>> = groups.iter().map(|g| self.solver.atoms(g)).collect();
-        let solver = &self.solver;
-        let may = |a: &Set, b: &Set| match (a, b) {
-            (Set::Error, _) | (_, Set::Error) => true,
-            (Set::Var(_), Set::Var(_)) => true,
-            (Set::Var(x), _) | (_, Set::Var(x)) => solver.set_kind(*x) == SetKind::Free,
-            _ => a == b,
-        };
-        match align(&frames, may) {
+        match align(&frames, |a, b| self.may_equal(a, b)) {
             Ok(alignment) => {
                 let whole = frames[alignment.longest].clone();
                 for (frame, positions) in frames.iter().zip(&alignment.positions) {

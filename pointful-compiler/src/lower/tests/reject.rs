@@ -616,3 +616,40 @@ fn a_member_is_named_with_its_set() {
         )],
     );
 }
+
+#[test]
+fn a_call_with_two_readings() {
+    rejects(
+        "fn pair<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, u: &Table<N, f64>, y: &Table<M, f64>, v: &Table<M, f64>) -> f64 { sum(x * u) + sum(y * v) }
+fn f<A: IndexSet, B: IndexSet, C: IndexSet, D: IndexSet>(x: &Table<(C, A, B), f64>, u: &Table<(A, B), f64>, y: &Table<(A, C, D), f64>, v: &Table<(C, D), f64>) -> Table<(C, A), f64> {
+    pair(x, u, y, v)
+}",
+        &[(
+            "pair(x, u, y",
+            "this call of `pair` can be read in two ways
+either `N` is `(A, B)`, `M` is `D`, repeated over `A`, `C`
+or `N` is `B`, `M` is `(C, D)`, repeated over `C`, `A`",
+        )],
+    );
+}
+
+#[test]
+fn what_repetitions_share_is_not_changed() {
+    rejects(
+        "fn scale(u: &mut Table<Fin<3>, f64>, by: f64) { for i in _ { u[i] *= by; } }
+fn f<N: IndexSet>(mut x: Table<Fin<3>, f64>, by: &Table<N, f64>) -> Table<Fin<3>, f64> { scale(&mut x, by); x }",
+        &[("&mut x, by)", "every repetition of `scale` would change this\nwrite a `for`")],
+    );
+}
+
+#[test]
+fn places_are_one_at_a_time() {
+    rejects(
+        "fn f<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, at: &Table<N, K>) -> Table<K, f64> {\n    let mut a = Accum::zero();\n    a[at] += x;\n    a.get()\n}",
+        &[("at] +=", "`Table<N, K>` cannot be an index")],
+    );
+    rejects(
+        "fn f<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, at: &Table<N, K>) -> f64 { x.get(at).unwrap_or(0.0) }",
+        &[("at).unwrap", "`Table<N, K>` cannot be an index")],
+    );
+}
