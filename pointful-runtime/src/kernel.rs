@@ -43,6 +43,7 @@ pub use crate::cpu::launch;
 use crate::error::Error;
 pub use crate::scalar::{add, div, div_euclid, max, min, mul, neg, rem, rem_euclid, sub};
 pub use crate::stats::reused_in_place;
+pub use pointful_math as math;
 
 /// The body of one fused loop nest, to be run over its flattened parallel axes in pieces.
 pub trait Kernel: Sync {

@@ -290,6 +290,9 @@ mod tests {
     fn integers_calls_and_sums_that_are_read_stay_a_chain() {
         assert!(widths(&reduction(Scalar::I64, None, None, false)).is_empty());
         assert!(widths(&reduction(Scalar::F64, None, Some(Prim::Sin), false)).is_empty());
+        // Most elementary functions are none.
+        assert!(!widths(&reduction(Scalar::F64, None, Some(Prim::Exp), false)).is_empty());
+        assert!(!widths(&reduction(Scalar::F32, None, Some(Prim::Sin), false)).is_empty());
         assert!(widths(&reduction(Scalar::F64, None, None, true)).is_empty());
     }
 }

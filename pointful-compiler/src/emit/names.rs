@@ -80,6 +80,7 @@ const RESERVED: &[&str] = &[
     "lane",
     "later",
     "launch",
+    "math",
     "max",
     "min",
     "mirror",

@@ -146,9 +146,7 @@ pub(super) fn prim(
         Prim::DivEuclid => number(tokens!(#x.div_euclid(#y)), tokens!(div_euclid(#x, #y))),
         Prim::RemEuclid => number(tokens!(#x.rem_euclid(#y)), tokens!(rem_euclid(#x, #y))),
         Prim::Pow => tokens!(#x.wrapping_pow(#y as u32)),
-        Prim::Powi
-        | Prim::Powf
-        | Prim::Sqrt
+        Prim::Powf
         | Prim::Cbrt
         | Prim::Exp
         | Prim::Exp2
@@ -170,7 +168,14 @@ pub(super) fn prim(
         | Prim::Asinh
         | Prim::Acosh
         | Prim::Atanh
-        | Prim::Hypot
+        | Prim::Hypot => {
+            // The standard library's are calls, which no loop around them can be vectorised over.
+            let function = super::names::ident(prim.name());
+            let rest = y.into_iter();
+            tokens!(math::#function(#x #(, #rest)*))
+        }
+        Prim::Powi
+        | Prim::Sqrt
         | Prim::MulAdd
         | Prim::Copysign
         | Prim::Recip
@@ -316,6 +321,26 @@ pub(super) fn vectorises(prim: Prim, elem: Elem) -> bool {
         | Prim::Abs
         | Prim::Signum
         | Prim::Sqrt
+        | Prim::Powf
+        | Prim::Cbrt
+        | Prim::Exp
+        | Prim::Exp2
+        | Prim::ExpM1
+        | Prim::Ln
+        | Prim::Log2
+        | Prim::Log10
+        | Prim::Ln1p
+        | Prim::Asin
+        | Prim::Acos
+        | Prim::Atan
+        | Prim::Atan2
+        | Prim::Sinh
+        | Prim::Cosh
+        | Prim::Tanh
+        | Prim::Asinh
+        | Prim::Acosh
+        | Prim::Atanh
+        | Prim::Hypot
         | Prim::MulAdd
         | Prim::Copysign
         | Prim::Recip
@@ -334,34 +359,13 @@ pub(super) fn vectorises(prim: Prim, elem: Elem) -> bool {
         | Prim::InRange(_)
         | Prim::Trust(_) => true,
         Prim::Div => float,
+        // Those of doubles have a branch for large angles.
+        Prim::Sin | Prim::Cos | Prim::Tan => elem == Elem::Scalar(Scalar::F32),
         Prim::Rem
         | Prim::DivEuclid
         | Prim::RemEuclid
         | Prim::Pow
         | Prim::Powi
-        | Prim::Powf
-        | Prim::Cbrt
-        | Prim::Exp
-        | Prim::Exp2
-        | Prim::ExpM1
-        | Prim::Ln
-        | Prim::Log2
-        | Prim::Log10
-        | Prim::Ln1p
-        | Prim::Sin
-        | Prim::Cos
-        | Prim::Tan
-        | Prim::Asin
-        | Prim::Acos
-        | Prim::Atan
-        | Prim::Atan2
-        | Prim::Sinh
-        | Prim::Cosh
-        | Prim::Tanh
-        | Prim::Asinh
-        | Prim::Acosh
-        | Prim::Atanh
-        | Prim::Hypot
         | Prim::Round
         | Prim::Check(_)
         | Prim::Wrap(_)

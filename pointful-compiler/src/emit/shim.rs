@@ -42,7 +42,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         let outputs = {
             use ::core::primitive::*;
             use #runtime::kernel::{
-                Buf, Kernel, Out, OutBuf, Work, check_index, clamp, div, div_euclid, fold_lanes, get, launch, max, min, mirror, rem,
+                Buf, Kernel, Out, OutBuf, Work, check_index, clamp, div, div_euclid, fold_lanes, get, launch, math, max, min, mirror, rem,
                 rem_euclid, wrap,
             };
             #host

@@ -1,4 +1,5 @@
-//! What primitives compute: exactly what Rust's methods of the same name do in a release build.
+//! What primitives compute: exactly what emitted code does, which is what Rust's methods of the same name do in a
+//! release build, but for the last bit of elementary functions.
 
 use super::EvalError;
 use super::data::ScalarValue::{self, Bool, F32, F64, I32, I64, U8, U32, Usize};
@@ -18,6 +19,24 @@ macro_rules! float {
         match *$operands {
             [F32(x), F32(y)] => Ok(F32(x.$method(y))),
             [F64(x), F64(y)] => Ok(F64(x.$method(y))),
+            _ => Err(ill_typed($prim, $operands)),
+        }
+    };
+}
+
+/// An elementary function, the same one that emitted code calls, so that both give the same bits.
+macro_rules! elementary {
+    ($prim:expr, $operands:expr, $function:ident) => {
+        match *$operands {
+            [F32(x)] => Ok(F32(pointful_math::$function(x))),
+            [F64(x)] => Ok(F64(pointful_math::$function(x))),
+            _ => Err(ill_typed($prim, $operands)),
+        }
+    };
+    ($prim:expr, $operands:expr, $function:ident, 2) => {
+        match *$operands {
+            [F32(x), F32(y)] => Ok(F32(pointful_math::$function(x, y))),
+            [F64(x), F64(y)] => Ok(F64(pointful_math::$function(x, y))),
             _ => Err(ill_typed($prim, $operands)),
         }
     };
@@ -222,30 +241,30 @@ pub fn eval_prim(
             [F64(x), I32(n)] => Ok(F64(x.powi(n))),
             _ => Err(ill_typed(prim, operands)),
         },
-        Prim::Powf => float!(prim, operands, powf, 2),
+        Prim::Powf => elementary!(prim, operands, powf, 2),
         Prim::Sqrt => float!(prim, operands, sqrt),
-        Prim::Cbrt => float!(prim, operands, cbrt),
-        Prim::Exp => float!(prim, operands, exp),
-        Prim::Exp2 => float!(prim, operands, exp2),
-        Prim::ExpM1 => float!(prim, operands, exp_m1),
-        Prim::Ln => float!(prim, operands, ln),
-        Prim::Log2 => float!(prim, operands, log2),
-        Prim::Log10 => float!(prim, operands, log10),
-        Prim::Ln1p => float!(prim, operands, ln_1p),
-        Prim::Sin => float!(prim, operands, sin),
-        Prim::Cos => float!(prim, operands, cos),
-        Prim::Tan => float!(prim, operands, tan),
-        Prim::Asin => float!(prim, operands, asin),
-        Prim::Acos => float!(prim, operands, acos),
-        Prim::Atan => float!(prim, operands, atan),
-        Prim::Atan2 => float!(prim, operands, atan2, 2),
-        Prim::Sinh => float!(prim, operands, sinh),
-        Prim::Cosh => float!(prim, operands, cosh),
-        Prim::Tanh => float!(prim, operands, tanh),
-        Prim::Asinh => float!(prim, operands, asinh),
-        Prim::Acosh => float!(prim, operands, acosh),
-        Prim::Atanh => float!(prim, operands, atanh),
-        Prim::Hypot => float!(prim, operands, hypot, 2),
+        Prim::Cbrt => elementary!(prim, operands, cbrt),
+        Prim::Exp => elementary!(prim, operands, exp),
+        Prim::Exp2 => elementary!(prim, operands, exp2),
+        Prim::ExpM1 => elementary!(prim, operands, exp_m1),
+        Prim::Ln => elementary!(prim, operands, ln),
+        Prim::Log2 => elementary!(prim, operands, log2),
+        Prim::Log10 => elementary!(prim, operands, log10),
+        Prim::Ln1p => elementary!(prim, operands, ln_1p),
+        Prim::Sin => elementary!(prim, operands, sin),
+        Prim::Cos => elementary!(prim, operands, cos),
+        Prim::Tan => elementary!(prim, operands, tan),
+        Prim::Asin => elementary!(prim, operands, asin),
+        Prim::Acos => elementary!(prim, operands, acos),
+        Prim::Atan => elementary!(prim, operands, atan),
+        Prim::Atan2 => elementary!(prim, operands, atan2, 2),
+        Prim::Sinh => elementary!(prim, operands, sinh),
+        Prim::Cosh => elementary!(prim, operands, cosh),
+        Prim::Tanh => elementary!(prim, operands, tanh),
+        Prim::Asinh => elementary!(prim, operands, asinh),
+        Prim::Acosh => elementary!(prim, operands, acosh),
+        Prim::Atanh => elementary!(prim, operands, atanh),
+        Prim::Hypot => elementary!(prim, operands, hypot, 2),
         Prim::MulAdd => match *operands {
             [F32(x), F32(a), F32(b)] => Ok(F32(x.mul_add(a, b))),
             [F64(x), F64(a), F64(b)] => Ok(F64(x.mul_add(a, b))),

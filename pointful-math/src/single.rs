@@ -1,0 +1,390 @@
+//! Functions of `f32`, computed as `f64` with polynomials as long as `f32` needs them.
+//!
+//! A double has more than twice the bits, so nothing needs compensation, the exponents of single results never overflow
+//! on the way, and the one rounding that counts is the last, to `f32`: every result is within 0.51 ulp.
+
+use std::f64::consts::{FRAC_PI_2, LN_2, LOG2_E, LOG10_E, SQRT_2};
+
+use crate::double::{halley, power_everywhere, root_of_cube};
+use crate::parts::{exponent_and_mantissa, low_bits, nearest, polynomial, power_of_two};
+use crate::two_over_pi::reduced_single;
+
+/// `(eʳ - 1 - r) / r²`
+const EXP: [f64; 6] = [
+    0.500_000_004_641_216,
+    0.166_666_668_171_879_58,
+    0.041_666_354_666_043_647,
+    0.008_333_273_044_058_344,
+    0.001_394_100_826_955_033_9,
+    0.000_199_141_673_005_617_2,
+];
+
+/// `(2 artanh s - 2 s) / s³` in powers of `s²`.
+const LOG: [f64; 4] = [
+    0.666_666_656_450_181_7,
+    0.400_003_353_016_724_74,
+    0.285_373_009_798_780_8,
+    0.235_823_032_150_107_78,
+];
+
+/// The same to 43 bits, for powers.
+const LONG_LOG: [f64; 5] = [
+    2.0 / 3.0,
+    0.399_999_981_752_020_84,
+    0.285_718_737_609_897_2,
+    0.221_850_168_522_998_71,
+    0.194_678_112_748_423_3,
+];
+
+/// `(sin r - r) / r³` in powers of `r²`.
+const SIN: [f64; 4] = [
+    -0.166_666_666_416_074_78,
+    0.008_333_329_383_632_595,
+    -0.000_198_393_340_969_547_43,
+    2.718_304_341_302_505e-6,
+];
+
+/// `(cos r - 1 + r²/2) / r⁴` in powers of `r²`.
+const COS: [f64; 3] = [
+    0.041_666_646_858_586_634,
+    -0.001_388_736_709_400_734_8,
+    2.443_839_848_581_888_2e-5,
+];
+
+/// `(asin s - s) / s³` in powers of `s²`, up to ¼.
+const ASIN: [f64; 6] = [
+    0.166_666_598_527_766_02,
+    0.075_005_121_468_323_64,
+    0.044_515_468_487_827_21,
+    0.031_819_836_716_003_57,
+    0.014_393_754_877_012_542,
+    0.037_578_208_874_884_37,
+];
+
+/// `(atan t - t) / t³` in powers of `t²`, up to tan² π/8.
+const ATAN: [f64; 6] = [
+    -0.333_333_325_100_150_3,
+    0.199_999_047_526_926_5,
+    -0.142_820_289_414_686_02,
+    0.110_449_223_090_231_1,
+    -0.084_774_031_499_061_11,
+    0.047_461_085_814_981_01,
+];
+
+/// `x`, but no further from zero than where the result has long been infinite or zero. NaN stays.
+#[inline(always)]
+fn limited(x: f64) -> f64 {
+    let x = if x > 500.0 { 500.0 } else { x };
+    if x < -500.0 { -500.0 } else { x }
+}
+
+/// `k`, and `eʳ - 1` with `x = k ln 2 + r`.
+#[inline(always)]
+fn exp_parts(x: f64) -> (f64, f64) {
+    let k = nearest(x * LOG2_E);
+    let r = x - k * LN_2;
+    (k, r + r * r * polynomial(r, &EXP))
+}
+
+#[inline(always)]
+fn exp_of(x: f64) -> f64 {
+    let (k, part) = exp_parts(limited(x));
+    let power = power_of_two(k);
+    power + power * part
+}
+
+#[inline(always)]
+fn exp_m1_of(x: f64) -> f64 {
+    let (k, part) = exp_parts(limited(x));
+    let power = power_of_two(k);
+    power * part + (power - 1.0)
+}
+
+#[inline(always)]
+pub(crate) fn exp(x: f32) -> f32 {
+    exp_of(f64::from(x)) as f32
+}
+
+#[inline(always)]
+pub(crate) fn exp2(x: f32) -> f32 {
+    let x = limited(f64::from(x));
+    let k = nearest(x);
+    let r = (x - k) * LN_2;
+    let power = power_of_two(k);
+    (power + power * (r + r * r * polynomial(r, &EXP))) as f32
+}
+
+#[inline(always)]
+pub(crate) fn exp_m1(x: f32) -> f32 {
+    let result = exp_m1_of(f64::from(x)) as f32;
+    // Zero keeps its sign.
+    if x == 0.0 { x } else { result }
+}
+
+/// The logarithm of a positive finite number; `f` is the mantissa less one, where that is known better.
+#[inline(always)]
+fn ln_parts<const N: usize>(f: f64, log: &[f64; N]) -> f64 {
+    let s = f / (2.0 + f);
+    let z = s * s;
+    2.0 * s + s * (z * polynomial(z, log))
+}
+
+/// `k`, and the logarithm of the mantissa.
+#[inline(always)]
+fn ln_of<const N: usize>(x: f64, log: &[f64; N]) -> (f64, f64) {
+    let (k, m) = exponent_and_mantissa(x);
+    (k, ln_parts(m - 1.0, log))
+}
+
+/// The result for positive finite arguments, put right for all others.
+#[inline(always)]
+fn everywhere(x: f32, of_positive: f64) -> f32 {
+    let result = of_positive as f32;
+    let result = if x > f32::MAX { x } else { result };
+    let result = if x == 0.0 { f32::NEG_INFINITY } else { result };
+    // NaN fails the comparison.
+    if x >= 0.0 { result } else { f32::NAN }
+}
+
+#[inline(always)]
+pub(crate) fn ln(x: f32) -> f32 {
+    let (k, part) = ln_of(f64::from(x), &LOG);
+    everywhere(x, k * LN_2 + part)
+}
+
+#[inline(always)]
+pub(crate) fn log2(x: f32) -> f32 {
+    let (k, part) = ln_of(f64::from(x), &LOG);
+    everywhere(x, k + part * LOG2_E)
+}
+
+#[inline(always)]
+pub(crate) fn log10(x: f32) -> f32 {
+    const LOG10_2: f64 = std::f64::consts::LOG10_2;
+    let (k, part) = ln_of(f64::from(x), &LOG);
+    everywhere(x, k * LOG10_2 + part * LOG10_E)
+}
+
+/// `ln (1 + x)` of what is above -1 and finite, and below 2¹⁰⁰⁰.
+#[inline(always)]
+fn ln_1p_of(x: f64) -> f64 {
+    let (k, m) = exponent_and_mantissa(1.0 + x);
+    // Near one the sum has lost what matters.
+    let f = if k == 0.0 { x } else { m - 1.0 };
+    k * LN_2 + ln_parts(f, &LOG)
+}
+
+#[inline(always)]
+pub(crate) fn ln_1p(x: f32) -> f32 {
+    let result = ln_1p_of(f64::from(x)) as f32;
+    let result = if x > f32::MAX { x } else { result };
+    let result = if x == -1.0 { f32::NEG_INFINITY } else { result };
+    let result = if x == 0.0 { x } else { result };
+    if x >= -1.0 { result } else { f32::NAN }
+}
+
+/// The number of right angles, and sine and cosine of the remainder.
+#[inline(always)]
+fn sin_cos_of(x: f64) -> (f64, f64, f64) {
+    let (n, r) = reduced_single(x);
+    let z = r * r;
+    let sin = r + r * (z * polynomial(z, &SIN));
+    let cos = (1.0 - 0.5 * z) + z * z * polynomial(z, &COS);
+    (n, sin, cos)
+}
+
+/// `value` where `x` is finite, with the sign bit changed where that of `negative` is set; else NaN.
+#[inline(always)]
+fn signed(x: f32, value: f64, negative: u64) -> f32 {
+    let result = f64::from_bits(value.to_bits() ^ negative & (1 << 63)) as f32;
+    if x.abs() <= f32::MAX {
+        result
+    } else {
+        f32::NAN
+    }
+}
+
+#[inline(always)]
+pub(crate) fn sin(x: f32) -> f32 {
+    let wide = f64::from(x);
+    let (n, sin, cos) = sin_cos_of(wide);
+    let quadrant = low_bits(n);
+    let value = if quadrant & 1 == 0 { sin } else { cos };
+    signed(x, value, quadrant << 62 ^ wide.to_bits())
+}
+
+#[inline(always)]
+pub(crate) fn cos(x: f32) -> f32 {
+    let (n, sin, cos) = sin_cos_of(f64::from(x));
+    let quadrant = low_bits(n + 1.0);
+    let value = if quadrant & 1 == 0 { sin } else { cos };
+    signed(x, value, quadrant << 62)
+}
+
+#[inline(always)]
+pub(crate) fn tan(x: f32) -> f32 {
+    let wide = f64::from(x);
+    let (n, sin, cos) = sin_cos_of(wide);
+    let odd = low_bits(n) & 1;
+    let (n, d) = if odd == 0 { (sin, cos) } else { (cos, sin) };
+    signed(x, n / d, odd << 63 ^ wide.to_bits())
+}
+
+/// Where `|x| > ½`, `asin |x| = π/2 - 2 asin √((1 - |x|) / 2)`: whether it is so, and `asin` of what remains.
+#[inline(always)]
+fn asin_of_small(x: f64) -> (bool, f64) {
+    let a = x.abs();
+    let far = a > 0.5;
+    let z = if far { (1.0 - a) * 0.5 } else { a * a };
+    let root = z.sqrt();
+    let s = if far { root } else { a };
+    (far, s + s * (z * polynomial(z, &ASIN)))
+}
+
+#[inline(always)]
+pub(crate) fn asin(x: f32) -> f32 {
+    let (far, small) = asin_of_small(f64::from(x));
+    let result = if far { FRAC_PI_2 - 2.0 * small } else { small };
+    (result as f32).copysign(x)
+}
+
+#[inline(always)]
+pub(crate) fn acos(x: f32) -> f32 {
+    let (far, small) = asin_of_small(f64::from(x));
+    let positive = x > 0.0;
+    let signed = if far | positive { small } else { -small };
+    let turned = FRAC_PI_2 - signed;
+    let result = if far & positive { 2.0 * small } else { turned };
+    let result = if far & !positive {
+        2.0 * turned
+    } else {
+        result
+    };
+    result as f32
+}
+
+/// `atan (n / d)` for `0 ≤ n ≤ d`.
+#[inline(always)]
+fn atan_of_ratio(n: f64, d: f64) -> f64 {
+    // Above tan π/8 it is π/4 + atan ((n - d) / (n + d)).
+    let far = n > (SQRT_2 - 1.0) * d;
+    let (numerator, denominator) = if far { (n - d, n + d) } else { (n, d) };
+    let base = if far { FRAC_PI_2 * 0.5 } else { 0.0 };
+    let t = numerator / denominator;
+    let z = t * t;
+    base + (t + t * (z * polynomial(z, &ATAN)))
+}
+
+#[inline(always)]
+pub(crate) fn atan(x: f32) -> f32 {
+    let a = f64::from(x).abs();
+    let a = if a > 1e30 { 1e30 } else { a };
+    let inverted = a > 1.0;
+    let (n, d) = if inverted { (1.0, a) } else { (a, 1.0) };
+    let angle = atan_of_ratio(n, d);
+    let result = if inverted { FRAC_PI_2 - angle } else { angle };
+    (result as f32).copysign(x)
+}
+
+#[inline(always)]
+pub(crate) fn atan2(y: f32, x: f32) -> f32 {
+    let (a, b) = (f64::from(y).abs(), f64::from(x).abs());
+    let steep = a > b;
+    let (n, d) = if steep { (b, a) } else { (a, b) };
+    // Nothing and infinity are as good as other numbers of the same ratio.
+    let d = if d == 0.0 { 1.0 } else { d };
+    let both = n > f64::MAX;
+    let (n, d) = if d > f64::MAX {
+        (if both { 1.0 } else { 0.0 }, 1.0)
+    } else {
+        (n, d)
+    };
+    let angle = atan_of_ratio(n, d);
+    let left = x.is_sign_negative();
+    let turns = if left { 2.0 } else { 0.0 };
+    let turns = if steep { 1.0 } else { turns };
+    let angle = if steep ^ left { -angle } else { angle };
+    let result = ((turns * FRAC_PI_2 + angle) as f32).copysign(y);
+    if x.is_nan() | y.is_nan() {
+        f32::NAN
+    } else {
+        result
+    }
+}
+
+#[inline(always)]
+pub(crate) fn sinh(x: f32) -> f32 {
+    let h = exp_m1_of(f64::from(x.abs()));
+    let result = 0.5 * (h + h / (h + 1.0));
+    (result as f32).copysign(x)
+}
+
+#[inline(always)]
+pub(crate) fn cosh(x: f32) -> f32 {
+    let e = exp_of(f64::from(x.abs()));
+    (0.5 * (e + 1.0 / e)) as f32
+}
+
+#[inline(always)]
+pub(crate) fn tanh(x: f32) -> f32 {
+    let h = exp_m1_of(2.0 * f64::from(x.abs()));
+    ((h / (h + 2.0)) as f32).copysign(x)
+}
+
+#[inline(always)]
+pub(crate) fn asinh(x: f32) -> f32 {
+    let a = f64::from(x).abs();
+    let square = a * a;
+    let result = ln_1p_of(a + square / (1.0 + (1.0 + square).sqrt()));
+    let result = (result as f32).copysign(x);
+    if x.abs() <= f32::MAX { result } else { x }
+}
+
+#[inline(always)]
+pub(crate) fn acosh(x: f32) -> f32 {
+    let t = f64::from(x) - 1.0;
+    let result = ln_1p_of(t + (t * (t + 2.0)).sqrt()) as f32;
+    let result = if x > f32::MAX { x } else { result };
+    if x >= 1.0 { result } else { f32::NAN }
+}
+
+#[inline(always)]
+pub(crate) fn atanh(x: f32) -> f32 {
+    let a = f64::from(x).abs();
+    let result = (0.5 * ln_1p_of(2.0 * a / (1.0 - a))) as f32;
+    let result = if a == 1.0 { f32::INFINITY } else { result };
+    if a <= 1.0 {
+        result.copysign(x)
+    } else {
+        f32::NAN
+    }
+}
+
+#[inline(always)]
+pub(crate) fn powf(x: f32, y: f32) -> f32 {
+    let (x, y) = (f64::from(x), f64::from(y));
+    let a = x.abs();
+    let a = if (a > 0.0) & (a <= f64::MAX) { a } else { 1.0 };
+    let (k, part) = ln_of(a, &LONG_LOG);
+    // An infinite power of one would be NaN; a large one is one.
+    let bounded = if y > 1e30 { 1e30 } else { y };
+    let bounded = if bounded < -1e30 { -1e30 } else { bounded };
+    power_everywhere(x, y, exp_of(bounded * (k * LN_2 + part))) as f32
+}
+
+#[inline(always)]
+pub(crate) fn cbrt(x: f32) -> f32 {
+    let wide = f64::from(x).abs();
+    let (k, m, root) = root_of_cube(wide);
+    let result = ((halley(m, root) * power_of_two(k)) as f32).copysign(x);
+    let special = (x == 0.0) | !x.is_finite();
+    if special { x } else { result }
+}
+
+#[inline(always)]
+pub(crate) fn hypot(x: f32, y: f32) -> f32 {
+    let (a, b) = (f64::from(x), f64::from(y));
+    let result = (a * a + b * b).sqrt() as f32;
+    let infinite = (a.abs() > f64::MAX) | (b.abs() > f64::MAX);
+    if infinite { f32::INFINITY } else { result }
+}

@@ -1,0 +1,182 @@
+//! Functions of `f32` against those of `f64` in the standard library, whose own errors are far below what is asked for.
+//!
+//! `cargo test --release -p pointful-math --test single -- --ignored` takes every bit pattern there is.
+
+use pointful_math as math;
+
+/// The greatest error that is allowed, in units of the last place.
+const BOUND: f64 = 0.51;
+
+/// How far `got` is from `exact` in units of the last place of `f32`; zero where it is the nearest number.
+fn error(got: f32, exact: f64) -> f64 {
+    let nearest = exact as f32;
+    if got.to_bits() == nearest.to_bits() || (got.is_nan() && nearest.is_nan()) {
+        return 0.0;
+    }
+    if got.is_nan() || nearest.is_nan() || got.is_sign_negative() != nearest.is_sign_negative() {
+        return f64::INFINITY;
+    }
+    // Infinity counts as the number it is rounded from.
+    let finite = |x: f32| {
+        if x.is_infinite() {
+            2.0_f64.powi(128).copysign(f64::from(x))
+        } else {
+            f64::from(x)
+        }
+    };
+    let exponent = nearest.abs().clamp(f32::MIN_POSITIVE, f32::MAX).to_bits() >> 23;
+    let ulp = 2.0_f64.powi(exponent as i32 - 127 - 23);
+    (finite(got) - exact).abs() / ulp
+}
+
+type Unary = (&'static str, fn(f32) -> f32, fn(f64) -> f64);
+
+const UNARY: [Unary; 20] = [
+    ("exp", math::exp, f64::exp),
+    ("exp2", math::exp2, f64::exp2),
+    ("exp_m1", math::exp_m1, f64::exp_m1),
+    ("ln", math::ln, f64::ln),
+    ("log2", math::log2, f64::log2),
+    ("log10", math::log10, f64::log10),
+    ("ln_1p", math::ln_1p, f64::ln_1p),
+    ("sin", math::sin, f64::sin),
+    ("cos", math::cos, f64::cos),
+    ("tan", math::tan, f64::tan),
+    ("asin", math::asin, f64::asin),
+    ("acos", math::acos, f64::acos),
+    ("atan", math::atan, f64::atan),
+    ("sinh", math::sinh, f64::sinh),
+    ("cosh", math::cosh, f64::cosh),
+    ("tanh", math::tanh, f64::tanh),
+    ("asinh", math::asinh, precise_asinh),
+    ("acosh", math::acosh, precise_acosh),
+    ("atanh", math::atanh, f64::atanh),
+    ("cbrt", math::cbrt, f64::cbrt),
+];
+
+/// The standard library's loses small arguments.
+fn precise_asinh(x: f64) -> f64 {
+    let a = x.abs();
+    let result = (a + a * a / (1.0 + (1.0 + a * a).sqrt()))
+        .ln_1p()
+        .copysign(x);
+    if a.is_infinite() { x } else { result }
+}
+
+/// The standard library's loses what is next to one.
+fn precise_acosh(x: f64) -> f64 {
+    let t = x - 1.0;
+    if x < 1.0 {
+        f64::NAN
+    } else if x.is_infinite() {
+        x
+    } else {
+        (t + (t * (t + 2.0)).sqrt()).ln_1p()
+    }
+}
+
+/// The worst error over bit patterns `first, first + step, …`, and where it is.
+fn worst(first: u32, step: u64, (_, function, reference): Unary) -> (f64, f32) {
+    let mut worst = (0.0, 0.0);
+    let mut bits = u64::from(first);
+    while bits <= u64::from(u32::MAX) {
+        let x = f32::from_bits(bits as u32);
+        let error = error(function(x), reference(f64::from(x)));
+        if error > worst.0 {
+            worst = (error, x);
+        }
+        bits += step;
+    }
+    worst
+}
+
+fn every(step: u64) {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()) as u64;
+    for unary in UNARY {
+        let (error, x) = std::thread::scope(|scope| {
+            let parts: Vec<_> = (0..threads)
+                .map(|part| scope.spawn(move || worst((part * step) as u32, step * threads, unary)))
+                .collect();
+            parts
+                .into_iter()
+                .map(|part| part.join().expect("a number"))
+                .fold((0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a })
+        });
+        println!("{}: {error:.4} ulp at {x:e}", unary.0);
+        assert!(
+            error <= BOUND,
+            "{} is {error} ulp off at {x:e} ({:#x})",
+            unary.0,
+            x.to_bits()
+        );
+    }
+}
+
+#[test]
+fn functions_of_one_number_are_right_on_a_sample() {
+    // A prime, so that all bits vary.
+    every(if cfg!(debug_assertions) {
+        100_003
+    } else {
+        1009
+    });
+}
+
+#[test]
+#[ignore = "minutes in a release build"]
+fn functions_of_one_number_are_right_everywhere() {
+    every(1);
+}
+
+/// Numbers of all magnitudes and both signs, with what is special among them.
+fn samples(count: u32) -> Vec<f32> {
+    let special = [
+        0.0,
+        0.5,
+        1.0,
+        2.0,
+        3.0,
+        4.0,
+        1.5,
+        1e-45,
+        f32::MIN_POSITIVE,
+        f32::EPSILON,
+        8_388_609.0,
+        16_777_216.0,
+        1e30,
+        f32::MAX,
+        f32::INFINITY,
+    ];
+    let spread = (0..count)
+        .map(|i| f32::from_bits((u64::from(i) * 2_147_483_647 / u64::from(count)) as u32));
+    let near_one = (0..count).map(|i| 0.5 + 3.0 * i as f32 / count as f32);
+    let positive: Vec<f32> = special.into_iter().chain(spread).chain(near_one).collect();
+    positive
+        .iter()
+        .map(|x| -x)
+        .chain(positive.iter().copied())
+        .chain([f32::NAN])
+        .collect()
+}
+
+#[test]
+fn functions_of_two_numbers_are_right() {
+    let samples = samples(if cfg!(debug_assertions) { 150 } else { 1000 });
+    let functions: [(&str, fn(f32, f32) -> f32, fn(f64, f64) -> f64); 3] = [
+        ("powf", math::powf, f64::powf),
+        ("atan2", math::atan2, f64::atan2),
+        ("hypot", math::hypot, f64::hypot),
+    ];
+    for (name, function, reference) in functions {
+        for &x in &samples {
+            for &y in &samples {
+                let (got, exact) = (function(x, y), reference(f64::from(x), f64::from(y)));
+                let error = error(got, exact);
+                assert!(
+                    error <= BOUND,
+                    "{name}({x:e}, {y:e}) is {got:e}, {error} ulp off {exact:e}"
+                );
+            }
+        }
+    }
+}
