@@ -32,6 +32,7 @@ mod prims;
 mod reductions;
 mod residuals;
 mod sparse;
+mod strips;
 mod transpose;
 mod unguard;
 
