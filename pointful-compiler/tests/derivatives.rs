@@ -4,6 +4,7 @@
 use pointful_compiler::eval::{Data, Inputs, ScalarValue, run};
 use pointful_compiler::lower::source::link;
 use pointful_compiler::pipeline;
+use pointful_compiler::testing::Rng;
 use pointful_compiler::testing::source::check_source as check;
 
 /// As [`check_source`], and the gradient costs at most so many times the function.
@@ -254,6 +255,181 @@ fn loops() {
     check(
         "fn f<N: IndexSet>(x: &Table<N, f64>, n: i32) -> f64 { let mut s = 1.0; for k in (0..n).rev() { s = s * 0.7 + (k as f64) * 0.1 * s * s * sum(x); } s }",
     );
+}
+
+/// Loops that fill tables in, and read what is there already.
+#[test]
+fn recurrences() {
+    let of_one = |body: &str| {
+        check(&format!(
+            "fn f<N: IndexSet>(a: &Table<N, f64>, b: &Table<N, f64>) -> Table<N, f64> {{ let mut x = b; {body} x }}"
+        ));
+    };
+    // Forward and backward, from one and from several elements before.
+    of_one("for i in N { x[i] = (a[i] * x.get(i - 1).unwrap_or(0.5)).sin() + b[i]; }");
+    of_one("for i in N.rev() { x[i] = (a[i] * x.get(i + 1).unwrap_or(0.5)).sin() + b[i]; }");
+    of_one(
+        "for i in N { let p = x.get(i - 2).unwrap_or(0.4); x[i] = a[i] * p * x.get(i - 1).unwrap_or(p) + b[i]; }",
+    );
+    of_one("for i in N { x[i] = (b[i] - sum(for k in ..i { a[k] * x[k] })) / (a[i] + 3.0); }");
+    // What is read is there, and will be something else.
+    of_one("for i in N { x[i] = x[i] * x[i] * a[i]; }");
+    of_one("for i in N { x[i] = x[(i - 1).wrap()] * x[i].sin(); }");
+    of_one("for i in N { x[i] = a[i] * x.get(i + 1).unwrap_or(0.5).sin(); }");
+    of_one("for i in N { x[i] = x[i] * a[i]; x[i] = x[i].sin() * x[(i - 1).clamp()]; }");
+    of_one(
+        "for t in 0..3 { for i in N { x[i] = (a[i] * x.get(i - 1).unwrap_or(0.5)).sin() + 0.1 * x[i]; } }",
+    );
+    // The last of several writes is read.
+    of_one("for i in N { x[i] = a[i]; x[i] = (x[i] * b[i]).sin(); x[i] = x[i] * x[i]; }");
+    // In lanes, and rows at once.
+    check("fn f<N: IndexSet, M: IndexSet>(a: &Table<(N, M), f64>) -> Table<N, f64> {
+        for n in N { let mut x = a[n]; for m in M { x[m] = (x[m] * x.get(m - 1).unwrap_or(1.0)).sin() + x.get(m - 1).unwrap_or(1.0); } sum(for m in M { x[m] * x[m] }) }
+    }");
+    check("fn f<N: IndexSet, M: IndexSet>(a: &Table<(N, M), f64>) -> Table<(N, M), f64> {
+        let mut u = a; for n in N { let before = u[(n - 1).clamp()]; u[n] = for m in M { (before[m] * a[n][m]).sin() * before[(m + 1).wrap()] }; } u
+    }");
+    // A state beside the table, and a table of its own in each of the iterations of a loop.
+    check(
+        "fn f<N: IndexSet>(a: &Table<N, f64>) -> f64 {
+        let mut s = 0.3; let mut x = a;
+        for i in N { x[i] = s * x.get(i - 1).unwrap_or(0.2).cos(); s = (s + x[i] * a[i]).sin(); }
+        s + sum(x)
+    }",
+    );
+    check("fn f<N: IndexSet, T: IndexSet>(a: &Table<(T, N), f64>) -> f64 {
+        let mut s = 0.3;
+        for t in T { let mut x = a[t]; for i in N { x[i] = (s * x.get(i - 1).unwrap_or(0.2)).sin() * a[t][i]; } s = s * sum(x) + 0.1; }
+        s
+    }");
+    // Choices made once for all of an alignment, in a table of partial solutions.
+    check(
+        "fn f<N: IndexSet, M: IndexSet>(cost: &Table<(N, M), f64>) -> f64 {
+        let mut d = cost;
+        for i in N { for j in M {
+            let up = d.get((i - 1, j)).unwrap_or(1.0); let left = d.get((i, j - 1)).unwrap_or(1.5);
+            d[i][j] = (up.exp() + left.exp()).ln() * cost[i][j] + up.min(left);
+        } }
+        sum(for i in N { sum(for j in M { d[i][j] * cost[i][j] }) })
+    }"
+        .replace(
+            "d.get((i - 1, j)).unwrap_or(1.0)",
+            "if i.ordinal() > 0 { d[(i - 1).clamp()][j] } else { 1.0 }",
+        )
+        .replace(
+            "d.get((i, j - 1)).unwrap_or(1.5)",
+            "if j.ordinal() > 0 { d[i][(j - 1).clamp()] } else { 1.5 }",
+        )
+        .as_str(),
+    );
+}
+
+/// A positive definite matrix from any, factored row by row and column by column, and solved with.
+#[test]
+fn factorizations() {
+    let matrix = "for i in N { for j in N { 0.1 * sum(for k in N { m[i][k] * m[j][k] }) + if i == j { 2.0 } else { 0.0 } } }";
+    let rows = "for i in N {
+        for j in ..i { l[i][j] = (a[i][j] - sum(for k in ..j { l[i][k] * l[j][k] })) / l[j][j]; }
+        l[i][i] = (a[i][i] - sum(for k in ..i { l[i][k] * l[i][k] })).sqrt();
+    }";
+    let columns = "for j in N {
+        l[j][j] = (a[j][j] - sum(for k in ..j { l[j][k] * l[j][k] })).sqrt();
+        for i in N { if i > j { l[i][j] = (a[i][j] - sum(for k in ..j { l[i][k] * l[j][k] })) / l[j][j]; } }
+    }";
+    for (fill, budget) in [(rows, 5.0), (columns, 5.0)] {
+        costs(
+            &format!(
+                "fn f<N: IndexSet>(m: &Table<(N, N), f64>) -> Table<(N, N), f64> {{
+                    let a = {matrix}; let mut l = for i in N {{ for j in N {{ 0.0 }} }}; {fill} l }}"
+            ),
+            budget,
+        );
+        check(&format!(
+            "fn f<N: IndexSet>(m: &Table<(N, N), f64>, b: &Table<N, f64>) -> Table<N, f64> {{
+                let a = {matrix}; let mut l = for i in N {{ for j in N {{ 0.0 }} }}; {fill}
+                let mut x = b;
+                for i in N {{ x[i] = (b[i] - sum(for k in ..i {{ l[i][k] * x[k] }})) / l[i][i]; }}
+                for i in N.rev() {{ x[i] = (x[i] - sum(for k in i.. {{ if k > i {{ l[k][i] * x[k] }} else {{ 0.0 }} }})) / l[i][i]; }}
+                x }}"
+        ));
+    }
+}
+
+/// Loops that write and read tables anywhere: the place before, the place itself, places that will be written, once and more than once.
+#[test]
+fn random_recurrences() {
+    fn pick<'a>(rng: &mut Rng, all: &[&'a str]) -> &'a str {
+        all[rng.below(all.len())]
+    }
+    fn place(rng: &mut Rng, indices: &[&str]) -> String {
+        let index = pick(rng, indices);
+        let how = pick(
+            rng,
+            &[
+                "V",
+                "V",
+                "V",
+                "(V - 1).wrap()",
+                "(V - 1).clamp()",
+                "(V + 1).clamp()",
+            ],
+        );
+        how.replace('V', index)
+    }
+    fn read(rng: &mut Rng, indices: &[&str]) -> String {
+        let (v, w) = (place(rng, indices), place(rng, indices));
+        let (i, j) = (pick(rng, indices), pick(rng, indices));
+        match rng.below(7) {
+            0 => format!("x[{v}]"),
+            1 | 2 => format!("l[{v}][{w}]"),
+            3 => format!("x.get({i} - 1).unwrap_or(0.3)"),
+            4 => format!("sum(for k in ..{i} {{ x[k] * l[{j}][k] }})"),
+            5 => format!("(if {i} > {j} {{ l[{i}][{j}] }} else {{ x[{v}] }})"),
+            _ => format!("a[{v}]"),
+        }
+    }
+    fn value(rng: &mut Rng, indices: &[&str]) -> String {
+        let [a, b, c] = [(); 3].map(|()| read(rng, indices));
+        format!("({a} * {b} + 0.5 * {c}).sin()")
+    }
+    fn write(rng: &mut Rng, indices: &[&str]) -> String {
+        let (v, w) = (place(rng, indices), place(rng, indices));
+        let put = match rng.below(5) {
+            0 | 1 => format!("x[{v}] = {};", value(rng, indices)),
+            2 | 3 => format!("l[{v}][{w}] = {};", value(rng, indices)),
+            _ => {
+                let inner = [indices, &["m"]].concat();
+                format!("l[{v}] = for m in N {{ {} }};", value(rng, &inner))
+            }
+        };
+        let (i, j) = (pick(rng, indices), pick(rng, indices));
+        match rng.below(4) {
+            0 => format!("if {i} > {j} {{ {put} }}"),
+            1 => format!("if {} > 0.0 {{ {put} }}", read(rng, indices)),
+            _ => put,
+        }
+    }
+    for seed in 0..40 {
+        let rng = &mut Rng::new(seed);
+        let outer = pick(rng, &["N", "N", "N.rev()"]);
+        let inner = pick(rng, &["N", "..i", "i..", "N.rev()"]);
+        let [before, after] = [(); 2].map(|()| match rng.below(3) {
+            0 => String::new(),
+            _ => write(rng, &["i"]),
+        });
+        let inside = write(rng, &["i", "j"]);
+        let more = match rng.below(2) {
+            0 => String::new(),
+            _ => write(rng, &["i", "j"]),
+        };
+        check(&format!(
+            "fn f<N: IndexSet>(a: &Table<N, f64>, m: &Table<(N, N), f64>) -> f64 {{
+                let mut x = a; let mut l = m;
+                for i in {outer} {{ {before} for j in {inner} {{ {inside} {more} }} {after} }}
+                sum(x) + sum(for i in N {{ sum(for j in N {{ l[i][j] * a[j] }}) }})
+            }}"
+        ));
+    }
 }
 
 #[test]

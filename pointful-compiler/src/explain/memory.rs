@@ -413,6 +413,60 @@ fn g<N: IndexSet, T: IndexSet>(x: &Table<N, f64>, w: &Table<T, f64>) -> Table<N,
     }
 
     #[test]
+    fn a_recurrence_keeps_its_table() {
+        let text = told(
+            "fn f<N: IndexSet>(a: &Table<N, f64>, b: &Table<N, f64>) -> f64 {
+    let mut x = b;
+    for i in N { let p = x.get(i - 1).unwrap_or(1.0); x[i] = (a[i] * p).sin() + b[i] * p; }
+    sum(x)
+}
+fn g<N: IndexSet>(a: &Table<N, f64>, b: &Table<N, f64>) -> Table<N, f64> { grad!(f, wrt = a)(a, b) }",
+        );
+        let kept = "the loop at 3:5 keeps 8·N bytes for its way back\n";
+        assert!(text.contains(kept), "{text}");
+    }
+
+    #[test]
+    fn a_factorization_keeps_its_factor() {
+        let text = told(
+            "fn f<N: IndexSet>(a: &Table<(N, N), f64>) -> f64 {
+    let mut l = for i in N { for j in N { 0.0 } };
+    for i in N {
+        for j in ..i { l[i][j] = (a[i][j] - sum(for k in ..j { l[i][k] * l[j][k] })) / l[j][j]; }
+        l[i][i] = (a[i][i] - sum(for k in ..i { l[i][k] * l[i][k] })).sqrt();
+    }
+    sum(for i in N { l[i][i].ln() })
+}
+fn g<N: IndexSet>(a: &Table<(N, N), f64>) -> Table<(N, N), f64> { grad!(f)(a) }",
+        );
+        for kept in [
+            "memory: 24·N·N bytes\n",
+            "the loop at 3:5 keeps 8·N·N bytes for its way back\n",
+            "the loop at 4:9 keeps nothing for its way back\n",
+        ] {
+            assert!(text.contains(kept), "{text}");
+        }
+    }
+
+    /// A small part of a large table is written in each iteration of another loop: the numbers are kept, and not the tables.
+    #[test]
+    fn a_loop_over_a_part_keeps_the_part() {
+        let text = told(
+            "fn f<N: IndexSet, T: IndexSet>(a: &Table<(T, N), f64>) -> f64 {
+    let mut s = 0.5;
+    for t in T {
+        let mut x = a[t];
+        for k in 0..3 { x[k] = (s * x[k]).sin() * s; }
+        s = sum(x);
+    }
+    s
+}
+fn g<N: IndexSet, T: IndexSet>(a: &Table<(T, N), f64>) -> Table<(T, N), f64> { grad!(f)(a) }",
+        );
+        assert!(!text.contains("N·T bytes for its way back"), "{text}");
+    }
+
+    #[test]
     fn checkpoints_change_what_is_kept() {
         let step = "(s[i] * w[t][i]).tanh() + s[(i + 1).wrap()]";
         let of = |attribute| of_table(attribute, step);

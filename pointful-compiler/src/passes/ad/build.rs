@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
 use crate::ir::typing::Typing;
 use crate::ir::{
-    AxisId, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId,
+    AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type,
+    ValueId,
 };
 use crate::ops::Prim;
 
@@ -29,6 +30,8 @@ pub(super) struct Builder {
     pub(super) span: SpanId,
     /// The axes whose extents are computed, by that value.
     extents: BTreeMap<ValueId, Vec<AxisId>>,
+    /// What computes a value from others at the same point, as far as that has been met.
+    definitions: BTreeMap<ValueId, BulkOp>,
 }
 
 impl Builder {
@@ -46,7 +49,36 @@ impl Builder {
             guard: None,
             span: SpanId::NONE,
             extents,
+            definitions: BTreeMap::new(),
         }
+    }
+
+    // ---- Definitions
+
+    /// Remembers what computes a value.
+    pub(super) fn learn(&mut self, stmt: &Stmt<Bulk>) {
+        let known = match &stmt.op {
+            BulkOp::Const(_) | BulkOp::Size(_) | BulkOp::Iota(_) | BulkOp::Select(..) => true,
+            BulkOp::Map(..) => !self.program.elem(stmt.results[0]).is_float(),
+            _ => false,
+        };
+        if known {
+            self.definitions.insert(stmt.results[0], stmt.op.clone());
+        }
+    }
+
+    /// Remembers what computes the values of a block, and of those inside.
+    pub(super) fn learn_all(&mut self, block: &Block<Bulk>) {
+        for stmt in &block.stmts {
+            self.learn(stmt);
+            for inner in stmt.op.blocks() {
+                self.learn_all(inner);
+            }
+        }
+    }
+
+    pub(super) fn definition(&self, value: ValueId) -> Option<&BulkOp> {
+        self.definitions.get(&value)
     }
 
     // ---- Blocks
@@ -63,6 +95,7 @@ impl Builder {
 
     /// Adds a statement whose results have types already.
     pub(super) fn push(&mut self, stmt: Stmt<Bulk>) {
+        self.learn(&stmt);
         let linear = self.linear;
         let part = self.parts.last_mut().expect("a block has been entered");
         if linear {

@@ -74,12 +74,14 @@ impl Copier {
             *block = self.block(b, block);
         }
         let results = stmt.results.iter().map(|&value| self.bind(b, value));
-        Stmt {
+        let copy = Stmt {
             results: results.collect(),
             op,
             guard: stmt.guard.map(|guard| self.get(guard)),
             span: stmt.span,
-        }
+        };
+        b.learn(&copy);
+        copy
     }
 
     /// A copy of a block, with parameters of its own.

@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::Builder;
 use super::copy::Copier;
+use super::finals::Tables;
 use super::{replace, replace_stmt};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Lit, Mode, Monoid, Stmt, ValueId};
@@ -43,6 +44,8 @@ pub(super) struct Dual<'b> {
     conditions: BTreeMap<ValueId, ValueId>,
     /// Loops, by their indices, of which nothing is kept but states.
     pub(super) frugal: BTreeSet<ValueId>,
+    /// The loops around that become two, from the outside in.
+    pub(super) around: Vec<Tables>,
 }
 
 impl<'b> Dual<'b> {
@@ -55,6 +58,7 @@ impl<'b> Dual<'b> {
             names: Subst::new(),
             conditions: BTreeMap::new(),
             frugal: BTreeSet::new(),
+            around: Vec::new(),
         }
     }
 

@@ -9,6 +9,8 @@
 use std::collections::BTreeSet;
 
 use super::activity::propagate;
+use super::copy::Copier;
+use super::finals::{Finals, Tables};
 use super::linear::Dual;
 use super::residuals::Residuals;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
@@ -168,7 +170,10 @@ impl Dual<'_> {
             .collect();
         self.b.linear = false;
         self.b.enter();
+        let tables = Tables::new(self.b, axis, reverse, &lanes, body.clone(), &stmt.results);
+        self.around.push(tables);
         self.block(body.stmts);
+        self.around.pop();
         let results: Vec<ValueId> = body.results.iter().map(|&r| self.names.get(r)).collect();
         let (next, collected) = results.split_at(count);
         let mut yields: Vec<ValueId> = Vec::new();
@@ -188,7 +193,34 @@ impl Dual<'_> {
             results: results.clone(),
         };
         let frugal = self.frugal.contains(&index);
-        let residuals = Residuals::new(self.b, &forward, &part.linear, &yields, frugal);
+        let standing: Vec<ValueId> = body.params[1..]
+            .iter()
+            .map(|&state| {
+                let ty = self.b.program.ty(state).clone();
+                self.b.param(ty.elem, ty.dims)
+            })
+            .collect();
+        let (mut rerun, mut linear) = (forward.clone(), part.linear);
+        let mut tables = Tables::new(
+            self.b,
+            axis,
+            reverse,
+            &lanes,
+            forward.clone(),
+            &stmt.results,
+        );
+        if tables.any() {
+            tables.bind(&linear);
+            let mut finals = Finals {
+                b: self.b,
+                tables,
+                around: &mut self.around,
+                standing: &standing,
+            };
+            finals.stmts(&mut linear);
+            rerun = finals.body(rerun);
+        }
+        let residuals = Residuals::new(self.b, &rerun, &linear, &yields, frugal);
         let mut kept = results;
         kept.extend(&residuals.stored);
         let op = BulkOp::Loop {
@@ -199,7 +231,7 @@ impl Dual<'_> {
             init: init.clone(),
             body: Block {
                 results: kept,
-                ..forward.clone()
+                ..forward
             },
         };
         self.b.guard = guard;
@@ -217,8 +249,12 @@ impl Dual<'_> {
         let again = b.param(Elem::Index(extent), Vec::new());
         b.linear = false;
         b.enter();
-        let mut copier = residuals.read(b, &forward, index, again, axis, arrays);
-        for linear in &part.linear {
+        let mut copier = Copier::default();
+        for (&standing, &last) in standing.iter().zip(own) {
+            copier.rename(b, standing, last);
+        }
+        let mut copier = residuals.read(b, copier, &rerun, again, axis, arrays);
+        for linear in &linear {
             let copy = copier.stmt(b, linear);
             b.push(copy);
         }
@@ -310,7 +346,7 @@ impl Dual<'_> {
         let extent = Extent::Value(trips);
         let axis = self.b.axis("trip", extent);
         let index = self.b.param(Elem::Index(extent), Vec::new());
-        let mut copier = super::copy::Copier::default();
+        let mut copier = Copier::default();
         let mut body = copier.block(self.b, &again);
         body.params.insert(0, index);
         let finals: Vec<ValueId> = results

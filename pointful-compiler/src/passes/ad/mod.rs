@@ -24,10 +24,13 @@
 //! ```
 
 mod activity;
+mod affine;
 mod build;
 mod copy;
+mod finals;
 mod linear;
 mod loops;
+mod places;
 mod prims;
 mod reductions;
 mod residuals;
@@ -84,6 +87,7 @@ fn taken(program: &Program<Bulk>, apart: bool) -> Program<Bulk> {
         subst: Subst::new(),
         apart,
     };
+    walk.b.learn_all(&body);
     walk.block(&mut body, 0);
     // What only derivatives look at has had its use.
     walk.block(&mut body, 0);

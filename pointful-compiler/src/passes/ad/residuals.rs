@@ -2,6 +2,7 @@
 //!
 //! Needed is what linear statements read. Of that, what costs next to nothing to compute from what is at hand anyway (the loop's index, what
 //! comes from outside, values kept already) is computed again, and the rest is collected by the first loop.
+//! What is [read of final tables](super::finals) comes from outside.
 //! A loop that is to be frugal keeps states only; everything else is computed again from them.
 //! What cannot be collected, because its own shape differs from one iteration to the next, is computed again in any case.
 
@@ -31,6 +32,22 @@ enum Origin {
     Index,
     State,
     Stmt(usize),
+}
+
+/// Which statements of a body can be run again from the index and what comes from outside.
+pub(super) fn free(b: &Builder, body: &Block<Bulk>) -> Vec<bool> {
+    let mut bound: BTreeSet<ValueId> = body.params[1..].iter().copied().collect();
+    let mut free = Vec::new();
+    for stmt in &body.stmts {
+        let known = reads(&b.program, stmt)
+            .iter()
+            .all(|value| !bound.contains(value));
+        free.push(known && is_cheap(&b.program, &stmt.op));
+        if !free[free.len() - 1] {
+            bound.extend(&stmt.results);
+        }
+    }
+    free
 }
 
 struct Plan<'a> {
@@ -82,14 +99,13 @@ impl Residuals {
                 .map(|stmt| reads(&b.program, stmt))
                 .collect(),
             origin,
-            free: Vec::new(),
+            free: free(b, body),
             needed,
             stored: Vec::new(),
             has: BTreeSet::new(),
             again: BTreeSet::new(),
             frugal,
         };
-        plan.find_free();
         let mut order: Vec<(usize, ValueId)> = plan
             .needed
             .iter()
@@ -112,14 +128,13 @@ impl Residuals {
     pub(super) fn read(
         &self,
         b: &mut Builder,
+        mut copier: Copier,
         body: &Block<Bulk>,
-        index: ValueId,
         again: ValueId,
         axis: AxisId,
         arrays: &[ValueId],
     ) -> Copier {
-        let mut copier = Copier::default();
-        copier.rename(b, index, again);
+        copier.rename(b, body.params[0], again);
         let stored: BTreeMap<ValueId, ValueId> = self
             .stored
             .iter()
@@ -152,20 +167,6 @@ impl Residuals {
 }
 
 impl Plan<'_> {
-    fn find_free(&mut self) {
-        for (k, stmt) in self.body.stmts.iter().enumerate() {
-            let free = is_cheap(&self.b.program, &stmt.op)
-                && self.reads[k]
-                    .iter()
-                    .all(|value| match self.origin.get(value) {
-                        None | Some(Origin::Index) => true,
-                        Some(Origin::State) => false,
-                        Some(Origin::Stmt(j)) => *j < k && self.free[*j],
-                    });
-            self.free.push(free);
-        }
-    }
-
     /// Whether the shape of a value is the same in all iterations.
     fn storable(&self, value: ValueId) -> bool {
         let extents = Bulk::type_extents(&self.b.program, value);
