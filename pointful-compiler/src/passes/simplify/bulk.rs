@@ -52,6 +52,17 @@ impl Simplify for Bulk {
                 Answer::Values(vec![values[0]])
             }
             BulkOp::Scatter {
+                over,
+                mask: Some(mask),
+                ..
+            } if inhabited(context, over, *mask, DEEP) => {
+                let mut op = stmt.op.clone();
+                if let BulkOp::Scatter { mask, .. } = &mut op {
+                    *mask = None;
+                }
+                Answer::Op(op)
+            }
+            BulkOp::Scatter {
                 mask: Some(mask), ..
             }
             | BulkOp::Update {
@@ -104,7 +115,8 @@ impl Simplify for Bulk {
     /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.
     fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
         if let Some(guard) = stmt.guard
-            && (context.truth(guard) == Some(true) || inhabited(context, stmt, guard, DEEP))
+            && (context.truth(guard) == Some(true)
+                || inhabited(context, &common(context, stmt), guard, DEEP))
         {
             return false;
         }
@@ -119,23 +131,33 @@ impl Simplify for Bulk {
     }
 }
 
-/// Whether a guard says only that there is something along axes of what the statement gives: it holds at all its points.
-fn inhabited(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>, guard: ValueId, deep: u32) -> bool {
+/// The axes of all that a statement gives.
+fn common(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
+    let dims = |result: &ValueId| context.program.ty(*result).dims.as_slice();
+    let Some((first, others)) = stmt.results.split_first() else {
+        return Vec::new();
+    };
+    let all = |axis: &AxisId| others.iter().all(|other| dims(other).contains(axis));
+    dims(first).iter().copied().filter(all).collect()
+}
+
+/// Whether a condition says only that there is something along these axes: it holds at all their points.
+fn inhabited(context: &Context<'_, Bulk>, along: &[AxisId], guard: ValueId, deep: u32) -> bool {
     let Some(deep) = deep.checked_sub(1) else {
         return false;
     };
     match context.def(guard) {
         Some(BulkOp::Map(Prim::And, args)) => {
-            args.iter().all(|&arg| inhabited(context, stmt, arg, deep))
+            args.iter().all(|&arg| inhabited(context, along, arg, deep))
         }
         Some(BulkOp::Map(Prim::Gt, args)) if context.int(args[1]) == Some(0) => {
             let Some(BulkOp::Size(size)) = context.def(args[0]) else {
                 return false;
             };
             let axes = &context.program.decls.axes;
-            let along = |axis: &AxisId| axes[axis.0 as usize].extent == *size;
-            let dims = |&result: &ValueId| context.program.ty(result).dims.iter().any(along);
-            !stmt.results.is_empty() && stmt.results.iter().all(dims)
+            along
+                .iter()
+                .any(|axis| axes[axis.0 as usize].extent == *size)
         }
         _ => false,
     }
