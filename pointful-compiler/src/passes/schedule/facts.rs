@@ -11,6 +11,9 @@ use crate::passes::flow::named_axes;
 /// Computing a value again is preferred to storing it while it costs no more than this many simple operations.
 const CHEAP: u32 = 12;
 
+/// How many points a loop has that is unrolled rather than run.
+const SHORT: u64 = 8;
+
 /// What a value costs that is read from memory.
 const LOAD: u32 = 2;
 
@@ -268,6 +271,11 @@ impl<'p> Facts<'p> {
         self.cost[value.index()] > CHEAP
     }
 
+    /// Whether a loop over an axis is hardly one: several places in a row, which are no reason to leave another loop.
+    fn is_short(&self, axis: AxisId) -> bool {
+        matches!(self.extent(axis), Extent::Const(n) if n <= SHORT)
+    }
+
     /// The axes that a statement runs over, in the order of its loops: those of its results, and those it combines along.
     pub(super) fn iteration(&self, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
         let result = || stmt.results.first().map_or(&[][..], |&r| self.axes(r));
@@ -319,12 +327,12 @@ impl<'p> Facts<'p> {
                 let outer = result().iter().position(moved).unwrap_or(0);
                 push(&result()[..outer], &mut order);
                 push(over, &mut order);
-                let rest: Vec<_> = result()[outer..]
-                    .iter()
-                    .copied()
+                let rest = result()[outer..].iter().copied();
+                let (short, long): (Vec<_>, Vec<_>) = rest
                     .filter(|a| !moved(a))
-                    .collect();
-                push(&rest, &mut order);
+                    .partition(|&axis| over.is_empty() && self.is_short(axis));
+                push(&long, &mut order);
+                push(&short, &mut order);
             }
             BulkOp::Update { at, .. } => {
                 let moved: Vec<_> = at.iter().map(|&(a, _)| a).collect();
