@@ -42,13 +42,25 @@ impl<'p> Builder<'p> {
             }
             Combine::Custom { init, .. } => {
                 for (&result, &init) in stmt.results.iter().zip(init) {
-                    let place = self.place(result, None);
-                    self.fill(&place, init);
+                    let place = self.filled(result, init);
                     self.locate(result, place.location(depth));
                     region.places[task].push(place);
                 }
             }
         }
+    }
+
+    /// A new place for `result` that holds `value` at every point. A constant is there from the start.
+    fn filled(&mut self, result: ValueId, value: ValueId) -> Place {
+        let literal = match self.facts.site(value).map(|stmt| &stmt.op) {
+            Some(BulkOp::Const(lit)) => Some(*lit),
+            _ => None,
+        };
+        let place = self.place(result, literal);
+        if literal.is_none() {
+            self.fill(&place, value);
+        }
+        place
     }
 
     /// Stores `value` at every point of a place.
@@ -267,8 +279,6 @@ impl<'p> Builder<'p> {
                 is_buffer: true,
             };
         }
-        let place = self.place(result, None);
-        self.fill(&place, base);
-        place
+        self.filled(result, base)
     }
 }
