@@ -602,3 +602,96 @@ fn every_transformation() {
         [30.0, 6.0]
     );
 }
+
+/// Reads at constant and shifted places of short axes, whose cotangents are written down place by place.
+#[test]
+fn known_places() {
+    // One element, several, the same one twice, all of them.
+    for body in [
+        "c[4]",
+        "c[4] * c[1].sin() + x[0]",
+        "c[2] * c[2].sin() * c[0]",
+        "c[0] * c[1] * c[2] * c[3] * c[4] * c[5]",
+    ] {
+        check(&format!(
+            "fn f(c: &Table<Fin<6>, f64>, x: &Table<Fin<3>, f64>) -> f64 {{ {body} }}"
+        ));
+    }
+    // Shifted by constants, against the end, round it, at the ends again and again, and by another index.
+    for at in [
+        "i.ordinal() + 2",
+        "5 - i.ordinal()",
+        "2 * i.ordinal() + 1",
+        "(i - 1).wrap()",
+        "(i - 2).clamp()",
+        "(i + 1).mirror()",
+        "i.ordinal() + r.ordinal()",
+        "(i.ordinal() * 2 + r.ordinal()) % 6",
+    ] {
+        let read = if at.contains("(i -") || at.contains("(i +") {
+            format!("x[{at}] * c[r.ordinal()]")
+        } else {
+            format!("c[{at}] * x[i]")
+        };
+        check(&format!(
+            "fn f<N: IndexSet>(cs: &Table<(N, Fin<6>), f64>, x: &Table<Fin<3>, f64>) -> Table<(N, Fin<2>), f64> {{
+                for (n, r) in _ {{ let c = cs[n]; sum(for i in Fin::<3> {{ {read} }}) * c[5] + c[r.ordinal() + 3] }}
+            }}"
+        ));
+    }
+    // Several axes, some of them known; the others are looked up, so that many points meet in one place.
+    for read in [
+        "c[k[n]][0][1] * c[k[n]][1][1] * c[k[n]][1][0].sin()",
+        "c[k[n]][0][0] * c[k[n]][0][1] * c[k[n]][1][1] * c[k[n]][1][0].sin()",
+        "sum(for i in Fin::<2> { c[k[n]][i][(i + 1).wrap()] * c[k[n]][i][i] })",
+        "if x[n] > 0.0 { c[k[n]][0][1] * x[n] } else { c[k[n]][1][1] * c[k[n]][1][0] }",
+    ] {
+        check(&format!(
+            "fn f<N: IndexSet, K: IndexSet>(c: &Table<(K, Fin<2>, Fin<2>), f64>, k: &Table<N, K>, x: &Table<N, f64>) -> Table<N, f64> {{ for n in N {{ {read} }} }}"
+        ));
+    }
+    // Summed over long axes; axes that are too long to be written down; of one place; what is read in branches.
+    check(
+        "fn f<N: IndexSet>(c: &Table<Fin<5>, f64>, x: &Table<(N, Fin<3>), f64>) -> f64 { sum(for (n, i) in _ { c[i.ordinal() + 1] * x[n][i] * c[0] }) }",
+    );
+    check(
+        "fn f<N: IndexSet>(c: &Table<Fin<70>, f64>, x: &Table<(N, Fin<40>), f64>) -> f64 { sum(for (n, i) in _ { c[i.ordinal() + 20] * x[n][i] }) * c[65] }",
+    );
+    check(
+        "fn f(c: &Table<Fin<1>, f64>, x: &Table<Fin<1>, f64>) -> f64 { sum(for i in Fin::<1> { c[i.ordinal()] * x[(i + 1).wrap()] }) * c[0] }",
+    );
+    check(
+        "fn f<N: IndexSet>(c: &Table<Fin<4>, f64>, x: &Table<N, f64>) -> Table<N, f64> { for n in N { if x[n] > 0.0 { c[3] * x[n] } else if x[n] < -0.5 { c[1] } else { c[2] * c[3] } } }",
+    );
+    // States of sequential loops.
+    check("fn f<N: IndexSet, B: IndexSet>(w: &Table<(N, Fin<2>, Fin<4>, B), f64>, x: &Table<B, f64>) -> Table<B, f64> {
+            let mut s = x;
+            for n in N { s = for b in B { (w[n][0][0][b] * s[b] + w[n][1][0][b]).sin() * (w[n][0][1][b] + w[n][1][1][b]) + w[n][0][2][b] * w[n][1][2][b].cos() * w[n][0][3][b] + w[n][1][3][b] }; }
+            s
+        }");
+    check(
+        "fn f<N: IndexSet>(c: &Table<Fin<3>, f64>, x: &Table<N, f64>) -> f64 { let mut s = 1.0; for n in N { s = s * c[0] + (c[1] * x[n]).sin() * c[2]; } s }",
+    );
+}
+
+/// Jacobians, whose seeds are an identity matrix: rows and columns, at known places and at others.
+#[test]
+fn jacobians() {
+    for function in [
+        "fn g(c: &Table<Fin<6>, f64>, x: &Table<Fin<3>, f64>) -> Table<Fin<2>, f64> { for r in Fin::<2> { sum(for i in Fin::<3> { c[i.ordinal() + 2] * x[i] }) * c[5] + c[r.ordinal() + 1] } }",
+        "fn g(c: &Table<Fin<6>, f64>, x: &Table<Fin<3>, f64>) -> Table<Fin<2>, f64> { let s = sum(c * c); if s > 0.5 { [s * x[0], x[1] * c[0]] } else { [c[0], x[2]] } }",
+        "fn g(c: &Table<Fin<6>, f64>, x: &Table<Fin<3>, f64>) -> Table<Fin<2>, f64> { let y = for r in Fin::<2> { c[(r + 1).wrap().ordinal()] * x[r.ordinal()] }; y / sum(y * y) }",
+    ] {
+        for wrt in ["c", "x"] {
+            let result = if wrt == "c" { 6 } else { 3 };
+            check(&format!(
+                "{function}
+                fn f<N: IndexSet>(c: &Table<(N, Fin<6>), f64>, x: &Table<(N, Fin<3>), f64>) -> Table<(N, Fin<2>, Fin<{result}>), f64> {{ for n in N {{ jacobian!(g, wrt = {wrt})(&c[n], &x[n]) }} }}"
+            ));
+        }
+    }
+    check("fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[i].sin() * x[(i + 1).wrap()] } }
+        fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<(N, N), f64> { jacobian!(g)(x) }");
+    check("fn g<N: IndexSet, M: IndexSet>(a: &Table<(M, N), f64>, x: &Table<N, f64>) -> Table<M, f64> { for m in M { sum(for n in N { a[m][n] * x[n] }).sin() } }
+        fn f<N: IndexSet, M: IndexSet>(a: &Table<(M, N), f64>, x: &Table<N, f64>) -> Table<(M, N), f64> { jacobian!(g, wrt = x)(a, x) }");
+}

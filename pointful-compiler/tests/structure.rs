@@ -325,3 +325,139 @@ fn the_adjoint_of_a_stencil_that_ends_is_a_stencil() {
         ",
     );
 }
+
+/// Blocks of a Jacobian that are as wide as a camera has parameters, which are read by their numbers and at shifts.
+const BLOCKS: &str = "
+    fn turn(r: &Table<Fin<3>, f64>, x: &Table<Fin<3>, f64>) -> Table<Fin<3>, f64> {
+        let square = sum(r * r);
+        if square == 0.0 {
+            x
+        } else {
+            let along = sum(r * x) * (1.0 - square.cos()) / square;
+            for i in _ { x[i] + x[(i + 1).wrap()] * r[(i + 2).wrap()] + r[i] * along }
+        }
+    }
+    fn see(c: &Table<Fin<11>, f64>, x: &Table<Fin<3>, f64>) -> Table<Fin<2>, f64> {
+        let axis = for i in Fin::<3> { c[i.ordinal()] };
+        let there = turn(&axis, &for i in Fin::<3> { x[i] - c[i.ordinal() + 3] });
+        let flat = for i in Fin::<2> { there[i.ordinal()] / there[2] };
+        let r = sum(flat * flat);
+        for i in _ { c[6] * (1.0 + c[9] * r + c[10] * r * r) * flat[i] + c[i.ordinal() + 7] }
+    }
+";
+
+#[test]
+fn blocks_of_a_jacobian_are_one_kernel() {
+    let text = skeleton(&kernels(&format!(
+        "{BLOCKS}
+         fn f<O: IndexSet, C: IndexSet, P: IndexSet>(cs: &Table<(C, Fin<11>), f64>, xs: &Table<(P, Fin<3>), f64>, c: &Table<O, C>, p: &Table<O, P>) -> (Table<(O, Fin<2>, Fin<11>), f64>, Table<(O, Fin<2>, Fin<3>), f64>) {{
+             let (by_camera, by_point) = for o in O {{ jacobian!(see)(&cs[c[o]], &xs[p[o]]) }};
+             (by_camera, by_point)
+         }}"
+    )));
+    let outside: Vec<&str> = text.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(
+        outside,
+        ["alloc [O, 2, 3]", "alloc [O, 2, 11]", "par O"],
+        "{text}"
+    );
+}
+
+#[test]
+fn a_table_is_written_down_where_it_is_known_what_goes_where() {
+    loops(
+        "fn g(c: &Table<Fin<5>, f64>, x: &Table<Fin<2>, f64>) -> f64 { sum(for i in Fin::<2> { c[i.ordinal() + 2] * x[i] }) * c[1] }
+         fn f<N: IndexSet>(c: &Table<(N, Fin<5>), f64>, x: &Table<(N, Fin<2>), f64>) -> Table<(N, Fin<5>), f64> { for n in N { grad!(g, wrt = c)(&c[n], &x[n]) } }",
+        "
+        alloc [N, 5]
+        par N
+          alloc [2]
+          for 2
+            store [2]
+          store [N, 5]
+          store [N, 5]
+          store [N, 5]
+          store [N, 5]
+          store [N, 5]
+        ",
+    );
+}
+
+#[test]
+fn rows_that_are_looked_up_are_added_in_one_pass() {
+    loops(
+        "fn g<O: IndexSet, C: IndexSet>(cs: &Table<(C, Fin<4>), f64>, x: &Table<O, f64>, c: &Table<O, C>) -> f64 { sum(for o in O { let k = cs[c[o]]; k[0] * x[o] * k[3].sin() + (k[1] + k[2] * x[o]).exp() }) }
+         fn f<O: IndexSet, C: IndexSet>(cs: &Table<(C, Fin<4>), f64>, x: &Table<O, f64>, c: &Table<O, C>) -> Table<(C, Fin<4>), f64> { grad!(g, wrt = cs)(cs, x, c) }",
+        "
+        alloc [C, 4]
+        par O add [C, 4]
+          alloc [4]
+          store [4]
+          store [4]
+          store [4]
+          store [4]
+          for 4
+            add [C, 4]
+        ",
+    );
+}
+
+#[test]
+fn a_matrix_of_ones_on_the_diagonal_is_never_stored() {
+    loops(
+        "fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[i].sin() } }
+         fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<(N, N), f64> { jacobian!(g)(x) }",
+        "
+        alloc [N, N]
+        par N
+          for N
+            store [N, N]
+        ",
+    );
+}
+
+#[test]
+fn gates_of_a_recurrent_layer_are_accumulated_in_one_kernel_a_step() {
+    loops(
+        "fn g<L: IndexSet, B: IndexSet>(w: &Table<(L, Fin<2>, Fin<4>, B), f64>, x: &Table<B, f64>) -> f64 {
+             let mut s = x;
+             for l in L { s = for b in B { (w[l][0][0][b] * s[b] + w[l][1][0][b]).sin() * (w[l][0][1][b] * s[b] + w[l][1][1][b]) + w[l][0][2][b] * s[b] + w[l][1][2][b] * (w[l][0][3][b] + w[l][1][3][b]) }; }
+             sum(s)
+         }
+         fn f<L: IndexSet, B: IndexSet>(w: &Table<(L, Fin<2>, Fin<4>, B), f64>, x: &Table<B, f64>) -> Table<(L, Fin<2>, Fin<4>, B), f64> { grad!(g, wrt = w)(w, x) }",
+        "
+        copy [B]
+        alloc [B]
+        alloc [L, B]
+        alloc [L, B]
+        for L
+          par B
+            store [B]
+            store [L, B]
+            store [L, B]
+        alloc [B]
+        alloc [B]
+        alloc [L, 2, 4, B]
+        for rev L
+          par B
+            alloc [4]
+            store [4]
+            store [4]
+            store [4]
+            store [4]
+            alloc [4]
+            store [4]
+            store [4]
+            store [4]
+            store [4]
+            alloc [4, 2]
+            for 4
+              store [4, 2]
+              store [4, 2]
+            for 2
+              for 4
+                store [L, 2, 4, B]
+            store [B]
+        ",
+    );
+}

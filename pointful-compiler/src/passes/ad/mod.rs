@@ -28,6 +28,7 @@ mod affine;
 mod build;
 mod copy;
 mod finals;
+mod known;
 mod linear;
 mod loops;
 mod places;
@@ -38,6 +39,7 @@ mod sparse;
 mod strips;
 mod transpose;
 mod unguard;
+mod written;
 
 pub use self::sparse::{SPARSE, sparse};
 

@@ -20,12 +20,15 @@
 //! %2[k] = reduce add [n] %1                          %3[k] = scatter add 0 [k := %e] over [n] %2
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::build::Builder;
+use super::known::{Defs, is_small};
+use super::written::write_down;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
+use crate::passes::dce::dce;
 use crate::passes::flow::Flow;
 use crate::passes::subst::Subst;
 use crate::passes::{Pass, is_cheap};
@@ -47,10 +50,12 @@ const FAR: i128 = 4;
 pub fn sparse(program: &Program<Bulk>) -> Program<Bulk> {
     let mut program = program.clone();
     let body = std::mem::take(&mut program.body);
+    let mut summed = BTreeSet::new();
+    sums(&body, &mut summed);
     let mut walk = Walk {
         b: Builder::new(program),
-        defs: BTreeMap::new(),
-        guarded: BTreeMap::new(),
+        defs: Defs::default(),
+        summed,
         subst: Subst::new(),
     };
     let body = walk.block(body);
@@ -59,7 +64,19 @@ pub fn sparse(program: &Program<Bulk>) -> Program<Bulk> {
     program.body = body;
     subst.types(&mut program);
     Bulk::retype(&mut program);
-    program
+    write_down(dce(&program))
+}
+
+/// Finds the axes along which something is added up.
+fn sums(block: &Block<Bulk>, summed: &mut BTreeSet<AxisId>) {
+    for stmt in &block.stmts {
+        if let BulkOp::Reduce { axes: over, .. } | BulkOp::Scatter { over, .. } = &stmt.op {
+            summed.extend(over);
+        }
+        for inner in stmt.op.blocks() {
+            sums(inner, summed);
+        }
+    }
 }
 
 /// An array that is zero but at one place for each point of its other axes.
@@ -72,10 +89,9 @@ struct Spot {
 
 struct Walk {
     b: Builder,
-    /// What defines each value met, if nothing else is defined with it and it stands behind nothing.
-    defs: BTreeMap<ValueId, BulkOp>,
-    /// What defines those that stand behind something: true wherever they may be used.
-    guarded: BTreeMap<ValueId, BulkOp>,
+    defs: Defs,
+    /// The axes along which something is added up.
+    summed: BTreeSet<AxisId>,
     subst: Subst,
 }
 
@@ -107,13 +123,7 @@ impl Walk {
             }
             return self.subst.replace(result, value);
         }
-        if let &[result] = stmt.results.as_slice() {
-            let known = match stmt.guard {
-                None => &mut self.defs,
-                Some(_) => &mut self.guarded,
-            };
-            known.insert(result, stmt.op.clone());
-        }
+        self.defs.note(&stmt);
         self.b.push(stmt);
     }
 
@@ -126,7 +136,7 @@ impl Walk {
     }
 
     fn is_zero(&self, value: ValueId) -> bool {
-        match self.defs.get(&value) {
+        match self.defs.of(value) {
             Some(BulkOp::Const(Lit::F64(bits))) => f64::from_bits(*bits) == 0.0,
             Some(BulkOp::Const(Lit::F32(bits))) => f32::from_bits(*bits) == 0.0,
             _ => false,
@@ -135,8 +145,17 @@ impl Walk {
 
     // ---- One place
 
-    fn spot(&self, value: ValueId) -> Option<Spot> {
-        match self.defs.get(&value)? {
+    fn spot(&mut self, value: ValueId) -> Option<Spot> {
+        if let Some((axis, along)) = self.identity(value) {
+            let one = Lit::of(self.b.program.elem(value).repr(), 1.0);
+            let one = self.emit(BulkOp::Const(one));
+            return Some(Spot {
+                at: vec![(axis, along)],
+                value: one,
+                mask: None,
+            });
+        }
+        match self.defs.of(value)? {
             BulkOp::Scatter {
                 monoid: Monoid::Add,
                 base,
@@ -153,12 +172,30 @@ impl Walk {
         }
     }
 
+    /// Where the ones of an identity matrix are: along an axis of which sums are taken, for each point of the other.
+    fn identity(&self, value: ValueId) -> Option<(AxisId, ValueId)> {
+        let Some(BulkOp::Map(Prim::Cast(Scalar::F32 | Scalar::F64), args)) = self.defs.of(value)
+        else {
+            return None;
+        };
+        let Some(BulkOp::Map(Prim::Eq, args)) = self.defs.of(args[0]) else {
+            return None;
+        };
+        let iota = |value: ValueId| match self.defs.of(value) {
+            Some(BulkOp::Iota(axis)) => Some(*axis),
+            _ => None,
+        };
+        let (first, second) = (iota(args[0])?, iota(args[1])?);
+        let places = [(second, args[0]), (first, args[1])];
+        let along = |(axis, _): &(AxisId, ValueId)| self.summed.contains(axis);
+        places.into_iter().find(along).filter(|_| first != second)
+    }
+
     /// The value of an operation on an array with one place.
     fn moved(&mut self, op: &BulkOp) -> Option<ValueId> {
         match op {
             BulkOp::Map(Prim::Mul, args) => {
-                let k = (0..2).find(|&k| self.spot(args[k]).is_some())?;
-                let spot = self.spot(args[k])?;
+                let (k, spot) = (0..2).find_map(|k| Some((k, self.spot(args[k])?)))?;
                 let factor = self.read(args[1 - k], &spot);
                 Some(self.put(spot, |walk, value| walk.b.map(Prim::Mul, &[factor, value])))
             }
@@ -170,6 +207,65 @@ impl Walk {
             BulkOp::Map(prim @ (Prim::Neg | Prim::Cast(Scalar::F32 | Scalar::F64)), args) => {
                 let spot = self.spot(args[0])?;
                 Some(self.put(spot, |walk, value| walk.b.map(*prim, &[value])))
+            }
+            BulkOp::Select(cond, then, otherwise) => {
+                let k = [*otherwise, *then]
+                    .into_iter()
+                    .position(|v| self.is_zero(v))?;
+                let spot = self.spot([*then, *otherwise][k])?;
+                let cond = self.read(*cond, &spot);
+                Some(self.put(spot, |walk, value| {
+                    let zero = walk.b.number(value, 0.0);
+                    let sides = [[value, zero], [zero, value]][k];
+                    walk.b.select(cond, sides[0], sides[1])
+                }))
+            }
+            // It is there if that is the place.
+            BulkOp::Gather { table, at } => {
+                let Spot {
+                    at: places,
+                    value,
+                    mask: None,
+                } = self.spot(*table)?
+                else {
+                    return None;
+                };
+                let mut value = self.b.gather(value, at);
+                for (axis, place) in places {
+                    let &(_, index) = at.iter().find(|(moved, _)| *moved == axis)?;
+                    let place = self.read_at(place, at, &mut { THROUGH });
+                    let here = self.b.map(Prim::Eq, &[place, index]);
+                    value = self.b.masked(Some(here), value);
+                }
+                Some(value)
+            }
+            // What is accumulated of it is so from there only.
+            BulkOp::Scatter {
+                monoid: Monoid::Add,
+                base,
+                at,
+                over,
+                value,
+                mask: None,
+            } => {
+                let spot = self.spot(*value)?;
+                let own = |axis: &AxisId| spot.at.iter().any(|(place, _)| place == axis);
+                if over.is_empty() || !spot.at.iter().all(|(axis, _)| over.contains(axis)) {
+                    return None;
+                }
+                let at = at
+                    .iter()
+                    .map(|&(axis, index)| (axis, self.read(index, &spot)))
+                    .collect();
+                let over = over.iter().copied().filter(|axis| !own(axis)).collect();
+                Some(self.emit(BulkOp::Scatter {
+                    monoid: Monoid::Add,
+                    base: *base,
+                    at,
+                    over,
+                    value: spot.value,
+                    mask: spot.mask,
+                }))
             }
             BulkOp::Reduce {
                 combine: Combine::Monoid(Monoid::Add),
@@ -242,7 +338,7 @@ impl Walk {
         if at.iter().all(|(axis, _)| !dims.contains(axis)) {
             return value;
         }
-        let definition = self.defs.get(&value).cloned();
+        let definition = self.defs.of(value).cloned();
         match definition {
             Some(op @ (BulkOp::Map(..) | BulkOp::Select(..)))
                 if *budget > 0 && is_cheap(&self.b.program, &op) && !may_panic(&self.b, &op) =>
@@ -283,6 +379,12 @@ impl Walk {
         else {
             return None;
         };
+        // Those will be written down.
+        if at.iter().all(|&(axis, index)| {
+            is_small(&self.b, axis) && self.defs.known(&self.b, index).is_some()
+        }) {
+            return None;
+        }
         let shifts: Vec<Shift> = at
             .iter()
             .map(|&(axis, index)| self.shift(axis, index))
@@ -319,14 +421,9 @@ impl Walk {
         Some(self.emit(BulkOp::Map(Prim::Add, vec![*base, value])))
     }
 
-    /// What an index is wherever it is used: what stands behind a condition is not used where that does not hold.
-    fn definition(&self, value: ValueId) -> Option<&BulkOp> {
-        self.defs.get(&value).or_else(|| self.guarded.get(&value))
-    }
-
     /// How an index is the own index of an axis, shifted.
     fn shift(&self, axis: AxisId, index: ValueId) -> Option<Shift> {
-        let BulkOp::Map(prim, args) = self.definition(index)? else {
+        let BulkOp::Map(prim, args) = self.defs.used(index)? else {
             return None;
         };
         match prim {
@@ -343,11 +440,11 @@ impl Walk {
 
     /// By how much an integer is more than the index along an axis.
     fn distance(&self, axis: AxisId, value: ValueId) -> Option<i128> {
-        let int = |value: ValueId| match self.definition(value) {
+        let int = |value: ValueId| match self.defs.used(value) {
             Some(BulkOp::Const(Lit::Int(_, n))) => Some(*n),
             _ => None,
         };
-        match self.definition(value)? {
+        match self.defs.used(value)? {
             BulkOp::Iota(own) => (*own == axis).then_some(0),
             BulkOp::Map(Prim::Cast(Scalar::I64), args) => self.distance(axis, args[0]),
             BulkOp::Map(Prim::Add, args) => match (int(args[0]), int(args[1])) {
