@@ -13,6 +13,7 @@ use crate::ir::Program;
 use crate::ir::print::{Print, print};
 use crate::ir::stages::point::Point;
 use crate::ir::verify::{Verify, verify};
+use crate::passes;
 
 /// Steps that a random program may take; a pass may make it take [`MORE_STEPS`] times as many.
 const STEPS: u64 = 200_000;
@@ -60,42 +61,85 @@ pub fn check_seeds<A: Tested, B: Tested>(
     before: impl Fn(&Program<Point>) -> Program<A>,
     pass: impl Fn(&Program<A>) -> Program<B>,
 ) {
-    let mut compared = 0;
+    let judge = |program: &_, inputs: &_| {
+        judge(program, inputs, |expected, programs| {
+            let a = stage(
+                "before the pass",
+                program,
+                &before,
+                inputs,
+                expected,
+                programs,
+            )?;
+            stage("after the pass", &a, &pass, inputs, expected, programs)?;
+            Ok(())
+        })
+    };
     let total = seeds.end - seeds.start;
+    let mut compared = 0;
     for seed in seeds {
         let (program, inputs) = random_point(seed, options);
-        match judge(&program, &inputs, &before, &pass) {
-            Verdict::Same => compared += 1,
-            Verdict::Unsuitable => {}
-            Verdict::Wrong {
-                mistake,
-                message: first,
-                ..
-            } => {
-                // Another mistake would lead away from this one.
-                let fails = |program: &Program<Point>, inputs: &Inputs| {
-                    let verdict = judge(program, inputs, &before, &pass);
-                    matches!(verdict, Verdict::Wrong { mistake: m, .. } if m == mistake)
-                };
-                let (small, few) = quietly(|| shrink(program, inputs, SHRINKING, fails));
-                let verdict = judge(&small, &few, &before, &pass);
-                let Verdict::Wrong {
-                    message, programs, ..
-                } = verdict
-                else {
-                    panic!("seed {seed}: {first}; a second run does not show it");
-                };
-                panic!(
-                    "seed {seed}: {message}\n(first seen as: {first})\n\n{programs}\n{}",
-                    describe(&few)
-                );
-            }
+        match shown(program, inputs, judge) {
+            Ok(same) => compared += u64::from(same),
+            Err(message) => panic!("seed {seed}: {message}"),
         }
     }
     assert!(
         compared * 2 > total,
         "only {compared} of {total} programs could be compared"
     );
+}
+
+/// Checks that a program gives the same at every stage: as it is written, simplified, as definitions of whole arrays, tidied,
+/// and as it is scheduled. Whether it could be compared: not if rounding decides what it computes.
+///
+/// # Errors
+/// What is wrong, on a small program that shows it, at each stage.
+pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, String> {
+    shown(program, inputs, |program, inputs| {
+        judge(program, inputs, |expected, programs| {
+            let tidy = |point: &_| passes::dce(&passes::cse(&passes::simplify(point)));
+            let point = stage("simplified", program, &tidy, inputs, expected, programs)?;
+            let lift = |point: &_| passes::bulk(point);
+            let bulk = stage("as definitions", &point, &lift, inputs, expected, programs)?;
+            let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
+            let bulk = stage("tidied", &bulk, &tidy, inputs, expected, programs)?;
+            let schedule = |bulk: &_| passes::schedule::schedule(bulk);
+            stage("scheduled", &bulk, &schedule, inputs, expected, programs)?;
+            Ok(())
+        })
+    })
+}
+
+/// Whether a program could be compared.
+///
+/// # Errors
+/// What is wrong, on a small program that shows it.
+fn shown(
+    program: Program<Point>,
+    inputs: Inputs,
+    judge: impl Fn(&Program<Point>, &Inputs) -> Verdict,
+) -> Result<bool, String> {
+    let (mistake, first) = match judge(&program, &inputs) {
+        Verdict::Same => return Ok(true),
+        Verdict::Unsuitable => return Ok(false),
+        Verdict::Wrong {
+            mistake, message, ..
+        } => (mistake, message),
+    };
+    // Another mistake would lead away from this one.
+    let fails = |program: &Program<Point>, inputs: &Inputs| matches!(judge(program, inputs), Verdict::Wrong { mistake: m, .. } if m == mistake);
+    let (small, few) = quietly(|| shrink(program, inputs, SHRINKING, fails));
+    let Verdict::Wrong {
+        message, programs, ..
+    } = judge(&small, &few)
+    else {
+        return Err(format!("{first}; a second run does not show it"));
+    };
+    Err(format!(
+        "{message}\n(first seen as: {first})\n\n{programs}\n{}",
+        describe(&few)
+    ))
 }
 
 /// What comparing a program before and after gives.
@@ -106,8 +150,8 @@ enum Verdict {
     Unsuitable,
     /// It does not.
     Wrong {
-        /// What kind of thing is wrong.
-        mistake: Mistake,
+        /// What kind of thing is wrong, and at which stage.
+        mistake: (Mistake, &'static str),
         /// What is wrong.
         message: String,
         /// The programs, printed.
@@ -132,17 +176,39 @@ enum Mistake {
     Endless,
 }
 
-fn judge<A: Tested, B: Tested>(
+/// The first stage.
+const WRITTEN: &str = "as it is written";
+
+/// What is wrong at a stage.
+struct Wrong {
+    mistake: Mistake,
+    when: &'static str,
+    message: String,
+}
+
+/// Runs a program, and what `stages` makes of it: they are given what to expect, and print the programs.
+fn judge(
     program: &Program<Point>,
     inputs: &Inputs,
-    before: &impl Fn(&Program<Point>) -> Program<A>,
-    pass: &impl Fn(&Program<A>) -> Program<B>,
+    stages: impl FnOnce(&Result<Vec<Data>, String>, &mut String) -> Result<(), Wrong>,
 ) -> Verdict {
+    if let Err(error) = verify(program) {
+        return Verdict::Wrong {
+            mistake: (Mistake::Invalid, WRITTEN),
+            message: format!("{WRITTEN}: invalid: {error}"),
+            programs: print(program),
+        };
+    }
     let expected = match run_limited(program, inputs, STEPS) {
         Ok((results, _)) => Ok(results),
         Err(EvalError::Panic(message)) => Err(message),
-        Err(EvalError::Input(_) | EvalError::Bug(_) | EvalError::StepLimit) => {
-            return Verdict::Unsuitable;
+        Err(EvalError::Input(_) | EvalError::StepLimit) => return Verdict::Unsuitable,
+        Err(EvalError::Bug(message)) => {
+            return Verdict::Wrong {
+                mistake: (Mistake::Meaningless, WRITTEN),
+                message: format!("{WRITTEN}: {message}"),
+                programs: print(program),
+            };
         }
     };
     if let Ok(results) = &expected
@@ -151,20 +217,11 @@ fn judge<A: Tested, B: Tested>(
         return Verdict::Unsuitable;
     }
     let mut programs = print(program);
-    let compared = stage(
-        "before the pass",
-        program,
-        before,
-        inputs,
-        &expected,
-        &mut programs,
-    )
-    .and_then(|a| stage("after the pass", &a, pass, inputs, &expected, &mut programs));
-    match compared {
-        Ok(_) => Verdict::Same,
-        Err((mistake, message)) => Verdict::Wrong {
-            mistake,
-            message,
+    match stages(&expected, &mut programs) {
+        Ok(()) => Verdict::Same,
+        Err(wrong) => Verdict::Wrong {
+            mistake: (wrong.mistake, wrong.when),
+            message: format!("{}: {}", wrong.when, wrong.message),
             programs,
         },
     }
@@ -172,37 +229,41 @@ fn judge<A: Tested, B: Tested>(
 
 /// Applies a pass and checks what it gives.
 fn stage<A: Tested, B: Tested>(
-    when: &str,
+    when: &'static str,
     program: &Program<A>,
     pass: &impl Fn(&Program<A>) -> Program<B>,
     inputs: &Inputs,
     expected: &Result<Vec<Data>, String>,
     programs: &mut String,
-) -> Result<Program<B>, (Mistake, String)> {
+) -> Result<Program<B>, Wrong> {
+    let wrong = |mistake, message| Wrong {
+        mistake,
+        when,
+        message,
+    };
     let out = quietly(|| catch_unwind(AssertUnwindSafe(|| pass(program)))).map_err(|panic| {
         let message = panic
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied());
         let message = message.unwrap_or("something else than a text");
-        let message = format!("{when}: the pass panics: {message}");
-        (Mistake::Panic, message)
+        wrong(Mistake::Panic, format!("the pass panics: {message}"))
     })?;
     let _ = write!(programs, "---- {when}\n{}", print(&out));
-    verify(&out).map_err(|error| (Mistake::Invalid, format!("{when}: invalid: {error}")))?;
+    verify(&out).map_err(|error| wrong(Mistake::Invalid, format!("invalid: {error}")))?;
     let found = run_limited(&out, inputs, STEPS * MORE_STEPS);
     match (expected, found) {
         // A program may fail less often than before: what nobody needs is not computed.
         (Err(_), Ok(_) | Err(EvalError::Panic(_))) => Ok(out),
         (Ok(expected), Ok((found, _))) => {
             if expected.len() != found.len() {
-                let message = format!("{when}: another number of results");
-                return Err((Mistake::Different, message));
+                let message = "another number of results".to_owned();
+                return Err(wrong(Mistake::Different, message));
             }
             for (k, (expected, found)) in expected.iter().zip(&found).enumerate() {
                 if let Some(difference) = difference(expected, found, Tolerance::default()) {
-                    let message = format!("{when}: result {k}: {difference}");
-                    return Err((Mistake::Different, message));
+                    let message = format!("result {k}: {difference}");
+                    return Err(wrong(Mistake::Different, message));
                 }
             }
             Ok(out)
@@ -213,7 +274,7 @@ fn stage<A: Tested, B: Tested>(
                 EvalError::Bug(_) | EvalError::Input(_) => Mistake::Meaningless,
                 EvalError::StepLimit => Mistake::Endless,
             };
-            Err((mistake, format!("{when}: {error}")))
+            Err(wrong(mistake, error.to_string()))
         }
     }
 }

@@ -7,17 +7,19 @@
 
 mod check;
 mod derivative;
+pub mod functions;
 pub mod random;
 mod rng;
 mod shrink;
 mod skeleton;
 pub mod source;
 
-pub use check::{Tested, check_between, check_pass, check_seeds};
+pub use check::{Tested, check_between, check_pass, check_seeds, check_stages};
 pub use derivative::{
     Checked, check_derivative, check_derivatives, derivative, differentiated, expanded,
     random_seeds, random_smooth,
 };
+pub use functions::{random_lowered, random_source};
 pub use random::{Options, random_point};
 pub use rng::Rng;
 pub use shrink::shrink;

@@ -90,7 +90,11 @@ impl<'a> Elab<'a> {
         val: &Val<'a>,
         span: SpanId,
     ) -> Run<()> {
-        let indices = [accum.indices.as_slice(), indices].concat();
+        let mut indices = [accum.indices.as_slice(), indices].concat();
+        // What is added to may be the part of a table that a loop around has to itself: its own indices are behind us.
+        if let Val::Part(part) = &accum.parts {
+            indices.drain(..part.axes.min(indices.len()));
+        }
         let accums = self.leaves(&accum.parts, span)?;
         let values = self.leaves(val, span)?;
         for (acc, value) in accums.into_iter().zip(values) {

@@ -6,7 +6,7 @@ use super::padding::Pads;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
-use crate::passes::flow::named_axes;
+use crate::passes::flow::{Flow, named_axes};
 
 /// Computing a value again is preferred to storing it while it costs no more than this many simple operations.
 const CHEAP: u32 = 12;
@@ -183,6 +183,12 @@ impl<'p> Facts<'p> {
         };
         facts.survey(&program.body, None);
         facts.price_and_keep(&program.body);
+        // Nobody reads what says how long something is, but it is wanted.
+        for axis in &program.decls.axes {
+            if let Extent::Value(v) = axis.extent {
+                facts.wanted[v.index()] = Wanted::Always;
+            }
+        }
         facts.want(&program.body);
         facts
     }
@@ -472,7 +478,8 @@ impl<'p> Facts<'p> {
                     .iter()
                     .fold(Wanted::Never, |w, r| w.or(self.wanted[r.index()])),
             };
-            if matches!(stmt.op, BulkOp::Assert { .. }) && stmt.guard.is_none() {
+            // What is a task is run although nobody looks at what it gives: it may be there to panic.
+            if mine == Wanted::Never && !on_demand(&stmt.op) {
                 mine = Wanted::Always;
             }
             // A condition speaks of the point at which the result is looked at. Along axes that the statement names it reads elsewhere.
@@ -523,6 +530,9 @@ impl<'p> Facts<'p> {
                 }
                 op => op.operands().into_iter().for_each(|v| note(v, elsewhere)),
             }
+            for extent in Bulk::extents(self.program, &stmt.op) {
+                note(extent, Wanted::Always);
+            }
             if let Some(guard) = stmt.guard {
                 note(guard, Wanted::Always);
             }
@@ -531,11 +541,6 @@ impl<'p> Facts<'p> {
                     self.wanted[value.index()] = Wanted::Always;
                 }
                 self.want(inner);
-            }
-        }
-        for axis in &self.program.decls.axes {
-            if let Extent::Value(v) = axis.extent {
-                self.wanted[v.index()] = Wanted::Always;
             }
         }
     }

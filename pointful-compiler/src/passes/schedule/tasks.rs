@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, reduced, sequential, without};
 use super::guests::{Visitor, invite};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Extent, Operation, Stmt, ValueId};
-use crate::passes::flow::named_axes;
+use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId};
+use crate::passes::flow::Flow;
 
 /// A task: an index into [`Tasks::list`].
 pub(super) type TaskId = usize;
@@ -127,6 +127,38 @@ pub(super) fn leaf_loop(op: &BulkOp) -> bool {
         | BulkOp::Scatter { .. }
         | BulkOp::Update { .. }
         | BulkOp::Assert { .. } => false,
+    }
+}
+
+/// What says how long anything inside a block is.
+fn lengths(program: &Program<Bulk>, block: &Block<Bulk>, found: &mut Vec<ValueId>) {
+    for stmt in &block.stmts {
+        found.extend(Bulk::extents(program, &stmt.op));
+        for inner in stmt.op.blocks() {
+            lengths(program, inner, found);
+        }
+        let types = stmt.results.iter();
+        found.extend(types.flat_map(|&result| Bulk::type_extents(program, result)));
+    }
+    let types = block.params.iter();
+    found.extend(types.flat_map(|&param| Bulk::type_extents(program, param)));
+}
+
+/// Along which axes a block, and those inside it, read arrays at other points than the current one.
+fn read_elsewhere(block: &Block<Bulk>, found: &mut BTreeMap<ValueId, Vec<AxisId>>) {
+    for stmt in &block.stmts {
+        if let BulkOp::Gather { table, at }
+        | BulkOp::Update { table, at, .. }
+        | BulkOp::Scatter {
+            base: table, at, ..
+        } = &stmt.op
+        {
+            let axes = at.iter().map(|&(axis, _)| axis);
+            found.entry(*table).or_default().extend(axes);
+        }
+        for inner in stmt.op.blocks() {
+            read_elsewhere(inner, found);
+        }
     }
 }
 
@@ -272,11 +304,21 @@ impl<'p> Survey<'_, 'p> {
             | BulkOp::Rule { .. } => {
                 // The whole loop runs at one point of its lanes: along all other axes what it reads must be there.
                 let lanes = self.facts.iteration(stmt);
-                let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
+                let mut elsewhere = BTreeMap::new();
+                for block in stmt.op.blocks() {
+                    read_elsewhere(block, &mut elsewhere);
+                }
+                let inside = stmt.op.blocks().into_iter().flat_map(|block| {
+                    let mut read = block.free();
+                    lengths(self.facts.program, block, &mut read);
+                    read
+                });
                 for value in stmt.op.operands().into_iter().chain(inside) {
                     let other = self.waits(value);
                     for (&task, wait) in &other {
                         let mut complete = wait.complete.clone();
+                        // A lane may read what is at another.
+                        complete.extend(elsewhere.get(&value).into_iter().flatten());
                         for (&result, _) in self.task_of.iter().filter(|(_, t)| **t == task) {
                             complete.extend(without(self.facts.axes(result), &lanes));
                         }
@@ -292,9 +334,10 @@ impl<'p> Survey<'_, 'p> {
         }
         // A buffer may have to be made outside of the condition under which both it and its length are computed.
         for &result in &stmt.results {
-            let axes = self.facts.axes(result);
-            self.extent_waits(axes, &mut waits);
-            for &axis in axes {
+            for extent in Bulk::type_extents(self.facts.program, result) {
+                add(self, extent, &[], &mut waits);
+            }
+            for &axis in self.facts.axes(result) {
                 if let Extent::Value(length) = self.facts.extent(axis) {
                     for task in self.waits(length).into_keys() {
                         waits.entry(task).or_default().length = true;
@@ -305,20 +348,13 @@ impl<'p> Survey<'_, 'p> {
                 add(self, pad, &[], &mut waits);
             }
         }
-        self.extent_waits(&named_axes(&stmt.op), &mut waits);
+        for extent in Bulk::extents(self.facts.program, &stmt.op) {
+            add(self, extent, &[], &mut waits);
+        }
         if let Some(guard) = stmt.guard {
             add(self, guard, &[], &mut waits);
         }
         waits
-    }
-
-    fn extent_waits(&mut self, axes: &[AxisId], waits: &mut Waits) {
-        for &axis in axes {
-            if let Extent::Value(value) = self.facts.extent(axis) {
-                let other = self.waits(value);
-                wait_for(waits, &other, &[]);
-            }
-        }
     }
 
     /// The condition under which a task may be run, if there is one and it is known by the time the task is:
@@ -463,7 +499,13 @@ pub(super) fn tasks<'p>(
         list.push(survey.task(kind, waits, guard));
     }
     for (slot, delivery) in deliveries.iter().enumerate() {
-        let waits = survey.waits(delivery.value);
+        let mut waits = survey.waits(delivery.value);
+        for &axis in &delivery.dims {
+            if let Extent::Value(length) = facts.extent(axis) {
+                let other = survey.waits(length);
+                wait_for(&mut waits, &other, &[]);
+            }
+        }
         let kind = Kind::Deliver(delivery.value, slot);
         list.push(Task {
             order: without(&delivery.dims, around.open),
