@@ -1,56 +1,128 @@
 //! Random programs give the same at every stage: as they are written, simplified, as definitions of whole arrays, tidied, scheduled.
 //! Half of them are programs of Point, half are functions of the language.
+//!
+//! `many_programs` is the long run: it is ignored otherwise, and says all that it finds.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pointful_compiler::testing::{Options, check_stages, random_lowered, random_point};
+use pointful_compiler::testing::{
+    Options, check_derivative, check_stages, random_lowered, random_point, random_smooth,
+};
 
-/// Programs of each kind.
-const PROGRAMS: u64 = 500;
+/// What a check says of a seed: whether its program could be compared, or what is wrong.
+type Check = fn(u64) -> Result<bool, String>;
 
-/// Checks each of these programs on as many threads as there are; gives how many could be compared.
-fn each(check: impl Fn(u64) -> bool + Sync) -> u64 {
-    let (next, compared) = (AtomicU64::new(0), AtomicU64::new(0));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+fn program(seed: u64) -> Result<bool, String> {
+    let (program, inputs) = random_point(seed, Options::default());
+    check_stages(program, inputs)
+}
+
+fn function(seed: u64) -> Result<bool, String> {
+    let (text, program, inputs) = random_lowered(seed);
+    check_stages(program, inputs).map_err(|message| format!("{message}\n{text}"))
+}
+
+fn derivative(seed: u64) -> Result<bool, String> {
+    let (program, inputs) = random_smooth(seed, Options::default());
+    check_derivative(&program, &inputs, seed).map(|_| true)
+}
+
+/// What checks of many seeds found.
+#[derive(Default)]
+struct Found {
+    compared: u64,
+    wrong: Vec<(u64, String)>,
+}
+
+/// Checks these seeds on so many threads.
+fn each(seeds: std::ops::Range<u64>, threads: usize, check: Check) -> Found {
+    let next = AtomicU64::new(seeds.start);
+    let found = Mutex::new(Found::default());
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= PROGRAMS {
+                    if seed >= seeds.end {
                         break;
                     }
-                    if check(seed) {
-                        compared.fetch_add(1, Ordering::Relaxed);
+                    let result =
+                        catch_unwind(AssertUnwindSafe(|| check(seed))).unwrap_or_else(|panic| {
+                            let text = panic.downcast_ref::<String>().cloned();
+                            Err(text.unwrap_or_else(|| "a panic".to_owned()))
+                        });
+                    let mut found = found.lock().expect("nobody panics here");
+                    match result {
+                        Ok(compared) => found.compared += u64::from(compared),
+                        Err(message) => found.wrong.push((seed, message)),
                     }
                 }
             });
         }
     });
-    compared.into_inner()
+    let mut found = found.into_inner().expect("nobody panics here");
+    found.wrong.sort();
+    found
+}
+
+/// Five hundred of them, on all processors.
+fn some(check: Check) {
+    const PROGRAMS: u64 = 500;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let found = each(0..PROGRAMS, threads, check);
+    if let Some((seed, message)) = found.wrong.first() {
+        panic!("{} are wrong; seed {seed}: {message}", found.wrong.len());
+    }
+    let compared = found.compared;
+    assert!(
+        compared * 10 > PROGRAMS * 9,
+        "only {compared} of {PROGRAMS} could be compared"
+    );
 }
 
 #[test]
 fn programs_agree_at_every_stage() {
-    let compared = each(|seed| {
-        let (program, inputs) = random_point(seed, Options::default());
-        check_stages(program, inputs).unwrap_or_else(|message| panic!("seed {seed}: {message}"))
-    });
-    assert!(
-        compared * 10 > PROGRAMS * 9,
-        "only {compared} of {PROGRAMS}"
-    );
+    some(program);
 }
 
 #[test]
 fn functions_agree_at_every_stage() {
-    let compared = each(|seed| {
-        let (text, program, inputs) = random_lowered(seed);
-        check_stages(program, inputs)
-            .unwrap_or_else(|message| panic!("seed {seed}: {message}\n{text}"))
-    });
-    assert!(
-        compared * 10 > PROGRAMS * 9,
-        "only {compared} of {PROGRAMS}"
-    );
+    some(function);
+}
+
+/// `PROGRAMS` of each kind from the seed `FIRST`, and derivatives, on one processor.
+#[test]
+#[ignore = "takes minutes: see CONTRIBUTING.md"]
+fn many_programs() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
+    };
+    let first = number("FIRST", 0);
+    let seeds = first..first + number("PROGRAMS", 100_000);
+    let kinds: [(&str, Check); 3] = [
+        ("programs", program),
+        ("functions", function),
+        ("derivatives", derivative),
+    ];
+    let mut wrong = 0;
+    for (name, check) in kinds {
+        let found = each(seeds.clone(), 1, check);
+        for (seed, message) in &found.wrong {
+            println!(
+                "{name}, seed {seed}: {}",
+                message.lines().next().unwrap_or_default()
+            );
+        }
+        wrong += found.wrong.len();
+        println!(
+            "{name} {}..{}: {} agree, {} are wrong",
+            seeds.start,
+            seeds.end,
+            found.compared,
+            found.wrong.len()
+        );
+    }
+    assert_eq!(wrong, 0, "some are wrong");
 }

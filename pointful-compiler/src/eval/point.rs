@@ -169,7 +169,16 @@ impl Run<'_> {
             PointOp::Derive { .. } => Err(EvalError::bug(UNDERIVED)),
             PointOp::Accum { monoid, base } => {
                 self.monoids[stmt.results[0].index()] = Some(*monoid);
-                one(self.value(*base)?.clone())
+                let mut base = self.value(*base)?.clone();
+                // Of an extremum what is not a number is no part, also what it begins with.
+                for value in &mut base.values {
+                    if value.float().is_some_and(f64::is_nan)
+                        && matches!(monoid, Monoid::Min | Monoid::Max)
+                    {
+                        *value = identity(*monoid, base.elem);
+                    }
+                }
+                one(base)
             }
             PointOp::Accumulate {
                 acc,

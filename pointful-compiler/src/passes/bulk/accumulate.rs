@@ -3,7 +3,7 @@
 //! Under the axes `O` that were opened since the accumulator was made, `accumulate acc[e], v` is a scatter over `O`. If the positions are
 //! indices of axes in `O`, or there are none, it is less than that: a reduction along the other axes of `O`, combined with what was there.
 //! So the three patterns (complete reduction, segmented reduction, histogram) are told apart here and nowhere else.
-//! Where nothing contributes, the identity does: a minimum that began as NaN and met nothing becomes +∞, as if it had met +∞.
+//! The identity contributes everywhere: a minimum that began as NaN and met nothing is +∞, in whatever pieces the work is done.
 //!
 //! Inside a sequential loop an accumulator is treated in one of three ways:
 //!
@@ -75,7 +75,13 @@ impl Lift<'_> {
     pub(super) fn make_accumulator(&mut self, acc: ValueId, monoid: Monoid, base: ValueId) {
         let base = self.value(base);
         let dims = self.dims(acc);
-        let current = self.aligned(&base, &dims);
+        let mut current = self.aligned(&base, &dims);
+        let elem = self.out.elem(current);
+        let extremum = matches!(monoid, Monoid::Min | Monoid::Max);
+        if extremum && elem.is_float() && self.literal(current).is_none() {
+            let identity = self.constant(monoid.identity(elem.repr()));
+            current = self.map(combining(monoid), vec![current, identity], &dims);
+        }
         let made = Accumulator {
             monoid,
             dims,

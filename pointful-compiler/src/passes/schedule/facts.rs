@@ -344,7 +344,13 @@ impl<'p> Facts<'p> {
                 let moved: Vec<_> = at.iter().map(|&(a, _)| a).collect();
                 push(&without(result(), &moved), &mut order);
             }
-            BulkOp::Assert { cond, .. } => push(self.axes(*cond), &mut order),
+            // It is looked at wherever its guard is, which may know axes that it does not.
+            BulkOp::Assert { cond, .. } => {
+                push(self.axes(*cond), &mut order);
+                if let Some(guard) = stmt.guard {
+                    push(self.axes(guard), &mut order);
+                }
+            }
             BulkOp::Loop { lanes, .. }
             | BulkOp::While { lanes, .. }
             | BulkOp::Derive { lanes, .. }

@@ -190,9 +190,10 @@ impl Source {
         for (k, set) in GENERICS.iter().enumerate() {
             let carries = |v: &Variable| v.ty.dims.contains(&Set::Generic(k));
             if !self.scope.iter().any(carries) {
-                params.push(format!("x{set}: &Table<{set}, f64>"));
+                let name = format!("x_{}", set.to_lowercase());
+                params.push(format!("{name}: &Table<{set}, f64>"));
                 let ty = Type::table(vec![Set::Generic(k)], Elem::F64);
-                self.declare(format!("x{set}"), ty, false);
+                self.declare(name, ty, false);
             }
         }
         let mut body = String::new();
