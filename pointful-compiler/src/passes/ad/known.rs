@@ -40,6 +40,13 @@ impl Defs {
         }
     }
 
+    /// Whether a value is not one that stands behind something.
+    pub(super) fn is_anywhere(&self, value: ValueId) -> bool {
+        self.ops
+            .get(&value)
+            .is_none_or(|(_, guard)| guard.is_none())
+    }
+
     /// The definition of a value wherever it is used: what stands behind a condition is not used where that does not hold.
     pub(super) fn used(&self, value: ValueId) -> Option<&BulkOp> {
         self.ops.get(&value).map(|(op, _)| op)

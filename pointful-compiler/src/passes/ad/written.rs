@@ -9,6 +9,9 @@
 //! An addition and what it adds, through further additions, is a *sum* of terms. Terms that accumulate at known places of the same axes
 //! are merged; the other places of an accumulation (`cameras[camera[o], 6]`) are what they have in common, and remain.
 //!
+//! Terms that one condition chooses, each something or nothing, are chosen once: what both branches of the function read is added up in
+//! either branch, and one of the sums is taken.
+//!
 //! # What it costs
 //!
 //! A table of `n` places takes `n` stores instead of clearing `n` and adding to some, and an array to be added to takes `n` additions instead
@@ -44,6 +47,7 @@ pub(super) fn write_down(mut program: Program<Bulk>) -> Program<Bulk> {
     let mut walk = Walk {
         b: Builder::new(program),
         defs: Defs::default(),
+        readers,
         inner,
         subst: Subst::new(),
     };
@@ -137,7 +141,17 @@ enum Term {
     Pack(ValueId, Known),
     /// What is at its own place along another axis.
     Renamed(ValueId),
+    /// Something where a condition ends so, and nothing elsewhere.
+    Chosen(ValueId, Choice),
     Other(ValueId),
+}
+
+/// Something where a condition ends so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Choice {
+    cond: ValueId,
+    when: bool,
+    value: ValueId,
 }
 
 /// Terms that are merged.
@@ -153,6 +167,8 @@ struct Group {
 struct Walk {
     b: Builder,
     defs: Defs,
+    /// How often the values of the program are read.
+    readers: Vec<u32>,
     /// What is a term of one sum only.
     inner: BTreeSet<ValueId>,
     subst: Subst,
@@ -245,10 +261,69 @@ impl Walk {
                     Some(known) => Term::Pack(value, known),
                     None => Term::Other(value),
                 }),
+                Some(&BulkOp::Select(cond, then, otherwise)) if own => {
+                    let choice =
+                        |when: bool, value: ValueId, other: ValueId| {
+                            (self.is_zero(other) && self.defs.is_anywhere(value))
+                                .then_some(Choice { cond, when, value })
+                        };
+                    let choice =
+                        choice(true, then, otherwise).or_else(|| choice(false, otherwise, then));
+                    terms.push(match choice {
+                        Some(choice) => Term::Chosen(value, choice),
+                        None => Term::Other(value),
+                    });
+                }
                 _ => terms.push(Term::Other(value)),
             }
         }
         terms
+    }
+
+    /// What is chosen by one condition, chosen once. It is merged with others of the same axes only, so that nothing is done more often.
+    fn chosen(&mut self, terms: &mut Vec<Term>) -> bool {
+        let mut merged = false;
+        let mut k = 0;
+        while k < terms.len() {
+            let Term::Chosen(like, Choice { cond, .. }) = terms[k] else {
+                k += 1;
+                continue;
+            };
+            let dims = |walk: &Self, value: ValueId| -> BTreeSet<AxisId> {
+                walk.b.dims(value).into_iter().collect()
+            };
+            let own = dims(self, like);
+            let joins = |walk: &Self, term: &Term| match term {
+                Term::Chosen(value, choice) => choice.cond == cond && dims(walk, *value) == own,
+                _ => false,
+            };
+            let mut sides = [None, None];
+            let mut count = 0;
+            let (group, rest): (Vec<Term>, Vec<Term>) =
+                terms.drain(k..).partition(|term| joins(self, term));
+            for term in &group {
+                if let Term::Chosen(_, Choice { when, value, .. }) = *term {
+                    count += 1;
+                    let side = &mut sides[usize::from(!when)];
+                    *side = Some(self.plus(*side, value));
+                }
+            }
+            let value = if count > 1 {
+                merged = true;
+                let zero = self.zero(like);
+                let [then, otherwise] = sides.map(|side| side.unwrap_or(zero));
+                let order = self.b.dims(like);
+                let value = self.emit(BulkOp::Select(cond, then, otherwise));
+                self.b.lay_out(value, &order);
+                value
+            } else {
+                like
+            };
+            terms.push(Term::Other(value));
+            terms.extend(rest);
+            k += 1;
+        }
+        merged
     }
 
     /// What an accumulation is, if some of its places are known.
@@ -363,7 +438,8 @@ impl Walk {
             } => {}
             _ => return None,
         }
-        let terms = self.terms(sum);
+        let mut terms = self.terms(sum);
+        let chosen = self.chosen(&mut terms);
         let mut groups: Vec<Group> = Vec::new();
         for term in &terms {
             let (known, scatter, apart) = match term {
@@ -373,7 +449,10 @@ impl Walk {
                     apart,
                 } => (known, Some(*value), *apart),
                 Term::Pack(_, known) => (known, None, true),
-                Term::Scatter { known: None, .. } | Term::Renamed(_) | Term::Other(_) => continue,
+                Term::Scatter { known: None, .. }
+                | Term::Renamed(_)
+                | Term::Chosen(..)
+                | Term::Other(_) => continue,
             };
             let place = groups.iter().position(|g| g.common == known.common);
             let place = place.unwrap_or_else(|| {
@@ -384,7 +463,7 @@ impl Walk {
         }
         let others = terms.iter().any(|t| matches!(t, Term::Other(_)));
         groups.retain(|group| group.is_worth(&self.b, others));
-        if groups.is_empty() && !terms.iter().any(|t| matches!(t, Term::Renamed(_))) {
+        if groups.is_empty() && !chosen && !terms.iter().any(|t| matches!(t, Term::Renamed(_))) {
             return None;
         }
         let joins = |known: &Known| groups.iter().any(|g| g.common == known.common);
@@ -406,7 +485,10 @@ impl Walk {
                     let value = self.compared(scatter);
                     now = Some(self.plus(now, value));
                 }
-                Term::Scatter { value, .. } | Term::Pack(value, _) | Term::Other(value) => {
+                Term::Scatter { value, .. }
+                | Term::Pack(value, _)
+                | Term::Chosen(value, _)
+                | Term::Other(value) => {
                     now = Some(self.plus(now, value));
                 }
             }
@@ -425,10 +507,38 @@ impl Walk {
     }
 
     fn plus(&mut self, sum: Option<ValueId>, term: ValueId) -> ValueId {
-        match sum {
-            Some(sum) => self.emit(BulkOp::Map(Prim::Add, vec![sum, term])),
-            None => term,
+        let Some(sum) = sum else { return term };
+        // A product with what is negated is subtracted.
+        if let Some(product) = self.negated(term) {
+            return self.emit(BulkOp::Map(Prim::Sub, vec![sum, product]));
         }
+        if let Some(product) = self.negated(sum) {
+            return self.emit(BulkOp::Map(Prim::Sub, vec![term, product]));
+        }
+        self.emit(BulkOp::Map(Prim::Add, vec![sum, term]))
+    }
+
+    /// Of a product with the negative of something, which nothing else reads, that with the thing itself.
+    fn negated(&mut self, term: ValueId) -> Option<ValueId> {
+        if self.readers.get(term.index()) != Some(&1) {
+            return None;
+        }
+        let Some(BulkOp::Map(Prim::Mul, args)) = self.defs.of(term) else {
+            return None;
+        };
+        let of = |value: ValueId| match self.defs.of(value) {
+            Some(BulkOp::Map(Prim::Neg, args)) => Some(args[0]),
+            _ => None,
+        };
+        let args = match (of(args[0]), of(args[1])) {
+            (Some(of), _) => vec![of, args[1]],
+            (None, Some(of)) => vec![args[0], of],
+            (None, None) => return None,
+        };
+        let product = self.emit(BulkOp::Map(Prim::Mul, args));
+        let order = self.b.dims(term);
+        self.b.lay_out(product, &order);
+        Some(product)
     }
 
     /// Adds a group to a sum.
