@@ -1,6 +1,7 @@
 //! Messages about transformations.
 
 use proc_macro2::{Ident, Span};
+use syn::spanned::Spanned;
 
 use super::Diagnostic;
 
@@ -179,4 +180,14 @@ pub fn rule_shape(span: Span, of: &str) -> Diagnostic {
         ),
     )
     .help("let its types name the same index sets")
+}
+
+/// A transformation of a function that has errors.
+pub fn of_broken(path: &syn::Path) -> Diagnostic {
+    let name = path.segments.last().map(|last| last.ident.to_string());
+    let name = name.unwrap_or_default();
+    Diagnostic::new(
+        path.span(),
+        format!("`{name}` cannot be transformed before its own errors are mended"),
+    )
 }

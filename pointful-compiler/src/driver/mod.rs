@@ -16,8 +16,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
-use self::root::{Definition, Root};
-use crate::diag::{Diagnostic, syntax as diag};
+use self::root::{Definition, Root, innermost};
+use crate::diag::{Diagnostic, syntax as diag, transform::of_broken};
 use crate::lower::{Constant, check};
 use crate::pipeline;
 use crate::syntax::link::{
@@ -266,12 +266,13 @@ fn finish(gathering: &Gathering, root: Root) -> TokenStream {
     let request = &gathering.request;
     if gathering.is_broken() {
         let instead = instead(request);
-        return match request.kind {
-            RequestKind::Function
-            | RequestKind::Type
-            | RequestKind::IndexSet
-            | RequestKind::Define => instead,
-            RequestKind::Explain | RequestKind::Transform => quote!({ #instead }),
+        return match (&request.kind, root) {
+            // Nothing else is of every type, and whatever is not makes errors of rustc's own.
+            (RequestKind::Transform, Root::Transform(transform)) => {
+                fail(request, &[of_broken(&innermost(&transform))])
+            }
+            (RequestKind::Explain | RequestKind::Transform, _) => quote!({ #instead }),
+            _ => instead,
         };
     }
     let result = match root {

@@ -424,6 +424,27 @@ impl Solver {
         }
     }
 
+    /// Takes everything in the type that nothing determines for something that was reported.
+    pub(super) fn give_up(&mut self, ty: &Ty) {
+        match self.shallow(ty) {
+            Ty::Var(v) => self.types[v as usize].bound = Some(Ty::Error),
+            Ty::Table(_, inner) | Ty::Accum(inner) | Ty::Option(inner) => self.give_up(&inner),
+            Ty::Tuple(parts) | Ty::Struct(_, parts) => {
+                parts.iter().for_each(|part| self.give_up(part));
+            }
+            Ty::Function(params, result) => {
+                params.iter().for_each(|param| self.give_up(param));
+                self.give_up(&result);
+            }
+            Ty::Scalar(_)
+            | Ty::Float(_)
+            | Ty::Member(_)
+            | Ty::Offset(_)
+            | Ty::Extent(_)
+            | Ty::Error => {}
+        }
+    }
+
     /// Where the first type variable in the type that nothing determines was made.
     pub(super) fn undetermined(&self, ty: &Ty) -> Option<Span> {
         match self.shallow(ty) {

@@ -4,6 +4,7 @@ mod programs;
 mod random;
 mod signature;
 mod source;
+mod speed;
 
 use std::path::Path;
 
@@ -29,6 +30,7 @@ fn main() {
         "derivatives.rs",
         source::functions(include_str!("../derivatives.rs")),
     );
+    write("speed.rs", [speed::measured()]);
 }
 
 fn write(name: &str, functions: impl IntoIterator<Item = TokenStream>) {

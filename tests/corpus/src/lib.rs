@@ -27,6 +27,11 @@ pub mod derivatives {
     include!(concat!(env!("OUT_DIR"), "/derivatives.rs"));
 }
 
+/// How long the compiler took for the functions of `build/speed.rs`, and how much it emitted.
+pub mod speed {
+    include!(concat!(env!("OUT_DIR"), "/speed.rs"));
+}
+
 /// Random programs, each with inputs and with what the interpreter says comes out.
 pub mod random {
     use super::*;

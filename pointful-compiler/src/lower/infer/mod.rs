@@ -143,6 +143,8 @@ impl<'s, 'a> Infer<'s, 'a> {
                 let local = self.locals[k].clone();
                 if self.solver.undetermined(&local.ty).is_some() {
                     self.report(say::undetermined_type(local.span, &local.name));
+                    // What has a part of this type is no further mistake.
+                    self.solver.give_up(&local.ty);
                 }
             }
             for k in 0..self.constants.len() {

@@ -1,0 +1,125 @@
+//! What is done with accumulators that only accumulate.
+
+use pointful::prelude::*;
+
+#[pointful]
+pub fn taken_inside<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::zero();
+    for i in N {
+        a += x[i];
+        let y = a.get();
+    }
+    1.0
+}
+
+#[pointful]
+pub fn taken_twice<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::zero();
+    for i in N {
+        a += x[i];
+    }
+    a.get() + a.get()
+}
+
+#[pointful]
+pub fn multiplied<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::prod();
+    for i in N {
+        a *= x[i];
+    }
+    a.get()
+}
+
+#[pointful]
+pub fn added_to_a_maximum<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::max();
+    for i in N {
+        a += x[i];
+    }
+    a.get()
+}
+
+#[pointful]
+pub fn used_as_a_number<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::zero();
+    for i in N {
+        a += x[i];
+    }
+    a + 1.0
+}
+
+#[pointful]
+pub fn overwritten<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::zero();
+    for i in N {
+        a = x[i];
+    }
+    a.get()
+}
+
+#[pointful]
+pub fn of_another_type<N: IndexSet>(x: &Table<N, f64>, k: i64) -> f64 {
+    let mut a = Accum::zero();
+    for i in N {
+        a.put(x[i]);
+        a.put(k);
+    }
+    a.get()
+}
+
+#[pointful]
+pub fn identity_of_another_type<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::monoid((0.0, 1.0), |p, q| (p.0 + q.0, p.1 * q.1));
+    for i in N {
+        a.put(x[i]);
+    }
+    a.get()
+}
+
+#[pointful]
+pub fn operator_of_another_type<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::monoid(0.0, |p, q| p > q);
+    for i in N {
+        a.put(x[i]);
+    }
+    a.get()
+}
+
+#[pointful]
+pub fn unknown_kind<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::mean();
+    for i in N {
+        a.put(x[i]);
+    }
+    a.get()
+}
+
+#[pointful]
+pub fn many_places_at_once<N: IndexSet, K: IndexSet>(
+    x: &Table<N, f64>,
+    at: &Table<N, K>,
+) -> Table<K, f64> {
+    let mut a = Accum::zero();
+    a[at] += x;
+    a.get()
+}
+
+#[pointful]
+pub fn in_an_operator<N: IndexSet, D: IndexSet>(
+    x: &Table<(N, D), f64>,
+    z: &Table<D, f64>,
+) -> Table<D, f64> {
+    reduce(
+        z,
+        |a, b| {
+            let mut s = Accum::zero();
+            for d in D {
+                s[d] += a[d] * b[d];
+            }
+            s.get()
+        },
+        for n in N { x[n] },
+    )
+}
+
+fn main() {}
