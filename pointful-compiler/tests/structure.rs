@@ -461,3 +461,61 @@ fn gates_of_a_recurrent_layer_are_accumulated_in_one_kernel_a_step() {
         ",
     );
 }
+
+#[test]
+fn the_adjoint_of_a_matrix_product_is_two_contractions() {
+    loops(
+        "fn f<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>) -> Table<(I, J), f64> { for (i, j) in _ { sum(for k in _ { a[i][k] * b[k][j] }) } }
+         fn g<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>, ct: &Table<(I, J), f64>) -> (Table<(I, K), f64>, Table<(K, J), f64>) { vjp!(f)(a, b, ct).1 }",
+        "
+        alloc [K, J]
+        par K, J
+          for I
+          store [K, J]
+        alloc [I, K]
+        par I, K
+          for J
+          store [I, K]
+        ",
+    );
+}
+
+#[test]
+fn what_is_done_with_a_matrix_product_leaves_it_and_its_adjoint_contractions() {
+    loops(
+        "fn f<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>) -> f64 { sum(for (i, j) in (I, J) { sum(for k in _ { a[i][k] * b[k][j] }).sin() }) }
+         fn g<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>) -> (Table<(I, K), f64>, Table<(K, J), f64>) { grad!(f)(a, b) }",
+        "
+        alloc [I, J]
+        par I, J
+          for K
+          store [I, J]
+        alloc [K, J]
+        par K, J
+          for I
+          store [K, J]
+        alloc [I, K]
+        par I, K
+          for J
+          store [I, K]
+        ",
+    );
+}
+
+#[test]
+fn sums_of_matrices_over_samples_are_not_copied() {
+    loops(
+        "fn f<N: IndexSet, K: IndexSet, D: IndexSet>(w: &Table<(K, D, D), f64>, y: &Table<(N, K, D), f64>, x: &Table<(N, D), f64>) -> f64 { sum(for (n, k) in (N, K) { sum(for (i, j) in (D, D) { w[k][i][j] * y[n][k][i] * x[n][j] }).sin() }) }
+         fn g<N: IndexSet, K: IndexSet, D: IndexSet>(w: &Table<(K, D, D), f64>, y: &Table<(N, K, D), f64>, x: &Table<(N, D), f64>) -> Table<(K, D, D), f64> { grad!(f, wrt = w)(w, y, x) }",
+        "
+        alloc [K, D, D]
+        par K
+          for N
+            for D
+              for D
+            for D
+              for D
+                store [K, D, D]
+        ",
+    );
+}

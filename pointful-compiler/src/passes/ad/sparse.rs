@@ -43,6 +43,9 @@ pub const SPARSE: Pass<Bulk> = Pass {
 /// How many cheap definitions a read elsewhere is moved through.
 const THROUGH: u32 = 8;
 
+/// So many cheap definitions are rather stored than evaluated twice.
+const AGAIN: u32 = 3;
+
 /// How far a clamped shift may go to be turned into reads.
 const FAR: i128 = 4;
 
@@ -57,6 +60,7 @@ pub fn sparse(program: &Program<Bulk>) -> Program<Bulk> {
         defs: Defs::default(),
         summed,
         subst: Subst::new(),
+        depth: 0,
     };
     let body = walk.block(body);
     let Walk { b, subst, .. } = walk;
@@ -93,14 +97,18 @@ struct Walk {
     /// The axes along which something is added up.
     summed: BTreeSet<AxisId>,
     subst: Subst,
+    /// How many blocks are around.
+    depth: u32,
 }
 
 impl Walk {
     fn block(&mut self, mut block: Block<Bulk>) -> Block<Bulk> {
         self.b.enter();
+        self.depth += 1;
         for stmt in std::mem::take(&mut block.stmts) {
             self.stmt(stmt);
         }
+        self.depth -= 1;
         self.subst.results(&mut block);
         block.stmts = self.b.leave().primal;
         block
@@ -115,7 +123,10 @@ impl Walk {
         self.b.span = stmt.span;
         let made = self.b.program.values.len();
         if let (&[result], None) = (stmt.results.as_slice(), stmt.guard)
-            && let Some(value) = self.moved(&stmt.op).or_else(|| self.shifted(&stmt.op))
+            && let Some(value) = self
+                .moved(&stmt.op)
+                .or_else(|| self.shifted(&stmt.op))
+                .or_else(|| self.chosen(&stmt.op))
         {
             let order = self.b.dims(result);
             if value.index() >= made {
@@ -301,6 +312,70 @@ impl Walk {
             }
             _ => None,
         }
+    }
+
+    /// Takes from `left` what it takes to compute something at each of its points from what is dear, or the same at many.
+    fn work(&self, value: ValueId, left: &mut u32) {
+        let dims = self.b.dims(value).len();
+        if let Some(op @ (BulkOp::Map(..) | BulkOp::Select(..))) = self.definition(value)
+            && is_cheap(&self.b.program, op)
+            && *left > 0
+        {
+            *left -= 1;
+            for operand in op.operands() {
+                if self.b.dims(operand).len() == dims {
+                    self.work(operand, left);
+                }
+            }
+        }
+    }
+
+    /// Whether a condition says that there is anything along an axis, and nothing else.
+    fn has_members(&self, cond: ValueId, axis: AxisId) -> bool {
+        let Some(BulkOp::Map(Prim::Gt, args)) = self.defs.get(&cond) else {
+            return false;
+        };
+        matches!(self.defs.get(&args[0]), Some(BulkOp::Size(extent)) if *extent == self.b.extent(axis))
+            && matches!(self.defs.get(&args[1]), Some(BulkOp::Const(Lit::Int(_, 0))))
+    }
+
+    /// What is added in one place to an array that is computed point for point: at each point it is known whether it is the place.
+    fn chosen(&mut self, op: &BulkOp) -> Option<ValueId> {
+        let BulkOp::Scatter {
+            monoid: Monoid::Add,
+            base,
+            at,
+            over,
+            value,
+            mask,
+        } = op
+        else {
+            return None;
+        };
+        let computed = matches!(
+            self.defs.get(base),
+            Some(BulkOp::Map(..) | BulkOp::Select(..))
+        );
+        // Inside of a loop an array that changes in one place is changed in place. What takes more to compute again than to store is stored.
+        let mut left = AGAIN;
+        self.work(*base, &mut left);
+        if !over.is_empty() || at.is_empty() || !computed || self.depth > 1 || left == 0 {
+            return None;
+        }
+        // Where there is a point there is something along its axes.
+        let needed = |mask: &ValueId| !at.iter().any(|&(axis, _)| self.has_members(*mask, axis));
+        let mut here = mask.filter(needed);
+        for &(axis, index) in at {
+            let is_place = self.b.behind(*mask, |b| {
+                let iota = b.emit(BulkOp::Iota(axis));
+                let own = b.map(Prim::Cast(Scalar::Usize), &[iota]);
+                let place = b.map(Prim::Cast(Scalar::Usize), &[index]);
+                b.map(Prim::Eq, &[own, place])
+            });
+            here = self.b.both(here, Some(is_place));
+        }
+        let more = self.b.behind(*mask, |b| b.map(Prim::Add, &[*base, *value]));
+        Some(self.b.select(here?, more, *base))
     }
 
     fn zero(&self, like: ValueId) -> Lit {

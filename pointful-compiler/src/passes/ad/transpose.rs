@@ -229,7 +229,12 @@ impl Transpose<'_> {
                 over.push(axis);
             }
         }
+        let made = self.b.program.values.len();
         let value = self.b.behind(None, |b| b.sum(value, &over));
+        if value.index() >= made {
+            // It is laid out as that of which it is the cotangent.
+            self.b.lay_out(value, &own);
+        }
         let sum = match self.current(of) {
             Some(before) => self.b.behind(None, |b| b.map(Prim::Add, &[before, value])),
             None => value,

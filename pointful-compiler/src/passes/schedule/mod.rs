@@ -32,6 +32,7 @@ mod build;
 mod facts;
 mod guests;
 mod loops;
+mod order;
 mod padding;
 mod region;
 mod tasks;

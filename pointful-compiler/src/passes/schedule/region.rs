@@ -3,6 +3,7 @@
 use super::build::{Builder, Location};
 use super::facts::without;
 use super::guests::Visitor;
+use super::order::improve;
 use super::tasks::{Around, Delivery, Kind, Task, TaskId, Tasks, leaf_loop, tasks};
 use super::tree::{NodeId, NodeKind, Tree, tree};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -99,11 +100,15 @@ impl<'p> Builder<'p> {
             homes: &homes,
             visitors,
         };
-        let tasks = tasks(&self.facts, block, &around, deliveries, finals);
+        let mut tasks = tasks(&self.facts, block, &around, deliveries, finals);
         let facts = &self.facts;
-        let tree = tree(&tasks, self.kernel.is_none(), &|cond| {
-            without(facts.axes(cond.0), &open)
-        });
+        let host = self.kernel.is_none();
+        let tree = loop {
+            let tree = tree(&tasks, host, &|cond| without(facts.axes(cond.0), &open));
+            if !improve(facts, &mut tasks, &tree, &open, host) {
+                break tree;
+            }
+        };
         let n = tasks.list.len();
         let mut places = vec![Vec::new(); n - visitors.len()];
         places.extend(

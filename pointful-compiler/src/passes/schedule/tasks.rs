@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, reduced, sequential, without};
 use super::guests::{Visitor, invite};
+use super::order::wants_neighbours;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId};
 use crate::passes::flow::Flow;
@@ -46,6 +47,10 @@ pub(super) struct Task<'p> {
     pub(super) reduced: Vec<AxisId>,
     /// Those along which it must proceed in order.
     pub(super) sequential: Vec<AxisId>,
+    /// Whether it is a sum that neighbouring points want to go through together: see [`order`](super::order).
+    pub(super) neighbours: bool,
+    /// Whether the order of its loops is decided, so that they are not exchanged to share others': see [`order`](super::order).
+    pub(super) settled: bool,
     /// A condition without which it need not or must not run.
     pub(super) guard: Option<Cond>,
     pub(super) reads: Vec<Read>,
@@ -419,6 +424,8 @@ impl<'p> Survey<'_, 'p> {
             order: without(&iteration, self.around.open),
             reduced: stmt.map_or_else(Vec::new, |stmt| reduced(&stmt.op).to_vec()),
             sequential: stmt.map_or_else(Vec::new, |stmt| in_order(self.facts, stmt)),
+            neighbours: stmt.is_some_and(|stmt| wants_neighbours(self.facts, stmt, &iteration)),
+            settled: false,
             guard,
             reads: reads.collect(),
             visits: false,

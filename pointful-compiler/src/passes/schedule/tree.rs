@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::Cond;
+use super::facts::{Cond, without};
 use super::tasks::{Kind, Task, TaskId, Tasks};
 use crate::ir::{AxisId, ValueId};
 
@@ -165,7 +165,7 @@ impl Grower<'_, '_> {
                 })
             } else {
                 (0..clusters.len())
-                    .find(|&c| self.may_join(&clusters[c], c, id, &rest, &near, host))
+                    .find(|&c| self.may_join(&clusters[c], c, id, &rest, &near, host, open))
             };
             let cluster = joined.unwrap_or_else(|| {
                 debug_assert!(after <= clusters.len());
@@ -213,6 +213,10 @@ impl Grower<'_, '_> {
     }
 
     /// Whether a task may become part of a cluster that is a loop.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known of the task, and of where it would go"
+    )]
     fn may_join(
         &self,
         cluster: &Cluster,
@@ -221,6 +225,7 @@ impl Grower<'_, '_> {
         rest: &[AxisId],
         near: &[(usize, &super::tasks::Read)],
         host: bool,
+        open: &[AxisId],
     ) -> bool {
         let NodeKind::Loop { axis, in_order } = cluster.key else {
             return false;
@@ -238,7 +243,11 @@ impl Grower<'_, '_> {
             read.any(|(_, read)| self.tasks[read.task].order.contains(a))
         };
         let mut inside = rest.iter().take_while(|&&a| a != axis);
-        if rest[0] != axis && (!follows || !inside.all(as_large)) {
+        if rest[0] != axis && (task.settled || !follows || !inside.all(as_large)) {
+            return false;
+        }
+        let strange = |&other: &TaskId| self.are_strangers(id, other, follows, open);
+        if host && !in_order && cluster.tasks.iter().any(strange) {
             return false;
         }
         near.iter().all(|&(c, read)| {
@@ -250,6 +259,28 @@ impl Grower<'_, '_> {
                     && !other.reduced.contains(&axis)
                     && !read.complete.contains(&axis))
         })
+    }
+
+    /// Whether two tasks would be less parallel together than apart, and that counts: they sum into tables of different axes, and neither waits
+    /// for the other, so that nothing would have to be stored between them; or neighbouring points of one want to be computed together,
+    /// and the other does not run over all the axes that it takes to have neighbours.
+    fn are_strangers(&self, a: TaskId, b: TaskId, follows: bool, open: &[AxisId]) -> bool {
+        let kept = |task: TaskId| {
+            let Task { order, reduced, .. } = &self.tasks[task];
+            let rest = without(order, open);
+            let kept = without(&rest, reduced);
+            let within = rest.first().is_some_and(|axis| !reduced.contains(axis));
+            let sums = kept.len() < rest.len();
+            (sums, sums && within && self.tasks[task].neighbours, kept)
+        };
+        let ((sums_a, near_a, of_a), (sums_b, near_b, of_b)) = (kept(a), kept(b));
+        let (more, less) = (
+            !without(&of_a, &of_b).is_empty(),
+            !without(&of_b, &of_a).is_empty(),
+        );
+        (near_a && more)
+            || (near_b && less)
+            || (!follows && sums_a && sums_b && of_a.len() > 1 && of_b.len() > 1 && (more || less))
     }
 }
 
