@@ -519,3 +519,85 @@ fn sums_of_matrices_over_samples_are_not_copied() {
         ",
     );
 }
+
+#[test]
+fn the_adjoint_of_a_read_at_a_condition_is_a_map() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { if i.ordinal() > 0 { x[i - 1] } else { 0.0 } } }
+         fn g<N: IndexSet>(x: &Table<N, f64>, ct: &Table<N, f64>) -> Table<N, f64> { vjp!(f)(x, ct).1 }",
+        "
+        alloc [N]
+        par N
+          store [N]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_clamped_shift_is_a_map() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[(i + 1).clamp()] } }
+         fn g<N: IndexSet>(x: &Table<N, f64>, ct: &Table<N, f64>) -> Table<N, f64> { vjp!(f)(x, ct).1 }",
+        "
+        alloc [N]
+        par N
+          store [N]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_window_reads_a_window() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, w: &Table<Fin<3>, f64>) -> Table<N, f64> { for i in N { sum(for d in Fin::<3> { x[(i + d.ordinal() - 1).wrap()] * w[d] }) } }
+         fn g<N: IndexSet>(x: &Table<N, f64>, w: &Table<Fin<3>, f64>, ct: &Table<N, f64>) -> Table<N, f64> { vjp!(f)(x, w, ct).1.0 }",
+        "
+        alloc [N]
+        par N
+          for 3
+          store [N]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_window_of_a_plane_reads_a_window() {
+    loops(
+        "fn f<R: IndexSet, C: IndexSet>(x: &Table<(R, C), f64>, w: &Table<(Fin<3>, Fin<3>), f64>) -> Table<(R, C), f64> { for (r, c) in _ { sum(for (a, b) in (Fin::<3>, Fin::<3>) { x[(r + a.ordinal() - 1).wrap()][(c + b.ordinal() - 1).clamp()] * w[a][b] }) } }
+         fn g<R: IndexSet, C: IndexSet>(x: &Table<(R, C), f64>, w: &Table<(Fin<3>, Fin<3>), f64>, ct: &Table<(R, C), f64>) -> Table<(R, C), f64> { vjp!(f)(x, w, ct).1.0 }",
+        "
+        alloc [R, C]
+        par R, C
+          for 3
+            for 3
+          store [R, C]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_convolution_is_one() {
+    loops(
+        "fn f<N: IndexSet, K: IndexSet, M: IndexSet>(x: &Table<M, f64>, w: &Table<K, f64>) -> Table<N, f64> { for i in N { sum(for k in K { x[i.ordinal() + k.ordinal()] * w[k] }) } }
+         fn g<N: IndexSet, K: IndexSet, M: IndexSet>(x: &Table<M, f64>, w: &Table<K, f64>, ct: &Table<N, f64>) -> Table<M, f64> { vjp!(f)(x, w, ct).1.0 }",
+        "
+        alloc [M]
+        par M
+          for K
+          store [M]
+        ",
+    );
+}
+
+#[test]
+fn the_adjoint_of_a_reversal_is_one() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[size(N) - 1 - i.ordinal()] * 2.0 } }
+         fn g<N: IndexSet>(x: &Table<N, f64>, ct: &Table<N, f64>) -> Table<N, f64> { vjp!(f)(x, ct).1 }",
+        "
+        alloc [N]
+        par N
+          store [N]
+        ",
+    );
+}

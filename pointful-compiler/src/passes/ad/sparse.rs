@@ -26,7 +26,9 @@ use super::build::Builder;
 use super::known::{Defs, is_small};
 use super::written::write_down;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId};
+use crate::ir::{
+    AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId,
+};
 use crate::ops::Prim;
 use crate::passes::dce::dce;
 use crate::passes::flow::Flow;
@@ -317,7 +319,7 @@ impl Walk {
     /// Takes from `left` what it takes to compute something at each of its points from what is dear, or the same at many.
     fn work(&self, value: ValueId, left: &mut u32) {
         let dims = self.b.dims(value).len();
-        if let Some(op @ (BulkOp::Map(..) | BulkOp::Select(..))) = self.definition(value)
+        if let Some(op @ (BulkOp::Map(..) | BulkOp::Select(..))) = self.defs.used(value)
             && is_cheap(&self.b.program, op)
             && *left > 0
         {
@@ -332,11 +334,11 @@ impl Walk {
 
     /// Whether a condition says that there is anything along an axis, and nothing else.
     fn has_members(&self, cond: ValueId, axis: AxisId) -> bool {
-        let Some(BulkOp::Map(Prim::Gt, args)) = self.defs.get(&cond) else {
+        let Some(BulkOp::Map(Prim::Gt, args)) = self.defs.of(cond) else {
             return false;
         };
-        matches!(self.defs.get(&args[0]), Some(BulkOp::Size(extent)) if *extent == self.b.extent(axis))
-            && matches!(self.defs.get(&args[1]), Some(BulkOp::Const(Lit::Int(_, 0))))
+        matches!(self.defs.of(args[0]), Some(BulkOp::Size(extent)) if *extent == self.b.extent(axis))
+            && matches!(self.defs.of(args[1]), Some(BulkOp::Const(Lit::Int(_, 0))))
     }
 
     /// What is added in one place to an array that is computed point for point: at each point it is known whether it is the place.
@@ -353,7 +355,7 @@ impl Walk {
             return None;
         };
         let computed = matches!(
-            self.defs.get(base),
+            self.defs.of(*base),
             Some(BulkOp::Map(..) | BulkOp::Select(..))
         );
         // Inside of a loop an array that changes in one place is changed in place. What takes more to compute again than to store is stored.
@@ -441,7 +443,7 @@ impl Walk {
 
     // ---- Shifts
 
-    /// An accumulation at places that are those of an axis, shifted.
+    /// An accumulation at places that are those of other axes, shifted.
     fn shifted(&mut self, op: &BulkOp) -> Option<ValueId> {
         let BulkOp::Scatter {
             monoid: Monoid::Add,
@@ -462,15 +464,24 @@ impl Walk {
         }
         let shifts: Vec<Shift> = at
             .iter()
-            .map(|&(axis, index)| self.shift(axis, index))
+            .map(|&(axis, index)| self.shift(axis, index, over))
             .collect::<Option<_>>()?;
         let dims = self.b.dims(*value);
-        let fits = |shift: &Shift| {
-            over.contains(&shift.axis)
-                && dims.contains(&shift.axis)
-                && (!matches!(shift.prim, Prim::ClampTo(_)) || shift.by.abs() <= FAR)
+        let apart = |(k, shift): (usize, &Shift)| {
+            let others = shifts.iter().enumerate().filter(|&(other, _)| other != k);
+            others.map(|(_, other)| other.from).all(|from| {
+                from != shift.from
+                    && !shift
+                        .by
+                        .iter()
+                        .any(|&(_, value)| self.b.dims(value).contains(&from))
+            })
         };
-        if shifts.is_empty() || !shifts.iter().all(fits) {
+        let fits = |shift: &Shift| {
+            let renamed = shift.from != shift.axis;
+            !(renamed && (over.contains(&shift.axis) || dims.contains(&shift.axis)))
+        };
+        if shifts.is_empty() || !shifts.iter().all(fits) || !shifts.iter().enumerate().all(apart) {
             return None;
         }
         let mut value = self.b.masked(*mask, *value);
@@ -487,7 +498,7 @@ impl Walk {
         let rest: Vec<AxisId> = over
             .iter()
             .copied()
-            .filter(|axis| shifts.iter().all(|shift| shift.axis != *axis))
+            .filter(|axis| shifts.iter().all(|shift| shift.from != *axis))
             .collect();
         let value = self.b.sum(value, &rest);
         if self.is_zero(*base) {
@@ -496,82 +507,256 @@ impl Walk {
         Some(self.emit(BulkOp::Map(Prim::Add, vec![*base, value])))
     }
 
-    /// How an index is the own index of an axis, shifted.
-    fn shift(&self, axis: AxisId, index: ValueId) -> Option<Shift> {
+    /// How an index is that of an axis, one of `over`, shifted.
+    fn shift(&self, axis: AxisId, index: ValueId, over: &[AxisId]) -> Option<Shift> {
         let BulkOp::Map(prim, args) = self.defs.used(index)? else {
             return None;
         };
         match prim {
-            Prim::Wrap(e) | Prim::ClampTo(e) | Prim::Trust(e) if *e == self.b.extent(axis) => {}
+            Prim::Wrap(e) | Prim::ClampTo(e) | Prim::Trust(e) | Prim::Check(e)
+                if *e == self.b.extent(axis) => {}
             _ => return None,
         }
-        let by = self.distance(axis, args[0])?;
-        Some(Shift {
+        let mut sum = Vec::new();
+        self.terms(args[0], true, &mut sum)?;
+        let is_whole = |from: AxisId| self.b.extent(from) == self.b.extent(axis);
+        // Where there is neither a window nor only one thing sent to a place, the places may be few of all.
+        let simple = |&(_, term): &(bool, ValueId)| {
+            matches!(self.defs.used(term), Some(BulkOp::Const(_))) || self.place(term).is_some()
+        };
+        let windows = sum
+            .iter()
+            .filter(|(_, term)| self.place(*term).is_some())
+            .count()
+            > 1;
+        let may_part = !matches!(prim, Prim::Wrap(_))
+            && sum.iter().all(simple)
+            && (windows || over.len() == 1);
+        let mut candidates = over.iter().copied().filter(|&from| {
+            let (own, others): (Vec<_>, Vec<_>) = sum
+                .iter()
+                .partition(|(_, term)| self.place(*term) == Some(from));
+            own.len() == 1
+                && !others
+                    .iter()
+                    .any(|(_, term)| self.b.dims(*term).contains(&from))
+                && (is_whole(from) || (may_part && self.is_part(from, axis)))
+        });
+        let from = candidates
+            .clone()
+            .find(|&from| is_whole(from))
+            .or_else(|| candidates.next())?;
+        let place = sum
+            .iter()
+            .position(|(_, term)| self.place(*term) == Some(from))?;
+        let (forwards, _) = sum.remove(place);
+        let shift = Shift {
             axis,
+            from,
             prim: *prim,
-            by,
-        })
+            forwards,
+            by: sum,
+        };
+        let near = || {
+            let (least, most) = self.bounds(&shift.by)?;
+            (forwards && is_whole(from) && -least <= FAR && most <= FAR).then_some(())
+        };
+        if matches!(prim, Prim::ClampTo(_)) {
+            near()?;
+        }
+        Some(shift)
     }
 
-    /// By how much an integer is more than the index along an axis.
-    fn distance(&self, axis: AxisId, value: ValueId) -> Option<i128> {
-        let int = |value: ValueId| match self.defs.used(value) {
-            Some(BulkOp::Const(Lit::Int(_, n))) => Some(*n),
-            _ => None,
+    /// Whether as much is done if all places of an axis look for what comes from another as if that is sent to them.
+    fn is_part(&self, from: AxisId, axis: AxisId) -> bool {
+        match (self.b.extent(from), self.b.extent(axis)) {
+            (Extent::Const(from), Extent::Const(all)) => all <= from.saturating_mul(2),
+            (Extent::Const(_), _) => false,
+            // Inside of a loop it may be a small part of what there is.
+            (_, Extent::Const(_) | Extent::Size(_)) => self.depth == 1,
+            (_, Extent::Value(_)) => false,
+        }
+    }
+
+    /// An integer as a sum: what is added, or taken away.
+    fn terms(&self, value: ValueId, plus: bool, sum: &mut Vec<(bool, ValueId)>) -> Option<()> {
+        match self.defs.used(value) {
+            Some(BulkOp::Map(Prim::Add, args)) => {
+                self.terms(args[0], plus, sum)?;
+                self.terms(args[1], plus, sum)
+            }
+            Some(BulkOp::Map(Prim::Sub, args)) => {
+                self.terms(args[0], plus, sum)?;
+                self.terms(args[1], !plus, sum)
+            }
+            Some(BulkOp::Map(Prim::Cast(Scalar::I64 | Scalar::Usize), args)) => {
+                match self.defs.used(args[0]) {
+                    Some(BulkOp::Iota(_)) => {
+                        sum.push((plus, value));
+                        Some(())
+                    }
+                    _ => self.terms(args[0], plus, sum),
+                }
+            }
+            Some(BulkOp::Const(_)) => {
+                sum.push((plus, value));
+                Some(())
+            }
+            // What stands behind a condition is not known elsewhere.
+            _ if self.defs.of(value).is_none() && !self.is_param(value) => None,
+            _ => {
+                sum.push((plus, value));
+                let elem = self.b.program.elem(value);
+                matches!(elem, Elem::Scalar(Scalar::I64 | Scalar::Usize)).then_some(())
+            }
+        }
+    }
+
+    fn is_param(&self, value: ValueId) -> bool {
+        self.b
+            .program
+            .params
+            .iter()
+            .any(|param| param.value == value)
+    }
+
+    /// The axis along which an integer is the index.
+    fn place(&self, value: ValueId) -> Option<AxisId> {
+        let Some(BulkOp::Map(Prim::Cast(Scalar::I64 | Scalar::Usize), args)) =
+            self.defs.used(value)
+        else {
+            return None;
         };
-        match self.defs.used(value)? {
-            BulkOp::Iota(own) => (*own == axis).then_some(0),
-            BulkOp::Map(Prim::Cast(Scalar::I64), args) => self.distance(axis, args[0]),
-            BulkOp::Map(Prim::Add, args) => match (int(args[0]), int(args[1])) {
-                (_, Some(n)) => Some(self.distance(axis, args[0])? + n),
-                (Some(n), _) => Some(self.distance(axis, args[1])? + n),
-                (None, None) => None,
-            },
-            BulkOp::Map(Prim::Sub, args) => Some(self.distance(axis, args[0])? - int(args[1])?),
+        match self.defs.used(args[0]) {
+            Some(BulkOp::Iota(axis)) => Some(*axis),
             _ => None,
         }
+    }
+
+    /// Between what a sum lies, if that is known.
+    fn bounds(&self, sum: &[(bool, ValueId)]) -> Option<(i128, i128)> {
+        let mut bounds = (0, 0);
+        for &(plus, value) in sum {
+            let (least, most) = match (self.defs.used(value), self.place(value)) {
+                (Some(BulkOp::Const(Lit::Int(_, n))), _) => (*n, *n),
+                (_, Some(axis)) => match self.b.extent(axis) {
+                    Extent::Const(length) => (0, i128::from(length.max(1)) - 1),
+                    Extent::Size(_) | Extent::Value(_) => return None,
+                },
+                (_, None) => return None,
+            };
+            let (least, most) = if plus { (least, most) } else { (-most, -least) };
+            bounds = (bounds.0 + least, bounds.1 + most);
+        }
+        Some(bounds)
+    }
+
+    /// A term wherever it is needed, also if it was behind something, as an `i64`.
+    fn term(&mut self, value: ValueId) -> ValueId {
+        if let Some(BulkOp::Const(Lit::Int(_, number))) = self.defs.used(value) {
+            return self.integer(*number);
+        }
+        let value = match self.place(value) {
+            Some(axis) => self.emit(BulkOp::Iota(axis)),
+            None => value,
+        };
+        if self.b.program.elem(value) == Elem::Scalar(Scalar::I64) {
+            return value;
+        }
+        self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![value]))
     }
 
     /// What arrives at each place of what is sent from all.
     fn back(&mut self, value: ValueId, shift: &Shift) -> ValueId {
-        let Shift { axis, prim, by } = *shift;
+        let Shift {
+            axis, from, prim, ..
+        } = *shift;
         let iota = self.emit(BulkOp::Iota(axis));
         let here = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![iota]));
-        let by_value = self.emit(BulkOp::Const(Lit::Int(Scalar::I64, by)));
-        let from = self.emit(BulkOp::Map(Prim::Sub, vec![here, by_value]));
-        let extent = self.b.extent(axis);
+        // Whence: here is there and the shift, or the shift less there.
+        let mut there = shift.forwards.then_some(here);
+        for &(plus, term) in &shift.by {
+            let term = self.term(term);
+            there = Some(match there {
+                Some(there) if plus == shift.forwards => {
+                    self.emit(BulkOp::Map(Prim::Sub, vec![there, term]))
+                }
+                Some(there) => self.emit(BulkOp::Map(Prim::Add, vec![there, term])),
+                None if plus => term,
+                None => {
+                    let zero = self.integer(0);
+                    self.emit(BulkOp::Map(Prim::Sub, vec![zero, term]))
+                }
+            });
+        }
+        let mut there = match there {
+            Some(there) => there,
+            None => self.integer(0),
+        };
+        if !shift.forwards {
+            there = self.emit(BulkOp::Map(Prim::Sub, vec![there, here]));
+        }
+        let extent = self.b.extent(from);
         if matches!(prim, Prim::Wrap(_)) {
-            let from = self.emit(BulkOp::Map(Prim::Wrap(extent), vec![from]));
-            return self.read_at(value, &[(axis, from)], &mut { THROUGH });
+            let there = self.emit(BulkOp::Map(Prim::Wrap(extent), vec![there]));
+            return self.read_at(value, &[(from, there)], &mut { THROUGH });
         }
         let zero = self.b.number(value, 0.0);
-        let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![from]));
-        let mut total = self.read_where(value, axis, from, inside, zero);
+        let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![there]));
+        let total = self.read_where(value, from, there, inside, zero);
         // Only what is in range was sent.
-        if matches!(prim, Prim::Trust(_)) {
+        if !matches!(prim, Prim::ClampTo(_)) {
             return total;
         }
-        // What would have gone beyond an end arrives there.
-        let size = self.b.size(axis);
+        self.beyond(value, shift, (here, there), total)
+    }
+
+    /// Adds what would have gone beyond an end, and arrives there.
+    fn beyond(
+        &mut self,
+        value: ValueId,
+        shift: &Shift,
+        (here, there): (ValueId, ValueId),
+        mut total: ValueId,
+    ) -> ValueId {
+        let Some((least, most)) = self.bounds(&shift.by) else {
+            return total;
+        };
+        let extent = self.b.extent(shift.from);
+        let zero = self.b.number(value, 0.0);
+        let size = self.b.size(shift.axis);
         let size = self.b.map(Prim::Cast(Scalar::I64), &[size]);
-        let one = self.emit(BulkOp::Const(Lit::Int(Scalar::I64, 1)));
-        let nothing = self.emit(BulkOp::Const(Lit::Int(Scalar::I64, 0)));
+        let one = self.integer(1);
         let last = self.b.map(Prim::Sub, &[size, one]);
-        let end = if by < 0 { nothing } else { last };
-        let at_end = self.b.map(Prim::Eq, &[here, end]);
-        for r in 0..by.abs() {
-            let r = self.emit(BulkOp::Const(Lit::Int(Scalar::I64, r)));
-            let from = if by < 0 {
-                r
-            } else {
-                self.b.map(Prim::Sub, &[last, r])
-            };
-            let exists = self.b.map(Prim::InRange(extent), &[from]);
-            let arrives = self.b.map(Prim::And, &[at_end, exists]);
-            let more = self.read_where(value, axis, from, arrives, zero);
-            total = self.b.map(Prim::Add, &[total, more]);
+        let nothing = self.integer(0);
+        for (end, distance, compare) in [(nothing, -least, Prim::Gt), (last, most, Prim::Lt)] {
+            if distance <= 0 {
+                continue;
+            }
+            let at_end = self.b.map(Prim::Eq, &[here, end]);
+            for r in 0..distance {
+                let r = self.integer(r);
+                let from = if compare == Prim::Gt {
+                    r
+                } else {
+                    self.b.map(Prim::Sub, &[last, r])
+                };
+                let exists = self.b.map(Prim::InRange(extent), &[from]);
+                let mut arrives = self.b.map(Prim::And, &[at_end, exists]);
+                // At the end it is further than this that what arrives there regularly comes from.
+                if least != most {
+                    let further = self.b.map(compare, &[there, from]);
+                    arrives = self.b.map(Prim::And, &[arrives, further]);
+                }
+                let more = self.read_where(value, shift.from, from, arrives, zero);
+                total = self.b.map(Prim::Add, &[total, more]);
+            }
         }
         total
+    }
+
+    fn integer(&mut self, number: i128) -> ValueId {
+        self.emit(BulkOp::Const(Lit::Int(Scalar::I64, number)))
     }
 
     /// An array at a place where a condition holds, else zero.
@@ -591,11 +776,18 @@ impl Walk {
     }
 }
 
-/// An index that is that of an axis, moved by so much and brought back into range, or known to be in it where it counts.
+/// An index that is that of an axis, moved, and brought back into range, or known to be in it where it counts.
 struct Shift {
+    /// The axis that it is an index of.
     axis: AxisId,
+    /// The axis that it is the index along.
+    from: AxisId,
+    /// How it is brought into range.
     prim: Prim,
-    by: i128,
+    /// Whether it rises with the index.
+    forwards: bool,
+    /// What is added to the index, or taken away.
+    by: Vec<(bool, ValueId)>,
 }
 
 fn value_of(op: &BulkOp) -> ValueId {

@@ -231,8 +231,10 @@ impl Transpose<'_> {
         }
         let made = self.b.program.values.len();
         let value = self.b.behind(None, |b| b.sum(value, &over));
-        if value.index() >= made {
-            // It is laid out as that of which it is the cotangent.
+        let top = self.top();
+        let is_param = top.bound.contains(&of) && !top.inside.contains(&of);
+        if value.index() >= made && is_param {
+            // What is returned is laid out as that of which it is the cotangent.
             self.b.lay_out(value, &own);
         }
         let sum = match self.current(of) {
