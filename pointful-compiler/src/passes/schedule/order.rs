@@ -165,7 +165,7 @@ impl Improve<'_, '_> {
             together = nest
                 .cost(&with_first(order, outer), false)
                 .saturating_add(together);
-            let own = match nest.best(&kept, axes, true) {
+            let own = match nest.best(&kept, axes, true, true) {
                 Some((_, cost)) if large.contains(&task) => cost,
                 Some(_) | None => nest.cost(order, true),
             };
@@ -226,7 +226,7 @@ impl Improve<'_, '_> {
         }
         self.list[task].settled = true;
         let nest = Nest::new(self.facts, stmt.results[0], operands[0], axes);
-        let Some((best, cost)) = nest.best(&kept, &reduced, host) else {
+        let Some((best, cost)) = nest.best(&kept, &reduced, host, copied || !host) else {
             return false;
         };
         if best == order || (!copied && cost >= nest.cost(&order, host)) {
@@ -256,7 +256,9 @@ pub(super) fn wants_neighbours(facts: &Facts<'_>, stmt: &Stmt<Bulk>, order: &[Ax
     };
     let nest = Nest::new(facts, stmt.results[0], operands[0], axes);
     let kept = without(order, axes);
-    match (nest.best(&kept, axes, true), nest.best(&kept, axes, false)) {
+    let split = order.first().is_some_and(|axis| axes.contains(axis));
+    let best = |host: bool| nest.best(&kept, axes, host, split);
+    match (best(true), best(false)) {
         (Some((_, together)), Some((_, alone))) => together < alone,
         (_, _) => false,
     }
@@ -317,8 +319,14 @@ impl<'n, 'p> Nest<'n, 'p> {
         }
     }
 
-    /// The cheapest order that begins with something that is kept, and what it costs.
-    fn best(&self, kept: &[AxisId], reduced: &[AxisId], host: bool) -> Option<(Vec<AxisId>, u64)> {
+    /// The cheapest order that begins with what is kept, and what it costs. `split`: whether some of that may stand inside of the sum.
+    fn best(
+        &self,
+        kept: &[AxisId],
+        reduced: &[AxisId],
+        host: bool,
+        split: bool,
+    ) -> Option<(Vec<AxisId>, u64)> {
         let ending = |axes: &[AxisId], last: AxisId| [without(axes, &[last]), vec![last]].concat();
         let mut best: Option<(Vec<AxisId>, u64)> = None;
         let mut try_order = |order: Vec<AxisId>| {
@@ -332,7 +340,8 @@ impl<'n, 'p> Nest<'n, 'p> {
             for &last in kept.iter().rev() {
                 let kept = ending(kept, last);
                 try_order([&kept[..], &reduced].concat());
-                for outside in 1..kept.len() {
+                let fewest = if split { 1 } else { kept.len() };
+                for outside in fewest..kept.len() {
                     try_order([&kept[..outside], &reduced, &kept[outside..]].concat());
                 }
             }
