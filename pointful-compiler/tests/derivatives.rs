@@ -153,6 +153,18 @@ fn reads_and_writes_at_computed_places() {
     check(
         "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x.get(i - 1).unwrap_or(0.5) * x[i] + x.get(i + 2).unwrap_or(0.0) } }",
     );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { if i.ordinal() > 0 { x[i - 1] * x[i] } else { 0.5 } } }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { sum(for d in Fin::<3> { x[(i + d.ordinal() - 1).wrap()] * (1.0 + d.ordinal() as f64) }) * x[i] } }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { sum(for d in Fin::<4> { x[(i + d.ordinal() - 2).clamp()] * (1.0 + d.ordinal() as f64) }) * x[i] } }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { x[size(N) - 1 - i.ordinal()] * x[i] } }",
+    );
 }
 
 #[test]
