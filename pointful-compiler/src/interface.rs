@@ -20,6 +20,8 @@ pub struct Interface {
     pub result: Shape,
     /// `&mut` tables among the parameters: the program's last results, one each, are put back into them.
     pub write_back: Vec<Access>,
+    /// Whether the signature is generic in a float, of which the program is for one choice: then floats are taken and given as that choice.
+    pub generic_floats: bool,
 }
 
 /// A Rust expression that reaches a part of an argument, or a constant.
@@ -36,8 +38,8 @@ pub struct Access {
 /// Where a parameter of the program comes from.
 #[derive(Clone, Debug)]
 pub enum ParamSource {
-    /// A scalar argument, or part of one.
-    Scalar(Access),
+    /// A scalar argument, or part of one; with the generic float that its type is, if it is one.
+    Scalar(Access, Option<Ident>),
     /// A member of an index set, passed as its ordinal: it is checked against the extent.
     Index(Access, SetShape),
     /// A table by reference.

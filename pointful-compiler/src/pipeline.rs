@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 
 use crate::diag::Diagnostic;
 use crate::emit::{self, EmitOptions};
@@ -11,8 +12,8 @@ use crate::interface::Interface;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::stages::point::Point;
-use crate::ir::{self, Program, Verify};
-use crate::lower::{Constant, Lowered, lower};
+use crate::ir::{self, Program, Scalar, Verify};
+use crate::lower::{Constant, Lowered, float_choices, lower};
 use crate::passes::Pass;
 use crate::passes::ad::{DERIVE, SPARSE, derives};
 use crate::passes::bulk::BULK;
@@ -20,7 +21,7 @@ use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
 use crate::passes::schedule::schedule;
 use crate::passes::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
-use crate::syntax::tree::Linked;
+use crate::syntax::tree::{Function, Linked};
 
 /// A function at every stage.
 #[derive(Clone, Debug)]
@@ -48,18 +49,64 @@ pub fn emit(stages: &Stages) -> TokenStream {
     )
 }
 
-/// A linked function at every stage.
+/// The body of a linked function, and the constants of its module that it names. What is generic in its float has a body for each of its types.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnostic>> {
+    let mut choices = float_choices(&linked.root);
+    let first = choices.remove(0);
+    let stages = stages_at(linked, &first)?;
+    let body = emit(&stages);
+    if choices.is_empty() {
+        return Ok((body, stages.constants));
+    }
+    // The choice that is left over needs no question.
+    let last = choices.pop().unwrap_or_default();
+    let condition = choose(&linked.root, &first);
+    let mut bodies = quote!(if #condition { #body } else);
+    for floats in &choices {
+        let (condition, body) = (
+            choose(&linked.root, floats),
+            emit(&stages_at(linked, floats)?),
+        );
+        bodies.extend(quote!(if #condition { #body } else));
+    }
+    let body = emit(&stages_at(linked, &last)?);
+    bodies.extend(quote!({ #body }));
+    Ok((bodies, stages.constants))
+}
+
+/// Whether the generic floats are these: a condition that rustc knows for each instance.
+fn choose(function: &Function, floats: &[Option<Scalar>]) -> TokenStream {
+    let generics = function.generics.iter().zip(floats);
+    let conditions = generics.filter_map(|(generic, float)| {
+        let (name, float) = (
+            &generic.name,
+            Ident::new((*float)?.name(), Span::call_site()),
+        );
+        Some(quote!(::pointful::__private::kernel::is::<#name, ::core::primitive::#float>()))
+    });
+    quote!(#(#conditions)&&*)
+}
+
+/// A linked function at every stage; its generic floats are `f64`.
 ///
 /// # Errors
 /// What is wrong with the source.
 pub fn stages(linked: &Linked) -> Result<Stages, Vec<Diagnostic>> {
+    stages_at(linked, &float_choices(&linked.root)[0])
+}
+
+/// With these types for its generic floats.
+fn stages_at(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Stages, Vec<Diagnostic>> {
     let trace = &mut Trace::new();
     let Lowered {
         program,
         interface,
         constants,
         spans,
-    } = lower(linked)?;
+    } = lower(linked, floats)?;
     trace.arrived("lower", &program, Duration::ZERO);
     let stages = run(trace, &program, interface);
     Ok(Stages {

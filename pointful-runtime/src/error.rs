@@ -32,6 +32,13 @@ pub enum Error {
         /// How many elements there were.
         found: usize,
     },
+    /// A vector was to be made of another number of coordinates than it has.
+    Coordinates {
+        /// How many it has.
+        expected: usize,
+        /// How many there were.
+        found: usize,
+    },
     /// An index set would have more members than memory could ever hold elements.
     Overflow {
         /// The index set.
@@ -125,6 +132,13 @@ impl fmt::Display for Error {
                     f,
                     "`{set}` has {}, but there {have} {found} element{plural}",
                     Members(*expected)
+                )
+            }
+            Error::Coordinates { expected, found } => {
+                let plural = if *expected == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "a vector of {expected} coordinate{plural} cannot be made of {found}"
                 )
             }
             Error::Overflow { set, size } => {

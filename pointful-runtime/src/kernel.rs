@@ -41,6 +41,7 @@ use std::ops::Range;
 pub use crate::buffer::{Buf, Out, OutBuf};
 pub use crate::cpu::launch;
 use crate::error::Error;
+pub use crate::recast::{is, recast, recast_buf, recast_slice};
 pub use crate::scalar::{add, div, div_euclid, max, min, mul, neg, rem, rem_euclid, sub};
 pub use crate::stats::reused_in_place;
 pub use pointful_math as math;

@@ -15,11 +15,13 @@ mod interop;
 pub mod kernel;
 #[doc(hidden)]
 pub mod private;
+mod recast;
 #[doc(hidden)]
 pub mod reference;
 mod scalar;
 pub mod stats;
 mod table;
+mod vector_space;
 
 pub use buffer::Buf;
 pub use element::{Element, Plain};
@@ -30,3 +32,4 @@ pub use index_set::{Axes, Compound, Dyn, Either, Fin, IndexSet, Product, StaticS
 pub use interop::{NpyElement, NpyError};
 pub use scalar::{Float, Number};
 pub use table::{Table, View};
+pub use vector_space::VectorSpace;

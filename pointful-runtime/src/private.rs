@@ -7,5 +7,5 @@ pub use crate::kernel;
 pub use crate::stats;
 pub use crate::{
     Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Number, Plain,
-    Product, StaticSet, Table, View,
+    Product, StaticSet, Table, VectorSpace, View,
 };

@@ -11,7 +11,7 @@ pub fn failed(function: &str) -> ! {
 /// The body of a function that only other `#[pointful]` functions can call.
 pub fn only_inlined(function: &str) -> ! {
     panic!(
-        "`{function}` takes functions or is generic in its float type: so far it can be called by other `#[pointful]` functions only"
+        "`{function}` takes or gives functions: so far it can be called by other `#[pointful]` functions only"
     )
 }
 

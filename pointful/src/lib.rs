@@ -184,10 +184,12 @@ pub use pointful_macros::{
 };
 pub use pointful_runtime::{
     Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Members,
-    Number, Plain, Product, StaticSet, Table, View, stats,
+    Number, Plain, Product, StaticSet, Table, VectorSpace, View, stats,
 };
 
 #[cfg(feature = "npy")]
 pub use pointful_runtime::{NpyElement, NpyError};
 
+#[path = "std/mod.rs"]
+pub mod lib;
 pub mod prelude;

@@ -1,6 +1,6 @@
 //! What most programs use: types, traits, derives and macros. It has no functions, so that none meets a user's.
 
 pub use crate::{
-    Dyn, Either, Extent, Fin, Float, IndexSet, Table, define, explain, grad, hessian, hvp,
-    jacobian, jvp, linearize, pointful, value_and_grad, vjp, vmap,
+    Dyn, Either, Extent, Fin, Float, IndexSet, Table, VectorSpace, define, explain, grad, hessian,
+    hvp, jacobian, jvp, linearize, pointful, value_and_grad, vjp, vmap,
 };

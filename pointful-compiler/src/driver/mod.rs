@@ -314,16 +314,15 @@ fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnost
         let body = quote!(::pointful::__private::only_inlined(#name));
         return Ok((body, Vec::new()));
     }
-    let stages = pipeline::stages(linked)?;
-    Ok((pipeline::emit(&stages), stages.constants))
+    pipeline::compile(linked)
 }
 
-/// Whether a function can be compiled without knowing its callers: what takes functions or generic floats cannot.
+/// Whether a function can be compiled without knowing its callers: what takes functions cannot.
 fn stands_alone(function: &Function) -> bool {
     let generic = function
         .generics
         .iter()
-        .any(|generic| matches!(generic.kind, GenericKind::Float | GenericKind::Function(..)));
+        .any(|generic| matches!(generic.kind, GenericKind::Function(..)));
     let takes = |kind: &TypeKind| match kind {
         TypeKind::Function(..) => true,
         TypeKind::Ref { inner, .. } => matches!(inner.kind, TypeKind::Function(..)),

@@ -70,7 +70,7 @@ pub(super) fn expression(
         return linearized(&target, transform, &name);
     }
     let function = target.transform(transform, &name)?;
-    let body = pipeline::emit(&pipeline::stages(&function.linked)?);
+    let (body, _) = pipeline::compile(&function.linked)?;
     let item = function.item(&TokenStream::new(), &body);
     Ok(quote_spanned!(name.span()=> { #item #name }))
 }
@@ -93,7 +93,7 @@ fn linearized(
         )]);
     };
     let emitted = |function: &Synthetic| {
-        let body = pipeline::emit(&pipeline::stages(&function.linked)?);
+        let (body, _) = pipeline::compile(&function.linked)?;
         Ok::<_, Vec<Diagnostic>>(function.item(&TokenStream::new(), &body))
     };
     let (value_item, tangent_item) = (emitted(&value)?, emitted(&tangent)?);
@@ -269,7 +269,7 @@ impl<'g> Target<'g> {
         })
     }
 
-    /// What takes functions or generic floats is compiled only where another function calls it.
+    /// What takes functions is compiled only where another function calls it.
     fn stands_alone(&self) -> Result<(), Vec<Diagnostic>> {
         if stands_alone(&self.linked.root) {
             return Ok(());

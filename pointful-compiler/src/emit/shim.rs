@@ -132,11 +132,15 @@ impl Shim<'_> {
                 } else {
                     TokenStream::new()
                 };
-                match source {
-                    ParamSource::Scalar(access) => {
+                let value = match source {
+                    ParamSource::Scalar(access, generic) => {
                         // Through a reference too, which the access does not tell from a value.
                         let (scalar, ty) = (place(access), self.unit.ty(param.value));
-                        tokens!(*::core::borrow::Borrow::<::core::primitive::#ty>::borrow(&#scalar))
+                        let ty = match generic {
+                            Some(name) => tokens!(#name),
+                            None => tokens!(::core::primitive::#ty),
+                        };
+                        tokens!(*::core::borrow::Borrow::<#ty>::borrow(&#scalar))
                     }
                     ParamSource::Index(access, set) => {
                         let (member, extent) =
@@ -173,9 +177,34 @@ impl Shim<'_> {
                             slice
                         }
                     }
-                }
+                };
+                self.recast(param.value, value, true)
             })
             .collect()
+    }
+
+    /// A float as the type that the program is for, or back, where the signature is generic in it.
+    fn recast(&self, value: ValueId, tokens: TokenStream, taken: bool) -> TokenStream {
+        let (runtime, ty) = (self.runtime, self.unit.ty(value));
+        if !self.interface.generic_floats || !self.unit.program.elem(value).is_float() {
+            return tokens;
+        }
+        let types = if taken {
+            tokens!(::<_, ::core::primitive::#ty>)
+        } else {
+            tokens!(::<::core::primitive::#ty, _>)
+        };
+        let owned = self
+            .unit
+            .program
+            .params
+            .iter()
+            .all(|param| param.value != value || param.owned);
+        match (self.unit.program.ty(value).rank(), owned) {
+            (0, _) => tokens!(#runtime::kernel::recast #types(#tokens)),
+            (_, true) => tokens!(#runtime::kernel::recast_buf #types(#tokens)),
+            (_, false) => tokens!(#runtime::kernel::recast_slice #types(#tokens)),
+        }
     }
 
     /// The arguments of the host function where they are passed on.
@@ -256,7 +285,7 @@ impl Shim<'_> {
         let (result, value) = self.take();
         let (place, target) = (place(access), target(access));
         let value = match self.source(access) {
-            None | Some(ParamSource::Scalar(_) | ParamSource::Array(..)) => value,
+            None | Some(ParamSource::Scalar(..) | ParamSource::Array(..)) => value,
             Some(ParamSource::Index(_, set)) => {
                 let extent = self.set(set, &mut Vec::new().into_iter());
                 tokens!(#runtime::IndexSet::from_ordinal(#value, #extent))
@@ -276,7 +305,7 @@ impl Shim<'_> {
     /// The parameter of the program that an access became.
     fn source(&self, wanted: &Access) -> Option<&ParamSource> {
         self.interface.params.iter().find(|source| match source {
-            ParamSource::Scalar(access)
+            ParamSource::Scalar(access, _)
             | ParamSource::Index(access, _)
             | ParamSource::Table(access)
             | ParamSource::Owned(access)
@@ -289,7 +318,8 @@ impl Shim<'_> {
         let position = index(self.next);
         let result = self.unit.program.body.results[self.next];
         self.next += 1;
-        (result, tokens!(outputs.#position))
+        let value = self.recast(result, tokens!(outputs.#position), false);
+        (result, value)
     }
 
     /// A result as a buffer: a table over `()` is a scalar to the program.

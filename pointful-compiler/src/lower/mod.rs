@@ -24,9 +24,9 @@ use self::infer::Shared;
 use self::spans::Spans;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::interface::Interface;
-use crate::ir::Program;
 use crate::ir::stages::point::Point;
-use crate::syntax::tree::Linked;
+use crate::ir::{Program, Scalar};
+use crate::syntax::tree::{Function, GenericKind, Linked};
 
 /// A function in Point.
 #[derive(Clone, Debug)]
@@ -52,10 +52,28 @@ pub struct Constant {
     pub ty: TokenStream,
 }
 
-/// Lowers a linked function.
-pub fn lower(linked: &Linked) -> Result<Lowered, Vec<Diagnostic>> {
+/// Lowers a linked function. `floats` says for each of its generics which float it is, if it is one; see [`float_choices`].
+pub fn lower(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Lowered, Vec<Diagnostic>> {
     let shared = infer_all(linked)?;
-    elab::program(shared)
+    elab::program(shared, floats)
+}
+
+/// What the generics of a function may be that stand for floats: every combination of `f64` and `f32`. All are `f64` in the first.
+pub fn float_choices(function: &Function) -> Vec<Vec<Option<Scalar>>> {
+    let mut choices = vec![Vec::new()];
+    for generic in &function.generics {
+        let each: &[Option<Scalar>] = match generic.kind {
+            GenericKind::Float => &[Some(Scalar::F64), Some(Scalar::F32)],
+            GenericKind::IndexSet | GenericKind::Const | GenericKind::Function(..) => &[None],
+        };
+        let extend = |choice: &Vec<Option<Scalar>>| {
+            each.iter()
+                .map(|one| [choice.as_slice(), &[*one]].concat())
+                .collect::<Vec<_>>()
+        };
+        choices = choices.iter().flat_map(extend).collect();
+    }
+    choices
 }
 
 /// Only infers types: for a function that cannot be compiled alone because it takes functions or generic floats.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use quote::ToTokens;
 use syn::visit::Visit;
 
-use super::{Lowered, lower};
+use super::{Lowered, float_choices, lower};
 use crate::diag::Diagnostic;
 use crate::syntax::parse::{parse_function, parse_index_set, parse_options, parse_type};
 use crate::syntax::tree::{Callee, Function, Linked, TypeDef, path_key};
@@ -13,7 +13,8 @@ use crate::syntax::tree::{Callee, Function, Linked, TypeDef, path_key};
 /// Lowers the last function of a source text. The functions in front of it are what it may call, each only those before it;
 /// structs and enums that derive are index sets, other structs and aliases are those of the language. `#[pointful(…)]` gives a function its options.
 pub fn lower_source(source: &str) -> Result<Lowered, Vec<Diagnostic>> {
-    lower(&link(source)?)
+    let linked = link(source)?;
+    lower(&linked, &float_choices(&linked.root)[0])
 }
 
 /// Parses a source text and links its functions by name.

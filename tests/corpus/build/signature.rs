@@ -78,7 +78,7 @@ impl Build {
         if ty.dims.is_empty() {
             let scalar = element(ty.elem);
             self.sources.push(match ty.elem {
-                Elem::Scalar(_) => ParamSource::Scalar(access),
+                Elem::Scalar(_) => ParamSource::Scalar(access, None),
                 Elem::Index(extent) => ParamSource::Index(access, set_shape(extent)),
             });
             return quote!(#name: #scalar);

@@ -95,15 +95,19 @@ impl<'a> Elab<'a> {
         let written = self.unalias(written);
         let at = SpanId::NONE;
         match ty {
-            Ty::Scalar(s) => {
-                let ty = Type::scalar(Elem::Scalar(*s));
+            Ty::Scalar(_) | Ty::Float(_) => {
+                let scalar = Type::scalar(Elem::Scalar(self.scalar(ty, at)?));
+                let generic = match ty {
+                    Ty::Float(k) => Some(self.generic_name(*k)),
+                    _ => None,
+                };
                 // A table over `()` is its one element.
                 let (source, owned) = match written.kind {
                     TypeKind::Table(..) if owned => (ParamSource::Owned(access.clone()), true),
                     TypeKind::Table(..) => (ParamSource::Table(access.clone()), false),
-                    _ => (ParamSource::Scalar(access.clone()), false),
+                    _ => (ParamSource::Scalar(access.clone(), generic), false),
                 };
-                Ok(self.declare(ty, source, &access, owned))
+                Ok(self.declare(scalar, source, &access, owned))
             }
             Ty::Member(Set::Record(id, sets)) => {
                 let mut parts = Vec::new();
@@ -128,14 +132,10 @@ impl<'a> Elab<'a> {
             Ty::Table(groups, elem) => {
                 let dims = self.axes(groups, at)?;
                 let elem = match &**elem {
-                    Ty::Scalar(s) => Elem::Scalar(*s),
-                    Ty::Member(set) => Elem::Index(self.one_axis(set, span)?),
-                    Ty::Float(_) => {
-                        return self.fail(say::not_available(
-                            span,
-                            "a generic float where nothing says which",
-                        ));
+                    scalar @ (Ty::Scalar(_) | Ty::Float(_)) => {
+                        Elem::Scalar(self.scalar(scalar, at)?)
                     }
+                    Ty::Member(set) => Elem::Index(self.one_axis(set, span)?),
                     other => {
                         let shown = self.printer().ty(other);
                         return self.fail(say::not_available(
@@ -172,10 +172,6 @@ impl<'a> Elab<'a> {
                 Ok(Val::Tuple(parts))
             }
             Ty::Extent(set) => Ok(Val::Extent(self.space(set, at)?)),
-            Ty::Float(_) => self.fail(say::not_available(
-                span,
-                "a generic float where nothing says which",
-            )),
             Ty::Function(..) => self.fail(say::not_available(
                 span,
                 "a function that only the caller knows",
@@ -184,6 +180,13 @@ impl<'a> Elab<'a> {
                 self.bug(at, "a parameter of no type")
             }
         }
+    }
+
+    /// The name of a generic of the root.
+    fn generic_name(&self, k: usize) -> Ident {
+        self.functions[self.frame.function].tree.generics[k]
+            .name
+            .clone()
     }
 
     pub(super) fn one_axis(&mut self, set: &Set, span: Span) -> Run<Extent> {
@@ -267,7 +270,7 @@ impl<'a> Elab<'a> {
                 let scalar = self.scalar(&other, span)?;
                 (
                     Type::scalar(Elem::Scalar(scalar)),
-                    ParamSource::Scalar(access.clone()),
+                    ParamSource::Scalar(access.clone(), None),
                 )
             }
         };

@@ -87,8 +87,11 @@ struct Elab<'a> {
     literals: BTreeMap<ValueId, i128>,
 }
 
-/// Lowers the last function of the program.
-pub(super) fn program(shared: Shared<'_>) -> Result<Lowered, Vec<Diagnostic>> {
+/// Lowers the last function of the program; `floats` are the types of its generic floats, by position among its generics.
+pub(super) fn program(
+    shared: Shared<'_>,
+    floats: &[Option<Scalar>],
+) -> Result<Lowered, Vec<Diagnostic>> {
     let root = shared.done.len() - 1;
     let mut elab = Elab {
         linked: shared.linked,
@@ -96,14 +99,17 @@ pub(super) fn program(shared: Shared<'_>) -> Result<Lowered, Vec<Diagnostic>> {
         spans: &shared.spans,
         diags: Diagnostics::default(),
         program: Program::new(shared.linked.root.name.to_string()),
-        interface: Interface::default(),
+        interface: Interface {
+            generic_floats: floats.iter().any(Option::is_some),
+            ..Interface::default()
+        },
         open: Vec::new(),
         serials: 0,
         home: Vec::new(),
         frame: Frame {
             function: root,
             sets: vec![None; shared.done[root].generics.len()],
-            floats: vec![None; shared.done[root].generics.len()],
+            floats: floats.to_vec(),
             inner: BTreeMap::new(),
             env: vec![None; shared.done[root].locals.len()],
         },

@@ -58,11 +58,13 @@ impl<'a> Elab<'a> {
     pub(super) fn shape(&mut self, ty: &Ty, written: &'a tree::Type, span: Span) -> Run<Shape> {
         let written = self.unalias(written);
         Ok(match ty {
-            Ty::Scalar(_) if matches!(written.kind, TypeKind::Table(..)) => Shape::Table {
-                set: self.set_shape(&Set::UNIT)?,
-                elements: None,
-            },
-            Ty::Scalar(_) => Shape::Scalar,
+            Ty::Scalar(_) | Ty::Float(_) if matches!(written.kind, TypeKind::Table(..)) => {
+                Shape::Table {
+                    set: self.set_shape(&Set::UNIT)?,
+                    elements: None,
+                }
+            }
+            Ty::Scalar(_) | Ty::Float(_) => Shape::Scalar,
             Ty::Member(set) => Shape::Index(self.set_shape(set)?),
             Ty::Table(..) if matches!(written.kind, TypeKind::Array(..)) => {
                 return self.fail(say::array_result(span));
@@ -71,7 +73,7 @@ impl<'a> Elab<'a> {
                 set: self.set_shape(&Set::product(groups.clone()))?,
                 elements: match &**elem {
                     Ty::Member(set) => Some(self.set_shape(set)?),
-                    Ty::Scalar(_) => None,
+                    Ty::Scalar(_) | Ty::Float(_) => None,
                     other => {
                         let shown = self.printer().ty(other);
                         return self.fail(say::not_available(
@@ -101,12 +103,6 @@ impl<'a> Elab<'a> {
                 return self.fail(say::not_available(
                     span,
                     "a function that is returned to the caller",
-                ));
-            }
-            Ty::Float(_) => {
-                return self.fail(say::not_available(
-                    span,
-                    "a generic float where nothing says which",
                 ));
             }
             Ty::Offset(_) | Ty::Accum(_) | Ty::Option(_) | Ty::Var(_) | Ty::Error => {

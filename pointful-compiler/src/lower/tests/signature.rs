@@ -77,7 +77,7 @@ fn param(param: &ParamSource) -> String {
         )
     };
     match param {
-        ParamSource::Scalar(access) => format!("scalar {}", path(access)),
+        ParamSource::Scalar(access, _) => format!("scalar {}", path(access)),
         ParamSource::Index(access, of) => format!("member {} of {}", path(access), set(of)),
         ParamSource::Table(access) => format!("table {}", path(access)),
         ParamSource::Owned(access) => format!("owned {}", path(access)),
