@@ -16,10 +16,16 @@ pub struct Interface {
     pub checks: Vec<(SizeId, ExtentSource)>,
     /// By parameter of the program.
     pub params: Vec<ParamSource>,
+    /// Functions that only the caller knows, each part of their results one of its own.
+    pub functions: Vec<FunctionSource>,
+    /// Where the result is a function: what it takes, by the names that the sources of parameters have for it.
+    pub returned: Option<Vec<Ident>>,
     /// The Rust result. Its leaves, in order, are the program's first results.
     pub result: Shape,
     /// `&mut` tables among the parameters: the program's last results, one each, are put back into them.
     pub write_back: Vec<Access>,
+    /// Constants that must have the same value, and what to say if they have not.
+    pub equal: Vec<(TokenStream, TokenStream, String)>,
     /// Whether the signature is generic in a float, of which the program is for one choice: then floats are taken and given as that choice.
     pub generic_floats: bool,
 }
@@ -48,6 +54,19 @@ pub enum ParamSource {
     Owned(Access),
     /// A constant array `[[f64; 3]; 2]`: flattened; the number is its rank.
     Array(Access, usize),
+}
+
+/// A function that only the caller knows, from scalars to a part of its result that is one.
+#[derive(Clone, Debug)]
+pub struct FunctionSource {
+    /// The parameter.
+    pub access: Access,
+    /// How its arguments are put together, of scalars in order.
+    pub params: Vec<Shape>,
+    /// The fields on the way to the part.
+    pub fields: Vec<syn::Member>,
+    /// The set that the part is a member of, if it is one.
+    pub member: Option<SetShape>,
 }
 
 /// Where an extent is found.
@@ -95,8 +114,8 @@ pub enum Shape {
     Extent(SetShape),
     /// A tuple.
     Tuple(Vec<Shape>),
-    /// A struct with named fields.
-    Struct(TokenStream, Vec<(Ident, Shape)>),
+    /// A struct with these fields, in the order of its definition. It needs no name: it is known by the type it must have.
+    Struct(Vec<Shape>),
 }
 
 /// An index set in terms of the sizes bound at entry.

@@ -57,24 +57,24 @@ pub fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diag
     let mut choices = float_choices(&linked.root);
     let first = choices.remove(0);
     let stages = stages_at(linked, &first)?;
-    let body = emit(&stages);
-    if choices.is_empty() {
-        return Ok((body, stages.constants));
-    }
+    let mut bodies = emit(&stages);
     // The choice that is left over needs no question.
-    let last = choices.pop().unwrap_or_default();
-    let condition = choose(&linked.root, &first);
-    let mut bodies = quote!(if #condition { #body } else);
-    for floats in &choices {
-        let (condition, body) = (
-            choose(&linked.root, floats),
-            emit(&stages_at(linked, floats)?),
-        );
-        bodies.extend(quote!(if #condition { #body } else));
+    if let Some(last) = choices.pop() {
+        let condition = choose(&linked.root, &first);
+        bodies = quote!(if #condition { #bodies } else);
+        for floats in &choices {
+            let condition = choose(&linked.root, floats);
+            let body = emit(&stages_at(linked, floats)?);
+            bodies.extend(quote!(if #condition { #body } else));
+        }
+        let body = emit(&stages_at(linked, &last)?);
+        bodies.extend(quote!({ #body }));
     }
-    let body = emit(&stages_at(linked, &last)?);
-    bodies.extend(quote!({ #body }));
-    Ok((bodies, stages.constants))
+    let body = match &stages.interface.returned {
+        Some(params) => quote!(move |#(#params),*| { #bodies }),
+        None => bodies,
+    };
+    Ok((body, stages.constants))
 }
 
 /// Whether the generic floats are these: a condition that rustc knows for each instance.

@@ -39,8 +39,9 @@ use std::fmt::Display;
 use std::ops::Range;
 
 pub use crate::buffer::{Buf, Out, OutBuf};
-pub use crate::cpu::launch;
+pub use crate::cpu::{launch, launch_here};
 use crate::error::Error;
+pub use crate::opaque::Opaque;
 pub use crate::recast::{is, recast, recast_buf, recast_slice};
 pub use crate::scalar::{add, div, div_euclid, max, min, mul, neg, rem, rem_euclid, sub};
 pub use crate::stats::reused_in_place;

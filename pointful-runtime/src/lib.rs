@@ -13,6 +13,7 @@ mod index_set;
 mod interop;
 #[doc(hidden)]
 pub mod kernel;
+mod opaque;
 #[doc(hidden)]
 pub mod private;
 mod recast;

@@ -6,6 +6,7 @@ use std::ops::{
 };
 
 use crate::element::Plain;
+use crate::vector_space::VectorSpace;
 
 /// A number a table can hold: `f32 f64 i32 i64 u8 u32 usize`.
 ///
@@ -217,6 +218,7 @@ macro_rules! float {
         /// Euclidean division are those of [`Number`].
         pub trait Float:
             Number
+            + VectorSpace<Scalar = Self>
             + Neg<Output = Self>
             + Add<Output = Self>
             + Sub<Output = Self>

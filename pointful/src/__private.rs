@@ -8,13 +8,6 @@ pub fn failed(function: &str) -> ! {
     panic!("`{function}` was not compiled")
 }
 
-/// The body of a function that only other `#[pointful]` functions can call.
-pub fn only_inlined(function: &str) -> ! {
-    panic!(
-        "`{function}` takes or gives functions: so far it can be called by other `#[pointful]` functions only"
-    )
-}
-
 /// The types that another type is made of, by position. Generated code names by it what it has no path to: a function's carrier has
 /// the types of the function's signature.
 pub trait Part<const AT: usize> {

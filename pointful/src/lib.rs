@@ -156,6 +156,87 @@
 //! assert_eq!(grad!(total)(&Table::<Dyn, _>::from(vec![0.0, 1e3])).as_slice(), [0.5, 1.0]);
 //! ```
 //!
+//! # Structs
+//!
+//! A struct marked `#[pointful]`, of numbers, tables, tuples and other such structs, may be a parameter, a result, a state of a loop; a `for` whose
+//! body is a struct makes a table of structs, which is a struct of tables. It may be generic in index sets, floats and lengths, and so may be
+//! a type alias that is marked.
+//!
+//! Where all its floats are of one type, such a struct is a vector, as floats, tables and tuples of them are: [`VectorSpace`] adds and scales vectors,
+//! takes scalar products, and flattens them to a list of coordinates and back. Numbers that are no floats, indices and extents
+//! are no coordinates. So an optimiser can be written once for all models:
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! #[derive(Clone)]
+//! struct Line<N: IndexSet> { slopes: Table<N, f64>, offset: f64 }
+//!
+//! #[pointful]
+//! fn loss<N: IndexSet, P: IndexSet>(line: &Line<N>, x: &Table<(P, N), f64>, y: &Table<P, f64>) -> f64 {
+//!     mean(for p in P { (sum(for n in N { line.slopes[n] * x[p][n] }) + line.offset - y[p]).powi(2) })
+//! }
+//!
+//! fn descended<V: VectorSpace<Scalar = f64>>(mut at: V, slope: impl Fn(&V) -> V) -> V {
+//!     for _ in 0..500 {
+//!         let by = slope(&at);
+//!         at.axpy(-0.1, &by);
+//!     }
+//!     at
+//! }
+//!
+//! let x = Table::<(Dyn, Fin<1>), f64>::from_vec(Extent::<(Dyn, Fin<1>)>::new((3, ())), vec![0.0, 1.0, 2.0])?;
+//! let y = Table::<Dyn, _>::from(vec![1.0, 3.0, 5.0]);
+//! let start = Line { slopes: Table::<Fin<1>, _>::from([0.0]), offset: 0.0 };
+//! let line = descended(start, |line| grad!(loss, wrt = line)(line, &x, &y));
+//! assert!((line.slopes.as_slice()[0] - 2.0).abs() < 1e-6 && (line.offset - 1.0).abs() < 1e-6);
+//! // All coordinates, in order.
+//! assert_eq!(line.flatten().len(), 2);
+//! # Ok::<(), pointful::Error>(())
+//! ```
+//!
+//! # Functions of functions
+//!
+//! A function may take functions, `f: impl Fn(f64) -> f64`, and give one back; closures and functions may be passed, captured and put into
+//! arrays. Where a body calls such a function, everything is inlined and nothing of it is left, so derivatives go through it. From plain Rust it can be called with
+//! any closure: what only the caller knows is called in order, on the caller's thread, with numbers, members of index sets and what is
+//! made of them. It should be a function in the sense of mathematics, since how often it is called is not promised.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn integral(f: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
+//!     let width = (to - from) / 100.0;
+//!     width * sum(for k in Fin::<100> { f(from + (k.ordinal() as f64 + 0.5) * width) })
+//! }
+//!
+//! #[pointful]
+//! fn area(height: f64) -> f64 { integral(|x| height * x * x, 0.0, 1.0) }
+//!
+//! let mut seen = std::cell::Cell::new(0);
+//! let value = integral(|x| { seen.set(seen.get() + 1); x }, 0.0, 2.0);
+//! assert!((value - 2.0).abs() < 1e-12 && seen.get_mut() == &100);
+//! assert!((grad!(area)(2.0) - 1.0 / 3.0).abs() < 1e-4);
+//! ```
+//!
+//! A derivative of what only the caller knows does not exist. `grad!(integral)` is an error, and so is a call from plain Rust of a function that
+//! differentiates its parameter; from bodies it can be called:
+//!
+//! ```compile_fail
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn slope(f: impl Fn(f64) -> f64, x: f64) -> f64 { grad!(f)(x) }
+//!
+//! #[pointful]
+//! fn known(x: f64) -> f64 { slope(|y| y * y, x) }
+//!
+//! assert_eq!(known(3.0), 6.0);
+//! slope(|y| y * y, 3.0);
+//! ```
+//!
 //! # Calling other functions
 //!
 //! A body may call any function marked `#[pointful]` that its module can name, of any module or crate, and use any constant and
@@ -168,6 +249,9 @@
 //!
 //! at a call of `g` in a body, either `g` is not marked `#[pointful]`, or `g` calls, perhaps through others, the function that calls
 //! it: functions are inlined, so they cannot be recursive.
+//!
+//! The same goes for types: where rustc cannot find a macro by the name of a struct or alias, that is not marked. Index sets need no mark
+//! beside `derive(IndexSet)`.
 //!
 //! A function that names constants also emits a hidden type of its own name, which carries them. Where such a function
 //! and its module have the same name (`mod solve; pub use solve::solve;`), one of them must be renamed.

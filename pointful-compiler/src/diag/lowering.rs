@@ -97,7 +97,8 @@ pub fn unknown_method(span: Span, name: &str, receiver: &str) -> Diagnostic {
             diagnostic.help("loop over the index set instead: `for i in _ { … t[i] … }`")
         }
         "pow" => diagnostic.help("floats have `powi` and `powf`"),
-        "dot" => diagnostic.help("write `sum(for i in _ { a[i] * b[i] })`"),
+        "dot" | "zeros_like" | "scale" | "axpy" => diagnostic
+            .help("a vector is a table, tuple or struct that holds floats, all of one type"),
         _ => diagnostic,
     }
 }
@@ -154,6 +155,23 @@ pub fn unknown_type(span: Span, name: &str) -> Diagnostic {
         format!("the type `{name}` is not one of the language"),
     )
     .help("index sets derive `IndexSet`; structs and type aliases are marked `#[pointful]`")
+}
+
+/// A wrong number of arguments of a generic type.
+pub fn type_argument_count(span: Span, name: &str, want: usize, found: usize) -> Diagnostic {
+    let number = if want == 1 { "argument" } else { "arguments" };
+    Diagnostic::new(
+        span,
+        format!("the type `{name}` takes {want} {number}, not {found}"),
+    )
+}
+
+/// Something else where a float type must stand.
+pub fn float_argument(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "a float stands here: `f32`, `f64` or a generic `T: Float`",
+    )
 }
 
 /// An index set that is not known.
@@ -484,6 +502,57 @@ pub fn empty_array(span: Span) -> Diagnostic {
 /// Something that the compiler does not do yet.
 pub fn not_available(span: Span, what: &str) -> Diagnostic {
     Diagnostic::new(span, format!("{what} is not available yet"))
+}
+
+/// A function of the caller's that takes something else than scalars.
+pub fn unknown_takes(span: Span, name: &str, ty: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` takes `{ty}`, so only other `#[pointful]` functions can call this one: from plain Rust, functions of numbers can be passed"),
+    )
+    .alone()
+}
+
+/// A function of the caller's that gives something else than scalars.
+pub fn unknown_gives(span: Span, name: &str, ty: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` gives `{ty}`, so only other `#[pointful]` functions can call this one: from plain Rust, functions of numbers can be passed"),
+    )
+    .alone()
+}
+
+/// A function where a value of the program must stand.
+pub fn stored_function(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a function is chosen or stored at run time here")
+        .help("choose between calls, `if c { f(x) } else { g(x) }`, or index an array of functions: `[f, g][k](x)`")
+}
+
+/// A derivative of a function of the caller's.
+pub fn unknown_derivative(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the derivative of `{name}` is needed, a function that is not known here: call this one from another `#[pointful]` function, with what `{name}` is to be"),
+    )
+    .alone()
+}
+
+/// A function that is returned where something is changed.
+pub fn returned_changes(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("a function that is returned cannot leave a change in `{name}`"),
+    )
+    .help("return the changed table")
+}
+
+/// A function that is returned in a tuple or struct.
+pub fn returned_inside(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "only other `#[pointful]` functions can take a function out of a result: to plain Rust, a function is returned alone",
+    )
+    .alone()
 }
 
 /// A constant array indexed by something whose size rustc does not know.

@@ -20,6 +20,8 @@ pub struct Diagnostic {
     pub message: String,
     /// What to write instead, or where the expectation came from.
     pub help: Vec<String>,
+    /// Whether it holds only while nobody knows the functions that a function takes: where another one calls it with them, nothing is wrong.
+    pub alone: bool,
 }
 
 impl Diagnostic {
@@ -29,7 +31,14 @@ impl Diagnostic {
             span,
             message: message.into(),
             help: Vec::new(),
+            alone: false,
         }
+    }
+
+    /// Says that it does not hold where another function calls the function.
+    pub fn alone(mut self) -> Self {
+        self.alone = true;
+        self
     }
 
     /// Adds a line that helps.

@@ -87,6 +87,12 @@ pub fn type_arguments(span: Span, name: &str, form: &str) -> Diagnostic {
         .help(format!("it is written `{form}`"))
 }
 
+/// A function that may be called once, or that changes something.
+pub fn function_trait(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("a function is an `Fn` here, not an `{name}`"))
+        .help("it may be called any number of times, in any order")
+}
+
 /// Something else where an index set must stand.
 pub fn not_a_set(span: Span, what: &str) -> Diagnostic {
     Diagnostic::new(span, format!("{what} is not an index set"))
@@ -233,13 +239,19 @@ pub fn struct_fields(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a `#[pointful]` struct has named fields")
 }
 
-/// Generic parameters on a type.
+/// A generic parameter of a type that is a function.
 pub fn generic_type(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(
         span,
-        format!("the `#[pointful]` type `{name}` cannot be generic"),
+        format!("`{name}` is a function, which a `#[pointful]` type cannot be generic in"),
     )
-    .help("name its index sets: types that derive `IndexSet`, `Fin<N>` or `Dyn`")
+    .help("types are generic in index sets, `N: IndexSet`, floats, `T: Float`, and lengths, `const N: usize`")
+}
+
+/// A default of a generic parameter.
+pub fn generic_default(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a generic of a `#[pointful]` type has no default")
+        .help("leave it out, and name the argument wherever the type is used")
 }
 
 /// A literal that is no number.

@@ -74,7 +74,7 @@ pub fn of_word(span: Span, name: &str) -> Diagnostic {
 pub fn only_inlined(span: Span, of: &str) -> Diagnostic {
     Diagnostic::new(
         span,
-        format!("what `{of}` computes depends on functions or types that only its caller knows"),
+        format!("`{of}` takes or gives functions that are not known here, and nothing can be derived through those"),
     )
     .help(format!(
         "write a `#[pointful]` function that calls `{of}` with them, and transform that one"

@@ -34,7 +34,8 @@ pub(super) fn finish(
         .collect();
     let linked = link(gathering, function, &names)?;
     let (body, constants) = compile(&linked)?;
-    let own = exported(&unique, uses, constants);
+    let mut own = exported(&unique, uses, constants);
+    own.extend(lengths(gathering));
     let mut carried = carried(gathering);
     for Exported { path, name, ty } in &own {
         if let Some(path) = uses.constants.iter().find(|known| path_key(known) == *path) {
@@ -87,14 +88,34 @@ fn exported(unique: &Ident, uses: &Uses, constants: Vec<Constant>) -> Vec<Export
     found.into_iter().enumerate().map(export).collect()
 }
 
+/// The lengths in the definitions of types that an item was linked with. Whoever links with it gets them by it.
+pub(super) fn lengths(gathering: &Gathering) -> Vec<Exported> {
+    let entries = gathering.entries().into_iter();
+    let types = entries.filter(|(entry, _)| entry.kind != EntryKind::Function);
+    let mut lengths: Vec<Exported> = Vec::new();
+    for known in types.flat_map(|(entry, _)| &entry.constants) {
+        if lengths.iter().all(|other| other.name != known.name) {
+            let path = known.name.to_string();
+            lengths.push(Exported {
+                path,
+                ..known.clone()
+            });
+        }
+    }
+    lengths
+}
+
 /// The constants of what a function was linked with, through the carriers that have them.
 pub(super) fn carried(gathering: &Gathering) -> Vec<(Ident, TokenStream, TokenStream)> {
     let mut constants: Vec<(Ident, TokenStream, TokenStream)> = Vec::new();
     for (entry, path) in gathering.entries() {
-        for Exported { name, ty, .. } in &entry.constants {
+        for constant in &entry.constants {
+            let Exported { name, ty, .. } = constant;
             // A transformed function has the constants of the function, which may be here as well.
-            if constants.iter().all(|(known, ..)| known != name) {
-                constants.push((name.clone(), ty.clone(), quote!(#path::#name)));
+            if constants.iter().all(|(known, ..)| known != name)
+                && let Some(value) = gathering.constant(constant, path)
+            {
+                constants.push((name.clone(), ty.clone(), value));
             }
         }
     }
@@ -115,8 +136,27 @@ pub(super) fn payload(gathering: &Gathering, own: Entry) -> Payload {
 /// The user's signature with a body that is never run.
 pub(super) fn stub(item: &syn::ItemFn) -> TokenStream {
     let name = item.sig.ident.to_string();
-    let body = quote!({ ::pointful::__private::failed(#name) });
+    let mut body = quote!({ ::pointful::__private::failed(#name) });
+    // What never gives anything has every type but that of some function.
+    if let syn::ReturnType::Type(_, ty) = &item.sig.output
+        && let syn::Type::ImplTrait(bounds) = &**ty
+        && let Some(params) = bounds.bounds.iter().find_map(function_params)
+    {
+        let params = (0..params).map(|_| quote!(_));
+        body = quote!(move |#(#params),*| #body);
+    }
     with_body(item, &body, &[])
+}
+
+/// How many parameters the functions of a bound have, if it is one of functions.
+fn function_params(bound: &syn::TypeParamBound) -> Option<usize> {
+    let syn::TypeParamBound::Trait(bound) = bound else {
+        return None;
+    };
+    match &bound.path.segments.last()?.arguments {
+        syn::PathArguments::Parenthesized(args) => Some(args.inputs.len()),
+        syn::PathArguments::None | syn::PathArguments::AngleBracketed(_) => None,
+    }
 }
 
 /// The user's function, its signature word for word, with this body.

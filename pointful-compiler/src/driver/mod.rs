@@ -18,12 +18,12 @@ use syn::spanned::Spanned;
 
 use self::root::{Definition, Root, innermost};
 use crate::diag::{Diagnostic, syntax as diag, transform::of_broken};
-use crate::lower::{Constant, check};
+use crate::lower::Constant;
 use crate::pipeline;
 use crate::syntax::link::{
     Gathering, Names, Payload, Request, RequestKind, companion, unique_name,
 };
-use crate::syntax::tree::{Function, GenericKind, Linked, TypeKind};
+use crate::syntax::tree::{Function, GenericKind, Linked, Type, TypeKind};
 
 /// `#[pointful(args)] item`. The site is the item's file, line and column.
 pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStream {
@@ -308,13 +308,29 @@ fn link(
 
 /// The body of a function, and the constants of its module that it names.
 fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnostic>> {
-    if !stands_alone(&linked.root) {
-        check(linked)?;
-        let name = linked.root.name.to_string();
-        let body = quote!(::pointful::__private::only_inlined(#name));
-        return Ok((body, Vec::new()));
+    match pipeline::compile(linked) {
+        // What is wrong is that nobody knows the functions it takes. Whoever calls it from plain Rust is told so: rustc evaluates constants
+        // of generic functions only for those that are called.
+        Err(errors) if errors.iter().all(|error| error.alone) => {
+            let name = linked.root.name.to_string();
+            let why = errors.first().map_or("", |error| error.message.as_str());
+            let why = format!("`{name}` cannot be called here: {why}");
+            let body = quote!(const { ::core::panic!("{}", #why) });
+            Ok((returning(&linked.root.result, &body), Vec::new()))
+        }
+        result => result,
     }
-    pipeline::compile(linked)
+}
+
+/// A body that never gives anything, of this type.
+fn returning(result: &Type, body: &TokenStream) -> TokenStream {
+    match &result.kind {
+        TypeKind::Function(params, _) => {
+            let params = params.iter().map(|_| quote!(_));
+            quote!({ #body; move |#(#params),*| ::core::unreachable!() })
+        }
+        _ => body.clone(),
+    }
 }
 
 /// Whether a function can be compiled without knowing its callers: what takes functions cannot.

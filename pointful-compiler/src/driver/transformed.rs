@@ -27,7 +27,7 @@ use crate::syntax::rust::{self, Spelling};
 use crate::syntax::signature::{Signature, linear_map, transformed};
 use crate::syntax::tree::{
     ExprKind, Function, Linked, Scope, Set, SetKind, Transform, Transformed, Type, TypeDef,
-    TypeDefKind, TypeKind, path_key,
+    TypeDefKind, TypeItem, TypeKind, path_key,
 };
 use crate::{explain, pipeline};
 
@@ -38,7 +38,9 @@ pub(super) fn explained(
     transform: Option<&Transform>,
 ) -> Result<TokenStream, Vec<Diagnostic>> {
     let target = Target::of(gathering, path)?;
-    target.stands_alone()?;
+    if transform.is_some() {
+        target.stands_alone()?;
+    }
     let linked = match transform {
         // Its map runs the forward derivative.
         Some(transform) if transform.name == "linearize" => {
@@ -399,6 +401,7 @@ impl<'g> Target<'g> {
     fn spelling(&self, signature: &Signature) -> Spelled {
         let generics = signature.generics.iter();
         Spelled {
+            function: self.path.clone(),
             generics: generics.map(|generic| generic.name.to_string()).collect(),
             scope: self.linked.root.scope.clone(),
             reached: self.reached.clone(),
@@ -525,6 +528,8 @@ impl Spelling for AsWritten {
 
 /// As rustc must have it where the macro stands.
 struct Spelled {
+    /// The path by which the function is reached.
+    function: syn::Path,
     generics: Vec<String>,
     scope: Scope,
     /// As [`Target`] has them.
@@ -546,6 +551,8 @@ impl Spelling for Spelled {
         let reached = id.and_then(|(_, id)| self.reached.iter().find(|(known, ..)| known == id));
         match reached {
             Some((_, _, tokens)) => tokens.clone(),
+            // Nothing carries a generic type, which is likely to stand beside the function.
+            None if id.is_some() => beside(&self.function, path).into_token_stream(),
             None => path.to_token_stream(),
         }
     }
@@ -558,6 +565,19 @@ impl Spelling for Spelled {
             None => path.to_token_stream(),
         }
     }
+}
+
+/// What the module of a function names so, by the path of that module.
+fn beside(function: &syn::Path, path: &syn::Path) -> syn::Path {
+    let mut module = function.clone();
+    module.segments.pop();
+    let first = path.segments.first().map(|first| first.ident.to_string());
+    let absolute = path.leading_colon.is_some() || first.is_some_and(|name| name == "crate");
+    if absolute || module.segments.is_empty() {
+        return path.clone();
+    }
+    module.segments.extend(path.segments.iter().cloned());
+    module
 }
 
 /// The types that can be named, starting from those that a carrier has: the parts of aliases, through the same trait.
@@ -584,8 +604,13 @@ impl Reached<'_> {
         if self.reached.iter().any(|(known, _)| *known == id) {
             return;
         }
+        let TypeItem { generics, kind } = &self.types[id].item;
+        // No type before it has arguments, so nothing carries it.
+        if !generics.is_empty() {
+            return;
+        }
         self.reached.push((id, tokens.clone()));
-        match &self.types[id].kind {
+        match kind {
             TypeDefKind::Alias(inner) => self.ty(inner, tokens),
             TypeDefKind::NominalSet
             | TypeDefKind::EnumSet(_)
@@ -596,7 +621,7 @@ impl Reached<'_> {
 
     fn ty(&mut self, ty: &Type, tokens: &TokenStream) {
         match &ty.kind {
-            TypeKind::Path(path) => self.path(path, tokens),
+            TypeKind::Path(path, _) => self.path(path, tokens),
             TypeKind::Set(set) => self.set(set, tokens),
             TypeKind::Table(set, element) => {
                 self.set(set, &part(tokens, 0));
@@ -618,7 +643,7 @@ impl Reached<'_> {
 
     fn set(&mut self, set: &Set, tokens: &TokenStream) {
         match &set.kind {
-            SetKind::Path(path) => self.path(path, tokens),
+            SetKind::Path(path, _) => self.path(path, tokens),
             SetKind::Product(parts) => {
                 for (at, inner) in parts.iter().enumerate() {
                     self.set(inner, &part(tokens, at));

@@ -1,14 +1,17 @@
-//! Structs, aliases and index sets: they only leave their companion.
+//! Structs, aliases and index sets leave their companion. Structs are vectors as well, where their floats are of one type.
 
-use proc_macro2::TokenStream;
-use quote::ToTokens;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
 
-use super::function::payload;
+use super::function::{carried, lengths, payload};
 use super::{item_name, item_vis};
 use crate::syntax::link::{
-    Entry, EntryKind, Gathering, Names, RequestKind, companion, unique_name,
+    Entry, EntryKind, Exported, Gathering, Names, RequestKind, companion, unique_name,
 };
 use crate::syntax::names::Uses;
+use crate::syntax::parse::parse_type;
+use crate::syntax::tree::path_key;
+use crate::syntax::vector::{Coordinate, vector};
 
 /// The companion.
 pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
@@ -19,6 +22,18 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
     let (name, vis) = (item_name(&item), item_vis(&item).clone());
     let unique = unique_name(&name, &request.site, &request.item);
     strip_attributes(&mut item);
+    let names = Names {
+        types: gathering.meanings(&uses.types),
+        ..Names::default()
+    };
+    let (record, space) = match request.kind {
+        RequestKind::Type => (record(&item), vector_space(gathering, &item, &names)),
+        RequestKind::IndexSet
+        | RequestKind::Function
+        | RequestKind::Explain
+        | RequestKind::Transform
+        | RequestKind::Define => (None, None),
+    };
     let kind = match request.kind {
         RequestKind::IndexSet => EntryKind::IndexSet,
         RequestKind::Type
@@ -27,18 +42,118 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         | RequestKind::Transform
         | RequestKind::Define => EntryKind::Type,
     };
+    let (own, values) = constants(gathering, uses, &unique);
+    let carrier = (!values.is_empty()).then(|| {
+        let (count, name) = (values.len(), Ident::new(&name.to_string(), Span::call_site()));
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_upper_case_globals, dead_code, reason = "only others' expansions name this constant")]
+            #vis const #name: [usize; #count] = [#(#values),*];
+        }
+    });
     let own = Entry {
         kind,
         name: unique.clone(),
         args: TokenStream::new(),
         item: item.into_token_stream(),
-        names: Names {
-            types: gathering.meanings(&uses.types),
-            ..Names::default()
-        },
-        constants: Vec::new(),
+        names,
+        constants: own,
     };
-    companion(&name, &vis, &unique, &payload(gathering, own))
+    let companion = companion(&name, &vis, &unique, &payload(gathering, own));
+    quote!(#companion #carrier #record #space)
+}
+
+/// The lengths in a definition, and those in definitions that it names: an array of the type's own name, in the namespace of values, has them.
+fn constants(
+    gathering: &Gathering,
+    uses: &Uses,
+    unique: &Ident,
+) -> (Vec<Exported>, Vec<TokenStream>) {
+    let mut exported = Vec::new();
+    let mut values = Vec::new();
+    for (at, path) in uses.lengths.iter().enumerate() {
+        exported.push(Exported {
+            path: path_key(path),
+            name: format_ident!("{unique}_{at}"),
+            ty: quote!(usize),
+        });
+        values.push(path.to_token_stream());
+    }
+    let carried = carried(gathering);
+    for length in lengths(gathering) {
+        if let Some((_, _, value)) = carried.iter().find(|(name, ..)| *name == length.name) {
+            values.push(value.clone());
+            exported.push(length);
+        }
+    }
+    (exported, values)
+}
+
+/// How a struct is made of its fields.
+fn record(item: &syn::Item) -> Option<TokenStream> {
+    let syn::Item::Struct(syn::ItemStruct {
+        ident,
+        generics,
+        fields,
+        ..
+    }) = item
+    else {
+        return None;
+    };
+    let (generics, arguments, conditions) = generics.split_for_impl();
+    let names: Vec<_> = fields
+        .iter()
+        .filter_map(|field| field.ident.as_ref())
+        .collect();
+    let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
+    Some(quote! {
+        #[doc(hidden)]
+        impl #generics ::pointful::__private::Record<(#(#types,)*)> for #ident #arguments #conditions {
+            #[inline]
+            fn from_fields((#(#names,)*): (#(#types,)*)) -> Self {
+                Self { #(#names),* }
+            }
+        }
+    })
+}
+
+/// The implementation of `VectorSpace` for a struct.
+fn vector_space(gathering: &Gathering, item: &syn::Item, names: &Names) -> Option<TokenStream> {
+    let syn::Item::Struct(structure) = item else {
+        return None;
+    };
+    let (types, scope) = gathering.named_types(names)?;
+    let vector = vector(&parse_type(item).ok()?, &types, &scope)?;
+    let scalar = match vector.scalar {
+        Coordinate::Scalar(scalar) => {
+            let name = Ident::new(scalar.name(), Span::call_site());
+            quote!(::core::primitive::#name)
+        }
+        Coordinate::Generic(name) => name.into_token_stream(),
+    };
+    let name = &structure.ident;
+    let (generics, arguments, conditions) = structure.generics.split_for_impl();
+    let parts: Vec<_> = vector.parts.iter().map(|part| quote!(#(#part).*)).collect();
+    let space = quote!(::pointful::__private::VectorSpace);
+    Some(quote! {
+        impl #generics #space for #name #arguments #conditions {
+            type Scalar = #scalar;
+            fn visit(&self, f: &mut impl ::core::ops::FnMut(&[Self::Scalar])) {
+                #(#space::visit(&self.#parts, f);)*
+            }
+            fn visit_mut(&mut self, f: &mut impl ::core::ops::FnMut(&mut [Self::Scalar])) {
+                #(#space::visit_mut(&mut self.#parts, f);)*
+            }
+            #[track_caller]
+            fn visit_with(&self, other: &Self, f: &mut impl ::core::ops::FnMut(&[Self::Scalar], &[Self::Scalar])) {
+                #(#space::visit_with(&self.#parts, &other.#parts, f);)*
+            }
+            #[track_caller]
+            fn visit_mut_with(&mut self, other: &Self, f: &mut impl ::core::ops::FnMut(&mut [Self::Scalar], &[Self::Scalar])) {
+                #(#space::visit_mut_with(&mut self.#parts, &other.#parts, f);)*
+            }
+        }
+    })
 }
 
 /// Attributes, documentation above all, are nothing to those who link.

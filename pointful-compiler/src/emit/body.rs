@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
@@ -101,7 +102,12 @@ impl<'u> Body<'u> {
                     Some(*prim)
                 };
                 let value = match prim {
-                    Some(prim) => scalar::prim(prim, &operands, |extent| unit.length(extent)),
+                    Some(prim) => scalar::prim(
+                        prim,
+                        &operands,
+                        |extent| unit.length(extent),
+                        |function| unit.names.function(function).to_token_stream(),
+                    ),
                     None => tokens!(true),
                 };
                 tokens!(let #name = #value;)

@@ -10,7 +10,7 @@ use super::unit::Unit;
 use crate::ir::ValueId;
 use crate::ir::stages::kernels::PlaceKind;
 
-/// The kernels as items, and `fn host`: sizes, then parameters as slices, buffers or scalars; a tuple of results.
+/// The kernels as items, and `fn host`: sizes, then functions of the caller's, then parameters as slices, buffers or scalars; a tuple of results.
 /// Results are those of the program, then `extra` scalars of its outermost block.
 pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
     let program = unit.program;
@@ -36,6 +36,13 @@ pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
             (PlaceKind::Var | PlaceKind::Scalar, _) => tokens!(#name: #ty),
         });
     }
+    let functions = unit.functions.keys().map(|&at| {
+        let (name, ty) = (
+            unit.names.function(at),
+            unit.function_type(at, &tokens!('_)),
+        );
+        tokens!(#name: #ty)
+    });
     let mut emit = Body::new(unit, storage, false);
     let statements = emit.block(&program.body);
     let results = || program.body.results.iter().chain(extra);
@@ -56,7 +63,7 @@ pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
     let kernels = &emit.kernels;
     tokens! {
         #(#kernels)*
-        fn host(#(#sizes,)* #(#params,)*) -> (#(#result_types,)*) {
+        fn host(#(#sizes,)* #(#functions,)* #(#params,)*) -> (#(#result_types,)*) {
             unsafe {
                 #adopted
                 #statements

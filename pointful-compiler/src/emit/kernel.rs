@@ -28,6 +28,10 @@ pub(super) fn launch(
 
     let fields = captures.fields(unit).into_iter().map(|field| match field {
         Field::Plain(name, _) => tokens!(#name),
+        Field::Function(at) => {
+            let name = unit.names.function(at);
+            tokens!(#name)
+        }
         Field::Read(buffer) => {
             let name = unit.names.value(buffer);
             match host.storage(buffer) {
@@ -42,8 +46,14 @@ pub(super) fn launch(
     });
     let (points, per_point) = (unit.product(extents), work::per_point(unit, body));
     let acc_bytes = acc_bytes(unit, accs);
+    // What only the caller knows may not be fit for other threads.
+    let launch = if unit.functions.is_empty() {
+        tokens!(launch)
+    } else {
+        tokens!(launch_here)
+    };
     let launched = tokens! {
-        launch(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel { #(#fields),* })
+        #launch(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel { #(#fields),* })
     };
     if accs.is_empty() {
         return tokens!(#launched;);
@@ -79,6 +89,8 @@ struct Captures {
     scalars: BTreeSet<ValueId>,
     /// Buffers, and whether they are written.
     buffers: BTreeMap<ValueId, bool>,
+    /// Functions of the caller's.
+    functions: BTreeSet<u8>,
     /// What the body binds itself.
     bound: BTreeSet<ValueId>,
 }
@@ -87,6 +99,8 @@ struct Captures {
 enum Field {
     /// A number.
     Plain(Ident, Scalar),
+    /// A function of the caller's.
+    Function(u8),
     /// A buffer as a slice.
     Read(ValueId),
     /// A buffer as an output view.
@@ -129,6 +143,10 @@ impl Captures {
                 )
                 | KernelOp::For { extent, .. } => {
                     self.extents(unit, &[*extent]);
+                    Vec::new()
+                }
+                KernelOp::Prim(Prim::Call(called), _) => {
+                    self.functions.insert(called.function);
                     Vec::new()
                 }
                 KernelOp::Const(_)
@@ -208,7 +226,12 @@ impl Captures {
                 Field::Read(buffer)
             }
         });
-        sizes.chain(scalars).chain(buffers).collect()
+        let functions = self.functions.iter().map(|&at| Field::Function(at));
+        sizes
+            .chain(scalars)
+            .chain(functions)
+            .chain(buffers)
+            .collect()
     }
 }
 
@@ -227,6 +250,7 @@ fn item(
         .iter()
         .map(|field| match field {
             Field::Plain(name, _) => name,
+            Field::Function(at) => unit.names.function(*at),
             Field::Read(buffer) | Field::Written(buffer) => unit.names.value(*buffer),
         })
         .collect();
@@ -235,6 +259,8 @@ fn item(
             .iter()
             .map(|field| match field {
                 Field::Plain(_, element) => scalar::ty(*element),
+                Field::Function(at) if lifetime.is_empty() => unit.function_type(*at, &tokens!('_)),
+                Field::Function(at) => unit.function_type(*at, &lifetime),
                 Field::Read(buffer) => {
                     let ty = unit.ty(*buffer);
                     tokens!(&#lifetime [#ty])
@@ -247,7 +273,9 @@ fn item(
             .collect()
     };
     let (field_types, param_types) = (types(tokens!('a)), types(TokenStream::new()));
-    let borrows = fields.iter().any(|field| matches!(field, Field::Read(_)));
+    let borrows = fields
+        .iter()
+        .any(|field| matches!(field, Field::Read(_) | Field::Function(_)));
     let (generics, elided) = if borrows {
         (tokens!(<'a>), tokens!(<'_>))
     } else {

@@ -103,14 +103,15 @@ const RESERVED: &[&str] = &[
 pub(super) struct Names {
     values: Vec<Ident>,
     sizes: Vec<Ident>,
+    functions: Vec<Ident>,
 }
 
 impl Names {
-    /// Names for all values and sizes.
+    /// Names for all values and sizes, and for as many functions of the caller's.
     ///
     /// Every value has a name of its own, so that emitted blocks never shadow anything;
     /// the spans are those of the expansion, so that nothing meets a name of the user's.
-    pub(super) fn of(program: &Program<Kernels>) -> Self {
+    pub(super) fn of(program: &Program<Kernels>, functions: usize) -> Self {
         let mut taken: BTreeSet<String> = RESERVED.iter().map(|&word| word.to_owned()).collect();
         let sizes = program
             .sizes
@@ -134,12 +135,24 @@ impl Names {
                 }
             })
             .collect();
-        Self { values, sizes }
+        let functions = (0..functions)
+            .map(|at| fresh(&mut taken, &format!("function{at}")))
+            .collect();
+        Self {
+            values,
+            sizes,
+            functions,
+        }
     }
 
     /// The name of a value.
     pub(super) fn value(&self, value: ValueId) -> &Ident {
         &self.values[value.index()]
+    }
+
+    /// The name of a function of the caller's.
+    pub(super) fn function(&self, function: u8) -> &Ident {
+        &self.functions[usize::from(function)]
     }
 
     /// The name of the variable that holds a size.
@@ -219,7 +232,7 @@ mod tests {
             .map(|name| program.param(*name, Type::scalar(Elem::F64), false, SpanId::NONE))
             .collect();
         let unnamed = program.value(Type::scalar(Elem::F64), SpanId::NONE);
-        let given = Names::of(&program);
+        let given = Names::of(&program, 0);
         let text: Vec<String> = values.iter().map(|&v| given.value(v).to_string()).collect();
         assert_eq!(
             text,

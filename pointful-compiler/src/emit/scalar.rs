@@ -99,7 +99,7 @@ pub(super) struct Length {
     pub(super) what: String,
 }
 
-/// A primitive applied to operands; `length` gives the extents that primitives carry.
+/// A primitive applied to operands; `length` gives the extents that primitives carry, `function` what holds a function of the caller's.
 ///
 /// Integers wrap in every build, which is why even addition is a method there.
 /// The helpers named here are the runtime's.
@@ -107,6 +107,7 @@ pub(super) fn prim(
     prim: Prim,
     operands: &[Operand],
     length: impl Fn(Extent) -> Length,
+    function: impl Fn(u8) -> TokenStream,
 ) -> TokenStream {
     let scalar = operands[0].scalar();
     let x = &operands[0].tokens;
@@ -225,6 +226,11 @@ pub(super) fn prim(
             tokens!(((#position) as u64) < (#length as u64))
         }
         Prim::Trust(_) => cast(&operands[0], Scalar::Usize),
+        Prim::Call(called) => {
+            let function = function(called.function);
+            let operands = operands.iter().map(|operand| &operand.tokens);
+            tokens!((#function.get())(#(#operands),*))
+        }
     }
 }
 
@@ -361,7 +367,8 @@ pub(super) fn vectorises(prim: Prim, elem: Elem) -> bool {
         Prim::Div => float,
         // Those of doubles have a branch for large angles.
         Prim::Sin | Prim::Cos | Prim::Tan => elem == Elem::Scalar(Scalar::F32),
-        Prim::Rem
+        Prim::Call(_)
+        | Prim::Rem
         | Prim::DivEuclid
         | Prim::RemEuclid
         | Prim::Pow
@@ -458,7 +465,7 @@ mod tests {
                             elem,
                         })
                         .collect();
-                    let tokens = prim(p, &operands, extents);
+                    let tokens = prim(p, &operands, extents, |_| tokens!(function));
                     assert!(
                         syn::parse2::<syn::Expr>(tokens.clone()).is_ok(),
                         "{p:?}: {tokens}"

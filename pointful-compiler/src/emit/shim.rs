@@ -6,7 +6,7 @@ use super::names::ident;
 use super::unit::Unit;
 use super::{EmitOptions, host, tokens};
 use crate::interface::{Access, Carrier, ExtentSource, Interface, ParamSource, SetShape, Shape};
-use crate::ir::{Elem, Extent, SizeId, ValueId};
+use crate::ir::{Elem, Extent, Scalar, SizeId, ValueId};
 
 /// The whole body.
 pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions) -> TokenStream {
@@ -19,6 +19,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
     };
     let extents = shim.extents();
     let checks = shim.checks(&options.function);
+    let functions = shim.functions();
     let inputs = shim.inputs();
     // What is put together decides what else the host function has to give.
     let result = shim.value(&interface.result);
@@ -32,21 +33,28 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         let extent = shim.extent_name(SizeId(id as u32));
         tokens!(#extent.len())
     });
+    let held = unit.functions.keys().map(|&at| unit.names.function(at));
     let arguments = shim.arguments();
     let runtime = shim.runtime;
+    let equal = interface
+        .equal
+        .iter()
+        .map(|(left, right, what)| tokens!(const { ::core::assert!(#left == #right, #what) }));
     tokens! {
+        #(#equal)*
         #extents
         #checks
+        #functions
         let inputs = (#(#inputs,)*);
         #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction, reason = "what is generated follows no style")]
         let outputs = {
             use ::core::primitive::*;
             use #runtime::kernel::{
-                Buf, Kernel, Out, OutBuf, Work, check_index, clamp, div, div_euclid, fold_lanes, get, launch, math, max, min, mirror, rem,
-                rem_euclid, wrap,
+                Buf, Kernel, Opaque, Out, OutBuf, Work, check_index, clamp, div, div_euclid, fold_lanes, get, launch, launch_here, math, max,
+                min, mirror, rem, rem_euclid, wrap,
             };
             #host
-            host(#(#sizes,)* #(#arguments),*)
+            host(#(#sizes,)* #(#held,)* #(#arguments),*)
         };
         #write_back
         #result
@@ -114,6 +122,90 @@ impl Shim<'_> {
                 tokens!(#runtime::kernel::check_extents(#function, #set, (#left, #known), (#right, #found));)
             })
             .collect()
+    }
+
+    /// What holds the caller's functions: closures of scalars around them.
+    fn functions(&self) -> TokenStream {
+        let runtime = self.runtime;
+        let one = |(&at, (params, result)): (&u8, &(Vec<Scalar>, Scalar))| {
+            let name = self.unit.names.function(at);
+            let source = &self.interface.functions[usize::from(at)];
+            let scalars: Vec<_> = (0..params.len()).map(|k| ident(&format!("x{k}"))).collect();
+            let types: Vec<_> = params.iter().map(|param| ident(param.name())).collect();
+            let mut given = params.iter().zip(&scalars);
+            let args: Vec<_> = source
+                .params
+                .iter()
+                .map(|param| self.argument(param, &mut given))
+                .collect();
+            let (function, fields) = (place(&source.access), &source.fields);
+            let value = tokens!((#function)(#(#args),*) #(.#fields)*);
+            let value = match &source.member {
+                Some(set) => {
+                    let extent = self.set(set, &mut Vec::new().into_iter());
+                    tokens!(#runtime::IndexSet::ordinal(#value, #extent))
+                }
+                None => self.scalar(*result, value, true),
+            };
+            let result = ident(result.name());
+            tokens! {
+                let #name = |#(#scalars: ::core::primitive::#types),*| -> ::core::primitive::#result {
+                    #(let _ = #scalars;)*
+                    #value
+                };
+                // SAFETY: kernels that call it run where they are launched, on this thread.
+                let #name: #runtime::kernel::Opaque<'_, dyn ::core::ops::Fn(#(::core::primitive::#types),*) -> ::core::primitive::#result> =
+                    unsafe { #runtime::kernel::Opaque::new(&#name) };
+            }
+        };
+        self.unit.functions.iter().map(one).collect()
+    }
+
+    /// An argument of the caller's function, of the next scalars.
+    fn argument<'s>(
+        &self,
+        shape: &Shape,
+        given: &mut impl Iterator<Item = (&'s Scalar, &'s Ident)>,
+    ) -> TokenStream {
+        let runtime = self.runtime;
+        match shape {
+            Shape::Unit | Shape::Table { .. } | Shape::Extent(_) => tokens!(()),
+            Shape::Scalar => match given.next() {
+                Some((&scalar, name)) => self.scalar(scalar, tokens!(#name), false),
+                None => tokens!(()),
+            },
+            Shape::Index(set) => {
+                let extent = self.set(set, &mut Vec::new().into_iter());
+                let name = given.next().map(|(_, name)| name);
+                tokens!(#runtime::IndexSet::from_ordinal(#name, #extent))
+            }
+            Shape::Tuple(parts) => {
+                let parts: Vec<_> = parts
+                    .iter()
+                    .map(|part| self.argument(part, given))
+                    .collect();
+                tokens!((#(#parts,)*))
+            }
+            Shape::Struct(parts) => {
+                let parts: Vec<_> = parts
+                    .iter()
+                    .map(|part| self.argument(part, given))
+                    .collect();
+                tokens!(#runtime::Record::from_fields((#(#parts,)*)))
+            }
+        }
+    }
+
+    /// A scalar that may be of a generic type, as the program's type, or back.
+    fn scalar(&self, scalar: Scalar, tokens: TokenStream, taken: bool) -> TokenStream {
+        let (runtime, ty) = (self.runtime, ident(scalar.name()));
+        if !self.interface.generic_floats || !scalar.is_float() {
+            tokens
+        } else if taken {
+            tokens!(#runtime::kernel::recast::<_, ::core::primitive::#ty>(#tokens))
+        } else {
+            tokens!(#runtime::kernel::recast::<::core::primitive::#ty, _>(#tokens))
+        }
     }
 
     /// The arguments of the host function, by parameter of the program.
@@ -268,13 +360,12 @@ impl Shim<'_> {
                     .collect::<Vec<_>>();
                 tokens!((#(#parts,)*))
             }
-            Shape::Struct(path, fields) => {
-                let fields = fields.iter().map(|(name, shape)| {
-                    let value = self.value(shape);
-                    tokens!(#name: #value)
-                });
-                let fields = fields.collect::<Vec<_>>();
-                tokens!(#path { #(#fields),* })
+            Shape::Struct(fields) => {
+                let fields = fields
+                    .iter()
+                    .map(|field| self.value(field))
+                    .collect::<Vec<_>>();
+                tokens!(#runtime::Record::from_fields((#(#fields,)*)))
             }
         }
     }

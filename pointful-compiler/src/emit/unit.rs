@@ -1,5 +1,7 @@
 //! What all of one function's emission shares: names, and what is known of each value.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Literal, TokenStream};
 
 use super::names::Names;
@@ -7,6 +9,7 @@ use super::scalar::{self, Length, Operand};
 use super::tokens;
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId};
+use crate::ops::Prim;
 
 /// Values that are written out wherever they are used instead of being bound.
 #[derive(Clone, Copy)]
@@ -23,14 +26,23 @@ pub(super) struct Unit<'a> {
     pub(super) names: Names,
     inline: Vec<Option<Inline>>,
     kinds: Vec<PlaceKind>,
+    /// What the functions of the caller's that it calls take and give.
+    pub(super) functions: BTreeMap<u8, (Vec<Scalar>, Scalar)>,
 }
 
 impl<'a> Unit<'a> {
     /// Looks at every definition once.
     pub(super) fn of(program: &'a Program<Kernels>) -> Self {
+        let mut functions = BTreeMap::new();
+        called(program, &program.body, &mut functions);
+        let count = functions
+            .keys()
+            .last()
+            .map_or(0, |&last| usize::from(last) + 1);
         let mut unit = Self {
             program,
-            names: Names::of(program),
+            names: Names::of(program, count),
+            functions,
             inline: vec![None; program.values.len()],
             kinds: vec![PlaceKind::Scalar; program.values.len()],
         };
@@ -78,6 +90,18 @@ impl<'a> Unit<'a> {
                 self.look_at(inner);
             }
         }
+    }
+
+    /// The type of what holds a function of the caller's.
+    pub(super) fn function_type(&self, function: u8, lifetime: &TokenStream) -> TokenStream {
+        let Some((params, result)) = self.functions.get(&function) else {
+            return tokens!(());
+        };
+        let (params, result) = (
+            params.iter().map(|&param| scalar::ty(param)),
+            scalar::ty(*result),
+        );
+        tokens!(Opaque<#lifetime, dyn ::core::ops::Fn(#(#params),*) -> #result + #lifetime>)
     }
 
     /// What a value is.
@@ -216,6 +240,23 @@ impl<'a> Unit<'a> {
             nested = true;
         }
         position
+    }
+}
+
+/// Finds the functions of the caller's that are called.
+fn called(
+    program: &Program<Kernels>,
+    block: &Block<Kernels>,
+    functions: &mut BTreeMap<u8, (Vec<Scalar>, Scalar)>,
+) {
+    for stmt in &block.stmts {
+        if let KernelOp::Prim(Prim::Call(call), args) = &stmt.op {
+            let params = args.iter().map(|&arg| program.elem(arg).repr());
+            functions.insert(call.function, (params.collect(), call.result));
+        }
+        for inner in stmt.op.blocks() {
+            called(program, inner, functions);
+        }
     }
 }
 

@@ -237,6 +237,7 @@ fn prim(prim: Prim, elem: Elem) -> u64 {
         | Prim::ClampTo(_)
         | Prim::Check(_) => 1,
         Prim::Trust(_) => 0,
+        Prim::Call(_) => 20,
         Prim::Wrap(_) | Prim::Mirror(_) => 2,
         Prim::Div | Prim::Recip | Prim::Sqrt if float => 4,
         Prim::Div | Prim::Rem | Prim::DivEuclid | Prim::RemEuclid | Prim::Recip | Prim::Sqrt => 20,

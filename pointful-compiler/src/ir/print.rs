@@ -421,6 +421,12 @@ impl<'p, S: Print> Printer<'p, S> {
                 self.extent(extent);
                 self.word(" ");
             }
+            Prim::Call(function) => {
+                self.word(&function.function.to_string());
+                self.word(" ");
+                self.word(function.result.name());
+                self.word(" ");
+            }
             // The plain primitives carry nothing.
             _ => {}
         }

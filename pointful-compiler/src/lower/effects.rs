@@ -210,7 +210,7 @@ impl Effects {
                 }
             }
             Kind::Index(base, indices) => self.index(base, indices),
-            Kind::Apply(f, args, _) | Kind::Method(_, f, args) => {
+            Kind::Apply(f, args, _) | Kind::Method(_, f, args) | Kind::Vector(_, f, args) => {
                 self.expr(f);
                 self.all(args);
             }

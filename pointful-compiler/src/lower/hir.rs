@@ -324,6 +324,21 @@ impl Arg {
     }
 }
 
+/// A method of vectors. Those that change the receiver give what it becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum VectorOp {
+    /// `x.zeros_like()`
+    ZerosLike,
+    /// `x.scale(a)`
+    Scale,
+    /// `x.axpy(a, &y)`
+    Axpy,
+    /// `x.map(|c| e)`
+    Map,
+    /// `x.dot(&y)`
+    Dot,
+}
+
 /// What an expression is.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
@@ -403,6 +418,8 @@ pub(super) enum Kind {
     Match(Box<Expr>, Vec<Arm>),
     /// `grad!(f)`
     Transform(Box<Transform>),
+    /// `model.dot(&other)`
+    Vector(VectorOp, Box<Expr>, Vec<Expr>),
     /// `stop_gradient(e)`
     StopGradient(Box<Expr>),
     /// `|x| e`

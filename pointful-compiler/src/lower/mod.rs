@@ -86,6 +86,7 @@ fn infer_all(linked: &Linked) -> Result<Shared<'_>, Vec<Diagnostic>> {
         linked,
         position: Vec::new(),
         done: Vec::new(),
+        equal: Vec::new(),
         spans: Spans::new(),
         diags: Diagnostics::default(),
     };

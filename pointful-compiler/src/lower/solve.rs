@@ -5,7 +5,7 @@
 
 use proc_macro2::Span;
 
-use super::types::{Set, Ty, atoms};
+use super::types::{Len, Set, Ty, atoms};
 use crate::ir::Scalar;
 
 /// What a type variable may become.
@@ -63,6 +63,8 @@ pub(super) enum Clash {
 pub(super) struct Solver {
     types: Vec<TyVar>,
     sets: Vec<SetVar>,
+    /// Constants that must be the same length: what only rustc knows.
+    pub(super) equal: Vec<(String, String)>,
     /// What bindings made from now on are because of.
     pub(super) why: Option<String>,
 }
@@ -385,6 +387,11 @@ impl Solver {
                 self.unify_sets(q, s)
             }
             _ if a == b => Ok(()),
+            // They may be one constant by two names, or two of one value.
+            (Set::Fin(Len::Const(x)), Set::Fin(Len::Const(y))) => {
+                self.equal.push((x.clone(), y.clone()));
+                Ok(())
+            }
             _ => clash(),
         }
     }

@@ -23,7 +23,7 @@ pub fn link(source: &str) -> Result<Linked, Vec<Diagnostic>> {
     let mut types = Vec::new();
     let mut functions: Vec<Function> = Vec::new();
     for item in &file.items {
-        let (name, kind) = match item {
+        let (name, definition) = match item {
             syn::Item::Fn(item) => {
                 let mut function = parse_function(item)?;
                 let marked = item.attrs.iter().find(|a| a.path().is_ident("pointful"));
@@ -53,7 +53,7 @@ pub fn link(source: &str) -> Result<Linked, Vec<Diagnostic>> {
         types.push(TypeDef {
             name: name.clone(),
             path: Some(syn::Path::from(name.clone())),
-            kind,
+            item: definition,
         });
     }
     let mut paths = Paths::default();

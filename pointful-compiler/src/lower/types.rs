@@ -70,7 +70,7 @@ pub(super) enum Len {
     Lit(u64),
     /// The const generic at this position of the function's generics.
     Param(usize),
-    /// A constant, by name.
+    /// A constant, by an expression for it that is valid where the root stands: what names it in one function may mean another one elsewhere.
     Const(String),
 }
 
@@ -204,7 +204,7 @@ impl Printer<'_> {
             Set::Named(id) | Set::Record(id, _) => self.named(*id),
             Set::Fin(Len::Lit(n)) => format!("Fin<{n}>"),
             Set::Fin(Len::Param(k)) => format!("Fin<{}>", self.generic(*k)),
-            Set::Fin(Len::Const(name)) => format!("Fin<{name}>"),
+            Set::Fin(Len::Const(value)) => format!("Fin<{}>", constant_name(self.linked, value)),
             Set::Product(parts) => self.list("(", parts.iter().map(|p| self.set(p)).collect(), ")"),
             Set::Either(a, b) => format!("Either<{}, {}>", self.set(a), self.set(b)),
             Set::Bool => "bool".into(),
@@ -225,9 +225,22 @@ impl Printer<'_> {
     }
 }
 
+/// What a user calls a constant that is this expression.
+pub(super) fn constant_name<'a>(linked: &'a Linked, value: &'a str) -> &'a str {
+    let callees = linked.callees.iter().map(|callee| &callee.function);
+    let mut scopes = callees
+        .chain([&linked.root])
+        .map(|function| &function.scope);
+    let known = scopes.find_map(|scope| {
+        let mut constants = scope.constants.iter();
+        constants.find(|(_, tokens)| tokens.to_string() == value)
+    });
+    known.map_or(value, |(name, _)| name)
+}
+
 /// How many members an enum has, if the type is one.
 pub(super) fn enum_len(linked: &Linked, id: usize) -> Option<usize> {
-    match &linked.types[id].kind {
+    match &linked.types[id].item.kind {
         TypeDefKind::EnumSet(members) => Some(members.len()),
         TypeDefKind::NominalSet
         | TypeDefKind::ProductSet(_)

@@ -285,7 +285,8 @@ fn scalar_prim(prim: Prim) -> Option<ScalarMethod> {
         | Prim::ClampTo(_)
         | Prim::Mirror(_)
         | Prim::InRange(_)
-        | Prim::Trust(_) => None,
+        | Prim::Trust(_)
+        | Prim::Call(_) => None,
         Prim::Min | Prim::Max | Prim::DivEuclid | Prim::RemEuclid => {
             method(On::Number, &[Takes::Same], Gives::Same)
         }

@@ -2,4 +2,4 @@
 
 mod prim;
 
-pub use prim::{Prim, PrimError};
+pub use prim::{Prim, PrimError, Unknown};

@@ -27,6 +27,17 @@ enum Class {
     Shift,
 }
 
+/// A function that a program is given and knows nothing of: from scalars, of which there is one at least, to a scalar.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Unknown {
+    /// Which of those that it is given.
+    pub function: u8,
+    /// How many operands it takes.
+    pub arity: u8,
+    /// What it gives.
+    pub result: Scalar,
+}
+
 macro_rules! prims {
     ($($(#[$doc:meta])* $variant:ident $name:literal $arity:literal $class:ident;)*) => {
         /// A primitive.
@@ -50,6 +61,8 @@ macro_rules! prims {
             InRange(Extent),
             /// `trust I %x`: an integer or index that the compiler has proved to be in range.
             Trust(Extent),
+            /// `call 0 f64 %x, %y`: a function that only the caller knows. It may panic and has no derivative.
+            Call(Unknown),
         }
 
         impl Prim {
@@ -67,6 +80,7 @@ macro_rules! prims {
                     Self::Mirror(_) => "mirror",
                     Self::InRange(_) => "in_range",
                     Self::Trust(_) => "trust",
+                    Self::Call(_) => "call",
                 }
             }
 
@@ -76,6 +90,7 @@ macro_rules! prims {
                     $(Self::$variant => $arity,)*
                     Self::Cast(_) | Self::Check(_) | Self::Wrap(_) | Self::ClampTo(_) | Self::Mirror(_)
                     | Self::InRange(_) | Self::Trust(_) => 1,
+                    Self::Call(function) => usize::from(function.arity),
                 }
             }
 
@@ -83,7 +98,7 @@ macro_rules! prims {
                 match self {
                     $(Self::$variant => Some(Class::$class),)*
                     Self::Cast(_) | Self::Check(_) | Self::Wrap(_) | Self::ClampTo(_) | Self::Mirror(_)
-                    | Self::InRange(_) | Self::Trust(_) => None,
+                    | Self::InRange(_) | Self::Trust(_) | Self::Call(_) => None,
                 }
             }
         }
@@ -280,7 +295,9 @@ impl Prim {
     /// Whether evaluating it may panic, so that it must stay behind its guard.
     pub fn may_panic(self, operands: &[Elem]) -> bool {
         match self {
-            Self::Check(_) | Self::Wrap(_) | Self::ClampTo(_) | Self::Mirror(_) => true,
+            Self::Check(_) | Self::Wrap(_) | Self::ClampTo(_) | Self::Mirror(_) | Self::Call(_) => {
+                true
+            }
             Self::Div | Self::Rem | Self::DivEuclid | Self::RemEuclid => !operands[0].is_float(),
             _ => false,
         }
@@ -305,6 +322,7 @@ impl Prim {
         let Some(class) = self.class() else {
             return match self {
                 Self::Cast(to) => Ok(Elem::Scalar(to)),
+                Self::Call(function) => Ok(Elem::Scalar(function.result)),
                 Self::Check(e)
                 | Self::Wrap(e)
                 | Self::ClampTo(e)

@@ -1,8 +1,10 @@
 //! The Surface tree: what the user wrote, parsed with `syn`, in the words of the language and with every token's span.
 
+pub mod generics;
 pub mod link;
 pub mod names;
 pub mod parse;
 pub mod rust;
 pub mod signature;
 pub mod tree;
+pub mod vector;

@@ -8,7 +8,8 @@ use crate::ir::Scalar;
 use crate::syntax::parse::TRANSFORMS;
 use crate::syntax::tree::{
     Block, Expr, ExprKind, Function, GenericKind, Iter, LoopAttr, LoopAttrKind, Pattern, Set,
-    SetKind, Stmt, Transform, Transformed, Type, TypeDefKind, TypeKind, path_key,
+    SetKind, Stmt, Transform, Transformed, Type, TypeArg, TypeDefKind, TypeItem, TypeKind,
+    path_key,
 };
 
 /// The functions that are words of the language.
@@ -58,6 +59,8 @@ pub struct Uses {
     pub constants: Vec<syn::Path>,
     /// Those of them that are the lengths of static sets.
     pub lengths: Vec<syn::Path>,
+    /// Those of the types that are given arguments somewhere.
+    pub applied: Vec<syn::Path>,
     /// The parameters and locals that nothing reads.
     pub unused: Vec<proc_macro2::Ident>,
 }
@@ -79,17 +82,29 @@ pub fn function_uses(function: &Function) -> Uses {
     names.uses
 }
 
-/// The types that a function's signature names, each once, in order of appearance: a carrier has them in this order.
+/// The types that a function's signature names, each once, in order of appearance: a carrier has them in this order. Generic ones are not among
+/// them: they are no types before they have arguments.
 pub fn signature_types(function: &Function) -> Vec<syn::Path> {
     let mut names = Names::default();
     names.signature(function);
-    names.uses.types
+    let Uses {
+        mut types, applied, ..
+    } = names.uses;
+    let is_applied = |path: &syn::Path| {
+        applied
+            .iter()
+            .any(|known| path_key(known) == path_key(path))
+    };
+    types.retain(|path| !is_applied(path));
+    types
 }
 
 /// What the definition of a type names.
-pub fn type_uses(kind: &TypeDefKind) -> Uses {
+pub fn type_uses(item: &TypeItem) -> Uses {
     let mut names = Names::default();
-    match kind {
+    let generics = item.generics.iter().map(|generic| generic.name.to_string());
+    names.generics.extend(generics);
+    match &item.kind {
         TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) => {}
         TypeDefKind::ProductSet(fields) | TypeDefKind::Struct(fields) => {
             fields.iter().for_each(|(_, ty)| names.ty(ty));
@@ -211,7 +226,7 @@ impl Names {
     fn ty(&mut self, ty: &Type) {
         match &ty.kind {
             TypeKind::Scalar(_) | TypeKind::Infer => {}
-            TypeKind::Path(path) => self.type_path(path),
+            TypeKind::Path(path, args) => self.applied(path, args),
             TypeKind::Set(set) => self.set(set),
             TypeKind::Extent(set) => self.set(set),
             TypeKind::Table(set, element) => {
@@ -227,6 +242,29 @@ impl Names {
             TypeKind::Function(params, result) => {
                 params.iter().for_each(|param| self.ty(param));
                 self.ty(result);
+            }
+        }
+    }
+
+    /// A type by its path, with arguments.
+    fn applied(&mut self, path: &syn::Path, args: &[TypeArg]) {
+        self.type_path(path);
+        if !args.is_empty() {
+            add(&mut self.uses.applied, path);
+        }
+        for arg in args {
+            match arg {
+                TypeArg::Type(Type {
+                    kind: TypeKind::Path(path, inner),
+                    ..
+                }) if inner.is_empty() && is_constant(path) => {
+                    if !self.is_generic(path) {
+                        add(&mut self.uses.constants, path);
+                        add(&mut self.uses.lengths, path);
+                    }
+                }
+                TypeArg::Type(ty) => self.ty(ty),
+                TypeArg::Length(length) => self.length(length),
             }
         }
     }
@@ -260,9 +298,9 @@ impl Names {
 
     fn set(&mut self, set: &Set) {
         match &set.kind {
-            SetKind::Path(path) => {
+            SetKind::Path(path, args) => {
                 if !self.local(path) {
-                    self.type_path(path);
+                    self.applied(path, args);
                 }
             }
             SetKind::Fin(length) => self.length(length),
@@ -466,6 +504,14 @@ fn owner(path: &syn::Path) -> Option<syn::Path> {
         owner.segments.pop();
         owner.segments.pop_punct();
         owner
+    })
+}
+
+/// Whether a name has the case of constants, and more than the one letter of a generic or a short type.
+pub fn is_constant(path: &syn::Path) -> bool {
+    let last = path.segments.last().map(|last| last.ident.to_string());
+    last.is_some_and(|name| {
+        name.len() > 1 && starts_upper(&name) && !name.chars().any(char::is_lowercase)
     })
 }
 

@@ -3,7 +3,10 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
 
-use super::tree::{Expr, ExprKind, Generic, GenericKind, LitKind, Set, SetKind, Type, TypeKind};
+use super::names::is_constant;
+use super::tree::{
+    Expr, ExprKind, Generic, GenericKind, LitKind, Set, SetKind, Type, TypeArg, TypeKind,
+};
 
 /// How names are written: as they stand where the tokens go.
 pub trait Spelling {
@@ -55,7 +58,7 @@ pub fn ty(written: &Type, spelling: &dyn Spelling) -> TokenStream {
             let name = Ident::new(scalar.name(), written.span);
             quote!(#name)
         }
-        TypeKind::Path(path) => spelling.path(path),
+        TypeKind::Path(path, args) => applied(path, args, spelling),
         TypeKind::Set(inner) => set(inner, spelling),
         TypeKind::Table(over, element) => {
             let table = spelling.word("Table");
@@ -93,7 +96,7 @@ pub fn ty(written: &Type, spelling: &dyn Spelling) -> TokenStream {
 /// The index set.
 pub fn set(written: &Set, spelling: &dyn Spelling) -> TokenStream {
     match &written.kind {
-        SetKind::Path(path) => spelling.path(path),
+        SetKind::Path(path, args) => applied(path, args, spelling),
         SetKind::Fin(count) => {
             let (fin, count) = (spelling.word("Fin"), length(count, spelling));
             quote!(#fin<#count>)
@@ -112,6 +115,26 @@ pub fn set(written: &Set, spelling: &dyn Spelling) -> TokenStream {
         SetKind::Dyn => spelling.word("Dyn"),
         SetKind::Infer => quote!(_),
     }
+}
+
+/// A path with what it is given.
+fn applied(path: &syn::Path, args: &[TypeArg], spelling: &dyn Spelling) -> TokenStream {
+    let plain = spelling.path(path);
+    if args.is_empty() {
+        return plain;
+    }
+    let args = args.iter().map(|arg| match arg {
+        TypeArg::Type(Type {
+            kind: TypeKind::Path(path, inner),
+            ..
+        }) if inner.is_empty() && is_constant(path) => {
+            let path = spelling.constant(path);
+            quote!({ #path })
+        }
+        TypeArg::Type(arg) => ty(arg, spelling),
+        TypeArg::Length(arg) => length(arg, spelling),
+    });
+    quote!(#plain<#(#args),*>)
 }
 
 fn function(params: &[Type], result: &Type, spelling: &dyn Spelling) -> TokenStream {

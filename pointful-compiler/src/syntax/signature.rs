@@ -24,10 +24,10 @@
 
 use proc_macro2::{Ident, Span};
 
-use crate::ir::Scalar;
+use crate::syntax::generics::{applied, set_of};
 use crate::syntax::tree::{
-    Function, Generic, GenericKind, Param, Set, SetKind, Transform, Transformed, Type, TypeDef,
-    TypeDefKind, TypeKind, path_key,
+    Function, Generic, GenericKind, Param, Set, SetKind, Transform, Transformed, Type, TypeArg,
+    TypeDef, TypeDefKind, TypeKind, path_key,
 };
 
 /// The most factors that a product of index sets has as a Rust type; more are nested.
@@ -183,24 +183,25 @@ impl Rules<'_> {
             .map(|generic| &generic.kind)
     }
 
-    fn definition(&self, path: &syn::Path) -> Option<&TypeDefKind> {
+    /// What a path means, with these arguments.
+    fn definition(&self, path: &syn::Path, args: &[TypeArg]) -> Option<TypeDefKind> {
         let key = path_key(path);
         let scope = &self.function.scope.types;
         let (_, id) = scope.iter().find(|(name, _)| *name == key)?;
-        Some(&self.types.get(*id)?.kind)
+        applied(&self.types.get(*id)?.item, args)
     }
 
     /// Whether there is anything in a value that has a derivative.
     fn has_floats(&self, ty: &Type) -> bool {
         match &ty.kind {
             TypeKind::Scalar(scalar) => scalar.is_float(),
-            TypeKind::Path(path) => match (self.generic(path), self.definition(path)) {
+            TypeKind::Path(path, args) => match (self.generic(path), self.definition(path, args)) {
                 (Some(GenericKind::Float), _) => true,
                 (Some(_), _) => false,
                 (None, Some(TypeDefKind::Struct(fields))) => {
                     fields.iter().any(|(_, field)| self.has_floats(field))
                 }
-                (None, Some(TypeDefKind::Alias(inner))) => self.has_floats(inner),
+                (None, Some(TypeDefKind::Alias(inner))) => self.has_floats(&inner),
                 (
                     None,
                     Some(
@@ -241,7 +242,7 @@ impl Rules<'_> {
                 }
             }
             TypeKind::Scalar(_)
-            | TypeKind::Path(_)
+            | TypeKind::Path(..)
             | TypeKind::Table(..)
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
@@ -259,8 +260,8 @@ impl Rules<'_> {
     fn tangents(&self, value: &Type) -> Option<Vec<Type>> {
         let parts: Vec<_> = match &value.kind {
             TypeKind::Tuple(parts) => parts.iter().filter_map(|part| self.tangent(part)).collect(),
-            TypeKind::Path(path) => match (self.generic(path), self.definition(path)) {
-                (None, Some(TypeDefKind::Alias(inner))) => return self.tangents(inner),
+            TypeKind::Path(path, args) => match (self.generic(path), self.definition(path, args)) {
+                (None, Some(TypeDefKind::Alias(inner))) => return self.tangents(&inner),
                 _ => self.tangent(value).into_iter().collect(),
             },
             _ => self.tangent(value).into_iter().collect(),
@@ -278,9 +279,9 @@ impl Rules<'_> {
     fn axes(&self, ty: &Type) -> Option<(Vec<Set>, Type)> {
         match &ty.kind {
             TypeKind::Scalar(_) => Some((Vec::new(), ty.clone())),
-            TypeKind::Path(path) => match (self.generic(path), self.definition(path)) {
+            TypeKind::Path(path, args) => match (self.generic(path), self.definition(path, args)) {
                 (Some(_), _) => Some((Vec::new(), ty.clone())),
-                (None, Some(TypeDefKind::Alias(inner))) => self.axes(inner),
+                (None, Some(TypeDefKind::Alias(inner))) => self.axes(&inner),
                 (None, _) => None,
             },
             TypeKind::Table(set, element) => {
@@ -302,8 +303,8 @@ impl Rules<'_> {
         match &set.kind {
             SetKind::Product(parts) => parts.iter().flat_map(|part| self.atoms(part)).collect(),
             SetKind::Unit => Vec::new(),
-            SetKind::Path(path) => match (self.generic(path), self.definition(path)) {
-                (None, Some(TypeDefKind::Alias(inner))) => match set_of(inner) {
+            SetKind::Path(path, args) => match (self.generic(path), self.definition(path, args)) {
+                (None, Some(TypeDefKind::Alias(inner))) => match set_of(&inner) {
                     Some(inner) => self.atoms(&inner),
                     None => vec![set.clone()],
                 },
@@ -459,7 +460,7 @@ impl Rules<'_> {
                 || types.iter().any(|(name, _)| name == known)
         });
         let axis = Set {
-            kind: SetKind::Path(name.clone().into()),
+            kind: SetKind::Path(name.clone().into(), Vec::new()),
             span: self.span,
         };
         for at in self.chosen(|param| !matches!(param.ty.kind, TypeKind::Extent(_)))? {
@@ -500,7 +501,7 @@ impl Rules<'_> {
             TypeKind::Scalar(_) | TypeKind::Set(_) => {
                 Some(self.table(vec![axis.clone()], ty.clone()))
             }
-            TypeKind::Path(path) => match (self.generic(path), self.definition(path)) {
+            TypeKind::Path(path, args) => match (self.generic(path), self.definition(path, args)) {
                 (Some(GenericKind::IndexSet | GenericKind::Float), _)
                 | (
                     None,
@@ -510,7 +511,7 @@ impl Rules<'_> {
                         | TypeDefKind::ProductSet(_),
                     ),
                 ) => Some(self.table(vec![axis.clone()], ty.clone())),
-                (None, Some(TypeDefKind::Alias(inner))) => self.mapped(inner, axis),
+                (None, Some(TypeDefKind::Alias(inner))) => self.mapped(&inner, axis),
                 (Some(GenericKind::Const | GenericKind::Function(..)), _)
                 | (None, Some(TypeDefKind::Struct(_)) | None) => None,
             },
@@ -530,28 +531,4 @@ impl Rules<'_> {
             | TypeKind::Infer => None,
         }
     }
-}
-
-/// The set whose members a type has.
-fn set_of(ty: &Type) -> Option<Set> {
-    let kind = match &ty.kind {
-        TypeKind::Path(path) => SetKind::Path(path.clone()),
-        TypeKind::Set(set) => return Some((**set).clone()),
-        TypeKind::Scalar(Scalar::Bool) => SetKind::Bool,
-        TypeKind::Tuple(parts) if parts.is_empty() => SetKind::Unit,
-        TypeKind::Tuple(parts) => {
-            SetKind::Product(parts.iter().map(set_of).collect::<Option<_>>()?)
-        }
-        TypeKind::Scalar(_)
-        | TypeKind::Table(..)
-        | TypeKind::Extent(_)
-        | TypeKind::Array(..)
-        | TypeKind::Ref { .. }
-        | TypeKind::Function(..)
-        | TypeKind::Infer => return None,
-    };
-    Some(Set {
-        kind,
-        span: ty.span,
-    })
 }

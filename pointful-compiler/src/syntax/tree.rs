@@ -50,6 +50,15 @@ pub struct TypeDef {
     pub name: Ident,
     /// A path to it that is valid where the root stands, if there is one.
     pub path: Option<syn::Path>,
+    /// What it says.
+    pub item: TypeItem,
+}
+
+/// The definition of a type.
+#[derive(Clone, Debug)]
+pub struct TypeItem {
+    /// Generic parameters in order; index sets have none.
+    pub generics: Vec<Generic>,
     /// What it is.
     pub kind: TypeDefKind,
 }
@@ -63,7 +72,7 @@ pub enum TypeDefKind {
     EnumSet(Vec<Ident>),
     /// `#[derive(IndexSet)] struct Cell { row: Row, col: Col }`
     ProductSet(Vec<(Ident, Type)>),
-    /// `#[pointful] struct Model { … }`
+    /// `#[pointful] struct Model<N: IndexSet> { … }`
     Struct(Vec<(Ident, Type)>),
     /// `#[pointful] type Image = Table<(Row, Col), f64>;`
     Alias(Type),
@@ -137,8 +146,8 @@ pub struct Type {
 pub enum TypeKind {
     /// `f64`, `usize`, `bool`, … : one of the eight scalar types, by name.
     Scalar(crate::ir::Scalar),
-    /// A path that is not a word of the language: a generic, an index set (a member of it), a struct or an alias.
-    Path(syn::Path),
+    /// A path that is not a word of the language, and its arguments: a generic, an index set (a member of it), a struct or an alias.
+    Path(syn::Path, Vec<TypeArg>),
     /// `Fin<N>`, `Either<A, B>`, `Dyn`: a member of that index set.
     Set(Box<Set>),
     /// `Table<I, T>`
@@ -157,6 +166,15 @@ pub enum TypeKind {
     Infer,
 }
 
+/// What a generic struct or alias is given.
+#[derive(Clone, Debug)]
+pub enum TypeArg {
+    /// A type or an index set; also a const generic or constant, which Rust's grammar does not tell from them.
+    Type(Type),
+    /// A length: `3`, `{ N }`.
+    Length(Expr),
+}
+
 /// An index set as written, in a type or after `in`.
 #[derive(Clone, Debug)]
 pub struct Set {
@@ -169,8 +187,8 @@ pub struct Set {
 /// An index set as written.
 #[derive(Clone, Debug)]
 pub enum SetKind {
-    /// A generic parameter, a derived set, an alias — or, after `in`, a local of type `Extent`.
-    Path(syn::Path),
+    /// A generic parameter, a derived set, an alias with its arguments — or, after `in`, a local of type `Extent`.
+    Path(syn::Path, Vec<TypeArg>),
     /// `Fin<3>`, `Fin::<N>`; the length is a literal, a const generic or a constant.
     Fin(Box<Expr>),
     /// `(A, B)`

@@ -32,6 +32,23 @@ pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     }
 }
 
+/// [`launch`] on the calling thread, for kernels that hold what is not fit for others. Pieces are the same, and so are the bits.
+pub fn launch_here<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
+    let pieces = Pieces::of(points, work);
+    let count = pieces.count();
+    stats::launched(count, work.acc_bytes);
+    let _paused = stats::pause();
+    let run = Run {
+        kernel,
+        pieces,
+        level: Level::current(),
+    };
+    match count {
+        0 => kernel.identity(),
+        _ => run.in_order(0, count),
+    }
+}
+
 /// A launch under way.
 struct Run<'a, K> {
     kernel: &'a K,

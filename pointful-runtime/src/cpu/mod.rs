@@ -4,5 +4,5 @@ mod features;
 mod launch;
 mod split;
 
-pub use launch::launch;
+pub use launch::{launch, launch_here};
 pub(crate) use split::Pieces;

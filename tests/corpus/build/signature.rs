@@ -47,6 +47,7 @@ pub(crate) fn function(program: &Program<Kernels>) -> TokenStream {
         params: build.sources,
         result,
         write_back,
+        ..Interface::default()
     };
     let mut options = EmitOptions::new(program.name.clone());
     options.runtime = quote!(::pointful_runtime::private);

@@ -3,7 +3,7 @@
 use super::lexer::{self, Token};
 use super::{Parse, Parsed, Parser};
 use crate::ir::{Checkpoint, Lit, Mode, Monoid, Scalar, ValueId};
-use crate::ops::Prim;
+use crate::ops::{Prim, Unknown};
 
 impl<S: Parse> Parser<S> {
     pub(crate) fn lit(&mut self) -> Parsed<Lit> {
@@ -63,6 +63,23 @@ impl<S: Parse> Parser<S> {
             "mirror" => Prim::Mirror(self.extent()?),
             "in_range" => Prim::InRange(self.extent()?),
             "trust" => Prim::Trust(self.extent()?),
+            "call" => {
+                let function = self.number()?;
+                let function = function
+                    .parse()
+                    .map_err(|_| format!("`{function}` is too large"))?;
+                let to = self.word()?;
+                let result =
+                    Scalar::from_name(&to).ok_or_else(|| format!("`{to}` is no scalar type"))?;
+                let operands = self.values()?;
+                let arity = u8::try_from(operands.len()).map_err(|_| "too many operands")?;
+                let call = Prim::Call(Unknown {
+                    function,
+                    arity,
+                    result,
+                });
+                return Ok(Some((call, operands)));
+            }
             word => match Prim::from_name(word) {
                 Some(prim) => prim,
                 None => return Ok(None),

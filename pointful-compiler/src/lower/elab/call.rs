@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::value::{Closure, Frame, Function, Space, Val};
+use super::value::{Choice, Closure, Frame, Function, Space, Val};
 use super::{Elab, Run};
 use crate::ir::{Scalar, SpanId};
 use crate::lower::effects::Path;
 use crate::lower::hir::{self, Arg, Call, Instance, Origin, Repeat};
 use crate::lower::types::Set;
+use crate::ops::Prim;
 
 impl<'a> Elab<'a> {
     pub(super) fn closure(&mut self, code: &'a hir::Closure) -> Val<'a> {
@@ -73,10 +74,39 @@ impl<'a> Elab<'a> {
                 result
             }
             Val::Function(function) => self.run(function, args, span).map(|(val, _)| val),
+            Val::Unknown(function) => self.call_unknown(function, &args, span),
             Val::Transformed(transformed) => self.call_transformed(transformed, args, span),
             Val::Linear(map) => self.call_linear(map, &args, span),
+            Val::Choice(choice) => self.call_chosen(choice, 0, &args, span),
             _ => self.bug(span, "a function was expected"),
         }
+    }
+
+    /// Calls the function of an array that its index chooses, which is none before this one.
+    fn call_chosen(
+        &mut self,
+        choice: &Choice<'a>,
+        at: usize,
+        args: &[Val<'a>],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let (Some(function), Some((&index, rest))) =
+            (choice.functions.get(at), choice.indices.split_first())
+        else {
+            return self.bug(span, "a function that nothing chooses");
+        };
+        let mut this = |s: &mut Self| {
+            let function = s.select(function, rest, span)?;
+            s.apply(&function, args.to_vec(), span)
+        };
+        if at + 1 == choice.functions.len() {
+            return this(self);
+        }
+        let number = self.cast(index, Scalar::Usize, span)?;
+        let own = self.usize(at as u64, span);
+        let chosen = self.prim(Prim::Eq, &[number, own], span)?;
+        let mut other = |s: &mut Self| s.call_chosen(choice, at + 1, args, span);
+        self.branch(chosen, &[], &mut this, &mut other, span)
     }
 
     /// Runs the body of a function; gives its value and its frame as it is at the end.

@@ -1,6 +1,8 @@
 //! Expressions that are not calls, loops or places.
 
-use super::value::{Space, Val};
+use std::rc::Rc;
+
+use super::value::{Choice, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
@@ -99,6 +101,7 @@ impl<'a> Elab<'a> {
             }
             Kind::Match(x, arms) => self.match_on(x, arms, e.span),
             Kind::Transform(transform) => self.transform(transform, e.span),
+            Kind::Vector(op, receiver, args) => self.vector(*op, receiver, args, e.span),
             Kind::StopGradient(inner) => {
                 let val = self.eval(inner)?;
                 self.stop_gradient(&val, e.span)
@@ -288,6 +291,12 @@ impl<'a> Elab<'a> {
     fn array(&mut self, parts: &'a [Expr], span: SpanId) -> Run<Val<'a>> {
         let vals: Run<Vec<Val<'a>>> = parts.iter().map(|p| self.eval(p)).collect();
         let vals = vals?;
+        if vals.iter().any(is_function) {
+            return Ok(Val::Choice(Rc::new(Choice {
+                functions: vals,
+                indices: Vec::new(),
+            })));
+        }
         let mut columns: Vec<Vec<ValueId>> = Vec::new();
         for val in &vals {
             for (k, leaf) in self.leaves(val, span)?.into_iter().enumerate() {
@@ -549,5 +558,27 @@ fn names(pattern: &Pattern) -> bool {
         Pattern::Tuple(parts) => parts.iter().any(names),
         Pattern::Side(_, _, inner) => names(inner),
         Pattern::Present(inner) => inner.as_deref().is_some_and(names),
+    }
+}
+
+/// Whether a value can be called, perhaps after it was indexed.
+fn is_function(val: &Val<'_>) -> bool {
+    match val {
+        Val::Closure(_)
+        | Val::Function(_)
+        | Val::Unknown(_)
+        | Val::Transformed(_)
+        | Val::Linear(_)
+        | Val::Functions(_)
+        | Val::Choice(_) => true,
+        Val::Leaf(_)
+        | Val::Tuple(_)
+        | Val::Extent(_)
+        | Val::Accum(_)
+        | Val::Own(_)
+        | Val::Slice(_)
+        | Val::Option(_)
+        | Val::Part(_)
+        | Val::Spent => false,
     }
 }

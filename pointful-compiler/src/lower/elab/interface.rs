@@ -40,7 +40,8 @@ impl<'a> Elab<'a> {
         }
         for ((ty, param), id) in params.iter().zip(&function.params) {
             let local = &function.locals[id.0 as usize];
-            let owned = local.origin != Origin::Shared;
+            // A function that is returned may be called more than once, each time with what the root was given.
+            let owned = local.origin != Origin::Shared && self.interface.returned.is_none();
             let val =
                 self.parameter(ty, &param.ty, access(&param.name), owned, param.name.span())?;
             self.frame.env[id.0 as usize] = Some(val);
@@ -52,7 +53,7 @@ impl<'a> Elab<'a> {
     pub(super) fn unalias(&self, ty: &'a tree::Type) -> &'a tree::Type {
         match &ty.kind {
             TypeKind::Ref { inner, .. } => self.unalias(inner),
-            TypeKind::Path(path) => {
+            TypeKind::Path(path, _) => {
                 let last = path.segments.last().map(|s| s.ident.to_string());
                 let name = path_key(path);
                 let scope = &self.functions[self.frame.function].tree.scope.types;
@@ -66,7 +67,7 @@ impl<'a> Elab<'a> {
                             .iter()
                             .position(|t| Some(t.name.to_string()) == last)
                     });
-                match id.map(|id| &self.linked.types[id].kind) {
+                match id.map(|id| &self.linked.types[id].item.kind) {
                     Some(TypeDefKind::Alias(inner)) => self.unalias(inner),
                     _ => ty,
                 }
@@ -76,7 +77,7 @@ impl<'a> Elab<'a> {
     }
 
     pub(super) fn fields(&self, id: usize) -> &'a [(Ident, tree::Type)] {
-        match &self.linked.types[id].kind {
+        match &self.linked.types[id].item.kind {
             TypeDefKind::Struct(fields) | TypeDefKind::ProductSet(fields) => fields,
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => &[],
         }
@@ -172,10 +173,7 @@ impl<'a> Elab<'a> {
                 Ok(Val::Tuple(parts))
             }
             Ty::Extent(set) => Ok(Val::Extent(self.space(set, at)?)),
-            Ty::Function(..) => self.fail(say::not_available(
-                span,
-                "a function that only the caller knows",
-            )),
+            Ty::Function(params, result) => self.unknown(params, result, written, access, span),
             Ty::Offset(_) | Ty::Accum(_) | Ty::Option(_) | Ty::Var(_) | Ty::Error => {
                 self.bug(at, "a parameter of no type")
             }

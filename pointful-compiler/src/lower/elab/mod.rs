@@ -20,7 +20,9 @@ mod result;
 mod rule;
 mod sizes;
 mod transform;
+mod unknown;
 mod value;
+mod vector;
 mod word;
 
 use std::collections::BTreeMap;
@@ -69,6 +71,8 @@ struct Elab<'a> {
     /// Sizes of nominal sets and of lengths that are constants or const generics.
     named: BTreeMap<usize, SizeId>,
     lengths: Vec<(String, SizeId)>,
+    /// Constants that must be the same length.
+    equal: &'a [(String, String)],
     /// Constants that are parameters, by how they are reached.
     constants: Vec<(String, ValueId)>,
     /// Integers that are known to be the ordinal of an index.
@@ -115,6 +119,7 @@ pub(super) fn program(
         },
         named: BTreeMap::new(),
         lengths: Vec::new(),
+        equal: &shared.equal,
         constants: Vec::new(),
         ordinals: BTreeMap::new(),
         sizes: BTreeMap::new(),
@@ -149,9 +154,11 @@ impl<'a> Elab<'a> {
     fn root(&mut self) -> Run<Vec<Constant>> {
         let function = &self.functions[self.frame.function];
         self.begin(&[]);
+        self.look_for_returned(function);
         self.signature(function)?;
         let result = self.block(&function.body)?;
         self.results(function, &result)?;
+        self.equal_lengths();
         let open = self.open.pop().ok_or(Stop)?;
         self.program.body = open.block;
         self.root_constants(function)
@@ -518,15 +525,14 @@ impl<'a> Elab<'a> {
             Val::Part(part) => self.collect(&part.val, out, span)?,
             Val::Own(own) => self.collect(&own.val, out, span)?,
             Val::Closure(_)
+            | Val::Unknown(_)
             | Val::Function(_)
             | Val::Functions(_)
+            | Val::Choice(_)
             | Val::Transformed(_)
             | Val::Linear(_) => {
                 let span = self.at(span);
-                return self.fail(say::not_available(
-                    span,
-                    "a function chosen or stored at run time",
-                ));
+                return self.fail(say::stored_function(span));
             }
             Val::Option(_) => {
                 let span = self.at(span);
@@ -576,6 +582,11 @@ impl<'a> Elab<'a> {
         if let Val::Part(part) = val {
             let rest = indices.get(part.axes..).unwrap_or_default();
             return self.select(&part.val, rest, span);
+        }
+        if let Val::Choice(choice) = val {
+            let mut choice = (**choice).clone();
+            choice.indices.extend_from_slice(indices);
+            return Ok(Val::Choice(Rc::new(choice)));
         }
         if let Val::Functions(functions) = val {
             return self.select_function(functions, indices, span);

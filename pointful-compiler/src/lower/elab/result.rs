@@ -17,10 +17,10 @@ impl<'a> Elab<'a> {
     /// Names the results and says how the Rust value is put together from them.
     pub(super) fn results(&mut self, function: &'a Function<'a>, val: &Val<'a>) -> Run<()> {
         let span = function.tree.result.span;
-        let ty = self.ty(&function.result);
-        let written = self.unalias(&function.tree.result);
+        let (val, ty, written) = self.call_returned(function, val.clone())?;
+        let ty = self.ty(&ty);
         self.interface.result = self.shape(&ty, written, span)?;
-        let mut results = self.leaves(val, SpanId::NONE)?;
+        let mut results = self.leaves(&val, SpanId::NONE)?;
         for (id, param) in function.params.iter().zip(&function.tree.params) {
             let local = &function.locals[id.0 as usize];
             if local.origin != Origin::Exclusive {
@@ -93,17 +93,14 @@ impl<'a> Elab<'a> {
             }
             Ty::Struct(id, parts) => {
                 let mut shapes = Vec::new();
-                for (part, (name, inner)) in parts.iter().zip(self.fields(*id)) {
-                    shapes.push((name.clone(), self.shape(part, inner, span)?));
+                for (part, (_, inner)) in parts.iter().zip(self.fields(*id)) {
+                    shapes.push(self.shape(part, inner, span)?);
                 }
-                Shape::Struct(self.type_tokens(*id), shapes)
+                Shape::Struct(shapes)
             }
             Ty::Extent(set) => Shape::Extent(self.set_shape(set)?),
             Ty::Function(..) => {
-                return self.fail(say::not_available(
-                    span,
-                    "a function that is returned to the caller",
-                ));
+                return self.fail(say::returned_inside(span));
             }
             Ty::Offset(_) | Ty::Accum(_) | Ty::Option(_) | Ty::Var(_) | Ty::Error => {
                 return self.bug(SpanId::NONE, "a result of no type");

@@ -5,7 +5,7 @@ use super::value::Space;
 use super::{Elab, Run};
 use crate::interface::{Access, Carrier, ExtentSource};
 use crate::ir::{Extent, SizeId, SpanId};
-use crate::lower::types::{Set, Ty, enum_len};
+use crate::lower::types::{Set, Ty, constant_name, enum_len};
 use crate::syntax::tree::{self, TypeKind};
 
 impl<'a> Elab<'a> {
@@ -29,21 +29,53 @@ impl<'a> Elab<'a> {
         self.program.size(name)
     }
 
-    /// The size of `Fin<NAME>`.
-    pub(super) fn length(&mut self, name: &str) -> Extent {
-        if let Some((_, size)) = self.lengths.iter().find(|(n, _)| n == name) {
+    /// The size of `Fin<K>`, where the constant is this expression.
+    pub(super) fn length(&mut self, value: &str) -> Extent {
+        let value = self.representative(value);
+        if let Some((_, size)) = self.lengths.iter().find(|(known, _)| *known == value) {
             return Extent::Size(*size);
         }
-        let value = self.constant_tokens(name);
+        let name = constant_name(self.linked, &value).to_owned();
+        let tokens = self.constant_tokens(&value);
         let source = ExtentSource {
-            carrier: Carrier::Static(fin(&value)),
+            carrier: Carrier::Static(fin(&tokens)),
             path: Vec::new(),
             set: format!("Fin<{name}>"),
         };
-        let last = name.rsplit("::").next().unwrap_or(name).to_owned();
+        let last = name.rsplit("::").next().unwrap_or(&name).to_owned();
         let size = self.new_size(&last, source);
-        self.lengths.push((name.to_owned(), size));
+        self.lengths.push((value, size));
         Extent::Size(size)
+    }
+
+    /// The first of the constants that must be the same length as this one.
+    fn representative(&self, value: &str) -> String {
+        let mut class = vec![value];
+        let mut at = 0;
+        while let Some(&known) = class.get(at) {
+            at += 1;
+            for (x, y) in self.equal {
+                for (one, other) in [(x, y), (y, x)] {
+                    if one == known && !class.contains(&other.as_str()) {
+                        class.push(other);
+                    }
+                }
+            }
+        }
+        class.into_iter().min().unwrap_or(value).to_owned()
+    }
+
+    /// What rustc has to know of the constants that must be the same length.
+    pub(super) fn equal_lengths(&mut self) {
+        for (x, y) in self.equal {
+            let what = format!(
+                "`{}` and `{}` must be the same length",
+                constant_name(self.linked, x),
+                constant_name(self.linked, y)
+            );
+            let (x, y) = (self.constant_tokens(x), self.constant_tokens(y));
+            self.interface.equal.push((x, y, what));
+        }
     }
 
     /// Finds the extents that a parameter carries.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::ir::{Extent, Monoid, Scalar, ValueId};
 use crate::lower::effects::Path;
 use crate::lower::hir::{self, LocalId};
-use crate::lower::types::Set;
+use crate::lower::types::{Set, Ty};
 
 /// What an expression is.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub(super) enum Val<'a> {
     Closure(Rc<Closure<'a>>),
     /// An annotated function.
     Function(Rc<Function>),
+    /// A function that only the caller of the root knows.
+    Unknown(Rc<Opaque>),
     /// A transformed function.
     Transformed(Rc<Transformed<'a>>),
     /// What `linearize!` gives beside the value.
@@ -35,6 +37,8 @@ pub(super) enum Val<'a> {
     Option(Rc<Maybe<'a>>),
     /// A table of functions, as a function of the index.
     Functions(Rc<Functions<'a>>),
+    /// An array of functions, or one of them.
+    Choice(Rc<Choice<'a>>),
     /// The part of a table that one iteration has to itself.
     Part(Rc<Part<'a>>),
     /// An accumulator after `get()`.
@@ -102,6 +106,17 @@ pub(super) struct Function {
     pub(super) inner: BTreeMap<Set, Space>,
 }
 
+/// A function that only the caller of the root knows.
+#[derive(Clone, Debug)]
+pub(super) struct Opaque {
+    /// The parameter.
+    pub(super) name: String,
+    /// The first of those among the interface's functions that are parts of it.
+    pub(super) first: u8,
+    /// What it gives, in terms of the root.
+    pub(super) result: Ty,
+}
+
 /// A transformed function.
 #[derive(Clone, Debug)]
 pub(super) struct Transformed<'a> {
@@ -133,6 +148,15 @@ pub(super) struct Functions<'a> {
     pub(super) frame: Frame<'a>,
     /// How many axes it has.
     pub(super) axes: usize,
+    /// Indices given so far.
+    pub(super) indices: Vec<ValueId>,
+}
+
+/// An array of functions. Which one is called is told by the first index; elements that are arrays themselves are given the others.
+#[derive(Clone, Debug)]
+pub(super) struct Choice<'a> {
+    /// The functions.
+    pub(super) functions: Vec<Val<'a>>,
     /// Indices given so far.
     pub(super) indices: Vec<ValueId>,
 }

@@ -46,7 +46,13 @@ impl<'a> Elab<'a> {
     }
 
     /// Combines along the leading axes of every leaf.
-    fn reduce(&mut self, monoid: Monoid, val: &Val<'a>, axes: usize, span: SpanId) -> Run<Val<'a>> {
+    pub(super) fn reduce(
+        &mut self,
+        monoid: Monoid,
+        val: &Val<'a>,
+        axes: usize,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
         let mut out = Vec::new();
         for mut table in self.leaves(val, span)? {
             // Rows before columns: as the elements lie, and so that the first of equal elements is the first row's.

@@ -157,7 +157,7 @@ impl<'a> Infer<'_, 'a> {
             return member;
         }
         if self.type_of_path(path).is_some() {
-            let set = self.path_set(path, SetKind::Dyn);
+            let set = self.path_set(path, &[], SetKind::Dyn);
             return self.made(Kind::Extent(set.clone()), Ty::Extent(set), span);
         }
         if looks_like_constant(path) {
@@ -234,7 +234,7 @@ impl<'a> Infer<'_, 'a> {
         owner.segments.pop();
         owner.segments.pop_punct();
         let id = self.type_of_path(&owner)?;
-        match &self.shared.linked.types[id].kind {
+        match &self.shared.linked.types[id].item.kind {
             TypeDefKind::EnumSet(members) => {
                 let last = last_name(path);
                 let at = members.iter().position(|m| *m == last);
@@ -356,7 +356,7 @@ impl<'a> Infer<'_, 'a> {
     }
 
     fn field_position(&self, id: usize, member: &syn::Member) -> Option<usize> {
-        let fields = match &self.shared.linked.types[id].kind {
+        let fields = match &self.shared.linked.types[id].item.kind {
             TypeDefKind::Struct(fields) | TypeDefKind::ProductSet(fields) => fields,
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => {
                 return None;
@@ -497,25 +497,19 @@ impl<'a> Infer<'_, 'a> {
         base: Option<&'a tree::Expr>,
         span: Span,
     ) -> Expr {
-        let Some(id) = self.type_of_path(path) else {
-            return self.fail(say::unknown_type(path_span(path), &path_key(path)));
-        };
         let linked = self.shared.linked;
-        let (declared, ty) = match &linked.types[id].kind {
-            TypeDefKind::Struct(declared) => {
-                let parts = declared
-                    .iter()
-                    .map(|(_, t)| self.written(t, SetKind::Dyn))
-                    .collect();
-                (declared, Ty::Struct(id, parts))
+        let ty = self.path_type(path, &[], SetKind::Dyn);
+        let (Ty::Struct(id, _) | Ty::Member(Set::Record(id, _))) = &ty else {
+            return match ty {
+                Ty::Error => self.poison(span),
+                _ => self.fail(say::not_a_struct(path_span(path), &path_key(path))),
+            };
+        };
+        let declared = match &linked.types[*id].item.kind {
+            TypeDefKind::Struct(declared) | TypeDefKind::ProductSet(declared) => {
+                declared.as_slice()
             }
-            TypeDefKind::ProductSet(declared) => {
-                let set = self.path_set(path, SetKind::Dyn);
-                (declared, Ty::Member(set))
-            }
-            TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => {
-                return self.fail(say::not_a_struct(path_span(path), &path_key(path)));
-            }
+            TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => &[],
         };
         let mut given = Vec::new();
         for (name, value) in fields {

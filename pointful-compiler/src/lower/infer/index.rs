@@ -271,7 +271,7 @@ impl<'a> Infer<'_, 'a> {
         }
     }
 
-    fn is_accum(&self, local: LocalId) -> bool {
+    pub(super) fn is_accum(&self, local: LocalId) -> bool {
         matches!(self.solver.shallow(&self.local(local).ty), Ty::Accum(_))
     }
 

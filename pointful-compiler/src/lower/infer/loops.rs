@@ -122,7 +122,7 @@ impl<'a> Infer<'_, 'a> {
         {
             return Set::product(parts.iter().map(|p| self.loop_set(p)).collect());
         }
-        if let tree::SetKind::Path(path) = &set.kind {
+        if let tree::SetKind::Path(path, _) = &set.kind {
             let name = path_key(path);
             if let Some(local) = self.lookup(&name) {
                 self.settle();

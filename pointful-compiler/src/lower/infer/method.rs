@@ -33,6 +33,9 @@ impl<'a> Infer<'_, 'a> {
             }
             return self.poison(span);
         }
+        if let Some(vector) = self.vector_method(receiver, &recv, name, args, span) {
+            return vector;
+        }
         let Some(method) = Method::from_name(&text) else {
             for arg in args {
                 self.expr(arg, None);

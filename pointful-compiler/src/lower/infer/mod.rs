@@ -17,10 +17,12 @@ mod reading;
 mod rule;
 mod signature;
 mod transform;
+mod vector;
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 
 use self::ops::Deferred;
+use self::signature::Given;
 use super::hir::{Block, Constant, Expr, Function, Kind, Local, LocalId, Origin, Stmt};
 use super::solve::{Clash, SetKind, Solver, TyKind};
 use super::spans::Spans;
@@ -37,6 +39,8 @@ pub(super) struct Shared<'a> {
     pub(super) position: Vec<(usize, usize)>,
     /// Functions inferred so far: callees before callers.
     pub(super) done: Vec<Function<'a>>,
+    /// Constants that must be the same length.
+    pub(super) equal: Vec<(String, String)>,
     /// The places of expressions.
     pub(super) spans: Spans,
     /// What is wrong.
@@ -48,6 +52,8 @@ struct Infer<'s, 'a> {
     shared: &'s mut Shared<'a>,
     tree: &'a tree::Function,
     generics: Vec<String>,
+    /// In the definition of a generic type: what its generics are.
+    given: Vec<(&'a Ident, Given)>,
     solver: Solver,
     locals: Vec<Local>,
     scopes: Vec<Vec<(String, LocalId)>>,
@@ -65,6 +71,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         shared,
         tree,
         generics,
+        given: Vec::new(),
         solver: Solver::default(),
         locals: Vec::new(),
         scopes: vec![Vec::new()],
@@ -94,6 +101,11 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
     let body = infer.body(&tree.body, &result);
     let rule = infer.rule(&params, &result);
     infer.finish();
+    for pair in std::mem::take(&mut infer.solver.equal) {
+        if !infer.shared.equal.contains(&pair) {
+            infer.shared.equal.push(pair);
+        }
+    }
     Function {
         tree,
         generics: infer.generics,

@@ -1,6 +1,7 @@
 //! Types and index sets as written, and paths to them.
 
 use proc_macro2::Span;
+use quote::ToTokens;
 
 use super::Infer;
 use crate::diag::lowering as say;
@@ -8,6 +9,15 @@ use crate::ir::Scalar;
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty};
 use crate::syntax::tree::{self, GenericKind, TypeDefKind, path_key};
+
+/// What a generic of a type stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Given {
+    /// An index set; for a length `N` it is `Fin<N>`.
+    Set(Set),
+    /// A float.
+    Float(Ty),
+}
 
 /// The last name of a path.
 pub(in crate::lower) fn last_name(path: &syn::Path) -> String {
@@ -28,7 +38,7 @@ impl<'a> Infer<'_, 'a> {
     pub(super) fn written(&mut self, ty: &'a tree::Type, dynamic: SetKind) -> Ty {
         match &ty.kind {
             tree::TypeKind::Scalar(s) => Ty::Scalar(*s),
-            tree::TypeKind::Path(path) => self.path_type(path, dynamic),
+            tree::TypeKind::Path(path, args) => self.path_type(path, args, dynamic),
             tree::TypeKind::Set(set) => {
                 let set = self.written_set(set, dynamic);
                 self.solver.member(&set)
@@ -59,7 +69,7 @@ impl<'a> Infer<'_, 'a> {
     /// An index set as written.
     pub(super) fn written_set(&mut self, set: &'a tree::Set, dynamic: SetKind) -> Set {
         match &set.kind {
-            tree::SetKind::Path(path) => self.path_set(path, dynamic),
+            tree::SetKind::Path(path, args) => self.path_set(path, args, dynamic),
             tree::SetKind::Fin(len) => self.fin(len),
             tree::SetKind::Product(parts) => {
                 Set::product(parts.iter().map(|p| self.written_set(p, dynamic)).collect())
@@ -96,19 +106,121 @@ impl<'a> Infer<'_, 'a> {
                     Set::Error
                 }
             },
-            tree::ExprKind::Path(path) => {
-                let name = path_key(path);
-                match self.generic(&name) {
-                    Some((k, GenericKind::Const)) => Set::Fin(Len::Param(k)),
-                    Some(_) => {
-                        self.report(say::length(len.span));
-                        Set::Error
-                    }
-                    None => Set::Fin(Len::Const(name)),
-                }
-            }
+            tree::ExprKind::Path(path) => self.fin_of(path, len.span),
             _ => {
                 self.report(say::length(len.span));
+                Set::Error
+            }
+        }
+    }
+
+    /// `Fin<N>` with a name for the length.
+    fn fin_of(&mut self, path: &syn::Path, span: Span) -> Set {
+        match self.given(path) {
+            Some(Given::Set(set)) => return set,
+            Some(Given::Float(_)) => {
+                self.report(say::length(span));
+                return Set::Error;
+            }
+            None => {}
+        }
+        let name = path_key(path);
+        match self.generic(&name) {
+            Some((k, GenericKind::Const)) => Set::Fin(Len::Param(k)),
+            Some(_) => {
+                self.report(say::length(span));
+                Set::Error
+            }
+            None => {
+                let mut constants = self.tree.scope.constants.iter();
+                let value = match constants.find(|(known, _)| *known == name) {
+                    Some((_, tokens)) => tokens.to_string(),
+                    None => path.to_token_stream().to_string(),
+                };
+                Set::Fin(Len::Const(value))
+            }
+        }
+    }
+
+    /// What a generic of the type whose definition is read stands for.
+    fn given(&self, path: &syn::Path) -> Option<Given> {
+        let name = path.get_ident()?;
+        let known = self.given.iter().find(|(generic, _)| *generic == name);
+        known.map(|(_, given)| given.clone())
+    }
+
+    /// Reads the definition of a type. Arguments that are left out, as in a struct literal, are found by inference.
+    pub(super) fn defined<T>(
+        &mut self,
+        id: usize,
+        args: &'a [tree::TypeArg],
+        at: Span,
+        dynamic: SetKind,
+        read: impl FnOnce(&mut Self, &'a TypeDefKind) -> T,
+    ) -> T {
+        let linked = self.shared.linked;
+        let def = &linked.types[id];
+        let generics = &def.item.generics;
+        if !args.is_empty() && args.len() != generics.len() {
+            let name = def.name.to_string();
+            self.report(say::type_argument_count(
+                at,
+                &name,
+                generics.len(),
+                args.len(),
+            ));
+        }
+        let mut given = Vec::new();
+        for (k, generic) in generics.iter().enumerate() {
+            let is_float = matches!(generic.kind, GenericKind::Float);
+            let arg = match (args.get(k), is_float) {
+                (None, true) => Given::Float(self.solver.fresh(TyKind::Float, at)),
+                (None, false) => Given::Set(self.solver.fresh_set(SetKind::Free, at)),
+                (Some(arg), true) => Given::Float(self.float_argument(arg, dynamic)),
+                (Some(arg), false) => {
+                    let is_length = matches!(generic.kind, GenericKind::Const);
+                    Given::Set(self.set_argument(arg, is_length, dynamic))
+                }
+            };
+            given.push((&generic.name, arg));
+        }
+        let outer = std::mem::replace(&mut self.given, given);
+        let result = read(self, &def.item.kind);
+        self.given = outer;
+        result
+    }
+
+    fn float_argument(&mut self, arg: &'a tree::TypeArg, dynamic: SetKind) -> Ty {
+        let span = match arg {
+            tree::TypeArg::Type(ty) => {
+                let found = self.written(ty, dynamic);
+                let float = self.solver.fresh(TyKind::Float, ty.span);
+                if self.solver.unify(&float, &found).is_ok() {
+                    return found;
+                }
+                ty.span
+            }
+            tree::TypeArg::Length(length) => length.span,
+        };
+        self.report(say::float_argument(span));
+        Ty::Error
+    }
+
+    /// A set, or the static set of a length.
+    fn set_argument(&mut self, arg: &'a tree::TypeArg, is_length: bool, dynamic: SetKind) -> Set {
+        match arg {
+            tree::TypeArg::Length(length) if is_length => self.fin(length),
+            tree::TypeArg::Type(ty) if is_length => match &ty.kind {
+                tree::TypeKind::Path(path, _) => self.fin_of(path, ty.span),
+                tree::TypeKind::Infer => self.solver.fresh_set(SetKind::Free, ty.span),
+                _ => {
+                    self.report(say::length(ty.span));
+                    Set::Error
+                }
+            },
+            tree::TypeArg::Type(ty) => self.type_as_set(ty, dynamic),
+            tree::TypeArg::Length(length) => {
+                self.report(say::not_a_set(length.span, "this length"));
                 Set::Error
             }
         }
@@ -134,7 +246,17 @@ impl<'a> Infer<'_, 'a> {
         })
     }
 
-    fn path_type(&mut self, path: &'a syn::Path, dynamic: SetKind) -> Ty {
+    pub(super) fn path_type(
+        &mut self,
+        path: &'a syn::Path,
+        args: &'a [tree::TypeArg],
+        dynamic: SetKind,
+    ) -> Ty {
+        match self.given(path) {
+            Some(Given::Set(set)) => return self.solver.member(&set),
+            Some(Given::Float(float)) => return float,
+            None => {}
+        }
         let name = path_key(path);
         match self.generic(&name) {
             Some((k, GenericKind::IndexSet)) => return Ty::Member(Set::Param(k)),
@@ -151,21 +273,20 @@ impl<'a> Infer<'_, 'a> {
             self.report(say::unknown_type(path_span(path), &name));
             return Ty::Error;
         };
-        let linked = self.shared.linked;
-        match &linked.types[id].kind {
+        self.defined(id, args, path_span(path), dynamic, |s, kind| match kind {
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) => Ty::Member(Set::Named(id)),
             TypeDefKind::ProductSet(fields) => {
-                Ty::Member(Set::Record(id, self.field_sets(fields, dynamic)))
+                Ty::Member(Set::Record(id, s.field_sets(fields, dynamic)))
             }
             TypeDefKind::Struct(fields) => Ty::Struct(
                 id,
                 fields
                     .iter()
-                    .map(|(_, ty)| self.written(ty, dynamic))
+                    .map(|(_, ty)| s.written(ty, dynamic))
                     .collect(),
             ),
-            TypeDefKind::Alias(ty) => self.written(ty, dynamic),
-        }
+            TypeDefKind::Alias(ty) => s.written(ty, dynamic),
+        })
     }
 
     fn field_sets(
@@ -180,8 +301,21 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// The set that a path means: a generic, a derived set or an alias of one.
-    pub(super) fn path_set(&mut self, path: &'a syn::Path, dynamic: SetKind) -> Set {
+    pub(super) fn path_set(
+        &mut self,
+        path: &'a syn::Path,
+        args: &'a [tree::TypeArg],
+        dynamic: SetKind,
+    ) -> Set {
         let name = path_key(path);
+        match self.given(path) {
+            Some(Given::Set(set)) => return set,
+            Some(Given::Float(_)) => {
+                self.report(say::not_a_set(path_span(path), &name));
+                return Set::Error;
+            }
+            None => {}
+        }
         match self.generic(&name) {
             Some((k, GenericKind::IndexSet)) => return Set::Param(k),
             Some((_, GenericKind::Float | GenericKind::Const | GenericKind::Function(..))) => {
@@ -194,23 +328,22 @@ impl<'a> Infer<'_, 'a> {
             self.report(say::unknown_set(path_span(path), &name));
             return Set::Error;
         };
-        let linked = self.shared.linked;
-        match &linked.types[id].kind {
+        self.defined(id, args, path_span(path), dynamic, |s, kind| match kind {
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) => Set::Named(id),
-            TypeDefKind::ProductSet(fields) => Set::Record(id, self.field_sets(fields, dynamic)),
+            TypeDefKind::ProductSet(fields) => Set::Record(id, s.field_sets(fields, dynamic)),
             TypeDefKind::Struct(_) => {
-                self.report(say::not_a_set(path_span(path), &name));
+                s.report(say::not_a_set(path_span(path), &name));
                 Set::Error
             }
-            TypeDefKind::Alias(ty) => self.type_as_set(ty, dynamic),
-        }
+            TypeDefKind::Alias(ty) => s.type_as_set(ty, dynamic),
+        })
     }
 
     /// The set whose members a type has, where a set must stand.
     fn type_as_set(&mut self, ty: &'a tree::Type, dynamic: SetKind) -> Set {
         match &ty.kind {
             tree::TypeKind::Scalar(Scalar::Bool) => Set::Bool,
-            tree::TypeKind::Path(path) => self.path_set(path, dynamic),
+            tree::TypeKind::Path(path, args) => self.path_set(path, args, dynamic),
             tree::TypeKind::Set(set) => self.written_set(set, dynamic),
             tree::TypeKind::Tuple(parts) => {
                 Set::product(parts.iter().map(|p| self.type_as_set(p, dynamic)).collect())

@@ -1,6 +1,7 @@
 //! Tests of inference and lowering, on source text.
 
 mod derivative;
+mod functions;
 mod meaning;
 mod reject;
 mod robust;

@@ -254,7 +254,8 @@ impl Dual<'_> {
             | Prim::ClampTo(_)
             | Prim::Mirror(_)
             | Prim::InRange(_)
-            | Prim::Trust(_) => self.b.number(result, 0.0),
+            | Prim::Trust(_)
+            | Prim::Call(_) => self.b.number(result, 0.0),
         };
         self.b.map(Prim::Mul, &[coefficient, tangent])
     }

@@ -26,9 +26,10 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::tree::{
-    Callee, Function, Linked, Scope, Type, TypeDef, TypeDefKind, TypeKind, path_key,
+    Callee, Function, Linked, Scope, Type, TypeArg, TypeDef, TypeDefKind, TypeItem, TypeKind,
+    path_key,
 };
-use crate::syntax::tree::{Set, SetKind};
+use crate::syntax::tree::{Expr, ExprKind, Set, SetKind};
 
 pub use payload::{Entry, EntryKind, Exported, Payload};
 
@@ -249,17 +250,10 @@ impl Gathering {
     /// The function with everything it was linked with. `functions` and `types` are the meanings of the root's paths.
     pub fn link(&self, mut root: Function, scope: &Names) -> Option<Linked> {
         let entries = self.entries();
-        let mut types = Vec::new();
         let mut callees: Vec<Callee> = Vec::new();
         // Types first: the scopes of functions refer to them.
-        let sets: Vec<_> = entries
-            .iter()
-            .filter(|(entry, _)| entry.kind != EntryKind::Function)
-            .collect();
-        for (entry, _) in &sets {
-            types.push(self.type_def(entry)?);
-        }
-        let type_ids: Vec<_> = sets.iter().map(|(entry, _)| &entry.name).collect();
+        let (types, type_ids) = self.types()?;
+        let lengths = self.lengths();
         let functions: Vec<_> = entries
             .iter()
             .filter(|(entry, _)| entry.kind == EntryKind::Function)
@@ -267,28 +261,16 @@ impl Gathering {
         let function_ids: Vec<_> = functions.iter().map(|(entry, _)| &entry.name).collect();
         let resolve = |scope: &Names, constants| Scope {
             functions: positions(&scope.functions, &function_ids),
-            // Fields of structs name types that no function did: they are known by the names of their entries.
-            types: positions(&scope.types, &type_ids)
-                .into_iter()
-                .chain(
-                    type_ids
-                        .iter()
-                        .enumerate()
-                        .map(|(id, name)| (name.to_string(), id)),
-                )
-                .collect(),
+            types: type_scope(&scope.types, &type_ids),
             constants,
         };
         for (id, (entry, path)) in functions.iter().enumerate() {
             let mut function = entry.function()?;
-            let constants = entry
-                .constants
-                .iter()
-                .map(|constant| {
-                    let name = &constant.name;
-                    (constant.path.clone(), quote!(#path::#name))
-                })
-                .collect();
+            let own = entry.constants.iter().map(|constant| {
+                let name = &constant.name;
+                (constant.path.clone(), quote!(#path::#name))
+            });
+            let constants = own.chain(lengths.iter().cloned()).collect();
             function.scope = resolve(&entry.names, constants);
             callees.push(Callee { id, function });
         }
@@ -296,6 +278,7 @@ impl Gathering {
             .constants
             .iter()
             .map(|path| (path_key(path), path.to_token_stream()))
+            .chain(lengths.iter().cloned())
             .collect();
         root.scope = resolve(scope, constants);
         Some(Linked {
@@ -305,14 +288,66 @@ impl Gathering {
         })
     }
 
+    /// The lengths in definitions of types, by the names that they have there once these are linked.
+    fn lengths(&self) -> Vec<(String, TokenStream)> {
+        let entries = self.entries().into_iter();
+        let types = entries.filter(|(entry, _)| entry.kind != EntryKind::Function);
+        types
+            .flat_map(|(entry, path)| entry.constants.iter().map(move |known| (known, path)))
+            .filter_map(|(known, path)| Some((known.name.to_string(), self.constant(known, path)?)))
+            .collect()
+    }
+
+    /// A constant of an entry that came with an answer of this path: the item that answered carries it.
+    pub fn constant(&self, constant: &Exported, path: &syn::Path) -> Option<TokenStream> {
+        let name = &constant.name;
+        let own = self.answer(path)?.entries.last()?;
+        match own.kind {
+            EntryKind::Function => Some(quote!(#path::#name)),
+            EntryKind::Type | EntryKind::IndexSet => {
+                let at = own.constants.iter().position(|known| known.name == *name)?;
+                let at = Literal::usize_unsuffixed(at);
+                Some(quote!(#path[#at]))
+            }
+        }
+    }
+
+    /// The types, and by position the names of their entries.
+    fn types(&self) -> Option<(Vec<TypeDef>, Vec<&Ident>)> {
+        let entries = self.entries().into_iter();
+        let sets: Vec<_> = entries
+            .filter(|(entry, _)| entry.kind != EntryKind::Function)
+            .collect();
+        let types = sets.iter().map(|(entry, _)| self.type_def(entry));
+        let names = sets.iter().map(|(entry, _)| &entry.name).collect();
+        Some((types.collect::<Option<_>>()?, names))
+    }
+
+    /// The types, and what the paths mean by which an item names them.
+    pub fn named_types(&self, names: &Names) -> Option<(Vec<TypeDef>, Vec<(String, usize)>)> {
+        let (types, ids) = self.types()?;
+        let scope = type_scope(&names.types, &ids);
+        Some((types, scope))
+    }
+
     fn type_def(&self, entry: &Entry) -> Option<TypeDef> {
         let path = self.answers.iter().find_map(|(path, payload)| {
             let answered = payload.entries.last()?;
             (answered.name == entry.name).then(|| path.clone())
         });
-        let (name, mut kind) = entry.type_def()?;
-        rename_types(&mut kind, &entry.names.types);
-        Some(TypeDef { name, path, kind })
+        let (name, mut item) = entry.type_def()?;
+        // Its generics get names that mean nothing anywhere else.
+        let mut names = entry.names.types.clone();
+        for Exported { path, name, .. } in &entry.constants {
+            names.push((path.clone(), name.clone()));
+        }
+        for generic in &mut item.generics {
+            let unique = format_ident!("{}_{}", entry.name, generic.name);
+            names.push((generic.name.to_string(), unique.clone()));
+            generic.name = unique;
+        }
+        rename_types(&mut item, &names);
+        Some(TypeDef { name, path, item })
     }
 }
 
@@ -327,6 +362,13 @@ pub struct Names {
     pub constants: Vec<syn::Path>,
 }
 
+/// Fields of structs name types that no item did: they are known by the names of their entries.
+fn type_scope(names: &[(String, Ident)], ids: &[&Ident]) -> Vec<(String, usize)> {
+    let entries = ids.iter().enumerate();
+    let own = entries.map(|(id, name)| (name.to_string(), id));
+    positions(names, ids).into_iter().chain(own).collect()
+}
+
 fn positions(names: &[(String, Ident)], ids: &[&Ident]) -> Vec<(String, usize)> {
     names
         .iter()
@@ -335,8 +377,8 @@ fn positions(names: &[(String, Ident)], ids: &[&Ident]) -> Vec<(String, usize)> 
 }
 
 /// Lets the paths in a type's definition be names of entries, which mean the same everywhere.
-fn rename_types(kind: &mut TypeDefKind, names: &[(String, Ident)]) {
-    match kind {
+fn rename_types(item: &mut TypeItem, names: &[(String, Ident)]) {
+    match &mut item.kind {
         TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) => {}
         TypeDefKind::ProductSet(fields) | TypeDefKind::Struct(fields) => {
             fields.iter_mut().for_each(|(_, ty)| rename_type(ty, names));
@@ -348,7 +390,10 @@ fn rename_types(kind: &mut TypeDefKind, names: &[(String, Ident)]) {
 fn rename_type(ty: &mut Type, names: &[(String, Ident)]) {
     match &mut ty.kind {
         TypeKind::Scalar(_) | TypeKind::Infer => {}
-        TypeKind::Path(path) => rename_path(path, names),
+        TypeKind::Path(path, args) => {
+            rename_path(path, names);
+            rename_args(args, names);
+        }
         TypeKind::Set(set) => rename_set(set, names),
         TypeKind::Extent(set) => rename_set(set, names),
         TypeKind::Table(set, element) => {
@@ -356,7 +401,10 @@ fn rename_type(ty: &mut Type, names: &[(String, Ident)]) {
             rename_type(element, names);
         }
         TypeKind::Tuple(parts) => parts.iter_mut().for_each(|part| rename_type(part, names)),
-        TypeKind::Array(element, _) => rename_type(element, names),
+        TypeKind::Array(element, length) => {
+            rename_type(element, names);
+            rename_length(length, names);
+        }
         TypeKind::Ref { inner, .. } => rename_type(inner, names),
         TypeKind::Function(params, result) => {
             params
@@ -369,13 +417,40 @@ fn rename_type(ty: &mut Type, names: &[(String, Ident)]) {
 
 fn rename_set(set: &mut Set, names: &[(String, Ident)]) {
     match &mut set.kind {
-        SetKind::Path(path) => rename_path(path, names),
+        SetKind::Path(path, args) => {
+            rename_path(path, names);
+            rename_args(args, names);
+        }
         SetKind::Product(parts) => parts.iter_mut().for_each(|part| rename_set(part, names)),
         SetKind::Either(left, right) => {
             rename_set(left, names);
             rename_set(right, names);
         }
-        SetKind::Fin(_) | SetKind::Bool | SetKind::Unit | SetKind::Dyn | SetKind::Infer => {}
+        SetKind::Fin(length) => rename_length(length, names),
+        SetKind::Bool | SetKind::Unit | SetKind::Dyn | SetKind::Infer => {}
+    }
+}
+
+fn rename_args(args: &mut [TypeArg], names: &[(String, Ident)]) {
+    for arg in args {
+        match arg {
+            TypeArg::Type(ty) => rename_type(ty, names),
+            TypeArg::Length(length) => rename_length(length, names),
+        }
+    }
+}
+
+/// A length is a literal, or the path of a constant or of a const generic.
+fn rename_length(length: &mut Expr, names: &[(String, Ident)]) {
+    match &mut length.kind {
+        ExprKind::Path(path) => rename_path(path, names),
+        ExprKind::Paren(inner) => rename_length(inner, names),
+        ExprKind::Block(block) => {
+            if let Some(value) = &mut block.value {
+                rename_length(value, names);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 
 use super::{Names, braces, group, ident, string, text};
 use crate::syntax::parse::{parse_function, parse_index_set, parse_options, parse_type};
-use crate::syntax::tree::{Function, TypeDefKind};
+use crate::syntax::tree::{Function, TypeItem};
 
 /// The answer of a companion.
 #[derive(Clone, Debug, Default)]
@@ -125,7 +125,7 @@ impl Entry {
     }
 
     /// The type.
-    pub fn type_def(&self) -> Option<(Ident, TypeDefKind)> {
+    pub fn type_def(&self) -> Option<(Ident, TypeItem)> {
         match self.kind {
             EntryKind::Function => None,
             EntryKind::Type => {

@@ -5,34 +5,36 @@ use syn::spanned::Spanned;
 
 use super::Parser;
 use crate::diag::syntax as diag;
-use crate::syntax::tree::{Type, TypeDefKind, TypeKind};
+use crate::syntax::tree::{Generic, GenericKind, Type, TypeDefKind, TypeItem, TypeKind};
 
 impl Parser {
-    pub(super) fn type_item(&mut self, item: &syn::Item) -> TypeDefKind {
-        match item {
+    pub(super) fn type_item(&mut self, item: &syn::Item) -> TypeItem {
+        let (generics, kind) = match item {
             syn::Item::Struct(item) => {
-                self.no_generics(&item.generics, &item.ident);
+                let generics = self.type_generics(&item.generics);
                 if !matches!(item.fields, syn::Fields::Named(_)) {
                     self.error(diag::struct_fields(item.ident.span()));
                 }
-                TypeDefKind::Struct(self.fields(&item.fields))
+                (generics, TypeDefKind::Struct(self.fields(&item.fields)))
             }
             syn::Item::Type(item) => {
-                self.no_generics(&item.generics, &item.ident);
-                TypeDefKind::Alias(self.ty(&item.ty))
+                let generics = self.alias_generics(item);
+                (generics, TypeDefKind::Alias(self.ty(&item.ty)))
             }
             other => {
                 self.error(diag::unsupported_item(other.span()));
-                TypeDefKind::Alias(Type {
+                let nothing = Type {
                     kind: TypeKind::Infer,
                     span: other.span(),
-                })
+                };
+                (Vec::new(), TypeDefKind::Alias(nothing))
             }
-        }
+        };
+        TypeItem { generics, kind }
     }
 
-    pub(super) fn index_set_item(&mut self, item: &syn::DeriveInput) -> TypeDefKind {
-        match &item.data {
+    pub(super) fn index_set_item(&mut self, item: &syn::DeriveInput) -> TypeItem {
+        let kind = match &item.data {
             syn::Data::Enum(data) => TypeDefKind::EnumSet(
                 data.variants
                     .iter()
@@ -43,6 +45,10 @@ impl Parser {
                 TypeDefKind::ProductSet(self.fields(&data.fields))
             }
             syn::Data::Struct(_) | syn::Data::Union(_) => TypeDefKind::NominalSet,
+        };
+        TypeItem {
+            generics: Vec::new(),
+            kind,
         }
     }
 
@@ -53,9 +59,104 @@ impl Parser {
             .collect()
     }
 
-    fn no_generics(&mut self, generics: &syn::Generics, name: &Ident) {
-        if !generics.params.is_empty() {
-            self.error(diag::generic_type(generics.span(), &name.to_string()));
+    /// The generics of a struct: index sets, floats and lengths.
+    fn type_generics(&mut self, generics: &syn::Generics) -> Vec<Generic> {
+        for param in &generics.params {
+            let default = match param {
+                syn::GenericParam::Type(param) => param.default.as_ref().map(Spanned::span),
+                syn::GenericParam::Const(param) => param.default.as_ref().map(Spanned::span),
+                syn::GenericParam::Lifetime(_) => None,
+            };
+            if let Some(span) = default {
+                self.error(diag::generic_default(span));
+            }
+        }
+        let generics = self.generics(generics);
+        for generic in &generics {
+            if let GenericKind::Function(..) = generic.kind {
+                self.error(diag::generic_type(
+                    generic.name.span(),
+                    &generic.name.to_string(),
+                ));
+            }
+        }
+        generics
+    }
+
+    /// The generics of an alias. Rust wants no bounds there, so that what they stand for is told by where they stand.
+    fn alias_generics(&mut self, item: &syn::ItemType) -> Vec<Generic> {
+        let bounded = |param: &syn::GenericParam| match param {
+            syn::GenericParam::Type(param) => !param.bounds.is_empty(),
+            syn::GenericParam::Const(_) | syn::GenericParam::Lifetime(_) => true,
+        };
+        if item.generics.params.iter().all(bounded) {
+            return self.type_generics(&item.generics);
+        }
+        let mut generics = item.generics.clone();
+        for param in &mut generics.params {
+            if let syn::GenericParam::Type(param) = param
+                && param.bounds.is_empty()
+            {
+                let is_set = stands_for_set(&item.ty, &param.ident);
+                param.bounds.push(if is_set {
+                    syn::parse_quote!(IndexSet)
+                } else {
+                    syn::parse_quote!(Float)
+                });
+            }
+        }
+        self.type_generics(&generics)
+    }
+}
+
+/// Whether a name stands for an index set in a type: in the first argument of `Table`, in `Extent` or in `Either`.
+fn stands_for_set(ty: &syn::Type, name: &Ident) -> bool {
+    match ty {
+        syn::Type::Path(path) => path.path.segments.iter().any(|segment| {
+            let syn::PathArguments::AngleBracketed(args) = &segment.arguments else {
+                return false;
+            };
+            let mut types = args.args.iter().filter_map(|arg| match arg {
+                syn::GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            match segment.ident.to_string().as_str() {
+                "Table" => {
+                    types.next().is_some_and(|set| mentions(set, name))
+                        || types.any(|element| stands_for_set(element, name))
+                }
+                "Extent" | "Either" => types.any(|set| mentions(set, name)),
+                _ => types.any(|ty| stands_for_set(ty, name)),
+            }
+        }),
+        syn::Type::Reference(inner) => stands_for_set(&inner.elem, name),
+        syn::Type::Paren(inner) => stands_for_set(&inner.elem, name),
+        syn::Type::Group(inner) => stands_for_set(&inner.elem, name),
+        syn::Type::Array(array) => stands_for_set(&array.elem, name),
+        syn::Type::Tuple(tuple) => {
+            // A bare name in a product can only be meant as one of its sets.
+            tuple
+                .elems
+                .iter()
+                .any(|part| stands_for_set(part, name) || is_name(part, name))
+        }
+        _ => false,
+    }
+}
+
+fn is_name(ty: &syn::Type, name: &Ident) -> bool {
+    matches!(ty, syn::Type::Path(path) if path.path.is_ident(name))
+}
+
+/// Whether a name occurs in a type.
+fn mentions(ty: &syn::Type, name: &Ident) -> bool {
+    struct Find<'a>(&'a Ident, bool);
+    impl<'ast> syn::visit::Visit<'ast> for Find<'_> {
+        fn visit_ident(&mut self, ident: &'ast Ident) {
+            self.1 |= ident == self.0;
         }
     }
+    let mut find = Find(name, false);
+    syn::visit::Visit::visit_type(&mut find, ty);
+    find.1
 }

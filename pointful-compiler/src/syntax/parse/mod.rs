@@ -16,7 +16,7 @@ mod transform;
 mod types;
 
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::syntax::tree::{Function, TypeDefKind};
+use crate::syntax::tree::{Function, TypeItem};
 
 pub use attributes::{FunctionOptions, parse_options};
 pub use signature::strip_parameter_attributes;
@@ -30,14 +30,14 @@ pub fn parse_function(item: &syn::ItemFn) -> Result<Function, Vec<Diagnostic>> {
 }
 
 /// Parses a struct or alias marked `#[pointful]`.
-pub fn parse_type(item: &syn::Item) -> Result<TypeDefKind, Vec<Diagnostic>> {
+pub fn parse_type(item: &syn::Item) -> Result<TypeItem, Vec<Diagnostic>> {
     let mut parser = Parser::default();
     let kind = parser.type_item(item);
     parser.errors.gate(kind)
 }
 
 /// Parses a struct or enum that derives `IndexSet`; what the derive itself rejects is taken for a nominal set.
-pub fn parse_index_set(item: &syn::DeriveInput) -> Result<TypeDefKind, Vec<Diagnostic>> {
+pub fn parse_index_set(item: &syn::DeriveInput) -> Result<TypeItem, Vec<Diagnostic>> {
     let mut parser = Parser::default();
     let kind = parser.index_set_item(item);
     parser.errors.gate(kind)

@@ -135,7 +135,7 @@ impl Parser {
         }
     }
 
-    fn generics(&mut self, generics: &syn::Generics) -> Vec<Generic> {
+    pub(super) fn generics(&mut self, generics: &syn::Generics) -> Vec<Generic> {
         let mut found = Vec::new();
         for param in &generics.params {
             match param {

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use super::Parser;
 use crate::diag::syntax as diag;
 use crate::ir::Scalar;
-use crate::syntax::tree::{Expr, ExprKind, Set, SetKind, Type, TypeKind};
+use crate::syntax::tree::{Expr, ExprKind, Set, SetKind, Type, TypeArg, TypeKind};
 
 impl Parser {
     pub(super) fn ty(&mut self, ty: &syn::Type) -> Type {
@@ -72,6 +72,10 @@ impl Parser {
 
     /// `Fn(A) -> B`
     pub(super) fn fn_bound(&mut self, segment: &syn::PathSegment) -> TypeKind {
+        let name = segment.ident.to_string();
+        if name != "Fn" {
+            self.error(diag::function_trait(segment.ident.span(), &name));
+        }
         let syn::PathArguments::Parenthesized(args) = &segment.arguments else {
             self.error(diag::type_arguments(
                 segment.span(),
@@ -116,8 +120,34 @@ impl Parser {
                 TypeKind::Infer
             }
             "Self" => self.bad_type(span, "`Self`"),
-            _ => TypeKind::Path(path.path.clone()),
+            _ => {
+                let args = self.path_args(&path.path);
+                TypeKind::Path(plain(&path.path), args)
+            }
         }
+    }
+
+    /// What a generic struct or alias is given.
+    fn path_args(&mut self, path: &syn::Path) -> Vec<TypeArg> {
+        let mut args = Vec::new();
+        for segment in &path.segments {
+            let syn::PathArguments::AngleBracketed(given) = &segment.arguments else {
+                continue;
+            };
+            for arg in &given.args {
+                match arg {
+                    syn::GenericArgument::Type(ty) => args.push(TypeArg::Type(self.ty(ty))),
+                    syn::GenericArgument::Const(length) => {
+                        args.push(TypeArg::Length(self.length(length)));
+                    }
+                    syn::GenericArgument::Lifetime(_) => {}
+                    other => {
+                        self.bad_type(other.span(), "this argument");
+                    }
+                }
+            }
+        }
+        args
     }
 
     fn table_type(&mut self, segment: &syn::PathSegment, span: Span) -> TypeKind {
@@ -201,7 +231,7 @@ impl Parser {
                 self.error(diag::not_a_set(path.span(), &format!("`{name}`")));
                 SetKind::Infer
             }
-            _ => SetKind::Path(path.clone()),
+            _ => SetKind::Path(plain(path), self.path_args(path)),
         }
     }
 
@@ -242,6 +272,15 @@ impl Parser {
             },
         }
     }
+}
+
+/// A path without arguments.
+fn plain(path: &syn::Path) -> syn::Path {
+    let mut path = path.clone();
+    for segment in &mut path.segments {
+        segment.arguments = syn::PathArguments::None;
+    }
+    path
 }
 
 /// The argument of `Fin<…>`: a literal, a block, or a path, which syn takes for a type.
