@@ -54,11 +54,6 @@ fn changed<N: IndexSet>(x: &mut Table<N, f64>, a: f64) -> f64 {
     sum(x)
 }
 
-#[pointful]
-fn powered<T: Float>(x: T) -> T {
-    x * x
-}
-
 define! { fn squares_grad = grad!(squares); }
 define! { fn of_a_method = grad!(x.squares); }
 
@@ -84,8 +79,6 @@ fn main() {
     let _ = vmap!(along)(&line, &x);
     let _ = vmap!(times, over = z)(&x, &x);
     let _ = grad!(called)(|x: f64| x * x, 1.0);
-    let _ = grad!(powered)(1.0);
-    let _ = explain!(powered);
     let mut y = Table::<Fin<2>, f64>::zeros(Extent::new(()));
     let _ = grad!(changed)(&mut y, 1.0);
     let _ = jvp!(many)(&x, &x);

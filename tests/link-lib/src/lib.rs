@@ -257,3 +257,106 @@ pub mod fit {
         pub fn curve_by_b = jacobian!(curve, wrt = b);
     }
 }
+
+pub mod net {
+    //! Structs and aliases that are generic, with constants of their module.
+
+    use pointful::prelude::*;
+
+    const WIDTH: usize = 3;
+
+    /// One layer.
+    #[pointful]
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Layer<I: IndexSet, J: IndexSet, T: Float> {
+        /// What it multiplies by.
+        pub w: Table<(J, I), T>,
+        /// What it adds.
+        pub b: Table<J, T>,
+    }
+
+    /// Two layers and what is no coordinate.
+    #[pointful]
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Net<I: IndexSet, T: Float> {
+        /// The first.
+        pub first: Layer<I, Fin<WIDTH>, T>,
+        /// The second.
+        pub second: Layer<Fin<WIDTH>, Fin<1>, T>,
+        /// How far its output is from zero, and how often it was trained.
+        pub output: (T, usize),
+    }
+
+    /// A batch of inputs.
+    #[pointful]
+    pub type Batch<N, I, T> = Table<(N, I), T>;
+
+    /// The scalars of a length.
+    #[pointful]
+    pub type Short<const N: usize> = Table<Fin<N>, f64>;
+
+    #[pointful]
+    fn apply<I: IndexSet, J: IndexSet, T: Float>(
+        layer: &Layer<I, J, T>,
+        x: &Table<I, T>,
+    ) -> Table<J, T> {
+        for j in J {
+            layer.b[j]
+                + sum(for i in I {
+                    layer.w[j][i] * x[i]
+                })
+        }
+    }
+
+    /// What a net makes of an input.
+    #[pointful]
+    pub fn output<I: IndexSet, T: Float>(net: &Net<I, T>, x: &Table<I, T>) -> T {
+        let hidden = apply(&net.first, x).tanh();
+        net.output.0 + apply(&net.second, hidden)[0]
+    }
+
+    /// How far outputs are from what they should be.
+    #[pointful]
+    pub fn loss<N: IndexSet, I: IndexSet, T: Float>(
+        net: &Net<I, T>,
+        x: &Batch<N, I, T>,
+        y: &Table<N, T>,
+    ) -> T {
+        mean(for n in N {
+            (output(net, x[n]) - y[n]).powi(2)
+        })
+    }
+
+    /// A step against a gradient.
+    #[pointful]
+    pub fn descended<I: IndexSet, T: Float>(net: &Net<I, T>, by: &Net<I, T>, rate: T) -> Net<I, T> {
+        Net {
+            first: down(&net.first, &by.first, rate),
+            second: down(&net.second, &by.second, rate),
+            output: (net.output.0 - rate * by.output.0, net.output.1 + 1),
+        }
+    }
+
+    #[pointful]
+    fn down<I: IndexSet, J: IndexSet, T: Float>(
+        layer: &Layer<I, J, T>,
+        by: &Layer<I, J, T>,
+        rate: T,
+    ) -> Layer<I, J, T> {
+        Layer {
+            w: layer.w - rate * by.w,
+            b: layer.b - rate * by.b,
+        }
+    }
+
+    /// The sum of a few numbers.
+    #[pointful]
+    pub fn total<const N: usize>(x: &Short<N>) -> f64 {
+        sum(x)
+    }
+
+    define! {
+        /// The loss and its gradient.
+        pub fn loss_and_slope = value_and_grad!(loss, wrt = net);
+    }
+}

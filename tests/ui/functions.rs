@@ -1,0 +1,34 @@
+//! Functions that take and give functions.
+
+use pointful::prelude::*;
+
+#[pointful]
+fn apply(f: impl Fn(f64) -> f64, x: f64) -> f64 {
+    f(x)
+}
+
+#[pointful]
+fn once(f: impl FnOnce(f64) -> f64, x: f64) -> f64 {
+    f(x)
+}
+
+#[pointful]
+fn changing<F: FnMut(f64) -> f64>(f: F, x: f64) -> f64 {
+    f(x)
+}
+
+#[pointful]
+fn changed(mut u: &mut Table<Dyn, f64>) -> impl Fn(f64) -> f64 {
+    u[0] = 1.0;
+    |x| x * u[0]
+}
+
+#[pointful]
+fn chosen(first: bool, x: f64) -> f64 {
+    let f = if first { |y: f64| y } else { |y: f64| -y };
+    f(x)
+}
+
+fn main() {
+    let slope = grad!(apply, wrt = x);
+}
