@@ -7,6 +7,7 @@ use std::f64::consts::PI;
 use std::f64::consts::TAU;
 
 use plotters::prelude::*;
+use pointful::lib::logsumexp;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
@@ -40,16 +41,6 @@ pub struct Mixture {
     pub means: Table<(Cluster, Coordinate), f64>,
     /// Of each cluster the lower triangular factor `Q` of its inverse covariance `QᵀQ`; of the diagonal the logarithms.
     pub factors: Table<(Cluster, Entry), f64>,
-}
-
-/// `ln(Σ exp(x))`. What is subtracted so that nothing overflows is added again, and so has no derivative.
-#[pointful]
-fn log_sum_exp<K: IndexSet>(x: &Table<K, f64>) -> f64 {
-    let top = stop_gradient(max(x));
-    let total = sum(for k in K {
-        (x[k] - top).exp()
-    });
-    top + total.ln()
 }
 
 /// The clusters' factors as matrices. Above the diagonal they are zero.
@@ -92,9 +83,9 @@ pub fn log_likelihood(points: &Table<(Point, Coordinate), f64>, mixture: &Mixtur
             });
             weights[k] - 0.5 * squares
         };
-        log_sum_exp(&shares)
+        logsumexp(&shares)
     });
-    let each = log_sum_exp(&mixture.alphas) + 0.5 * size(Coordinate) as f64 * TAU.ln();
+    let each = logsumexp(&mixture.alphas) + 0.5 * size(Coordinate) as f64 * TAU.ln();
     fits - size(Point) as f64 * each
 }
 
@@ -113,15 +104,6 @@ impl Mixture {
             means: table((clusters, coordinates), means),
             factors: table((clusters, entries), factors),
         }
-    }
-
-    /// The numbers of its tables.
-    fn parts(&mut self) -> [&mut [f64]; 3] {
-        [
-            self.alphas.as_mut_slice(),
-            self.means.as_mut_slice(),
-            self.factors.as_mut_slice(),
-        ]
     }
 }
 
@@ -153,15 +135,12 @@ fn fit(
     mut report: impl FnMut(f64),
 ) -> Mixture {
     let count = points.extent().split().0.len() as f64;
-    let mut adams = [(); 3].map(|()| Adam::new(0.05));
+    let mut adam = Adam::new(0.05, &mixture);
     for _ in 0..steps {
         let (value, mut up) = value_and_grad!(log_likelihood, wrt = mixture)(points, &mixture);
         report(value / count);
-        let parts = mixture.parts().into_iter().zip(up.parts());
-        for (adam, (part, up)) in adams.iter_mut().zip(parts) {
-            up.iter_mut().for_each(|slope| *slope = -*slope);
-            adam.step(part, up);
-        }
+        up.scale(-1.0);
+        adam.step(&mut mixture, &up);
     }
     mixture
 }
@@ -300,7 +279,7 @@ fn value_and_gradient_are_those_that_the_suite_gives() {
         0.860_091_090_790_866_9,
         -0.994_640_930_466_322_8,
     ];
-    differences::assert_close(&gradient.parts().concat(), &expected, 1e-13);
+    differences::assert_close(&gradient.flatten(), &expected, 1e-13);
 }
 
 #[test]
@@ -316,8 +295,8 @@ fn the_gradient_is_that_of_differences() {
         let by_differences = differences::gradient(&at, |at| {
             log_likelihood(&points, &Mixture::from_slice(k, d, at))
         });
-        let mut gradient = grad!(log_likelihood, wrt = mixture)(&points, &mixture);
-        differences::assert_close(&gradient.parts().concat(), &by_differences, 1e-7);
+        let gradient = grad!(log_likelihood, wrt = mixture)(&points, &mixture);
+        differences::assert_close(&gradient.flatten(), &by_differences, 1e-7);
     }
 }
 

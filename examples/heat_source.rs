@@ -55,11 +55,11 @@ pub fn misfit(heat: &Map, seen: &Map, steps: usize) -> f64 {
 /// Follows the gradient for `rounds` steps from no heat at all; the error before each is told to `report`.
 fn find(seen: &Map, steps: usize, rounds: usize, mut report: impl FnMut(f64)) -> Map {
     let mut heat = Table::zeros(seen.extent());
-    let mut adam = Adam::new(4e-4);
+    let mut adam = Adam::new(4e-4, &heat);
     for _ in 0..rounds {
         let (error, slope) = value_and_grad!(misfit, wrt = heat)(&heat, seen, steps);
         report(error);
-        adam.step(heat.as_mut_slice(), slope.as_slice());
+        adam.step(&mut heat, &slope);
     }
     heat
 }

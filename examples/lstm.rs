@@ -3,6 +3,7 @@
 //! Prints what the network recites, given the first letter and then its own guesses, and draws the logarithm of its error to
 //! `target/pictures/lstm.png`.
 
+use pointful::lib::logsumexp;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
@@ -88,16 +89,6 @@ fn votes(network: &Network, seen: &Table<Cell, f64>) -> Table<Letter, f64> {
     }
 }
 
-/// `ln(Σ exp(x))`. What is subtracted so that nothing overflows is added again, and so has no derivative.
-#[pointful]
-fn log_sum_exp<K: IndexSet>(x: &Table<K, f64>) -> f64 {
-    let top = stop_gradient(max(x));
-    let total = sum(for k in K {
-        (x[k] - top).exp()
-    });
-    top + total.ln()
-}
-
 /// How unlikely the network takes each letter to be, given those before: the mean of the logarithms, negative.
 #[pointful]
 pub fn surprise(network: &Network, rhyme: &Table<Place, Letter>) -> f64 {
@@ -111,7 +102,7 @@ pub fn surprise(network: &Network, rhyme: &Table<Place, Letter>) -> f64 {
     for p in Place.skip(1) {
         (memory, seen) = read(network, rhyme[p - 1], &memory, &seen);
         let votes = votes(network, &seen);
-        total += log_sum_exp(&votes) - votes[rhyme[p]];
+        total += logsumexp(&votes) - votes[rhyme[p]];
     }
     total / (size(Place) - 1) as f64
 }
@@ -149,16 +140,6 @@ impl Network {
             output: Table::from_fn(Extent::new((letters, cells)), |_| any()),
         }
     }
-
-    /// The numbers of its tables.
-    fn parts(&mut self) -> [&mut [f64]; 4] {
-        [
-            self.input.as_mut_slice(),
-            self.feedback.as_mut_slice(),
-            self.bias.as_mut_slice(),
-            self.output.as_mut_slice(),
-        ]
-    }
 }
 
 /// The letters of a text, each once, and the text as a table of them.
@@ -182,17 +163,14 @@ fn learn(
     steps: usize,
     mut report: impl FnMut(f64),
 ) {
-    let mut adams = [(); 4].map(|()| Adam::new(0.02));
+    let mut adam = Adam::new(0.02, network);
     for _ in 0..steps {
-        let (error, mut slope) = value_and_grad!(surprise, wrt = network)(network, rhyme);
+        let (error, slope) = value_and_grad!(surprise, wrt = network)(network, rhyme);
         report(error);
         if error < goal {
             break;
         }
-        let parts = network.parts().into_iter().zip(slope.parts());
-        for (adam, (part, slope)) in adams.iter_mut().zip(parts) {
-            adam.step(part, slope);
-        }
+        adam.step(network, &slope);
     }
 }
 
@@ -249,18 +227,12 @@ fn recites_what_it_has_read() {
 fn the_gradient_is_that_of_differences() {
     for (text, cells) in [("ab", 1), ("hello, hello", 3), ("aab", 2)] {
         let (alphabet, rhyme) = letters(text);
-        let mut network = Network::new(alphabet.len(), cells, &mut StdRng::seed_from_u64(3));
-        let mut slope = grad!(surprise, wrt = network)(&network, &rhyme);
-        let at = network.parts().concat();
-        let by_differences = differences::gradient(&at, |x| {
-            let mut rest = x;
-            for part in network.parts() {
-                let (here, after) = rest.split_at(part.len());
-                part.copy_from_slice(here);
-                rest = after;
-            }
+        let network = Network::new(alphabet.len(), cells, &mut StdRng::seed_from_u64(3));
+        let slope = grad!(surprise, wrt = network)(&network, &rhyme);
+        let by_differences = differences::gradient(&network.flatten(), |x| {
+            let network = network.unflatten(x).expect("as many numbers");
             surprise(&network, &rhyme)
         });
-        differences::assert_close(&slope.parts().concat(), &by_differences, 1e-7);
+        differences::assert_close(&slope.flatten(), &by_differences, 1e-7);
     }
 }

@@ -4,6 +4,7 @@
 use std::f64::consts::PI;
 
 use plotters::prelude::*;
+use pointful::lib::softplus;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
@@ -81,13 +82,6 @@ pub fn judge(network: &Network, place: &Table<Axis, f64>) -> f64 {
     network.offset + spoken
 }
 
-/// `ln(1 + exp(z))`. What is subtracted so that nothing overflows is added again, and so has no derivative.
-#[pointful]
-fn softplus(z: f64) -> f64 {
-    let top = stop_gradient(z.max(0.0));
-    top + ((-top).exp() + (z - top).exp()).ln()
-}
-
 /// How unlikely the network takes it to be that the stars belong to these arms: the mean of the logarithms, negative.
 #[pointful]
 pub fn surprise(
@@ -116,18 +110,6 @@ impl Network {
             output: Table::from_fn(Extent::new(units), |_| any(reach)),
             offset: 0.0,
         }
-    }
-
-    /// All its numbers.
-    fn parts(&mut self) -> [&mut [f64]; 6] {
-        [
-            self.input.as_mut_slice(),
-            self.start.as_mut_slice(),
-            self.weights.as_mut_slice(),
-            self.biases.as_mut_slice(),
-            self.output.as_mut_slice(),
-            std::slice::from_mut(&mut self.offset),
-        ]
     }
 }
 
@@ -161,17 +143,14 @@ fn learn(
     steps: usize,
     mut report: impl FnMut(f64),
 ) {
-    let mut adams = [(); 6].map(|()| Adam::new(0.02));
+    let mut adam = Adam::new(0.02, network);
     for _ in 0..steps {
-        let (error, mut slope) = value_and_grad!(surprise, wrt = network)(network, stars, arms);
+        let (error, slope) = value_and_grad!(surprise, wrt = network)(network, stars, arms);
         report(error);
         if error < goal {
             break;
         }
-        let parts = network.parts().into_iter().zip(slope.parts());
-        for (adam, (part, slope)) in adams.iter_mut().zip(parts) {
-            adam.step(part, slope);
-        }
+        adam.step(network, &slope);
     }
 }
 
@@ -264,18 +243,12 @@ fn the_gradient_is_that_of_differences() {
     let mut random = StdRng::seed_from_u64(9);
     for (layers, units, each) in [(0, 1, 1), (1, 3, 2), (3, 2, 7)] {
         let (stars, arms) = galaxy(each, 1.0, &mut random);
-        let mut network = Network::new(layers, units, &mut random);
-        let mut slope = grad!(surprise, wrt = network)(&network, &stars, &arms);
-        let at = network.parts().concat();
-        let by_differences = differences::gradient(&at, |x| {
-            let mut rest = x;
-            for part in network.parts() {
-                let (here, after) = rest.split_at(part.len());
-                part.copy_from_slice(here);
-                rest = after;
-            }
+        let network = Network::new(layers, units, &mut random);
+        let slope = grad!(surprise, wrt = network)(&network, &stars, &arms);
+        let by_differences = differences::gradient(&network.flatten(), |x| {
+            let network = network.unflatten(x).expect("as many numbers");
             surprise(&network, &stars, &arms)
         });
-        differences::assert_close(&slope.parts().concat(), &by_differences, 1e-7);
+        differences::assert_close(&slope.flatten(), &by_differences, 1e-7);
     }
 }

@@ -105,11 +105,11 @@ fn fit(
     steps: usize,
     mut report: impl FnMut(f64),
 ) -> Table<Unknown, f64> {
-    let mut adam = Adam::new(0.02);
+    let mut adam = Adam::new(0.02, &guess);
     for _ in 0..steps {
         let (error, slope) = value_and_grad!(misfit, wrt = unknown)(measured, interval, &guess);
         report(error);
-        adam.step(guess.as_mut_slice(), slope.as_slice());
+        adam.step(&mut guess, &slope);
     }
     guess
 }

@@ -4,6 +4,7 @@
 //! Prints what the fits find beside the truth behind the trial, and the dose that cures half of the patients; draws to
 //! `target/pictures/regression_fall.png` and `target/pictures/regression_cure.png`.
 
+use pointful::lib::softplus;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
@@ -43,13 +44,6 @@ pub fn misfit<P: IndexSet, T: IndexSet>(
     0.5 * sum(for p in P {
         (response(&terms[p], weights) - falls[p]).powi(2)
     })
-}
-
-/// `ln(1 + exp(z))`. What is subtracted so that nothing overflows is added again, and so has no derivative.
-#[pointful]
-fn softplus(z: f64) -> f64 {
-    let top = stop_gradient(z.max(0.0));
-    top + ((-top).exp() + (z - top).exp()).ln()
 }
 
 /// How unlikely it was that these patients and no others are cured, where the odds of a patient are `exp(response)` to one:

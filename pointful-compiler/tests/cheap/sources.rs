@@ -48,7 +48,7 @@ fn functions(path: &Path) -> Vec<Function> {
     let every = path.ends_with("functions.rs");
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut constants = constants();
-    let (mut types, mut found) = (String::new(), Vec::new());
+    let (mut types, mut found, mut imports) = (String::new(), Vec::new(), Vec::new());
     for mut item in file.items {
         let attrs = match &mut item {
             syn::Item::Struct(item) => Some(&mut item.attrs),
@@ -66,8 +66,13 @@ fn functions(path: &Path) -> Vec<Function> {
                 constants.insert(item.ident.to_string(), quote::quote!((#value)));
             }
             syn::Item::Fn(item) if every || marked(&item.attrs) => found.push(item),
+            syn::Item::Use(item) => collect(item.to_token_stream(), &mut imports),
             _ => {}
         }
+    }
+    let own = found.len();
+    if imports.iter().any(|name| name == "lib") {
+        found.extend(library());
     }
     let names: Vec<String> = found.iter().map(|f| f.sig.ident.to_string()).collect();
     let texts: Vec<String> = found
@@ -85,7 +90,7 @@ fn functions(path: &Path) -> Vec<Function> {
                 .collect()
         })
         .collect();
-    (0..names.len())
+    (0..own)
         .map(|k| {
             let mut order = Vec::new();
             visit(k, &mentions, &mut Vec::new(), &mut order);
@@ -98,6 +103,25 @@ fn functions(path: &Path) -> Vec<Function> {
             }
         })
         .collect()
+}
+
+/// The functions of the standard library.
+fn library() -> Vec<syn::ItemFn> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pointful/src/std");
+    let files = std::fs::read_dir(root).expect("the library is there");
+    let mut files: Vec<PathBuf> = files
+        .map(|entry| entry.expect("a directory can be listed").path())
+        .collect();
+    files.sort();
+    let functions = |path: PathBuf| {
+        let text = std::fs::read_to_string(path).expect("a source can be read");
+        let file: syn::File = syn::parse_str(&text).expect("it is Rust");
+        file.items.into_iter().filter_map(|item| match item {
+            syn::Item::Fn(item) => Some(item),
+            _ => None,
+        })
+    };
+    files.into_iter().flat_map(functions).collect()
 }
 
 /// Callees first.
