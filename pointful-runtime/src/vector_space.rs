@@ -81,13 +81,13 @@ pub trait VectorSpace {
     fn map_with(
         &self,
         other: &Self,
-        mut f: impl FnMut(Self::Scalar, Self::Scalar) -> Self::Scalar,
+        f: impl FnMut(Self::Scalar, Self::Scalar) -> Self::Scalar,
     ) -> Self
     where
         Self: Clone,
     {
         let mut result = self.clone();
-        result.update_with(other, |x, y| f(x, y));
+        result.update_with(other, f);
         result
     }
 
