@@ -295,6 +295,13 @@ impl Meeting<'_> {
                 if !forms.iter().all(|(arg, form)| self.is_exact(*arg, form)) {
                     return None;
                 }
+                let [(_, x), (_, y)] = &forms;
+                for (less, more) in [(x, y), (y, x)] {
+                    if self.never_above(less, more) {
+                        let result = if prim == Prim::Min { less } else { more };
+                        return Some(result.clone());
+                    }
+                }
                 let narrow = forms.iter().all(|(_, form)| self.is_narrow(form));
                 let result = self.leaf(value, side);
                 if narrow {
@@ -311,6 +318,16 @@ impl Meeting<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether one number cannot be above another.
+    fn never_above(&self, x: &Form, y: &Form) -> bool {
+        let above = x.plus(-1, y).and_then(|by| by.plus(-1, &Form::number(1)));
+        above.is_some_and(|above| {
+            let mut system = self.system.clone();
+            system.at_least(above);
+            system.impossible()
+        })
     }
 
     fn is_narrow(&self, form: &Form) -> bool {
