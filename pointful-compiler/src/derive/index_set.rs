@@ -18,6 +18,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DataEnum, DeriveInput, Fields, FieldsNamed, FieldsUnnamed, Type};
 
 use crate::diag::{Diagnostic, Diagnostics, derive as diag};
+use crate::syntax::depth::check_tokens;
 
 /// The most parts a tuple of index sets may have, and so a struct.
 const MOST_PARTS: usize = 6;
@@ -31,6 +32,9 @@ macro_rules! tokens {
 
 /// Expands the derive: the implementations, or the errors and an implementation that keeps them from causing others.
 pub fn index_set(input: TokenStream) -> TokenStream {
+    if let Err(error) = check_tokens(&input) {
+        return error.to_tokens();
+    }
     let input = match syn::parse2::<DeriveInput>(input) {
         Ok(input) => input,
         Err(error) => return Diagnostic::from(error).to_tokens(),

@@ -13,6 +13,13 @@ pub fn unsupported(span: Span, what: &str, instead: &str) -> Diagnostic {
     .help(instead)
 }
 
+/// Code nested so deeply that compiling it would overflow the stack.
+pub fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this is nested too deeply").help(
+        "give parts of it names with `let`, or move them to functions of their own; a long sum of alike terms is a `sum(for …)`",
+    )
+}
+
 /// An expression, statement or pattern that syn knows and the language does not, without a name of its own.
 pub fn unknown_construct(span: Span, kind: &str) -> Diagnostic {
     Diagnostic::new(

@@ -1,12 +1,13 @@
 //! A function: its signature around the compiled body, its carrier, its companion.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
 use super::carrier::Carrier;
 use super::{compile, link};
 use crate::diag::Diagnostic;
 use crate::lower::Constant;
+use crate::syntax::depth::check_tokens;
 use crate::syntax::link::{
     Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name,
 };
@@ -156,6 +157,21 @@ fn function_params(bound: &syn::TypeParamBound) -> Option<usize> {
     match &bound.path.segments.last()?.arguments {
         syn::PathArguments::Parenthesized(args) => Some(args.inputs.len()),
         syn::PathArguments::None | syn::PathArguments::AngleBracketed(_) => None,
+    }
+}
+
+/// The same of an item whose body must not be parsed; of what is no function nothing.
+pub(super) fn stub_of_tokens(item: TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    tokens.pop();
+    tokens.push(TokenTree::Group(Group::new(
+        Delimiter::Brace,
+        TokenStream::new(),
+    )));
+    let signature: TokenStream = tokens.into_iter().collect();
+    match check_tokens(&signature).map(|()| syn::parse2(signature)) {
+        Ok(Ok(item)) => stub(&item),
+        Ok(Err(_)) | Err(_) => TokenStream::new(),
     }
 }
 

@@ -20,6 +20,7 @@ use self::root::{Definition, Root, innermost};
 use crate::diag::{Diagnostic, syntax as diag, transform::of_broken};
 use crate::lower::Constant;
 use crate::pipeline;
+use crate::syntax::depth::check_tokens;
 use crate::syntax::link::{
     Gathering, Names, Payload, Request, RequestKind, companion, unique_name,
 };
@@ -33,6 +34,10 @@ pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStrea
         args: args.clone(),
         item: item.clone(),
     };
+    if let Err(error) = check_tokens(&item).and_then(|()| check_tokens(&args)) {
+        let (error, stub) = (error.to_tokens(), function::stub_of_tokens(item));
+        return quote!(#error #stub);
+    }
     match syn::parse2::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(function)) => {
             guarded(&function.sig.ident, &function::stub(&function), || {
@@ -60,6 +65,10 @@ pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStrea
 
 /// The companion of a type that derives `IndexSet`.
 pub fn index_set(item: TokenStream, site: &str) -> TokenStream {
+    // The derive itself has said what is wrong.
+    if check_tokens(&item).is_err() {
+        return TokenStream::new();
+    }
     let Ok(parsed) = syn::parse2::<syn::DeriveInput>(item.clone()) else {
         return TokenStream::new();
     };
@@ -85,7 +94,7 @@ pub fn transform(name: &str, args: TokenStream) -> TokenStream {
 
 /// `define! { pub fn loss_grad = grad!(loss); }`, any number of definitions.
 pub fn define(definitions: TokenStream, site: &str) -> TokenStream {
-    let parsed = match root::definitions(definitions) {
+    let parsed = match check_tokens(&definitions).and_then(|()| root::definitions(definitions)) {
         Ok(parsed) => parsed,
         Err(error) => return error.to_tokens(),
     };
@@ -103,6 +112,9 @@ pub fn define(definitions: TokenStream, site: &str) -> TokenStream {
 }
 
 fn expression(kind: RequestKind, name: &str, item: TokenStream) -> TokenStream {
+    if let Err(error) = check_tokens(&item) {
+        return error.to_tokens();
+    }
     let name = Ident::new(name, Span::call_site());
     guarded(&name, &TokenStream::new(), || {
         begin(Request {
@@ -349,5 +361,7 @@ fn stands_alone(function: &Function) -> bool {
         && !function.params.iter().any(|param| takes(&param.ty.kind))
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

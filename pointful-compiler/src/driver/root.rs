@@ -7,6 +7,7 @@ use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned;
 
 use crate::diag::{Diagnostic, syntax as diag};
+use crate::syntax::depth::check_function;
 use crate::syntax::link::{Request, RequestKind};
 use crate::syntax::names::{Uses, function_uses, is_reserved, type_uses};
 use crate::syntax::parse::{
@@ -29,6 +30,7 @@ impl Root {
         match request.kind {
             RequestKind::Function => {
                 let item: syn::ItemFn = syn::parse2(request.item.clone()).map_err(read)?;
+                check_function(&item).map_err(|error| vec![error])?;
                 let options = parse_options(request.args.clone());
                 let function = parse_function(&item);
                 let (mut function, options) = match (function, options) {

@@ -1,5 +1,6 @@
 //! The Surface tree: what the user wrote, parsed with `syn`, in the words of the language and with every token's span.
 
+pub mod depth;
 pub mod generics;
 pub mod link;
 pub mod names;

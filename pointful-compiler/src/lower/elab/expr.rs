@@ -12,9 +12,24 @@ use crate::lower::types::{Set, Ty};
 use crate::ops::Prim;
 use crate::syntax::tree::{BinaryOp, UnaryOp};
 
+/// Expressions inside each other, calls followed: what the stack of a thread of the compiler holds with room to spare.
+const LEVELS: usize = 512;
+
 impl<'a> Elab<'a> {
     /// The value of an expression.
     pub(super) fn eval(&mut self, e: &'a Expr) -> Run<Val<'a>> {
+        // Each body is shallow; calls put one into another.
+        if self.levels == LEVELS {
+            let span = self.at(e.span);
+            return self.fail(crate::diag::syntax::too_deep(span));
+        }
+        self.levels += 1;
+        let result = self.eval_kind(e);
+        self.levels -= 1;
+        result
+    }
+
+    fn eval_kind(&mut self, e: &'a Expr) -> Run<Val<'a>> {
         match &e.kind {
             Kind::Lit(value) => self.literal(*value, &e.ty, e.span),
             Kind::Local(local) => self.local(*local, e.span),

@@ -87,6 +87,8 @@ struct Elab<'a> {
     operators: usize,
     /// How many derivatives are around.
     derivatives: usize,
+    /// How many expressions are around, those of callers among them.
+    levels: usize,
     /// Integer literals.
     literals: BTreeMap<ValueId, i128>,
 }
@@ -127,6 +129,7 @@ pub(super) fn program(
         unions: BTreeMap::new(),
         operators: 0,
         derivatives: 0,
+        levels: 0,
         literals: BTreeMap::new(),
     };
     let constants = elab.root();
