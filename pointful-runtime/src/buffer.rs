@@ -347,7 +347,17 @@ fn allocate<T>(len: usize) -> NonNull<T> {
     }
     // SAFETY: the layout's size is not zero.
     let start = unsafe { alloc::alloc(layout) };
-    NonNull::new(start.cast()).unwrap_or_else(|| alloc::handle_alloc_error(layout))
+    NonNull::new(start.cast()).unwrap_or_else(|| {
+        stats::freed(layout.size());
+        refused(layout.size())
+    })
+}
+
+/// A panic, where `Vec` ends the process: a size may come from a user, whose program can go on with another.
+#[cold]
+#[inline(never)]
+fn refused(bytes: usize) -> ! {
+    panic!("{bytes} bytes of memory were asked for, and the system has not as many")
 }
 
 /// Gives memory back.
@@ -426,6 +436,21 @@ mod tests {
             out.assume_init()
         };
         assert_eq!((buf.as_ptr(), &buf[..]), (start, &[0, 7, 2][..]));
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_a_panic() {
+        // Less than an address may be, and more than any machine has.
+        let bytes = usize::MAX / 4;
+        let refused = std::panic::catch_unwind(|| drop(OutBuf::<u8>::new(bytes)));
+        let message = refused.expect_err("no such machine");
+        assert_eq!(
+            message.downcast_ref::<String>().map(String::as_str),
+            Some(
+                format!("{bytes} bytes of memory were asked for, and the system has not as many")
+                    .as_str()
+            )
+        );
     }
 
     #[test]
