@@ -153,8 +153,6 @@ const MADE: &[(&str, &str, fn(usize) -> usize)] = &[
     ("pagerank::", "Bound", |n| n + 1),
     // What schools have in common, and each school.
     ("hmc::", "Either", |n| 2 + n),
-    // Where pages begin, and where the last ends.
-    ("pagerank::", "Bound", |n| n + 1),
 ];
 
 /// Inputs for a program in which every size is `n`.
