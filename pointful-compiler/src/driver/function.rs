@@ -160,7 +160,7 @@ fn function_params(bound: &syn::TypeParamBound) -> Option<usize> {
     }
 }
 
-/// The same of an item whose body must not be parsed; of what is no function nothing.
+/// A [`stub`] for an item whose body must not be parsed; of what is no function nothing.
 pub(super) fn stub_of_tokens(item: TokenStream) -> TokenStream {
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
     tokens.pop();
