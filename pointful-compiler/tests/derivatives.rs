@@ -2,6 +2,7 @@
 //! as definitions of whole arrays and as they are scheduled; and what they cost.
 
 use pointful_compiler::eval::{Data, Inputs, ScalarValue, run};
+use pointful_compiler::ir::Scalar;
 use pointful_compiler::lower::source::link;
 use pointful_compiler::pipeline;
 use pointful_compiler::testing::Rng;
@@ -19,23 +20,28 @@ fn costs(source: &str, times: f64) {
     );
 }
 
-/// What the last function of a source gives for numbers, as it is scheduled.
-fn values(source: &str, params: &[f64]) -> Vec<f64> {
+/// What the last function of a source gives for inputs, as definitions of whole arrays and as it is scheduled.
+fn evaluated(source: &str, inputs: &Inputs) -> [Vec<f64>; 2] {
     let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));
     let stages = pipeline::stages(&linked)
         .unwrap_or_else(|e| panic!("{source}\n{:?}", e.first().map(|e| &e.message)));
+    let numbers = |results: Vec<Data>| -> Vec<f64> {
+        let all = results.into_iter().flat_map(|data| data.values);
+        all.filter_map(ScalarValue::float).collect()
+    };
+    let (bulk, _) = run(&stages.bulk, inputs).expect("the definitions are evaluated");
+    let (kernels, _) = run(&stages.kernels, inputs).expect("the kernels run");
+    [numbers(bulk), numbers(kernels)]
+}
+
+/// What the last function of a source gives for numbers.
+fn values(source: &str, params: &[f64]) -> Vec<f64> {
     let params = params.iter().map(|&x| Data::scalar(ScalarValue::F64(x)));
     let inputs = Inputs {
         sizes: Vec::new(),
         params: params.collect(),
     };
-    let numbers = |results: Vec<Data>| -> Vec<f64> {
-        let all = results.into_iter().flat_map(|data| data.values);
-        all.filter_map(ScalarValue::float).collect()
-    };
-    let (bulk, _) = run(&stages.bulk, &inputs).expect("the definitions are evaluated");
-    let (kernels, _) = run(&stages.kernels, &inputs).expect("the kernels run");
-    let (bulk, kernels) = (numbers(bulk), numbers(kernels));
+    let [bulk, kernels] = evaluated(source, &inputs);
     assert_eq!(bulk, kernels, "{source}");
     kernels
 }
@@ -443,6 +449,136 @@ fn random_recurrences() {
                 sum(x) + sum(for i in N {{ sum(for j in N {{ l[i][j] * a[j] }}) }})
             }}"
         ));
+    }
+}
+
+/// Products with zeros among their factors, in lanes, in loops, and of contributions that are not always made.
+#[test]
+fn scattered_products_with_zeros() {
+    check("fn f<N: IndexSet, K: IndexSet>(v: &Table<N, f64>, at: &Table<N, K>) -> Table<K, f64> {
+        let mut acc = Accum::prod(); for i in N { for j in ..=i { acc[at[i]].put(v[i] - v[j]); } } acc.get()
+    }");
+    check("fn f<N: IndexSet, M: IndexSet, K: IndexSet>(v: &Table<(N, M), f64>, at: &Table<N, K>) -> Table<(M, K), f64> {
+        for m in M { let mut acc = Accum::prod(); for i in N { acc[at[i]].put(v[i][m] * v[i][m] - if m.ordinal() == 1 { v[i][m] * v[i][m] } else { 0.0 }); } acc.get() }
+    }");
+    check(
+        "fn f<N: IndexSet, K: IndexSet>(v: &Table<N, f64>, at: &Table<N, K>) -> f64 {
+        let mut s = 0.7;
+        for i in N {
+            let mut acc = Accum::prod();
+            for j in N { if v[j] > -0.3 { acc[at[j]].put(v[j] * s - v[i] * s); } }
+            let all = acc.get();
+            s = (s + sum(for k in K { all[k] * 0.5 })).sin();
+        }
+        s
+    }",
+    );
+    check("fn f<N: IndexSet>(v: &Table<N, f64>) -> f64 {
+        let mut acc = Accum::prod(); for i in N { acc.put(v[i] + 1.5); } let p = acc.get();
+        let mut zero = Accum::prod(); for i in N { if i.ordinal() % 3 == 0 { zero.put(v[i] - v[i]); } else { zero.put(v[i]); } }
+        p * zero.get() + p
+    }");
+}
+
+/// What a product of some elements becomes when it is derived with respect to each of the first ones of `by`, in these directions.
+fn derived_product(elements: &[f64], directions: &[&[f64]], left: &mut Vec<usize>) -> f64 {
+    let Some((direction, more)) = directions.split_first() else {
+        return left.iter().map(|&k| elements[k]).product();
+    };
+    (0..left.len())
+        .map(|at| {
+            let k = left.remove(at);
+            let rest = derived_product(elements, more, left);
+            left.insert(at, k);
+            direction[k] * rest
+        })
+        .sum()
+}
+
+/// Gradients, and their derivatives along a direction, and those along another: of products with no, one, or more zeros.
+#[test]
+fn higher_derivatives_of_products() {
+    const N: usize = 6;
+    let binned = "fn g<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, at: &Table<N, K>, w: &Table<K, f64>) -> f64 {
+        let mut acc = Accum::prod(); for n in N { acc[at[n]].put(x[n]); } let all = acc.get(); sum(for k in K { all[k] * w[k] }) }";
+    // The accumulator begins with something that is derived, too.
+    let based = "fn g<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, at: &Table<N, K>, w: &Table<K, f64>) -> f64 {
+        let mut acc = Accum::prod(); for n in N { if n.ordinal() < 3 { acc[at[n]].put(x[n]); } } for n in N { if n.ordinal() >= 3 { acc[at[n]].put(x[n]); } }
+        let all = acc.get(); sum(for k in K { all[k] * w[k] }) }";
+    let reduced = "fn g<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, at: &Table<N, K>, w: &Table<K, f64>) -> f64 {
+        sum(for k in K { prod(for n in N { if at[n] == k { x[n] } else { 1.0 } }) * w[k] }) }";
+    let running = "fn g<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, at: &Table<N, K>, w: &Table<K, f64>) -> f64 {
+        sum(for k in K { let all = cumprod(for n in N { if at[n] == k { x[n] } else { 1.0 } }); all[size(N) - 1] * w[k] }) }";
+    let parameters = "x: &Table<N, f64>, at: &Table<N, K>, w: &Table<K, f64>, u: &Table<N, f64>";
+    let first = "fn f<N: IndexSet, K: IndexSet>(PARAMETERS, v: &Table<N, f64>) -> Table<N, f64> { grad!(g, wrt = x)(x, at, w) }";
+    let second = "fn f<N: IndexSet, K: IndexSet>(PARAMETERS, v: &Table<N, f64>) -> Table<N, f64> { hvp!(g, wrt = x)(x, at, w, u) }";
+    let third = "fn h<N: IndexSet, K: IndexSet>(PARAMETERS) -> Table<N, f64> { hvp!(g, wrt = x)(x, at, w, u) }
+        fn f<N: IndexSet, K: IndexSet>(PARAMETERS, v: &Table<N, f64>) -> Table<N, f64> { jvp!(h, wrt = x)(x, at, w, u, v).1 }";
+    // Both directions of the second derivative again, by turning round what has been turned round.
+    let reversed = "fn h<N: IndexSet, K: IndexSet>(PARAMETERS) -> f64 { let by = grad!(g, wrt = x)(x, at, w); sum(for n in N { by[n] * u[n] }) }
+        fn f<N: IndexSet, K: IndexSet>(PARAMETERS, v: &Table<N, f64>) -> Table<N, f64> { grad!(h, wrt = x)(x, at, w, u) }";
+    let bins = [0, 1, 0, 0, 1, 0];
+    let weights = [1.5, -0.75];
+    let [u, v] = [
+        [0.5, -1.25, 2.0, 0.75, -0.5, 1.0],
+        [1.0, 0.25, -0.5, 1.5, 2.0, -1.0],
+    ];
+    for zeros in [
+        &[][..],
+        &[2],
+        &[0, 3],
+        &[0, 1, 3],
+        &[0, 2, 5],
+        &[0, 2, 3, 5],
+        &[1, 4],
+    ] {
+        let mut x = [0.5, 1.25, -0.75, 2.0, -1.5, 0.8];
+        zeros.iter().for_each(|&k| x[k] = 0.0);
+        let table = |values: &[f64]| {
+            let count = values.len();
+            let values = values.iter().map(|&x| ScalarValue::F64(x)).collect();
+            Data::new(Scalar::F64, vec![count], values)
+        };
+        let at = bins.iter().map(|&k| ScalarValue::Usize(k)).collect();
+        let inputs = Inputs {
+            sizes: vec![N, 2],
+            params: vec![
+                table(&x),
+                Data::new(Scalar::Usize, vec![N], at),
+                table(&weights),
+                table(&u),
+                table(&v),
+            ],
+        };
+        for (orders, directions) in [
+            (first, vec![]),
+            (second, vec![&u[..]]),
+            (third, vec![&u, &v]),
+            (reversed, vec![&u]),
+        ] {
+            let expected: Vec<f64> = (0..N)
+                .map(|n| {
+                    let mut unit = [0.0; N];
+                    unit[n] = 1.0;
+                    let all = [&[&unit[..]], directions.as_slice()].concat();
+                    let of = |bin: usize| {
+                        let mut members = (0..N).filter(|&m| bins[m] == bin).collect();
+                        weights[bin] * derived_product(&x, &all, &mut members)
+                    };
+                    of(0) + of(1)
+                })
+                .collect();
+            for function in [binned, based, reduced, running] {
+                let source = format!("{function} {orders}").replace("PARAMETERS", parameters);
+                for given in evaluated(&source, &inputs) {
+                    let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
+                    assert!(
+                        given.len() == N && given.iter().zip(&expected).all(close),
+                        "{source}\nzeros at {zeros:?}: {given:?}, not {expected:?}"
+                    );
+                }
+            }
+        }
     }
 }
 

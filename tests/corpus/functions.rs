@@ -157,3 +157,31 @@ pub fn life<R: IndexSet, C: IndexSet>(x: &Table<(R, C), u8>) -> Table<(R, C), u8
         if n == 3 || (n == 2 && x[r][c] == 1) { 1 } else { 0 }
     }
 }
+
+pub fn product_in_bins<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, bin: &Table<N, K>) -> Table<K, f64> {
+    let mut acc = Accum::prod();
+    for n in N { acc[bin[n]].put(x[n]); }
+    acc.get()
+}
+
+pub fn extrema_in_bins<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, bin: &Table<N, K>) -> (Table<K, f64>, Table<K, f64>) {
+    let mut least = Accum::min();
+    let mut most = Accum::max();
+    for n in N {
+        least[bin[n]].put(x[n]);
+        most[bin[n]].put(x[n]);
+    }
+    (least.get(), most.get())
+}
+
+pub fn rows_multiplied_in_bins<N: IndexSet, K: IndexSet, D: IndexSet>(x: &Table<(N, D), f64>, bin: &Table<N, K>) -> Table<(K, D), f64> {
+    let mut acc = Accum::prod();
+    for n in N { for d in D { acc[bin[n]][d].put(x[n][d]); } }
+    acc.get()
+}
+
+pub fn pairs_multiplied_in_bins<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, bin: &Table<N, K>) -> Table<K, f64> {
+    let mut acc = Accum::prod();
+    for i in N { for j in ..i { acc[bin[j]].put(x[i] + x[j]); } }
+    acc.get()
+}

@@ -26,12 +26,16 @@ const EXTENTS: [usize; 2] = [8, 14];
 const EXCEPTIONS: &[(&str, f64)] = &[
     // Vectors of three: what a branch computes for all of them is computed again for each in the kernels of the way back.
     ("bundle::rotate", 4.1),
+    // Each contribution of a neighbour asks again whether the neighbour is inside.
+    ("stencil::spread", 4.2),
+    // The sum of a pair is computed again in the pass over the contributions of the first of it and in that over those of the second.
+    ("functions::pairs_multiplied_in_bins", 4.2),
     // Derives products with a Jacobian inside of its iterations, which are derived once more.
     ("bundle::step", 4.01),
 ];
 
-/// Random programs are small, and some are little else than what is dearest: a product of what is scattered has 5 to 6 times the operations.
-const RANDOM: f64 = 6.0;
+/// Random programs are small, and some are little else than what the kernels of the way back compute again.
+const RANDOM: f64 = 4.5;
 
 /// Steps that an interpreter may take.
 const STEPS: u64 = 50_000_000;
@@ -201,9 +205,12 @@ fn of_every_function() {
     let mut exceptions: Vec<&str> = EXCEPTIONS.iter().map(|&(name, _)| name).collect();
     for function in sources::all() {
         let name = &function.name;
-        let program = function
-            .lowered()
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let program = match function.lowered() {
+            Ok(program) => program,
+            // One that takes a function is compiled with its callers, which are here, too.
+            Err(error) if error.contains("only other `#[pointful]` functions can call") => continue,
+            Err(error) => panic!("{name}: {error}"),
+        };
         let exception = EXCEPTIONS.iter().find(|(other, _)| other == name);
         exceptions.retain(|other| other != name);
         for extent in EXTENTS {

@@ -100,6 +100,51 @@ fn histogram() {
 }
 
 #[test]
+fn products_and_extrema_in_bins() {
+    for_each_shape(|n, k| {
+        let class = classes(n, k);
+        // Near a half: products of many do not overflow, and neither do products of sums of pairs.
+        let x = floats::<f64>(7, class.len());
+        let x: Vec<f64> = x.iter().map(|x| 0.5 + x / 8.0).collect();
+        let in_bins = |start: f64, combine: fn(f64, f64) -> f64| {
+            let mut bins = vec![start; k];
+            for (&c, &x) in class.iter().zip(&x) {
+                bins[c] = combine(bins[c], x);
+            }
+            bins
+        };
+        let bin = indices(k, &class);
+        close(
+            corpus::product_in_bins(&vector(&x), &bin).as_slice(),
+            &in_bins(1.0, |a, b| a * b),
+        );
+        let (least, most) = corpus::extrema_in_bins(&vector(&x), &bin);
+        assert_eq!(least.as_slice(), in_bins(f64::INFINITY, f64::min));
+        assert_eq!(most.as_slice(), in_bins(f64::NEG_INFINITY, f64::max));
+        let rows: Vec<f64> = x.iter().flat_map(|&x| [x, -1.0]).collect();
+        let rows = corpus::rows_multiplied_in_bins(&matrix(class.len(), 2, &rows), &bin);
+        let expected = in_bins(1.0, |a, b| a * b);
+        let signs = in_bins(1.0, |sign, _| -sign);
+        let expected: Vec<f64> = expected
+            .into_iter()
+            .zip(signs)
+            .flat_map(|(x, s)| [x, s])
+            .collect();
+        close(rows.as_slice(), &expected);
+        let mut pairs = vec![1.0; k];
+        for i in 0..class.len() {
+            for j in 0..i {
+                pairs[class[j]] *= x[i] + x[j];
+            }
+        }
+        close(
+            corpus::pairs_multiplied_in_bins(&vector(&x), &bin).as_slice(),
+            &pairs,
+        );
+    });
+}
+
+#[test]
 fn softmax_rows() {
     for_each_shape(|n, k| {
         let x = floats::<f64>(3, n * k);

@@ -35,6 +35,7 @@ mod places;
 mod prims;
 mod reductions;
 mod residuals;
+mod scatters;
 mod sparse;
 mod strips;
 mod transpose;

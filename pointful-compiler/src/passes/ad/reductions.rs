@@ -1,10 +1,8 @@
-//! The derivatives of reductions, scans and scatters other than sums.
+//! The derivatives of reductions and scans other than sums.
 //!
 //! - The derivative of an extremum is that of the first element that attains it: a read at its index.
 //! - The derivative of a product is a sum of products of all other elements, got from the products before and after each.
 //! - A scan or reduction by an operator of the author's is a loop over its elements.
-//! - A scatter of extrema goes to the first contribution that attains the place's final value, unless the base does.
-//! - A scatter of products divides the final product by the contribution; zeros are counted, so that none is divided by.
 
 use super::build::Builder;
 use super::linear::Dual;
@@ -94,137 +92,6 @@ impl Dual<'_> {
             }
         }
         tangent
-    }
-
-    /// `scatter`.
-    #[allow(clippy::too_many_arguments, reason = "they are the operation's")]
-    pub(super) fn scatter(
-        &mut self,
-        monoid: Monoid,
-        base: ValueId,
-        at: Vec<(AxisId, ValueId)>,
-        over: Vec<AxisId>,
-        value: ValueId,
-        mask: Option<ValueId>,
-        result: ValueId,
-    ) -> Option<ValueId> {
-        if self.tangent(base).is_none() && self.tangent(value).is_none() {
-            return None;
-        }
-        let place = Place { at, over, mask };
-        match monoid {
-            Monoid::Add => self.combined(&[base, value], |dual, tangents| {
-                dual.b
-                    .add_into(tangents[0], &place, tangents[1], place.mask)
-            }),
-            Monoid::Min | Monoid::Max => {
-                let (kept, won) = self.winners(base, &place, value, result);
-                self.combined(&[base, value], |dual, tangents| {
-                    let zero = dual.b.number(base, 0.0);
-                    let base = dual.b.map_select(kept, tangents[0], zero);
-                    dual.b.add_into(base, &place, tangents[1], Some(won))
-                })
-            }
-            Monoid::Mul => {
-                let (for_base, for_value) = self.cofactors(base, &place, value);
-                self.combined(&[base, value], |dual, tangents| {
-                    let base = dual.b.map(Prim::Mul, &[for_base, tangents[0]]);
-                    let value = dual.b.map(Prim::Mul, &[for_value, tangents[1]]);
-                    dual.b.add_into(base, &place, value, place.mask)
-                })
-            }
-            Monoid::And | Monoid::Or => None,
-        }
-    }
-
-    /// Where the base is the extremum, and which contribution else: the first that is equal to it.
-    fn winners(
-        &mut self,
-        base: ValueId,
-        place: &Place,
-        value: ValueId,
-        result: ValueId,
-    ) -> (ValueId, ValueId) {
-        let outer = self.b.guard;
-        let b = &mut *self.b;
-        let kept = b.map(Prim::Eq, &[base, result]);
-        let mut ordinal = b.usize(0);
-        for &axis in &place.over {
-            let size = b.size(axis);
-            let index = b.emit(BulkOp::Iota(axis));
-            let index = b.map(Prim::Cast(Scalar::Usize), &[index]);
-            let outer = b.map(Prim::Mul, &[ordinal, size]);
-            ordinal = b.map(Prim::Add, &[outer, index]);
-        }
-        let reached = b.reached(&place.over, &place.at, place.mask);
-        let seen = b.behind(None, |b| b.both(outer, reached));
-        let hit = b.behind(seen, |b| {
-            let extremum = b.gather(result, &place.at);
-            let equal = b.map(Prim::Eq, &[value, extremum]);
-            let kept = b.gather(kept, &place.at);
-            let lost = b.map(Prim::Not, &[kept]);
-            b.map(Prim::And, &[equal, lost])
-        });
-        let hit = b.behind(None, |b| b.both(seen, Some(hit))).unwrap_or(hit);
-        let none = b.constant(Lit::Int(Scalar::Usize, usize::MAX as i128));
-        let first = b.emit(BulkOp::Scatter {
-            monoid: Monoid::Min,
-            base: none,
-            at: place.at.clone(),
-            over: place.over.clone(),
-            value: ordinal,
-            mask: Some(hit),
-        });
-        let won = b.behind(seen, |b| {
-            let first = b.gather(first, &place.at);
-            let first = b.map(Prim::Eq, &[ordinal, first]);
-            b.map(Prim::And, &[hit, first])
-        });
-        let won = b.behind(None, |b| b.both(seen, Some(won))).unwrap_or(won);
-        (kept, won)
-    }
-
-    /// The products of everything else at the place, for the base and for each contribution.
-    fn cofactors(&mut self, base: ValueId, place: &Place, value: ValueId) -> (ValueId, ValueId) {
-        let outer = self.b.guard;
-        let b = &mut *self.b;
-        let [zero, one] = [0.0, 1.0].map(|number| b.number(base, number));
-        let [none, single] = [0, 1].map(|count| b.usize(count));
-        let [base_zero, value_zero] = [base, value].map(|v| b.map(Prim::Eq, &[v, zero]));
-        let [base_count, value_count] =
-            [base_zero, value_zero].map(|v| b.map(Prim::Cast(Scalar::Usize), &[v]));
-        let [base_factor, value_factor] =
-            [(base_zero, base), (value_zero, value)].map(|(z, v)| b.map_select(z, one, v));
-        let scatter = |b: &mut Builder, monoid, base, value| {
-            b.emit(BulkOp::Scatter {
-                monoid,
-                base,
-                at: place.at.clone(),
-                over: place.over.clone(),
-                value,
-                mask: place.mask,
-            })
-        };
-        let zeros = scatter(b, Monoid::Add, base_count, value_count);
-        let product = scatter(b, Monoid::Mul, base_factor, value_factor);
-        let cofactor = |b: &mut Builder, zeros, product, is_zero, factor| {
-            let nowhere = b.map(Prim::Eq, &[zeros, none]);
-            let once = b.map(Prim::Eq, &[zeros, single]);
-            let here = b.map(Prim::And, &[once, is_zero]);
-            let divided = b.map(Prim::Div, &[product, factor]);
-            let rest = b.map_select(here, product, zero);
-            b.map_select(nowhere, divided, rest)
-        };
-        let for_base = cofactor(b, zeros, product, base_zero, base_factor);
-        let reached = b.reached(&place.over, &place.at, place.mask);
-        let seen = b.behind(None, |b| b.both(outer, reached));
-        let for_value = b.behind(seen, |b| {
-            let zeros = b.gather(zeros, &place.at);
-            let product = b.gather(product, &place.at);
-            cofactor(b, zeros, product, value_zero, value_factor)
-        });
-        let for_value = b.masked(seen, for_value);
-        (for_base, for_value)
     }
 
     // ---- Operators
@@ -431,13 +298,6 @@ impl Dual<'_> {
     }
 }
 
-/// Where a scatter goes.
-pub(super) struct Place {
-    pub(super) at: Vec<(AxisId, ValueId)>,
-    pub(super) over: Vec<AxisId>,
-    pub(super) mask: Option<ValueId>,
-}
-
 impl Builder {
     /// The index of the first extremum along the only axis of an array, and whether there is one. As reductions of numbers, of which
     /// many threads can compute parts, while an `argmax` is found by going through all elements.
@@ -467,42 +327,6 @@ impl Builder {
         let guard = self.behind(None, |b| b.both(outer, Some(found)));
         let index = self.behind(guard, |b| b.index(axis, first));
         (index, found)
-    }
-
-    /// Whether a scatter has anything to do at a point: what it does not ask for where there is nothing to go over may be unspecified there.
-    pub(super) fn reached(
-        &mut self,
-        over: &[AxisId],
-        at: &[(AxisId, ValueId)],
-        mask: Option<ValueId>,
-    ) -> Option<ValueId> {
-        let read = at.iter().map(|&(_, index)| index).chain(mask);
-        let known: Vec<AxisId> = read.flat_map(|value| self.dims(value)).collect();
-        self.behind(None, |b| {
-            let mut reached = None;
-            for &axis in over.iter().filter(|axis| !known.contains(axis)) {
-                let nonempty = b.nonempty(axis);
-                reached = b.both(reached, nonempty);
-            }
-            b.both(reached, mask)
-        })
-    }
-
-    pub(super) fn add_into(
-        &mut self,
-        base: ValueId,
-        place: &Place,
-        value: ValueId,
-        mask: Option<ValueId>,
-    ) -> ValueId {
-        self.emit(BulkOp::Scatter {
-            monoid: Monoid::Add,
-            base,
-            at: place.at.clone(),
-            over: place.over.clone(),
-            value,
-            mask,
-        })
     }
 
     /// Every prefix of `init ⊕ x₀ ⊕ x₁ ⊕ …` along an axis.
