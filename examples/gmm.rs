@@ -255,7 +255,7 @@ fn value_and_gradient_are_those_that_the_suite_gives() {
         start,
         prior,
     } = input("gmm_d2_K3.txt");
-    let (value, mut gradient) =
+    let (value, gradient) =
         value_and_grad!(objective, wrt = mixture)(&points, &start, prior[0], prior[1]);
     let value = value + constant(3, 2, prior);
     assert!((value - 8.073_804_080_049_758).abs() < 1e-12, "{value}");

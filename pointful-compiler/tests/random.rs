@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pointful_compiler::testing::{
-    Options, check_derivative, check_stages, random_lowered, random_point, random_smooth,
+    Checked, Options, check_derivative, check_stages, random_lowered, random_point, random_smooth,
 };
 
 /// What a check says of a seed: whether its program could be compared, or what is wrong.
@@ -26,7 +26,8 @@ fn function(seed: u64) -> Result<bool, String> {
 
 fn derivative(seed: u64) -> Result<bool, String> {
     let (program, inputs) = random_smooth(seed, Options::default());
-    check_derivative(&program, &inputs, seed).map(|_| true)
+    let checked = check_derivative(&program, &inputs, seed)?;
+    Ok(matches!(checked, Checked::Fine(_)))
 }
 
 /// What checks of many seeds found.
