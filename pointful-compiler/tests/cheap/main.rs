@@ -26,16 +26,20 @@ const EXTENTS: [usize; 2] = [8, 14];
 const EXCEPTIONS: &[(&str, f64)] = &[
     // Vectors of three: what a branch computes for all of them is computed again for each in the kernels of the way back.
     ("bundle::rotate", 4.1),
-    // Each contribution of a neighbour asks again whether the neighbour is inside.
-    ("stencil::spread", 4.2),
+    // As definitions: each of six contributions asks again whether the neighbour is inside. As kernels it is less than 4.
+    ("stencil::spread", 5.0),
     // The sum of a pair is computed again in the pass over the contributions of the first of it and in that over those of the second.
     ("functions::pairs_multiplied_in_bins", 4.2),
+    // An operator of the user's own, though it is a minimum: the way back looks at what is before and behind each element.
+    ("remora::two_steps", 4.5),
+    // Functions in a table: the way back has the terms of each of them for each element, in loops of three.
+    ("remora::statistics", 6.2),
     // Derives products with a Jacobian inside of its iterations, which are derived once more.
     ("bundle::step", 4.01),
 ];
 
 /// Random programs are small, and some are little else than what the kernels of the way back compute again.
-const RANDOM: f64 = 4.5;
+const RANDOM: f64 = 5.0;
 
 /// Steps that an interpreter may take.
 const STEPS: u64 = 50_000_000;
@@ -55,6 +59,8 @@ struct Ratio {
 enum Incomparable {
     /// It has no float parameters or no float results.
     Discrete,
+    /// A result's shape is computed inside, so that no cotangent of it can be made before.
+    Shaped,
     /// Something else.
     Other(String),
 }
@@ -89,8 +95,7 @@ fn compare(program: &Program<Point>, inputs: &Inputs) -> Result<Ratio, Incompara
     let computed = |dim: &Extent| matches!(dim, Extent::Value(_));
     let shaped = |&value: &_| program.ty(value).dims.iter().any(computed);
     if program.body.results.iter().any(shaped) {
-        let why = "a result's shape is computed inside";
-        return Err(Incomparable::Other(why.into()));
+        return Err(Incomparable::Shaped);
     }
     let float = |data: &Data| data.elem.is_float();
     if program.floats(&program.body.results).is_empty() || !inputs.params.iter().any(float) {
@@ -207,7 +212,7 @@ fn of_every_function() {
         let name = &function.name;
         let program = match function.lowered() {
             Ok(program) => program,
-            // One that takes a function is compiled with its callers, which are here, too.
+            // One that takes a function of tables is compiled with its callers, which are here, too.
             Err(error) if error.contains("only other `#[pointful]` functions can call") => continue,
             Err(error) => panic!("{name}: {error}"),
         };
@@ -216,7 +221,9 @@ fn of_every_function() {
         for extent in EXTENTS {
             let ratio = match compare(&program, &inputs(name, &program, extent)) {
                 Ok(ratio) => ratio,
-                Err(Incomparable::Discrete) => continue,
+                Err(Incomparable::Discrete | Incomparable::Shaped) => continue,
+                // The same of one that takes a function of numbers.
+                Err(Incomparable::Other(why)) if why.contains("only the caller knows") => continue,
                 Err(Incomparable::Other(why)) => {
                     panic!("{name}: {why}; are all its sizes in MADE?")
                 }
