@@ -185,3 +185,19 @@ pub fn pairs_multiplied_in_bins<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, bin
     for i in N { for j in ..i { acc[bin[j]].put(x[i] + x[j]); } }
     acc.get()
 }
+
+pub fn picked<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, at: &Table<M, i64>) -> Table<M, f64> {
+    for m in _ { x[at[m]] }
+}
+
+pub fn picked_near<N: IndexSet>(x: &Table<N, f64>, by: i64) -> (Table<N, f64>, Table<N, f64>, Table<N, f64>, Table<N, f64>) {
+    for i in N { (x[(i + by).wrap()], x[(i + by).clamp()], x[(i + by).mirror()], x.get(i + by).unwrap_or(-1.0)) }
+}
+
+pub fn picked_by_float<N: IndexSet>(x: &Table<N, f64>, at: f64) -> f64 {
+    x[at as i64]
+}
+
+pub fn all_pairs<N: IndexSet, M: IndexSet>(n: Extent<N>, m: Extent<M>) -> Table<(N, M), f64> {
+    for (i, j) in (n, m) { i.ordinal() as f64 - j.ordinal() as f64 }
+}

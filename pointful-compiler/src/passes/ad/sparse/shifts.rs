@@ -1,0 +1,362 @@
+//! Accumulations at the places of other axes, moved: windows, differences, reversals.
+//!
+//! What was read at `i + c` is accumulated at `i + c`; that is to read the contributions at `i - c`, and needs no accumulation. Where the read
+//! was clamped at the ends, the ends have the contributions of the few places beyond them, too; where it was made only in range, there is nothing
+//! from beyond the ends.
+
+use super::super::known::is_small;
+use super::{THROUGH, Walk, value_of};
+use crate::ir::stages::bulk::BulkOp;
+use crate::ir::{AxisId, Elem, Extent, Lit, Monoid, Scalar, ValueId};
+use crate::ops::Prim;
+
+/// How far a clamped shift may go to be turned into reads.
+const FAR: i128 = 4;
+
+impl Walk {
+    /// An accumulation at places that are those of other axes, shifted.
+    pub(super) fn shifted(&mut self, op: &BulkOp) -> Option<ValueId> {
+        let BulkOp::Scatter {
+            monoid: Monoid::Add,
+            base,
+            at,
+            over,
+            value,
+            mask,
+        } = op
+        else {
+            return None;
+        };
+        // Those will be written down.
+        if at.iter().all(|&(axis, index)| {
+            is_small(&self.b, axis) && self.defs.known(&self.b, index).is_some()
+        }) {
+            return None;
+        }
+        let shifts: Vec<Shift> = at
+            .iter()
+            .map(|&(axis, index)| self.shift(axis, index, over))
+            .collect::<Option<_>>()?;
+        let dims = self.b.dims(*value);
+        let apart = |(k, shift): (usize, &Shift)| {
+            let others = shifts.iter().enumerate().filter(|&(other, _)| other != k);
+            others.map(|(_, other)| other.from).all(|from| {
+                from != shift.from
+                    && !shift
+                        .by
+                        .iter()
+                        .any(|&(_, value)| self.b.dims(value).contains(&from))
+            })
+        };
+        let fits = |shift: &Shift| {
+            let renamed = shift.from != shift.axis;
+            !(renamed && (over.contains(&shift.axis) || dims.contains(&shift.axis)))
+        };
+        if shifts.is_empty() || !shifts.iter().all(fits) || !shifts.iter().enumerate().all(apart) {
+            return None;
+        }
+        let mut value = self.b.masked(*mask, *value);
+        if mask.is_some() {
+            let zero = self.b.number(value, 0.0);
+            if let Some(mask) = mask {
+                self.defs
+                    .insert(value, BulkOp::Select(*mask, value_of(op), zero));
+            }
+        }
+        for shift in &shifts {
+            value = self.back(value, shift);
+        }
+        let rest: Vec<AxisId> = over
+            .iter()
+            .copied()
+            .filter(|axis| shifts.iter().all(|shift| shift.from != *axis))
+            .collect();
+        let value = self.b.sum(value, &rest);
+        if self.is_zero(*base) {
+            return Some(value);
+        }
+        Some(self.emit(BulkOp::Map(Prim::Add, vec![*base, value])))
+    }
+
+    /// How an index is that of an axis, one of `over`, shifted.
+    fn shift(&self, axis: AxisId, index: ValueId, over: &[AxisId]) -> Option<Shift> {
+        let BulkOp::Map(prim, args) = self.defs.used(index)? else {
+            return None;
+        };
+        match prim {
+            Prim::Wrap(e) | Prim::ClampTo(e) | Prim::Trust(e) | Prim::Check(e)
+                if *e == self.b.extent(axis) => {}
+            _ => return None,
+        }
+        let mut sum = Vec::new();
+        self.terms(args[0], true, &mut sum)?;
+        let is_whole = |from: AxisId| self.b.extent(from) == self.b.extent(axis);
+        // Where there is neither a window nor only one thing sent to a place, the places may be few of all.
+        let simple = |&(_, term): &(bool, ValueId)| {
+            matches!(self.defs.used(term), Some(BulkOp::Const(_))) || self.place(term).is_some()
+        };
+        let windows = sum
+            .iter()
+            .filter(|(_, term)| self.place(*term).is_some())
+            .count()
+            > 1;
+        let may_part = !matches!(prim, Prim::Wrap(_))
+            && sum.iter().all(simple)
+            && (windows || over.len() == 1);
+        let mut candidates = over.iter().copied().filter(|&from| {
+            let (own, others): (Vec<_>, Vec<_>) = sum
+                .iter()
+                .partition(|(_, term)| self.place(*term) == Some(from));
+            own.len() == 1
+                && !others
+                    .iter()
+                    .any(|(_, term)| self.b.dims(*term).contains(&from))
+                && (is_whole(from) || (may_part && self.is_part(from, axis)))
+        });
+        let from = candidates
+            .clone()
+            .find(|&from| is_whole(from))
+            .or_else(|| candidates.next())?;
+        let place = sum
+            .iter()
+            .position(|(_, term)| self.place(*term) == Some(from))?;
+        let (forwards, _) = sum.remove(place);
+        let shift = Shift {
+            axis,
+            from,
+            prim: *prim,
+            forwards,
+            by: sum,
+        };
+        let near = || {
+            let (least, most) = self.bounds(&shift.by)?;
+            (forwards && is_whole(from) && -least <= FAR && most <= FAR).then_some(())
+        };
+        if matches!(prim, Prim::ClampTo(_)) {
+            near()?;
+        }
+        Some(shift)
+    }
+
+    /// Whether as much is done if all places of an axis look for what comes from another as if that is sent to them.
+    fn is_part(&self, from: AxisId, axis: AxisId) -> bool {
+        match (self.b.extent(from), self.b.extent(axis)) {
+            (Extent::Const(from), Extent::Const(all)) => all <= from.saturating_mul(2),
+            (Extent::Const(_), _) => false,
+            // Inside of a loop it may be a small part of what there is.
+            (_, Extent::Const(_) | Extent::Size(_)) => self.depth == 1,
+            (_, Extent::Value(_)) => false,
+        }
+    }
+
+    /// An integer as a sum: what is added, or taken away.
+    fn terms(&self, value: ValueId, plus: bool, sum: &mut Vec<(bool, ValueId)>) -> Option<()> {
+        match self.defs.used(value) {
+            Some(BulkOp::Map(Prim::Add, args)) => {
+                self.terms(args[0], plus, sum)?;
+                self.terms(args[1], plus, sum)
+            }
+            Some(BulkOp::Map(Prim::Sub, args)) => {
+                self.terms(args[0], plus, sum)?;
+                self.terms(args[1], !plus, sum)
+            }
+            Some(BulkOp::Map(Prim::Cast(Scalar::I64 | Scalar::Usize), args)) => {
+                match self.defs.used(args[0]) {
+                    Some(BulkOp::Iota(_)) => {
+                        sum.push((plus, value));
+                        Some(())
+                    }
+                    _ => self.terms(args[0], plus, sum),
+                }
+            }
+            Some(BulkOp::Const(_)) => {
+                sum.push((plus, value));
+                Some(())
+            }
+            // What stands behind a condition is not known elsewhere.
+            _ if self.defs.of(value).is_none() && !self.is_param(value) => None,
+            _ => {
+                sum.push((plus, value));
+                let elem = self.b.program.elem(value);
+                matches!(elem, Elem::Scalar(Scalar::I64 | Scalar::Usize)).then_some(())
+            }
+        }
+    }
+
+    fn is_param(&self, value: ValueId) -> bool {
+        self.b
+            .program
+            .params
+            .iter()
+            .any(|param| param.value == value)
+    }
+
+    /// The axis along which an integer is the index.
+    fn place(&self, value: ValueId) -> Option<AxisId> {
+        let Some(BulkOp::Map(Prim::Cast(Scalar::I64 | Scalar::Usize), args)) =
+            self.defs.used(value)
+        else {
+            return None;
+        };
+        match self.defs.used(args[0]) {
+            Some(BulkOp::Iota(axis)) => Some(*axis),
+            _ => None,
+        }
+    }
+
+    /// Between what a sum lies, if that is known.
+    fn bounds(&self, sum: &[(bool, ValueId)]) -> Option<(i128, i128)> {
+        let mut bounds = (0, 0);
+        for &(plus, value) in sum {
+            let (least, most) = match (self.defs.used(value), self.place(value)) {
+                (Some(BulkOp::Const(Lit::Int(_, n))), _) => (*n, *n),
+                (_, Some(axis)) => match self.b.extent(axis) {
+                    Extent::Const(length) => (0, i128::from(length.max(1)) - 1),
+                    Extent::Size(_) | Extent::Value(_) => return None,
+                },
+                (_, None) => return None,
+            };
+            let (least, most) = if plus { (least, most) } else { (-most, -least) };
+            bounds = (bounds.0 + least, bounds.1 + most);
+        }
+        Some(bounds)
+    }
+
+    /// A term wherever it is needed, also if it was behind something, as an `i64`.
+    fn term(&mut self, value: ValueId) -> ValueId {
+        if let Some(BulkOp::Const(Lit::Int(_, number))) = self.defs.used(value) {
+            return self.integer(*number);
+        }
+        let value = match self.place(value) {
+            Some(axis) => self.emit(BulkOp::Iota(axis)),
+            None => value,
+        };
+        if self.b.program.elem(value) == Elem::Scalar(Scalar::I64) {
+            return value;
+        }
+        self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![value]))
+    }
+
+    /// What arrives at each place of what is sent from all.
+    fn back(&mut self, value: ValueId, shift: &Shift) -> ValueId {
+        let Shift {
+            axis, from, prim, ..
+        } = *shift;
+        let iota = self.emit(BulkOp::Iota(axis));
+        let here = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![iota]));
+        // Whence: here is there and the shift, or the shift less there.
+        let mut there = shift.forwards.then_some(here);
+        for &(plus, term) in &shift.by {
+            let term = self.term(term);
+            there = Some(match there {
+                Some(there) if plus == shift.forwards => {
+                    self.emit(BulkOp::Map(Prim::Sub, vec![there, term]))
+                }
+                Some(there) => self.emit(BulkOp::Map(Prim::Add, vec![there, term])),
+                None if plus => term,
+                None => {
+                    let zero = self.integer(0);
+                    self.emit(BulkOp::Map(Prim::Sub, vec![zero, term]))
+                }
+            });
+        }
+        let mut there = match there {
+            Some(there) => there,
+            None => self.integer(0),
+        };
+        if !shift.forwards {
+            there = self.emit(BulkOp::Map(Prim::Sub, vec![there, here]));
+        }
+        let extent = self.b.extent(from);
+        if matches!(prim, Prim::Wrap(_)) {
+            let there = self.emit(BulkOp::Map(Prim::Wrap(extent), vec![there]));
+            return self.read_at(value, &[(from, there)], &mut { THROUGH });
+        }
+        let zero = self.b.number(value, 0.0);
+        let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![there]));
+        let total = self.read_where(value, from, there, inside, zero);
+        // Only what is in range was sent.
+        if !matches!(prim, Prim::ClampTo(_)) {
+            return total;
+        }
+        self.beyond(value, shift, (here, there), total)
+    }
+
+    /// Adds what would have gone beyond an end, and arrives there.
+    fn beyond(
+        &mut self,
+        value: ValueId,
+        shift: &Shift,
+        (here, there): (ValueId, ValueId),
+        mut total: ValueId,
+    ) -> ValueId {
+        let Some((least, most)) = self.bounds(&shift.by) else {
+            return total;
+        };
+        let extent = self.b.extent(shift.from);
+        let zero = self.b.number(value, 0.0);
+        let size = self.b.size(shift.axis);
+        let size = self.b.map(Prim::Cast(Scalar::I64), &[size]);
+        let one = self.integer(1);
+        let last = self.b.map(Prim::Sub, &[size, one]);
+        let nothing = self.integer(0);
+        for (end, distance, compare) in [(nothing, -least, Prim::Gt), (last, most, Prim::Lt)] {
+            if distance <= 0 {
+                continue;
+            }
+            let at_end = self.b.map(Prim::Eq, &[here, end]);
+            for r in 0..distance {
+                let r = self.integer(r);
+                let from = if compare == Prim::Gt {
+                    r
+                } else {
+                    self.b.map(Prim::Sub, &[last, r])
+                };
+                let exists = self.b.map(Prim::InRange(extent), &[from]);
+                let mut arrives = self.b.map(Prim::And, &[at_end, exists]);
+                // At the end it is further than this that what arrives there regularly comes from.
+                if least != most {
+                    let further = self.b.map(compare, &[there, from]);
+                    arrives = self.b.map(Prim::And, &[arrives, further]);
+                }
+                let more = self.read_where(value, shift.from, from, arrives, zero);
+                total = self.b.map(Prim::Add, &[total, more]);
+            }
+        }
+        total
+    }
+
+    fn integer(&mut self, number: i128) -> ValueId {
+        self.emit(BulkOp::Const(Lit::Int(Scalar::I64, number)))
+    }
+
+    /// An array at a place where a condition holds, else zero.
+    fn read_where(
+        &mut self,
+        value: ValueId,
+        axis: AxisId,
+        from: ValueId,
+        cond: ValueId,
+        zero: ValueId,
+    ) -> ValueId {
+        let outer = self.b.guard.replace(cond);
+        let index = self.b.index(axis, from);
+        let read = self.read_at(value, &[(axis, index)], &mut { THROUGH });
+        self.b.guard = outer;
+        self.b.select(cond, read, zero)
+    }
+}
+
+/// An index that is that of an axis, moved, and brought back into range, or known to be in it where it counts.
+struct Shift {
+    /// The axis that it is an index of.
+    axis: AxisId,
+    /// The axis that it is the index along.
+    from: AxisId,
+    /// How it is brought into range.
+    prim: Prim,
+    /// Whether it rises with the index.
+    forwards: bool,
+    /// What is added to the index, or taken away.
+    by: Vec<(bool, ValueId)>,
+}
