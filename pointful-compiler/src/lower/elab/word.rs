@@ -4,8 +4,8 @@ use super::op::At;
 use super::value::Val;
 use super::{Elab, Run};
 use crate::diag::lowering as say;
-use crate::ir::stages::point::PointOp;
-use crate::ir::{Elem, Extent, Monoid, Scalar, SpanId, Type, ValueId};
+use crate::ir::stages::point::{Point, PointOp};
+use crate::ir::{Block, Elem, Extent, Monoid, Scalar, SpanId, Type, ValueId};
 use crate::lower::hir::Expr;
 use crate::lower::types::Ty;
 use crate::lower::words::Word;
@@ -254,6 +254,9 @@ impl<'a> Elab<'a> {
             .first()
             .and_then(|t| self.program.ty(*t).dims.first().copied())
             .unwrap_or(Extent::Const(0));
+        if let Some(monoids) = monoids(&op).filter(|_| !scan) {
+            return self.reduced(&monoids, init, tables, span);
+        }
         let (init, tables) = (init.to_vec(), tables.to_vec());
         let mut out = Vec::new();
         for ty in types {
@@ -270,6 +273,24 @@ impl<'a> Elab<'a> {
         };
         self.emit(out.clone(), op, span);
         Ok(out)
+    }
+
+    /// A reduction by operators of which each is a monoid's, on a part of the tuple of its own.
+    fn reduced(
+        &mut self,
+        monoids: &[(Monoid, Prim)],
+        init: &[ValueId],
+        tables: &[ValueId],
+        span: SpanId,
+    ) -> Run<Vec<ValueId>> {
+        let parts = monoids.iter().zip(init).zip(tables);
+        parts
+            .map(|((&(monoid, prim), &init), &table)| {
+                let ty = self.program.ty(init).clone();
+                let reduced = self.op(PointOp::Reduce { monoid, table }, ty, span);
+                self.prim(prim, &[init, reduced], span)
+            })
+            .collect()
     }
 
     /// `reduce(init, op, t)`, `scan(init, op, t)`
@@ -306,4 +327,24 @@ impl<'a> Elab<'a> {
         };
         Ok(self.rebuild(&first, &mut out.into_iter()))
     }
+}
+
+/// The monoids that an operator on tuples is made of, if it does nothing else: then its reductions need no order.
+fn monoids(op: &Block<Point>) -> Option<Vec<(Monoid, Prim)>> {
+    let (left, right) = op.params.split_at(op.params.len() / 2);
+    let part = |((result, left), right): ((&ValueId, &ValueId), &ValueId)| {
+        let stmt = op.stmts.iter().find(|stmt| stmt.results == [*result])?;
+        let PointOp::Prim(prim, args) = &stmt.op else {
+            return None;
+        };
+        let monoid = match prim {
+            Prim::Add => Monoid::Add,
+            Prim::Mul => Monoid::Mul,
+            Prim::Min => Monoid::Min,
+            Prim::Max => Monoid::Max,
+            _ => return None,
+        };
+        (*args == [*left, *right]).then_some((monoid, *prim))
+    };
+    op.results.iter().zip(left).zip(right).map(part).collect()
 }

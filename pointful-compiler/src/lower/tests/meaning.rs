@@ -731,6 +731,30 @@ fn unions_in_rows_are_stored() {
     }
 }
 
+/// Operators that are those of sums and extrema need no order; one that is nearly so does.
+#[test]
+fn operators_of_monoids_reduce() {
+    let source = "fn f<N: IndexSet>(x: &Table<N, f64>) -> (f64, f64, f64, f64) {
+        let (low, high) = reduce((9.0, -9.0), |a, b| (a.0.min(b.0), a.1.max(b.1)), for i in _ { (x[i], x[i]) });
+        let total = reduce(1.0, |a, b| a + b, x);
+        let last = reduce(0.5, |a, b| b, x);
+        (low, high, total, last)
+    }";
+    for n in [0, 1, 2, 7] {
+        let x = noise(n, 28);
+        let low = x.iter().copied().fold(9.0, f64::min);
+        let high = x.iter().copied().fold(-9.0, f64::max);
+        let total = 1.0 + x.iter().sum::<f64>();
+        let last = x.last().copied().unwrap_or(0.5);
+        gives(
+            source,
+            &[n],
+            &[vector(&x)],
+            &[low.into(), high.into(), total.into(), last.into()],
+        );
+    }
+}
+
 #[test]
 fn an_operator_with_a_loop_of_its_own() {
     let source = "fn chain<N: IndexSet, D: IndexSet>(x: &Table<(N, D), f64>, one: &Table<D, f64>) -> Table<D, f64> {
