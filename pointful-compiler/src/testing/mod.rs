@@ -13,6 +13,8 @@ mod rng;
 mod shrink;
 mod skeleton;
 pub mod source;
+#[cfg(test)]
+pub(crate) mod tokens;
 
 pub use check::{Tested, check_between, check_pass, check_seeds, check_stages};
 pub use derivative::{

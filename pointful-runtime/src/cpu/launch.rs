@@ -15,25 +15,27 @@ use crate::stats;
 /// # Panics
 /// With the panic of the earliest piece that panics, after every piece that was begun has ended.
 pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
-    let pieces = Pieces::of(points, work);
-    let count = pieces.count();
-    stats::launched(count, work.acc_bytes);
-    let _paused = stats::pause();
-    let run = Run {
-        kernel,
-        pieces,
-        level: Level::current(),
-    };
-    match count {
-        0 => kernel.identity(),
-        1 => run.piece(0),
-        _ if rayon::current_num_threads() == 1 => run.in_order(0, count),
-        _ => run.in_parallel(0, count),
-    }
+    begin(points, work, kernel, |run, count| {
+        if count == 1 || rayon::current_num_threads() == 1 {
+            run.in_order(0, count)
+        } else {
+            run.in_parallel(0, count)
+        }
+    })
 }
 
 /// [`launch`] on the calling thread, for kernels that hold what is not fit for others. Pieces are the same, and so are the bits.
 pub fn launch_here<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
+    begin(points, work, kernel, |run, count| run.in_order(0, count))
+}
+
+/// Cuts the work into pieces, if there is any, and lets `all` run so many.
+fn begin<K: Kernel>(
+    points: usize,
+    work: Work,
+    kernel: &K,
+    all: impl FnOnce(&Run<'_, K>, usize) -> K::Acc,
+) -> K::Acc {
     let pieces = Pieces::of(points, work);
     let count = pieces.count();
     stats::launched(count, work.acc_bytes);
@@ -45,7 +47,7 @@ pub fn launch_here<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     };
     match count {
         0 => kernel.identity(),
-        _ => run.in_order(0, count),
+        _ => all(&run, count),
     }
 }
 

@@ -3,53 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 
 use super::lower_source;
-
-/// What is done to one token.
-#[derive(Clone, Copy)]
-enum Change<'a> {
-    LeaveOut,
-    Double,
-    Replace(&'a TokenTree),
-}
-
-/// The tokens with a change at the token that `at` counts down to, groups counted before what is in them.
-fn changed(tokens: TokenStream, at: &mut usize, change: Change<'_>) -> TokenStream {
-    let mut out = Vec::new();
-    for token in tokens {
-        let here = *at == 0;
-        *at = at.wrapping_sub(1);
-        match (here, change) {
-            (true, Change::LeaveOut) => continue,
-            (true, Change::Double) => out.push(token.clone()),
-            (true, Change::Replace(other)) => {
-                out.push(other.clone());
-                continue;
-            }
-            (false, _) => {}
-        }
-        match token {
-            TokenTree::Group(group) => {
-                let inner = changed(group.stream(), at, change);
-                out.push(TokenTree::Group(Group::new(group.delimiter(), inner)));
-            }
-            other => out.push(other),
-        }
-    }
-    out.into_iter().collect()
-}
-
-/// All tokens, those in groups after their group.
-fn flat(tokens: TokenStream, out: &mut Vec<TokenTree>) {
-    for token in tokens {
-        out.push(token.clone());
-        if let TokenTree::Group(group) = token {
-            flat(group.stream(), out);
-        }
-    }
-}
+use crate::testing::tokens::{Change, changed, flat};
 
 #[test]
 fn every_change_gives_a_valid_program_or_an_error() {
@@ -79,8 +36,12 @@ fn every_change_gives_a_valid_program_or_an_error() {
         flat(source.clone(), &mut own);
         for at in (k % 7..own.len()).step_by(7) {
             let word = &words[(at * 7919 + k * 104_729) % words.len()];
-            for change in [Change::LeaveOut, Change::Double, Change::Replace(word)] {
-                let text = changed(source.clone(), &mut { at }, change).to_string();
+            for change in [
+                Change::LeaveOut,
+                Change::Double,
+                Change::Replace(word.clone()),
+            ] {
+                let text = changed(source.clone(), &mut { at }, &change).to_string();
                 if syn::parse_str::<syn::File>(&text).is_err() {
                     continue;
                 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::build::Builder;
 use crate::eval::{EvalError, ScalarValue, eval_prim};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Extent, Operation, Stmt, ValueId};
+use crate::ir::{AxisId, Extent, Lit, Operation, Stmt, ValueId};
 
 /// The most places that are written down, and the most points of axes along which places are known: what a loop of constant
 /// length would be unrolled to.
@@ -50,6 +50,15 @@ impl Defs {
     /// The definition of a value wherever it is used: what stands behind a condition is not used where that does not hold.
     pub(super) fn used(&self, value: ValueId) -> Option<&BulkOp> {
         self.ops.get(&value).map(|(op, _)| op)
+    }
+
+    /// Whether a value is zero everywhere.
+    pub(super) fn is_zero(&self, value: ValueId) -> bool {
+        match self.of(value) {
+            Some(BulkOp::Const(Lit::F64(bits))) => f64::from_bits(*bits) == 0.0,
+            Some(BulkOp::Const(Lit::F32(bits))) => f32::from_bits(*bits) == 0.0,
+            _ => false,
+        }
     }
 
     pub(super) fn insert(&mut self, value: ValueId, op: BulkOp) {

@@ -135,14 +135,6 @@ impl Walk {
         value
     }
 
-    fn is_zero(&self, value: ValueId) -> bool {
-        match self.defs.of(value) {
-            Some(BulkOp::Const(Lit::F64(bits))) => f64::from_bits(*bits) == 0.0,
-            Some(BulkOp::Const(Lit::F32(bits))) => f32::from_bits(*bits) == 0.0,
-            _ => false,
-        }
-    }
-
     // ---- One place
 
     fn spot(&mut self, value: ValueId) -> Option<Spot> {
@@ -163,7 +155,7 @@ impl Walk {
                 over,
                 value,
                 mask,
-            } if over.is_empty() && !at.is_empty() && self.is_zero(*base) => Some(Spot {
+            } if over.is_empty() && !at.is_empty() && self.defs.is_zero(*base) => Some(Spot {
                 at: at.clone(),
                 value: *value,
                 mask: *mask,
@@ -211,7 +203,7 @@ impl Walk {
             BulkOp::Select(cond, then, otherwise) => {
                 let k = [*otherwise, *then]
                     .into_iter()
-                    .position(|v| self.is_zero(v))?;
+                    .position(|v| self.defs.is_zero(v))?;
                 let spot = self.spot([*then, *otherwise][k])?;
                 let cond = self.read(*cond, &spot);
                 Some(self.put(spot, |walk, value| {

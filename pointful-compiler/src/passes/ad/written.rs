@@ -210,14 +210,6 @@ impl Walk {
         value
     }
 
-    fn is_zero(&self, value: ValueId) -> bool {
-        match self.defs.of(value) {
-            Some(BulkOp::Const(Lit::F64(bits))) => f64::from_bits(*bits) == 0.0,
-            Some(BulkOp::Const(Lit::F32(bits))) => f32::from_bits(*bits) == 0.0,
-            _ => false,
-        }
-    }
-
     // ---- Terms
 
     /// The terms of the sum that a value is.
@@ -225,7 +217,7 @@ impl Walk {
         let mut terms = Vec::new();
         let mut left = vec![sum];
         while let Some(value) = left.pop() {
-            if self.is_zero(value) {
+            if self.defs.is_zero(value) {
                 continue;
             }
             let own = value == sum || self.inner.contains(&value);
@@ -238,7 +230,7 @@ impl Walk {
                     over,
                     ..
                 }) if own => {
-                    let apart = self.is_zero(*base);
+                    let apart = self.defs.is_zero(*base);
                     let known = self.known(value);
                     let renames = |&(_, index): &(AxisId, ValueId)| {
                         matches!(self.defs.of(index), Some(BulkOp::Iota(_)))
@@ -262,11 +254,10 @@ impl Walk {
                     None => Term::Other(value),
                 }),
                 Some(&BulkOp::Select(cond, then, otherwise)) if own => {
-                    let choice =
-                        |when: bool, value: ValueId, other: ValueId| {
-                            (self.is_zero(other) && self.defs.is_anywhere(value))
-                                .then_some(Choice { cond, when, value })
-                        };
+                    let choice = |when: bool, value: ValueId, other: ValueId| {
+                        (self.defs.is_zero(other) && self.defs.is_anywhere(value))
+                            .then_some(Choice { cond, when, value })
+                    };
                     let choice =
                         choice(true, then, otherwise).or_else(|| choice(false, otherwise, then));
                     terms.push(match choice {
@@ -410,7 +401,10 @@ impl Walk {
             over: Vec::new(),
             mask: None,
         };
-        let filled = values.iter().zip(0..).filter(|(v, _)| !self.is_zero(**v));
+        let filled = values
+            .iter()
+            .zip(0..)
+            .filter(|(v, _)| !self.defs.is_zero(**v));
         let pieces = filled.map(|(&value, k)| {
             let piece = Piece {
                 value,

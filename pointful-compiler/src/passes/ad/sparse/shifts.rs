@@ -72,7 +72,7 @@ impl Walk {
             .filter(|axis| shifts.iter().all(|shift| shift.from != *axis))
             .collect();
         let value = self.b.sum(value, &rest);
-        if self.is_zero(*base) {
+        if self.defs.is_zero(*base) {
             return Some(value);
         }
         Some(self.emit(BulkOp::Map(Prim::Add, vec![*base, value])))
