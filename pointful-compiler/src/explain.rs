@@ -21,7 +21,7 @@ mod memory;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
 use crate::ir::{self, Block, Extent, Program, ValueId};
 use crate::pipeline::Stages;
 
@@ -151,8 +151,9 @@ impl Report<'_> {
                     name,
                     extents,
                     accs,
+                    folds,
                     body,
-                } => self.kernel(name, extents, accs, body, depth),
+                } => self.kernel(name, extents, accs, folds, body, depth),
                 KernelOp::For {
                     extent,
                     reverse,
@@ -203,6 +204,7 @@ impl Report<'_> {
         name: &str,
         extents: &[Extent],
         accs: &[Acc],
+        folds: &[Fold],
         body: &Block<Kernels>,
         depth: usize,
     ) {
@@ -224,6 +226,18 @@ impl Report<'_> {
                 "adds up into {} by `{}`: a private copy for each piece of the work, merged in order",
                 self.name(acc.target),
                 acc.monoid.name()
+            );
+            self.line(depth + 1, &line);
+        }
+        for fold in folds {
+            let names: Vec<String> = fold
+                .targets
+                .iter()
+                .map(|&target| self.name(target))
+                .collect();
+            let line = format!(
+                "folds {}: private copies for each piece of the work, joined in order",
+                names.join(", ")
             );
             self.line(depth + 1, &line);
         }

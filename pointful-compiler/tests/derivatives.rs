@@ -198,7 +198,7 @@ fn reductions() {
         "let (a, b) = reduce((1.0, 0.0), |p, q| (p.0 * q.0, p.1 * q.0 + q.1), for j in M { (x[i][j], w[j]) }); a + b * b",
     ));
     check(
-        "fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 { reduce(a, |p, q| (p + q) * 0.5 + a * 0.1, x) }",
+        "fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 { reduce(a, |p, q| p + q + a * p * q, x) }",
     );
     // Log-sum-exp, and the norm of softmax.
     check("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let m = stop_gradient(max(x)); let s = sum(for i in N { (x[i] - m).exp() }); if s > 0.0 { s.ln() + m } else { 0.0 } }".replace("stop_gradient(max(x))", "max(x)").as_str());
@@ -221,7 +221,7 @@ fn scans() {
         for i in N { p[i] * q[i] }
     }");
     check(
-        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> Table<(N, M), f64> { for i in N { scan(0.1, |a, b| a * 0.5 + b + a * b, x[i]) } }",
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> Table<(N, M), f64> { for i in N { scan(0.1, |a, b| a + b + 0.5 * a * b, x[i]) } }",
     );
 }
 

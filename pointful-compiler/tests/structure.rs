@@ -601,3 +601,42 @@ fn the_adjoint_of_a_reversal_is_one() {
         ",
     );
 }
+
+#[test]
+fn operators_are_folded_in_parallel() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> (N, f64, f64) {
+            let (a, b) = reduce((1.0, 0.0), |p, q| (p.0 * q.0, p.1 * q.0 + q.1), for i in N { (x[i], 1.0) });
+            (argmax(x), a, b)
+        }",
+        "
+        par N fold [] [] [] fold [] [] []
+        ",
+    );
+    // Many columns, each of its own; of few, each piece of the work has all.
+    loops(
+        "fn f<N: IndexSet, A: IndexSet, B: IndexSet>(x: &Table<(N, A, B), f64>) -> Table<(A, B), N> { for (a, b) in _ { argmin(for n in N { x[n][a][b] }) } }",
+        "
+        alloc [A, B]
+        alloc [A, B]
+        alloc [A, B]
+        par A, B
+          for N
+          store [A, B]
+          store [A, B]
+          store [A, B]
+        ",
+    );
+    loops(
+        "fn f<N: IndexSet>(x: &Table<(N, Fin<3>), f64>) -> Table<Fin<3>, N> { for k in _ { argmin(for n in N { x[n][k] }) } }",
+        "
+        alloc [3]
+        alloc [3]
+        alloc [3]
+        par N, 3 fold [3] [3] [3]
+          store [3]
+          store [3]
+          store [3]
+        ",
+    );
+}

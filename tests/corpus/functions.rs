@@ -201,3 +201,44 @@ pub fn picked_by_float<N: IndexSet>(x: &Table<N, f64>, at: f64) -> f64 {
 pub fn all_pairs<N: IndexSet, M: IndexSet>(n: Extent<N>, m: Extent<M>) -> Table<(N, M), f64> {
     for (i, j) in (n, m) { i.ordinal() as f64 - j.ordinal() as f64 }
 }
+
+pub fn last_known<N: IndexSet>(x: &Table<N, i64>) -> i64 {
+    reduce(-1, |a, b| if b < 0 { a } else { b }, x)
+}
+
+pub fn unmatched<N: IndexSet>(x: &Table<N, i64>) -> (i64, i64) {
+    // Closing and opening brackets that have no partner.
+    reduce((0, 0), |(a, b), (c, d)| { let pairs = b.min(c); (a + c - pairs, b + d - pairs) }, for i in N { ((x[i] < 0) as i64, (x[i] >= 0) as i64) })
+}
+
+pub fn moments<N: IndexSet>(x: &Table<N, f64>) -> (f64, f64, f64) {
+    reduce((0.0, 0.0, 0.0), |(n, m, s), (k, l, t)| { let all = n + k; let d = l - m; if all > 0.0 { (all, m + d * k / all, s + t + d * d * n * k / all) } else { (0.0, 0.0, 0.0) } }, for i in N { (1.0, x[i], 0.0) })
+}
+
+pub fn composed_affine<N: IndexSet, M: IndexSet>(x: &Table<(N, M), i64>, c: i64) -> (i64, i64) {
+    reduce((1, c), |(a, b), (c, d)| (c * a, c * b + d), for (i, j) in _ { (x[i][j] | 1, x[i][j]) })
+}
+
+pub fn last_known_in_columns<N: IndexSet, K: IndexSet>(x: &Table<(N, K), i64>, below: &Table<K, i64>) -> Table<K, i64> {
+    for k in K { reduce(below[k], |a, b| if b < below[k] { a } else { b }, for n in N { x[n][k] }) }
+}
+
+pub fn rows_joined<N: IndexSet, K: IndexSet>(x: &Table<(N, K), i64>, before: &Table<K, i64>) -> Table<K, i64> {
+    reduce(before, |a, b| for k in K { if b[k] < 0 { a[k] } else { b[k] } }, for n in N { x[n] })
+}
+
+pub fn composed_matrices<N: IndexSet, D: IndexSet>(x: &Table<(N, D, D), i64>, before: &Table<(D, D), i64>) -> Table<(D, D), i64> {
+    reduce(before, |a, b| for (i, j) in _ { sum(for k in D { a[i][k] * b[k][j] }) }, for n in N { x[n] })
+}
+
+pub fn least_and_largest<N: IndexSet>(x: &Table<N, f64>) -> (N, N, f64, f64) {
+    (argmin(x), argmax(x), min(x), max(x))
+}
+
+pub fn largest_of_all<N: IndexSet, M: IndexSet>(x: &Table<(N, M), i64>) -> (N, M) {
+    argmax(x)
+}
+
+pub fn largest_in_columns<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f32>) -> Table<K, N> {
+    for k in K { argmax(for n in N { x[n][k] }) }
+}

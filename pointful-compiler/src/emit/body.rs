@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
+use super::copies::Copies;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{edges, kernel, lanes, scalar, strips, tokens};
@@ -187,8 +188,9 @@ impl<'u> Body<'u> {
                 name,
                 extents,
                 accs,
+                folds,
                 body,
-            } => kernel::launch(self, name, extents, accs, body),
+            } => kernel::launch(self, name, extents, Copies { accs, folds }, body),
             KernelOp::Assert { cond, message } => {
                 let cond = unit.value(*cond);
                 tokens!(::core::assert!(#cond, "{}", #message);)

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, Literal, TokenStream};
 
 use super::body::{Body, Storage, kernel_name};
+use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{scalar, tokens, work};
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId};
 use crate::ops::Prim;
 
@@ -17,13 +18,13 @@ pub(super) fn launch(
     host: &mut Body<'_>,
     name: &str,
     extents: &[Extent],
-    accs: &[Acc],
+    copies: Copies<'_>,
     body: &Block<Kernels>,
 ) -> TokenStream {
     let unit = host.unit;
-    let captures = Captures::of(unit, extents, accs, body);
+    let captures = Captures::of(unit, extents, copies, body);
     let kernel = kernel_name(host.kernels.len());
-    let item = item(unit, &kernel, name, &captures, extents, accs, body);
+    let item = item(unit, &kernel, name, &captures, extents, copies, body);
     host.kernels.push(item);
 
     let fields = captures.fields(unit).into_iter().map(|field| match field {
@@ -45,7 +46,7 @@ pub(super) fn launch(
         }
     });
     let (points, per_point) = (unit.product(extents), work::per_point(unit, body));
-    let acc_bytes = acc_bytes(unit, accs);
+    let acc_bytes = acc_bytes(unit, copies);
     // What only the caller knows may not be fit for other threads.
     let launch = if unit.functions.is_empty() {
         tokens!(launch)
@@ -55,29 +56,16 @@ pub(super) fn launch(
     let launched = tokens! {
         #launch(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel { #(#fields),* })
     };
-    if accs.is_empty() {
+    if copies.is_empty() {
         return tokens!(#launched;);
     }
-    let results = accs.iter().map(|acc| unit.names.value(acc.private));
-    let merged = accs.iter().map(|acc| {
-        let private = unit.names.value(acc.private);
-        let target = unit.names.value(acc.target);
-        let element = unit.scalar(acc.target);
-        match unit.kind(acc.target) {
-            PlaceKind::Buffer => {
-                let old = host.read(acc.target, &tokens!(at));
-                let new = scalar::combine(acc.monoid, element, &old, &tokens!(get(&#private, at)));
-                let write = host.write(acc.target, &tokens!(at), &new);
-                tokens!(for at in 0..#private.len() { #write })
-            }
-            PlaceKind::Var | PlaceKind::Scalar => {
-                scalar::combine_into(acc.monoid, element, &tokens!(#target), &tokens!(#private))
-            }
-        }
-    });
+    let results = copies
+        .all()
+        .map(|(_, private, _)| unit.names.value(private));
+    let merged = merge_on_host(host, copies);
     tokens! {
         let (#(#results,)*) = #launched;
-        #(#merged)*
+        #merged
     }
 }
 
@@ -108,16 +96,21 @@ enum Field {
 }
 
 impl Captures {
-    fn of(unit: &Unit<'_>, extents: &[Extent], accs: &[Acc], body: &Block<Kernels>) -> Self {
+    fn of(unit: &Unit<'_>, extents: &[Extent], copies: Copies<'_>, body: &Block<Kernels>) -> Self {
         let mut captures = Self::default();
-        captures.bound.extend(accs.iter().map(|acc| acc.private));
-        for acc in accs {
+        captures
+            .bound
+            .extend(copies.all().map(|(_, private, _)| private));
+        for (target, ..) in copies.all() {
             // The identity has the extents of the target.
-            captures.extents(unit, unit.dims(acc.target));
+            captures.extents(unit, unit.dims(target));
         }
         // Where a piece lies is told by its range of points; only rows have to know how long they are.
         captures.extents(unit, extents.get(1..).unwrap_or_default());
         captures.block(unit, body);
+        for fold in copies.folds {
+            captures.block(unit, &fold.join);
+        }
         captures
     }
 
@@ -210,6 +203,21 @@ impl Captures {
         }
     }
 
+    /// How the buffers are reached.
+    fn storage(&self) -> BTreeMap<ValueId, Storage> {
+        let how = |written| {
+            if written {
+                Storage::View
+            } else {
+                Storage::Slice
+            }
+        };
+        let buffers = self.buffers.iter();
+        buffers
+            .map(|(&buffer, &written)| (buffer, how(written)))
+            .collect()
+    }
+
     fn fields(&self, unit: &Unit<'_>) -> Vec<Field> {
         let sizes = self
             .sizes
@@ -242,7 +250,7 @@ fn item(
     name: &str,
     captures: &Captures,
     extents: &[Extent],
-    accs: &[Acc],
+    copies: Copies<'_>,
     body: &Block<Kernels>,
 ) -> TokenStream {
     let fields = captures.fields(unit);
@@ -282,70 +290,42 @@ fn item(
         Default::default()
     };
 
-    let acc_type = accs.iter().map(|acc| {
-        let ty = unit.ty(acc.target);
-        match unit.kind(acc.target) {
+    let acc_type = copies.all().map(|(target, ..)| {
+        let ty = unit.ty(target);
+        match unit.kind(target) {
             PlaceKind::Buffer => tokens!(Buf<#ty>),
             PlaceKind::Var | PlaceKind::Scalar => ty,
         }
     });
     let acc_type = tokens!((#(#acc_type,)*));
-    let identity = accs.iter().map(|acc| {
-        let identity = scalar::literal(acc.monoid.identity(unit.scalar(acc.target)));
-        match unit.kind(acc.target) {
+    let identity = copies.all().map(|(target, _, first)| {
+        let identity =
+            scalar::literal(first.unwrap_or_else(|monoid| monoid.identity(unit.scalar(target))));
+        match unit.kind(target) {
             PlaceKind::Buffer => {
-                let length = unit.product(unit.dims(acc.target));
+                let length = unit.product(unit.dims(target));
                 tokens!(Buf::filled(#length, #identity))
             }
             PlaceKind::Var | PlaceKind::Scalar => identity,
         }
     });
     // No accumulators: no expression either, because `()` is not one that lints of style like.
-    let identity = if accs.is_empty() {
+    let identity = if copies.is_empty() {
         TokenStream::new()
     } else {
         tokens!((#(#identity,)*))
     };
-    let merge = accs.iter().enumerate().map(|(position, acc)| {
-        let field = tuple_field(position);
-        let element = unit.scalar(acc.target);
-        match unit.kind(acc.target) {
-            PlaceKind::Buffer => {
-                let new = scalar::combine(
-                    acc.monoid,
-                    element,
-                    &tokens!(earlier.read(at)),
-                    &tokens!(get(later, at)),
-                );
-                tokens! {
-                    {
-                        let (earlier, later) = (earlier.#field.out(), &later.#field);
-                        for at in 0..later.len() {
-                            unsafe { earlier.write(at, #new); }
-                        }
-                    }
-                }
-            }
-            PlaceKind::Var | PlaceKind::Scalar => {
-                let (earlier, later) = (tokens!(earlier.#field), tokens!(later.#field));
-                scalar::combine_into(acc.monoid, element, &earlier, &later)
-            }
-        }
-    });
-    let piece = piece(unit, captures, extents, accs, body);
+    let merge = merge_pieces(unit, copies, || captures.storage());
+    let piece = piece(unit, captures, extents, copies, body);
     let unpack = if names.is_empty() {
         TokenStream::new()
     } else {
         tokens!(let Self { #(#names),* } = *self;)
     };
-    let unpack_for_identity = if accs
-        .iter()
-        .any(|acc| unit.kind(acc.target) == PlaceKind::Buffer)
-    {
-        unpack.clone()
-    } else {
-        TokenStream::new()
-    };
+    let is_table = |target| unit.kind(target) == PlaceKind::Buffer;
+    let unpack_if = |needed: bool| needed.then(|| unpack.clone());
+    let unpack_for_identity = unpack_if(copies.all().any(|(target, ..)| is_table(target)));
+    let unpack_for_merge = unpack_if(!copies.folds.is_empty());
     // Buffers are passed on as arguments because only of arguments does the optimiser learn that what they refer to is not
     // written through anything else.
     tokens! {
@@ -371,7 +351,8 @@ fn item(
             }
 
             fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc) {
-                #(#merge)*
+                #unpack_for_merge
+                #merge
             }
         }
     }
@@ -382,30 +363,17 @@ fn piece(
     unit: &Unit<'_>,
     captures: &Captures,
     extents: &[Extent],
-    accs: &[Acc],
+    copies: Copies<'_>,
     body: &Block<Kernels>,
 ) -> TokenStream {
-    let mut storage: BTreeMap<ValueId, Storage> = captures
-        .buffers
-        .iter()
-        .map(|(&buffer, &written)| {
-            (
-                buffer,
-                if written {
-                    Storage::View
-                } else {
-                    Storage::Slice
-                },
-            )
-        })
-        .collect();
+    let mut storage = captures.storage();
     let mut before = TokenStream::new();
     let mut after = TokenStream::new();
-    for (position, acc) in accs.iter().enumerate() {
-        let (field, private) = (tuple_field(position), unit.names.value(acc.private));
-        match unit.kind(acc.target) {
+    for (position, (target, copy, _)) in copies.all().enumerate() {
+        let (field, private) = (tuple_field(position), unit.names.value(copy));
+        match unit.kind(target) {
             PlaceKind::Buffer => {
-                storage.insert(acc.private, Storage::View);
+                storage.insert(copy, Storage::View);
                 before.extend(tokens!(let #private = acc.#field.out();));
             }
             // A local variable, because memory behind a reference would be written at every iteration.
@@ -554,14 +522,14 @@ fn rows(
 }
 
 /// Bytes of one private accumulator, as a `u64` expression.
-fn acc_bytes(unit: &Unit<'_>, accs: &[Acc]) -> TokenStream {
+fn acc_bytes(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
     let mut constant = 0_u64;
     let mut buffers = TokenStream::new();
-    for acc in accs {
-        let bytes = unit.scalar(acc.target).bytes();
-        match unit.kind(acc.target) {
+    for (target, ..) in copies.all() {
+        let bytes = unit.scalar(target).bytes();
+        match unit.kind(target) {
             PlaceKind::Buffer => {
-                let (length, bytes) = (unit.product(unit.dims(acc.target)), u64_literal(bytes));
+                let (length, bytes) = (unit.product(unit.dims(target)), u64_literal(bytes));
                 buffers.extend(tokens!(.saturating_add((#length as u64).saturating_mul(#bytes))));
             }
             PlaceKind::Var | PlaceKind::Scalar => constant += bytes,
@@ -579,7 +547,7 @@ fn u64_literal(number: u64) -> Literal {
     literal
 }
 
-fn tuple_field(position: usize) -> Literal {
+pub(super) fn tuple_field(position: usize) -> Literal {
     let mut literal = Literal::usize_unsuffixed(position);
     literal.set_span(proc_macro2::Span::mixed_site());
     literal

@@ -39,6 +39,7 @@
 //! (`unsafe_code` among them), and items stand in a block of their own in which no token of the user's occurs.
 
 mod body;
+mod copies;
 mod edges;
 mod host;
 mod kernel;
@@ -123,6 +124,43 @@ mod tests {
             !text.contains("fold_lanes"),
             "what is left of a row adds up as the strips do: {text}"
         );
+    }
+
+    #[test]
+    fn what_pieces_fold_is_joined_in_merge_and_on_the_host() {
+        let program = crate::ir::parse::<Kernels>(
+            "fn last(x: i64[N], own y: i64[K], w: i64[K]) -> (i64, i64[K]) {
+               %0 = const 0i64
+               %1 = var %0
+               par %2: N, %3: K fold (%4 = %1 from 0i64) fold (%5 = y from -1i64) {
+                 %6 = load x[%2]
+                 set %4, %6
+                 store %5[%3], %6
+               } join { |%7, %8|
+                 yield %8
+               } join (%9: K) { |%10, %11|
+                 %12 = load w[%9]
+                 %13 = mul %11, %12
+                 %14 = add %10, %13
+                 yield %14
+               }
+               %15 = get %1
+               return %15, y
+             }",
+        );
+        let text = text(&program.unwrap_or_else(|error| panic!("{error}")));
+        // Between pieces, in copies; and on the host, in the places themselves.
+        for part in [
+            "type Acc = (i64 , Buf < i64 > ,)",
+            "(0i64 , Buf :: filled (k , (- 1i64)) ,)",
+            "let t8 = earlier . 0 ; let t9 = later . 0 ; earlier . 0 = t9 ;",
+            "let t11 = earlier . 1 . out () . read (at) ; let t12 = get (& later . 1 , at) ; let t13 = get (w , i10) ;",
+            "earlier . 1 . out () . write (at , t15) ; at += 1 ; }",
+            "let t8 = t2 ; let t9 = t5 ; t2 = t9 ;",
+            "y . out () . write (at , t15) ; at += 1 ; }",
+        ] {
+            assert!(text.contains(part), "no {part:?} in {text}");
+        }
     }
 
     #[test]

@@ -238,6 +238,7 @@ impl Build {
             name: self.program.name.clone(),
             extents: extents.to_vec(),
             accs,
+            folds: Vec::new(),
             body,
         });
     }

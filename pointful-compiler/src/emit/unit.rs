@@ -68,9 +68,14 @@ impl<'a> Unit<'a> {
                     self.kinds[stmt.results[0].index()] = PlaceKind::Buffer;
                 }
                 KernelOp::Var(_) => self.kinds[stmt.results[0].index()] = PlaceKind::Var,
-                KernelOp::Par { accs, .. } => {
+                KernelOp::Par { accs, folds, .. } => {
                     for acc in accs {
                         self.kinds[acc.private.index()] = self.kinds[acc.target.index()];
+                    }
+                    for fold in folds {
+                        for (private, target) in fold.privates.iter().zip(&fold.targets) {
+                            self.kinds[private.index()] = self.kinds[target.index()];
+                        }
                     }
                 }
                 KernelOp::Prim(..)

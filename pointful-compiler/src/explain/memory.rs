@@ -225,10 +225,12 @@ impl Walk<'_> {
                         self.write(value);
                     }
                 }
-                KernelOp::Par { accs, .. } => {
-                    for acc in accs {
-                        if let Some(&k) = self.known.get(&acc.target) {
-                            self.known.insert(acc.private, k);
+                KernelOp::Par { accs, folds, .. } => {
+                    let folded = folds.iter().flat_map(|f| f.targets.iter().zip(&f.privates));
+                    let summed = accs.iter().map(|acc| (&acc.target, &acc.private));
+                    for (target, private) in summed.chain(folded) {
+                        if let Some(&k) = self.known.get(target) {
+                            self.known.insert(*private, k);
                             self.buffers[k].copies = true;
                         }
                     }

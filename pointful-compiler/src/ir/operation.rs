@@ -305,9 +305,12 @@ impl Operation<Kernels> for KernelOp {
             } => visit_all!(visit; place; indices, [value]),
             Self::Set { place, value } => visit_all!(visit; place, value; ),
             Self::Swap(a, b) => visit_all!(visit; a, b; ),
-            Self::Par { accs, .. } => {
+            Self::Par { accs, folds, .. } => {
                 for acc in accs {
                     visit(&mut acc.target);
+                }
+                for fold in folds {
+                    fold.targets.iter_mut().for_each(&mut *visit);
                 }
             }
             Self::If { cond, .. } | Self::Assert { cond, .. } => visit(cond),
@@ -338,14 +341,21 @@ impl Operation<Kernels> for KernelOp {
             } => [&[*place], indices.as_slice(), &[*value]].concat(),
             Self::Set { place, value } => vec![*place, *value],
             Self::Swap(a, b) => vec![*a, *b],
-            Self::Par { accs, .. } => accs.iter().map(|acc| acc.target).collect(),
+            Self::Par { accs, folds, .. } => {
+                let folded = folds.iter().flat_map(|fold| &fold.targets).copied();
+                accs.iter().map(|acc| acc.target).chain(folded).collect()
+            }
             Self::If { cond, .. } | Self::Assert { cond, .. } => vec![*cond],
         }
     }
 
     fn blocks(&self) -> Vec<&Block<Kernels>> {
         match self {
-            Self::For { body, .. } | Self::Par { body, .. } => vec![body],
+            Self::For { body, .. } => vec![body],
+            Self::Par { body, folds, .. } => {
+                let joins = folds.iter().map(|fold| &fold.join);
+                std::iter::once(body).chain(joins).collect()
+            }
             Self::While { cond, body } => vec![cond, body],
             Self::If {
                 then, otherwise, ..
@@ -369,7 +379,11 @@ impl Operation<Kernels> for KernelOp {
 
     fn blocks_mut(&mut self) -> Vec<&mut Block<Kernels>> {
         match self {
-            Self::For { body, .. } | Self::Par { body, .. } => vec![body],
+            Self::For { body, .. } => vec![body],
+            Self::Par { body, folds, .. } => {
+                let joins = folds.iter_mut().map(|fold| &mut fold.join);
+                std::iter::once(body).chain(joins).collect()
+            }
             Self::While { cond, body } => vec![cond, body],
             Self::If {
                 then, otherwise, ..

@@ -326,6 +326,11 @@ impl<'p, S: Print> Printer<'p, S> {
         self.braces(block, &block.params, None);
     }
 
+    /// The same, where the operation has printed so many of its parameters in front of it.
+    pub fn block_of_elements(&mut self, block: &Block<S>, printed: usize) {
+        self.braces(block, &block.params[printed..], None);
+    }
+
     /// The body of a loop: what it yields beyond its next `states` is collected, and stands behind a semicolon.
     pub fn loop_body(&mut self, block: &Block<S>, states: usize) {
         self.braces(block, &[], Some(states));

@@ -94,7 +94,7 @@ pub trait Verify: Print + Typing {
     /// Whether an extent may be a value of this type.
     fn counts(ty: &Type<Self::Dim>) -> bool;
 
-    /// Values that the blocks of an operation bind beside their parameters.
+    /// Values that the first block of an operation binds beside its parameters.
     fn private(op: &Self::Op) -> Vec<ValueId>;
 
     /// The stage's own invariants of a whole program of which 1 to 5 hold.
@@ -287,8 +287,9 @@ impl<S: Verify> Scope<'_, S> {
             self.extent(extent, at)?;
         }
         let private = S::private(&stmt.op);
-        for inner in stmt.op.blocks() {
-            self.block(inner, &private, at)?;
+        for (k, inner) in stmt.op.blocks().into_iter().enumerate() {
+            let private = if k == 0 { private.as_slice() } else { &[] };
+            self.block(inner, private, at)?;
         }
         let expected = S::expected(self.program, stmt).map_err(|message| error(3, message))?;
         if expected.len() != stmt.results.len() {

@@ -44,13 +44,19 @@ impl Skeleton<'_> {
                 KernelOp::Par {
                     extents,
                     accs,
+                    folds,
                     body,
                     ..
                 } => {
                     let own = accs
                         .iter()
                         .map(|acc| format!(" {} {}", acc.monoid.name(), self.table(acc.target)));
-                    let own: String = own.collect();
+                    let folded = folds.iter().map(|fold| {
+                        let tables: Vec<String> =
+                            fold.targets.iter().map(|&t| self.table(t)).collect();
+                        format!(" fold {}", tables.join(" "))
+                    });
+                    let own: String = own.chain(folded).collect();
                     let line = format!("par {}{own}", self.extents(extents));
                     self.line(depth, &line);
                     self.block(body, depth + 1);

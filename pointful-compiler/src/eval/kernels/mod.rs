@@ -1,6 +1,6 @@
 //! The interpreter of Kernels: an imperative program, run as it stands.
 //!
-//! Parallel nests run one iteration after the other; two of them that touch one element of which they write one are a bug, not a result.
+//! Parallel nests run one iteration after the other, in a few pieces if they fold; two of them that touch one element of which they write one are a bug, not a result.
 //! So are reads of memory that was never written.
 
 mod memory;
@@ -12,8 +12,11 @@ use super::{
     EvalError, Evaluate, Inputs, Meter, Results, combine, eval_prim, identity, is_counted,
     mistyped, static_extent,
 };
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
 use crate::ir::{Block, Extent, Monoid, Program, Scalar, Stmt, ValueId};
+
+/// How many pieces a nest that folds is run in, so that there is something to join.
+const PIECES: usize = 2;
 
 impl Evaluate for Kernels {
     fn evaluate(program: &Program<Self>, inputs: &Inputs, meter: &mut Meter) -> Results {
@@ -143,12 +146,12 @@ impl Run<'_> {
                 self.bind(stmt, Slot::Var(var))
             }
             KernelOp::Get(place) => {
-                let now = self.now;
+                let now = self.toucher(*place);
                 let value = self.var(*place)?.load(0, now)?;
                 self.bind(stmt, Slot::Scalar(value))
             }
             KernelOp::Set { place, value } => {
-                let (value, now) = (self.scalar(*value)?, self.now);
+                let (value, now) = (self.scalar(*value)?, self.toucher(*place));
                 self.var(*place)?.store(0, value, now)
             }
             KernelOp::Swap(a, b) => self.swap(*a, *b),
@@ -171,9 +174,10 @@ impl Run<'_> {
             KernelOp::Par {
                 extents,
                 accs,
+                folds,
                 body,
                 ..
-            } => self.par(extents, accs, body),
+            } => self.par(extents, accs, folds, body),
             KernelOp::Assert { cond, message } => {
                 if self.truth(*cond)? {
                     Ok(())
@@ -208,6 +212,7 @@ impl Run<'_> {
         &mut self,
         extents: &[Extent],
         accs: &[Acc],
+        folds: &[Fold],
         body: &Block<Kernels>,
     ) -> Result<(), EvalError> {
         if self.now.is_some() {
@@ -228,7 +233,18 @@ impl Run<'_> {
             let private = Memory::new(target.elem, target.shape.clone(), Some(fill), None);
             self.values[acc.private.index()] = Slot::Private(private);
         }
-        for number in 0..extents.iter().product() {
+        let points: usize = extents.iter().product();
+        let piece = points.div_ceil(PIECES).max(1);
+        // What the pieces before have left, by fold.
+        let mut joined: Vec<Option<Vec<Memory>>> = vec![None; folds.len()];
+        for number in 0..points {
+            if number % piece == 0 {
+                for fold in folds {
+                    for (copy, &private) in self.copies(fold)?.into_iter().zip(&fold.privates) {
+                        self.values[private.index()] = Slot::Private(copy);
+                    }
+                }
+            }
             self.now = Some(Iteration {
                 nest: self.nests,
                 number: number as u64,
@@ -240,8 +256,30 @@ impl Run<'_> {
                 rest /= extent;
             }
             self.block(body)?;
+            self.now = None;
+            if (number + 1) % piece == 0 || number + 1 == points {
+                for (fold, joined) in folds.iter().zip(&mut joined) {
+                    let copies = self.left(fold)?;
+                    match joined {
+                        None => *joined = Some(copies),
+                        Some(earlier) => self.join(fold, earlier, copies)?,
+                    }
+                }
+            }
         }
-        self.now = None;
+        for (fold, joined) in folds.iter().zip(joined) {
+            let targets = fold.targets.iter();
+            let targets = targets.map(|&target| self.memory(target).cloned());
+            let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
+            let joined = match joined {
+                Some(joined) => joined,
+                None => self.copies(fold)?,
+            };
+            self.join(fold, &mut targets, joined)?;
+            for (&target, memory) in fold.targets.iter().zip(targets) {
+                *self.memory(target)? = memory;
+            }
+        }
         for acc in accs {
             let Slot::Private(private) = &self.values[acc.private.index()] else {
                 return Err(mistyped(acc.private, "a private accumulator"));
@@ -251,6 +289,60 @@ impl Run<'_> {
                 .ok_or_else(|| mistyped(acc.private, "filled"))?;
             for (at, &value) in merged.values.iter().enumerate() {
                 self.combine(acc.monoid, acc.target, at, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies for a piece that has not begun.
+    fn copies(&mut self, fold: &Fold) -> Result<Vec<Memory>, EvalError> {
+        let targets = fold.targets.iter().zip(&fold.first);
+        let copies = targets.map(|(&target, &first)| {
+            let target = self.memory(target)?;
+            let fill = Some(ScalarValue::from_lit(first));
+            Ok(Memory::new(target.elem, target.shape.clone(), fill, None))
+        });
+        copies.collect()
+    }
+
+    /// What a piece has left in its private copies.
+    fn left(&mut self, fold: &Fold) -> Result<Vec<Memory>, EvalError> {
+        let copies = fold.privates.iter().map(|&private| {
+            let slot = std::mem::replace(&mut self.values[private.index()], Slot::Unbound);
+            match slot {
+                Slot::Private(memory) => Ok(memory),
+                Slot::Unbound | Slot::Scalar(_) | Slot::Var(_) | Slot::Buffer(_) => {
+                    Err(mistyped(private, "a private copy"))
+                }
+            }
+        });
+        copies.collect()
+    }
+
+    /// Joins copies, element by element.
+    fn join(
+        &mut self,
+        fold: &Fold,
+        earlier: &mut [Memory],
+        mut later: Vec<Memory>,
+    ) -> Result<(), EvalError> {
+        let shape = later
+            .first()
+            .map_or_else(Vec::new, |memory| memory.shape.clone());
+        let (indices, params) = fold.join.params.split_at(shape.len());
+        for at in 0..shape.iter().product() {
+            let mut rest = at;
+            for (&index, &extent) in indices.iter().zip(&shape).rev() {
+                self.values[index.index()] = Slot::Scalar(ScalarValue::Usize(rest % extent));
+                rest /= extent;
+            }
+            let elements = earlier.iter_mut().chain(&mut later);
+            for (&param, memory) in params.iter().zip(elements) {
+                self.values[param.index()] = Slot::Scalar(memory.load(at, None)?);
+            }
+            self.block(&fold.join)?;
+            for (memory, &result) in earlier.iter_mut().zip(&fold.join.results) {
+                memory.store(at, self.scalar(result)?, None)?;
             }
         }
         Ok(())
@@ -297,7 +389,7 @@ impl Run<'_> {
     }
 
     fn load(&mut self, place: ValueId, at: usize) -> Result<ScalarValue, EvalError> {
-        let now = self.now;
+        let now = self.toucher(place);
         let memory = self.memory(place)?;
         let value = memory.load(at, now)?;
         if !memory.shape.is_empty() {
@@ -307,7 +399,7 @@ impl Run<'_> {
     }
 
     fn store(&mut self, place: ValueId, at: usize, value: ScalarValue) -> Result<(), EvalError> {
-        let now = self.now;
+        let now = self.toucher(place);
         let memory = self.memory(place)?;
         memory.store(at, value, now)?;
         if !memory.shape.is_empty() {
@@ -400,10 +492,8 @@ impl Run<'_> {
 
     fn var(&mut self, place: ValueId) -> Result<&mut Memory, EvalError> {
         match &mut self.values[place.index()] {
-            Slot::Var(memory) => Ok(memory),
-            Slot::Unbound | Slot::Scalar(_) | Slot::Buffer(_) | Slot::Private(_) => {
-                Err(mistyped(place, "a `var`"))
-            }
+            Slot::Var(memory) | Slot::Private(memory) => Ok(memory),
+            Slot::Unbound | Slot::Scalar(_) | Slot::Buffer(_) => Err(mistyped(place, "a `var`")),
         }
     }
 
@@ -416,11 +506,19 @@ impl Run<'_> {
         }
     }
 
-    /// A `var` or a buffer.
+    /// The iteration that touches a place, as far as that counts: every one may touch a private copy.
+    fn toucher(&self, place: ValueId) -> Option<Iteration> {
+        match &self.values[place.index()] {
+            Slot::Private(_) => None,
+            Slot::Unbound | Slot::Scalar(_) | Slot::Var(_) | Slot::Buffer(_) => self.now,
+        }
+    }
+
+    /// A `var`, a buffer or a private copy.
     fn memory(&mut self, place: ValueId) -> Result<&mut Memory, EvalError> {
         match &mut self.values[place.index()] {
-            Slot::Var(memory) | Slot::Buffer(memory) => Ok(memory),
-            Slot::Unbound | Slot::Scalar(_) | Slot::Private(_) => Err(mistyped(place, "a place")),
+            Slot::Var(memory) | Slot::Buffer(memory) | Slot::Private(memory) => Ok(memory),
+            Slot::Unbound | Slot::Scalar(_) => Err(mistyped(place, "a place")),
         }
     }
 

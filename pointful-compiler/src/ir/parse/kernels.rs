@@ -1,8 +1,8 @@
 //! How the operations of Kernels are parsed.
 
 use super::{Parse, Parsed, Parser};
-use crate::ir::Extent;
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
+use crate::ir::{Block, Extent, Type, ValueId};
 
 impl Parse for Kernels {
     fn parse_dim(p: &mut Parser<Self>) -> Parsed<Extent> {
@@ -107,11 +107,20 @@ impl Parse for Kernels {
                         Ok(())
                     })?;
                 }
+                let mut folds = Vec::new();
+                while p.accept("fold") {
+                    folds.push(p.fold()?);
+                }
+                let body = p.block(indices)?;
+                for fold in &mut folds {
+                    fold.join = p.join(&fold.targets)?;
+                }
                 KernelOp::Par {
                     name,
                     extents,
                     accs,
-                    body: p.block(indices)?,
+                    folds,
+                    body,
                 }
             }
             "while" => {
@@ -151,5 +160,56 @@ impl Parse for Kernels {
 impl Kernels {
     fn parse_index(p: &mut Parser<Self>) -> Parsed<(crate::ir::ValueId, Extent)> {
         p.index()
+    }
+}
+
+impl Parser<Kernels> {
+    /// `(%2 = %0 from false, …)`: the copies of a fold, whose join comes later.
+    fn fold(&mut self) -> Parsed<Fold> {
+        let mut fold = Fold {
+            targets: Vec::new(),
+            privates: Vec::new(),
+            first: Vec::new(),
+            join: Block::default(),
+        };
+        self.expect("(")?;
+        self.list_until(Some(")"), |p| {
+            let private = p.value()?;
+            p.expect("=")?;
+            let target = p.value()?;
+            p.expect("from")?;
+            fold.first.push(p.lit()?);
+            let ty = p.program.ty(target).clone();
+            p.bind_as(private, ty);
+            fold.privates.push(private);
+            fold.targets.push(target);
+            Ok(())
+        })?;
+        Ok(fold)
+    }
+
+    /// `join (%3: K) { |%4, …| … }`, of elements of these places.
+    fn join(&mut self, targets: &[ValueId]) -> Parsed<Block<Kernels>> {
+        self.expect("join")?;
+        let mut params = Vec::new();
+        if self.accept("(") {
+            self.list_until(Some(")"), |p| {
+                params.push(p.index()?.0);
+                Ok(())
+            })?;
+        }
+        self.expect("{")?;
+        self.expect("|")?;
+        let elements = self.list(Self::value)?;
+        self.expect("|")?;
+        for (k, &element) in elements.iter().enumerate() {
+            let target = targets[k % targets.len().max(1)];
+            let elem = self.program.elem(target);
+            self.bind_as(element, Type::scalar(elem));
+        }
+        params.extend(elements);
+        let mut block = self.statements("yield")?;
+        block.params = params;
+        Ok(block)
     }
 }

@@ -1,7 +1,7 @@
 //! How the operations of Kernels are printed.
 
 use super::{Print, Printer};
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
 use crate::ir::{Extent, Program, Type, ValueId};
 
 impl Print for Kernels {
@@ -107,6 +107,7 @@ impl Print for Kernels {
                 name,
                 extents,
                 accs,
+                folds,
                 body,
             } => {
                 p.word("par ");
@@ -116,8 +117,10 @@ impl Print for Kernels {
                 }
                 p.bind_indices(&body.params, extents);
                 p.accs(accs);
+                folds.iter().for_each(|fold| p.fold(fold));
                 p.word(" ");
                 p.block(body);
+                folds.iter().for_each(|fold| p.join(fold));
             }
             KernelOp::Assert { cond, message } => p.assert(*cond, message),
             KernelOp::While { cond, body } => {
@@ -150,5 +153,39 @@ impl Printer<'_, Kernels> {
             p.value(acc.target);
         });
         self.word(")");
+    }
+
+    /// ` fold (%2 = %0 from false, …)`: the private copies, their targets, and what the copies begin as.
+    fn fold(&mut self, fold: &Fold) {
+        self.word(" fold (");
+        let copies = fold.privates.iter().zip(&fold.targets).zip(&fold.first);
+        let copies: Vec<_> = copies.collect();
+        self.list(&copies, |p, &((&private, &target), &first)| {
+            p.bind(private);
+            p.word(" = ");
+            p.value(target);
+            p.word(" from ");
+            p.lit(first);
+        });
+        self.word(")");
+    }
+
+    /// ` join (%3: K) { |%4, …| … }`: how two copies become one.
+    fn join(&mut self, fold: &Fold) {
+        self.word(" join ");
+        let dims = fold
+            .targets
+            .first()
+            .map_or(&[][..], |&target| &self.program.ty(target).dims);
+        let (indices, _) = fold
+            .join
+            .params
+            .split_at(dims.len().min(fold.join.params.len()));
+        if !indices.is_empty() {
+            self.word("(");
+            self.bind_indices(indices, dims);
+            self.word(") ");
+        }
+        self.block_of_elements(&fold.join, indices.len());
     }
 }

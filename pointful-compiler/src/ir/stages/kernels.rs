@@ -29,7 +29,18 @@
 //!
 //! `par` is a kernel when it stands outside every other `par`. Statements outside are the host's: they run once, in order,
 //! in the calling thread. Inside a kernel everything is sequential. A kernel writes each element of a buffer in at most one iteration
-//! (`store`), or combines into its accumulators, of which each piece of the work has a private copy.
+//! (`store`), or combines into its accumulators, of which each piece of the work has a private copy. What is combined by an operator that is
+//! no monoid of the language is *folded*: a piece changes its copies as its iterations please, one after the other, and copies of
+//! neighbouring pieces are joined by a block:
+//!
+//! ```text
+//! par %3: N fold (%4 = %1 from 0.0f64, %5 = %2 from false) {
+//!   …
+//! } join { |%6, %7, %8, %9|
+//!   …
+//!   yield %10, %11
+//! }
+//! ```
 //!
 //! # Results
 //!
@@ -58,6 +69,21 @@ pub struct Acc {
     pub target: ValueId,
     /// The private copy inside, of the type of `target`, filled with the identity. Only `combine` may use it.
     pub private: ValueId,
+}
+
+/// Places that the iterations of a parallel loop change in order: each piece of the work has copies of its own, and the copies of neighbouring
+/// pieces are joined.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Fold {
+    /// The `var`s, or buffers over the same axes, that the joined copies are joined to at the end.
+    pub targets: Vec<ValueId>,
+    /// The private copies inside, of the types of the targets.
+    pub privates: Vec<ValueId>,
+    /// What the private copies hold when a piece begins: joined to anything, it changes nothing.
+    pub first: Vec<Lit>,
+    /// Joins one element of what came earlier and of what came later. Its parameters are an index for each axis of the targets,
+    /// the earlier elements and the later ones; its results are the joined ones.
+    pub join: Block<Kernels>,
 }
 
 /// An operation of Kernels.
@@ -136,6 +162,8 @@ pub enum KernelOp {
         extents: Vec<Extent>,
         /// Accumulators.
         accs: Vec<Acc>,
+        /// What is folded.
+        folds: Vec<Fold>,
         /// One iteration.
         body: Block<Kernels>,
     },

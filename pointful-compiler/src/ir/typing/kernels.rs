@@ -1,7 +1,7 @@
 //! Types of the operations of Kernels.
 
 use super::{Typing, ensure, index_of, literal, monoid_takes, prim, truth};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{Fold, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
 
 impl Typing for Kernels {
@@ -110,6 +110,7 @@ impl Typing for Kernels {
             KernelOp::Par {
                 extents,
                 accs,
+                folds,
                 body,
                 ..
             } => {
@@ -127,6 +128,9 @@ impl Typing for Kernels {
                         ty(acc.target) == ty(acc.private),
                         "a private copy is of another type",
                     )?;
+                }
+                for one in folds {
+                    fold(program, one)?;
                 }
                 nothing
             }
@@ -161,6 +165,56 @@ impl Typing for Kernels {
 
 fn gives_nothing(block: &Block<Kernels>) -> Result<(), String> {
     ensure(block.results.is_empty(), "the block gives values")
+}
+
+/// What is folded: copies like their targets, which have the same axes, and a block that makes one of two elements of each.
+fn fold(program: &Program<Kernels>, fold: &Fold) -> Result<(), String> {
+    let Fold {
+        targets,
+        privates,
+        first,
+        join,
+    } = fold;
+    let Some(&one) = targets.first() else {
+        return Err("nothing is folded".into());
+    };
+    ensure(
+        privates.len() == targets.len() && first.len() == targets.len(),
+        "there is not one private copy for each target, and one first value",
+    )?;
+    let dims = &program.ty(one).dims;
+    let places = || targets.iter().zip(privates).zip(first);
+    for ((&target, &private), lit) in places() {
+        ensure(
+            program.ty(target) == program.ty(private),
+            "a private copy is of another type",
+        )?;
+        ensure(
+            program.ty(target).dims == *dims,
+            "what is folded has other axes than the first",
+        )?;
+        ensure(
+            lit.scalar() == program.elem(target).repr(),
+            "a private copy begins as a value of another type",
+        )?;
+    }
+    let elements = [targets.as_slice(), targets].concat();
+    ensure(
+        join.params.len() == dims.len() + elements.len() && join.results.len() == targets.len(),
+        "the join takes or gives another number of values",
+    )?;
+    let (indices, params) = join.params.split_at(dims.len());
+    for (&index, &extent) in indices.iter().zip(dims) {
+        index_of(program, index, extent)?;
+    }
+    let given = params.iter().chain(&join.results);
+    for (&value, &target) in given.zip(elements.iter().chain(targets)) {
+        ensure(
+            *program.ty(value) == Type::scalar(program.elem(target)),
+            "the join takes or gives a value of another type",
+        )?;
+    }
+    Ok(())
 }
 
 /// The type of an element of a buffer, or of what a `var` holds.

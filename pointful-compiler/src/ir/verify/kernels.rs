@@ -47,7 +47,10 @@ impl Verify for Kernels {
 
     fn private(op: &KernelOp) -> Vec<ValueId> {
         match op {
-            KernelOp::Par { accs, .. } => accs.iter().map(|acc| acc.private).collect(),
+            KernelOp::Par { accs, folds, .. } => {
+                let folded = folds.iter().flat_map(|fold| &fold.privates).copied();
+                accs.iter().map(|acc| acc.private).chain(folded).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -129,7 +132,7 @@ impl Places<'_> {
                 self.outside[result.index()] = !self.in_par;
             }
             let around = self.in_par;
-            if let KernelOp::Par { accs, .. } = &stmt.op {
+            if let KernelOp::Par { accs, folds, .. } = &stmt.op {
                 if self.in_par {
                     return Err(VerifyError {
                         invariant: 15,
@@ -139,6 +142,12 @@ impl Places<'_> {
                 }
                 for acc in accs {
                     self.kinds[acc.private.index()] = Kind::Private(acc.monoid);
+                }
+                for fold in folds {
+                    for (&private, &target) in fold.privates.iter().zip(&fold.targets) {
+                        self.kinds[private.index()] = self.kind(target);
+                        self.outside[private.index()] = false;
+                    }
                 }
                 self.in_par = true;
             }
@@ -196,10 +205,11 @@ impl Places<'_> {
                 self.owned(place)?;
                 self.changed(place)
             }),
-            KernelOp::Par { accs, .. } => {
-                accs.iter().try_for_each(|acc| match self.kind(acc.target) {
+            KernelOp::Par { .. } => {
+                let mut targets = op.operands().into_iter();
+                targets.try_for_each(|target| match self.kind(target) {
                     Kind::Var => Ok(()),
-                    _ => self.owned(acc.target),
+                    _ => self.owned(target),
                 })
             }
             KernelOp::Const(_)

@@ -27,13 +27,14 @@ impl<'p> Builder<'p> {
                 region.places[task] = vec![place];
             }
             Combine::ArgMin | Combine::ArgMax => {
-                // The extremal value so far, where it was, and whether there was one.
+                // The extremal value so far, where it was, and whether there was one. Floats begin as no number, which gives way to any.
                 let result = stmt.results[0];
                 let operand = stmt.op.operands()[0];
                 let elem = self.elem(self.facts.program.elem(operand));
                 let dims = self.rest(result);
                 let zero = |elem: Elem| Some(Lit::of(elem.repr(), 0.0));
-                let best = self.place_of(elem, dims.clone(), zero(elem), None);
+                let none = Lit::of(elem.repr(), f64::NAN);
+                let best = self.place_of(elem, dims.clone(), Some(none), None);
                 let at = self.place_of(Elem::USIZE, dims.clone(), zero(Elem::USIZE), Some(result));
                 let found = self.place_of(Elem::BOOL, dims, zero(Elem::BOOL), None);
                 self.locate(result, at.location(depth));
@@ -103,7 +104,7 @@ impl<'p> Builder<'p> {
             }
             Combine::ArgMin => self.extremum(&places, axes[0], operands[0], Prim::Lt),
             Combine::ArgMax => self.extremum(&places, axes[0], operands[0], Prim::Gt),
-            Combine::Custom { op, .. } => self.apply(&places, op, operands),
+            Combine::Custom { op, .. } => self.step_of(&places, op, operands),
         }
     }
 
@@ -152,57 +153,24 @@ impl<'p> Builder<'p> {
         let [best, at, found] = places else {
             unreachable!("three places")
         };
-        let depth = self.depth();
         let (value, _) = self.eval(operand);
         let so_far = self.read(best);
         let is_found = self.read(found);
-        let boolean = |this: &mut Self, prim, args| {
-            this.scalar(depth, KernelOp::Prim(prim, args), Elem::BOOL, None)
-        };
-        let first = boolean(self, Prim::Not, vec![is_found]);
-        let is_better = boolean(self, better, vec![value, so_far]);
-        let mut take = boolean(self, Prim::Or, vec![first, is_better]);
-        if self.out.elem(value).is_float() {
-            let was_nan = boolean(self, Prim::Ne, vec![so_far, so_far]);
-            let is_number = boolean(self, Prim::Eq, vec![value, value]);
-            let replaces = boolean(self, Prim::And, vec![was_nan, is_number]);
-            take = boolean(self, Prim::Or, vec![take, replaces]);
-        }
+        let take = self.takes(better, is_found, so_far, value);
+        let yes = self.constant(Lit::Bool(true));
+        self.write(found, yes);
         let (index, _) = self.index(axis);
         self.push(Vec::new(), None);
         self.write(best, value);
         let number = KernelOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
         let number = self.scalar(self.depth(), number, Elem::USIZE, None);
         self.write(at, number);
-        let yes = self.constant(Lit::Bool(true));
-        self.write(found, yes);
         let then = self.pop();
         self.run(KernelOp::If {
             cond: take,
             then,
             otherwise: Block::default(),
         });
-    }
-
-    /// Applies an operator that works point for point to the places and the current elements.
-    fn apply(&mut self, places: &[Place], op: &'p Block<Bulk>, operands: &[ValueId]) {
-        let elements: Vec<ValueId> = operands
-            .iter()
-            .map(|&operand| self.eval(operand).0)
-            .collect();
-        let so_far: Vec<ValueId> = places.iter().map(|place| self.read(place)).collect();
-        let depth = self.depth();
-        for (&param, scalar) in op.params.iter().zip(so_far.into_iter().chain(elements)) {
-            self.remember(param, scalar, depth);
-        }
-        let next: Vec<ValueId> = op
-            .results
-            .iter()
-            .map(|&result| self.eval(result).0)
-            .collect();
-        for (place, value) in places.iter().zip(next) {
-            self.write(place, value);
-        }
     }
 
     /// The buffer of a scatter or update: that of its base if nobody reads the base any more, else a copy of it.

@@ -585,17 +585,6 @@ pub(super) fn reduced(op: &BulkOp) -> &[AxisId] {
     }
 }
 
-/// The axes along which a statement must proceed in order in the loops around it.
-pub(super) fn sequential(op: &BulkOp) -> &[AxisId] {
-    match op {
-        BulkOp::Reduce {
-            combine: Combine::ArgMin | Combine::ArgMax | Combine::Custom { .. },
-            ..
-        } => reduced(op),
-        _ => &[],
-    }
-}
-
 /// Whether an operator works point for point, so that it can be applied wherever its operands are known.
 pub(super) fn is_simple(op: &Block<Bulk>) -> bool {
     op.stmts.iter().all(|stmt| {

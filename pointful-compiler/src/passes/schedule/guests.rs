@@ -302,10 +302,9 @@ impl Party<'_, '_> {
         match &stmt.op {
             BulkOp::Reduce { combine, axes, .. } => {
                 let in_order = !matches!(combine, Combine::Monoid(_));
+                let along = axes.contains(&self.collector.axis);
                 !leaf_loop(&stmt.op)
-                    && (!in_order
-                        || !axes.contains(&self.collector.axis)
-                        || (axes.len() == 1 && !self.collector.reverse))
+                    && (!in_order || !along || (axes.len() == 1 && !self.collector.reverse))
             }
             BulkOp::Scatter { .. } => true,
             BulkOp::Const(_)

@@ -30,6 +30,7 @@
 mod accumulate;
 mod build;
 mod facts;
+mod folds;
 mod guests;
 mod loops;
 mod order;

@@ -198,7 +198,7 @@ impl Improve<'_, '_> {
             return false;
         };
         let BulkOp::Reduce {
-            combine: Combine::Monoid(_),
+            combine,
             axes,
             operands,
         } = &stmt.op
@@ -222,6 +222,10 @@ impl Improve<'_, '_> {
         // Fewer points in parallel than there were are a bargain only where what each piece has a copy of is large.
         let copied = host && reduced.contains(&order[0]);
         if copied && !self.is_large(&kept) {
+            return false;
+        }
+        // What such an operator combines stays as it was written, unless copies of it are large.
+        if !copied && !matches!(combine, Combine::Monoid(_)) {
             return false;
         }
         self.list[task].settled = true;

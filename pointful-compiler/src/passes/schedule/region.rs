@@ -27,6 +27,9 @@ pub(super) struct Region<'p> {
 /// A buffer that waits for an array, and its axes.
 pub(super) type Out = (Option<ValueId>, Vec<AxisId>);
 
+/// Tasks that combine into `var`s meanwhile, and their places.
+pub(super) type Held = Vec<(TaskId, Vec<Place>)>;
+
 /// A `var` or a buffer.
 #[derive(Clone)]
 pub(super) struct Place {
@@ -181,25 +184,15 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// Reductions that begin at this loop although their place is further out combine into a `var` of their own meanwhile.
-    pub(super) fn hold(
-        &mut self,
-        region: &mut Region<'p>,
-        tasks: &[TaskId],
-        axis: AxisId,
-    ) -> Vec<(TaskId, Place)> {
+    /// Reductions that begin at this loop although their places are further out combine into `var`s of their own meanwhile.
+    pub(super) fn hold(&mut self, region: &mut Region<'p>, tasks: &[TaskId], axis: AxisId) -> Held {
         let open = self.open();
         let mut held = Vec::new();
         for &task in tasks {
             let Kind::Run(stmt) = region.tasks.list[task].kind else {
                 continue;
             };
-            let BulkOp::Reduce {
-                combine: Combine::Monoid(monoid),
-                axes,
-                ..
-            } = &stmt.op
-            else {
+            let BulkOp::Reduce { combine, axes, .. } = &stmt.op else {
                 continue;
             };
             let ready = self
@@ -208,40 +201,39 @@ impl<'p> Builder<'p> {
                 .iter()
                 .all(|a| open.contains(a));
             let begins = axes.contains(&axis) && axes.iter().all(|a| !open.contains(a));
-            let [place] = region.places[task].as_slice() else {
+            let places = region.places[task].clone();
+            let stored = !places.is_empty() && places.iter().all(|place| place.is_buffer);
+            if !ready || !begins || !stored {
                 continue;
-            };
-            if ready && begins && place.is_buffer {
+            }
+            let own = places.iter().enumerate().map(|(k, place)| {
                 let elem = self.out.elem(place.id);
-                let identity = self.constant(monoid.identity(elem.repr()));
-                let id = self.scalar(
-                    self.depth(),
-                    KernelOp::Var(identity),
-                    elem,
-                    Some(stmt.results[0]),
-                );
-                let own = Place {
+                let first = match combine {
+                    Combine::Monoid(monoid) => self.constant(monoid.identity(elem.repr())),
+                    // What it begins with has been stored there.
+                    Combine::ArgMin | Combine::ArgMax | Combine::Custom { .. } => self.read(place),
+                };
+                let op = KernelOp::Var(first);
+                let id = self.scalar(self.depth(), op, elem, stmt.results.get(k).copied());
+                Place {
                     id,
                     dims: Vec::new(),
                     is_buffer: false,
-                };
-                held.push((task, std::mem::replace(&mut region.places[task][0], own)));
-            }
+                }
+            });
+            let own = own.collect();
+            held.push((task, std::mem::replace(&mut region.places[task], own)));
         }
         held
     }
 
-    pub(super) fn release(&mut self, region: &mut Region<'p>, held: Vec<(TaskId, Place)>) {
-        for (task, place) in held {
-            let own = std::mem::replace(&mut region.places[task][0], place.clone());
-            let elem = self.out.elem(own.id);
-            let value = self.scalar(self.depth(), KernelOp::Get(own.id), elem, None);
-            let indices = self.indices(place.id, &place.dims, &[]);
-            self.run(KernelOp::Store {
-                buffer: place.id,
-                indices,
-                value,
-            });
+    pub(super) fn release(&mut self, region: &mut Region<'p>, held: Held) {
+        for (task, places) in held {
+            let own = std::mem::replace(&mut region.places[task], places.clone());
+            for (own, place) in own.iter().zip(&places) {
+                let value = self.read(own);
+                self.write(place, value);
+            }
         }
     }
 
@@ -294,18 +286,15 @@ impl<'p> Builder<'p> {
             bound.push((axis, index));
             extents.push(extent);
         }
-        let mut accs = Vec::new();
+        let (mut accs, mut folds) = (Vec::new(), Vec::new());
         let mut shared = Vec::new();
         for task in region.tree.tasks_below(node) {
             let Kind::Run(stmt) = region.tasks.list[task].kind else {
                 continue;
             };
-            let monoid = match &stmt.op {
-                BulkOp::Reduce {
-                    combine: Combine::Monoid(monoid),
-                    ..
-                }
-                | BulkOp::Scatter { monoid, .. } => *monoid,
+            let combine = match &stmt.op {
+                BulkOp::Reduce { combine, .. } => combine.clone(),
+                BulkOp::Scatter { monoid, .. } => Combine::Monoid(*monoid),
                 _ => continue,
             };
             let combined = region.tasks.list[task]
@@ -313,18 +302,18 @@ impl<'p> Builder<'p> {
                 .iter()
                 .any(|a| chain.contains(a));
             if combined && !region.tree.is_below(region.tree.place[task], node) {
-                let place = region.places[task][0].clone();
-                let ty = self.out.ty(place.id).clone();
-                let private = self.out.value(ty, crate::ir::SpanId::NONE);
-                self.out.values[private.index()].name =
-                    self.out.values[place.id.index()].name.clone();
-                accs.push(Acc {
-                    monoid,
-                    target: place.id,
-                    private,
-                });
-                region.places[task][0].id = private;
-                shared.push((task, place));
+                shared.push((task, region.places[task].clone()));
+                if let Combine::Monoid(monoid) = combine {
+                    let target = region.places[task][0].id;
+                    let private = self.private_copy(&mut region.places[task][0]);
+                    accs.push(Acc {
+                        monoid,
+                        target,
+                        private,
+                    });
+                } else {
+                    folds.push(self.folded(stmt, &mut region.places[task]));
+                }
             }
         }
         let name = self.kernel_name(region, node);
@@ -337,10 +326,11 @@ impl<'p> Builder<'p> {
             name,
             extents,
             accs,
+            folds,
             body,
         });
-        for (task, place) in shared {
-            region.places[task][0] = place;
+        for (task, places) in shared {
+            region.places[task] = places;
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, reduced, sequential, without};
+use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, reduced, without};
 use super::guests::{Visitor, invite};
 use super::order::wants_neighbours;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -296,9 +296,14 @@ impl<'p> Survey<'_, 'p> {
                 operands.iter().for_each(|&v| add(self, v, &[], &mut waits));
                 if let Combine::Custom { init, op } = combine {
                     init.iter().for_each(|&v| first(self, v, &mut waits));
-                    op.free()
-                        .into_iter()
-                        .for_each(|v| add(self, v, &[], &mut waits));
+                    // Outside of kernels it is also applied when the loops have ended, to what they have found.
+                    for value in op.free() {
+                        if self.around.host {
+                            first(self, value, &mut waits);
+                        } else {
+                            add(self, value, &[], &mut waits);
+                        }
+                    }
                 }
             }
             BulkOp::Reduce { .. }
@@ -437,9 +442,9 @@ impl<'p> Survey<'_, 'p> {
     }
 }
 
-/// Axes along which a statement must proceed in order: also lanes of which a result does not know, for all of them write it.
+/// Axes along which a statement must proceed in order: lanes of which a result does not know, for all of them write it.
 fn in_order(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
-    let mut axes = sequential(&stmt.op).to_vec();
+    let mut axes = Vec::new();
     if leaf_loop(&stmt.op) {
         let lanes = facts.iteration(stmt);
         for &result in &stmt.results {

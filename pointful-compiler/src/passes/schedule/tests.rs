@@ -390,7 +390,7 @@ fn whatever_is_done_with_what_a_loop_collects() {
             "",
         ),
         (
-            "%#0[L] = reduce (y) [t] %1 { |%#1[L], %#2[L]|\n    %#3[L] = sub %#2, %#1\n    yield %#3\n  }",
+            "%#0[L] = reduce (y) [t] %1 { |%#1[L], %#2[L]|\n    %#3[L] = lt %#2, y\n    %#4[L] = select %#3, %#1, %#2\n    yield %#4\n  }",
             "L",
         ),
         (
@@ -408,7 +408,12 @@ fn whatever_is_done_with_what_a_loop_collects() {
         ),
         ("%#1[t] = reduce min [L] %1\n  %#0 = reduce add [t] %#1", ""),
         ("%#0[t L] = add %1, w", "t L"),
+        (
+            "%#1[t] = reduce (y) [L] %1 { |%#2[t], %#3[t]|\n    %#4[t] = lt %#3, y\n    %#5[t] = select %#4, %#2, %#3\n    yield %#5\n  }\n  %#0 = reduce add [t] %#1",
+            "",
+        ),
     ];
+    let folds_lanes = |text: &str| text.contains("reduce (y) [L]");
     let listed = |text: &str, lane: &str| {
         let text = text.replace('L', lane);
         let (mut list, mut depth) = (String::new(), 0);
@@ -433,6 +438,9 @@ fn whatever_is_done_with_what_a_loop_collects() {
     for (reverse, lane) in [("", ""), ("rev ", ""), ("", "i"), ("rev ", "i")] {
         for (number, first) in consumers.iter().enumerate() {
             for second in &consumers[number..] {
+                if lane.is_empty() && (folds_lanes(first.0) || folds_lanes(second.0)) {
+                    continue;
+                }
                 let lanes = if lane.is_empty() { "" } else { "lanes [i] " };
                 let start = if lane.is_empty() { "y" } else { "x" };
                 let done: Vec<String> = [first, second]

@@ -1,0 +1,225 @@
+//! Reductions by operators that are no monoids of the language: `argmin`, `argmax`, and those of users, as far as they work point for point.
+//!
+//! Operators are associative, so a parallel loop may be cut into pieces of which each begins anew, in copies of the places; what the pieces
+//! have found is joined in their order. An operator has no identity to begin with: a place of its own says whether there was an element yet.
+
+use super::build::Builder;
+use super::region::Place;
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::stages::kernels::{Fold, KernelOp};
+use crate::ir::{AxisId, Block, Elem, Lit, Scalar, SpanId, Stmt, Type, ValueId};
+use crate::ops::Prim;
+
+impl<'p> Builder<'p> {
+    /// A copy of a place that each piece of a kernel has for itself; from now on it stands for the place.
+    pub(super) fn private_copy(&mut self, place: &mut Place) -> ValueId {
+        let ty = self.out.ty(place.id).clone();
+        let private = self.out.value(ty, SpanId::NONE);
+        self.out.values[private.index()].name = self.out.values[place.id.index()].name.clone();
+        place.id = private;
+        private
+    }
+
+    /// Gives each piece of the kernel that is about to be opened copies of a reduction's places, and says how they are joined.
+    pub(super) fn folded(&mut self, stmt: &'p Stmt<Bulk>, places: &mut Vec<Place>) -> Fold {
+        let BulkOp::Reduce { combine, .. } = &stmt.op else {
+            unreachable!("only reductions are folded")
+        };
+        if let Combine::Custom { .. } = combine {
+            // Outside there is always something: what the reduction begins with.
+            let dims = places[0].dims.clone();
+            places.push(self.place_of(Elem::BOOL, dims, Some(Lit::Bool(true)), None));
+        }
+        let targets: Vec<ValueId> = places.iter().map(|place| place.id).collect();
+        let elems: Vec<Elem> = targets
+            .iter()
+            .map(|&target| self.out.elem(target))
+            .collect();
+        let first = elems.iter().enumerate().map(|(k, elem)| match combine {
+            Combine::ArgMin | Combine::ArgMax if k == 0 => Lit::of(elem.repr(), f64::NAN),
+            Combine::ArgMin | Combine::ArgMax | Combine::Custom { .. } | Combine::Monoid(_) => {
+                Lit::of(elem.repr(), 0.0)
+            }
+        });
+        let join = match combine {
+            Combine::ArgMin => self.join(&places[0].dims, &elems, |this, earlier, later| {
+                this.better_of(Prim::Lt, earlier, later)
+            }),
+            Combine::ArgMax => self.join(&places[0].dims, &elems, |this, earlier, later| {
+                this.better_of(Prim::Gt, earlier, later)
+            }),
+            Combine::Custom { op, .. } => {
+                self.join(&places[0].dims, &elems, |this, earlier, later| {
+                    this.both(op, earlier, later)
+                })
+            }
+            Combine::Monoid(_) => unreachable!("what a monoid combines is accumulated"),
+        };
+        Fold {
+            first: first.collect(),
+            privates: places
+                .iter_mut()
+                .map(|place| self.private_copy(place))
+                .collect(),
+            targets,
+            join,
+        }
+    }
+
+    /// The block that makes one of two elements of each place.
+    fn join(
+        &mut self,
+        dims: &[AxisId],
+        elems: &[Elem],
+        joined: impl FnOnce(&mut Self, &[ValueId], &[ValueId]) -> Vec<ValueId>,
+    ) -> Block<crate::ir::stages::kernels::Kernels> {
+        let indices = dims.iter().map(|&axis| (axis, self.new_index(axis).0));
+        let indices = indices.collect();
+        let mut elements = Vec::new();
+        for &elem in elems.iter().chain(elems) {
+            elements.push(self.out.value(Type::scalar(elem), SpanId::NONE));
+        }
+        let (earlier, later) = elements.split_at(elems.len());
+        self.push(indices, None);
+        let results = joined(self, earlier, later);
+        let mut block = self.pop();
+        block.params.extend(elements);
+        block.results = results;
+        block
+    }
+
+    /// The better of two extremal elements, where each was, and whether there was one.
+    fn better_of(&mut self, better: Prim, earlier: &[ValueId], later: &[ValueId]) -> Vec<ValueId> {
+        let ([so_far, _, is_found], [value, _, is_there]) = (earlier, later) else {
+            unreachable!("three places")
+        };
+        let take = self.takes(better, *is_found, *so_far, *value);
+        let take = self.truth(Prim::And, vec![*is_there, take]);
+        let depth = self.depth();
+        let mut joined = Vec::new();
+        for (&earlier, &later) in earlier[..2].iter().zip(later) {
+            let elem = self.out.elem(later);
+            joined.push(self.scalar(depth, KernelOp::Select(take, later, earlier), elem, None));
+        }
+        joined.push(self.truth(Prim::Or, vec![*is_found, *is_there]));
+        joined
+    }
+
+    /// Whether an element takes the place of the best so far: there was none yet, it is better, or only the best so far is not a number.
+    /// Of floats that are no numbers it is the first place that counts, which is what a place of nothing holds.
+    pub(super) fn takes(
+        &mut self,
+        better: Prim,
+        is_found: ValueId,
+        so_far: ValueId,
+        value: ValueId,
+    ) -> ValueId {
+        let is_better = self.truth(better, vec![value, so_far]);
+        let otherwise = if self.out.elem(value).is_float() {
+            let was_nan = self.truth(Prim::Ne, vec![so_far, so_far]);
+            let is_number = self.truth(Prim::Eq, vec![value, value]);
+            self.truth(Prim::And, vec![was_nan, is_number])
+        } else {
+            self.truth(Prim::Not, vec![is_found])
+        };
+        self.truth(Prim::Or, vec![is_better, otherwise])
+    }
+
+    fn truth(&mut self, prim: Prim, args: Vec<ValueId>) -> ValueId {
+        let op = KernelOp::Prim(prim, args);
+        self.scalar(self.depth(), op, Elem::Scalar(Scalar::Bool), None)
+    }
+
+    /// What an operator makes of two tuples, of which either may be of nothing.
+    fn both(
+        &mut self,
+        op: &'p Block<Bulk>,
+        earlier: &[ValueId],
+        later: &[ValueId],
+    ) -> Vec<ValueId> {
+        let ((&is_found, earlier), (&is_there, later)) =
+            match (earlier.split_last(), later.split_last()) {
+                (Some(earlier), Some(later)) => (earlier, later),
+                (_, _) => unreachable!("a place says whether there was an element"),
+            };
+        let mut places = Vec::new();
+        for &element in earlier {
+            let elem = self.out.elem(element);
+            let id = self.scalar(self.depth(), KernelOp::Var(element), elem, None);
+            places.push(Place {
+                id,
+                dims: Vec::new(),
+                is_buffer: false,
+            });
+        }
+        self.push(Vec::new(), None);
+        self.step_from(op, &places, is_found, later);
+        let then = self.pop();
+        self.run(KernelOp::If {
+            cond: is_there,
+            then,
+            otherwise: Block::default(),
+        });
+        let mut joined: Vec<ValueId> = places.iter().map(|place| self.read(place)).collect();
+        joined.push(self.truth(Prim::Or, vec![is_found, is_there]));
+        joined
+    }
+
+    /// Combines elements into places in which there is something if `is_found` holds.
+    fn step_from(
+        &mut self,
+        op: &'p Block<Bulk>,
+        places: &[Place],
+        is_found: ValueId,
+        elements: &[ValueId],
+    ) {
+        self.push(Vec::new(), None);
+        self.apply(places, op, elements);
+        let then = self.pop();
+        self.push(Vec::new(), None);
+        for (place, &element) in places.iter().zip(elements) {
+            self.write(place, element);
+        }
+        let otherwise = self.pop();
+        self.run(KernelOp::If {
+            cond: is_found,
+            then,
+            otherwise,
+        });
+    }
+
+    /// One step of a reduction by an operator, at the current point: into places that begin with something, or into copies that begin with nothing.
+    pub(super) fn step_of(&mut self, places: &[Place], op: &'p Block<Bulk>, operands: &[ValueId]) {
+        let elements: Vec<ValueId> = operands
+            .iter()
+            .map(|&operand| self.eval(operand).0)
+            .collect();
+        match places {
+            [places @ .., found] if places.len() == operands.len() => {
+                let is_found = self.read(found);
+                self.step_from(op, places, is_found, &elements);
+                let yes = self.constant(Lit::Bool(true));
+                self.write(found, yes);
+            }
+            places => self.apply(places, op, &elements),
+        }
+    }
+
+    /// Applies an operator that works point for point to places and elements.
+    fn apply(&mut self, places: &[Place], op: &'p Block<Bulk>, elements: &[ValueId]) {
+        let so_far: Vec<ValueId> = places.iter().map(|place| self.read(place)).collect();
+        let depth = self.depth();
+        let elements = elements.iter().copied();
+        for (&param, scalar) in op.params.iter().zip(so_far.into_iter().chain(elements)) {
+            self.remember(param, scalar, depth);
+        }
+        let next: Vec<ValueId> = op
+            .results
+            .iter()
+            .map(|&result| self.eval(result).0)
+            .collect();
+        for (place, value) in places.iter().zip(next) {
+            self.write(place, value);
+        }
+    }
+}

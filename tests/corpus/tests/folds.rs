@@ -1,0 +1,170 @@
+//! Reductions by operators that are no monoids of the language, over as many elements as are folded in pieces, and over few and none.
+
+mod common;
+
+use common::*;
+use pointful_corpus::functions as corpus;
+use pointful_runtime::{Dyn, Extent, Table};
+
+const LENGTHS: [usize; 7] = [0, 1, 2, 7, 1000, 100_000, 300_001];
+
+#[test]
+fn operators_that_do_not_commute() {
+    for n in LENGTHS {
+        let x = ints(1, n);
+        let last = x.iter().rev().find(|&&x| x >= 0).copied().unwrap_or(-1);
+        assert_eq!(corpus::last_known(&vector(&x)), last, "{n}");
+        // Nothing is known but one element, wherever that is.
+        for at in [0, n / 2, n.saturating_sub(1)]
+            .into_iter()
+            .filter(|&at| at < n)
+        {
+            let one: Vec<i64> = (0..n).map(|k| if k == at { 5 } else { -2 }).collect();
+            assert_eq!(corpus::last_known(&vector(&one)), 5, "{at} of {n}");
+        }
+        let (mut closing, mut opening) = (0, 0);
+        for &x in &x {
+            match (x < 0, opening) {
+                (true, 0) => closing += 1,
+                (true, _) => opening -= 1,
+                (false, _) => opening += 1,
+            }
+        }
+        assert_eq!(corpus::unmatched(&vector(&x)), (closing, opening), "{n}");
+    }
+}
+
+#[test]
+fn operators_on_tuples() {
+    for n in LENGTHS {
+        let x = floats::<f64>(2, n);
+        let (count, mean, squares) = corpus::moments(&vector(&x));
+        let m = if n == 0 {
+            0.0
+        } else {
+            x.iter().sum::<f64>() / n as f64
+        };
+        let s = x.iter().map(|x| (x - m).powi(2)).sum::<f64>();
+        close(&[count, mean, squares], &[n as f64, m, s]);
+        for m in [0, 1, 3] {
+            let x = ints(3, n * m);
+            let expected = x.iter().fold((1_i64, 9_i64), |(a, b), &x| {
+                let c = x | 1;
+                (c.wrapping_mul(a), c.wrapping_mul(b).wrapping_add(x))
+            });
+            assert_eq!(corpus::composed_affine(&matrix(n, m, &x), 9), expected);
+        }
+    }
+}
+
+#[test]
+fn tables_as_elements() {
+    for n in LENGTHS {
+        let x = ints(4, n * 3);
+        let column = |k: usize, below: i64| {
+            let column = x.chunks(3).map(|row| row[k]);
+            column.rev().find(|&x| x >= below)
+        };
+        let expected = [0, 1, 2].map(|k| column(k, 0).unwrap_or(k as i64 + 1));
+        let rows = corpus::rows_joined(&matrix(n, 3, &x), &vector(&[1, 2, 3]));
+        assert_eq!(rows.as_slice(), expected);
+        let below = [-50, 0, 50];
+        let expected = [0, 1, 2].map(|k| column(k, below[k]).unwrap_or(below[k]));
+        let found = corpus::last_known_in_columns(&matrix(n, 3, &x), &vector(&below));
+        assert_eq!(found.as_slice(), expected);
+
+        let x = ints(5, n * 4);
+        let expected = x.chunks(4).fold([1_i64, 0, 0, 1], |a, b| {
+            let at = |i: usize, j: usize| {
+                let product = |k: usize| a[2 * i + k].wrapping_mul(b[2 * k + j]);
+                product(0).wrapping_add(product(1))
+            };
+            [at(0, 0), at(0, 1), at(1, 0), at(1, 1)]
+        });
+        let matrices = Table::<(Dyn, Dyn, Dyn), i64>::from_vec(Extent::new((n, 2, 2)), x);
+        let found = corpus::composed_matrices(&matrices.unwrap(), &matrix(2, 2, &[1, 0, 0, 1]));
+        assert_eq!(found.as_slice(), expected);
+    }
+}
+
+#[test]
+fn columns_of_many_widths() {
+    for (n, k) in [
+        (0, 2),
+        (1, 70),
+        (3, 100_000),
+        (5000, 70),
+        (100_000, 1),
+        (7, 0),
+    ] {
+        let x = ints(6, n * k);
+        let below = vec![0; k];
+        let expected: Vec<i64> = (0..k)
+            .map(|at| {
+                (0..n)
+                    .rev()
+                    .map(|i| x[i * k + at])
+                    .find(|&x| x >= 0)
+                    .unwrap_or(0)
+            })
+            .collect();
+        let found = corpus::last_known_in_columns(&matrix(n, k, &x), &vector(&below));
+        assert_eq!(found.as_slice(), expected, "{n} rows of {k}");
+        if n > 0 {
+            let x: Vec<f32> = x.iter().map(|&x| x as f32).collect();
+            let found = corpus::largest_in_columns(&matrix(n, k, &x));
+            let first = |at: usize| {
+                let column = |i: usize| x[i * k + at];
+                (1..n).fold(0, |best, i| if column(i) > column(best) { i } else { best })
+            };
+            let expected: Vec<usize> = (0..k).map(first).collect();
+            assert_eq!(found.as_slice(), expected, "{n} rows of {k}");
+        }
+    }
+}
+
+fn first_best(x: &[f64], better: impl Fn(f64, f64) -> bool) -> usize {
+    let replaces = |best: f64, x: f64| better(x, best) || (best.is_nan() && !x.is_nan());
+    (1..x.len()).fold(
+        0,
+        |best, at| if replaces(x[best], x[at]) { at } else { best },
+    )
+}
+
+#[test]
+fn places_of_extrema() {
+    for n in LENGTHS {
+        let plain = floats::<f64>(7, n);
+        let mut inputs = vec![
+            plain.clone(),
+            vec![f64::NAN; n],
+            vec![f64::NEG_INFINITY; n],
+            vec![f64::INFINITY; n],
+        ];
+        // Numbers at the end, at the beginning and in the middle only.
+        for (first, last) in [(0, n / 2), (n / 2, n), (n / 3, n / 2)] {
+            let mut some = plain.clone();
+            some[first..last].fill(f64::NAN);
+            inputs.push(some);
+        }
+        for x in inputs {
+            if n == 0 {
+                assert!(panic_of(|| corpus::least_and_largest(&vector(&x))).contains("argm"));
+                continue;
+            }
+            let (least, largest, ..) = corpus::least_and_largest(&vector(&x));
+            let expected = (first_best(&x, |a, b| a < b), first_best(&x, |a, b| a > b));
+            assert_eq!((least.0, largest.0), expected, "{n}");
+        }
+        for m in [1, 3] {
+            if n > 0 {
+                let x = ints(8, n * m);
+                let at = (1..x.len()).fold(0, |best, at| if x[at] > x[best] { at } else { best });
+                assert_eq!(
+                    corpus::largest_of_all(&matrix(n, m, &x)),
+                    (Dyn(at / m), Dyn(at % m))
+                );
+            }
+        }
+    }
+}
