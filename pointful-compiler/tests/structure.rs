@@ -610,7 +610,7 @@ fn operators_are_folded_in_parallel() {
             (argmax(x), a, b)
         }",
         "
-        par N fold [] [] [] fold [] [] []
+        par N fold [] [] [] fold [] []
         ",
     );
     // Many columns, each of its own; of few, each piece of the work has all.
@@ -618,12 +618,8 @@ fn operators_are_folded_in_parallel() {
         "fn f<N: IndexSet, A: IndexSet, B: IndexSet>(x: &Table<(N, A, B), f64>) -> Table<(A, B), N> { for (a, b) in _ { argmin(for n in N { x[n][a][b] }) } }",
         "
         alloc [A, B]
-        alloc [A, B]
-        alloc [A, B]
         par A, B
           for N
-          store [A, B]
-          store [A, B]
           store [A, B]
         ",
     );
@@ -632,9 +628,7 @@ fn operators_are_folded_in_parallel() {
         "
         alloc [3]
         alloc [3]
-        alloc [3]
-        par N, 3 fold [3] [3] [3]
-          store [3]
+        par N, 3 fold [3] [3]
           store [3]
           store [3]
         ",

@@ -1,11 +1,12 @@
 //! Places that are combined into: reductions, scatters and updates.
 
 use super::build::{Builder, Location};
+use super::extrema::extremum;
 use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::KernelOp;
-use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Operation, Scalar, Stmt, ValueId};
+use crate::ir::{AxisId, Monoid, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl<'p> Builder<'p> {
@@ -27,19 +28,10 @@ impl<'p> Builder<'p> {
                 region.places[task] = vec![place];
             }
             Combine::ArgMin | Combine::ArgMax => {
-                // The extremal value so far, where it was, and whether there was one. Floats begin as no number, which gives way to any.
-                let result = stmt.results[0];
-                let operand = stmt.op.operands()[0];
-                let elem = self.elem(self.facts.program.elem(operand));
-                let dims = self.rest(result);
-                let zero = |elem: Elem| Some(Lit::of(elem.repr(), 0.0));
-                let none = Lit::of(elem.repr(), f64::NAN);
-                let best = self.place_of(elem, dims.clone(), Some(none), None);
-                let at = self.place_of(Elem::USIZE, dims.clone(), zero(Elem::USIZE), Some(result));
-                let found = self.place_of(Elem::BOOL, dims, zero(Elem::BOOL), None);
-                self.locate(result, at.location(depth));
-                self.found.insert(result, found.clone());
-                region.places[task] = vec![best, at, found];
+                let monoid = extremum(combine).expect("it is one of the two");
+                let places = self.extremum_places(region, task, stmt, monoid);
+                self.locate(stmt.results[0], places[1].location(depth));
+                region.places[task] = places;
             }
             Combine::Custom { init, .. } => {
                 for (&result, &init) in stmt.results.iter().zip(init) {
@@ -96,14 +88,15 @@ impl<'p> Builder<'p> {
         let places = region.places[task].clone();
         match combine {
             Combine::Monoid(monoid) => {
+                // What another task finds meanwhile is not looked for twice: see `held`.
+                let [place] = &places[..] else { return };
                 let (value, _) = self.eval(operands[0]);
-                let place = &places[0];
                 let indices = self.indices(place.id, &place.dims, &[]);
                 let result = region.tasks.list[task].results()[0];
                 self.combine_one(result, *monoid, place, indices, value);
             }
-            Combine::ArgMin => self.extremum(&places, axes[0], operands[0], Prim::Lt),
-            Combine::ArgMax => self.extremum(&places, axes[0], operands[0], Prim::Gt),
+            Combine::ArgMin => self.better(&places, axes[0], operands[0], Monoid::Min),
+            Combine::ArgMax => self.better(&places, axes[0], operands[0], Monoid::Max),
             Combine::Custom { op, .. } => self.step_of(&places, op, operands),
         }
     }
@@ -145,31 +138,6 @@ impl<'p> Builder<'p> {
             buffer: place.id,
             indices,
             value,
-        });
-    }
-
-    /// Takes the current element if there was none yet, if it is better, or if only the best so far is not a number.
-    fn extremum(&mut self, places: &[Place], axis: AxisId, operand: ValueId, better: Prim) {
-        let [best, at, found] = places else {
-            unreachable!("three places")
-        };
-        let (value, _) = self.eval(operand);
-        let so_far = self.read(best);
-        let is_found = self.read(found);
-        let take = self.takes(better, is_found, so_far, value);
-        let yes = self.constant(Lit::Bool(true));
-        self.write(found, yes);
-        let (index, _) = self.index(axis);
-        self.push(Vec::new(), None);
-        self.write(best, value);
-        let number = KernelOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
-        let number = self.scalar(self.depth(), number, Elem::USIZE, None);
-        self.write(at, number);
-        let then = self.pop();
-        self.run(KernelOp::If {
-            cond: take,
-            then,
-            otherwise: Block::default(),
         });
     }
 

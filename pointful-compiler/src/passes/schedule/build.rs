@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use super::facts::{Cond, Facts, Wanted};
 use super::padding::Need;
-use super::region::Place;
 use crate::ir::stages::bulk::BulkOp;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId};
@@ -46,8 +45,6 @@ pub(super) struct Builder<'p> {
     memo: Vec<Option<(ValueId, usize)>>,
     /// By Bulk value.
     location: Vec<Option<Location>>,
-    /// By result of an `argmin` or `argmax`: the place that says whether there was an element.
-    pub(super) found: BTreeMap<ValueId, Place>,
     /// The frame of the kernel being written, if one is.
     pub(super) kernel: Option<usize>,
     /// The Bulk blocks being written and the frames they are in, outermost first.
@@ -69,7 +66,6 @@ impl<'p> Builder<'p> {
             frames: Vec::new(),
             memo: vec![None; n],
             location: vec![None; n],
-            found: BTreeMap::new(),
             kernel: None,
             blocks: Vec::new(),
             needs: Vec::new(),
@@ -228,6 +224,12 @@ impl<'p> Builder<'p> {
             .push(Stmt::new(Vec::new(), op, span));
     }
 
+    /// Adds a statement that binds nothing to the frame of this depth.
+    pub(super) fn run_at(&mut self, depth: usize, op: KernelOp) {
+        let stmt = Stmt::new(Vec::new(), op, SpanId::NONE);
+        self.frames[depth].stmts.push(stmt);
+    }
+
     /// A constant in the innermost frame.
     pub(super) fn constant(&mut self, lit: Lit) -> ValueId {
         self.scalar(
@@ -258,6 +260,7 @@ impl<'p> Builder<'p> {
         self.scalar(depth, trust, elem, None)
     }
 
+    /// An extent, its value computed if it is one.
     pub(super) fn extent(&mut self, extent: Extent) -> Extent {
         match extent {
             Extent::Const(_) | Extent::Size(_) => extent,
@@ -323,7 +326,7 @@ impl<'p> Builder<'p> {
     }
 
     /// In which frame it is known that `cond` holds, if it is.
-    fn known(&self, cond: Cond) -> Option<usize> {
+    pub(super) fn known(&self, cond: Cond) -> Option<usize> {
         if let Some(depth) = self
             .frames
             .iter()
@@ -354,7 +357,7 @@ impl<'p> Builder<'p> {
         if let Some(&step) = self.steps.get(&value) {
             return self.eval(step);
         }
-        let (scalar, depth) = if self.found.contains_key(&value) {
+        let (scalar, depth) = if self.is_position(value) {
             self.position(value)
         } else if let Some(location) = self.location[value.index()].clone() {
             self.fetch(value, &location)
@@ -365,7 +368,7 @@ impl<'p> Builder<'p> {
         (scalar, depth)
     }
 
-    fn fetch(&mut self, value: ValueId, location: &Location) -> (ValueId, usize) {
+    pub(super) fn fetch(&mut self, value: ValueId, location: &Location) -> (ValueId, usize) {
         match location {
             &Location::Var { place, depth } => {
                 let elem = self.out.elem(place);
@@ -381,47 +384,6 @@ impl<'p> Builder<'p> {
                 depth,
             } => self.load(value, *buffer, dims, &[], *depth),
         }
-    }
-
-    /// The index that an `argmin` or `argmax` found; it panics if there was no element.
-    fn position(&mut self, value: ValueId) -> (ValueId, usize) {
-        let guard = self.facts.site(value).and_then(|stmt| stmt.guard);
-        if let Some(guard) = guard
-            && self.known((guard, true)).is_none()
-        {
-            return self.choose((guard, true), value, Some(value), None);
-        }
-        let location = self.location[value.index()]
-            .clone()
-            .expect("its places are made before it is read");
-        let (number, depth) = self.fetch(value, &location);
-        // Where its guard says that there are elements, there was one.
-        if !guard.is_some_and(|guard| self.facts.is_not_empty_for(guard, value)) {
-            let found = self.found[&value].location(depth);
-            let (found, _) = self.fetch(value, &found);
-            let message = "argmin or argmax of an empty table".to_string();
-            self.frames[depth].stmts.push(Stmt::new(
-                Vec::new(),
-                KernelOp::Assert {
-                    cond: found,
-                    message,
-                },
-                SpanId::NONE,
-            ));
-        }
-        let elem = self.elem(self.facts.program.elem(value));
-        let Elem::Index(extent) = elem else {
-            unreachable!("the result is an index")
-        };
-        (
-            self.scalar(
-                depth,
-                KernelOp::Prim(Prim::Trust(extent), vec![number]),
-                elem,
-                Some(value),
-            ),
-            depth,
-        )
     }
 
     fn load(
@@ -610,7 +572,7 @@ impl<'p> Builder<'p> {
 
     /// `if cond { then } else { otherwise }` as a scalar in the innermost frame; a missing side leaves a zero that nobody looks at.
     /// When `value` is itself guarded, `then` is `value`, computed again with its guard known.
-    fn choose(
+    pub(super) fn choose(
         &mut self,
         cond: Cond,
         value: ValueId,
@@ -630,7 +592,7 @@ impl<'p> Builder<'p> {
             if let Some(source) = source {
                 let (mut scalar, _) = if source != value {
                     self.eval(source)
-                } else if self.found.contains_key(&value) {
+                } else if self.is_position(value) {
                     self.position(value)
                 } else {
                     self.compute(value)

@@ -1,13 +1,14 @@
 //! Reductions by operators that are no monoids of the language: `argmin`, `argmax`, and those of users, as far as they work point for point.
 //!
 //! Operators are associative, so a parallel loop may be cut into pieces of which each begins anew, in copies of the places; what the pieces
-//! have found is joined in their order. An operator has no identity to begin with: a place of its own says whether there was an element yet.
+//! have found is joined in their order. A user's operator has no identity to begin with: a place of its own says whether there was an element yet.
 
 use super::build::Builder;
+use super::extrema::{extremum, worst};
 use super::region::Place;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::{Fold, KernelOp};
-use crate::ir::{AxisId, Block, Elem, Lit, Scalar, SpanId, Stmt, Type, ValueId};
+use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Scalar, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
 impl<'p> Builder<'p> {
@@ -35,18 +36,17 @@ impl<'p> Builder<'p> {
             .iter()
             .map(|&target| self.out.elem(target))
             .collect();
-        let first = elems.iter().enumerate().map(|(k, elem)| match combine {
-            Combine::ArgMin | Combine::ArgMax if k == 0 => Lit::of(elem.repr(), f64::NAN),
-            Combine::ArgMin | Combine::ArgMax | Combine::Custom { .. } | Combine::Monoid(_) => {
-                Lit::of(elem.repr(), 0.0)
-            }
+        let of = extremum(combine);
+        let first = elems.iter().enumerate().map(|(k, elem)| match of {
+            Some(monoid) if k == 0 => worst(monoid, elem.repr()),
+            Some(_) | None => Lit::of(elem.repr(), 0.0),
         });
         let join = match combine {
             Combine::ArgMin => self.join(&places[0].dims, &elems, |this, earlier, later| {
-                this.better_of(Prim::Lt, earlier, later)
+                this.better_of(Monoid::Min, earlier, later)
             }),
             Combine::ArgMax => self.join(&places[0].dims, &elems, |this, earlier, later| {
-                this.better_of(Prim::Gt, earlier, later)
+                this.better_of(Monoid::Max, earlier, later)
             }),
             Combine::Custom { op, .. } => {
                 self.join(&places[0].dims, &elems, |this, earlier, later| {
@@ -86,43 +86,6 @@ impl<'p> Builder<'p> {
         block.params.extend(elements);
         block.results = results;
         block
-    }
-
-    /// The better of two extremal elements, where each was, and whether there was one.
-    fn better_of(&mut self, better: Prim, earlier: &[ValueId], later: &[ValueId]) -> Vec<ValueId> {
-        let ([so_far, _, is_found], [value, _, is_there]) = (earlier, later) else {
-            unreachable!("three places")
-        };
-        let take = self.takes(better, *is_found, *so_far, *value);
-        let take = self.truth(Prim::And, vec![*is_there, take]);
-        let depth = self.depth();
-        let mut joined = Vec::new();
-        for (&earlier, &later) in earlier[..2].iter().zip(later) {
-            let elem = self.out.elem(later);
-            joined.push(self.scalar(depth, KernelOp::Select(take, later, earlier), elem, None));
-        }
-        joined.push(self.truth(Prim::Or, vec![*is_found, *is_there]));
-        joined
-    }
-
-    /// Whether an element takes the place of the best so far: there was none yet, it is better, or only the best so far is not a number.
-    /// Of floats that are no numbers it is the first place that counts, which is what a place of nothing holds.
-    pub(super) fn takes(
-        &mut self,
-        better: Prim,
-        is_found: ValueId,
-        so_far: ValueId,
-        value: ValueId,
-    ) -> ValueId {
-        let is_better = self.truth(better, vec![value, so_far]);
-        let otherwise = if self.out.elem(value).is_float() {
-            let was_nan = self.truth(Prim::Ne, vec![so_far, so_far]);
-            let is_number = self.truth(Prim::Eq, vec![value, value]);
-            self.truth(Prim::And, vec![was_nan, is_number])
-        } else {
-            self.truth(Prim::Not, vec![is_found])
-        };
-        self.truth(Prim::Or, vec![is_better, otherwise])
     }
 
     fn truth(&mut self, prim: Prim, args: Vec<ValueId>) -> ValueId {

@@ -2,7 +2,8 @@
 
 use super::build::{Builder, Location};
 use super::guests::Guests;
-use super::region::{Held, Place, Region};
+use super::held::Held;
+use super::region::{Place, Region};
 use super::tasks::{Delivery, TaskId};
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::kernels::KernelOp;
@@ -294,7 +295,12 @@ impl<'p> Builder<'p> {
     }
 
     /// Sums of guests that begin at this loop: see [`Builder::hold`].
-    fn hold_for_guests(&mut self, region: &mut Region<'p>, task: TaskId, axis: AxisId) -> Held {
+    fn hold_for_guests(
+        &mut self,
+        region: &mut Region<'p>,
+        task: TaskId,
+        axis: AxisId,
+    ) -> Vec<Held> {
         let guests = region.tasks.list[task].guests.clone();
         self.hold(region, &guests, axis)
     }

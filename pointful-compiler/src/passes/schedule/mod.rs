@@ -29,9 +29,11 @@
 
 mod accumulate;
 mod build;
+mod extrema;
 mod facts;
 mod folds;
 mod guests;
+mod held;
 mod loops;
 mod order;
 mod padding;

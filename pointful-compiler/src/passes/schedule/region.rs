@@ -27,9 +27,6 @@ pub(super) struct Region<'p> {
 /// A buffer that waits for an array, and its axes.
 pub(super) type Out = (Option<ValueId>, Vec<AxisId>);
 
-/// Tasks that combine into `var`s meanwhile, and their places.
-pub(super) type Held = Vec<(TaskId, Vec<Place>)>;
-
 /// A `var` or a buffer.
 #[derive(Clone)]
 pub(super) struct Place {
@@ -41,7 +38,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Stands for a place that is made where the task runs, for nothing else reads what is there.
-    const OWN: Place = Place {
+    pub(super) const OWN: Place = Place {
         id: ValueId(u32::MAX - 1),
         dims: Vec::new(),
         is_buffer: false,
@@ -180,59 +177,6 @@ impl<'p> Builder<'p> {
                     });
                     self.release(region, held);
                 }
-            }
-        }
-    }
-
-    /// Reductions that begin at this loop although their places are further out combine into `var`s of their own meanwhile.
-    pub(super) fn hold(&mut self, region: &mut Region<'p>, tasks: &[TaskId], axis: AxisId) -> Held {
-        let open = self.open();
-        let mut held = Vec::new();
-        for &task in tasks {
-            let Kind::Run(stmt) = region.tasks.list[task].kind else {
-                continue;
-            };
-            let BulkOp::Reduce { combine, axes, .. } = &stmt.op else {
-                continue;
-            };
-            let ready = self
-                .facts
-                .axes(stmt.results[0])
-                .iter()
-                .all(|a| open.contains(a));
-            let begins = axes.contains(&axis) && axes.iter().all(|a| !open.contains(a));
-            let places = region.places[task].clone();
-            let stored = !places.is_empty() && places.iter().all(|place| place.is_buffer);
-            if !ready || !begins || !stored {
-                continue;
-            }
-            let own = places.iter().enumerate().map(|(k, place)| {
-                let elem = self.out.elem(place.id);
-                let first = match combine {
-                    Combine::Monoid(monoid) => self.constant(monoid.identity(elem.repr())),
-                    // What it begins with has been stored there.
-                    Combine::ArgMin | Combine::ArgMax | Combine::Custom { .. } => self.read(place),
-                };
-                let op = KernelOp::Var(first);
-                let id = self.scalar(self.depth(), op, elem, stmt.results.get(k).copied());
-                Place {
-                    id,
-                    dims: Vec::new(),
-                    is_buffer: false,
-                }
-            });
-            let own = own.collect();
-            held.push((task, std::mem::replace(&mut region.places[task], own)));
-        }
-        held
-    }
-
-    pub(super) fn release(&mut self, region: &mut Region<'p>, held: Held) {
-        for (task, places) in held {
-            let own = std::mem::replace(&mut region.places[task], places.clone());
-            for (own, place) in own.iter().zip(&places) {
-                let value = self.read(own);
-                self.write(place, value);
             }
         }
     }

@@ -64,6 +64,71 @@ fn f(x: i64[i, k], y: i64[p], n: usize[i, k]) -> i64[p] {
 }
 
 #[test]
+fn extrema_and_their_places_are_found_together() {
+    let text = "
+axes n: N, k: K
+fn f(x: f64[n, k], y: i64[n, k], z: idx<K>[n, k]) -> (f64[n], usize[n], f64[k], usize[k], i64[n], usize[n], usize[n]) {
+  %0[n] = reduce min [k] x
+  %1[n] = reduce argmin [k] x
+  %2[n] = cast usize %1
+  %3[k] = reduce max [n] x
+  %4[k] = reduce argmax [n] x
+  %5[k] = cast usize %4
+  %6[n] = reduce max [k] y
+  %7[n] = reduce argmax [k] y
+  %8[n] = cast usize %7
+  %9[n] = reduce argmin [k] z
+  %10[n] = cast usize %9
+  return %0[n], %2[n], %3[k], %5[k], %6[n], %8[n], %10[n]
+}";
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    let rows = [
+        [1.0, nan, 3.0],
+        [nan, nan, nan],
+        [nan, 2.0, 2.0],
+        [inf, nan, inf],
+        [-inf, -0.0, 0.0],
+        [nan, -inf, -inf],
+        [0.0, -0.0, nan],
+    ];
+    let ints = |shape: &[usize], i: usize| {
+        let extremes = [i64::MAX, i64::MIN, 3, 3, -7];
+        let count = shape.iter().product::<usize>();
+        Data::i64s(shape, (0..count).map(|n| extremes[(n * i) % 5]))
+    };
+    for (n, k) in [(7, 3), (7, 2), (7, 1), (2, 3), (1, 1), (0, 0)] {
+        let elements = rows.iter().take(n).flat_map(|row| row.iter().take(k));
+        let places = (0..n * k).map(|i| ScalarValue::Usize((i * 5 + 1) % k.max(1)));
+        let params = |i: usize| {
+            vec![
+                Data::f64s(&[n, k], elements.clone().copied()),
+                ints(&[n, k], i),
+                Data::new(Scalar::Usize, vec![n, k], places.clone().collect()),
+            ]
+        };
+        (0..4).for_each(|i| check(text, &[n, k], params(i)));
+    }
+}
+
+#[test]
+#[should_panic(expected = "argmin or argmax of an empty table")]
+fn of_nothing_there_is_no_extremum() {
+    let text = "
+axes n: N, k: K
+fn f(x: f64[n, k]) -> usize[n] {
+  %0[n] = reduce argmin [k] x
+  %1[n] = cast usize %0
+  return %1[n]
+}";
+    let kernels = schedule(&parse::<Bulk>(text).unwrap_or_else(|error| panic!("{error}")));
+    let inputs = Inputs {
+        sizes: vec![2, 0],
+        params: vec![Data::f64s(&[2, 0], [])],
+    };
+    run(&kernels, &inputs).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
 fn in_a_loop_over_a_set_the_set_has_members() {
     let text = "
 axes p: P, i: C, a: %1
