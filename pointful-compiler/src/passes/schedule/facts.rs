@@ -228,6 +228,21 @@ impl<'p> Facts<'p> {
             && matches!(op(args[1]), Some(BulkOp::Const(Lit::Int(_, 0))))
     }
 
+    /// The condition under which there is anything along an axis, if it is not longer than one.
+    pub(super) fn exists(&self, axis: AxisId) -> Option<ValueId> {
+        let Extent::Value(extent) = self.extent(axis) else {
+            return None;
+        };
+        match &self.site(extent)?.op {
+            BulkOp::Map(Prim::Cast(_), args)
+                if self.program.elem(args[0]) == Elem::BOOL && self.axes(args[0]).is_empty() =>
+            {
+                Some(args[0])
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a condition says that there is anything to combine into `value`.
     pub(super) fn is_not_empty_for(&self, cond: ValueId, value: ValueId) -> bool {
         let combined = self.site(value).map_or(&[][..], |stmt| reduced(&stmt.op));

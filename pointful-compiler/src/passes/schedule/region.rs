@@ -615,7 +615,10 @@ impl<'p> Builder<'p> {
 
     /// Runs `body` where the mask holds.
     fn masked(&mut self, mask: Option<ValueId>, body: impl FnOnce(&mut Self)) {
-        let Some(mask) = mask else { return body(self) };
+        let asked = |mask: &ValueId| self.known((*mask, true)).is_none();
+        let Some(mask) = mask.filter(asked) else {
+            return body(self);
+        };
         let test = self.test((mask, true));
         self.push(Vec::new(), Some((mask, true)));
         body(self);

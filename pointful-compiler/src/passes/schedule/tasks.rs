@@ -53,6 +53,10 @@ pub(super) struct Task<'p> {
     pub(super) settled: bool,
     /// A condition without which it need not or must not run.
     pub(super) guard: Option<Cond>,
+    /// The condition under which there is anything along its axes, if one of them is of one place or none.
+    pub(super) exists: Option<Cond>,
+    /// The mask of an accumulation: those with the same at the same points share a branch.
+    pub(super) mask: Option<Cond>,
     pub(super) reads: Vec<Read>,
     /// Whether it came from a block around this one, in which its place was made.
     pub(super) visits: bool,
@@ -403,12 +407,24 @@ impl<'p> Survey<'_, 'p> {
         {
             return None;
         }
+        self.ask(cond, waits, this).then_some((cond, side))
+    }
+
+    /// The condition under which there is anything along the axes of a task, if one of them is of one place or none.
+    fn exists(&mut self, stmt: &Stmt<Bulk>, waits: &mut Waits, this: TaskId) -> Option<Cond> {
+        let axes = self.facts.iteration(stmt);
+        let exists = axes.into_iter().find_map(|axis| self.facts.exists(axis))?;
+        self.ask(exists, waits, this).then_some((exists, true))
+    }
+
+    /// Whether a condition is known by the time a task is run; the task then waits for it.
+    fn ask(&mut self, cond: ValueId, waits: &mut Waits, this: TaskId) -> bool {
         let other = self.waits(cond);
-        if other.keys().any(|&task| task >= this) {
-            return None;
+        let known = other.keys().all(|&task| task < this);
+        if known {
+            wait_for(waits, &other, &[]);
         }
-        wait_for(waits, &other, &[]);
-        Some((cond, side))
+        known
     }
 }
 
@@ -432,6 +448,8 @@ impl<'p> Survey<'_, 'p> {
             neighbours: stmt.is_some_and(|stmt| wants_neighbours(self.facts, stmt, &iteration)),
             settled: false,
             guard,
+            exists: None,
+            mask: stmt.and_then(|stmt| mask(&stmt.op)),
             reads: reads.collect(),
             visits: false,
             guest_of: None,
@@ -439,6 +457,28 @@ impl<'p> Survey<'_, 'p> {
             guests: Vec::new(),
             taken: Vec::new(),
         }
+    }
+}
+
+/// The mask of an accumulation.
+fn mask(op: &BulkOp) -> Option<Cond> {
+    match op {
+        BulkOp::Scatter { mask, .. } => mask.map(|mask| (mask, true)),
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Gather { .. }
+        | BulkOp::Pack { .. }
+        | BulkOp::Reduce { .. }
+        | BulkOp::Scan { .. }
+        | BulkOp::Update { .. }
+        | BulkOp::Assert { .. }
+        | BulkOp::Loop { .. }
+        | BulkOp::While { .. }
+        | BulkOp::Derive { .. }
+        | BulkOp::Rule { .. } => None,
     }
 }
 
@@ -508,7 +548,11 @@ pub(super) fn tasks<'p>(
         };
         let mut waits = survey.statement_waits(stmt);
         let guard = survey.guard(stmt, &mut waits, list.len());
-        list.push(survey.task(kind, waits, guard));
+        let exists = survey.exists(stmt, &mut waits, list.len());
+        list.push(Task {
+            exists,
+            ..survey.task(kind, waits, guard)
+        });
     }
     for (slot, delivery) in deliveries.iter().enumerate() {
         let mut waits = survey.waits(delivery.value);

@@ -129,6 +129,37 @@ fn f(x: f64[n, k]) -> usize[n] {
 }
 
 #[test]
+fn what_runs_along_an_axis_that_may_not_exist_is_not_begun() {
+    let text = "
+axes i: C, a: %1
+fn f(x: f64[i], all: bool) -> f64[i] {
+  %0 = or all, all
+  %1 = cast usize %0
+  %2[a] = iota a
+  %3[a] = cast f64 %2
+  %4[i] = mul x, x
+  %5[i, a] = sub %4, %3
+  %6[i] = reduce max [a] %5
+  return %6[i]
+}";
+    let program = parse::<Bulk>(text).unwrap_or_else(|error| panic!("{error}"));
+    let mut ops = [false, true].map(|all| {
+        let x = Data::f64s(&[50], (0..50).map(f64::from));
+        let all = Data::scalar(ScalarValue::Bool(all));
+        let params = vec![x, all];
+        check(text, &[50], params.clone());
+        let inputs = Inputs {
+            sizes: vec![50],
+            params,
+        };
+        let (_, counts) = run(&schedule(&program), &inputs).unwrap_or_else(|e| panic!("{e}"));
+        counts.ops
+    });
+    ops[0] += 100;
+    assert!(ops[0] <= ops[1], "{ops:?}");
+}
+
+#[test]
 fn in_a_loop_over_a_set_the_set_has_members() {
     let text = "
 axes p: P, i: C, a: %1

@@ -152,7 +152,10 @@ impl Grower<'_, '_> {
                 })
                 .collect();
             let after = near.iter().map(|&(c, _)| c + 1).max().unwrap_or(0);
-            let guard = task.guard.filter(|g| {
+            // A branch that only says where something is accumulated is no reason to leave a loop.
+            let mask = task.mask.filter(|_| rest.is_empty());
+            let mut guards = task.guard.into_iter().chain(task.exists).chain(mask);
+            let guard = guards.find(|g| {
                 !held.contains(g) && (self.guard_axes)(*g).iter().all(|a| open.contains(a))
             });
             let joined = if let Some(guard) = guard {
