@@ -10,6 +10,7 @@
 //! %2[k] = reduce add [n] %1                          %3[k] = scatter add 0 [k := %e] over [n] %2
 //! ```
 
+mod factors;
 mod shifts;
 
 use std::collections::BTreeSet;
@@ -28,7 +29,7 @@ use crate::passes::{Pass, is_cheap};
 /// The pass.
 pub const SPARSE: Pass<Bulk> = Pass {
     name: "sparse",
-    about: "compute what is accumulated in one place at that place only, and what is accumulated at a shift by reading at the shift back",
+    about: "compute what is accumulated in one place at that place only, read what is accumulated at a shift at the shift back, and multiply sums",
     run: sparse,
 };
 
@@ -116,6 +117,7 @@ impl Walk {
                 .moved(&stmt.op)
                 .or_else(|| self.shifted(&stmt.op))
                 .or_else(|| self.chosen(&stmt.op))
+                .or_else(|| self.factored(&stmt.op))
         {
             let order = self.b.dims(result);
             if value.index() >= made {
@@ -386,6 +388,27 @@ impl Walk {
             value,
             mask: spot.mask,
         })
+    }
+
+    /// Whether reading elsewhere takes evaluating a few cheap definitions there, and nothing that would be stored for it.
+    fn is_near(&self, value: ValueId, at: &[AxisId], budget: &mut u32) -> bool {
+        let dims = self.b.dims(value);
+        if at.iter().all(|axis| !dims.contains(axis)) {
+            return true;
+        }
+        match self.defs.of(value) {
+            Some(op @ (BulkOp::Map(..) | BulkOp::Select(..)))
+                if is_cheap(&self.b.program, op) && !may_panic(&self.b, op) =>
+            {
+                let Some(left) = budget.checked_sub(1) else {
+                    return false;
+                };
+                *budget = left;
+                let mut operands = op.operands().into_iter();
+                operands.all(|operand| self.is_near(operand, at, budget))
+            }
+            _ => true,
+        }
     }
 
     /// Reads elsewhere what a few cheap definitions give: they are evaluated there.

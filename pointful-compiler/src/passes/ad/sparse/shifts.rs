@@ -270,7 +270,7 @@ impl Walk {
         let extent = self.b.extent(from);
         if matches!(prim, Prim::Wrap(_)) {
             let there = self.emit(BulkOp::Map(Prim::Wrap(extent), vec![there]));
-            return self.read_at(value, &[(from, there)], &mut { THROUGH });
+            return self.read_shifted(value, (from, there));
         }
         let zero = self.b.number(value, 0.0);
         let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![there]));
@@ -341,9 +341,18 @@ impl Walk {
     ) -> ValueId {
         let outer = self.b.guard.replace(cond);
         let index = self.b.index(axis, from);
-        let read = self.read_at(value, &[(axis, index)], &mut { THROUGH });
+        let read = self.read_shifted(value, (axis, index));
         self.b.guard = outer;
         self.b.select(cond, read, zero)
+    }
+
+    /// An array at other places. What has to be stored for it is stored with all that is done to it.
+    fn read_shifted(&mut self, value: ValueId, at: (AxisId, ValueId)) -> ValueId {
+        if self.is_near(value, &[at.0], &mut { THROUGH }) {
+            self.read_at(value, &[at], &mut { THROUGH })
+        } else {
+            self.b.gather(value, &[at])
+        }
     }
 }
 
