@@ -385,24 +385,63 @@ impl Builder {
 
     /// The products of all other elements along an axis.
     fn others(&mut self, axis: AxisId, operand: ValueId) -> ValueId {
+        if self.dims(operand).contains(&axis) {
+            let [before, after] =
+                [false, true].map(|back| self.product_so_far(axis, operand, back));
+            return self.map(Prim::Mul, &[before, after]);
+        }
+        // Of elements that are all the same, the product of all but the first.
         let index = self.emit(BulkOp::Iota(axis));
         let index = self.map(Prim::Cast(Scalar::Usize), &[index]);
-        let [zero, one] = [0, 1].map(|number| self.usize(number));
+        let zero = self.usize(0);
         let first = self.map(Prim::Eq, &[index, zero]);
-        let less = self.map(Prim::Sub, &[index, one]);
-        let previous = self.map_select(first, zero, less);
-        let previous = self.index(axis, previous);
-        let mirrored = self.mirrored(axis);
         let unit = self.number(operand, 1.0);
-        let before = |b: &mut Self, operand| {
-            let shifted = b.gather(operand, &[(axis, previous)]);
-            let shifted = b.map_select(first, unit, shifted);
-            b.scan(Prim::Mul, unit, axis, shifted)
-        };
-        let left = before(self, operand);
-        let turned = self.gather(operand, &[(axis, mirrored)]);
-        let right = before(self, turned);
-        let right = self.gather(right, &[(axis, mirrored)]);
-        self.map(Prim::Mul, &[left, right])
+        let but_first = self.map_select(first, unit, operand);
+        self.emit(BulkOp::Reduce {
+            combine: Combine::Monoid(Monoid::Mul),
+            axes: vec![axis],
+            operands: vec![but_first],
+        })
+    }
+
+    /// The products of all elements before each along an axis, or of all after it.
+    fn product_so_far(&mut self, axis: AxisId, operand: ValueId, back: bool) -> ValueId {
+        let mut lanes = self.dims(operand);
+        if let Extent::Value(size) = self.extent(axis) {
+            lanes.extend(self.dims(size));
+        }
+        if let Some(guard) = self.guard {
+            lanes.extend(self.dims(guard));
+        }
+        let mut distinct = Vec::new();
+        for lane in lanes {
+            if lane != axis && !distinct.contains(&lane) {
+                distinct.push(lane);
+            }
+        }
+        let unit = self.number(operand, 1.0);
+        let index = self.param(Elem::Index(self.extent(axis)), Vec::new());
+        let elem = self.program.elem(operand);
+        let product = self.param(elem, distinct.clone());
+        let (linear, guard) = (std::mem::take(&mut self.linear), self.guard.take());
+        self.enter();
+        let element = self.gather(operand, &[(axis, index)]);
+        let next = self.map(Prim::Mul, &[product, element]);
+        let stmts = self.leave().primal;
+        (self.linear, self.guard) = (linear, guard);
+        let each = self.emit_all(BulkOp::Loop {
+            axis,
+            reverse: back,
+            checkpoint: None,
+            lanes: distinct.clone(),
+            init: vec![unit],
+            body: Block {
+                params: vec![index, product],
+                stmts,
+                results: vec![next, product],
+            },
+        })[1];
+        self.in_lanes(each, &distinct, axis);
+        each
     }
 }
