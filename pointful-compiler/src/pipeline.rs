@@ -19,6 +19,7 @@ use crate::passes::ad::{DERIVE, SPARSE, derives};
 use crate::passes::bulk::BULK;
 use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
+use crate::passes::registers::REGISTERS;
 use crate::passes::schedule::schedule;
 use crate::passes::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
 use crate::syntax::tree::{Function, Linked};
@@ -145,6 +146,7 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
 
     // Contract.
     let kernels = trace.pass(SCHEDULE, &bulk);
+    let kernels = trace.pass(REGISTERS, &kernels);
     Stages {
         point,
         bulk,

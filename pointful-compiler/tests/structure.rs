@@ -371,9 +371,6 @@ fn a_table_is_written_down_where_it_is_known_what_goes_where() {
         "
         alloc [N, 5]
         par N
-          alloc [2]
-          for 2
-            store [2]
           store [N, 5]
           store [N, 5]
           store [N, 5]
@@ -391,13 +388,10 @@ fn rows_that_are_looked_up_are_added_in_one_pass() {
         "
         alloc [C, 4]
         par O add [C, 4]
-          alloc [4]
-          store [4]
-          store [4]
-          store [4]
-          store [4]
-          for 4
-            add [C, 4]
+          add [C, 4]
+          add [C, 4]
+          add [C, 4]
+          add [C, 4]
         ",
     );
 }
@@ -440,23 +434,14 @@ fn gates_of_a_recurrent_layer_are_accumulated_in_one_kernel_a_step() {
         alloc [L, 2, 4, B]
         for rev L
           par B
-            alloc [4]
-            store [4]
-            store [4]
-            store [4]
-            store [4]
-            alloc [4]
-            store [4]
-            store [4]
-            store [4]
-            store [4]
-            alloc [4, 2]
-            for 4
-              store [4, 2]
-              store [4, 2]
-            for 2
-              for 4
-                store [L, 2, 4, B]
+            store [L, 2, 4, B]
+            store [L, 2, 4, B]
+            store [L, 2, 4, B]
+            store [L, 2, 4, B]
+            store [L, 2, 4, B]
+            store [L, 2, 4, B]
+            store [L, 2, 4, B]
+            store [L, 2, 4, B]
             store [B]
         ",
     );

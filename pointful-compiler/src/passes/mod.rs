@@ -10,6 +10,7 @@ pub mod cse;
 pub mod dce;
 mod flow;
 mod lanes;
+pub mod registers;
 pub mod schedule;
 pub mod simplify;
 mod subst;
@@ -18,6 +19,7 @@ pub use ad::{derive, dual, sparse};
 pub use bulk::bulk;
 pub use cse::cse;
 pub use dce::dce;
+pub use registers::registers;
 pub use simplify::simplify;
 
 /// A pass as a value, so that dumps, timings and tests can name it.

@@ -104,7 +104,7 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let bulk = stage("as definitions", &point, &lift, inputs, expected, programs)?;
             let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
             let bulk = stage("tidied", &bulk, &tidy, inputs, expected, programs)?;
-            let schedule = |bulk: &_| passes::schedule::schedule(bulk);
+            let schedule = |bulk: &_| passes::registers(&passes::schedule::schedule(bulk));
             stage("scheduled", &bulk, &schedule, inputs, expected, programs)?;
             Ok(())
         })

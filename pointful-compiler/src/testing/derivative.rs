@@ -153,7 +153,7 @@ pub fn check_derivative(
             Err(EvalError::StepLimit) => return Err(format!("{}: endless", mode.name())),
             Err(error) => return Err(format!("{}: {error}\n{}", mode.name(), shown())),
         };
-        let kernels = passes::schedule::schedule(&program);
+        let kernels = passes::registers(&passes::schedule::schedule(&program));
         verify(&kernels).map_err(|error| {
             format!("{}, scheduled: invalid: {error}\n{}", mode.name(), shown())
         })?;

@@ -6,7 +6,7 @@ use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::KernelOp;
-use crate::ir::{AxisId, Monoid, Stmt, ValueId};
+use crate::ir::{AxisId, Extent, Monoid, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl<'p> Builder<'p> {
@@ -58,15 +58,47 @@ impl<'p> Builder<'p> {
 
     /// Stores `value` at every point of a place.
     pub(super) fn fill(&mut self, place: &Place, value: ValueId) {
-        let mut loops = Vec::new();
-        for &axis in &place.dims {
+        self.for_each(&place.dims, value, |this| {
+            let (scalar, _) = this.eval(value);
+            this.write(place, scalar);
+        });
+    }
+
+    /// Does something at every point of some axes, which are not open: in a kernel if this is none. `of`: the value for which.
+    pub(super) fn for_each(&mut self, axes: &[AxisId], of: ValueId, body: impl FnOnce(&mut Self)) {
+        let ragged = |&axis: &AxisId| match self.facts.extent(axis) {
+            Extent::Value(length) => !self.facts.axes(length).is_empty(),
+            Extent::Const(_) | Extent::Size(_) => false,
+        };
+        let parallel = self.kernel.is_none() && !axes.is_empty() && !axes.iter().any(ragged);
+        let mut bound = Vec::new();
+        let mut extents = Vec::new();
+        for &axis in axes {
             let (index, extent) = self.new_index(axis);
-            self.push(vec![(axis, index)], None);
-            loops.push(extent);
+            extents.push(extent);
+            if parallel {
+                bound.push((axis, index));
+            } else {
+                self.push(vec![(axis, index)], None);
+            }
         }
-        let (scalar, _) = self.eval(value);
-        self.write(place, scalar);
-        for extent in loops.into_iter().rev() {
+        if parallel {
+            self.push(bound, None);
+            self.kernel = Some(self.depth());
+            body(self);
+            self.kernel = None;
+            let body = self.pop();
+            let name = self.facts.program.values[of.index()].name.clone();
+            return self.run(KernelOp::Par {
+                name: name.unwrap_or_else(|| self.out.name.clone()),
+                extents,
+                accs: Vec::new(),
+                folds: Vec::new(),
+                body,
+            });
+        }
+        body(self);
+        for extent in extents.into_iter().rev() {
             let body = self.pop();
             self.run(KernelOp::For {
                 extent,

@@ -89,7 +89,7 @@ pub(super) fn on_demand(op: &BulkOp) -> bool {
 }
 
 /// Simple operations that a primitive is worth.
-fn price(prim: Prim, elem: Elem) -> u32 {
+pub(crate) fn price(prim: Prim, elem: Elem) -> u32 {
     match prim {
         Prim::Cast(_) | Prim::Trust(_) | Prim::StopGradient | Prim::Neg | Prim::Not | Prim::Abs => {
             1

@@ -377,22 +377,10 @@ impl<'p> Builder<'p> {
             if outer.is_nowhere() {
                 continue;
             }
-            let mut loops = Vec::new();
-            for &axis in &state.place.dims {
-                let (index, extent) = self.new_index(axis);
-                self.push(vec![(axis, index)], None);
-                loops.push(extent);
-            }
-            let value = self.read(&state.place);
-            self.write(&outer, value);
-            for extent in loops.into_iter().rev() {
-                let body = self.pop();
-                self.run(KernelOp::For {
-                    extent,
-                    reverse: false,
-                    body,
-                });
-            }
+            self.for_each(&state.place.dims, result, |this| {
+                let value = this.read(&state.place);
+                this.write(&outer, value);
+            });
         }
     }
 }

@@ -45,7 +45,7 @@ mod tree;
 
 use build::{Builder, Location};
 use facts::Facts;
-pub(crate) use facts::{is_cheap, mixed};
+pub(crate) use facts::{is_cheap, mixed, price};
 use padding::{Need, Pads};
 use tasks::Delivery;
 

@@ -482,6 +482,24 @@ fn mask(op: &BulkOp) -> Option<Cond> {
     }
 }
 
+/// Axes along which what is read was written down element by element: its elements are there at once, and so they are read innermost.
+fn written_down(list: &[Task<'_>], reads: &[Read]) -> Vec<AxisId> {
+    let mut axes = Vec::new();
+    let mut left: Vec<&Read> = reads.iter().collect();
+    while let Some(read) = left.pop() {
+        let task = &list[read.task];
+        if let Kind::Run(stmt) = task.kind
+            && let BulkOp::Pack { axis, .. } = stmt.op
+            && !read.complete.contains(&axis)
+            && !axes.contains(&axis)
+        {
+            axes.push(axis);
+            left.extend(&task.reads);
+        }
+    }
+    axes
+}
+
 /// Axes along which a statement must proceed in order: lanes of which a result does not know, for all of them write it.
 fn in_order(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
     let mut axes = Vec::new();
@@ -563,9 +581,13 @@ pub(super) fn tasks<'p>(
             }
         }
         let kind = Kind::Deliver(delivery.value, slot);
+        let task = survey.task(kind, waits, None);
+        let written = written_down(&list, &task.reads);
+        let apart = without(&delivery.dims, around.open);
+        let (last, first): (Vec<_>, Vec<_>) = apart.iter().partition(|axis| written.contains(axis));
         list.push(Task {
-            order: without(&delivery.dims, around.open),
-            ..survey.task(kind, waits, None)
+            order: [first, last].concat(),
+            ..task
         });
     }
     for visitor in around.visitors {

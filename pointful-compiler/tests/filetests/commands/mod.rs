@@ -27,6 +27,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("dce", tidy::dce),
     command("dual", derive::dual),
     command("lower", lower::run),
+    command("registers", schedule::registers),
     command("schedule", schedule::run),
     command("simplify", tidy::simplify),
     command("tangent", derive::tangent),

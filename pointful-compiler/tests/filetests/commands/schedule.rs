@@ -1,5 +1,8 @@
-//! `schedule`: the kernels that a program of Bulk is contracted to.
+//! `schedule`: the kernels that a program of Bulk is contracted to; `registers`: these with small buffers in variables.
 
+use pointful_compiler::ir::Program;
+use pointful_compiler::ir::stages::kernels::Kernels;
+use pointful_compiler::passes::registers as in_registers;
 use pointful_compiler::passes::schedule::schedule;
 
 use super::structure;
@@ -7,7 +10,14 @@ use crate::file::{File, Section};
 use crate::stages::{read, write};
 
 pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
-    let program = schedule(&read(file.input())?);
-    let structure = structure::kernels(file, &program);
-    Ok([write(&program)?].into_iter().chain(structure).collect())
+    sections(file, &schedule(&read(file.input())?))
+}
+
+pub(crate) fn registers(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &in_registers(&read(file.input())?))
+}
+
+fn sections(file: &File, program: &Program<Kernels>) -> Result<Vec<Section>, String> {
+    let structure = structure::kernels(file, program);
+    Ok([write(program)?].into_iter().chain(structure).collect())
 }

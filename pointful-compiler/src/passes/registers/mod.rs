@@ -1,0 +1,278 @@
+//! Small buffers become variables.
+//!
+//! # The idea
+//!
+//! What is written down element by element, a row of a matrix of three, the parts of a sum that go to known places: the schedule keeps each
+//! in a buffer, and reads it in loops of constant length. If every place of a buffer that is accessed is known once such loops are
+//! [unrolled](unroll), each place is a variable of its own, or no more than a name for what is stored there, and the buffer is gone.
+//! Only loops for which a buffer goes are unrolled, so that code grows where something is gained.
+//!
+//! # Why it is sound
+//!
+//! A buffer's places are different variables, and nothing else knows the buffer: it is not swapped, copied, returned or captured by a
+//! kernel. A place that is stored once, in the block of the `alloc` and before it is read, has that value from then on.
+//!
+//! # Before and after
+//!
+//! ```text
+//! %0 = alloc f64[2]                          %3 = load s[%i, 0]
+//! store %0[0], x                             %4 = add %3, x
+//! store %0[1], y                             store s[%i, 0], %4
+//! for %1: 2 {                                %5 = load s[%i, 1]
+//!   %2 = load %0[%1]                         %6 = add %5, y
+//!   %3 = load s[%i, %1]                      store s[%i, 1], %6
+//!   %4 = add %3, %2
+//!   store s[%i, %1], %4
+//! }
+//! ```
+
+mod promote;
+mod unroll;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Pass;
+use super::schedule::price;
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Extent, Lit, Operation, Program, ValueId};
+use crate::ops::Prim;
+
+/// Buffers of more elements stay in memory.
+const MOST_PLACES: u64 = 32;
+
+/// The pass.
+pub const REGISTERS: Pass<Kernels> = Pass {
+    name: "registers",
+    about: "keep small buffers in variables, and unroll loops for that",
+    run: registers,
+};
+
+/// Keeps small buffers in variables.
+pub fn registers(program: &Program<Kernels>) -> Program<Kernels> {
+    let survey = Survey::new(program);
+    if survey.buffers.is_empty() {
+        return program.clone();
+    }
+    let loops = survey.loops();
+    let unrolled = unroll::unroll(program.clone(), &loops);
+    promote::promote(unrolled)
+}
+
+/// What is known of a loop of constant length.
+#[derive(Clone, Copy)]
+struct Loop {
+    trips: u64,
+    /// What an iteration does, in additions, loops of constant length inside as often as they run.
+    work: u64,
+    /// Whether a kernel is inside, of which there should be one.
+    launches: bool,
+}
+
+/// Small buffers, and where they are accessed.
+struct Survey<'a> {
+    program: &'a Program<Kernels>,
+    /// The loops of constant length, by their index.
+    loops: BTreeMap<ValueId, Loop>,
+    constants: BTreeMap<ValueId, u64>,
+    /// Small buffers that are loaded from, stored to and combined into only, all in one kernel: that kernel, and indices of loops along
+    /// which they are accessed.
+    buffers: BTreeMap<ValueId, (usize, BTreeSet<ValueId>)>,
+    /// Kernels so far.
+    kernels: usize,
+}
+
+impl<'a> Survey<'a> {
+    fn new(program: &'a Program<Kernels>) -> Self {
+        let mut survey = Self {
+            program,
+            loops: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            buffers: BTreeMap::new(),
+            kernels: 0,
+        };
+        survey.block(&program.body, 0);
+        survey
+    }
+
+    /// Looks at a block in a kernel; gives the work that it is.
+    fn block(&mut self, block: &Block<Kernels>, kernel: usize) -> (u64, bool) {
+        let (mut work, mut launches) = (0_u64, false);
+        for stmt in &block.stmts {
+            let mut inside = kernel;
+            if matches!(stmt.op, KernelOp::Par { .. }) && kernel == 0 {
+                self.kernels += 1;
+                (inside, launches) = (self.kernels, true);
+            }
+            let trips = match &stmt.op {
+                KernelOp::For {
+                    extent: Extent::Const(trips),
+                    body,
+                    ..
+                } => {
+                    let known = Loop {
+                        trips: *trips,
+                        work: u64::MAX,
+                        launches: false,
+                    };
+                    self.loops.insert(body.params[0], known);
+                    *trips
+                }
+                _ => 1,
+            };
+            self.access(&stmt.results, &stmt.op, kernel);
+            let mut own = match &stmt.op {
+                KernelOp::Prim(prim, args) => u64::from(price(*prim, self.program.elem(args[0]))),
+                _ => 1,
+            };
+            for inner in stmt.op.blocks() {
+                let (below, launched) = self.block(inner, inside);
+                own = own.saturating_add(below);
+                launches |= launched;
+                if let Some(index) = inner.params.first()
+                    && let Some(known) = self.loops.get_mut(index)
+                {
+                    known.work = below;
+                    known.launches = launched;
+                }
+            }
+            work = work.saturating_add(own.saturating_mul(trips));
+        }
+        for value in &block.results {
+            self.buffers.remove(value);
+        }
+        (work, launches)
+    }
+
+    fn access(&mut self, results: &[ValueId], op: &KernelOp, kernel: usize) {
+        if let Some(k) = constant(op, |value| self.constants.get(&value).copied()) {
+            self.constants.insert(results[0], k);
+        }
+        match op {
+            KernelOp::Alloc { .. } => {
+                if self.is_small(results[0]) {
+                    self.buffers.insert(results[0], (kernel, BTreeSet::new()));
+                }
+            }
+            KernelOp::Load { buffer, indices } => self.at(*buffer, indices, kernel),
+            KernelOp::Store {
+                buffer,
+                indices,
+                value,
+            }
+            | KernelOp::Combine {
+                place: buffer,
+                indices,
+                value,
+                ..
+            } => {
+                self.buffers.remove(value);
+                self.at(*buffer, indices, kernel);
+            }
+            KernelOp::Const(_)
+            | KernelOp::Size(_)
+            | KernelOp::Prim(..)
+            | KernelOp::Select(..)
+            | KernelOp::Copy(_)
+            | KernelOp::Var(_)
+            | KernelOp::Get(_)
+            | KernelOp::Set { .. }
+            | KernelOp::Swap(..)
+            | KernelOp::For { .. }
+            | KernelOp::Par { .. }
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => {
+                for operand in op.operands() {
+                    self.buffers.remove(&operand);
+                }
+            }
+        }
+    }
+
+    /// Notes that a buffer is accessed at these indices.
+    fn at(&mut self, buffer: ValueId, indices: &[ValueId], kernel: usize) {
+        let Some((own, along)) = self.buffers.get_mut(&buffer) else {
+            return;
+        };
+        let mut fits = *own == kernel;
+        for ((index, extent), place) in indices
+            .iter()
+            .zip(&self.program.ty(buffer).dims)
+            .map(|(index, dim)| ((*index, *dim), self.constants.get(index).copied()))
+        {
+            let Extent::Const(length) = extent else {
+                unreachable!("a small buffer is of constant extents");
+            };
+            match (place, self.loops.get(&index)) {
+                (Some(place), _) => fits &= place < length,
+                (None, Some(one)) => {
+                    fits &= one.trips <= length;
+                    along.insert(index);
+                }
+                (None, None) => fits = false,
+            }
+        }
+        if !fits {
+            self.buffers.remove(&buffer);
+        }
+    }
+
+    fn is_small(&self, buffer: ValueId) -> bool {
+        let places = self.program.ty(buffer).dims.iter().try_fold(1, |n, dim| {
+            match dim {
+                Extent::Const(length) => length.checked_mul(n),
+                Extent::Size(_) | Extent::Value(_) => None,
+            }
+            .filter(|&n| n <= MOST_PLACES)
+        });
+        places.is_some()
+    }
+
+    /// The loops that buffers want unrolled.
+    fn loops(&self) -> BTreeSet<ValueId> {
+        let fits = |index: &ValueId| self.loops[index].may_be_unrolled();
+        let wanted = self.buffers.values().map(|(_, along)| along);
+        wanted
+            .filter(|along| along.iter().all(fits))
+            .flatten()
+            .copied()
+            .collect()
+    }
+}
+
+/// The number that an operation gives, if that is known.
+fn constant(op: &KernelOp, of: impl Fn(ValueId) -> Option<u64>) -> Option<u64> {
+    match op {
+        KernelOp::Const(Lit::Int(_, k)) => u64::try_from(*k).ok(),
+        KernelOp::Prim(Prim::Trust(_), args) => of(args[0]),
+        _ => None,
+    }
+}
+
+/// Calls `visit` with each extent that an operation names.
+fn for_each_extent_mut(op: &mut KernelOp, visit: &mut dyn FnMut(&mut Extent)) {
+    match op {
+        KernelOp::Size(extent) | KernelOp::For { extent, .. } => visit(extent),
+        KernelOp::Par { extents, .. } => extents.iter_mut().for_each(visit),
+        KernelOp::Prim(prim, _) => {
+            if let Some(mut extent) = prim.extent() {
+                visit(&mut extent);
+                *prim = prim.with_extent(extent);
+            }
+        }
+        KernelOp::Const(_)
+        | KernelOp::Select(..)
+        | KernelOp::Alloc { .. }
+        | KernelOp::Copy(_)
+        | KernelOp::Load { .. }
+        | KernelOp::Store { .. }
+        | KernelOp::Combine { .. }
+        | KernelOp::Var(_)
+        | KernelOp::Get(_)
+        | KernelOp::Set { .. }
+        | KernelOp::Swap(..)
+        | KernelOp::Assert { .. }
+        | KernelOp::While { .. }
+        | KernelOp::If { .. } => {}
+    }
+}
