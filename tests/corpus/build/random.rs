@@ -7,16 +7,23 @@ use pointful_compiler::eval::{self, Data, Inputs, ScalarValue};
 use pointful_compiler::interface::Interface;
 use pointful_compiler::ir::stages::kernels::Kernels;
 use pointful_compiler::ir::stages::point::Point;
-use pointful_compiler::ir::{Elem, Extent, Mode, Program, Type};
+use pointful_compiler::ir::{Block, Elem, Extent, Mode, Operation, Program, Stmt, Type};
 use pointful_compiler::pipeline::{self, Trace};
 use pointful_compiler::testing::{
-    Checked, Options, Rng, check_derivative, derivative, random_point, random_seeds, random_smooth,
+    Checked, Options, Rng, check_derivative, derivative, random_lowered, random_point,
+    random_seeds, random_smooth,
 };
 
 use crate::signature;
 
-/// How many.
-const PROGRAMS: u64 = 24;
+/// How many programs of Point are looked at.
+const PROGRAMS: u64 = 70;
+
+/// How many functions of the language.
+const FUNCTIONS: u64 = 140;
+
+/// Larger ones are left out: rustc takes long for them. In statements.
+const LARGEST: usize = 120;
 
 /// Of how many the derivatives are looked at, many of which have none.
 const DIFFERENTIATED: u64 = 16;
@@ -32,6 +39,9 @@ impl Emitted {
     /// What the interpreter of definitions says about the program is what it should give.
     fn add(&mut self, program: &Program<Point>, inputs: &Inputs) {
         let stages = pipeline::run(&mut Trace::default(), program, Interface::default());
+        if statements(&stages.kernels.body) > LARGEST {
+            return;
+        }
         let Ok((expected, _)) = eval::run(&stages.bulk, inputs) else {
             return;
         };
@@ -50,6 +60,11 @@ pub(crate) fn functions() -> Vec<TokenStream> {
         point.name = format!("random_{seed}");
         programs.add(&point, &inputs);
     }
+    for seed in 0..FUNCTIONS {
+        let (_, mut point, inputs) = random_lowered(seed);
+        point.name = format!("function_{seed}");
+        programs.add(&point, &inputs);
+    }
     let mut derivatives = Emitted::default();
     for seed in 0..DIFFERENTIATED {
         let (point, inputs) = random_smooth(seed, Options::default());
@@ -65,6 +80,13 @@ pub(crate) fn functions() -> Vec<TokenStream> {
         pub const DERIVATIVES: &[fn() -> Vec<(Vec<f64>, Vec<f64>)>] = &[#(#derived),*];
     };
     [programs.functions, derivatives.functions, vec![tables]].concat()
+}
+
+/// How many statements a block has, those inside of others too.
+fn statements(block: &Block<Kernels>) -> usize {
+    let inside =
+        |stmt: &Stmt<Kernels>| -> usize { stmt.op.blocks().into_iter().map(statements).sum() };
+    block.stmts.iter().map(|stmt| 1 + inside(stmt)).sum()
 }
 
 /// Both derivatives of a program at a point.
