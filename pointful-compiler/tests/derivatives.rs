@@ -47,6 +47,53 @@ fn values(source: &str, params: &[f64]) -> Vec<f64> {
 }
 
 #[test]
+fn functions_chosen_by_branches() {
+    let functions = "fn half(x: f64) -> f64 { x / 2.0 }
+        fn bent(x: f64) -> f64 { x.sin() * x }
+        fn pick(b: bool, s: f64) -> impl Fn(f64) -> f64 { if b { let w = s.exp(); move |x| w * half(x) } else { bent } }
+        fn twice(f: impl Fn(f64) -> f64, x: f64) -> f64 { f(f(x)) }
+        ";
+    for body in [
+        "let g = if x > 0.3 { half } else { bent }; g(x) * g(y)",
+        "let g = match y > 0.3 { true => |z: f64| z * x, false => bent }; twice(g, y)",
+        "twice(if x > y { half } else { |z| z * y }, x)",
+        "let (g, s) = if x > 0.3 { (|z: f64| z * y, x) } else { (|z: f64| z.cos(), y) }; s * g(x)",
+        "sum(for k in Fin::<4> { pick(k.ordinal() > 1, x)(y + k.ordinal() as f64) })",
+        "let g = if x > 0.3 { if y > 0.2 { half } else { bent } } else { |z| x * z }; grad!(g)(x * y)",
+        "let mut s = x; let g = if y > 0.1 { s = s * y; |z: f64| z * s } else { |z: f64| z - s }; s = g(s); g(s)",
+        "let g = if y > 0.1 { [half, bent] } else { [bent, half] }; g[0](x) + g[1](y)",
+        "let mut s = x; for k in 0..3 { let g = if s > 0.2 { half } else { |z| z + y }; s = g(s) * 1.5; } s",
+    ] {
+        check(&format!(
+            "{functions} fn f(x: f64, y: f64) -> f64 {{ {body} }}"
+        ));
+    }
+}
+
+#[test]
+fn asserted_with_values() {
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, w: f64) -> f64 {
+            assert!(w < 100.0, \"{w} {:.2}\", sum(x));
+            sum(for i in N { assert!(x[i] < 50.0, \"x[{}] is {}\", i.ordinal(), x[i].exp()); x[i].sin() * w })
+        }",
+    );
+}
+
+#[test]
+fn tables_of_one_element() {
+    check(
+        "fn total<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { x[i] * x[i] }) + max(x) }
+        fn f(t: &Table<(), f64>, w: f64) -> f64 {
+            let mut s = w;
+            for u in () { s = s * t[u]; }
+            let both = for _ in () { s.sin() };
+            total(t) + prod(t) * mean(both) + reduce(1.0, |a, b| a * b, both)
+        }",
+    );
+}
+
+#[test]
 fn primitives() {
     let smooth = [
         "x.sin()",

@@ -241,4 +241,43 @@ pub fn largest_of_all<N: IndexSet, M: IndexSet>(x: &Table<(N, M), i64>) -> (N, M
 
 pub fn largest_in_columns<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f32>) -> Table<K, N> {
     for k in K { argmax(for n in N { x[n][k] }) }
+
+pub fn checked_roots<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f64>, low: f64, strict: bool, width: f32) -> Table<(N, K), f64> {
+    assert!(low >= 0.0, "{{low}} is {low:.2}");
+    for n in N {
+        for k in K {
+            assert!(!strict || x[n][k] > -low, "x[{}][{}] is {:?}, not above -{low:08.3} ({strict:>6}, {2}, {twice:e}, {width})", n.ordinal(), k.ordinal(), x[n][k], twice = 2.0 * x[n][k]);
+            x[n][k].sqrt()
+        }
+    }
+}
+
+pub fn stepped(steps: u32, limit: i64) -> i64 {
+    let mut at = 1;
+    for t in 0..steps {
+        at = at * 3 - 1;
+        assert!(at / 1000 < limit, "after {t} of {steps} steps {at:>6} is not below {limit:<6}|");
+    }
+    at
+}
+
+pub fn numbered<N: IndexSet>(x: &Table<(N, bool), f64>, n: Extent<N>, k: usize) -> (usize, f64, Table<(N, bool), usize>) {
+    let i = N::from_ordinal(k, n);
+    let b = bool::from_ordinal(k % size(bool));
+    let numbers = for (j, c) in (N, bool) { (j, c).ordinal() + 100 * c.ordinal() };
+    (size((N, bool)) + size(Fin::<3>) + size(()), x[i][b], numbers)
+}
+
+pub fn only(x: &Table<(), f64>, bonus: f64) -> (f64, f64, Table<(), f64>) {
+    let mut state = 1.0;
+    for u in () { state = state * x[u] + bonus; }
+    let twice = for _ in () { 2.0 * state };
+    (sum(x) * prod(twice), reduce(0.5, |a, b| a * b + 1.0, x), scan(1.0, |a, b| a + b, twice))
+}
+
+fn halved(x: f64) -> f64 { x / 2.0 }
+fn clipped(at: f64, soft: bool) -> impl Fn(f64) -> f64 { if soft { move |x| at * (x / at).tanh() } else { move |x| x.clamp(-at, at) } }
+pub fn smoothed<N: IndexSet>(x: &Table<N, f64>, how: u8, at: f64) -> (Table<N, f64>, f64) {
+    let (f, weight) = match how { 0 => (halved, 1.0), 1 => (|y| y * at, 2.0), k => (clipped(at, k % 2 == 0), 3.0) };
+    (for i in N { f(x[i]) }, weight * f(1.0))
 }

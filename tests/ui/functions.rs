@@ -23,12 +23,6 @@ fn changed(mut u: &mut Table<Dyn, f64>) -> impl Fn(f64) -> f64 {
     |x| x * u[0]
 }
 
-#[pointful]
-fn chosen(first: bool, x: f64) -> f64 {
-    let f = if first { |y: f64| y } else { |y: f64| -y };
-    f(x)
-}
-
 fn main() {
     let slope = grad!(apply, wrt = x);
 }

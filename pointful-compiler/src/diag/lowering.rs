@@ -6,6 +6,31 @@ use proc_macro2::Span;
 
 use super::Diagnostic;
 
+/// `size` of nothing, or of several things.
+pub fn size_arguments(span: Span, found: usize) -> Diagnostic {
+    Diagnostic::new(span, format!("`size` takes one index set, not {found}"))
+        .help("write `size(N)`, `size(Fin::<3>)`, `size((N, bool))`")
+}
+
+/// `N::from_ordinal` with another number of arguments.
+pub fn from_ordinal_arguments(span: Span, found: usize) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`from_ordinal` takes a number and an extent, not {found} arguments"),
+    )
+    .help("write `N::from_ordinal(k, n)`, or `N::from_ordinal(k)`: in a body the set says how large it is")
+}
+
+/// A value that a message has no text for.
+pub fn shown_in_message(span: Span, found: &str, member: bool, truth: bool) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("a message cannot show {found}"));
+    match (member, truth) {
+        (true, _) => diagnostic.help("`.ordinal()` is the member's number"),
+        (_, true) => diagnostic.help("a truth value has no exponent: write `{}`"),
+        _ => diagnostic.help("it shows numbers and truth values: `{}`, `{:?}`, `{:.3}`, `{:e}`"),
+    }
+}
+
 /// What to do about reading an accumulator.
 pub const ACCUM_READ: &str = "an accumulator is only added to until `get()`; that it is never read is what lets its loop run in parallel";
 
@@ -297,10 +322,13 @@ pub fn min_of_two(span: Span, word: &str) -> Diagnostic {
 
 /// `size` of something that has none.
 pub fn size_of(span: Span, found: &str) -> Diagnostic {
-    Diagnostic::new(
-        span,
-        format!("an index set or an `Extent` stands here, not {found}"),
-    )
+    let message = format!("an index set or an `Extent` stands here, not {found}");
+    let diagnostic = Diagnostic::new(span, message);
+    if found.starts_with("`Table") {
+        diagnostic.help("the set of a table's outermost axes is `x.extent()`")
+    } else {
+        diagnostic
+    }
 }
 
 /// A `for` whose table nobody uses.
@@ -525,7 +553,16 @@ pub fn unknown_gives(span: Span, name: &str, ty: &str) -> Diagnostic {
 /// A function where a value of the program must stand.
 pub fn stored_function(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a function is chosen or stored at run time here")
-        .help("choose between calls, `if c { f(x) } else { g(x) }`, or index an array of functions: `[f, g][k](x)`")
+        .help("choose a function by the value of an `if` or `match`, `let h = if c { f } else { g };`, or index an array of functions: `[f, g][k](x)`")
+}
+
+/// A function that is chosen by a branch which accumulates something.
+pub fn chosen_beside_accumulation(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "a branch that chooses a function cannot accumulate into anything",
+    )
+    .help("choose in one `if`, and accumulate in another one with the same condition")
 }
 
 /// A derivative of a function of the caller's.

@@ -173,13 +173,26 @@ pub fn unknown_macro(span: Span, name: &str) -> Diagnostic {
     }
 }
 
-/// `assert!` with arguments to format.
+/// The message of an `assert!` that is no format string, or not one for scalars.
 pub fn assert_message(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this is not the message of an `assert!`").help(
+        "write a format string: `\"x is {x}, y is {:.3}\", y`; numbers and truth values are shown by `{}`, `{:?}`, `{:.3}`, `{:8}` and `{:e}`",
+    )
+}
+
+/// A placeholder of a message with nothing to show.
+pub fn assert_placeholder(span: Span, shown: &str) -> Diagnostic {
     Diagnostic::new(
         span,
-        "the message of an `assert!` must be a string without arguments",
+        format!("nothing stands beside the message for `{{{shown}}}`"),
     )
-    .help("leave `{…}` and the arguments out")
+    .help("give one argument for each placeholder, or name a variable in it: `{x}`")
+}
+
+/// An argument of `assert!` that its message does not show.
+pub fn assert_argument(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "the message does not show this argument")
+        .help("add `{}` to the message where it is to stand")
 }
 
 /// An option that `#[pointful(…)]` does not have.

@@ -191,9 +191,16 @@ impl<'u> Body<'u> {
                 folds,
                 body,
             } => kernel::launch(self, name, extents, Copies { accs, folds }, body),
-            KernelOp::Assert { cond, message } => {
+            KernelOp::Assert {
+                cond,
+                message,
+                shown,
+            } => {
                 let cond = unit.value(*cond);
-                tokens!(::core::assert!(#cond, "{}", #message);)
+                let message = message.to_string();
+                let shown = shown.iter().map(|&value| unit.value(value));
+                // Beyond rustc's own editions: `assert!` did not always take a lone text for a format string.
+                tokens!(::core::assert!(#cond, "{}", ::core::format_args!(#message #(, #shown)*));)
             }
             KernelOp::While { cond, body } => self.in_outermost_loop(&[cond, body], |emit| {
                 let test = emit.block(cond);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::ir::{Lit, Scalar};
+use crate::ir::{Format, Lit, Scalar, Style};
 
 /// A scalar at run time. The ordinal of an index is a `Usize`.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
@@ -128,6 +128,38 @@ impl ScalarValue {
             | Self::Usize(_)
             | Self::Bool(_) => None,
         }
+    }
+}
+
+impl ScalarValue {
+    /// The text that a message shows.
+    pub(crate) fn formatted(self, format: Format) -> String {
+        let text = match self {
+            Self::F32(x) => number(x, format),
+            Self::F64(x) => number(x, format),
+            Self::I32(x) => number(x, format),
+            Self::I64(x) => number(x, format),
+            Self::U8(x) => number(x, format),
+            Self::U32(x) => number(x, format),
+            Self::Usize(x) => number(x, format),
+            Self::Bool(x) => match format.precision {
+                // Of a text the precision is the largest number of characters.
+                Some(precision) => format!("{x:.precision$}"),
+                None => x.to_string(),
+            },
+        };
+        format.padded(&text)
+    }
+}
+
+fn number<T: fmt::Display + fmt::Debug + fmt::LowerExp>(x: T, format: Format) -> String {
+    match (format.style, format.precision) {
+        (Style::Display, None) => format!("{x}"),
+        (Style::Display, Some(precision)) => format!("{x:.precision$}"),
+        (Style::Debug, None) => format!("{x:?}"),
+        (Style::Debug, Some(precision)) => format!("{x:.precision$?}"),
+        (Style::Exponent, None) => format!("{x:e}"),
+        (Style::Exponent, Some(precision)) => format!("{x:.precision$e}"),
     }
 }
 

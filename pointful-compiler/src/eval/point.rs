@@ -197,12 +197,18 @@ impl Run<'_> {
                 Ok(Vec::new())
             }
             PointOp::Get { acc } => one(self.value(*acc)?.clone()),
-            PointOp::Assert { cond, message } => {
+            PointOp::Assert {
+                cond,
+                message,
+                shown,
+            } => {
                 if self.truth(*cond)? {
-                    Ok(Vec::new())
-                } else {
-                    Err(EvalError::panic(message))
+                    return Ok(Vec::new());
                 }
+                let shown: Result<Vec<_>, _> = shown.iter().map(|&v| self.scalar(v)).collect();
+                Err(EvalError::panic(
+                    message.fill(shown?, ScalarValue::formatted),
+                ))
             }
             PointOp::Update {
                 table,

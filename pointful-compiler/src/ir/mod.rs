@@ -32,6 +32,7 @@
 //!
 //! A product index set never reaches the IR as one axis: lowering turns it into an axis for each factor.
 
+mod message;
 mod operation;
 pub mod parse;
 pub mod print;
@@ -41,6 +42,7 @@ mod types;
 pub mod typing;
 pub mod verify;
 
+pub use message::{Align, Format, Message, Piece, Shown, Style};
 pub use operation::Operation;
 pub use parse::{Parse, ParseError, parse};
 pub use print::{Print, print};

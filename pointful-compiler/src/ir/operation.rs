@@ -41,7 +41,8 @@ impl Operation<Point> for PointOp {
             Self::Loop { init, .. } | Self::Rule { args: init, .. } => visit_all!(visit; ; init),
             Self::Derive { args, seeds, .. } => visit_all!(visit; ; args, seeds),
             Self::While { init, bound, .. } => visit_all!(visit; ; init, bound),
-            Self::If { cond, .. } | Self::Assert { cond, .. } => visit(cond),
+            Self::If { cond, .. } => visit(cond),
+            Self::Assert { cond, shown, .. } => visit_all!(visit; cond; shown),
             Self::Accum { base, .. } => visit(base),
             Self::Accumulate {
                 acc,
@@ -69,7 +70,8 @@ impl Operation<Point> for PointOp {
             Self::Loop { init, .. } | Self::Rule { args: init, .. } => init.clone(),
             Self::Derive { args, seeds, .. } => [args.as_slice(), seeds].concat(),
             Self::While { init, bound, .. } => init.iter().chain(bound).copied().collect(),
-            Self::If { cond, .. } | Self::Assert { cond, .. } => vec![*cond],
+            Self::If { cond, .. } => vec![*cond],
+            Self::Assert { cond, shown, .. } => [&[*cond], shown.as_slice()].concat(),
             Self::Accum { base, .. } => vec![*base],
             Self::Accumulate {
                 acc,
@@ -184,7 +186,7 @@ impl Operation<Bulk> for BulkOp {
                 places(at, visit);
                 visit_all!(visit; value; mask);
             }
-            Self::Assert { cond, .. } => visit(cond),
+            Self::Assert { cond, shown, .. } => visit_all!(visit; cond; shown),
             Self::Loop { init, .. } | Self::Rule { args: init, .. } => visit_all!(visit; ; init),
             Self::Derive { args, seeds, .. } => visit_all!(visit; ; args, seeds),
             Self::While { init, bound, .. } => visit_all!(visit; ; init, bound),
@@ -224,7 +226,7 @@ impl Operation<Bulk> for BulkOp {
                 all.extend(mask);
                 all
             }
-            Self::Assert { cond, .. } => vec![*cond],
+            Self::Assert { cond, shown, .. } => [&[*cond], shown.as_slice()].concat(),
             Self::Loop { init, .. } | Self::Rule { args: init, .. } => init.clone(),
             Self::Derive { args, seeds, .. } => [args.as_slice(), seeds].concat(),
             Self::While { init, bound, .. } => init.iter().chain(bound).copied().collect(),
@@ -313,7 +315,8 @@ impl Operation<Kernels> for KernelOp {
                     fold.targets.iter_mut().for_each(&mut *visit);
                 }
             }
-            Self::If { cond, .. } | Self::Assert { cond, .. } => visit(cond),
+            Self::If { cond, .. } => visit(cond),
+            Self::Assert { cond, shown, .. } => visit_all!(visit; cond; shown),
         }
     }
 
@@ -345,7 +348,8 @@ impl Operation<Kernels> for KernelOp {
                 let folded = folds.iter().flat_map(|fold| &fold.targets).copied();
                 accs.iter().map(|acc| acc.target).chain(folded).collect()
             }
-            Self::If { cond, .. } | Self::Assert { cond, .. } => vec![*cond],
+            Self::If { cond, .. } => vec![*cond],
+            Self::Assert { cond, shown, .. } => [&[*cond], shown.as_slice()].concat(),
         }
     }
 

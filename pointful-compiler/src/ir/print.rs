@@ -20,7 +20,8 @@ mod literal;
 mod point;
 
 use super::{
-    Block, Checkpoint, Elem, Extent, Lit, Program, Size, SizeId, Stage, Stmt, Type, ValueId,
+    Block, Checkpoint, Elem, Extent, Lit, Message, Program, Size, SizeId, Stage, Stmt, Type,
+    ValueId,
 };
 use crate::ops::Prim;
 
@@ -439,10 +440,14 @@ impl<'p, S: Print> Printer<'p, S> {
     }
 
     /// `assert %c, "message"`
-    pub fn assert(&mut self, cond: ValueId, message: &str) {
+    pub fn assert(&mut self, cond: ValueId, message: &Message, shown: &[ValueId]) {
         self.word("assert ");
         self.value(cond);
         self.word(", ");
-        self.text.push_str(&literal::quote(message));
+        self.text.push_str(&literal::quote(&message.to_string()));
+        for &value in shown {
+            self.word(", ");
+            self.value(value);
+        }
     }
 }

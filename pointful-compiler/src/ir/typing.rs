@@ -6,7 +6,9 @@ mod bulk;
 mod kernels;
 mod point;
 
-use super::{Elem, Extent, Lit, Monoid, Program, Scalar, Stage, Type, ValueId};
+use super::{
+    Elem, Extent, Format, Lit, Message, Monoid, Program, Scalar, Stage, Style, Type, ValueId,
+};
 use crate::ops::Prim;
 
 /// A stage whose operations are typed.
@@ -68,6 +70,26 @@ fn truth<S: Stage>(program: &Program<S>, value: ValueId) -> Result<(), String> {
     ensure(
         program.elem(value) == Elem::BOOL,
         "the condition is not a truth value",
+    )
+}
+
+/// A message shows as many values as stand beside it.
+fn shows<S: Stage>(
+    program: &Program<S>,
+    message: &Message,
+    shown: &[ValueId],
+) -> Result<(), String> {
+    let formats: Vec<Format> = message.formats().collect();
+    ensure(
+        formats.len() == shown.len(),
+        "the message shows another number of values",
+    )?;
+    let truth = |value: ValueId| program.elem(value) == Elem::BOOL;
+    let exponents = formats.iter().zip(shown);
+    let mut exponents = exponents.filter(|(format, _)| format.style == Style::Exponent);
+    ensure(
+        !exponents.any(|(_, &value)| truth(value)),
+        "a truth value has no exponent",
     )
 }
 

@@ -193,9 +193,13 @@ impl Effects {
             | Kind::Side(_, x)
             | Kind::Word(_, x)
             | Kind::Repeat(x)
-            | Kind::StopGradient(x)
-            | Kind::Assert(x, _) => {
+            | Kind::FromOrdinal(_, x)
+            | Kind::StopGradient(x) => {
                 self.expr(x);
+            }
+            Kind::Assert(cond, _, shown) => {
+                self.expr(cond);
+                shown.iter().for_each(|value| self.expr(value));
             }
             Kind::Binary(_, x, y) | Kind::Lazy(_, x, y) => {
                 self.expr(x);

@@ -9,7 +9,7 @@ use proc_macro2::Span;
 use super::solve::Solver;
 use super::types::{Set, Ty};
 use super::words::{Method, Word};
-use crate::ir::{Checkpoint, Mode, Monoid, SpanId};
+use crate::ir::{Checkpoint, Message, Mode, Monoid, SpanId};
 use crate::syntax::tree::{self, BinaryOp, UnaryOp};
 
 /// A variable of one function.
@@ -439,8 +439,10 @@ pub(super) enum Kind {
         /// Combines two cells.
         op: Box<Expr>,
     },
-    /// `assert!(c, "…")`
-    Assert(Box<Expr>, String),
+    /// `N::from_ordinal(k, n)`
+    FromOrdinal(Set, Box<Expr>),
+    /// `assert!(c, "… {}", x)`
+    Assert(Box<Expr>, Message, Vec<Expr>),
     /// Something that was reported.
     Error,
 }

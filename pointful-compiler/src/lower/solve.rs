@@ -264,6 +264,12 @@ impl Solver {
                 }
                 _ => Err(Clash::Types),
             },
+            // A table over `()` is its one element.
+            (Ty::Table(groups, elem), other) | (other, Ty::Table(groups, elem))
+                if self.atoms(groups).is_empty() =>
+            {
+                self.unify(elem, other)
+            }
             (Ty::Tuple(x), Ty::Tuple(y)) if x.len() == y.len() => self.unify_all(x, y),
             (Ty::Struct(i, x), Ty::Struct(j, y)) if i == j => self.unify_all(x, y),
             (Ty::Function(p, r), Ty::Function(q, s)) if p.len() == q.len() => {

@@ -84,8 +84,6 @@ impl Ty {
 
     /// A table, merged with the element's own axes if it is a table itself.
     pub(super) fn table(mut groups: Vec<Set>, elem: Ty) -> Ty {
-        // A table over `()` is its one element.
-        groups.retain(|group| *group != Set::UNIT);
         match elem {
             Ty::Table(inner, elem) => {
                 groups.extend(inner);

@@ -410,8 +410,16 @@ impl Names {
             | ExprKind::Field(inner, _)
             | ExprKind::Paren(inner)
             | ExprKind::Ref { inner, .. }
-            | ExprKind::Deref(inner)
-            | ExprKind::Assert { cond: inner, .. } => self.expr(inner),
+            | ExprKind::Deref(inner) => self.expr(inner),
+            ExprKind::Set(set) => self.set(set),
+            ExprKind::FromOrdinal(set, args) => {
+                self.set(set);
+                self.exprs(args);
+            }
+            ExprKind::Assert { cond, shown, .. } => {
+                self.expr(cond);
+                shown.iter().for_each(|value| self.expr(value));
+            }
             ExprKind::Cast(inner, ty) => {
                 self.expr(inner);
                 self.ty(ty);

@@ -501,13 +501,18 @@ pub enum ExprKind {
         end: Option<Box<Expr>>,
         inclusive: bool,
     },
-    /// `assert!(e, "…")`
+    /// `assert!(e, "… {}", x)`
     Assert {
         cond: Box<Expr>,
-        message: Option<String>,
+        message: Option<crate::ir::Message>,
+        shown: Vec<Expr>,
     },
     /// `grad!(f)`, `jvp!(f, wrt = x)`: a transformation of a function, usable where a function is
     Transform(Transform),
+    /// `Fin::<3>`, `Either::<A, B>`, `bool` where a value stands: the set's extent. Other sets are paths.
+    Set(Box<Set>),
+    /// `N::from_ordinal(k, n)`
+    FromOrdinal(Box<Set>, Vec<Expr>),
     /// `_` where an expression may stand
     Infer,
 }

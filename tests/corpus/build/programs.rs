@@ -3,7 +3,7 @@
 use Scalar::{Bool, F32, F64, I32, I64, U8, U32, Usize};
 use pointful_compiler::emit::testing::{Build, indices, matrix_product, matrix_vector, table};
 use pointful_compiler::ir::stages::kernels::{KernelOp, Kernels};
-use pointful_compiler::ir::{Elem, Extent, Monoid, Program, Scalar, Type, ValueId};
+use pointful_compiler::ir::{Elem, Extent, Message, Monoid, Program, Scalar, Type, ValueId};
 use pointful_compiler::ops::Prim;
 
 /// All of them.
@@ -459,7 +459,8 @@ fn asserted() -> Program<Kernels> {
     let cond = b.prim(Prim::Ge, &[x, zero]);
     b.effect(KernelOp::Assert {
         cond,
-        message: "x is not {negative}".to_owned(),
+        message: Message::plain("x is not {negative}"),
+        shown: Vec::new(),
     });
     let root = b.prim(Prim::Sqrt, &[x]);
     b.finish(&[root])

@@ -454,3 +454,96 @@ fn life() {
         }
     }
 }
+
+#[test]
+fn checked_roots() {
+    let x: Vec<f64> = (0..3000).map(f64::from).map(|x| x + 0.25).collect();
+    let expected: Vec<f64> = x.iter().map(|x| x.sqrt()).collect();
+    close(
+        corpus::checked_roots(&matrix(30, 100, &x), 0.2, true, 1.5).as_slice(),
+        &expected,
+    );
+    let mut broken = x.clone();
+    broken[1234] = -0.5;
+    for (n, k) in [(30, 100), (3000, 1), (1, 3000)] {
+        let message = panic_of(|| corpus::checked_roots(&matrix(n, k, &broken), 0.2, true, 1.5));
+        let (row, column) = (1234 / k, 1234 % k);
+        assert_eq!(
+            message,
+            format!("x[{row}][{column}] is -0.5, not above -0000.200 (  true, -0.5, -1e0, 1.5)")
+        );
+        // What does not have to hold is not looked at, nor is the message.
+        assert!(
+            corpus::checked_roots(&matrix(n, k, &broken), 0.2, false, 1.5).as_slice()[1234]
+                .is_nan()
+        );
+    }
+    for (n, k) in [(0, 0), (0, 3), (3, 0)] {
+        assert!(
+            corpus::checked_roots(&matrix(n, k, &[]), 0.2, true, 1.5)
+                .as_slice()
+                .is_empty()
+        );
+    }
+    assert_eq!(
+        panic_of(|| corpus::checked_roots(&matrix(1, 1, &[1.0]), -1.0, true, 1.5)),
+        "{low} is -1.00"
+    );
+}
+
+#[test]
+fn stepped() {
+    assert_eq!(corpus::stepped(3, 20), 14);
+    assert_eq!(
+        panic_of(|| corpus::stepped(12, 40)),
+        "after 10 of 12 steps  88574 is not below 40    |"
+    );
+}
+
+#[test]
+fn numbered() {
+    for n in [1, 2, 7, 1000] {
+        let x: Table<(Dyn, bool), f64> = Table::from_fn(Extent::new((n, ())), |(Dyn(i), b)| {
+            i as f64 + 0.5 * f64::from(u8::from(b))
+        });
+        for k in [0, n / 2, n - 1] {
+            let (sizes, found, numbers) = corpus::numbered(&x, Extent::new(n), k);
+            assert_eq!(sizes, 2 * n + 4);
+            assert_eq!(found, k as f64 + 0.5 * (k % 2) as f64);
+            let expected: Vec<usize> = (0..2 * n).map(|at| at + 100 * (at % 2)).collect();
+            assert_eq!(numbers.as_slice(), expected);
+        }
+        let message = panic_of(|| corpus::numbered(&x, Extent::new(n), n + 1));
+        assert!(
+            message.contains(&n.to_string()) && message.contains(&(n + 1).to_string()),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn only() {
+    let x = Table::<(), f64>::from_fn(Extent::new(()), |()| 3.0);
+    let (product, folded, scanned) = corpus::only(&x, 0.25);
+    assert_eq!((product, folded), (3.0 * 6.5, 2.5));
+    assert_eq!(scanned.as_slice(), [7.5]);
+}
+
+#[test]
+fn smoothed() {
+    let functions: [(f64, fn(f64) -> f64); 4] = [
+        (1.0, |x| x / 2.0),
+        (2.0, |x| x * 0.75),
+        (3.0, |x| 0.75 * (x / 0.75).tanh()),
+        (3.0, |x| x.clamp(-0.75, 0.75)),
+    ];
+    for n in LENGTHS {
+        let x = floats::<f64>(5, n);
+        for (how, (weight, f)) in functions.iter().enumerate() {
+            let (y, one) = corpus::smoothed(&vector(&x), how as u8, 0.75);
+            let expected: Vec<f64> = x.iter().map(|&x| f(x)).collect();
+            close(y.as_slice(), &expected);
+            close(&[one], &[weight * f(1.0)]);
+        }
+    }
+}

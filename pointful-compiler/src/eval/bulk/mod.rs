@@ -17,7 +17,7 @@ use super::{
     is_counted, mistyped, static_extent,
 };
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Monoid, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Message, Monoid, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl Evaluate for Bulk {
@@ -72,7 +72,11 @@ impl Run<'_> {
     fn stmt(&mut self, stmt: &Stmt<Bulk>) -> Result<(), EvalError> {
         self.meter.step()?;
         match &stmt.op {
-            BulkOp::Assert { cond, message } => self.assert(stmt, *cond, message),
+            BulkOp::Assert {
+                cond,
+                message,
+                shown,
+            } => self.assert(stmt, *cond, message, shown),
             BulkOp::Scatter {
                 monoid,
                 base,
@@ -287,10 +291,16 @@ impl Run<'_> {
         best.finish().map(Some)
     }
 
-    fn assert(&mut self, stmt: &Stmt<Bulk>, cond: ValueId, message: &str) -> Result<(), EvalError> {
+    fn assert(
+        &mut self,
+        stmt: &Stmt<Bulk>,
+        cond: ValueId,
+        message: &Message,
+        shown: &[ValueId],
+    ) -> Result<(), EvalError> {
         let mut axes = self.unbound(&self.program.ty(cond).dims);
-        if let Some(guard) = stmt.guard {
-            let more = self.unbound(&self.program.ty(guard).dims);
+        for &value in shown.iter().chain(&stmt.guard) {
+            let more = self.unbound(&self.program.ty(value).dims);
             axes.extend(
                 more.into_iter()
                     .filter(|a| !axes.contains(a))
@@ -303,7 +313,16 @@ impl Run<'_> {
             }
             match self.truth(cond, &place)? {
                 Some(true) => {}
-                Some(false) => return Err(EvalError::panic(message)),
+                Some(false) => {
+                    let shown = shown.iter().map(|&value| match self.read(value, &place)? {
+                        Some(value) => Ok(value),
+                        None => Err(EvalError::bug("a message of what was not evaluated")),
+                    });
+                    let shown = shown.collect::<Result<Vec<_>, _>>()?;
+                    return Err(EvalError::panic(
+                        message.fill(shown, ScalarValue::formatted),
+                    ));
+                }
                 None => return Err(EvalError::bug("an assertion of what was not evaluated")),
             }
         }

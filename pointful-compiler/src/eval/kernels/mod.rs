@@ -178,12 +178,18 @@ impl Run<'_> {
                 body,
                 ..
             } => self.par(extents, accs, folds, body),
-            KernelOp::Assert { cond, message } => {
+            KernelOp::Assert {
+                cond,
+                message,
+                shown,
+            } => {
                 if self.truth(*cond)? {
-                    Ok(())
-                } else {
-                    Err(EvalError::panic(message))
+                    return Ok(());
                 }
+                let shown: Result<Vec<_>, _> = shown.iter().map(|&v| self.scalar(v)).collect();
+                Err(EvalError::panic(
+                    message.fill(shown?, ScalarValue::formatted),
+                ))
             }
             KernelOp::While { cond, body } => {
                 let &[go_on] = cond.results.as_slice() else {

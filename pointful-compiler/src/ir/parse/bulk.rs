@@ -160,8 +160,12 @@ impl Parse for Bulk {
                 }
             }
             "assert" => {
-                let (cond, message) = p.assertion()?;
-                BulkOp::Assert { cond, message }
+                let (cond, message, shown) = p.assertion()?;
+                BulkOp::Assert {
+                    cond,
+                    message,
+                    shown,
+                }
             }
             "loop" => {
                 let reverse = p.accept("rev");

@@ -146,8 +146,12 @@ impl Parse for Kernels {
                 }
             }
             "assert" => {
-                let (cond, message) = p.assertion()?;
-                KernelOp::Assert { cond, message }
+                let (cond, message, shown) = p.assertion()?;
+                KernelOp::Assert {
+                    cond,
+                    message,
+                    shown,
+                }
             }
             word => match p.prim(word)? {
                 Some((prim, operands)) => KernelOp::Prim(prim, operands),

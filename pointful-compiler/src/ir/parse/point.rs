@@ -148,8 +148,12 @@ impl Parse for Point {
                 }
             }
             "assert" => {
-                let (cond, message) = p.assertion()?;
-                PointOp::Assert { cond, message }
+                let (cond, message, shown) = p.assertion()?;
+                PointOp::Assert {
+                    cond,
+                    message,
+                    shown,
+                }
             }
             "update" => {
                 let (table, indices) = p.place()?;

@@ -2,7 +2,7 @@
 
 use super::lexer::{self, Token};
 use super::{Parse, Parsed, Parser};
-use crate::ir::{Checkpoint, Lit, Mode, Monoid, Scalar, ValueId};
+use crate::ir::{Checkpoint, Lit, Message, Mode, Monoid, Scalar, ValueId};
 use crate::ops::{Prim, Unknown};
 
 impl<S: Parse> Parser<S> {
@@ -89,10 +89,16 @@ impl<S: Parse> Parser<S> {
     }
 
     /// `%c, "message"`
-    pub(crate) fn assertion(&mut self) -> Parsed<(ValueId, String)> {
+    pub(crate) fn assertion(&mut self) -> Parsed<(ValueId, Message, Vec<ValueId>)> {
         let cond = self.value()?;
         self.expect(",")?;
-        Ok((cond, self.text()?))
+        let text = self.text()?;
+        let (message, _) = Message::parse(&text).ok_or("expected a format string")?;
+        let mut shown = Vec::new();
+        while self.accept(",") {
+            shown.push(self.value()?);
+        }
+        Ok((cond, message, shown))
     }
 
     /// `checkpoint 8`, `checkpoint levels 3`, `checkpoint log`, or nothing.

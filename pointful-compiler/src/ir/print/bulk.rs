@@ -175,7 +175,11 @@ impl Print for Bulk {
                 p.word(" by ");
                 p.block_with_params(rule);
             }
-            BulkOp::Assert { cond, message } => p.assert(*cond, message),
+            BulkOp::Assert {
+                cond,
+                message,
+                shown,
+            } => p.assert(*cond, message, shown),
             BulkOp::Loop {
                 axis,
                 reverse,

@@ -122,7 +122,11 @@ impl Print for Kernels {
                 p.block(body);
                 folds.iter().for_each(|fold| p.join(fold));
             }
-            KernelOp::Assert { cond, message } => p.assert(*cond, message),
+            KernelOp::Assert {
+                cond,
+                message,
+                shown,
+            } => p.assert(*cond, message, shown),
             KernelOp::While { cond, body } => {
                 p.word("while ");
                 p.block(cond);

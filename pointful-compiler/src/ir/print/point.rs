@@ -141,7 +141,11 @@ impl Print for Point {
                 p.word(" by ");
                 p.block_with_params(rule);
             }
-            PointOp::Assert { cond, message } => p.assert(*cond, message),
+            PointOp::Assert {
+                cond,
+                message,
+                shown,
+            } => p.assert(*cond, message, shown),
             PointOp::Update {
                 table,
                 indices,

@@ -45,7 +45,7 @@
 //! Bodies of loops and operators are blocks; their statements may use everything outside at the same point.
 //! A block's results have at least the axes that the statement around it says.
 
-use crate::ir::{AxisId, Block, Checkpoint, Extent, Lit, Mode, Monoid, Stage, ValueId};
+use crate::ir::{AxisId, Block, Checkpoint, Extent, Lit, Message, Mode, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
@@ -173,12 +173,14 @@ pub enum BulkOp {
         /// Only where true.
         mask: Option<ValueId>,
     },
-    /// `assert %c, "message"`: panics with the message unless `c` is true at every point. Binds nothing.
+    /// `assert %c, "message {}", %x`: panics with the message, which shows the values, unless `c` is true at every point. Binds nothing.
     Assert {
         /// A truth value.
         cond: ValueId,
         /// What the panic says.
-        message: String,
+        message: Message,
+        /// The scalars that it shows. They are looked at where the condition is false only.
+        shown: Vec<ValueId>,
     },
     /// `loop %t: t lanes [i] (%s = %init, …) { … yield %s2, …; %c, … }`: sequential along axis `t`.
     /// The block's parameters are the index (`idx` of the axis' extent, without axes), then the states. A state's axes are its type's: lanes first, then its own.

@@ -46,7 +46,7 @@
 //!
 //! The function's results are buffers (allocated here or owned parameters, each given away at most once) or scalars.
 
-use crate::ir::{Block, Elem, Extent, Lit, Monoid, Stage, ValueId};
+use crate::ir::{Block, Elem, Extent, Lit, Message, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
@@ -167,12 +167,14 @@ pub enum KernelOp {
         /// One iteration.
         body: Block<Kernels>,
     },
-    /// `assert %c, "message"`: panics with the message unless `c` is true. Binds nothing.
+    /// `assert %c, "message {}", %x`: panics with the message, which shows the values, unless `c` is true. Binds nothing.
     Assert {
         /// A truth value.
         cond: ValueId,
         /// What the panic says.
-        message: String,
+        message: Message,
+        /// The scalars that it shows. They are looked at where the condition is false only.
+        shown: Vec<ValueId>,
     },
     /// `while { … yield %c } do { … }`: blocks without parameters; state lives in places. Binds nothing.
     While {

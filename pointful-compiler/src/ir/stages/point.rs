@@ -16,7 +16,7 @@
 //! }
 //! ```
 
-use crate::ir::{Block, Checkpoint, Extent, Lit, Mode, Monoid, Stage, ValueId};
+use crate::ir::{Block, Checkpoint, Extent, Lit, Message, Mode, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
@@ -152,12 +152,14 @@ pub enum PointOp {
         /// The accumulator.
         acc: ValueId,
     },
-    /// `assert %c, "message"`: panics with the message unless `c` is true. Binds nothing.
+    /// `assert %c, "message {}", %x`: panics with the message, which shows the values, unless `c` is true. Binds nothing.
     Assert {
         /// A truth value.
         cond: ValueId,
         /// What the panic says.
-        message: String,
+        message: Message,
+        /// The scalars that it shows. They are looked at where the condition is false only.
+        shown: Vec<ValueId>,
     },
     /// `update %t[%i], %v`: the table `t` with one element or sub-table replaced.
     Update {

@@ -3,7 +3,7 @@
 //! Axes are those said at the operation, and those of the extents that it makes, reduces or asks for.
 //! A statement's guard adds its own; that is the verifier's to know.
 
-use super::{Typing, ensure, index_of, literal, monoid_takes, prim, truth};
+use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Mode, Program, Type, ValueId};
 
@@ -143,8 +143,13 @@ impl Typing for Bulk {
                 at.iter().for_each(|&(axis, _)| axes.make(axis));
                 Ok(vec![axes.of(elem(*table))])
             }
-            BulkOp::Assert { cond, .. } => {
+            BulkOp::Assert {
+                cond,
+                message,
+                shown,
+            } => {
                 truth(program, *cond)?;
+                shows(program, message, shown)?;
                 Ok(Vec::new())
             }
             BulkOp::Loop {

@@ -1,6 +1,6 @@
 //! Types of the operations of Kernels.
 
-use super::{Typing, ensure, index_of, literal, monoid_takes, prim, truth};
+use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
 use crate::ir::stages::kernels::{Fold, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
 
@@ -154,9 +154,15 @@ impl Typing for Kernels {
                 gives_nothing(otherwise)?;
                 nothing
             }
-            KernelOp::Assert { cond, .. } => {
+            KernelOp::Assert {
+                cond,
+                message,
+                shown,
+            } => {
                 scalar(*cond)?;
                 truth(program, *cond)?;
+                shown.iter().try_for_each(|&value| scalar(value))?;
+                shows(program, message, shown)?;
                 nothing
             }
         }

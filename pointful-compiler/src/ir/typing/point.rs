@@ -1,6 +1,6 @@
 //! Types of the operations of Point.
 
-use super::{Typing, ensure, index_of, literal, monoid_takes, prim, truth};
+use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Elem, Extent, Mode, Program, Type, ValueId};
 
@@ -189,9 +189,15 @@ impl Typing for Point {
                 Ok(Vec::new())
             }
             PointOp::Get { acc } => Ok(vec![ty(*acc)]),
-            PointOp::Assert { cond, .. } => {
+            PointOp::Assert {
+                cond,
+                message,
+                shown,
+            } => {
                 scalar(*cond)?;
                 truth(program, *cond)?;
+                shown.iter().try_for_each(|&value| scalar(value))?;
+                shows(program, message, shown)?;
                 Ok(Vec::new())
             }
             PointOp::Update {

@@ -1,6 +1,7 @@
 //! `if`, `match` and lazy operators: what a branch assigns becomes a result of the branch.
 
-use super::value::{Space, Val};
+use super::chosen::Then;
+use super::value::{Chooser, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
@@ -147,35 +148,44 @@ impl<'a> Elab<'a> {
         cond: &'a Expr,
         then: &'a Block,
         otherwise: Option<&'a Expr>,
+        ty: &Ty,
         span: SpanId,
     ) -> Run<Val<'a>> {
         let cond = self.eval(cond)?;
         let cond = self.leaf(&cond, span)?;
-        let states = self.states_of(|effects| {
-            effects.block(then);
-            if let Some(e) = otherwise {
-                effects.expr(e);
-            }
-        });
-        self.branch(
+        let chooser = Chooser::If {
             cond,
-            &states,
-            &mut |s| s.block(then),
-            &mut |s| match otherwise {
-                Some(e) => s.eval(e),
-                None => Ok(Val::Tuple(Vec::new())),
-            },
-            span,
-        )
+            then,
+            otherwise,
+        };
+        self.chosen(chooser, ty, span)
     }
 
-    pub(super) fn match_on(&mut self, x: &'a Expr, arms: &'a [Arm], span: SpanId) -> Run<Val<'a>> {
+    pub(super) fn match_on(
+        &mut self,
+        x: &'a Expr,
+        arms: &'a [Arm],
+        ty: &Ty,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
         let val = self.eval(x)?;
-        self.arms(&val, &x.ty, arms, span)
+        let chooser = Chooser::Match {
+            val,
+            ty: &x.ty,
+            arms,
+        };
+        self.chosen(chooser, ty, span)
     }
 
     /// The first arm that fits; the last one needs no test, inference has seen to that.
-    fn arms(&mut self, val: &Val<'a>, ty: &'a Ty, arms: &'a [Arm], span: SpanId) -> Run<Val<'a>> {
+    pub(super) fn arms(
+        &mut self,
+        val: &Val<'a>,
+        ty: &'a Ty,
+        arms: &'a [Arm],
+        then: &mut Then<'_, 'a>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
         let Some((arm, rest)) = arms.split_first() else {
             return self.bug(span, "a match without an arm that fits");
         };
@@ -210,9 +220,12 @@ impl<'a> Elab<'a> {
             };
             test = Some(self.leaf(&holds, span)?);
         }
+        // This arm and the others end with the same, one after the other.
+        let then = std::cell::RefCell::new(then);
         let mut body = |s: &mut Self| {
             s.bind_alternatives(arm, val, span)?;
-            s.eval(&arm.body)
+            let val = s.eval(&arm.body)?;
+            (then.borrow_mut())(s, val)
         };
         let Some(test) = test else {
             return body(self);
@@ -229,7 +242,7 @@ impl<'a> Elab<'a> {
             test,
             &states,
             &mut body,
-            &mut |s| s.arms(val, ty, rest, span),
+            &mut |s| s.arms(val, ty, rest, &mut **then.borrow_mut(), span),
             span,
         )
     }

@@ -78,6 +78,7 @@ impl<'a> Elab<'a> {
             Val::Transformed(transformed) => self.call_transformed(transformed, args, span),
             Val::Linear(map) => self.call_linear(map, &args, span),
             Val::Choice(choice) => self.call_chosen(choice, 0, &args, span),
+            Val::Chosen(chosen) => self.call_of_chosen(chosen, &args, span),
             _ => self.bug(span, "a function was expected"),
         }
     }

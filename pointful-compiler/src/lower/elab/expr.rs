@@ -6,7 +6,7 @@ use super::value::{Choice, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
-use crate::ir::{Elem, Extent, Lit, Monoid, Scalar, SpanId, Type, ValueId};
+use crate::ir::{Elem, Extent, Format, Lit, Message, Monoid, Scalar, SpanId, Style, Type, ValueId};
 use crate::lower::hir::{Block, Expr, Kind, LocalId, Pattern, Stmt, Value};
 use crate::lower::types::{Set, Ty};
 use crate::ops::Prim;
@@ -108,13 +108,13 @@ impl<'a> Elab<'a> {
             Kind::Repeat(x) => self.repeat(x, &e.ty, e.span),
             Kind::Block(block) => self.block(block),
             Kind::If(cond, then, otherwise) => {
-                self.if_else(cond, then, otherwise.as_deref(), e.span)
+                self.if_else(cond, then, otherwise.as_deref(), &e.ty, e.span)
             }
             Kind::For(f) => self.for_loop(f, e.span),
             Kind::While { cond, body, bound } => {
                 self.while_loop(cond, body, bound.as_deref(), e.span)
             }
-            Kind::Match(x, arms) => self.match_on(x, arms, e.span),
+            Kind::Match(x, arms) => self.match_on(x, arms, &e.ty, e.span),
             Kind::Transform(transform) => self.transform(transform, e.span),
             Kind::Vector(op, receiver, args) => self.vector(*op, receiver, args, e.span),
             Kind::StopGradient(inner) => {
@@ -127,17 +127,73 @@ impl<'a> Elab<'a> {
             Kind::Slice(place) => self.slice(place),
             Kind::Accum(monoid) => self.new_accum(*monoid, &e.ty, e.span),
             Kind::Monoid { identity, op } => self.new_own(identity, op, &e.ty, e.span),
-            Kind::Assert(cond, message) => {
-                let cond = self.eval(cond)?;
-                let cond = self.leaf(&cond, e.span)?;
-                let op = PointOp::Assert {
-                    cond,
-                    message: message.clone(),
-                };
-                self.emit(Vec::new(), op, e.span);
-                Ok(Val::Tuple(Vec::new()))
+            Kind::FromOrdinal(set, number) => {
+                let number = self.eval(number)?;
+                let number = self.leaf(&number, e.span)?;
+                let space = self.space(set, e.span)?;
+                self.numbered(number, &space, e.span)
             }
+            Kind::Assert(cond, message, shown) => self.assertion(cond, message, shown, e.span),
             Kind::Error => self.bug(e.span, "an error was not reported"),
+        }
+    }
+
+    /// What a message shows is evaluated where the condition does not hold only, as in Rust.
+    fn assertion(
+        &mut self,
+        cond: &'a Expr,
+        message: &'a Message,
+        shown: &'a [Expr],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let cond = self.eval(cond)?;
+        let cond = self.leaf(&cond, span)?;
+        let assert = |s: &mut Self, cond, shown| {
+            let message = message.clone();
+            let op = PointOp::Assert {
+                cond,
+                message,
+                shown,
+            };
+            s.emit(Vec::new(), op, span);
+            Ok(Val::Tuple(Vec::new()))
+        };
+        if shown.is_empty() {
+            return assert(self, cond, Vec::new());
+        }
+        let states = self.states_of(|effects| shown.iter().for_each(|value| effects.expr(value)));
+        let mut fail = |s: &mut Self| {
+            let values = shown.iter().zip(message.formats());
+            let values: Run<Vec<ValueId>> = values
+                .map(|(value, format)| s.shown(value, format))
+                .collect();
+            let never = s.lit(Lit::Bool(false), span);
+            assert(s, never, values?)
+        };
+        self.branch(
+            cond,
+            &states,
+            &mut |_| Ok(Val::Tuple(Vec::new())),
+            &mut fail,
+            span,
+        )
+    }
+
+    /// A value that a message shows.
+    fn shown(&mut self, value: &'a Expr, format: Format) -> Run<ValueId> {
+        let ty = self.ty(&value.ty);
+        let truth = ty == Ty::BOOL;
+        match ty {
+            Ty::Scalar(_) | Ty::Float(_) if !(truth && format.style == Style::Exponent) => {
+                let val = self.eval(value)?;
+                self.leaf(&val, value.span)
+            }
+            other => {
+                let found = self.printer().quoted(&other);
+                let member = matches!(other, Ty::Member(_));
+                let span = self.at(value.span);
+                self.fail(say::shown_in_message(span, &found, member, truth))
+            }
         }
     }
 
@@ -577,7 +633,7 @@ fn names(pattern: &Pattern) -> bool {
 }
 
 /// Whether a value can be called, perhaps after it was indexed.
-fn is_function(val: &Val<'_>) -> bool {
+pub(super) fn is_function(val: &Val<'_>) -> bool {
     match val {
         Val::Closure(_)
         | Val::Function(_)
@@ -585,7 +641,8 @@ fn is_function(val: &Val<'_>) -> bool {
         | Val::Transformed(_)
         | Val::Linear(_)
         | Val::Functions(_)
-        | Val::Choice(_) => true,
+        | Val::Choice(_)
+        | Val::Chosen(_) => true,
         Val::Leaf(_)
         | Val::Tuple(_)
         | Val::Extent(_)

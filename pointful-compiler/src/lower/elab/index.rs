@@ -181,6 +181,19 @@ impl<'a> Elab<'a> {
         Ok(Position::Known(self.unflatten(checked, &axes, span)?))
     }
 
+    /// The member of that number, which is checked.
+    pub(super) fn numbered(
+        &mut self,
+        number: ValueId,
+        space: &Space,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let Position::Known(indices) = self.integer(number, space, true, span)? else {
+            return self.bug(span, "a number that was not checked");
+        };
+        self.member(space, &mut indices.into_iter(), span)
+    }
+
     /// `t.get(i)`
     pub(super) fn get(
         &mut self,

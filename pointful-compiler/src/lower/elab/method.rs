@@ -25,7 +25,7 @@ impl<'a> Elab<'a> {
         let positional = matches!(recv_ty, Ty::Member(_) | Ty::Offset(_));
         match method {
             Method::Clone => Ok(recv),
-            Method::Ordinal | Method::Wrap | Method::Mirror | Method::Clamp if matches!(&recv_ty, Ty::Table(_, cell) if !matches!(**cell, Ty::Scalar(_) | Ty::Float(_))) =>
+            Method::Ordinal | Method::Wrap | Method::Mirror | Method::Clamp if matches!(&recv_ty, Ty::Table(_, cell) if self.set_of(cell).is_some()) =>
             {
                 let (groups, cell) = self.split(&recv_ty);
                 self.lift(&[groups], &[recv], span, &mut |s, cells| {

@@ -7,6 +7,7 @@
 mod accum;
 mod branch;
 mod call;
+mod chosen;
 mod expr;
 mod index;
 mod interface;
@@ -532,6 +533,7 @@ impl<'a> Elab<'a> {
             | Val::Function(_)
             | Val::Functions(_)
             | Val::Choice(_)
+            | Val::Chosen(_)
             | Val::Transformed(_)
             | Val::Linear(_) => {
                 let span = self.at(span);
@@ -590,6 +592,11 @@ impl<'a> Elab<'a> {
             let mut choice = (**choice).clone();
             choice.indices.extend_from_slice(indices);
             return Ok(Val::Choice(Rc::new(choice)));
+        }
+        if let Val::Chosen(chosen) = val {
+            let mut chosen = (**chosen).clone();
+            chosen.indices.extend_from_slice(indices);
+            return Ok(Val::Chosen(Rc::new(chosen)));
         }
         if let Val::Functions(functions) = val {
             return self.select_function(functions, indices, span);

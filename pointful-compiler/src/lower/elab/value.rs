@@ -39,6 +39,8 @@ pub(super) enum Val<'a> {
     Functions(Rc<Functions<'a>>),
     /// An array of functions, or one of them.
     Choice(Rc<Choice<'a>>),
+    /// A function, or an array of them, that a branch gives.
+    Chosen(Rc<Chosen<'a>>),
     /// The part of a table that one iteration has to itself.
     Part(Rc<Part<'a>>),
     /// An accumulator after `get()`.
@@ -159,6 +161,42 @@ pub(super) struct Choice<'a> {
     pub(super) functions: Vec<Val<'a>>,
     /// Indices given so far.
     pub(super) indices: Vec<ValueId>,
+}
+
+/// A function that a branch gives: what it is called with it is called with inside of the branch.
+#[derive(Clone, Debug)]
+pub(super) struct Chosen<'a> {
+    /// The branch.
+    pub(super) chooser: Chooser<'a>,
+    /// Where it was written.
+    pub(super) frame: Frame<'a>,
+    /// Which part of what the branch gives, through nested tuples.
+    pub(super) parts: Vec<usize>,
+    /// Indices given so far.
+    pub(super) indices: Vec<ValueId>,
+}
+
+/// Branches of which one gives a value.
+#[derive(Clone, Debug)]
+pub(super) enum Chooser<'a> {
+    /// `if c { … } else { … }`
+    If {
+        /// The condition.
+        cond: ValueId,
+        /// If it holds.
+        then: &'a hir::Block,
+        /// If it does not; nothing without `else`.
+        otherwise: Option<&'a hir::Expr>,
+    },
+    /// `match e { … }`
+    Match {
+        /// What is looked at.
+        val: Val<'a>,
+        /// Its type.
+        ty: &'a Ty,
+        /// The arms.
+        arms: &'a [hir::Arm],
+    },
 }
 
 /// The part of a table that the current iteration of a loop, or of several, has to itself: it is used at their own indices only.

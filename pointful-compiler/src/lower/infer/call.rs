@@ -214,8 +214,8 @@ impl<'a> Infer<'_, 'a> {
     }
 
     fn size(&mut self, at: Span, args: &'a [tree::Expr], span: Span) -> Expr {
-        if !self.arity("size", 1, args.len(), at) {
-            return self.poison(span);
+        if args.len() != 1 {
+            return self.fail(say::size_arguments(at, args.len()));
         }
         let extent = self.expr(&args[0], None);
         match self.extent_of(&extent.ty) {
@@ -239,6 +239,40 @@ impl<'a> Infer<'_, 'a> {
             Ty::Error => Some(Set::Error),
             _ => None,
         }
+    }
+
+    /// `N::from_ordinal(k, n)`; the extent may be left out, for the set says how large it is.
+    pub(super) fn from_ordinal(
+        &mut self,
+        set: &'a tree::Set,
+        args: &'a [tree::Expr],
+        span: Span,
+    ) -> Expr {
+        let at = set.span;
+        let set = self.written_set(set, SetKind::Dyn);
+        let Some((number, extent)) = args.split_first().filter(|(_, rest)| rest.len() < 2) else {
+            return self.fail(say::from_ordinal_arguments(span, args.len()));
+        };
+        let value = self.expr(number, Some(&Ty::USIZE));
+        self.expect(&Ty::USIZE, &value.ty, number.span, || {
+            "the number of a member is a `usize`".into()
+        });
+        if let [extent] = extent {
+            let want = Ty::Extent(set.clone());
+            let found = self.expr(extent, Some(&want));
+            let found = match self.extent_of(&found.ty) {
+                Some(set) => Ty::Extent(set),
+                None => found.ty,
+            };
+            self.expect(&want, &found, extent.span, || {
+                "the extent is that of the member's set".into()
+            });
+        }
+        if matches!(set, Set::Var(_)) {
+            return self.fail(say::undetermined_set(at));
+        }
+        let ty = self.solver.member(&set);
+        self.made(Kind::FromOrdinal(set, Box::new(value)), ty, span)
     }
 
     fn accum(&mut self, kind: &str, at: Span, args: &'a [tree::Expr], span: Span) -> Expr {

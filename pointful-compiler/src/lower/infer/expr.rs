@@ -9,6 +9,7 @@ use super::constant::{StdConstant, looks_like_constant, standard_constant, type_
 use super::ops::Question;
 use super::signature::{last_name, path_span};
 use crate::diag::lowering as say;
+use crate::ir::Message;
 use crate::lower::hir::{Block, Closure, Constant, Expr, Kind, Origin, Value};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty};
@@ -83,11 +84,22 @@ impl<'a> Infer<'_, 'a> {
                 self.struct_literal(path, fields, base.as_deref(), e.span)
             }
             ExprKind::Range { .. } => self.fail(say::range_outside_for(e.span)),
-            ExprKind::Assert { cond, message } => {
-                let cond = self.condition(cond);
-                let text = message.clone().unwrap_or_else(|| "assertion failed".into());
-                self.made(Kind::Assert(Box::new(cond), text), Ty::UNIT, e.span)
+            ExprKind::Assert {
+                cond,
+                message,
+                shown,
+            } => {
+                let cond = Box::new(self.condition(cond));
+                let message = message.clone();
+                let message = message.unwrap_or_else(|| Message::plain("assertion failed"));
+                let shown = shown.iter().map(|value| self.expr(value, None)).collect();
+                self.made(Kind::Assert(cond, message, shown), Ty::UNIT, e.span)
             }
+            ExprKind::Set(set) => {
+                let set = self.written_set(set, SetKind::Dyn);
+                self.made(Kind::Extent(set.clone()), Ty::Extent(set), e.span)
+            }
+            ExprKind::FromOrdinal(set, args) => self.from_ordinal(set, args, e.span),
             ExprKind::Transform(transform) => self.transformed(transform, e.span),
             ExprKind::Infer => self.fail(say::underscore(e.span)),
         }

@@ -92,7 +92,7 @@ impl<'a> Infer<'_, 'a> {
             (Ty::Error, _) => return Some(Ty::Error),
             (_, Method::Clone) => return Some(if none(self) { recv } else { Ty::Error }),
             (Ty::Var(v), _) if self.solver.kind(*v) == TyKind::Any => return None,
-            (Ty::Member(_), Method::Ordinal) => {
+            (Ty::Member(_) | Ty::Scalar(Scalar::Bool), Method::Ordinal) => {
                 return Some(if none(self) { Ty::USIZE } else { Ty::Error });
             }
             (Ty::Tuple(parts), Method::Ordinal) if self.all_members(parts) => {
@@ -158,7 +158,7 @@ impl<'a> Infer<'_, 'a> {
     /// Whether something is a member of a set, or an offset from one.
     fn is_place(&self, ty: &Ty) -> bool {
         match self.solver.shallow(ty) {
-            Ty::Member(_) | Ty::Offset(_) => true,
+            Ty::Member(_) | Ty::Offset(_) | Ty::Scalar(Scalar::Bool) => true,
             Ty::Tuple(parts) => self.all_members(&parts),
             _ => false,
         }

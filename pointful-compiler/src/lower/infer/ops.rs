@@ -373,7 +373,7 @@ impl<'a> Infer<'_, 'a> {
 
     pub(super) fn all_members(&self, parts: &[Ty]) -> bool {
         parts.iter().all(|p| match self.solver.shallow(p) {
-            Ty::Member(_) => true,
+            Ty::Member(_) | Ty::Scalar(Scalar::Bool) => true,
             Ty::Tuple(inner) => self.all_members(&inner),
             _ => false,
         })

@@ -114,13 +114,20 @@ impl Lift<'_> {
                     self.bind(stmt.results[0], value, accumulator.dims);
                 }
             }
-            PointOp::Assert { cond, message } => {
+            PointOp::Assert {
+                cond,
+                message,
+                shown,
+            } => {
                 let cond = self.value(*cond).value;
+                let shown: Vec<_> = shown.iter().map(|&v| self.value(v).value).collect();
+                let mut axes = self.axes_of(cond);
+                axes.extend(shown.iter().flat_map(|&value| self.axes_of(value)));
                 let op = BulkOp::Assert {
                     cond,
                     message: message.clone(),
+                    shown,
                 };
-                let axes = self.axes_of(cond);
                 let placement = self.place(&op, &axes, &[], true);
                 self.put(op, Vec::new(), placement);
             }

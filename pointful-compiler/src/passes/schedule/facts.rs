@@ -362,10 +362,10 @@ impl<'p> Facts<'p> {
                 push(&without(result(), &moved), &mut order);
             }
             // It is looked at wherever its guard is, which may know axes that it does not.
-            BulkOp::Assert { cond, .. } => {
+            BulkOp::Assert { cond, shown, .. } => {
                 push(self.axes(*cond), &mut order);
-                if let Some(guard) = stmt.guard {
-                    push(self.axes(guard), &mut order);
+                for &value in shown.iter().chain(&stmt.guard) {
+                    push(self.axes(value), &mut order);
                 }
             }
             BulkOp::Loop { lanes, .. }

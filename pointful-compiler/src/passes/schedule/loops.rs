@@ -7,7 +7,7 @@ use super::region::{Place, Region};
 use super::tasks::{Delivery, TaskId};
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::kernels::KernelOp;
-use crate::ir::{AxisId, Block, Elem, Lit, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Lit, Message, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// A loop's state on its way: what the body calls it, where it is, and what it is next.
@@ -92,7 +92,8 @@ impl<'p> Builder<'p> {
             );
             self.run(KernelOp::Assert {
                 cond: holds,
-                message: "the loop runs longer than its bound".into(),
+                message: Message::plain("the loop runs longer than its bound"),
+                shown: Vec::new(),
             });
             let one = self.constant(Lit::Int(crate::ir::Scalar::Usize, 1));
             let value = self.scalar(

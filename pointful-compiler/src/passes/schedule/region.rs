@@ -576,11 +576,17 @@ impl<'p> Builder<'p> {
                     });
                 }
             }
-            BulkOp::Assert { cond, message } => {
+            BulkOp::Assert {
+                cond,
+                message,
+                shown,
+            } => {
                 let (cond, _) = self.eval(*cond);
+                let shown = shown.iter().map(|&value| self.eval(value).0).collect();
                 self.run(KernelOp::Assert {
                     cond,
                     message: message.clone(),
+                    shown,
                 });
             }
             BulkOp::Loop {

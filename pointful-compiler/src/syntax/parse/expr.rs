@@ -1,14 +1,12 @@
 //! Expressions.
 
 use proc_macro2::Span;
-use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Token, punctuated::Punctuated};
 
 use super::attributes::attributes_of;
 use super::{Parser, TRANSFORMS, parse_transform};
 use crate::diag::syntax as diag;
-use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, Pattern, UnaryOp};
+use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, Pattern, Set, UnaryOp};
 
 impl Parser {
     pub(super) fn expr(&mut self, expr: &syn::Expr) -> Expr {
@@ -16,7 +14,7 @@ impl Parser {
         self.no_attributes(attributes_of(expr), "an expression");
         let kind = match expr {
             syn::Expr::Lit(lit) => ExprKind::Lit(self.literal(&lit.lit)),
-            syn::Expr::Path(path) if path.qself.is_none() => ExprKind::Path(path.path.clone()),
+            syn::Expr::Path(path) if path.qself.is_none() => self.path(&path.path, span),
             syn::Expr::Path(_) => {
                 self.bad(span, "a qualified path", "name a constant of the module")
             }
@@ -26,10 +24,7 @@ impl Parser {
                 let inner = self.boxed(&cast.expr);
                 ExprKind::Cast(inner, self.ty(&cast.ty))
             }
-            syn::Expr::Call(call) => {
-                let function = self.boxed(&call.func);
-                ExprKind::Call(function, self.exprs(&call.args))
-            }
+            syn::Expr::Call(call) => self.call(call),
             syn::Expr::MethodCall(call) => {
                 if let Some(turbofish) = &call.turbofish {
                     self.error(diag::unsupported(
@@ -181,6 +176,39 @@ impl Parser {
         }
     }
 
+    /// A path; a word that is a set and nothing else is the set's extent.
+    fn path(&mut self, path: &syn::Path, span: Span) -> ExprKind {
+        let last = path.segments.last();
+        let is_set = last.is_some_and(|last| match last.ident.to_string().as_str() {
+            "bool" => path.segments.len() == 1,
+            "Fin" | "Either" => !last.arguments.is_none(),
+            _ => false,
+        });
+        if is_set {
+            let kind = self.set_path(path);
+            ExprKind::Set(Box::new(Set { kind, span }))
+        } else {
+            ExprKind::Path(path.clone())
+        }
+    }
+
+    fn call(&mut self, call: &syn::ExprCall) -> ExprKind {
+        if let syn::Expr::Path(function) = &*call.func
+            && function.qself.is_none()
+            && function.path.segments.len() > 1
+            && let Some(last) = function.path.segments.last()
+            && last.ident == "from_ordinal"
+        {
+            let mut path = function.path.clone();
+            path.segments.pop();
+            path.segments.pop_punct();
+            let (kind, span) = (self.set_path(&path), path.span());
+            return ExprKind::FromOrdinal(Box::new(Set { kind, span }), self.exprs(&call.args));
+        }
+        let function = self.boxed(&call.func);
+        ExprKind::Call(function, self.exprs(&call.args))
+    }
+
     fn unary(&mut self, unary: &syn::ExprUnary, span: Span) -> ExprKind {
         let inner = self.boxed(&unary.expr);
         match unary.op {
@@ -325,71 +353,6 @@ impl Parser {
         };
         Expr { kind, span }
     }
-
-    fn assert(&mut self, call: &syn::Macro) -> ExprKind {
-        let args = match call.parse_body::<AssertArgs>() {
-            Ok(args) => args,
-            Err(error) => {
-                self.error(error.into());
-                return ExprKind::Infer;
-            }
-        };
-        let cond = self.boxed(&args.cond);
-        let mut rest = args.rest.iter();
-        let message = match rest.next() {
-            None => None,
-            Some(syn::Expr::Lit(syn::ExprLit {
-                lit: syn::Lit::Str(text),
-                ..
-            })) => match plain(&text.value()) {
-                Some(text) => Some(text),
-                None => {
-                    self.error(diag::assert_message(text.span()));
-                    None
-                }
-            },
-            Some(other) => {
-                self.error(diag::assert_message(other.span()));
-                None
-            }
-        };
-        if let (Some(_), Some(extra)) = (&message, rest.next()) {
-            self.error(diag::assert_message(extra.span()));
-        }
-        ExprKind::Assert { cond, message }
-    }
-}
-
-/// `condition`, `condition, "message"`
-struct AssertArgs {
-    cond: syn::Expr,
-    rest: Punctuated<syn::Expr, Token![,]>,
-}
-
-impl Parse for AssertArgs {
-    fn parse(input: ParseStream) -> syn::Result<Self> {
-        let cond = input.parse()?;
-        if !input.is_empty() {
-            input.parse::<Token![,]>()?;
-        }
-        Ok(Self {
-            cond,
-            rest: Punctuated::parse_terminated(input)?,
-        })
-    }
-}
-
-/// The text of a format string without placeholders.
-fn plain(text: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if matches!(c, '{' | '}') && chars.next() != Some(c) {
-            return None;
-        }
-        out.push(c);
-    }
-    Some(out)
 }
 
 /// What syn's operator is in the language.

@@ -3,6 +3,7 @@
 //! Errors accumulate: where a construct is not of the language, its diagnostic is recorded and a placeholder (`_`) takes its
 //! place, so that the rest is checked too. A tree is given out only if there was no error.
 
+mod assert;
 mod assign;
 mod attributes;
 mod expr;

@@ -436,7 +436,11 @@ impl Source {
     pub(super) fn assertion(&mut self, out: &mut String, depth: usize) {
         let cond = self.truth(2);
         if self.rng.chance(4) {
-            line(out, depth, &format!("assert!({cond}, \"what holds\");"));
+            line(
+                out,
+                depth,
+                &format!("assert!({cond}, \"what holds {{}}\", {cond});"),
+            );
         } else {
             let other = self.variable(&Type::scalar(Elem::Bool));
             let other = other.unwrap_or_else(|| cond.clone());

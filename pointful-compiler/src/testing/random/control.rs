@@ -2,7 +2,7 @@
 
 use super::{Accumulator, Fact, Random, TAME, UNKNOWN};
 use crate::ir::stages::point::PointOp;
-use crate::ir::{Elem, Extent, Lit, Monoid, Scalar, Type, ValueId};
+use crate::ir::{Elem, Extent, Lit, Message, Monoid, Scalar, Type, ValueId};
 use crate::ops::Prim;
 
 const TAMED: Fact = Fact {
@@ -427,7 +427,25 @@ impl Random {
             let not = self.prim(Prim::Not, vec![x], 0.0);
             self.prim(Prim::Or, vec![x, not], 0.0)
         };
-        let message = "what is true".to_owned();
-        self.push(Vec::new(), PointOp::Assert { cond, message });
+        // Of every second one, without a choice of its own.
+        let shown = if x.index() % 2 == 0 {
+            vec![x]
+        } else {
+            Vec::new()
+        };
+        let text = if shown.is_empty() {
+            "what is true"
+        } else {
+            "{:6}"
+        };
+        let (message, _) = Message::parse(text).expect("it is a format string");
+        self.push(
+            Vec::new(),
+            PointOp::Assert {
+                cond,
+                message,
+                shown,
+            },
+        );
     }
 }
