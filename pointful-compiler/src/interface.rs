@@ -52,8 +52,10 @@ pub enum ParamSource {
     Table(Access),
     /// A table by value, or behind `&mut`.
     Owned(Access),
-    /// A constant array `[[f64; 3]; 2]`: flattened; the number is its rank.
+    /// An array `[[f64; 3]; 2]`: flattened; the number is its rank.
     Array(Access, usize),
+    /// A constant that must be of this type; if it is an array, of this rank.
+    Constant(Access, TokenStream, usize),
 }
 
 /// A function that only the caller knows, from scalars to a part of its result that is one.

@@ -81,6 +81,15 @@ fn asserted_with_values() {
 }
 
 #[test]
+fn reads_at_tables_of_pairs() {
+    check(
+        "fn f<N: IndexSet>(t: &Table<N, (Fin<2>, Fin<3>)>, x: &Table<(Fin<2>, Fin<3>), f64>, w: &Table<N, f64>) -> f64 {
+            sum(for n in N { let (a, b) = t[n]; (x[a][b] * w[n]).sin() + b.ordinal() as f64 * x[t[n]] })
+        }",
+    );
+}
+
+#[test]
 fn tables_of_one_element() {
     check(
         "fn total<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N { x[i] * x[i] }) + max(x) }

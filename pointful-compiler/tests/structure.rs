@@ -3,6 +3,7 @@
 //! Each program is shown by its loops and what they write, without names: what a lost fusion, a lost parallel loop or a new
 //! scatter changes, and a renaming does not.
 
+use pointful_compiler::explain::Structure;
 use pointful_compiler::ir::stages::kernels::Kernels;
 use pointful_compiler::ir::{Program, print};
 use pointful_compiler::lower::source::link;
@@ -617,5 +618,67 @@ fn operators_are_folded_in_parallel() {
           store [3]
           store [3]
         ",
+    );
+}
+
+/// Checks how many buffers the last function of a source makes.
+#[track_caller]
+fn buffers(source: &str, expected: usize) {
+    let program = kernels(source);
+    let found = Structure::of(&program).to_string();
+    let expected = format!("allocations {expected}, copies 0");
+    assert!(found.contains(&expected), "{found}\n{}", print(&program));
+}
+
+#[test]
+fn results_take_the_place_of_parameters() {
+    let of_u =
+        "<N: IndexSet, M: IndexSet>(mut u: Table<(N, M), f64>, a: f64) -> Table<(N, M), f64>";
+    let in_place = [
+        "for (n, m) in _ { u[n][m] *= a; } u",
+        "for n in N { for m in M { if u[n][m] > a { u[n][m] = a; } } } u",
+        "let s = sum(for (n, m) in _ { u[n][m] * u[n][m] }).sqrt(); for (n, m) in _ { u[n][m] /= s; } u",
+        "assert!(a > 0.0, \"{}\", sum(u)); u * a + u.sin()",
+    ];
+    for body in in_place {
+        buffers(&format!("fn f{of_u} {{ {body} }}"), 0);
+    }
+    // An element is read where another one is written, or after it is written.
+    let anew = [
+        "for (n, m) in _ { u[n][m] + u[(n + 1).wrap()][m] }",
+        "let v = for (n, m) in _ { u[n][m] * a }; let s = u[argmax(for (n, m) in _ { v[n][m] })]; v + s",
+    ];
+    for body in anew {
+        let program = kernels(&format!("fn f{of_u} {{ {body} }}"));
+        assert!(
+            !Structure::of(&program)
+                .to_string()
+                .contains("allocations 0"),
+            "{body}"
+        );
+    }
+    // The caller keeps its own.
+    buffers(
+        "fn f<N: IndexSet>(u: &Table<N, f64>) -> Table<N, f64> { u * 2.0 }",
+        1,
+    );
+    buffers(
+        "fn f<N: IndexSet>(u: &mut Table<N, f64>) { for i in N { u[i] *= 2.0; } }",
+        0,
+    );
+    // Two results, each in the place of the parameter that only it reads.
+    let pair =
+        "fn f<N: IndexSet>(u: Table<N, f64>, v: Table<N, f64>) -> (Table<N, f64>, Table<N, f64>)";
+    buffers(&format!("{pair} {{ (v * 2.0, u + 1.0) }}"), 0);
+    buffers(&format!("{pair} {{ (u + v, v * 2.0) }}"), 1);
+    buffers(&format!("{pair} {{ (u + v, u - v) }}"), 2);
+    // Of another type or shape.
+    buffers(
+        "fn f<N: IndexSet>(u: Table<N, f64>) -> Table<N, f32> { for i in N { u[i] as f32 } }",
+        1,
+    );
+    buffers(
+        "fn f<N: IndexSet, M: IndexSet>(u: Table<(N, M), f64>) -> Table<(M, N), f64> { for (m, n) in _ { u[n][m] } }",
+        1,
     );
 }

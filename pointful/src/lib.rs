@@ -156,6 +156,47 @@
 //! assert_eq!(grad!(total)(&Table::<Dyn, _>::from(vec![0.0, 1e3])).as_slice(), [0.5, 1.0]);
 //! ```
 //!
+//! # Index sets and their members
+//!
+//! `size(N)` is how many members a set has and `i.ordinal()` which one `i` is, of every set: `size((N, bool))`, `size(Fin::<3>)`, `c.up.ordinal()`.
+//! `N::from_ordinal(k, n)` is the member of that number; it panics if there is none, and the extent `n` may be left out.
+//! A table may hold members of a set, also of a product: they are valid from when the table is made, and are not checked again.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn stretched<E: IndexSet, K: IndexSet>(edges: &Table<E, (K, K)>, x: &Table<K, f64>) -> f64 {
+//!     sum(for e in E { let (a, b) = edges[e]; (x[a] - x[b]).powi(2) })
+//! }
+//!
+//! let (two, pairs) = (Extent::<Dyn>::new(2), Extent::<(Dyn, Dyn)>::new((3, 3)));
+//! let edges = Table::<Dyn, (Dyn, Dyn)>::from_indices(two, pairs, vec![1, 5])?; // (0, 1) and (1, 2)
+//! assert_eq!(stretched(&edges, &Table::from(vec![0.0, 1.0, 3.0])), 5.0);
+//! # Ok::<(), pointful::Error>(())
+//! ```
+//!
+//! A table taken by value that becomes the result is changed in place where each element is made of the old one at its own place alone.
+//!
+//! # What must hold
+//!
+//! `assert!` panics as in Rust, with the values that its message names: numbers and truth values, in the forms `{}`, `{:?}`, `{:e}`, with a
+//! width and a precision. They are computed where the condition does not hold only. In parallel loops it is one of the failures that is told.
+//!
+//! ```should_panic
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn roots<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+//!     for i in N {
+//!         assert!(x[i] >= 0.0, "no root: {:?} at {}", x[i], i.ordinal());
+//!         x[i].sqrt()
+//!     }
+//! }
+//!
+//! roots(&Table::<Dyn, _>::from(vec![1.0, -4.0])); // no root: -4.0 at 1
+//! ```
+//!
 //! # Structs
 //!
 //! A struct marked `#[pointful]`, of numbers, tables, tuples and other such structs, may be a parameter, a result, a state of a loop; a `for` whose
@@ -219,6 +260,22 @@
 //! let value = integral(|x| { seen.set(seen.get() + 1); x }, 0.0, 2.0);
 //! assert!((value - 2.0).abs() < 1e-12 && seen.get_mut() == &100);
 //! assert!((grad!(area)(2.0) - 1.0 / 3.0).abs() < 1e-4);
+//! ```
+//!
+//! A function may also be chosen, by the value of an `if` or a `match`, and is chosen anew wherever it is called:
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn penalty(robust: bool, width: f64) -> impl Fn(f64) -> f64 {
+//!     if robust { move |r| width * (1.0 + (r / width).powi(2)).ln() } else { |r| r * r }
+//! }
+//!
+//! #[pointful]
+//! fn cost<N: IndexSet>(residuals: &Table<N, f64>, robust: bool) -> f64 { sum(penalty(robust, 2.0)(residuals)) }
+//!
+//! assert_eq!(grad!(cost)(&Table::<Dyn, _>::from(vec![1.0, 3.0]), false).as_slice(), [2.0, 6.0]);
 //! ```
 //!
 //! A derivative of what only the caller knows does not exist. `grad!(integral)` is an error, and so is a call from plain Rust of a function that

@@ -6,6 +6,17 @@ use proc_macro2::Span;
 
 use super::Diagnostic;
 
+/// A table of what tables cannot hold, in a signature.
+pub fn table_elements(span: Span, found: &str, of_structs: bool) -> Diagnostic {
+    let message =
+        format!("a table holds numbers, truth values or members of index sets, not `{found}`");
+    Diagnostic::new(span, message).help(if of_structs {
+        "give the struct tables as fields: in bodies such a struct is a table of structs, too"
+    } else {
+        "write a tuple of tables, `(Table<N, f64>, Table<N, f64>)`: in bodies it is a table of tuples, too"
+    })
+}
+
 /// `size` of nothing, or of several things.
 pub fn size_arguments(span: Span, found: usize) -> Diagnostic {
     Diagnostic::new(span, format!("`size` takes one index set, not {found}"))

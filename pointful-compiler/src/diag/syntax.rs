@@ -279,11 +279,6 @@ pub fn unknown_literal(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a literal is a number, `true` or `false`")
 }
 
-/// A suffix that is no scalar type.
-pub fn literal_suffix(span: Span, suffix: &str) -> Diagnostic {
-    unknown_number(span, suffix)
-}
-
 /// An integer literal beyond every type.
 pub fn literal_range(span: Span) -> Diagnostic {
     Diagnostic::new(span, "this integer is too large")

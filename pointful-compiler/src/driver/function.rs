@@ -19,23 +19,55 @@ use crate::syntax::tree::{Function, path_key};
 pub(super) fn finish(
     gathering: &Gathering,
     item: &syn::ItemFn,
-    function: Function,
+    function: &Function,
     uses: &Uses,
 ) -> Result<TokenStream, Vec<Diagnostic>> {
-    let request = &gathering.request;
-    let names = Names {
+    let linked = link(gathering, function.clone(), &names(gathering, uses))?;
+    let (body, constants) = compile(&linked)?;
+    // Constants are named once where the user named them, so that rustc knows that they and their imports are used.
+    let named = &uses.constants;
+    let body = quote!(#(let _ = #named;)* #body);
+    let itself = with_body(item, &body, &uses.unused);
+    let beside = beside(gathering, item, function, uses, Some(constants));
+    Ok(quote!(#itself #beside))
+}
+
+/// What stands for a function with errors, or one that calls such a function. Its signature is whole, so what is made of it has a type.
+pub(super) fn broken(
+    gathering: &Gathering,
+    item: &syn::ItemFn,
+    function: &Function,
+    uses: &Uses,
+) -> TokenStream {
+    let (stub, beside) = (stub(item), beside(gathering, item, function, uses, None));
+    quote!(#stub #beside)
+}
+
+/// The meanings of the names in a function.
+fn names(gathering: &Gathering, uses: &Uses) -> Names {
+    Names {
         functions: gathering.meanings(&uses.functions),
         types: gathering.meanings(&uses.types),
         constants: uses.constants.clone(),
-    };
+    }
+}
+
+/// The carrier and the companion of a function; of a broken one the constants are not known, nor does anybody need its body.
+fn beside(
+    gathering: &Gathering,
+    item: &syn::ItemFn,
+    function: &Function,
+    uses: &Uses,
+    constants: Option<Vec<Constant>>,
+) -> TokenStream {
+    let request = &gathering.request;
     let unique = unique_name(&item.sig.ident, &request.site, &request.item);
-    let types = signature_types(&function)
+    let types = signature_types(function)
         .iter()
         .map(ToTokens::to_token_stream)
         .collect();
-    let linked = link(gathering, function, &names)?;
-    let (body, constants) = compile(&linked)?;
-    let mut own = exported(&unique, uses, constants);
+    let broken = constants.is_none();
+    let mut own = exported(&unique, uses, constants.unwrap_or_default());
     own.extend(lengths(gathering));
     let mut carried = carried(gathering);
     for Exported { path, name, ty } in &own {
@@ -49,24 +81,24 @@ pub(super) fn finish(
     };
     let mut tokens = item.clone();
     tokens.attrs.clear();
-    let payload = payload(
-        gathering,
-        Entry {
-            kind: EntryKind::Function,
-            name: unique.clone(),
-            args: request.args.clone(),
-            item: tokens.into_token_stream(),
-            names,
-            constants: own,
-        },
-    );
-    // Constants are named once where the user named them, so that rustc knows that they and their imports are used.
-    let named = &uses.constants;
-    let body = quote!(#(let _ = #named;)* #body);
-    let function = with_body(item, &body, &uses.unused);
+    if broken {
+        tokens.block.stmts.clear();
+    }
+    let own = Entry {
+        kind: EntryKind::Function,
+        name: unique.clone(),
+        args: request.args.clone(),
+        item: tokens.into_token_stream(),
+        names: names(gathering, uses),
+        constants: own,
+    };
+    let payload = Payload {
+        broken,
+        ..payload(gathering, own)
+    };
     let carrier = carrier.items(&item.sig.ident, &item.vis, &unique);
     let companion = companion(&item.sig.ident, &item.vis, &unique, &payload);
-    Ok(quote!(#function #carrier #companion))
+    quote!(#carrier #companion)
 }
 
 /// The constants that a function's own text names, as its carrier has them: those whose types were inferred, and lengths.

@@ -277,30 +277,56 @@ fn item_vis(item: &syn::Item) -> &syn::Visibility {
 fn finish(gathering: &Gathering, root: Root) -> TokenStream {
     let request = &gathering.request;
     if gathering.is_broken() {
-        let instead = instead(request);
-        return match (&request.kind, root) {
-            // Nothing else is of every type, and whatever is not makes errors of rustc's own.
-            (RequestKind::Transform, Root::Transform(transform)) => {
-                fail(request, &[of_broken(&innermost(&transform))])
-            }
-            (RequestKind::Explain | RequestKind::Transform, _) => quote!({ #instead }),
-            _ => instead,
-        };
+        return beside_broken(gathering, root);
     }
     let result = match root {
         Root::Function(item, function, uses) => {
-            function::finish(gathering, &item, *function, &uses)
+            let finished = function::finish(gathering, &item, &function, &uses);
+            Ok(finished.unwrap_or_else(|errors| {
+                let errors = errors.iter().map(Diagnostic::to_tokens);
+                let broken = function::broken(gathering, &item, &function, &uses);
+                quote!(#(#errors)* #broken)
+            }))
         }
         Root::Type(uses) => Ok(types::finish(gathering, &uses)),
         Root::Explain(path, transform) => {
             transformed::explained(gathering, &path, transform.as_ref())
         }
-        Root::Transform(transform) => transformed::expression(gathering, &transform),
+        Root::Transform(transform) => {
+            transformed::expression(gathering, &transform, &transformed::compiled)
+        }
         Root::Define(definition, transform) => {
-            transformed::defined(gathering, &definition, &transform)
+            transformed::defined(gathering, &definition, &transform, &transformed::compiled)
         }
     };
     result.unwrap_or_else(|errors| fail(request, &errors))
+}
+
+/// What asks for something with errors has a type all the same, if it can be known, and says nothing: those errors are all there is to say.
+fn beside_broken(gathering: &Gathering, root: Root) -> TokenStream {
+    let request = &gathering.request;
+    let quiet = |result: Result<TokenStream, _>, else_: &dyn Fn() -> TokenStream| {
+        result.unwrap_or_else(|_: Vec<Diagnostic>| else_())
+    };
+    match root {
+        Root::Function(item, function, uses) => {
+            function::broken(gathering, &item, &function, &uses)
+        }
+        Root::Transform(transform) => quiet(
+            transformed::expression(gathering, &transform, &transformed::stubbed),
+            // Nothing else is of every type, and whatever is not makes errors of rustc's own.
+            &|| fail(request, &[of_broken(&innermost(&transform))]),
+        ),
+        Root::Define(definition, transform) => quiet(
+            transformed::defined(gathering, &definition, &transform, &transformed::stubbed),
+            &|| instead(request),
+        ),
+        Root::Explain(..) => {
+            let instead = instead(request);
+            quote!({ #instead })
+        }
+        Root::Type(_) => instead(request),
+    }
 }
 
 fn link(

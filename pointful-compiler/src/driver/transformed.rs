@@ -17,10 +17,12 @@ use syn::spanned::Spanned;
 use super::carrier::Carrier;
 use super::function::{carried, payload};
 use super::root::{Definition, innermost};
-use super::{compile, link, stands_alone};
+use super::{compile, link, returning, stands_alone};
 use crate::diag::{Diagnostic, syntax as diag, transform};
 use crate::lower::check;
-use crate::syntax::link::{Entry, EntryKind, Exported, Gathering, Names, companion, unique_name};
+use crate::syntax::link::{
+    Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name,
+};
 use crate::syntax::names::{function_uses, signature_types};
 use crate::syntax::parse::parse_function;
 use crate::syntax::rust::{self, Spelling};
@@ -59,21 +61,36 @@ pub(super) fn explained(
     Ok(quote!({ #text }))
 }
 
+/// How the body of a transformed function comes about.
+type Body = dyn Fn(&Linked) -> Result<TokenStream, Vec<Diagnostic>>;
+
+/// The compiled body.
+pub(super) fn compiled(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
+    compile(linked).map(|(body, _)| body)
+}
+
+/// A body that is never run, where what is transformed has errors.
+pub(super) fn stubbed(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
+    let name = linked.root.name.to_string();
+    let failed = quote!(::pointful::__private::failed(#name));
+    Ok(returning(&linked.root.result, &failed))
+}
+
 /// `grad!(f)` as an expression: a block whose value is the function.
 pub(super) fn expression(
     gathering: &Gathering,
     transform: &Transform,
+    body: &Body,
 ) -> Result<TokenStream, Vec<Diagnostic>> {
     let path = innermost(transform);
     let target = Target::of(gathering, &path)?;
     target.stands_alone()?;
     let name = word(transform, &target);
     if transform.name == "linearize" {
-        return linearized(&target, transform, &name);
+        return linearized(&target, transform, &name, body);
     }
     let function = target.transform(transform, &name)?;
-    let (body, _) = pipeline::compile(&function.linked)?;
-    let item = function.item(&TokenStream::new(), &body);
+    let item = function.item(&TokenStream::new(), &body(&function.linked)?);
     Ok(quote_spanned!(name.span()=> { #item #name }))
 }
 
@@ -83,6 +100,7 @@ fn linearized(
     target: &Target<'_>,
     transform: &Transform,
     name: &Ident,
+    body: &Body,
 ) -> Result<TokenStream, Vec<Diagnostic>> {
     let (value_name, tangent_name) = (format_ident!("{name}_value"), format_ident!("{name}_map"));
     let tangent = target.transform(&tangent(transform), &tangent_name)?;
@@ -95,7 +113,7 @@ fn linearized(
         )]);
     };
     let emitted = |function: &Synthetic| {
-        let (body, _) = pipeline::compile(&function.linked)?;
+        let body = body(&function.linked)?;
         Ok::<_, Vec<Diagnostic>>(function.item(&TokenStream::new(), &body))
     };
     let (value_item, tangent_item) = (emitted(&value)?, emitted(&tangent)?);
@@ -159,6 +177,7 @@ pub(super) fn defined(
     gathering: &Gathering,
     definition: &Definition,
     transform: &Transform,
+    body: &Body,
 ) -> Result<TokenStream, Vec<Diagnostic>> {
     let request = &gathering.request;
     let path = innermost(transform);
@@ -167,7 +186,7 @@ pub(super) fn defined(
         attrs, vis, name, ..
     } = definition;
     let function = target.transform(transform, name)?;
-    let (body, _) = compile(&function.linked)?;
+    let body = body(&function.linked)?;
     let unique = unique_name(name, &request.site, &request.item);
     // Lengths that are now in the signature and were in an alias before.
     let mut constants = carried(gathering);
@@ -193,17 +212,18 @@ pub(super) fn defined(
             .map(|path| function.spelling.path(path))
             .collect(),
     };
-    let payload = payload(
-        gathering,
-        Entry {
-            kind: EntryKind::Function,
-            name: unique.clone(),
-            args: TokenStream::new(),
-            item: function.source.clone(),
-            names: target.names(&function.linked.root),
-            constants: exported,
-        },
-    );
+    let own = Entry {
+        kind: EntryKind::Function,
+        name: unique.clone(),
+        args: TokenStream::new(),
+        item: function.source.clone(),
+        names: target.names(&function.linked.root),
+        constants: exported,
+    };
+    let payload = Payload {
+        broken: gathering.is_broken(),
+        ..payload(gathering, own)
+    };
     let item = function.item(&quote!(#(#attrs)* #vis), &body);
     let carrier = carrier.items(name, vis, &unique);
     let companion = companion(name, vis, &unique, &payload);

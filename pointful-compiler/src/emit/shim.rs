@@ -36,10 +36,11 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
     let held = unit.functions.keys().map(|&at| unit.names.function(at));
     let arguments = shim.arguments();
     let runtime = shim.runtime;
-    let equal = interface
-        .equal
-        .iter()
-        .map(|(left, right, what)| tokens!(const { ::core::assert!(#left == #right, #what) }));
+    let equal = interface.equal.iter().map(|(left, right, what)| {
+        tokens!(
+            const _: () = ::core::assert!(#left == #right, #what);
+        )
+    });
     tokens! {
         #(#equal)*
         #extents
@@ -259,8 +260,15 @@ impl Shim<'_> {
                             tokens!(#table.into_parts().2 #only)
                         }
                     }
-                    ParamSource::Array(access, rank) => {
-                        let array = place(access);
+                    ParamSource::Constant(access, ty, 0) => {
+                        let constant = typed(access, ty);
+                        tokens!(*#constant)
+                    }
+                    ParamSource::Array(access, rank) | ParamSource::Constant(access, _, rank) => {
+                        let array = match source {
+                            ParamSource::Constant(_, ty, _) => typed(access, ty),
+                            _ => place(access),
+                        };
                         let flatten = (1..*rank).map(|_| tokens!(.as_flattened()));
                         let slice = tokens!(#array.as_slice() #(#flatten)*);
                         if param.owned {
@@ -376,7 +384,10 @@ impl Shim<'_> {
         let (result, value) = self.take();
         let (place, target) = (place(access), target(access));
         let value = match self.source(access) {
-            None | Some(ParamSource::Scalar(..) | ParamSource::Array(..)) => value,
+            None
+            | Some(ParamSource::Scalar(..) | ParamSource::Array(..) | ParamSource::Constant(..)) => {
+                value
+            }
             Some(ParamSource::Index(_, set)) => {
                 let extent = self.set(set, &mut Vec::new().into_iter());
                 tokens!(#runtime::IndexSet::from_ordinal(#value, #extent))
@@ -401,6 +412,7 @@ impl Shim<'_> {
             | ParamSource::Table(access)
             | ParamSource::Owned(access)
             | ParamSource::Array(access, _) => access.name == wanted.name,
+            ParamSource::Constant(..) => false,
         })
     }
 
@@ -487,6 +499,17 @@ impl Shim<'_> {
             }
         }
     }
+}
+
+/// A reference to a constant that must be of this type. If it is not, rustc says what it says of the carrier, which names the constant in the
+/// same way, and shows it once. What is referred to lives as long as constants do.
+fn typed(access: &Access, ty: &TokenStream) -> TokenStream {
+    let constant = place(access);
+    tokens!({
+        const CONSTANT_OF_THE_MODULE: #ty = #constant;
+        const HERE: &#ty = &CONSTANT_OF_THE_MODULE;
+        HERE
+    })
 }
 
 /// The Rust expression for a part of an argument.

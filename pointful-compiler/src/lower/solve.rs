@@ -63,7 +63,7 @@ pub(super) enum Clash {
 pub(super) struct Solver {
     types: Vec<TyVar>,
     sets: Vec<SetVar>,
-    /// Constants that must be the same length: what only rustc knows.
+    /// Constants and numbers that must be the same length: what only rustc knows.
     pub(super) equal: Vec<(String, String)>,
     /// What bindings made from now on are because of.
     pub(super) why: Option<String>,
@@ -395,11 +395,31 @@ impl Solver {
             _ if a == b => Ok(()),
             // They may be one constant by two names, or two of one value.
             (Set::Fin(Len::Const(x)), Set::Fin(Len::Const(y))) => {
+                if let (Some(n), Some(m)) = (self.number(x), self.number(y))
+                    && n != m
+                {
+                    return clash();
+                }
                 self.equal.push((x.clone(), y.clone()));
+                Ok(())
+            }
+            // The constant may be that number.
+            (Set::Fin(Len::Const(x)), Set::Fin(Len::Lit(n)))
+            | (Set::Fin(Len::Lit(n)), Set::Fin(Len::Const(x))) => {
+                if self.number(x).is_some_and(|known| known != *n) {
+                    return clash();
+                }
+                self.equal.push((x.clone(), n.to_string()));
                 Ok(())
             }
             _ => clash(),
         }
+    }
+
+    /// The number that a constant must be, if it must be one.
+    fn number(&self, constant: &str) -> Option<u64> {
+        let class = super::types::same_length(&self.equal, constant);
+        class.into_iter().find_map(|value| value.parse().ok())
     }
 
     fn bind_set(&mut self, var: u32, set: Set) {

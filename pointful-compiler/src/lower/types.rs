@@ -223,6 +223,23 @@ impl Printer<'_> {
     }
 }
 
+/// The lengths that must be the same as this one, itself among them.
+pub(super) fn same_length<'a>(equal: &'a [(String, String)], value: &'a str) -> Vec<&'a str> {
+    let mut class = vec![value];
+    let mut at = 0;
+    while let Some(&known) = class.get(at) {
+        at += 1;
+        for (x, y) in equal {
+            for (one, other) in [(x, y), (y, x)] {
+                if one == known && !class.contains(&other.as_str()) {
+                    class.push(other);
+                }
+            }
+        }
+    }
+    class
+}
+
 /// What a user calls a constant that is this expression.
 pub(super) fn constant_name<'a>(linked: &'a Linked, value: &'a str) -> &'a str {
     let callees = linked.callees.iter().map(|callee| &callee.function);

@@ -337,6 +337,8 @@ impl Names {
 
     fn pattern(&mut self, pattern: &Pattern) {
         match pattern {
+            // That is a pattern without a variable.
+            Pattern::Name { name, .. } if name == "None" => {}
             Pattern::Name { name, .. } => self.bind(name),
             Pattern::Wild(_) | Pattern::Lit(..) => {}
             Pattern::Tuple(parts, _) => parts.iter().for_each(|part| self.pattern(part)),

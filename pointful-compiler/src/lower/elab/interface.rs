@@ -102,13 +102,8 @@ impl<'a> Elab<'a> {
                     Ty::Float(k) => Some(self.generic_name(*k)),
                     _ => None,
                 };
-                // A table over `()` is its one element.
-                let (source, owned) = match written.kind {
-                    TypeKind::Table(..) if owned => (ParamSource::Owned(access.clone()), true),
-                    TypeKind::Table(..) => (ParamSource::Table(access.clone()), false),
-                    _ => (ParamSource::Scalar(access.clone(), generic), false),
-                };
-                Ok(self.declare(scalar, source, &access, owned))
+                let source = ParamSource::Scalar(access.clone(), generic);
+                Ok(self.declare(scalar, source, &access, false))
             }
             Ty::Member(Set::Record(id, sets)) => {
                 let mut parts = Vec::new();
@@ -132,16 +127,19 @@ impl<'a> Elab<'a> {
             }
             Ty::Table(groups, elem) => {
                 let dims = self.axes(groups, at)?;
-                let elem = match &**elem {
-                    scalar @ (Ty::Scalar(_) | Ty::Float(_)) => {
+                let members = self.product_of(elem, at)?;
+                let elem = match (&**elem, &members) {
+                    (_, Some(space)) => Elem::Index(self.flat_extent(&space.axes(), at)?),
+                    (scalar @ (Ty::Scalar(_) | Ty::Float(_)), None) => {
                         Elem::Scalar(self.scalar(scalar, at)?)
                     }
-                    Ty::Member(set) => Elem::Index(self.one_axis(set, span)?),
-                    other => {
+                    (Ty::Member(set), None) => Elem::Index(self.one_axis(set, span)?),
+                    (other, None) => {
                         let shown = self.printer().ty(other);
-                        return self.fail(say::not_available(
+                        return self.fail(say::table_elements(
                             span,
-                            &format!("a table of `{shown}` as a parameter"),
+                            &shown,
+                            matches!(other, Ty::Struct(..)),
                         ));
                     }
                 };
@@ -153,7 +151,12 @@ impl<'a> Elab<'a> {
                 } else {
                     ParamSource::Table(access.clone())
                 };
-                Ok(self.declare(Type::table(elem, dims), source, &access, owned && !array))
+                let ty = Type::table(elem, dims.clone());
+                let table = self.declare(ty, source, &access, owned && !array);
+                match members {
+                    Some(space) => self.opened(&table, &dims, &space),
+                    None => Ok(table),
+                }
             }
             Ty::Tuple(types) => {
                 let mut parts = Vec::new();
@@ -250,28 +253,23 @@ impl<'a> Elab<'a> {
             fields: Vec::new(),
             name: path.rsplit("::").next().unwrap_or(&path).to_owned(),
         };
-        let (ty, source) = match self.ty(&constant.ty) {
+        let (ty, tokens) = match self.ty(&constant.ty) {
             Ty::Table(groups, elem) => {
                 let dims = self.axes(&groups, span)?;
                 let scalar = self.scalar(&elem, span)?;
-                if self.array_type(&groups, scalar).is_none() {
+                let Some(array) = self.array_type(&groups, scalar) else {
                     let span = self.at(span);
                     return self.fail(say::constant_table(span));
-                }
-                let rank = dims.len();
-                (
-                    Type::table(Elem::Scalar(scalar), dims),
-                    ParamSource::Array(access.clone(), rank),
-                )
+                };
+                (Type::table(Elem::Scalar(scalar), dims), array)
             }
             other => {
                 let scalar = self.scalar(&other, span)?;
-                (
-                    Type::scalar(Elem::Scalar(scalar)),
-                    ParamSource::Scalar(access.clone(), None),
-                )
+                let name = Ident::new(scalar.name(), Span::call_site());
+                (Type::scalar(Elem::Scalar(scalar)), quote!(#name))
             }
         };
+        let source = ParamSource::Constant(access.clone(), tokens, ty.rank());
         let val = self.declare(ty, source, &access, false);
         let value = self.leaf(&val, span)?;
         self.constants.push((key, value));

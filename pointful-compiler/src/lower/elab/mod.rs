@@ -17,6 +17,7 @@ mod method;
 mod monoid;
 mod op;
 mod place;
+mod product;
 mod result;
 mod rule;
 mod sizes;
@@ -31,6 +32,7 @@ use std::rc::Rc;
 
 use proc_macro2::Span;
 
+use self::product::NumberedPart;
 use self::value::{Frame, Own, Part, Space, Val};
 use super::hir::Function;
 use super::infer::Shared;
@@ -82,6 +84,10 @@ struct Elab<'a> {
     sizes: BTreeMap<ValueId, Extent>,
     /// Sizes of several axes together, as computed last.
     flat: BTreeMap<Vec<Extent>, ValueId>,
+    /// Sizes of several axes together that the root is given.
+    products: BTreeMap<Vec<Extent>, Extent>,
+    /// Tables of parts of members, and the tables that hold the members by number.
+    parts: BTreeMap<ValueId, NumberedPart>,
     /// The axes of unions, by those of their parts.
     unions: BTreeMap<(Vec<Extent>, Vec<Extent>), Extent>,
     /// How many operators of `reduce` and `scan` are around; nothing is accumulated in them.
@@ -127,6 +133,8 @@ pub(super) fn program(
         ordinals: BTreeMap::new(),
         sizes: BTreeMap::new(),
         flat: BTreeMap::new(),
+        products: BTreeMap::new(),
+        parts: BTreeMap::new(),
         unions: BTreeMap::new(),
         operators: 0,
         derivatives: 0,
@@ -498,6 +506,9 @@ impl<'a> Elab<'a> {
         {
             return Ok(Extent::Const(sizes.iter().product()));
         }
+        if let Some(known) = self.products.get(axes) {
+            return Ok(*known);
+        }
         if let Some(total) = self.flat.get(axes).copied()
             && self.in_scope(total)
         {
@@ -618,6 +629,9 @@ impl<'a> Elab<'a> {
     fn select_leaf(&mut self, table: ValueId, indices: &[ValueId], span: SpanId) -> ValueId {
         if indices.is_empty() {
             return table;
+        }
+        if let Some(part) = self.numbered_part(table, indices, span) {
+            return part;
         }
         let ty = self.program.ty(table).clone();
         let rest = ty.dims.get(indices.len()..).unwrap_or_default().to_vec();

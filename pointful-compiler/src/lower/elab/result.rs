@@ -20,7 +20,7 @@ impl<'a> Elab<'a> {
         let (val, ty, written) = self.call_returned(function, val.clone())?;
         let ty = self.ty(&ty);
         self.interface.result = self.shape(&ty, written, span)?;
-        let mut results = self.leaves(&val, SpanId::NONE)?;
+        let mut results = self.stored(&ty, &val)?;
         for (id, param) in function.params.iter().zip(&function.tree.params) {
             let local = &function.locals[id.0 as usize];
             if local.origin != Origin::Exclusive {
@@ -29,7 +29,7 @@ impl<'a> Elab<'a> {
             let ty = self.ty(&local.ty);
             self.written_back(&ty, &access(&param.name));
             if let Some(val) = self.frame.env[id.0 as usize].clone() {
-                results.extend(self.leaves(&val, SpanId::NONE)?);
+                results.extend(self.stored(&ty, &val)?);
             }
         }
         if let Some(open) = self.open.last_mut() {
@@ -58,12 +58,6 @@ impl<'a> Elab<'a> {
     pub(super) fn shape(&mut self, ty: &Ty, written: &'a tree::Type, span: Span) -> Run<Shape> {
         let written = self.unalias(written);
         Ok(match ty {
-            Ty::Scalar(_) | Ty::Float(_) if matches!(written.kind, TypeKind::Table(..)) => {
-                Shape::Table {
-                    set: self.set_shape(&Set::UNIT)?,
-                    elements: None,
-                }
-            }
             Ty::Scalar(_) | Ty::Float(_) => Shape::Scalar,
             Ty::Member(set) => Shape::Index(self.set_shape(set)?),
             Ty::Table(..) if matches!(written.kind, TypeKind::Array(..)) => {
@@ -71,14 +65,15 @@ impl<'a> Elab<'a> {
             }
             Ty::Table(groups, elem) => Shape::Table {
                 set: self.set_shape(&Set::product(groups.clone()))?,
-                elements: match &**elem {
-                    Ty::Member(set) => Some(self.set_shape(set)?),
-                    Ty::Scalar(_) | Ty::Float(_) => None,
-                    other => {
+                elements: match (&**elem, self.set_of(elem)) {
+                    (Ty::Scalar(_) | Ty::Float(_), _) => None,
+                    (_, Some(set)) => Some(self.set_shape(&set)?),
+                    (other, None) => {
                         let shown = self.printer().ty(other);
-                        return self.fail(say::not_available(
+                        return self.fail(say::table_elements(
                             span,
-                            &format!("a table of `{shown}` as a result"),
+                            &shown,
+                            matches!(other, Ty::Struct(..)),
                         ));
                     }
                 },

@@ -5,7 +5,7 @@ use super::value::Space;
 use super::{Elab, Run};
 use crate::interface::{Access, Carrier, ExtentSource};
 use crate::ir::{Extent, SizeId, SpanId};
-use crate::lower::types::{Set, Ty, constant_name, enum_len};
+use crate::lower::types::{Set, Ty, constant_name, enum_len, same_length};
 use crate::syntax::tree::{self, TypeKind};
 
 impl<'a> Elab<'a> {
@@ -32,6 +32,9 @@ impl<'a> Elab<'a> {
     /// The size of `Fin<K>`, where the constant is this expression.
     pub(super) fn length(&mut self, value: &str) -> Extent {
         let value = self.representative(value);
+        if let Ok(number) = value.parse() {
+            return Extent::Const(number);
+        }
         if let Some((_, size)) = self.lengths.iter().find(|(known, _)| *known == value) {
             return Extent::Size(*size);
         }
@@ -48,20 +51,9 @@ impl<'a> Elab<'a> {
         Extent::Size(size)
     }
 
-    /// The first of the constants that must be the same length as this one.
+    /// The first of the lengths that must be the same as this one: a number, if there is one.
     fn representative(&self, value: &str) -> String {
-        let mut class = vec![value];
-        let mut at = 0;
-        while let Some(&known) = class.get(at) {
-            at += 1;
-            for (x, y) in self.equal {
-                for (one, other) in [(x, y), (y, x)] {
-                    if one == known && !class.contains(&other.as_str()) {
-                        class.push(other);
-                    }
-                }
-            }
-        }
+        let class = same_length(self.equal, value);
         class.into_iter().min().unwrap_or(value).to_owned()
     }
 
@@ -93,10 +85,15 @@ impl<'a> Elab<'a> {
                 }
                 let set = Set::product(groups.clone());
                 self.carried(&set, &mut Vec::new(), &Carrier::Table(access.clone()))?;
-                if let Ty::Member(set) = &**elem {
-                    self.carried(set, &mut Vec::new(), &Carrier::Elements(access.clone()))?;
+                let elements = Carrier::Elements(access.clone());
+                match (&**elem, self.set_of(elem)) {
+                    // A truth value is stored as such.
+                    (Ty::Scalar(_), _) | (_, None) => Ok(()),
+                    (_, Some(set)) => {
+                        self.carried(&set, &mut Vec::new(), &elements)?;
+                        self.numbered_members(&set, elements)
+                    }
                 }
-                Ok(())
             }
             Ty::Extent(set) => self.carried(set, &mut Vec::new(), &Carrier::Extent(access.clone())),
             Ty::Tuple(parts) => {
@@ -123,6 +120,26 @@ impl<'a> Elab<'a> {
             | Ty::Var(_)
             | Ty::Error => Ok(()),
         }
+    }
+
+    /// Members of a product are stored by number, below a size that is a size of its own unless it is known.
+    fn numbered_members(&mut self, set: &Set, carrier: Carrier) -> Run<()> {
+        if !matches!(set, Set::Product(_) | Set::Record(..)) {
+            return Ok(());
+        }
+        let axes = self.space(set, SpanId::NONE)?.axes();
+        let known = axes.iter().all(|axis| matches!(axis, Extent::Const(_)));
+        if axes.len() < 2 || known || self.products.contains_key(&axes) {
+            return Ok(());
+        }
+        let source = ExtentSource {
+            carrier,
+            path: Vec::new(),
+            set: self.printer().set(set),
+        };
+        let size = self.new_size("Product", source);
+        self.products.insert(axes, Extent::Size(size));
+        Ok(())
     }
 
     pub(super) fn carried(

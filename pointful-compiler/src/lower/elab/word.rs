@@ -133,7 +133,7 @@ impl<'a> Elab<'a> {
     }
 
     /// A value of the structure of a set's members, to be filled with leaves.
-    fn shape_of(&self, space: &super::value::Space) -> Val<'a> {
+    pub(super) fn shape_of(&self, space: &super::value::Space) -> Val<'a> {
         use super::value::Space;
         match space {
             Space::Axis(_) | Space::Bool | Space::Either(..) => Val::Leaf(ValueId(0)),

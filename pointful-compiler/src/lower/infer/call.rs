@@ -242,7 +242,7 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// `N::from_ordinal(k, n)`; the extent may be left out, for the set says how large it is.
-    pub(super) fn from_ordinal(
+    pub(super) fn numbered(
         &mut self,
         set: &'a tree::Set,
         args: &'a [tree::Expr],

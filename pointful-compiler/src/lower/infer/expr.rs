@@ -99,7 +99,7 @@ impl<'a> Infer<'_, 'a> {
                 let set = self.written_set(set, SetKind::Dyn);
                 self.made(Kind::Extent(set.clone()), Ty::Extent(set), e.span)
             }
-            ExprKind::FromOrdinal(set, args) => self.from_ordinal(set, args, e.span),
+            ExprKind::FromOrdinal(set, args) => self.numbered(set, args, e.span),
             ExprKind::Transform(transform) => self.transformed(transform, e.span),
             ExprKind::Infer => self.fail(say::underscore(e.span)),
         }

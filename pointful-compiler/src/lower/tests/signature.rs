@@ -79,6 +79,7 @@ fn param(param: &ParamSource) -> String {
         ParamSource::Table(access) => format!("table {}", path(access)),
         ParamSource::Owned(access) => format!("owned {}", path(access)),
         ParamSource::Array(access, rank) => format!("array {} of rank {rank}", path(access)),
+        ParamSource::Constant(access, ty, _) => format!("constant {}: {ty}", path(access)),
     }
 }
 
@@ -243,9 +244,9 @@ fn constants_are_parameters_and_have_types() {
         fn f(x: f32) -> f32 { g(x) * m::OUTER + sum(for k in Fin::<3> { WEIGHTS[k] }) }",
         &[
             "scalar x",
-            "scalar INNER",
-            "scalar m::OUTER",
-            "array WEIGHTS of rank 1",
+            "constant INNER: f32",
+            "constant m::OUTER: f32",
+            "constant WEIGHTS: [f32 ; 3]",
             "gives scalar",
             "constant m::OUTER: f32",
             "constant WEIGHTS: [f32 ; 3]",

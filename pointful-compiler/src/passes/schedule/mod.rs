@@ -38,6 +38,7 @@ mod loops;
 mod order;
 mod padding;
 mod region;
+mod reuse;
 mod tasks;
 #[cfg(test)]
 mod tests;

@@ -314,9 +314,11 @@ impl<'p> Builder<'p> {
         match region.tasks.list[task].kind {
             Kind::Deliver(value, slot) => {
                 if let (None, dims) = region.outs[slot].clone() {
-                    let elem = self.elem(self.facts.program.elem(value));
-                    let buffer = self.place_of(elem, dims, None, Some(value));
-                    region.outs[slot].0 = Some(buffer.id);
+                    let buffer = self.reused(region, value, &dims).unwrap_or_else(|| {
+                        let elem = self.elem(self.facts.program.elem(value));
+                        self.place_of(elem, dims, None, Some(value)).id
+                    });
+                    region.outs[slot].0 = Some(buffer);
                 }
             }
             Kind::Keep(value) => {

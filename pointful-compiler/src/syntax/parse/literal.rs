@@ -57,7 +57,7 @@ impl Parser {
         }
         let scalar = Scalar::from_name(suffix).filter(|scalar| *scalar != Scalar::Bool);
         if scalar.is_none() {
-            self.error(diag::literal_suffix(span, suffix));
+            self.error(diag::unknown_number(span, suffix));
         }
         scalar
     }

@@ -428,7 +428,7 @@ impl Random {
             self.prim(Prim::Or, vec![x, not], 0.0)
         };
         // Of every second one, without a choice of its own.
-        let shown = if x.index() % 2 == 0 {
+        let shown = if x.index().is_multiple_of(2) {
             vec![x]
         } else {
             Vec::new()

@@ -1,0 +1,28 @@
+//! Constants of other types than the body needs, and lengths that are others.
+
+use pointful::prelude::*;
+
+const BITS: u32 = 5;
+const WEIGHTS: [f32; 3] = [1.0, 2.0, 3.0];
+const WIDTH: usize = 4;
+
+#[pointful]
+fn counted() -> usize {
+    let mut total = 0;
+    for k in 0..BITS {
+        total += k;
+    }
+    total
+}
+
+#[pointful]
+fn weighted(x: &Table<Fin<3>, f64>) -> f64 {
+    sum(for i in Fin::<3> { x[i] * WEIGHTS[i] })
+}
+
+#[pointful]
+fn both<N: IndexSet>(x: &Table<Fin<WIDTH>, N>, y: &Table<Fin<3>, f64>, z: &Table<Fin<4>, f64>) -> f64 {
+    sum(for i in Fin::<WIDTH> { y[i] * z[i] })
+}
+
+fn main() {}
