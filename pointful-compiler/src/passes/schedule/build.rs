@@ -10,9 +10,7 @@ use super::facts::{Cond, Facts, Wanted};
 use super::padding::Need;
 use crate::ir::stages::bulk::BulkOp;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{
-    AxisId, Block, Elem, Extent, Lit, Message, Program, Scalar, SpanId, Stmt, Type, ValueId,
-};
+use crate::ir::{AxisId, Block, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
 /// Where the value of a task is found once it is complete.

@@ -10,7 +10,9 @@ use super::tasks::TaskId;
 use super::tree::NodeKind;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::KernelOp;
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Scalar, Stmt, ValueId};
+use crate::ir::{
+    AxisId, Block, Elem, Extent, Lit, Message, Monoid, Operation, Scalar, Stmt, ValueId,
+};
 use crate::ops::Prim;
 
 /// The monoid of the extremum whose place is looked for.
@@ -154,8 +156,12 @@ impl<'p> Builder<'p> {
             let none = self.scalar(depth, KernelOp::Const(none), Elem::USIZE, None);
             let any = KernelOp::Prim(Prim::Gt, vec![size, none]);
             let cond = self.scalar(depth, any, Elem::BOOL, None);
-            let message = "argmin or argmax of an empty table".to_string();
-            self.run_at(depth, KernelOp::Assert { cond, message });
+            let assert = KernelOp::Assert {
+                cond,
+                message: Message::plain("argmin or argmax of an empty table"),
+                shown: Vec::new(),
+            };
+            self.run_at(depth, assert);
         }
         let elem = self.elem(self.facts.program.elem(value));
         let Elem::Index(extent) = elem else {
