@@ -237,7 +237,8 @@ fn reductions() {
         )
     };
     costs(&over("sum(for j in M { x[i][j] * w[j] })"), 4.0);
-    check(&over("prod(for j in M { x[i][j] + w[j] })"));
+    costs(&over("prod(for j in M { x[i][j] + w[j] })"), 4.0);
+    costs(&over("min(for j in M { x[i][j] + w[j] })"), 4.0);
     check(&over(
         "let m = max(for j in M { x[i][j] * w[j] }); if m.is_finite() { m } else { 0.0 }",
     ));
