@@ -6,7 +6,7 @@ use super::lanes::narrow;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::typing::Typing;
-use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// Which results depend on what.
@@ -313,6 +313,42 @@ pub(crate) fn named_axes(op: &BulkOp) -> Vec<AxisId> {
         | BulkOp::Select(..)
         | BulkOp::Assert { .. } => Vec::new(),
     }
+}
+
+/// The axes at whose points a statement is evaluated: nothing of it is where there is nothing along one of them.
+/// Not those that it works along itself, positions and states, which it does whether or not there is anything along them.
+pub(crate) fn points(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
+    let dims = |result: &ValueId| program.ty(*result).dims.as_slice();
+    let Some((first, others)) = stmt.results.split_first() else {
+        return Vec::new();
+    };
+    let all = |axis: &AxisId| others.iter().all(|other| dims(other).contains(axis));
+    let common = dims(first).iter().copied().filter(all);
+    let own: Vec<AxisId> = match &stmt.op {
+        BulkOp::Loop { lanes, .. }
+        | BulkOp::While { lanes, .. }
+        | BulkOp::Derive { lanes, .. }
+        | BulkOp::Rule { lanes, .. } => return lanes.clone(),
+        BulkOp::Scatter { at, .. } | BulkOp::Update { at, .. } => {
+            at.iter().map(|&(axis, _)| axis).collect()
+        }
+        // The operator's parameters have the axes of its elements, and those that it is run along.
+        BulkOp::Scan { op, .. }
+        | BulkOp::Reduce {
+            combine: Combine::Custom { op, .. },
+            ..
+        } => op.params.iter().flat_map(dims).copied().collect(),
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Gather { .. }
+        | BulkOp::Pack { .. }
+        | BulkOp::Reduce { .. }
+        | BulkOp::Assert { .. } => Vec::new(),
+    };
+    common.filter(|axis| !own.contains(axis)).collect()
 }
 
 /// Whether an operation itself, its blocks aside, may panic, or trusts what it is given.

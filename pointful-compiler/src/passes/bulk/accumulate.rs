@@ -12,9 +12,9 @@
 //!   the condition) is collected over the iterations, and one scatter after the loop takes it all in.
 //! - **Local.** A `while` cannot collect, so each lane accumulates for itself, beginning with the identity, and the lanes are combined afterwards.
 
-use super::state::{AxisSet, Lift, Lifted, Placement};
+use super::state::{AxisSet, Lift, Lifted, Reach};
 use crate::ir::stages::bulk::{BulkOp, Combine};
-use crate::ir::{AxisId, Extent, Monoid, ValueId};
+use crate::ir::{AxisId, Monoid, ValueId};
 use crate::ops::Prim;
 
 /// An accumulator whose `get` has not been reached.
@@ -28,6 +28,16 @@ pub(super) struct Accumulator {
     pub(super) scope_at: usize,
     /// What has been accumulated; nothing inside a loop that collects.
     pub(super) current: Option<ValueId>,
+}
+
+impl Accumulator {
+    /// The place where it was made.
+    pub(super) fn reach(&self) -> Reach {
+        Reach {
+            open: self.open_at,
+            scopes: self.scope_at,
+        }
+    }
 }
 
 /// Values on their way into an accumulator.
@@ -122,7 +132,7 @@ impl Lift<'_> {
             }
         }
         let value = self.aligned(&value, &want);
-        let mask = self.mask(&at, value, scope_at);
+        let mask = self.mask(scope_at);
         self.contribute(Pending {
             acc,
             at,
@@ -133,30 +143,10 @@ impl Lift<'_> {
     }
 
     /// The condition under which a value is put somewhere at the current place; it is known that the first `base` scopes are entered.
-    pub(super) fn mask(
-        &mut self,
-        at: &[(AxisId, ValueId)],
-        value: ValueId,
-        base: usize,
-    ) -> Option<ValueId> {
+    pub(super) fn mask(&mut self, base: usize) -> Option<ValueId> {
         let depth = self.scopes.len();
         let base = self.frames[self.frames.len() - 1].base_scope.max(base);
-        let scope = (depth > base).then(|| self.scope_guard(depth - 1));
-        // What is unspecified because a loop that is over was empty cannot be accumulated, whatever the condition says by now.
-        let operands = at.iter().map(|&(_, e)| e).chain([value]).chain(scope);
-        let taint = self.taint_of(operands);
-        let open: Vec<Extent> = self.open.iter().map(|&a| self.axis_extent(a)).collect();
-        let mut mask = None;
-        for extent in taint.nonempty {
-            if !open.contains(&extent) {
-                let nonempty = self.nonempty(extent);
-                mask = Some(self.conjunction(mask, nonempty));
-            }
-        }
-        if let Some(scope) = scope {
-            mask = Some(self.conjunction(mask, scope));
-        }
-        mask
+        (depth > base).then(|| self.scope_guard(depth - 1))
     }
 
     /// Combines values into an accumulator, or leaves it to the loop around the current place.
@@ -212,20 +202,22 @@ impl Lift<'_> {
             value = self.select(mask, value, identity, &dims, accumulator.scope_at);
         }
         let others: Vec<AxisId> = over.into_iter().filter(|a| !segments.contains(a)).collect();
-        if !others.is_empty() {
-            value = self.reduce(accumulator.monoid, others, value, &dims);
-        }
         let positions: Vec<AxisId> = new.at.iter().map(|&(axis, _)| axis).collect();
-        let segmented = Lifted {
-            value,
-            dims: segments,
-        };
-        let value = self.aligned(&segmented, &positions);
-        self.map(
-            combining(accumulator.monoid),
-            vec![base, value],
-            &accumulator.dims,
-        )
+        self.at(accumulator.reach(), |lift| {
+            if !others.is_empty() {
+                value = lift.reduce(accumulator.monoid, others, value, &dims);
+            }
+            let segmented = Lifted {
+                value,
+                dims: segments,
+            };
+            let value = lift.aligned(&segmented, &positions);
+            lift.map(
+                combining(accumulator.monoid),
+                vec![base, value],
+                &accumulator.dims,
+            )
+        })
     }
 
     /// `reduce monoid axes value`.
@@ -249,7 +241,7 @@ impl Lift<'_> {
             axes: axes.clone(),
             operands: vec![value],
         };
-        let placement = self.place(&op, &left, &axes, false);
+        let placement = self.place(&op, &left, dims, &axes, false);
         self.define_at(op, elem, left, dims, placement)
     }
 
@@ -296,14 +288,21 @@ impl Lift<'_> {
             value: new.value,
             mask: new.mask,
         };
-        let (level, mut taint) = self.operands_of(&op, &axes, &over);
-        taint.depth = taint.depth.min(accumulator.scope_at);
         // Positions are computed whether or not there is anything along the axes that they are positions on.
         let mut points = axes.clone();
         for (axis, _) in &at {
             points.remove(axis);
         }
-        let placement: Placement = self.guarded(level, taint, &points);
+        let dims = &accumulator.dims;
+        let placement = self.at(accumulator.reach(), |lift| {
+            let (level, mut taint) = lift.operands_of(&op, &axes, &over);
+            taint.depth = taint.depth.min(accumulator.scope_at);
+            let mut placement = lift.guarded(level, taint, &points, dims);
+            // Where nothing is accumulated there is what there was before, which is no reason to be unspecified.
+            placement.taint = lift.taint_of([base]);
+            lift.settled(&mut placement.taint, dims);
+            placement
+        });
         self.define_at(op, elem, axes, &accumulator.dims, placement)
     }
 }

@@ -151,6 +151,9 @@ impl Lift<'_> {
                         value = self.select(guard, value, before, &outside.dims, outside.scope_at);
                         // Where the loop was not reached nothing was accumulated, which is no reason to be unspecified.
                         let mut taint = self.taint_of([guard, before]);
+                        self.at(outside.reach(), |lift| {
+                            lift.settled(&mut taint, &outside.dims)
+                        });
                         taint.depth = taint.depth.min(outside.scope_at);
                         self.info[value.index()].taint = taint;
                     }

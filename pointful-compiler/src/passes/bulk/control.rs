@@ -6,7 +6,7 @@ use super::state::{AxisSet, Frame, Lift, Placement, Scope};
 use super::updates::Chain;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::Point;
-use crate::ir::{AxisId, Block, Checkpoint, Elem, Extent, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Checkpoint, Elem, Stmt, ValueId};
 
 /// A loop's place, and the axes that it runs in.
 pub(super) struct Lanes {
@@ -358,14 +358,11 @@ impl Lift<'_> {
             own.remove(&axis);
             taint.nonempty.remove(&self.axis_extent(axis));
         }
-        let open: Vec<Extent> = self.open.iter().map(|&a| self.axis_extent(a)).collect();
         for value in blocks.iter().flat_map(|block| reads(self.point, block)) {
             own.extend(self.loops_of(value));
             if let Some(lifted) = &self.env[value.index()] {
                 let inner = &self.info[lifted.value.index()].taint.nonempty;
-                taint
-                    .nonempty
-                    .extend(inner.iter().filter(|e| open.contains(e)));
+                taint.nonempty.extend(inner);
             }
         }
         // Where an initial state has no points it does not matter that it is unspecified; the loop runs all the same.
@@ -379,7 +376,7 @@ impl Lift<'_> {
             self.reached(&mut taint);
         }
         let level = self.frames.len() - 1;
-        let placement = self.guarded(level, taint, &own);
+        let placement = self.guarded(level, taint, &own, &[]);
         if let Some(guard) = placement.guard {
             own.extend(self.axes_of(guard));
         }

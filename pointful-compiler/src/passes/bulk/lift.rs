@@ -128,7 +128,7 @@ impl Lift<'_> {
                     message: message.clone(),
                     shown,
                 };
-                let placement = self.place(&op, &axes, &[], true);
+                let placement = self.place(&op, &axes, &[], &[], true);
                 self.put(op, Vec::new(), placement);
             }
             PointOp::Update {
@@ -159,7 +159,7 @@ impl Lift<'_> {
         let placement = if branch && !panics {
             self.in_branch(&op, &axes)
         } else {
-            self.place(&op, &axes, &[], panics)
+            self.place(&op, &axes, &[], &[], panics)
         };
         self.define_at(op, elem, axes, &[], placement)
     }
@@ -266,7 +266,7 @@ impl Lift<'_> {
             operands: vec![value],
         };
         let panics = !matches!(extent, Extent::Const(1..));
-        let placement = self.place(&op, &axes, &[axis], panics);
+        let placement = self.place(&op, &axes, &[], &[axis], panics);
         self.define_at(op, Elem::Index(extent), axes, &[], placement)
     }
 
@@ -288,7 +288,7 @@ impl Lift<'_> {
             .collect();
         let mask = if self.updates.is_masked(result) {
             let base = self.info[table.index()].taint.depth;
-            self.mask(&at, value, base)
+            self.mask(base)
         } else {
             None
         };
@@ -313,15 +313,11 @@ impl Lift<'_> {
             // Nobody looks at the position and the value where the mask is false.
             Some(mask) => {
                 let (level, mut taint) = self.operands_of(&op, &axes, &[]);
-                let looked_at = self.taint_of([table, mask]);
-                let open: Vec<Extent> = self.open.iter().map(|&a| self.axis_extent(a)).collect();
-                taint.depth = looked_at.depth;
-                taint
-                    .nonempty
-                    .retain(|e| looked_at.nonempty.contains(e) || open.contains(e));
-                self.guarded(level, taint, &points)
+                self.settled(&mut taint, &dims);
+                taint.depth = self.taint_of([table, mask]).depth;
+                self.guarded(level, taint, &points, &dims)
             }
-            None => self.place(&op, &points, &[], false),
+            None => self.place(&op, &points, &dims, &[], false),
         };
         let value = self.define_at(op, elem, axes, &dims, placement);
         self.bind(result, value, dims);

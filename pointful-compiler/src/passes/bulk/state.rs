@@ -29,6 +29,13 @@ pub(super) struct Taint {
     pub(super) nonempty: BTreeSet<Extent>,
 }
 
+/// A place of the program, for what is specified there: inside the first so many of the open `for`s and of the open scopes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach {
+    pub(super) open: usize,
+    pub(super) scopes: usize,
+}
+
 /// A branch of an `if` that is being lifted.
 #[derive(Debug)]
 pub(super) struct Scope {
@@ -89,6 +96,8 @@ pub(super) struct Lift<'a> {
     /// How many scopes were open where the innermost block began of which a derivative is taken.
     pub(super) derived: Option<usize>,
     pub(super) scopes: Vec<Scope>,
+    /// The place that what is being lifted belongs to, if that is not the current one.
+    pub(super) reach: Option<Reach>,
     pub(super) accs: BTreeMap<ValueId, super::accumulate::Accumulator>,
     axis_of: BTreeMap<Var, AxisId>,
     names: BTreeMap<String, u32>,
@@ -119,6 +128,7 @@ impl<'a> Lift<'a> {
             open: Vec::new(),
             derived: None,
             scopes: Vec::new(),
+            reach: None,
             accs: BTreeMap::new(),
             axis_of: BTreeMap::new(),
             names: BTreeMap::new(),
@@ -338,14 +348,14 @@ impl<'a> Lift<'a> {
         let operands = [cond, then, otherwise];
         let axes: AxisSet = operands.iter().flat_map(|&arg| self.axes_of(arg)).collect();
         let mut taint = self.taint_of(operands);
+        let level = if self.settled(&mut taint, dims) {
+            self.frames.len() - 1
+        } else {
+            self.level_of(operands)
+        };
         taint.depth = taint.depth.min(depth);
-        let open: BTreeSet<Extent> = self.open.iter().map(|&a| self.axis_extent(a)).collect();
-        let own: BTreeSet<Extent> = axes.iter().map(|&a| self.axis_extent(a)).collect();
-        taint
-            .nonempty
-            .retain(|e| open.contains(e) && !own.contains(e));
         let placement = Placement {
-            level: self.level_of(operands),
+            level,
             guard: None,
             taint,
         };
@@ -419,7 +429,7 @@ impl<'a> Lift<'a> {
         axes: AxisSet,
         dims: &[AxisId],
     ) -> ValueId {
-        let placement = self.place(&op, &axes, &[], false);
+        let placement = self.place(&op, &axes, dims, &[], false);
         self.define_at(op, elem, axes, dims, placement)
     }
 

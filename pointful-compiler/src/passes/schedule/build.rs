@@ -325,6 +325,11 @@ impl<'p> Builder<'p> {
             .map_or_else(|| self.depth(), |&(_, depth)| depth)
     }
 
+    /// The frame of the innermost block.
+    pub(super) fn frame_of_block(&self) -> usize {
+        self.blocks.last().map_or(0, |&(_, depth)| depth)
+    }
+
     /// In which frame it is known that `cond` holds, if it is.
     pub(super) fn known(&self, cond: Cond) -> Option<usize> {
         if let Some(depth) = self

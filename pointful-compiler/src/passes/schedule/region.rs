@@ -701,15 +701,12 @@ impl<'p> Region<'p> {
                         .statement_of(reader, home, self.block)
                         .is_some_and(|owner| self.has_run(builder, owner, this, alone))
                 });
-        // A scalar computed in the block's own frame is at hand for everything that follows.
+        // A scalar computed in the block's own frame is at hand for everything that follows, but not one computed behind a condition.
         let stays = self.tree.place[this] == 0
             && stmt.guard.is_none()
             && builder.rest(result).is_empty()
             && self.is_ready(builder, result);
-        if !all_ran && stays {
-            builder.eval(result);
-        }
-        all_ran || stays
+        all_ran || (stays && builder.eval(result).1 <= builder.frame_of_block())
     }
 
     /// Whether everything that a value computed on demand depends on has been done.

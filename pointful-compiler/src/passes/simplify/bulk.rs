@@ -8,7 +8,7 @@ use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
-use crate::passes::flow::may_fail;
+use crate::passes::flow::{may_fail, points};
 
 impl Simplify for Bulk {
     fn scalar(op: &BulkOp) -> Scalar<'_> {
@@ -95,7 +95,7 @@ impl Simplify for Bulk {
 
     fn pinned(body: &Block<Bulk>, program: &Program<Bulk>) -> BTreeSet<ValueId> {
         let mut pinned = BTreeSet::new();
-        pin(body, program, &mut pinned);
+        pin(body, program, &unspecified_somewhere(body), &mut pinned);
         pinned
     }
 
@@ -116,7 +116,7 @@ impl Simplify for Bulk {
     fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
         if let Some(guard) = stmt.guard
             && (context.truth(guard) == Some(true)
-                || inhabited(context, &common(context, stmt), guard, DEEP))
+                || inhabited(context, &points(context.program, stmt), guard, DEEP))
         {
             return false;
         }
@@ -129,16 +129,6 @@ impl Simplify for Bulk {
             matches!(stmt.op, BulkOp::Map(..)) && context.program.elem(stmt.results[0]).is_float();
         reads_guarded || !is_total(context, &stmt.op) || (context.derives && float)
     }
-}
-
-/// The axes of all that a statement gives.
-fn common(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
-    let dims = |result: &ValueId| context.program.ty(*result).dims.as_slice();
-    let Some((first, others)) = stmt.results.split_first() else {
-        return Vec::new();
-    };
-    let all = |axis: &AxisId| others.iter().all(|other| dims(other).contains(axis));
-    dims(first).iter().copied().filter(all).collect()
 }
 
 /// Whether a condition says only that there is something along these axes: it holds at all their points.
@@ -204,20 +194,66 @@ fn implies(context: &Context<'_, Bulk>, cond: ValueId, guard: ValueId, deep: u32
         || parts(guard).is_some_and(|parts| parts.iter().all(|&g| implies(context, cond, g, deep)))
 }
 
-/// Finds what operations that may panic are computed from, walking backwards.
-fn pin(block: &Block<Bulk>, program: &Program<Bulk>, pinned: &mut BTreeSet<ValueId>) {
+/// What stands behind guards, and all that is computed from it.
+fn unspecified_somewhere(block: &Block<Bulk>) -> BTreeSet<ValueId> {
+    let mut found = BTreeSet::new();
+    let mut todo = vec![block];
+    while let Some(block) = todo.pop() {
+        for stmt in &block.stmts {
+            let mut operands = stmt.op.operands().into_iter();
+            if stmt.guard.is_some() || operands.any(|operand| found.contains(&operand)) {
+                found.extend(&stmt.results);
+            }
+            todo.extend(stmt.op.blocks());
+        }
+    }
+    found
+}
+
+/// Finds what operations that may panic are computed from, walking backwards; and those that read or write where only their axes
+/// say that the place is specified.
+fn pin(
+    block: &Block<Bulk>,
+    program: &Program<Bulk>,
+    unspecified: &BTreeSet<ValueId>,
+    pinned: &mut BTreeSet<ValueId>,
+) {
     for stmt in block.stmts.iter().rev() {
         // What loops have lanes for is written down.
-        if may_fail(program, &stmt.op) || stmt.results.iter().any(|result| pinned.contains(result))
+        if may_fail(program, &stmt.op)
+            || places(&stmt.op).any(|place| unspecified.contains(&place))
+            || stmt.results.iter().any(|result| pinned.contains(result))
         {
             pinned.extend(stmt.op.operands());
             pinned.extend(stmt.guard);
             pinned.extend(stmt.op.blocks().into_iter().flat_map(|b| &b.results));
         }
         for inner in stmt.op.blocks() {
-            pin(inner, program, pinned);
+            pin(inner, program, unspecified, pinned);
         }
     }
+}
+
+/// What says where an operation reads or writes, and whether.
+fn places(op: &BulkOp) -> impl Iterator<Item = ValueId> {
+    let (at, mask): (&[(AxisId, ValueId)], _) = match op {
+        BulkOp::Gather { at, .. } => (at, None),
+        BulkOp::Scatter { at, mask, .. } | BulkOp::Update { at, mask, .. } => (at, *mask),
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Pack { .. }
+        | BulkOp::Reduce { .. }
+        | BulkOp::Scan { .. }
+        | BulkOp::Assert { .. }
+        | BulkOp::Loop { .. }
+        | BulkOp::While { .. }
+        | BulkOp::Derive { .. }
+        | BulkOp::Rule { .. } => (&[], None),
+    };
+    at.iter().map(|&(_, index)| index).chain(mask)
 }
 
 /// Whether an operation can be evaluated anywhere.

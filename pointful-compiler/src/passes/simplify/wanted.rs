@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
-use crate::passes::flow::{Flow, may_fail};
+use crate::passes::flow::{Flow, may_fail, points};
 
 /// Conditions that hold for one value are remembered up to this many.
 const MOST: usize = 16;
@@ -193,10 +193,10 @@ impl Walk<'_> {
             self.want(value, &[], own);
         }
         // At each of its points there is something along its axes.
+        let points = points(self.program, stmt);
         for &(cond, extent) in &self.inhabited {
             let along = |axis: &AxisId| self.program.decls.axes[axis.0 as usize].extent == extent;
-            let dims = |&result: &ValueId| self.program.ty(result).dims.iter().any(along);
-            if !stmt.results.is_empty() && stmt.results.iter().all(dims) {
+            if points.iter().any(along) {
                 add(&mut run, &[(Test::Value(cond), true)]);
             }
         }
