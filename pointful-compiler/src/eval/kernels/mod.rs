@@ -14,6 +14,7 @@ use super::{
 };
 use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
 use crate::ir::{Block, Extent, Monoid, Program, Scalar, Stmt, ValueId};
+use crate::ops::Prim;
 
 /// How many pieces a nest that folds is run in, so that there is something to join.
 const PIECES: usize = 2;
@@ -92,7 +93,16 @@ impl Run<'_> {
                     .iter()
                     .map(|&operand| self.scalar(operand))
                     .collect::<Result<_, _>>()?;
-                let value = eval_prim(*prim, &operands, &|extent| self.extent(extent))?;
+                let value = match prim {
+                    // Every value says something here: 0 where one that is an index of an empty set would say nothing. Nothing can be
+                    // read with it.
+                    Prim::Trust(extent)
+                        if operands == [ScalarValue::Usize(0)] && self.extent(*extent)? == 0 =>
+                    {
+                        ScalarValue::Usize(0)
+                    }
+                    _ => eval_prim(*prim, &operands, &|extent| self.extent(extent))?,
+                };
                 self.meter.counts.ops += u64::from(is_counted(*prim));
                 self.bind(stmt, Slot::Scalar(value))
             }

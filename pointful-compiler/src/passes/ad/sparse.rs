@@ -19,7 +19,9 @@ use super::build::Builder;
 use super::known::Defs;
 use super::written::write_down;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId};
+use crate::ir::{
+    AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId,
+};
 use crate::ops::Prim;
 use crate::passes::dce::dce;
 use crate::passes::flow::Flow;
@@ -190,11 +192,13 @@ impl Walk {
         match op {
             BulkOp::Map(Prim::Mul, args) => {
                 let (k, spot) = (0..2).find_map(|k| Some((k, self.spot(args[k])?)))?;
+                self.stands_apart(&spot, &self.b.dims(args[1 - k]))?;
                 let factor = self.read(args[1 - k], &spot);
                 Some(self.put(spot, |walk, value| walk.b.map(Prim::Mul, &[factor, value])))
             }
             BulkOp::Map(Prim::Div, args) => {
                 let spot = self.spot(args[0])?;
+                self.stands_apart(&spot, &self.b.dims(args[1]))?;
                 let divisor = self.read(args[1], &spot);
                 Some(self.put(spot, |walk, value| walk.b.map(Prim::Div, &[value, divisor])))
             }
@@ -207,6 +211,7 @@ impl Walk {
                     .into_iter()
                     .position(|v| self.defs.is_zero(v))?;
                 let spot = self.spot([*then, *otherwise][k])?;
+                self.stands_apart(&spot, &self.b.dims(*cond))?;
                 let cond = self.read(*cond, &spot);
                 Some(self.put(spot, |walk, value| {
                     let zero = walk.b.number(value, 0.0);
@@ -247,6 +252,7 @@ impl Walk {
                 if over.is_empty() || !spot.at.iter().all(|(axis, _)| over.contains(axis)) {
                     return None;
                 }
+                self.stands_apart(&spot, over)?;
                 let at = at
                     .iter()
                     .map(|&(axis, index)| (axis, self.read(index, &spot)))
@@ -266,7 +272,9 @@ impl Walk {
                 axes,
                 operands,
             } => {
-                let Spot { at, value, mask } = self.spot(operands[0])?;
+                let spot = self.spot(operands[0])?;
+                self.stands_apart(&spot, axes)?;
+                let Spot { at, value, mask } = spot;
                 let dims = self.b.dims(operands[0]);
                 if axes.iter().any(|axis| !dims.contains(axis)) {
                     return None;
@@ -295,6 +303,21 @@ impl Walk {
             }
             _ => None,
         }
+    }
+
+    /// Nothing along these axes can be read at one place if how long one is depends on the place.
+    fn stands_apart(&self, spot: &Spot, axes: &[AxisId]) -> Option<()> {
+        let moved: Vec<AxisId> = spot.at.iter().map(|&(axis, _)| axis).collect();
+        (!self.leans(axes, &moved)).then_some(())
+    }
+
+    /// Whether the length of one of these axes depends on the place along others, which are not looked at themselves.
+    fn leans(&self, axes: &[AxisId], on: &[AxisId]) -> bool {
+        let depends = |&axis: &AxisId| match self.b.extent(axis) {
+            Extent::Value(extent) => self.b.dims(extent).iter().any(|axis| on.contains(axis)),
+            Extent::Const(_) | Extent::Size(_) => false,
+        };
+        axes.iter().filter(|axis| !on.contains(axis)).any(depends)
     }
 
     /// Takes from `left` what it takes to compute something at each of its points from what is dear, or the same at many.

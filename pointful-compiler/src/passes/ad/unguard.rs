@@ -27,6 +27,13 @@ fn walk(block: &mut Block<Bulk>, program: &Program<Bulk>, unspecified: &mut BTre
         for inner in stmt.op.blocks_mut() {
             walk(inner, program, unspecified);
         }
+        // Nor does a loop say anything with what it collects of it.
+        if let BulkOp::Loop { body, .. } | BulkOp::While { body, .. } = &stmt.op {
+            let given = stmt.results.iter().zip(&body.results);
+            let nothing = given.filter(|(_, value)| unspecified.contains(value));
+            let results: Vec<ValueId> = nothing.map(|(&result, _)| result).collect();
+            unspecified.extend(results);
+        }
     }
 }
 

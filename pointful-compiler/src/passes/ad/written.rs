@@ -705,7 +705,8 @@ impl Group {
     /// Whether each of its terms goes to one place for each point of what it keeps.
     fn is_moving(&self) -> bool {
         let mut pieces = self.places.values().flatten();
-        self.scatters.len() == self.terms
+        !self.places.is_empty()
+            && self.scatters.len() == self.terms
             && pieces.all(|piece| !piece.only.is_empty() && piece.from.is_empty())
     }
 }

@@ -297,7 +297,7 @@ impl Lift<'_> {
         let placement = self.at(accumulator.reach(), |lift| {
             let (level, mut taint) = lift.operands_of(&op, &axes, &over);
             taint.depth = taint.depth.min(accumulator.scope_at);
-            let mut placement = lift.guarded(level, taint, &points, dims);
+            let mut placement = lift.guarded(level, taint, &points, &[]);
             // Where nothing is accumulated there is what there was before, which is no reason to be unspecified.
             placement.taint = lift.taint_of([base]);
             lift.settled(&mut placement.taint, dims);

@@ -188,7 +188,8 @@ impl<'a> Lift<'a> {
 
     /// An extent of the Point program in the Bulk program.
     ///
-    /// A computed one may be nonsense outside the branch it was computed in; there it becomes 0, so that nothing is computed along it.
+    /// A computed one may be nonsense outside the branch or loop it was computed in; there it becomes 0, so that nothing is computed along it,
+    /// and how long an axis is can be said everywhere.
     pub(super) fn extent(&mut self, extent: Extent) -> Extent {
         let Extent::Value(point) = extent else {
             return extent;
@@ -197,11 +198,13 @@ impl<'a> Lift<'a> {
             return Extent::Value(value);
         }
         let mut value = self.value(point).value;
-        let depth = self.bound_in[point.index()];
-        if depth > 0 {
-            let guard = self.scope_guard(depth - 1);
+        let Info { level, mut taint } = self.info[value.index()].clone();
+        taint.depth = taint.depth.max(self.bound_in[point.index()]);
+        let own = self.axes_of(value);
+        if let Some(guard) = self.guarded(level, taint, &own, &[]).guard {
             let zero = self.constant(Lit::of(Scalar::Usize, 0.0));
             value = self.select(guard, value, zero, &[], 0);
+            self.info[value.index()].taint = Taint::default();
         }
         self.extents.insert(point, value);
         Extent::Value(value)

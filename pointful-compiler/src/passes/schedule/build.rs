@@ -496,7 +496,11 @@ impl<'p> Builder<'p> {
                     buffer,
                     dims,
                     depth,
-                }) => self.load(value, buffer, &dims, at, depth),
+                }) => {
+                    // It is filled in the branch that it stands behind, if that is still being written.
+                    let depth = depth.max(self.least(*table));
+                    self.load(value, buffer, &dims, at, depth)
+                }
                 Some(Location::Var { .. }) | None => {
                     debug_assert!(at.is_empty(), "what is read elsewhere is stored");
                     self.eval(*table)

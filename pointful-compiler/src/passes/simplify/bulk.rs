@@ -165,9 +165,10 @@ fn may_be_unspecified(context: &Context<'_, Bulk>, value: ValueId, deep: u32) ->
         return true;
     };
     match context.def(value) {
-        Some(BulkOp::Map(_, args)) => args
-            .iter()
-            .any(|&arg| may_be_unspecified(context, arg, deep)),
+        Some(op @ (BulkOp::Map(..) | BulkOp::Gather { .. })) => op
+            .operands()
+            .into_iter()
+            .any(|operand| may_be_unspecified(context, operand, deep)),
         Some(BulkOp::Select(cond, then, otherwise)) => {
             let chosen = |&side: &ValueId| match context.guard(side) {
                 Some(guard) => implies(context, *cond, guard, DEEP),

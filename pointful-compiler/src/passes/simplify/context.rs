@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Scalar, Simplify};
 use crate::ir::{self, Block, Elem, Extent, Lit, Program, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
+use crate::passes::flow::Slots;
 
 /// What a scalar rule answers: an expression over values that are there already.
 #[derive(Clone, Debug)]
@@ -88,8 +89,15 @@ impl<'a, S: Simplify> Context<'a, S> {
         for (table, value) in S::uniform(stmt) {
             self.same[table.index()] = Some(value);
         }
-        for &result in &stmt.results {
-            self.guarded[result.index()] = stmt.guard.is_some();
+        // What a loop hands on or collects says nothing where that does not.
+        let inside = match S::slots(&stmt.op) {
+            Slots::States { .. } => ir::Operation::blocks(&stmt.op).pop(),
+            Slots::Operands | Slots::Blocks | Slots::Whole => None,
+        };
+        let inside = inside.map_or(&[][..], |body| &body.results);
+        for (k, &result) in stmt.results.iter().enumerate() {
+            let nothing = inside.get(k).is_some_and(|value| self.is_guarded(*value));
+            self.guarded[result.index()] = stmt.guard.is_some() || nothing;
         }
         if let &[result] = stmt.results.as_slice()
             && ir::Operation::blocks(&stmt.op).is_empty()

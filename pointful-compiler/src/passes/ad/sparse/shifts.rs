@@ -55,6 +55,10 @@ impl Walk {
         if shifts.is_empty() || !shifts.iter().all(fits) || !shifts.iter().enumerate().all(apart) {
             return None;
         }
+        let froms: Vec<AxisId> = shifts.iter().map(|shift| shift.from).collect();
+        if self.leans(&[over.as_slice(), &dims].concat(), &froms) {
+            return None;
+        }
         let mut value = self.b.masked(*mask, *value);
         if mask.is_some() {
             let zero = self.b.number(value, 0.0);
