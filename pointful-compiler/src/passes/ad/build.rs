@@ -1,6 +1,6 @@
 //! Statements being made: typed as they are added, to the primal part or to the linear one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
 use crate::ir::typing::Typing;
@@ -32,6 +32,8 @@ pub(super) struct Builder {
     extents: BTreeMap<ValueId, Vec<AxisId>>,
     /// What computes a value from others at the same point, as far as that has been met.
     definitions: BTreeMap<ValueId, BulkOp>,
+    /// What may say nothing somewhere: it stands behind a guard, or is computed from what does.
+    unspecified: BTreeSet<ValueId>,
 }
 
 impl Builder {
@@ -50,6 +52,7 @@ impl Builder {
             span: SpanId::NONE,
             extents,
             definitions: BTreeMap::new(),
+            unspecified: BTreeSet::new(),
         }
     }
 
@@ -65,15 +68,36 @@ impl Builder {
         if known {
             self.definitions.insert(stmt.results[0], stmt.op.clone());
         }
+        let nothing = |value: &ValueId| self.unspecified.contains(value);
+        let all = stmt.guard.is_some()
+            || match &stmt.op {
+                // What is not chosen does not matter, and a condition says which of them is there.
+                BulkOp::Select(cond, ..) => nothing(cond),
+                op => op.operands().iter().any(nothing),
+            };
+        let inside = match &stmt.op {
+            BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => body.results.as_slice(),
+            _ => &[],
+        };
+        let results: Vec<ValueId> = (stmt.results.iter().enumerate())
+            .filter(|&(k, _)| all || inside.get(k).is_some_and(nothing))
+            .map(|(_, &result)| result)
+            .collect();
+        self.unspecified.extend(results);
+    }
+
+    /// Whether it is seen that a value says something everywhere.
+    pub(super) fn is_specified(&self, value: ValueId) -> bool {
+        !self.unspecified.contains(&value)
     }
 
     /// Remembers what computes the values of a block, and of those inside.
     pub(super) fn learn_all(&mut self, block: &Block<Bulk>) {
         for stmt in &block.stmts {
-            self.learn(stmt);
             for inner in stmt.op.blocks() {
                 self.learn_all(inner);
             }
+            self.learn(stmt);
         }
     }
 
@@ -299,12 +323,16 @@ impl Builder {
         }
     }
 
-    /// The sum along axes. Of a value that lacks one, it is a multiple.
+    /// The sum along axes. Of a value that lacks one, it is a multiple; of no terms it is zero, whether or not there is a value.
     pub(super) fn sum(&mut self, mut value: ValueId, over: &[AxisId]) -> ValueId {
         let scalar = self.program.elem(value).repr();
         // The innermost extents first: theirs may depend on the others.
         for &axis in over.iter().rev() {
             if !self.dims(value).contains(&axis) {
+                if !self.is_specified(value) {
+                    let nonempty = self.behind(None, |b| b.nonempty(axis));
+                    value = self.masked(nonempty, value);
+                }
                 let size = self.size(axis);
                 let size = self.map(Prim::Cast(scalar), &[size]);
                 value = self.map(Prim::Mul, &[size, value]);

@@ -20,8 +20,20 @@ impl Dual<'_> {
         tangent: ValueId,
     ) -> ValueId {
         let (mut value, mut tangent) = (operand, tangent);
-        for &axis in axes.iter().rev() {
-            let outer = self.b.guard;
+        let (around, known) = (self.b.guard, self.b.is_specified(operand));
+        for (left, &axis) in axes.iter().enumerate().rev() {
+            // The axes further out may be what says that there is something to be looked at.
+            let missing = match known {
+                true => Vec::new(),
+                false => without(&axes[..left], &self.b.dims(value)),
+            };
+            let outer = self.b.behind(None, |b| {
+                missing.into_iter().fold(around, |all, axis| {
+                    let nonempty = b.nonempty(axis);
+                    b.both(all, nonempty)
+                })
+            });
+            self.b.guard = outer;
             let mut nonempty = self.b.behind(None, |b| b.nonempty(axis));
             if self.b.dims(value).contains(&axis) {
                 let (index, guard);
@@ -61,6 +73,7 @@ impl Dual<'_> {
                 });
             }
         }
+        self.b.guard = around;
         tangent
     }
 
@@ -296,6 +309,14 @@ impl Dual<'_> {
         }
         self.b.push(stmt);
     }
+}
+
+/// These axes but for some.
+fn without(axes: &[AxisId], some: &[AxisId]) -> Vec<AxisId> {
+    axes.iter()
+        .copied()
+        .filter(|axis| !some.contains(axis))
+        .collect()
 }
 
 impl Builder {

@@ -162,7 +162,11 @@ impl Dual<'_> {
         };
         // An axis along which there is one point where there are zeros, and none where there are not: what is computed of the contributions
         // as they are along it is computed if it is needed.
-        let times = b.map(Prim::Cast(Scalar::Usize), &[zeros]);
+        // Where the scatter does not run there is none of it either: how long an axis is can be said everywhere.
+        let (zeros, times) = b.behind(None, |b| {
+            let zeros = b.both(outer, Some(zeros)).unwrap_or(zeros);
+            (zeros, b.map(Prim::Cast(Scalar::Usize), &[zeros]))
+        });
         let axis = b.axis("zeros", Extent::Value(times));
         let point = b.emit(BulkOp::Iota(axis));
         let point = b.map(Prim::Cast(Scalar::Usize), &[point]);

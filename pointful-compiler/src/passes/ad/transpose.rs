@@ -28,6 +28,7 @@ use super::replace;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Elem, Monoid, Stmt, ValueId};
 use crate::ops::Prim;
+use crate::passes::flow::points;
 use crate::passes::subst::Subst;
 
 /// The cotangent of a result.
@@ -299,13 +300,31 @@ impl Transpose<'_> {
                 self.b.push(stmt);
             }
         }
-        for stmt in turned.into_iter().rev() {
+        for mut stmt in turned.into_iter().rev() {
+            stmt.guard = self.said(&stmt);
             let outer = std::mem::replace(&mut self.b.guard, stmt.guard);
             let span = std::mem::replace(&mut self.b.span, stmt.span);
             self.stmt(stmt);
             self.b.guard = outer;
             self.b.span = span;
         }
+    }
+
+    /// The guard of a statement, and what its axes say of the places where it reads or writes: they may be specified only where there is
+    /// something along the axes, which what is made of the statement need not have.
+    fn said(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
+        let at = match &stmt.op {
+            BulkOp::Gather { at, .. } | BulkOp::Scatter { at, .. } | BulkOp::Update { at, .. } => {
+                at.as_slice()
+            }
+            _ => &[],
+        };
+        if at.iter().all(|&(_, index)| self.b.is_specified(index)) {
+            return stmt.guard;
+        }
+        let points = points(&self.b.program, stmt);
+        let reached = self.b.reached(&points, at, None);
+        self.b.behind(None, |b| b.both(reached, stmt.guard))
     }
 
     fn stmt(&mut self, stmt: Stmt<Bulk>) {

@@ -627,10 +627,17 @@ impl Walk {
         };
         let mut value = self.b.masked(mask, value);
         value = self.b.sum(value, &over);
-        for (axis, index) in at {
+        // Where there is nothing to go over nobody has asked for the place.
+        let known = at.iter().all(|&(_, index)| self.b.is_specified(index));
+        let asked = match known {
+            true => None,
+            false => self.b.reached(&over, &at, None),
+        };
+        for &(axis, index) in &at {
             let iota = self.emit(BulkOp::Iota(axis));
             let here = self.b.map(Prim::Eq, &[iota, index]);
-            value = self.b.masked(Some(here), value);
+            let here = self.b.both(asked, Some(here));
+            value = self.b.masked(here, value);
         }
         value
     }

@@ -294,10 +294,12 @@ impl Lift<'_> {
             points.remove(axis);
         }
         let dims = &accumulator.dims;
+        let mut kept = dims.clone();
+        kept.retain(|dim| points.contains(dim) || !axes.contains(dim));
         let placement = self.at(accumulator.reach(), |lift| {
             let (level, mut taint) = lift.operands_of(&op, &axes, &over);
             taint.depth = taint.depth.min(accumulator.scope_at);
-            let mut placement = lift.guarded(level, taint, &points, &[]);
+            let mut placement = lift.guarded(level, taint, &points, &kept);
             // Where nothing is accumulated there is what there was before, which is no reason to be unspecified.
             placement.taint = lift.taint_of([base]);
             lift.settled(&mut placement.taint, dims);

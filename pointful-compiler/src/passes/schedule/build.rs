@@ -499,7 +499,8 @@ impl<'p> Builder<'p> {
                 }) => {
                     // It is filled in the branch that it stands behind, if that is still being written.
                     let depth = depth.max(self.least(*table));
-                    self.load(value, buffer, &dims, at, depth)
+                    let (scalar, depth) = self.load(value, buffer, &dims, at, depth);
+                    self.position_of(value, *table, scalar, depth)
                 }
                 Some(Location::Var { .. }) | None => {
                     debug_assert!(at.is_empty(), "what is read elsewhere is stored");

@@ -136,16 +136,38 @@ impl<'p> Builder<'p> {
         {
             return self.choose((guard, true), value, Some(value), None);
         }
-        let Some(BulkOp::Reduce { axes, .. }) = site.map(|stmt| &stmt.op) else {
-            unreachable!("a reduction gives it")
-        };
         let location = self.location(value).cloned();
         let location = location.expect("its places are made before it is read");
-        let (number, mut depth) = self.fetch(value, &location);
+        let (number, depth) = self.fetch(value, &location);
+        self.position_of(value, value, number, depth)
+    }
+
+    /// The same of one that may have been found elsewhere, in `table`: `number` is what was found there.
+    pub(super) fn position_of(
+        &mut self,
+        value: ValueId,
+        table: ValueId,
+        number: ValueId,
+        mut depth: usize,
+    ) -> (ValueId, usize) {
+        let Some(Stmt {
+            op: BulkOp::Reduce { combine, axes, .. },
+            guard,
+            ..
+        }) = self.facts.site(table)
+        else {
+            return (number, depth);
+        };
+        if extremum(combine).is_none() {
+            return (number, depth);
+        }
+        let own = self.facts.site(value).and_then(|stmt| stmt.guard);
         let axis = self.facts.extent(axes[0]);
         let some = matches!(axis, Extent::Const(n) if n > 0)
-            // Its guard says that there are elements.
-            || guard.is_some_and(|guard| self.facts.is_not_empty_for(guard, value));
+            // How long the axis was there is not known here.
+            || matches!(axis, Extent::Value(v) if value != table && !self.facts.axes(v).is_empty())
+            // Its guard says that there are elements, or is another than the reader's, who then may look at what was not looked for.
+            || guard.is_some_and(|guard| own != Some(guard) || self.facts.is_not_empty_for(guard, table));
         if !some {
             let extent = self.extent(axis);
             if let Extent::Value(_) = extent {
