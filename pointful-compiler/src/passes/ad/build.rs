@@ -326,13 +326,16 @@ impl Builder {
     /// The sum along axes. Of a value that lacks one, it is a multiple; of no terms it is zero, whether or not there is a value.
     pub(super) fn sum(&mut self, mut value: ValueId, over: &[AxisId]) -> ValueId {
         let scalar = self.program.elem(value).repr();
+        if !self.is_specified(value) {
+            let dims = self.dims(value);
+            for &axis in over.iter().filter(|axis| !dims.contains(axis)) {
+                let nonempty = self.behind(None, |b| b.nonempty(axis));
+                value = self.masked(nonempty, value);
+            }
+        }
         // The innermost extents first: theirs may depend on the others.
         for &axis in over.iter().rev() {
             if !self.dims(value).contains(&axis) {
-                if !self.is_specified(value) {
-                    let nonempty = self.behind(None, |b| b.nonempty(axis));
-                    value = self.masked(nonempty, value);
-                }
                 let size = self.size(axis);
                 let size = self.map(Prim::Cast(scalar), &[size]);
                 value = self.map(Prim::Mul, &[size, value]);
