@@ -682,3 +682,46 @@ fn results_take_the_place_of_parameters() {
         1,
     );
 }
+
+#[test]
+fn dear_scans_go_through_blocks_in_parallel() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { scan(0.0, |a, b| a.hypot(b), x) }",
+        "
+        alloc [N]
+        alloc [_, 8]
+        par _
+          for 247
+          store [_, 8]
+          store [_, 8]
+          store [_, 8]
+          store [_, 8]
+          store [_, 8]
+          store [_, 8]
+          store [_, 8]
+          store [_, 8]
+        for _
+          for 8
+            store [_, 8]
+        par _
+          alloc [8]
+          for 8
+            store [8]
+          for 248
+            for 8
+              store [8]
+              store [N]
+        for _
+          store [N]
+        ",
+    );
+    // What is cheap is one pass: memory takes longer.
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { cumsum(x) }",
+        "
+        alloc [N]
+        for N
+          store [N]
+        ",
+    );
+}

@@ -289,3 +289,12 @@ pub fn normalized<N: IndexSet, M: IndexSet>(mut u: Table<(N, M), f64>, mut v: Ta
     for n in N { v[n] *= low; }
     (u, v)
 }
+
+pub fn softmaxed<N: IndexSet>(x: &Table<N, f64>) -> (Table<N, f64>, f64) {
+    let sums = scan(-100.0, |a, b| { let m = a.max(b); m + ((a - m).exp() + (b - m).exp()).ln() }, for i in N { x[i] * 2.0 });
+    (sums, reduce(-100.0, |a, b| { let m = a.max(b); m + ((a - m).exp() + (b - m).exp()).ln() }, x))
+}
+
+pub fn last_known_and_lengths<N: IndexSet>(x: &Table<N, i64>) -> (Table<N, i64>, Table<N, f64>) {
+    scan((-1, 0.0), |(a, p), (b, q)| (if b < 0 { a } else { b }, p.hypot(q)), for i in N { (x[i], (x[i] == 3) as i64 as f64) })
+}

@@ -168,3 +168,32 @@ fn places_of_extrema() {
         }
     }
 }
+
+#[test]
+fn scans_in_blocks() {
+    for n in [0, 1, 2, 7, 1000, 1983, 1984, 1985, 100_000, 300_001] {
+        let x = floats::<f64>(9, n);
+        let sum = |a: f64, b: f64| a.max(b) + (-(a - b).abs()).exp().ln_1p();
+        let mut so_far = -100.0;
+        let expected: Vec<f64> = x
+            .iter()
+            .map(|x| {
+                so_far = sum(so_far, 2.0 * x);
+                so_far
+            })
+            .collect();
+        let (found, all) = corpus::softmaxed(&vector(&x));
+        close(found.as_slice(), &expected);
+        close(&[all], &[x.iter().copied().fold(-100.0, sum)]);
+
+        let x = ints(10, n);
+        let (last, lengths) = corpus::last_known_and_lengths(&vector(&x));
+        let (mut known, mut count) = (-1, 0);
+        for (at, &x) in x.iter().enumerate() {
+            known = if x < 0 { known } else { x };
+            count += i64::from(x == 3);
+            assert_eq!(last.as_slice()[at], known, "{at} of {n}");
+            close(&[lengths.as_slice()[at]], &[(count as f64).sqrt()]);
+        }
+    }
+}

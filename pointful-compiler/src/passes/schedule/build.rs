@@ -29,6 +29,8 @@ pub(super) enum Location {
 /// A block being written.
 struct Frame {
     stmts: Vec<Stmt<Kernels>>,
+    /// What it is entered with.
+    params: Vec<ValueId>,
     /// The axes it opens and the indices that stand for them.
     axes: Vec<(AxisId, ValueId)>,
     /// Bulk values remembered in it.
@@ -104,10 +106,30 @@ impl<'p> Builder<'p> {
     pub(super) fn push(&mut self, axes: Vec<(AxisId, ValueId)>, held: Option<Cond>) {
         self.frames.push(Frame {
             stmts: Vec::new(),
+            params: axes.iter().map(|&(_, index)| index).collect(),
             axes,
             memo: Vec::new(),
             held,
         });
+    }
+
+    /// Opens the block of a loop that counts something else than an axis.
+    pub(super) fn push_loop(&mut self, counter: ValueId) {
+        self.push(Vec::new(), None);
+        let frame = self.frames.last_mut();
+        frame.expect("it was just opened").params.push(counter);
+    }
+
+    /// Opens an axis in the innermost block, at the member of this number.
+    pub(super) fn bind_axis(&mut self, axis: AxisId, number: ValueId) {
+        let extent = self.extent_of(axis);
+        let trust = KernelOp::Prim(Prim::Trust(extent), vec![number]);
+        let index = self.scalar(self.depth(), trust, Elem::Index(extent), None);
+        let frame = self.frames.last_mut();
+        frame
+            .expect("the host's is never closed")
+            .axes
+            .push((axis, index));
     }
 
     /// Closes the innermost block and gives its statements.
@@ -120,7 +142,7 @@ impl<'p> Builder<'p> {
             self.memo[value.index()] = None;
         }
         Block {
-            params: frame.axes.iter().map(|&(_, index)| index).collect(),
+            params: frame.params,
             stmts: frame.stmts,
             results: Vec::new(),
         }
@@ -177,6 +199,12 @@ impl<'p> Builder<'p> {
         self.out.values[index.index()].name =
             Some(self.facts.program.decls.axes[axis.0 as usize].name.clone());
         (index, extent)
+    }
+
+    /// A new index below an extent that is no axis'.
+    pub(super) fn new_counter(&mut self, extent: Extent) -> ValueId {
+        self.out
+            .value(Type::scalar(Elem::Index(extent)), SpanId::NONE)
     }
 
     // Statements.

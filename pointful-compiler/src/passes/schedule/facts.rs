@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::padding::Pads;
+use super::scans::in_blocks;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
@@ -290,6 +291,29 @@ impl<'p> Facts<'p> {
         self.wanted[value.index()]
     }
 
+    /// Simple operations that an operator is worth which works point for point.
+    pub(super) fn price_of(&self, op: &Block<Bulk>) -> u32 {
+        let prices = op.stmts.iter().map(|stmt| match &stmt.op {
+            BulkOp::Map(prim, args) => price(*prim, self.program.elem(args[0])),
+            BulkOp::Select(..) => 1,
+            BulkOp::Gather { .. } => LOAD,
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Assert { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => 0,
+        });
+        prices.fold(0, u32::saturating_add)
+    }
+
     pub(super) fn is_dear(&self, value: ValueId) -> bool {
         self.cost[value.index()] > CHEAP
     }
@@ -467,6 +491,7 @@ impl<'p> Facts<'p> {
             let again = self.readers(value).len() + usize::from(self.given(value)) > 1
                 || self.readers(value).iter().any(|&(reader, home)| {
                     home != self.home(value)
+                        || in_blocks(self, reader)
                         || self.iteration(reader).iter().any(|a| !axes.contains(a))
                 });
             self.kept[value.index()] =

@@ -171,18 +171,24 @@ impl<'p> Builder<'p> {
     /// Applies an operator that works point for point to places and elements.
     fn apply(&mut self, places: &[Place], op: &'p Block<Bulk>, elements: &[ValueId]) {
         let so_far: Vec<ValueId> = places.iter().map(|place| self.read(place)).collect();
-        let depth = self.depth();
-        let elements = elements.iter().copied();
-        for (&param, scalar) in op.params.iter().zip(so_far.into_iter().chain(elements)) {
-            self.remember(param, scalar, depth);
-        }
-        let next: Vec<ValueId> = op
-            .results
-            .iter()
-            .map(|&result| self.eval(result).0)
-            .collect();
+        let next = self.applied(op, &so_far, elements);
         for (place, value) in places.iter().zip(next) {
             self.write(place, value);
         }
+    }
+
+    /// What an operator that works point for point makes of two tuples; once in the innermost frame.
+    pub(super) fn applied(
+        &mut self,
+        op: &'p Block<Bulk>,
+        left: &[ValueId],
+        right: &[ValueId],
+    ) -> Vec<ValueId> {
+        let depth = self.depth();
+        for (&param, &scalar) in op.params.iter().zip(left.iter().chain(right)) {
+            self.remember(param, scalar, depth);
+        }
+        let results = op.results.iter();
+        results.map(|&result| self.eval(result).0).collect()
     }
 }

@@ -25,6 +25,7 @@
 
 use super::facts::{Cond, Facts, without};
 use super::region::{Out, Place, Region};
+use super::scans::in_blocks;
 use super::tasks::{Kind, Read, Task, TaskId, leaf_loop};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Operation, Stmt, ValueId};
@@ -150,6 +151,10 @@ pub(super) fn invite(
         let Some(collector) = Collector::new(stmt) else {
             continue;
         };
+        // A step of each block would do the work of others.
+        if host && in_blocks(facts, stmt) {
+            continue;
+        }
         let mut party = Party {
             facts,
             list,

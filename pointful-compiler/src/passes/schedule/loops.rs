@@ -4,6 +4,7 @@ use super::build::{Builder, Location};
 use super::guests::Guests;
 use super::held::Held;
 use super::region::{Place, Region};
+use super::scans::in_blocks;
 use super::tasks::{Delivery, TaskId};
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::kernels::KernelOp;
@@ -125,6 +126,9 @@ impl<'p> Builder<'p> {
         operands: &[ValueId],
         op: &'p Block<Bulk>,
     ) {
+        if self.kernel.is_none() && in_blocks(&self.facts, stmt) {
+            return self.scan_in_blocks(region, task, stmt, axis, init, operands, op);
+        }
         let n = init.len();
         let states = self.states(region, task, init, &op.params[..n], &op.results);
         let collected = self.collected(region, task, &stmt.results, &op.results, 0);
@@ -263,7 +267,7 @@ impl<'p> Builder<'p> {
     }
 
     /// The buffers that collected values are stored in, and where they go.
-    fn collected(
+    pub(super) fn collected(
         &mut self,
         region: &Region<'p>,
         task: TaskId,

@@ -39,6 +39,7 @@ mod order;
 mod padding;
 mod region;
 mod reuse;
+mod scans;
 mod tasks;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,330 @@
+//! Scans of long axes outside of kernels, in blocks.
+//!
+//! An operator is associative, so what comes before each block of elements can be found from the blocks alone. Three steps: every block is
+//! folded, in parallel; the host goes through what they have given, which is little; and every block is gone through again, in parallel, from
+//! what comes before it. What is left over at the end, and all of a short axis, the host goes through itself.
+//!
+//! ```text
+//! %0 = scan (init) [n] x { ⊕ }     par g: n / (8 · 248) { for t { for c: 8 { s[c] ⊕= x[…] } }; p[g, c] = s[c] }
+//!                                  var v = init; for g { for c: 8 { (p[g, c], v) = (v, v ⊕ p[g, c]) } }
+//!                                  par g { s[c] = p[g, c]; for t { for c: 8 { s[c] ⊕= x[…]; y[…] = s[c] } } }
+//!                                  for t { v ⊕= x[…]; y[…] = v }
+//! ```
+//!
+//! The operator is applied twice as often, which two cores make up for and no more. But one application waits for the one before it, and a core
+//! could do several at once meanwhile: an iteration goes through a few blocks side by side.
+
+use super::build::Builder;
+use super::facts::is_simple;
+use super::region::Region;
+use super::tasks::TaskId;
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::stages::kernels::KernelOp;
+use crate::ir::{AxisId, Block, Elem, Extent, Lit, Scalar, Stmt, Type, ValueId};
+use crate::ops::Prim;
+
+/// Blocks that an iteration goes through side by side.
+const CHAINS: u64 = 8;
+
+/// Elements of a block. No power of two, so that blocks side by side do not compete for the same lines of a cache.
+const LENGTH: u64 = 248;
+
+/// Whether a scan is done in blocks where the host would run it: its operator works on scalars and is dear.
+pub(super) fn in_blocks(facts: &super::facts::Facts<'_>, stmt: &Stmt<Bulk>) -> bool {
+    let BulkOp::Scan { op, .. } = &stmt.op else {
+        return false;
+    };
+    let scalar = |value: &ValueId| facts.axes(*value).is_empty();
+    is_simple(op)
+        && op.params.iter().all(scalar)
+        && stmt
+            .results
+            .iter()
+            .all(|&result| facts.axes(result).len() == 1)
+        && facts.price_of(op) >= LEAST
+}
+
+/// Simple operations that an operator is worth from which on blocks pay, because they are done twice and take longer than memory does. On two
+/// cores blocks are slower than one pass for three operations, and faster for a sum of exponentials.
+const LEAST: u32 = 20;
+
+/// One scan on its way.
+struct Blocks<'s, 'p> {
+    axis: AxisId,
+    operands: &'s [ValueId],
+    op: &'p Block<Bulk>,
+    /// How many iterations go through blocks.
+    groups: Extent,
+    /// Where the results go: a buffer and its axes, if anybody reads it.
+    stored: Vec<Option<(ValueId, Vec<AxisId>)>>,
+}
+
+impl<'p> Builder<'p> {
+    /// `scan` in blocks.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one statement")]
+    pub(super) fn scan_in_blocks(
+        &mut self,
+        region: &Region<'p>,
+        task: TaskId,
+        stmt: &'p Stmt<Bulk>,
+        axis: AxisId,
+        init: &[ValueId],
+        operands: &[ValueId],
+        op: &'p Block<Bulk>,
+    ) {
+        let values = &op.results;
+        let collected = self.collected(region, task, &stmt.results, values, 0);
+        let mut collected = collected.into_iter();
+        let mut stored = Vec::new();
+        for &result in &stmt.results {
+            let read = self
+                .facts
+                .is_read(result)
+                .then(|| collected.next())
+                .flatten();
+            stored.push(read.map(|(delivery, buffer)| (buffer, delivery.dims)));
+        }
+        let size = self.extent_of(axis);
+        let size = self.scalar(self.depth(), KernelOp::Size(size), Elem::USIZE, None);
+        let together = self.number(CHAINS * LENGTH);
+        let groups = self.count(Prim::Div, size, together);
+        let blocks = Blocks {
+            axis,
+            operands,
+            op,
+            groups: Extent::Value(groups),
+            stored,
+        };
+        let mut elems = Vec::new();
+        for &param in &op.params[..init.len()] {
+            elems.push(self.elem(self.facts.program.elem(param)));
+        }
+        let shape = vec![blocks.groups, Extent::Const(CHAINS)];
+        let found: Vec<ValueId> = elems
+            .iter()
+            .map(|&elem| self.alloc(elem, shape.clone()))
+            .collect();
+
+        self.in_groups(&blocks, &elems, |this, blocks, states, group| {
+            this.side_by_side(blocks, group, None, |this, chain| {
+                let first = this.elements(blocks.operands);
+                this.put(states, &[chain], &first);
+            });
+            let rest = Extent::Const(LENGTH - 1);
+            this.side_by_side(blocks, group, Some((rest, 1)), |this, chain| {
+                this.advance(blocks, states, chain);
+            });
+            this.chains(|this, chain| {
+                let last = this.take(states, &[chain]);
+                this.put(&found, &[group, chain], &last);
+            });
+        });
+        let mut before = Vec::new();
+        for (&init, &elem) in init.iter().zip(&elems) {
+            let (first, _) = self.eval(init);
+            before.push(self.scalar(self.depth(), KernelOp::Var(first), elem, None));
+        }
+        self.each(blocks.groups, |this, group| {
+            this.chains(|this, chain| {
+                let block = this.take(&found, &[group, chain]);
+                let so_far = this.held(&before);
+                this.put(&found, &[group, chain], &so_far);
+                let next = this.applied(blocks.op, &so_far, &block);
+                this.hold_in(&before, &next);
+            });
+        });
+        self.in_groups(&blocks, &elems, |this, blocks, states, group| {
+            this.chains(|this, chain| {
+                let first = this.take(&found, &[group, chain]);
+                this.put(states, &[chain], &first);
+            });
+            let all = Extent::Const(LENGTH);
+            this.side_by_side(blocks, group, Some((all, 0)), |this, chain| {
+                let next = this.advance(blocks, states, chain);
+                this.store_prefix(blocks, &next);
+            });
+        });
+        let done = self.count(Prim::Mul, groups, together);
+        let left = self.count(Prim::Sub, size, done);
+        self.each(Extent::Value(left), |this, step| {
+            let step = this.plain(step);
+            let number = this.count(Prim::Add, done, step);
+            this.bind_axis(blocks.axis, number);
+            let so_far = this.held(&before);
+            let element = this.elements(blocks.operands);
+            let next = this.applied(blocks.op, &so_far, &element);
+            this.hold_in(&before, &next);
+            this.store_prefix(&blocks, &next);
+        });
+    }
+
+    /// A kernel over groups of blocks, with a state for each block of a group.
+    fn in_groups(
+        &mut self,
+        blocks: &Blocks<'_, 'p>,
+        elems: &[Elem],
+        body: impl FnOnce(&mut Self, &Blocks<'_, 'p>, &[ValueId], ValueId),
+    ) {
+        let group = self.new_counter(blocks.groups);
+        self.push_loop(group);
+        self.kernel = Some(self.depth());
+        let states: Vec<ValueId> = elems
+            .iter()
+            .map(|&elem| self.alloc(elem, vec![Extent::Const(CHAINS)]))
+            .collect();
+        body(self, blocks, &states, group);
+        self.kernel = None;
+        let body = self.pop();
+        let name = self.out.name.clone();
+        self.run(KernelOp::Par {
+            name,
+            extents: vec![blocks.groups],
+            accs: Vec::new(),
+            folds: Vec::new(),
+            body,
+        });
+    }
+
+    /// Goes through the blocks of a group side by side, or through their first elements: so many steps, from this element on.
+    fn side_by_side(
+        &mut self,
+        blocks: &Blocks<'_, 'p>,
+        group: ValueId,
+        steps: Option<(Extent, u64)>,
+        body: impl FnOnce(&mut Self, ValueId),
+    ) {
+        let chains = |this: &mut Self, step: Option<ValueId>| {
+            this.chains(|this, chain| {
+                let [group, number] = [group, chain].map(|index| this.plain(index));
+                let (many, length) = (this.number(CHAINS), this.number(LENGTH));
+                let block = this.count(Prim::Mul, group, many);
+                let block = this.count(Prim::Add, block, number);
+                let mut at = this.count(Prim::Mul, block, length);
+                if let Some(step) = step {
+                    at = this.count(Prim::Add, at, step);
+                }
+                this.bind_axis(blocks.axis, at);
+                body(this, chain);
+            });
+        };
+        let Some((steps, first)) = steps else {
+            return chains(self, None);
+        };
+        self.each(steps, |this, step| {
+            let mut step = this.plain(step);
+            if first > 0 {
+                let first = this.number(first);
+                step = this.count(Prim::Add, step, first);
+            }
+            chains(this, Some(step));
+        });
+    }
+
+    /// One step of one block; gives its state.
+    fn advance(
+        &mut self,
+        blocks: &Blocks<'_, 'p>,
+        states: &[ValueId],
+        chain: ValueId,
+    ) -> Vec<ValueId> {
+        let so_far = self.take(states, &[chain]);
+        let element = self.elements(blocks.operands);
+        let next = self.applied(blocks.op, &so_far, &element);
+        self.put(states, &[chain], &next);
+        next
+    }
+
+    fn elements(&mut self, operands: &[ValueId]) -> Vec<ValueId> {
+        operands
+            .iter()
+            .map(|&operand| self.eval(operand).0)
+            .collect()
+    }
+
+    fn store_prefix(&mut self, blocks: &Blocks<'_, 'p>, values: &[ValueId]) {
+        for (stored, &value) in blocks.stored.iter().zip(values) {
+            if let Some((buffer, dims)) = stored {
+                let indices = self.indices(*buffer, dims, &[]);
+                self.run(KernelOp::Store {
+                    buffer: *buffer,
+                    indices,
+                    value,
+                });
+            }
+        }
+    }
+
+    // Loops and places that are not of an axis.
+
+    fn each(&mut self, extent: Extent, body: impl FnOnce(&mut Self, ValueId)) {
+        let index = self.new_counter(extent);
+        self.push_loop(index);
+        body(self, index);
+        let body = self.pop();
+        self.run(KernelOp::For {
+            extent,
+            reverse: false,
+            body,
+        });
+    }
+
+    fn chains(&mut self, body: impl FnOnce(&mut Self, ValueId)) {
+        self.each(Extent::Const(CHAINS), body);
+    }
+
+    fn alloc(&mut self, elem: Elem, extents: Vec<Extent>) -> ValueId {
+        let op = KernelOp::Alloc { fill: None };
+        self.bind(self.depth(), op, Type::table(elem, extents), None)
+    }
+
+    fn take(&mut self, buffers: &[ValueId], indices: &[ValueId]) -> Vec<ValueId> {
+        let depth = self.depth();
+        let load = |&buffer: &ValueId| {
+            let elem = self.out.elem(buffer);
+            let indices = indices.to_vec();
+            self.scalar(depth, KernelOp::Load { buffer, indices }, elem, None)
+        };
+        buffers.iter().map(load).collect()
+    }
+
+    fn put(&mut self, buffers: &[ValueId], indices: &[ValueId], values: &[ValueId]) {
+        for (&buffer, &value) in buffers.iter().zip(values) {
+            let indices = indices.to_vec();
+            self.run(KernelOp::Store {
+                buffer,
+                indices,
+                value,
+            });
+        }
+    }
+
+    fn held(&mut self, vars: &[ValueId]) -> Vec<ValueId> {
+        let depth = self.depth();
+        let get = |&var: &ValueId| {
+            let elem = self.out.elem(var);
+            self.scalar(depth, KernelOp::Get(var), elem, None)
+        };
+        vars.iter().map(get).collect()
+    }
+
+    fn hold_in(&mut self, vars: &[ValueId], values: &[ValueId]) {
+        for (&place, &value) in vars.iter().zip(values) {
+            self.run(KernelOp::Set { place, value });
+        }
+    }
+
+    fn number(&mut self, number: u64) -> ValueId {
+        self.constant(Lit::Int(Scalar::Usize, i128::from(number)))
+    }
+
+    fn count(&mut self, prim: Prim, left: ValueId, right: ValueId) -> ValueId {
+        let op = KernelOp::Prim(prim, vec![left, right]);
+        self.scalar(self.depth(), op, Elem::USIZE, None)
+    }
+
+    /// An index as a number.
+    fn plain(&mut self, index: ValueId) -> ValueId {
+        let op = KernelOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
+        self.scalar(self.depth(), op, Elem::USIZE, None)
+    }
+}
