@@ -11,7 +11,7 @@ use pointful::lib::logsumexp;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{adam::Adam, mixture, picture, progress};
+use pointful_examples::{adam::Adam, mixture, picture, plot, progress};
 #[cfg(test)]
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
@@ -171,36 +171,27 @@ fn draw(
     points: &Table<(Point, Coordinate), f64>,
     mixture: &Mixture,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let root = BitMapBackend::new(path, (800, 800)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
-        .margin(20)
-        .build_cartesian_2d(-5.0..5.0, -5.0..5.0)?;
-    chart
-        .configure_mesh()
-        .disable_axes()
-        .light_line_style(TRANSPARENT)
-        .draw()?;
-    let dots = points.as_slice().chunks(2).map(|p| (p[0], p[1]));
-    chart.draw_series(dots.map(|p| Circle::new(p, 2, BLACK.mix(0.4).filled())))?;
-    let means = mixture.means.as_slice().chunks(2);
-    let clusters = means.zip(mixture.factors.as_slice().chunks(3));
-    for (k, (mean, factor)) in clusters.enumerate() {
-        let colour = Palette99::pick(k);
-        let radius = (2.0 * 10.0f64.ln()).sqrt();
-        let edge = (0..=100).map(|k| {
-            let angle = f64::from(k) / 100.0 * TAU;
-            // Solves the triangular system for a point of a circle.
-            let x = radius * angle.cos() / factor[0].exp();
-            let y = (radius * angle.sin() - factor[2] * x) / factor[1].exp();
-            (mean[0] + x, mean[1] + y)
-        });
-        chart.draw_series(LineSeries::new(edge, colour.stroke_width(3)))?;
-        let centre = (mean[0], mean[1]);
-        chart.draw_series([Cross::new(centre, 8, colour.stroke_width(3))])?;
-    }
-    root.present()?;
-    Ok(())
+    plot::plane(path, |chart| {
+        let dots = points.as_slice().chunks(2).map(|p| (p[0], p[1]));
+        chart.draw_series(dots.map(|p| Circle::new(p, 2, BLACK.mix(0.4).filled())))?;
+        let means = mixture.means.as_slice().chunks(2);
+        let clusters = means.zip(mixture.factors.as_slice().chunks(3));
+        for (k, (mean, factor)) in clusters.enumerate() {
+            let colour = Palette99::pick(k);
+            let radius = (2.0 * 10.0f64.ln()).sqrt();
+            let edge = (0..=100).map(|k| {
+                let angle = f64::from(k) / 100.0 * TAU;
+                // Solves the triangular system for a point of a circle.
+                let x = radius * angle.cos() / factor[0].exp();
+                let y = (radius * angle.sin() - factor[2] * x) / factor[1].exp();
+                (mean[0] + x, mean[1] + y)
+            });
+            chart.draw_series(LineSeries::new(edge, colour.stroke_width(3)))?;
+            let centre = (mean[0], mean[1]);
+            chart.draw_series([Cross::new(centre, 8, colour.stroke_width(3))])?;
+        }
+        Ok(())
+    })
 }
 
 /// What the suite adds to the density of the points for the covariances, up to a constant.

@@ -1,8 +1,7 @@
 //! Clusters by Lloyd's steps: prints how the cost falls and draws the clusters to `target/pictures/kmeans.png`.
 
-use plotters::prelude::*;
 use pointful::prelude::*;
-use pointful_examples::{mixture, picture};
+use pointful_examples::{mixture, picture, plot};
 
 /// An observed point.
 #[derive(Clone, Copy, IndexSet)]
@@ -113,40 +112,15 @@ fn main() {
         println!("step {round:2}: cost {cost:.6}")
     });
     let path = picture("kmeans.png");
-    draw(&path, &points, &centres).expect("the picture can be written");
+    let clusters = nearest(&points, &centres);
+    plot::clusters(
+        &path,
+        points.as_slice(),
+        &clusters.ordinals(),
+        centres.as_slice(),
+    )
+    .expect("the picture can be written");
     println!("centres {centres}\n{}", path.display());
-}
-
-fn draw(
-    path: &std::path::Path,
-    points: &Table<(Point, Plane), f64>,
-    centres: &Table<(Cluster, Plane), f64>,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let root = BitMapBackend::new(path, (800, 800)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
-        .margin(20)
-        .build_cartesian_2d(-5.0..5.0, -5.0..5.0)?;
-    chart
-        .configure_mesh()
-        .disable_x_axis()
-        .disable_y_axis()
-        .draw()?;
-    let at = |row: &[f64]| (row[0], row[1]);
-    let clusters = nearest(points, centres);
-    let ordinals = clusters.ordinals();
-    let members = points.as_slice().chunks(2).zip(ordinals.iter().copied());
-    chart.draw_series(
-        members.map(|(row, k)| Circle::new(at(row), 3, Palette99::pick(k).filled())),
-    )?;
-    chart.draw_series(
-        centres
-            .as_slice()
-            .chunks(2)
-            .map(|row| Cross::new(at(row), 8, BLACK.stroke_width(3))),
-    )?;
-    root.present()?;
-    Ok(())
 }
 
 #[test]

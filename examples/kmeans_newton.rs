@@ -2,7 +2,6 @@
 //! on the other centres, its Hessian is a diagonal, which one product with a vector of ones reads off.
 //! Prints the cost, and draws clusters and cost to `target/pictures`.
 
-use plotters::prelude::*;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
@@ -19,6 +18,26 @@ pub struct Cluster(usize);
 /// A point's coordinates.
 type Plane = Fin<2>;
 
+#[pointful]
+fn distance<D: IndexSet>(a: &Table<D, f64>, b: &Table<D, f64>) -> f64 {
+    sum(for d in D {
+        (a[d] - b[d]).powi(2)
+    })
+}
+
+/// The nearest centre of every point.
+#[pointful]
+pub fn nearest<N: IndexSet, K: IndexSet, D: IndexSet>(
+    points: &Table<(N, D), f64>,
+    centres: &Table<(K, D), f64>,
+) -> Table<N, K> {
+    for n in N {
+        argmin(for k in K {
+            distance(&points[n], &centres[k])
+        })
+    }
+}
+
 /// The sum of the squared distances of all points to their nearest centres.
 #[pointful]
 pub fn cost<N: IndexSet, K: IndexSet, D: IndexSet>(
@@ -27,9 +46,7 @@ pub fn cost<N: IndexSet, K: IndexSet, D: IndexSet>(
 ) -> f64 {
     sum(for n in N {
         min(for k in K {
-            sum(for d in D {
-                (points[n][d] - centres[k][d]).powi(2)
-            })
+            distance(&points[n], &centres[k])
         })
     })
 }
@@ -106,7 +123,13 @@ fn main() {
         picture("kmeans_newton.png"),
         picture("kmeans_newton_cost.png"),
     );
-    draw(&clusters, &points, &centres).expect("the picture can be written");
+    plot::clusters(
+        &clusters,
+        points.as_slice(),
+        &nearest(&points, &centres).ordinals(),
+        centres.as_slice(),
+    )
+    .expect("the picture can be written");
     let falling: Vec<_> = (0..).map(f64::from).zip(costs).collect();
     plot::series(
         &curve,
@@ -117,36 +140,6 @@ fn main() {
     )
     .expect("the picture can be written");
     println!("{}\n{}", clusters.display(), curve.display());
-}
-
-fn draw(
-    path: &std::path::Path,
-    points: &Table<(Point, Plane), f64>,
-    centres: &Table<(Cluster, Plane), f64>,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let root = BitMapBackend::new(path, (800, 800)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
-        .margin(20)
-        .build_cartesian_2d(-5.0..5.0, -5.0..5.0)?;
-    chart
-        .configure_mesh()
-        .disable_axes()
-        .light_line_style(TRANSPARENT)
-        .draw()?;
-    let at = |row: &[f64]| (row[0], row[1]);
-    let squared = |a: &[f64], b: &[f64]| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
-    let nearest = |p: &[f64]| {
-        let to = |c: &[f64]| squared(p, c);
-        let all = centres.as_slice().chunks(2).map(to).enumerate();
-        all.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(k, _)| k)
-    };
-    let dots = points.as_slice().chunks(2);
-    chart.draw_series(dots.map(|p| Circle::new(at(p), 3, Palette99::pick(nearest(p)).filled())))?;
-    let crosses = centres.as_slice().chunks(2);
-    chart.draw_series(crosses.map(|c| Cross::new(at(c), 8, BLACK.stroke_width(3))))?;
-    root.present()?;
-    Ok(())
 }
 
 /// One of Lloyd's steps in plain loops: every centre moves to the mean of its points, which is what a Newton step is here.

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::ops::Range;
 use std::path::Path;
 
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
 /// A curve, or loose points.
@@ -41,6 +42,54 @@ pub fn series(path: &Path, series: &[Series<'_>]) -> Result<(), Box<dyn Error>> 
     }
     root.present()?;
     Ok(())
+}
+
+/// A square of the plane around the origin.
+pub type Plane<'a, 'b> =
+    ChartContext<'a, BitMapBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// Draws on the square of the plane whose coordinates are between -5 and 5.
+///
+/// # Errors
+/// If the picture cannot be written.
+pub fn plane(
+    path: &Path,
+    draw: impl FnOnce(&mut Plane<'_, '_>) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let root = BitMapBackend::new(path, (800, 800)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .margin(20)
+        .build_cartesian_2d(-5.0..5.0, -5.0..5.0)?;
+    chart
+        .configure_mesh()
+        .disable_axes()
+        .light_line_style(TRANSPARENT)
+        .draw()?;
+    draw(&mut chart)?;
+    root.present()?;
+    Ok(())
+}
+
+/// Draws points of the plane, each in the colour of its cluster, and the clusters' centres; points and centres are pairs, one after the other.
+///
+/// # Errors
+/// If the picture cannot be written.
+pub fn clusters(
+    path: &Path,
+    points: &[f64],
+    of: &[usize],
+    centres: &[f64],
+) -> Result<(), Box<dyn Error>> {
+    plane(path, |chart| {
+        let at = |pair: &[f64]| (pair[0], pair[1]);
+        let dots = points.chunks(2).zip(of);
+        chart
+            .draw_series(dots.map(|(p, &k)| Circle::new(at(p), 3, Palette99::pick(k).filled())))?;
+        let crosses = centres.chunks(2);
+        chart.draw_series(crosses.map(|c| Cross::new(at(c), 8, BLACK.stroke_width(3))))?;
+        Ok(())
+    })
 }
 
 /// The range of some numbers and a little more, so that a frame of one number is none of no width.
