@@ -7,7 +7,7 @@
 use super::build::Builder;
 use super::linear::Dual;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Mode, Monoid, Scalar, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Mode, Monoid, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl Dual<'_> {
@@ -34,27 +34,20 @@ impl Dual<'_> {
                 })
             });
             self.b.guard = outer;
-            let mut nonempty = self.b.behind(None, |b| b.nonempty(axis));
+            let nonempty = self.b.behind(None, |b| b.nonempty(axis));
             if self.b.dims(value).contains(&axis) {
-                let (index, guard);
-                if self.b.dims(value) == [axis] {
-                    let (first, found) = self.b.first_extremum(monoid, axis, value);
-                    (index, guard) = (first, self.b.behind(None, |b| b.both(outer, Some(found))));
-                    nonempty = Some(found);
-                } else {
-                    guard = self.b.behind(None, |b| b.both(outer, nonempty));
-                    let combine = match monoid {
-                        Monoid::Min => Combine::ArgMin,
-                        _ => Combine::ArgMax,
-                    };
-                    index = self.b.behind(guard, |b| {
-                        b.emit(BulkOp::Reduce {
-                            combine,
-                            axes: vec![axis],
-                            operands: vec![value],
-                        })
-                    });
-                }
+                let guard = self.b.behind(None, |b| b.both(outer, nonempty));
+                let combine = match monoid {
+                    Monoid::Min => Combine::ArgMin,
+                    _ => Combine::ArgMax,
+                };
+                let index = self.b.behind(guard, |b| {
+                    b.emit(BulkOp::Reduce {
+                        combine,
+                        axes: vec![axis],
+                        operands: vec![value],
+                    })
+                });
                 tangent = self.linearly(|dual| {
                     dual.b
                         .behind(guard, |b| b.gather(tangent, &[(axis, index)]))
@@ -320,36 +313,6 @@ fn without(axes: &[AxisId], some: &[AxisId]) -> Vec<AxisId> {
 }
 
 impl Builder {
-    /// The index of the first extremum along the only axis of an array, and whether there is one. As reductions of numbers, of which
-    /// many threads can compute parts, while an `argmax` is found by going through all elements.
-    fn first_extremum(
-        &mut self,
-        monoid: Monoid,
-        axis: AxisId,
-        value: ValueId,
-    ) -> (ValueId, ValueId) {
-        let outer = self.guard;
-        let reduce = |b: &mut Self, monoid, operand| {
-            b.emit(BulkOp::Reduce {
-                combine: Combine::Monoid(monoid),
-                axes: vec![axis],
-                operands: vec![operand],
-            })
-        };
-        let extremum = reduce(self, monoid, value);
-        let hit = self.map(Prim::Eq, &[value, extremum]);
-        let index = self.emit(BulkOp::Iota(axis));
-        let ordinal = self.map(Prim::Cast(Scalar::Usize), &[index]);
-        let none = self.constant(Lit::Int(Scalar::Usize, usize::MAX as i128));
-        let candidate = self.map_select(hit, ordinal, none);
-        let first = reduce(self, Monoid::Min, candidate);
-        let size = self.size(axis);
-        let found = self.map(Prim::Lt, &[first, size]);
-        let guard = self.behind(None, |b| b.both(outer, Some(found)));
-        let index = self.behind(guard, |b| b.index(axis, first));
-        (index, found)
-    }
-
     /// Every prefix of `init ⊕ x₀ ⊕ x₁ ⊕ …` along an axis.
     pub(super) fn scan(
         &mut self,
