@@ -347,16 +347,62 @@ fn link(
 /// The body of a function, and the constants of its module that it names.
 fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnostic>> {
     match pipeline::compile(linked) {
-        // What is wrong is that nobody knows the functions it takes. Whoever calls it from plain Rust is told so: rustc evaluates constants
-        // of generic functions only for those that are called.
+        // What is wrong is that nobody knows the functions it takes. Whoever calls it from plain Rust is told so.
         Err(errors) if errors.iter().all(|error| error.alone) => {
             let name = linked.root.name.to_string();
             let why = errors.first().map_or("", |error| error.message.as_str());
-            let why = format!("`{name}` cannot be called here: {why}");
-            let body = quote!(const { ::core::panic!("{}", #why) });
+            let body = refusing(
+                &linked.root,
+                &format!("`{name}` cannot be called here: {why}"),
+            );
             Ok((returning(&linked.root.result, &body), Vec::new()))
         }
         result => result,
+    }
+}
+
+/// What cannot be compiled, and says why to whoever has it compiled.
+///
+/// Constants of a generic function are evaluated for those that are called, but optimization may evaluate one before, if it does not depend on
+/// what the function is generic in. So the constant asks first how large a function is that is passed.
+fn refusing(function: &Function, why: &str) -> TokenStream {
+    let passed = function.params.iter().find_map(|param| {
+        let name = &param.name;
+        match &param.ty.kind {
+            kind if is_function(function, kind) => Some(quote!(&#name)),
+            TypeKind::Ref { inner, .. } if is_function(function, &inner.kind) => {
+                Some(quote!(#name))
+            }
+            _ => None,
+        }
+    });
+    let passed = passed.unwrap_or_else(|| quote!(&()));
+    quote!({
+        fn refuse<F>(_: &F) -> ! {
+            const {
+                ::core::assert!(
+                    ::core::mem::size_of::<F>() > ::core::primitive::usize::MAX / 2,
+                    "{}",
+                    #why
+                )
+            };
+            ::core::unreachable!()
+        }
+        refuse(#passed)
+    })
+}
+
+/// Whether a type of a function's signature is that of a function.
+fn is_function(function: &Function, kind: &TypeKind) -> bool {
+    let generic = |path: &syn::Path| {
+        function.generics.iter().any(|generic| {
+            matches!(generic.kind, GenericKind::Function(..)) && path.is_ident(&generic.name)
+        })
+    };
+    match kind {
+        TypeKind::Function(..) => true,
+        TypeKind::Path(path, _) => generic(path),
+        _ => false,
     }
 }
 
