@@ -11,7 +11,8 @@
 //! # Errors
 //!
 //! The distance from the exact result in units of its last place (ulp), greatest of all arguments, as the tests hold it:
-//! `f32` on all bit patterns, `f64` on samples of all magnitudes and on arguments that are known to be hard.
+//! `f32` on samples of all bit patterns (a command takes every one), `f64` on samples of all magnitudes and on arguments that are known to
+//! be hard.
 //!
 //! | functions | `f32` | `f64` |
 //! |---|---|---|
