@@ -683,6 +683,24 @@ fn results_take_the_place_of_parameters() {
     );
 }
 
+/// As a sum of terms the index has 2⁴⁸ of them: whoever writes them down does not come back.
+#[test]
+fn an_index_that_is_doubled_again_and_again_is_no_shift() {
+    let doubled = "let k = k + k; ".repeat(48);
+    let read = format!("let k = i.ordinal(); {doubled} x[(i + k).wrap()]");
+    loops(
+        &format!(
+            "fn g<N: IndexSet>(x: &Table<N, f64>) -> f64 {{ sum(for i in N {{ {read} * 2.0 }}) }}
+             fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {{ grad!(g)(x) }}"
+        ),
+        "
+        alloc [N]
+        par N add [N]
+          add [N]
+        ",
+    );
+}
+
 #[test]
 fn dear_scans_go_through_blocks_in_parallel() {
     loops(

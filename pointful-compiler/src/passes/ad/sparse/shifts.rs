@@ -13,6 +13,9 @@ use crate::ops::Prim;
 /// How far a clamped shift may go to be turned into reads.
 const FAR: i128 = 4;
 
+/// The most terms of an index that is looked at as a sum: what is added to itself again and again has more than can be written down.
+const TERMS: usize = 16;
+
 impl Walk {
     /// An accumulation at places that are those of other axes, shifted.
     pub(super) fn shifted(&mut self, op: &BulkOp) -> Option<ValueId> {
@@ -153,8 +156,11 @@ impl Walk {
         }
     }
 
-    /// An integer as a sum: what is added, or taken away.
+    /// An integer as a sum of a few terms: what is added, or taken away.
     fn terms(&self, value: ValueId, plus: bool, sum: &mut Vec<(bool, ValueId)>) -> Option<()> {
+        if sum.len() == TERMS {
+            return None;
+        }
         match self.defs.used(value) {
             Some(BulkOp::Map(Prim::Add, args)) => {
                 self.terms(args[0], plus, sum)?;
