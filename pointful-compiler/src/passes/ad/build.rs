@@ -353,6 +353,45 @@ impl Builder {
         })
     }
 
+    /// The sum along axes of what a mask leaves.
+    pub(super) fn masked_sum(
+        &mut self,
+        mask: Option<ValueId>,
+        value: ValueId,
+        over: &[AxisId],
+    ) -> ValueId {
+        let mask = self.asked(mask, value, over);
+        let value = self.masked(mask, value);
+        self.sum(value, over)
+    }
+
+    /// The mask of what is added up along axes, wherever one asks: what is there at the points along them, and the mask, may be
+    /// unspecified where there are none.
+    pub(super) fn asked(
+        &mut self,
+        mask: Option<ValueId>,
+        value: ValueId,
+        over: &[AxisId],
+    ) -> Option<ValueId> {
+        if mask
+            .into_iter()
+            .chain([value])
+            .all(|v| self.is_specified(v))
+        {
+            return mask;
+        }
+        let read = mask.into_iter().chain([value]);
+        let known: Vec<AxisId> = read.flat_map(|value| self.dims(value)).collect();
+        self.behind(None, |b| {
+            let missing = over.iter().filter(|axis| !known.contains(axis));
+            let there = missing.fold(None, |there, &axis| {
+                let nonempty = b.nonempty(axis);
+                b.both(there, nonempty)
+            });
+            b.both(there, mask)
+        })
+    }
+
     /// Whether a point is the first along an axis.
     pub(super) fn first(&mut self, axis: AxisId) -> ValueId {
         self.behind(None, |b| {

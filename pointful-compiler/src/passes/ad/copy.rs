@@ -11,6 +11,8 @@ use crate::ir::{AxisId, Block, Elem, Extent, Operation, Stmt, ValueId};
 pub(super) struct Copier {
     values: BTreeMap<ValueId, ValueId>,
     axes: BTreeMap<AxisId, AxisId>,
+    /// Lanes that every loop has in the copy: what is the same along them may be read of something that is not.
+    pub(super) lanes: Vec<AxisId>,
 }
 
 impl Copier {
@@ -73,6 +75,7 @@ impl Copier {
         for block in op.blocks_mut() {
             *block = self.block(b, block);
         }
+        self.in_lanes(b, &mut op);
         let results = stmt.results.iter().map(|&value| self.bind(b, value));
         let copy = Stmt {
             results: results.collect(),
@@ -82,6 +85,36 @@ impl Copier {
         };
         b.learn(&copy);
         copy
+    }
+
+    /// Puts a loop in lanes. Its parameters have all of them; what it computes has the axes that follow once all is typed again.
+    fn in_lanes(&self, b: &mut Builder, op: &mut BulkOp) {
+        let (lanes, params) = match op {
+            BulkOp::Loop { lanes, body, .. } => (lanes, body.params[1..].to_vec()),
+            BulkOp::While {
+                lanes, cond, body, ..
+            } => (lanes, [cond.params.as_slice(), &body.params].concat()),
+            BulkOp::Derive { lanes, body, .. } => (lanes, body.params.clone()),
+            BulkOp::Rule {
+                lanes, body, rule, ..
+            } => (lanes, [body.params.as_slice(), &rule.params].concat()),
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Map(..)
+            | BulkOp::Select(..)
+            | BulkOp::Gather { .. }
+            | BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Assert { .. } => return,
+        };
+        extend(lanes, &self.lanes);
+        for param in params {
+            extend(&mut b.program.values[param.index()].ty.dims, &self.lanes);
+        }
     }
 
     /// A copy of a block, with parameters of its own.
@@ -94,6 +127,15 @@ impl Copier {
             params,
             stmts,
             results: block.results.iter().map(|&value| self.get(value)).collect(),
+        }
+    }
+}
+
+/// Adds axes that are not there yet.
+fn extend(axes: &mut Vec<AxisId>, more: &[AxisId]) {
+    for &axis in more {
+        if !axes.contains(&axis) {
+            axes.push(axis);
         }
     }
 }

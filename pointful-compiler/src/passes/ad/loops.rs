@@ -249,7 +249,11 @@ impl Dual<'_> {
         let again = b.param(Elem::Index(extent), Vec::new());
         b.linear = false;
         b.enter();
+        // What is kept of a loop that is not as long in all lanes has those lanes, also what is the same in them.
         let mut copier = Copier::default();
+        if let Extent::Value(length) = extent {
+            copier.lanes = b.dims(length);
+        }
         for (&standing, &last) in standing.iter().zip(own) {
             copier.rename(b, standing, last);
         }

@@ -287,8 +287,7 @@ impl Walk {
                     .filter(|(place, _)| !axes.contains(place))
                     .collect();
                 if left.is_empty() {
-                    let value = self.b.masked(mask, value);
-                    return Some(self.b.sum(value, &over));
+                    return Some(self.b.masked_sum(mask, value, &over));
                 }
                 let base = self.b.number(value, 0.0);
                 self.defs.insert(base, BulkOp::Const(self.zero(value)));

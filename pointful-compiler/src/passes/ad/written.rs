@@ -625,8 +625,7 @@ impl Walk {
         else {
             unreachable!("an accumulation");
         };
-        let mut value = self.b.masked(mask, value);
-        value = self.b.sum(value, &over);
+        let mut value = self.b.masked_sum(mask, value, &over);
         // Where there is nothing to go over nobody has asked for the place.
         let known = at.iter().all(|&(_, index)| self.b.is_specified(index));
         let asked = match known {
@@ -646,8 +645,8 @@ impl Walk {
     fn piece(&mut self, group: &Group, piece: &Piece) -> ValueId {
         let mut value = piece.value;
         if group.common.at.is_empty() {
-            value = self.b.masked(group.common.mask, value);
-            value = self.b.sum(value, &group.common.over);
+            let Common { mask, over, .. } = &group.common;
+            value = self.b.masked_sum(*mask, value, over);
         }
         let from: Vec<(AxisId, ValueId)> = piece
             .from

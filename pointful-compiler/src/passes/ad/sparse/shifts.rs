@@ -62,13 +62,12 @@ impl Walk {
         if self.leans(&[over.as_slice(), &dims].concat(), &froms) {
             return None;
         }
-        let mut value = self.b.masked(*mask, *value);
-        if mask.is_some() {
+        let mask = self.b.asked(*mask, *value, over);
+        let mut value = self.b.masked(mask, *value);
+        if let Some(mask) = mask {
             let zero = self.b.number(value, 0.0);
-            if let Some(mask) = mask {
-                self.defs
-                    .insert(value, BulkOp::Select(*mask, value_of(op), zero));
-            }
+            self.defs
+                .insert(value, BulkOp::Select(mask, value_of(op), zero));
         }
         for shift in &shifts {
             value = self.back(value, shift);
