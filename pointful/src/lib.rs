@@ -178,6 +178,30 @@
 //!
 //! A table taken by value that becomes the result is changed in place where each element is made of the old one at its own place alone.
 //!
+//! # Reductions
+//!
+//! Each takes a table and reduces it over the index set of its first axes: a product where a `for` runs over a product, and all of a parameter.
+//!
+//! | | elements | gives |
+//! |---|---|---|
+//! | `sum`, `prod`, `cumsum`, `cumprod` | numbers, tuples of numbers | the same; of nothing 0 and 1 |
+//! | `min`, `max` | numbers | the same; of nothing the type's largest and smallest |
+//! | `argmin`, `argmax` | numbers, truth values, members of index sets and tuples of these two | the index of the first extremal element; they panic if there is none |
+//! | `mean` | floats | the same; of nothing NaN |
+//! | `any`, `all`, `count` | truth values | two truth values; a `usize` |
+//!
+//! `false` is less than `true`, members and tuples of them are ordered by their ordinals, and NaN is an extremum only among NaNs. So the first
+//! place at which something holds is an `argmax`:
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn first_above<N: IndexSet>(x: &Table<N, f64>, limit: f64) -> N { argmax(x > limit) }
+//!
+//! assert_eq!(first_above(&Table::<Dyn, _>::from(vec![1.0, 5.0, 7.0]), 4.0), Dyn(1));
+//! ```
+//!
 //! # What must hold
 //!
 //! `assert!` panics as in Rust, with the values that its message names: numbers and truth values, in the forms `{}`, `{:?}`, `{:e}`, with a

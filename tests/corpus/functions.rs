@@ -243,6 +243,23 @@ pub fn largest_in_columns<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f32>) -> T
     for k in K { argmax(for n in N { x[n][k] }) }
 }
 
+pub fn places_of_other_extrema<N: IndexSet, K: IndexSet>(flags: &Table<N, bool>, bin: &Table<N, K>) -> (N, N, N, N, (N, N), Table<K, N>) {
+    let pairs = for n in N { (flags[n], bin[n]) };
+    (
+        argmax(flags),
+        argmin(flags),
+        argmax(bin),
+        argmin(bin),
+        (argmax(pairs), argmin(for n in N { (bin[n], (flags[n], ())) })),
+        for k in K { argmax(for n in N { flags[n] && bin[n] == k }) },
+    )
+}
+
+pub fn places_in_products<N: IndexSet, M: IndexSet>(x: &Table<(N, M), u8>) -> (Either<N, M>, (M, N), Table<M, N>) {
+    let sides = for e in Either::<N, M> { e };
+    (argmax(sides), argmin(for (m, n) in (M, N) { (x[n][m] > 100, n) }), for m in M { argmax(for n in N { x[n][m] > 100 }) })
+}
+
 pub fn checked_roots<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f64>, low: f64, strict: bool, width: f32) -> Table<(N, K), f64> {
     assert!(low >= 0.0, "{{low}} is {low:.2}");
     for n in N {

@@ -7,7 +7,7 @@
     reason = "lints of a user's crate do not see what macros make; here it is a file like any other"
 )]
 
-use pointful_runtime::{Dyn, Extent, Fin, IndexSet, Table};
+use pointful_runtime::{Dyn, Either, Extent, Fin, IndexSet, Table};
 
 /// The programs of `build/programs.rs`.
 pub mod programs {

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use pointful_corpus::functions as corpus;
-use pointful_runtime::{Dyn, Extent, Table};
+use pointful_runtime::{Dyn, Either, Extent, Table};
 
 const LENGTHS: [usize; 7] = [0, 1, 2, 7, 1000, 100_000, 300_001];
 
@@ -165,6 +165,73 @@ fn places_of_extrema() {
                     (Dyn(at / m), Dyn(at % m))
                 );
             }
+        }
+    }
+}
+
+/// The places of the first least and the first largest element.
+fn first_extrema<T: PartialOrd>(x: &[T]) -> (usize, usize) {
+    (1..x.len()).fold((0, 0), |(least, most), at| {
+        let least = if x[at] < x[least] { at } else { least };
+        (least, if x[at] > x[most] { at } else { most })
+    })
+}
+
+#[test]
+fn places_of_truth_values_and_members() {
+    for n in LENGTHS {
+        for k in [1, 2, 7] {
+            let numbers = ints(11, n);
+            let bins: Vec<usize> = numbers
+                .iter()
+                .map(|x| x.unsigned_abs() as usize % k)
+                .collect();
+            let bin = Table::from_indices(Extent::new(n), Extent::new(k), bins.clone());
+            let bin: Table<Dyn, Dyn> = bin.expect("members");
+            let (none, every) = (vec![false; n], vec![true; n]);
+            let some = numbers.iter().map(|x| x % 5 == 0).collect();
+            for flags in [none, every, some] {
+                let found = || corpus::places_of_other_extrema(&vector(&flags), &bin);
+                if n == 0 {
+                    assert!(panic_of(found).contains("argm"));
+                    continue;
+                }
+                let (most, least, highest, lowest, (pairs, nested), first) = found();
+                assert_eq!((least.0, most.0), first_extrema(&flags));
+                assert_eq!((lowest.0, highest.0), first_extrema(&bins));
+                let both: Vec<_> = flags.iter().zip(&bins).collect();
+                let swapped: Vec<_> = bins.iter().zip(&flags).collect();
+                assert_eq!(
+                    (pairs.0, nested.0),
+                    (first_extrema(&both).1, first_extrema(&swapped).0)
+                );
+                for (bin, found) in first.as_slice().iter().enumerate() {
+                    let place = (0..n).position(|at| flags[at] && bins[at] == bin);
+                    assert_eq!(*found, place.unwrap_or(0));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn places_in_products() {
+    for (n, m) in [(1, 1), (2, 7), (7, 2), (1000, 3)] {
+        let x: Vec<u8> = ints(12, n * m)
+            .iter()
+            .map(|x| (x + 128).clamp(0, 255) as u8)
+            .collect();
+        let (side, (column, row), rows) = corpus::places_in_products(&matrix(n, m, &x));
+        assert_eq!(side, Either::Right(Dyn(m - 1)));
+        let pairs: Vec<_> = (0..m).flat_map(|c| (0..n).map(move |r| (c, r))).collect();
+        let large: Vec<_> = pairs
+            .iter()
+            .map(|&(c, r)| (x[r * m + c] > 100, r))
+            .collect();
+        assert_eq!((column.0, row.0), pairs[first_extrema(&large).0]);
+        for (column, found) in rows.as_slice().iter().enumerate() {
+            let large: Vec<_> = (0..n).map(|r| x[r * m + column] > 100).collect();
+            assert_eq!(*found, first_extrema(&large).1);
         }
     }
 }

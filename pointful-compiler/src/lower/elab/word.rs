@@ -38,8 +38,10 @@ impl<'a> Elab<'a> {
                     s.prim(Prim::Div, &[cell, count], span)
                 })
             }
-            Word::ArgMin => self.arg(false, &val, &groups[0], &axes, span),
-            Word::ArgMax => self.arg(true, &val, &groups[0], &axes, span),
+            Word::ArgMin | Word::ArgMax => {
+                let numbers = self.ordered(&val, &table.ty, span)?;
+                self.arg(word == Word::ArgMax, numbers, &groups[0], &axes, span)
+            }
             Word::CumSum => self.cumulate(Monoid::Add, Prim::Add, &val, &axes, span),
             Word::CumProd => self.cumulate(Monoid::Mul, Prim::Mul, &val, &axes, span),
         }
@@ -99,16 +101,32 @@ impl<'a> Elab<'a> {
         Ok(self.rebuild(val, &mut out.into_iter()))
     }
 
+    /// The numbers by which a table's elements are ordered: truth values and members of index sets are by their ordinals.
+    fn ordered(&mut self, val: &Val<'a>, ty: &Ty, span: SpanId) -> Run<ValueId> {
+        let (groups, cell) = self.split(ty);
+        if !matches!(
+            cell,
+            Ty::Scalar(Scalar::Bool) | Ty::Member(_) | Ty::Tuple(_)
+        ) {
+            return self.leaf(val, span);
+        }
+        let axes = self.axes(&groups, span)?;
+        let numbers = self.tabulate(&axes, span, &mut |s, at| {
+            let member = s.select(val, at, span)?;
+            Ok(vec![s.ordinal(&member, &cell, span)?])
+        })?;
+        Ok(numbers[0])
+    }
+
     /// The index of the first extremal element along the leading axes, for each cell of the others.
     fn arg(
         &mut self,
         max: bool,
-        val: &Val<'a>,
+        table: ValueId,
         group: &crate::lower::types::Set,
         axes: &[Extent],
         span: SpanId,
     ) -> Run<Val<'a>> {
-        let table = self.leaf(val, span)?;
         let inner = self
             .program
             .ty(table)

@@ -162,7 +162,10 @@ impl<'a> Infer<'_, 'a> {
                 _ => numeric(self, false).then(|| cell.clone()),
             },
             Word::Min | Word::Max => numeric(self, false).then(|| cell.clone()),
-            Word::ArgMin | Word::ArgMax => numeric(self, false).then(|| self.solver.member(group)),
+            Word::ArgMin | Word::ArgMax => {
+                let ordered = numeric(self, false) || self.all_members(std::slice::from_ref(cell));
+                ordered.then(|| self.solver.member(group))
+            }
             Word::Mean => numeric(self, true).then(|| cell.clone()),
             Word::Any | Word::All => self.solver.unify(cell, &Ty::BOOL).ok().map(|()| Ty::BOOL),
             Word::Count => self.solver.unify(cell, &Ty::BOOL).ok().map(|()| Ty::USIZE),

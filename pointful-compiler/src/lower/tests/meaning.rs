@@ -380,6 +380,34 @@ fn the_first_extremal_element_of_a_matrix() {
 }
 
 #[test]
+fn the_first_extremal_truth_value_and_member() {
+    let source = "fn f<N: IndexSet, K: IndexSet>(x: &Table<(N, K), bool>, at: &Table<N, K>) -> ((N, K), N, N, N, Table<K, N>) {
+        let pairs = for n in N { (x[n][at[n]], (at[n], ())) };
+        (argmax(x), argmin(at), argmax(for n in N { at[n] }), argmin(pairs), for k in K { argmax(for n in N { x[n][k] }) })
+    }";
+    let x = [
+        false, false, false, true, false, true, true, false, true, true, true, false,
+    ];
+    let at = [1, 2, 0, 2];
+    gives(
+        source,
+        &[4, 3],
+        &[
+            Data::bools(&[4, 3], x.to_vec()),
+            Data::usizes(&[4], at.to_vec()),
+        ],
+        &[
+            1_usize.into(),
+            0_usize.into(),
+            2_usize.into(),
+            1_usize.into(),
+            0_usize.into(),
+            Data::usizes(&[3], vec![1, 3, 1]),
+        ],
+    );
+}
+
+#[test]
 fn the_groups_that_a_reduction_takes() {
     let source = "fn groups<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> (f64, Table<M, f64>, Table<N, f64>, Table<M, f64>) {
         (mean(x), sum(for i in N { x[i] }), for i in N { sum(x[i]) }, sum(for i in N { for j in M { x[i][j] } }))
