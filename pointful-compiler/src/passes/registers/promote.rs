@@ -42,7 +42,17 @@ pub(super) fn promote(mut program: Program<Kernels>) -> Program<Kernels> {
         subst: Subst::new(),
     };
     let body = walk.block(body);
-    let mut program = walk.program;
+    let Walk {
+        mut program, subst, ..
+    } = walk;
+    for value in &mut program.values {
+        if let Elem::Index(extent) = &mut value.ty.elem {
+            *extent = named(&subst, *extent);
+        }
+        for dim in &mut value.ty.dims {
+            *dim = named(&subst, *dim);
+        }
+    }
     program.body = body;
     let mut read = lengths(&program);
     sweep(&mut program.body, &mut read);
@@ -154,6 +164,9 @@ impl Walk<'_> {
     fn stmt(&mut self, mut stmt: Stmt<Kernels>, out: &mut Vec<Stmt<Kernels>>) {
         stmt.op
             .for_each_operand_mut(&mut |value| *value = self.subst.get(*value));
+        for_each_extent_mut(&mut stmt.op, &mut |extent| {
+            *extent = named(&self.subst, *extent);
+        });
         for inner in stmt.op.blocks_mut() {
             let block = std::mem::take(inner);
             *inner = self.block(block);
@@ -248,6 +261,14 @@ impl Walk<'_> {
         let value = self.program.value(Type::scalar(elem), span);
         out.push(Stmt::new(vec![value], op, span));
         value
+    }
+}
+
+/// An extent by the name that it has now.
+fn named(subst: &Subst, extent: Extent) -> Extent {
+    match extent {
+        Extent::Value(value) => Extent::Value(subst.get(value)),
+        Extent::Const(_) | Extent::Size(_) => extent,
     }
 }
 
