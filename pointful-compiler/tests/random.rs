@@ -93,7 +93,7 @@ fn functions_agree_at_every_stage() {
     some(function);
 }
 
-/// `PROGRAMS` of each kind from the seed `FIRST`, and derivatives, on one processor.
+/// `PROGRAMS` of each kind from the seed `FIRST`, and derivatives, on one processor; of one `KIND`, if that is given.
 #[test]
 #[ignore = "takes minutes: see CONTRIBUTING.md"]
 fn many_programs() {
@@ -107,8 +107,14 @@ fn many_programs() {
         ("functions", function),
         ("derivatives", derivative),
     ];
+    let kind = std::env::var("KIND").ok();
+    let asked = |name: &str| kind.as_deref().is_none_or(|kind| kind == name);
+    assert!(
+        kinds.iter().any(|(name, _)| asked(name)),
+        "no such kind of programs"
+    );
     let mut wrong = 0;
-    for (name, check) in kinds {
+    for (name, check) in kinds.into_iter().filter(|(name, _)| asked(name)) {
         let found = each(seeds.clone(), 1, check);
         for (seed, message) in &found.wrong {
             println!(
