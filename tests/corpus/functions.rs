@@ -294,16 +294,16 @@ pub fn only(x: &Table<(), f64>, bonus: f64) -> (f64, f64, Table<(), f64>) {
 }
 
 fn halved(x: f64) -> f64 { x / 2.0 }
-fn clipped(at: f64, soft: bool) -> impl Fn(f64) -> f64 { if soft { move |x| at * x } else { move |x| x.clamp(-at, at) } }
+fn clipped(at: f64, soft: bool) -> impl Fn(f64) -> f64 { if soft { move |x| at * (x / at).tanh() } else { move |x| x.clamp(-at, at) } }
 pub fn smoothed<N: IndexSet>(x: &Table<N, f64>, how: u8, at: f64) -> (Table<N, f64>, f64) {
-    let (f, weight) = if how == 0 { (halved, 1.0) } else { (clipped(at, how % 2 == 0), 3.0) };
-    (for i in N { f(x[i]) }, weight)
+    let (f, weight) = match how { 0 => (halved, 1.0), 1 => (|y| y * at, 2.0), k => (clipped(at, k % 2 == 0), 3.0) };
+    (for i in N { f(x[i]) }, weight * f(1.0))
 }
 
 pub fn normalized<N: IndexSet, M: IndexSet>(mut u: Table<(N, M), f64>, mut v: Table<N, f64>, low: f64) -> (Table<(N, M), f64>, Table<N, f64>) {
     let largest = max(for (n, m) in _ { u[n][m].abs() });
     for (n, m) in _ { u[n][m] /= largest; }
-    for n in N { v[n] *= low; }
+    for n in N { v[n] = v[n].clamp(low, 2.0 * low); }
     (u, v)
 }
 

@@ -6,6 +6,9 @@
 //! is read, the outer one has been made already. One walk from the end to the beginning finds of every value the conditions under which alone
 //! somebody looks at it, and replaces, operand by operand, a `select` whose condition is among them by the side that it takes.
 //!
+//! What several branches give to one value is added up, although all but one of them give nothing. A sum of which one term is nothing wherever the
+//! other is not is a choice between them.
+//!
 //! # Why it is sound
 //!
 //! What nobody looks at may be anything, as long as it does not panic: operands of what may panic, and of what trusts, are wanted everywhere
@@ -19,6 +22,10 @@
 //! %1[i] = select c, y, %0                    %1[i] = mul x, y
 //! %2[i] = mul x, %1                          %2[i] = select c, %1, %0
 //! %3[i] = select c, %2, %0
+//!
+//! %1[i] = select c, x, %0                    %1[i] = select c, %0, y
+//! %2[i] = select c, %0, y                    %2[i] = select c, x, %1
+//! %3[i] = add %1, %2
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +40,9 @@ const MOST: usize = 16;
 
 /// Conjunctions in conjunctions are looked into so deep.
 const DEEPEST: usize = 6;
+
+/// The most terms of a sum that are looked at to see that it is nothing.
+const TERMS: u32 = 32;
 
 /// A truth value, or the equality of two values: what is `eq` in one place may be `ne` in another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -56,6 +66,7 @@ pub(super) fn settle(program: &mut Program<Bulk>, pinned: &BTreeSet<ValueId>) ->
         wanted: vec![None; count],
         sizes: BTreeMap::new(),
         zeros: BTreeSet::new(),
+        nothing: BTreeSet::new(),
         inhabited: Vec::new(),
         blocks: 0,
         changed: false,
@@ -77,6 +88,7 @@ enum Def {
     Or(ValueId, ValueId),
     Equal(ValueId, ValueId),
     Unequal(ValueId, ValueId),
+    Sum(ValueId, ValueId),
     Other,
 }
 
@@ -92,6 +104,8 @@ struct Walk<'a> {
     /// Values that are sizes, and of what.
     sizes: BTreeMap<ValueId, Extent>,
     zeros: BTreeSet<ValueId>,
+    /// Floats that are zero.
+    nothing: BTreeSet<ValueId>,
     /// Conditions that say that a size is not zero.
     inhabited: Vec<(ValueId, Extent)>,
     blocks: usize,
@@ -120,6 +134,7 @@ impl Walk<'_> {
                 BulkOp::Map(Prim::Or, args) => Def::Or(args[0], args[1]),
                 BulkOp::Map(Prim::Eq, args) => Def::Equal(args[0], args[1]),
                 BulkOp::Map(Prim::Ne, args) => Def::Unequal(args[0], args[1]),
+                BulkOp::Map(Prim::Add, args) => Def::Sum(args[0], args[1]),
                 _ => Def::Other,
             };
             for &result in &stmt.results {
@@ -131,6 +146,12 @@ impl Walk<'_> {
                 }
                 BulkOp::Const(Lit::Int(_, 0)) => {
                     self.zeros.insert(stmt.results[0]);
+                }
+                BulkOp::Const(Lit::F64(bits)) if f64::from_bits(*bits) == 0.0 => {
+                    self.nothing.insert(stmt.results[0]);
+                }
+                BulkOp::Const(Lit::F32(bits)) if f32::from_bits(*bits) == 0.0 => {
+                    self.nothing.insert(stmt.results[0]);
                 }
                 BulkOp::Map(Prim::Gt, args) if self.zeros.contains(&args[1]) => {
                     let extent = self.sizes.get(&args[0]);
@@ -200,6 +221,10 @@ impl Walk<'_> {
                 add(&mut run, &[(Test::Value(cond), true)]);
             }
         }
+        if let Some(choice) = self.exclusive(stmt, &run) {
+            stmt.op = choice;
+            self.changed = true;
+        }
         let reads = reads(&stmt.op);
         let pinned = stmt.results.iter().any(|r| self.pinned.contains(r));
         let strict = pinned || !total;
@@ -223,6 +248,65 @@ impl Walk<'_> {
             self.block(inner, &run);
         }
         stmt.op = op;
+    }
+
+    /// A sum of floats as a choice, if one term is nothing wherever the other need not be.
+    fn exclusive(&self, stmt: &Stmt<Bulk>, conds: &[Cond]) -> Option<BulkOp> {
+        let BulkOp::Map(Prim::Add, args) = &stmt.op else {
+            return None;
+        };
+        if !self.program.elem(stmt.results[0]).is_float() {
+            return None;
+        }
+        [[args[0], args[1]], [args[1], args[0]]]
+            .into_iter()
+            .find_map(|[choice, rest]| {
+                let (Def::Select(cond, then, otherwise), guard) = self.defs[choice.index()]? else {
+                    return None;
+                };
+                let (side, term) = match [then, otherwise].map(|v| self.nothing.contains(&v)) {
+                    [true, false] => (false, otherwise),
+                    [false, true] => (true, then),
+                    [true, true] | [false, false] => return None,
+                };
+                let mut here = conds.to_vec();
+                self.imply((cond, side), &mut here);
+                if (guard.is_some() && guard != stmt.guard)
+                    || !self.vanishes(rest, &here, &mut { TERMS })
+                {
+                    return None;
+                }
+                let [then, otherwise] = if side { [term, rest] } else { [rest, term] };
+                Some(BulkOp::Select(cond, then, otherwise))
+            })
+    }
+
+    /// Whether a float is zero where these conditions hold, whatever it is chosen from.
+    fn vanishes(&self, value: ValueId, conds: &[Cond], left: &mut u32) -> bool {
+        if self.nothing.contains(&value) {
+            return true;
+        }
+        let Some(less) = left.checked_sub(1) else {
+            return false;
+        };
+        *left = less;
+        match self.defs[value.index()].map(|(def, _)| def) {
+            Some(Def::Select(cond, then, otherwise)) => match self.truth(cond, conds, DEEPEST) {
+                Some(true) => self.vanishes(then, conds, left),
+                Some(false) => self.vanishes(otherwise, conds, left),
+                None => self.vanishes(then, conds, left) && self.vanishes(otherwise, conds, left),
+            },
+            Some(Def::Sum(a, b)) => self.vanishes(a, conds, left) && self.vanishes(b, conds, left),
+            Some(
+                Def::Not(_)
+                | Def::And(..)
+                | Def::Or(..)
+                | Def::Equal(..)
+                | Def::Unequal(..)
+                | Def::Other,
+            )
+            | None => false,
+        }
     }
 
     /// Notes that a value is looked at where these conditions hold.
@@ -282,7 +366,7 @@ impl Walk<'_> {
             Some(Def::Unequal(a, b)) => known(Test::Equal(a.min(b), a.max(b))).map(|truth| !truth),
             Some(Def::And(a, b)) => known(Test::Value(value)).or_else(|| both(a, b, false)),
             Some(Def::Or(a, b)) => known(Test::Value(value)).or_else(|| both(a, b, true)),
-            Some(Def::Select(..) | Def::Other) | None => known(Test::Value(value)),
+            Some(Def::Select(..) | Def::Sum(..) | Def::Other) | None => known(Test::Value(value)),
         }
     }
 
@@ -303,7 +387,7 @@ impl Walk<'_> {
                     self.imply((b, truth), conds);
                 }
             }
-            Some(Def::Select(..) | Def::Other) | None => {
+            Some(Def::Select(..) | Def::Sum(..) | Def::Other) | None => {
                 add(conds, &[(Test::Value(value), truth)]);
             }
         }
