@@ -4,7 +4,7 @@ use pointful::prelude::*;
 
 #[pointful]
 fn sizes<N: IndexSet>(x: &Table<N, f64>) -> usize {
-    size::<N>() + size(x) + size(bool, N)
+    size() + size(x) + size(bool, N)
 }
 
 #[pointful]

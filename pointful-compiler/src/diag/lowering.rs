@@ -168,6 +168,12 @@ pub fn missing_fields(span: Span, fields: &str) -> Diagnostic {
     Diagnostic::new(span, format!("missing {fields}"))
 }
 
+/// A pattern of a struct that says nothing of some of its fields.
+pub fn unnamed_fields(span: Span, fields: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("this pattern does not mention {fields}"))
+        .help("name every field, or write `..` for the others")
+}
+
 /// A struct literal of something else.
 pub fn not_a_struct(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{name}` is not a struct with named fields"))

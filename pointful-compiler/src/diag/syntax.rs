@@ -274,6 +274,47 @@ pub fn generic_default(span: Span) -> Diagnostic {
         .help("leave it out, and name the argument wherever the type is used")
 }
 
+/// Generic arguments in a path to a value.
+pub fn value_arguments(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("the generic arguments of `{name}` cannot be written here"),
+    )
+    .help(match name {
+        "size" => "write `size(N)`",
+        _ => "leave them out: they are inferred, also from the type of a `let`",
+    })
+}
+
+/// A name that patterns bind twice.
+pub fn bound_twice(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is bound twice in one pattern"))
+        .help("give one of them another name, or write `_` for it")
+}
+
+/// A name that some alternatives of a pattern bind and others do not.
+pub fn bound_in_some(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` is bound in some alternatives of the pattern only"),
+    )
+    .help("bind the same names in all of them, or write `_`")
+}
+
+/// `Model { a, .. }` as a value.
+pub fn struct_rest(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "nothing says where the other fields come from")
+        .help("write `..base`, or leave `..` out")
+}
+
+/// A literal with a suffix that it cannot have.
+pub fn literal_suffix(span: Span, suffix: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("this literal cannot have the suffix `{suffix}`"),
+    )
+}
+
 /// A literal that is no number.
 pub fn unknown_literal(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a literal is a number, `true` or `false`")

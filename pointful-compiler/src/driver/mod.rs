@@ -24,20 +24,22 @@ use crate::syntax::depth::check_tokens;
 use crate::syntax::link::{
     Gathering, Names, Payload, Request, RequestKind, companion, unique_name,
 };
+use crate::syntax::raw::plain_names;
 use crate::syntax::tree::{Function, GenericKind, Linked, Type, TypeKind};
 
 /// `#[pointful(args)] item`. The site is the item's file, line and column.
 pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStream {
+    if let Err(error) = check_tokens(&item).and_then(|()| check_tokens(&args)) {
+        let (error, stub) = (error.to_tokens(), function::stub_of_tokens(item));
+        return quote!(#error #stub);
+    }
+    let (args, item) = (plain_names(args), plain_names(item));
     let request = |kind| Request {
         kind,
         site: site.to_owned(),
         args: args.clone(),
         item: item.clone(),
     };
-    if let Err(error) = check_tokens(&item).and_then(|()| check_tokens(&args)) {
-        let (error, stub) = (error.to_tokens(), function::stub_of_tokens(item));
-        return quote!(#error #stub);
-    }
     match syn::parse2::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(function)) => {
             guarded(&function.sig.ident, &function::stub(&function), || {
@@ -69,6 +71,7 @@ pub fn index_set(item: TokenStream, site: &str) -> TokenStream {
     if check_tokens(&item).is_err() {
         return TokenStream::new();
     }
+    let item = plain_names(item);
     let Ok(parsed) = syn::parse2::<syn::DeriveInput>(item.clone()) else {
         return TokenStream::new();
     };
@@ -94,7 +97,8 @@ pub fn transform(name: &str, args: TokenStream) -> TokenStream {
 
 /// `define! { pub fn loss_grad = grad!(loss); }`, any number of definitions.
 pub fn define(definitions: TokenStream, site: &str) -> TokenStream {
-    let parsed = match check_tokens(&definitions).and_then(|()| root::definitions(definitions)) {
+    let checked = check_tokens(&definitions);
+    let parsed = match checked.and_then(|()| root::definitions(plain_names(definitions))) {
         Ok(parsed) => parsed,
         Err(error) => return error.to_tokens(),
     };
@@ -121,7 +125,7 @@ fn expression(kind: RequestKind, name: &str, item: TokenStream) -> TokenStream {
             kind,
             site: String::new(),
             args: name.to_token_stream(),
-            item,
+            item: plain_names(item),
         })
     })
 }

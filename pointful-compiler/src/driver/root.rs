@@ -11,7 +11,7 @@ use crate::syntax::depth::check_function;
 use crate::syntax::link::{Request, RequestKind};
 use crate::syntax::names::{Uses, function_uses, is_reserved, type_uses};
 use crate::syntax::parse::{
-    TRANSFORMS, parse_function, parse_index_set, parse_options, parse_transform, parse_type,
+    parse_function, parse_index_set, parse_options, parse_transform, parse_type, transform_name,
 };
 use crate::syntax::tree::{Function, Transform, Transformed, path_key};
 
@@ -131,14 +131,8 @@ fn transform_of(
     call: &syn::Macro,
     otherwise: fn(proc_macro2::Span) -> Diagnostic,
 ) -> Result<Transform, Vec<Diagnostic>> {
-    let name = call
-        .path
-        .segments
-        .last()
-        .map(|last| last.ident.clone())
-        .filter(|name| TRANSFORMS.contains(&name.to_string().as_str()))
-        .ok_or_else(|| vec![otherwise(call.path.span())])?;
-    parse_transform(&name, call.tokens.clone()).map_err(|error| vec![error])
+    let name = transform_name(&call.path).ok_or_else(|| vec![otherwise(call.path.span())])?;
+    parse_transform(name, call.tokens.clone()).map_err(|error| vec![error])
 }
 
 /// `pub fn loss_grad = grad!(loss);`

@@ -8,6 +8,7 @@ use syn::visit::Visit;
 use super::{Lowered, float_choices, lower};
 use crate::diag::Diagnostic;
 use crate::syntax::parse::{parse_function, parse_index_set, parse_options, parse_type};
+use crate::syntax::raw::plain_names;
 use crate::syntax::tree::{Callee, Function, Linked, TypeDef, path_key};
 
 /// Lowers the last function of a source text. The functions in front of it are what it may call, each only those before it;
@@ -19,7 +20,9 @@ pub fn lower_source(source: &str) -> Result<Lowered, Vec<Diagnostic>> {
 
 /// Parses a source text and links its functions by name.
 pub fn link(source: &str) -> Result<Linked, Vec<Diagnostic>> {
-    let file: syn::File = syn::parse_str(source).map_err(|e| vec![Diagnostic::from(e)])?;
+    let tokens = syn::parse_str(source).map_err(|e: syn::Error| vec![Diagnostic::from(e)])?;
+    let file: syn::File =
+        syn::parse2(plain_names(tokens)).map_err(|e| vec![Diagnostic::from(e)])?;
     let mut types = Vec::new();
     let mut functions: Vec<Function> = Vec::new();
     for item in &file.items {

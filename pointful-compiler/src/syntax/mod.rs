@@ -5,6 +5,7 @@ pub mod generics;
 pub mod link;
 pub mod names;
 pub mod parse;
+pub mod raw;
 pub mod rust;
 pub mod signature;
 pub mod tree;

@@ -488,8 +488,13 @@ impl Names {
                 self.expr(body);
                 self.leave(depth);
             }
-            ExprKind::Struct { path, fields, base } => {
-                self.type_path(path);
+            ExprKind::Struct {
+                path,
+                args,
+                fields,
+                base,
+            } => {
+                self.applied(path, args);
                 self.exprs(fields.iter().map(|(_, value)| value));
                 if let Some(base) = base {
                     self.expr(base);
@@ -523,6 +528,11 @@ pub fn is_constant(path: &syn::Path) -> bool {
     last.is_some_and(|name| {
         name.len() > 1 && starts_upper(&name) && !name.chars().any(char::is_lowercase)
     })
+}
+
+/// Whether a name has the case of types: one letter, or more of which some are small.
+pub fn is_type_name(name: &str) -> bool {
+    starts_upper(name) && (name.chars().count() == 1 || name.chars().any(char::is_lowercase))
 }
 
 fn starts_upper(name: &str) -> bool {
@@ -568,7 +578,7 @@ mod tests {
             uses(
                 "fn f<N: IndexSet>(x: &Table<(N, m::Row), Pixel>, c: Channel) -> Model {
                     let y = sum(for i in N { step(x[i], DRAG) + m::G * f64::EPSILON });
-                    if c == Channel::R { Model { w: apply(relu, y), ..base() } } else { m::k::<N>(std::f64::consts::PI) }
+                    if c == Channel::R { Model { w: apply(relu, y), ..base() } } else { m::k(std::f64::consts::PI) }
                 }"
             ),
             [
@@ -591,6 +601,16 @@ mod tests {
         assert_eq!(
             uses("fn f(x: f64) -> f64 { let y = { let g = x; g }; y + g(x) }"),
             ["g", "", "", ""]
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_is_no_variable() {
+        assert_eq!(
+            uses(
+                "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { match x.get(1) { None => 0.0, Some(v) => v } }"
+            ),
+            ["", "", "", ""]
         );
     }
 

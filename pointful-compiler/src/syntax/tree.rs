@@ -255,10 +255,29 @@ pub enum Pattern {
     Struct {
         path: syn::Path,
         fields: Vec<(Ident, Pattern)>,
+        /// Whether `..` stands for all other fields.
+        rest: bool,
         span: Span,
     },
     /// `0`, `true`; with the flag `-1`
     Lit(Lit, bool),
+}
+
+impl Pattern {
+    /// Adds the names that the pattern binds.
+    pub fn names<'p>(&'p self, found: &mut Vec<&'p Ident>) {
+        match self {
+            // That is a pattern without a variable.
+            Self::Name { name, .. } if name == "None" => {}
+            Self::Name { name, .. } => found.push(name),
+            Self::Wild(_) | Self::Lit(..) => {}
+            Self::Typed(inner, _) => inner.names(found),
+            Self::Tuple(parts, _) | Self::Variant { inner: parts, .. } => {
+                parts.iter().for_each(|part| part.names(found));
+            }
+            Self::Struct { fields, .. } => fields.iter().for_each(|(_, part)| part.names(found)),
+        }
+    }
 }
 
 /// A literal as written.
@@ -492,6 +511,7 @@ pub enum ExprKind {
     /// `Model { w, b: e, ..m }`
     Struct {
         path: syn::Path,
+        args: Vec<TypeArg>,
         fields: Vec<(Ident, Expr)>,
         base: Option<Box<Expr>>,
     },

@@ -302,7 +302,19 @@ impl<'a> Elab<'a> {
                 }
                 Lit::Int(scalar, n)
             }
-            Value::Float(x) => Lit::of(scalar, x),
+            Value::Float(x) => {
+                // A float that is generic takes what it can, as a conversion does.
+                let rounded = if scalar == Scalar::F32 {
+                    f64::from(x as f32)
+                } else {
+                    x
+                };
+                if matches!(self.ty(ty), Ty::Scalar(_)) && rounded.is_infinite() {
+                    let span = self.at(span);
+                    return self.fail(say::literal_range(span, scalar.name()));
+                }
+                Lit::of(scalar, x)
+            }
             Value::Bool(b) => Lit::Bool(b),
         };
         Ok(Val::Leaf(self.lit(lit, span)))

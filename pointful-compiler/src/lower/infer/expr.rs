@@ -80,9 +80,12 @@ impl<'a> Infer<'_, 'a> {
                 inner,
             } => self.expr(inner, want),
             ExprKind::Deref(inner) => self.expr(inner, want),
-            ExprKind::Struct { path, fields, base } => {
-                self.struct_literal(path, fields, base.as_deref(), e.span)
-            }
+            ExprKind::Struct {
+                path,
+                args,
+                fields,
+                base,
+            } => self.struct_literal((path, args), fields, base.as_deref(), e.span),
             ExprKind::Range { .. } => self.fail(say::range_outside_for(e.span)),
             ExprKind::Assert {
                 cond,
@@ -504,13 +507,13 @@ impl<'a> Infer<'_, 'a> {
 
     fn struct_literal(
         &mut self,
-        path: &'a syn::Path,
+        (path, args): (&'a syn::Path, &'a [tree::TypeArg]),
         fields: &'a [(proc_macro2::Ident, tree::Expr)],
         base: Option<&'a tree::Expr>,
         span: Span,
     ) -> Expr {
         let linked = self.shared.linked;
-        let ty = self.path_type(path, &[], SetKind::Dyn);
+        let ty = self.path_type(path, args, SetKind::Dyn);
         let (Ty::Struct(id, _) | Ty::Member(Set::Record(id, _))) = &ty else {
             return match ty {
                 Ty::Error => self.poison(span),

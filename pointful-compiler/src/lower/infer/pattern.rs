@@ -9,8 +9,7 @@ use crate::diag::lowering as say;
 use crate::lower::hir::{Origin, Pattern, Value, irrefutable};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty};
-use crate::syntax::tree;
-use crate::syntax::tree::path_key;
+use crate::syntax::tree::{self, TypeDefKind, path_key};
 
 impl<'a> Infer<'_, 'a> {
     /// Binds the names of a pattern that takes a value of this type apart.
@@ -44,8 +43,10 @@ impl<'a> Infer<'_, 'a> {
                     return self.side_pattern(right, inner, *span, ty, origin);
                 }
                 match (path_key(path).as_str(), inner.as_slice()) {
-                    ("Some", [inner]) => return self.some_pattern(inner, *span, ty, origin),
-                    ("None", []) => {
+                    ("Some" | "Option::Some", [inner]) => {
+                        return self.some_pattern(inner, *span, ty, origin);
+                    }
+                    ("None" | "Option::None", []) => {
                         let held = self.unknown(*span);
                         self.is_option(&held, *span, ty);
                         return Pattern::Present(None);
@@ -83,9 +84,9 @@ impl<'a> Infer<'_, 'a> {
                     }
                 }
             }
-            tree::Pattern::Struct { path, fields, .. } => {
-                self.struct_pattern(path, fields, ty, origin)
-            }
+            tree::Pattern::Struct {
+                path, fields, rest, ..
+            } => self.struct_pattern(path, (fields, *rest), ty, origin),
             tree::Pattern::Lit(lit, negative) => {
                 let (value, want) = match &lit.kind {
                     tree::LitKind::Int { value, suffix } => (
@@ -118,11 +119,12 @@ impl<'a> Infer<'_, 'a> {
         ty: &Ty,
         origin: Origin,
     ) -> Pattern {
+        let errors = self.shared.diags.len();
         let lowered = self.pattern(pattern, ty, origin);
         if irrefutable(&lowered) {
             return lowered;
         }
-        if self.solver.shallow(ty) != Ty::Error {
+        if self.solver.shallow(ty) != Ty::Error && self.shared.diags.len() == errors {
             self.report(say::refutable(
                 pattern_span(pattern).unwrap_or_else(Span::call_site),
             ));
@@ -252,13 +254,23 @@ impl<'a> Infer<'_, 'a> {
     fn struct_pattern(
         &mut self,
         path: &'a syn::Path,
-        fields: &'a [(proc_macro2::Ident, tree::Pattern)],
+        (fields, rest): (&'a [(proc_macro2::Ident, tree::Pattern)], bool),
         ty: &Ty,
         origin: Origin,
     ) -> Pattern {
+        let named = match self.path_type(path, &[], SetKind::Dyn) {
+            Ty::Struct(id, _) | Ty::Member(Set::Record(id, _)) => Some(id),
+            Ty::Error => {
+                for (_, pattern) in fields {
+                    self.pattern(pattern, &Ty::Error, origin);
+                }
+                return Pattern::Wild;
+            }
+            _ => None,
+        };
         let arity = match self.solver.shallow(ty) {
-            Ty::Struct(_, parts) => parts.len(),
-            Ty::Member(Set::Record(_, parts)) => parts.len(),
+            Ty::Struct(id, parts) if named == Some(id) => parts.len(),
+            Ty::Member(Set::Record(id, parts)) if named == Some(id) => parts.len(),
             _ => {
                 let shown = self.show(ty);
                 self.report(say::struct_pattern(
@@ -272,6 +284,20 @@ impl<'a> Infer<'_, 'a> {
                 return Pattern::Wild;
             }
         };
+        let declared = match named.map(|id| &self.shared.linked.types[id].item.kind) {
+            Some(TypeDefKind::Struct(declared) | TypeDefKind::ProductSet(declared)) => {
+                declared.as_slice()
+            }
+            _ => &[],
+        };
+        let unnamed = declared
+            .iter()
+            .filter(|(field, _)| fields.iter().all(|(name, _)| name != field));
+        let unnamed: Vec<String> = unnamed.map(|(field, _)| format!("`{field}`")).collect();
+        let known = |(name, _): &(_, _)| declared.iter().any(|(field, _)| field == name);
+        if !rest && !unnamed.is_empty() && fields.iter().all(known) {
+            self.report(say::unnamed_fields(path_span(path), &unnamed.join(", ")));
+        }
         let mut parts = vec![Pattern::Wild; arity];
         for (name, pattern) in fields {
             match self.part(ty, &syn::Member::Named(name.clone())) {

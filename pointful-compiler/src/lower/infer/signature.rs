@@ -235,6 +235,19 @@ impl<'a> Infer<'_, 'a> {
             .map(|k| (k, &tree.generics[k].kind))
     }
 
+    /// A generic takes no arguments.
+    fn no_arguments(&mut self, path: &syn::Path, args: &[tree::TypeArg]) {
+        let name = path_key(path);
+        if !args.is_empty() && self.generic(&name).is_some() {
+            self.report(say::type_argument_count(
+                path_span(path),
+                &name,
+                0,
+                args.len(),
+            ));
+        }
+    }
+
     /// The linked type that a path means.
     pub(super) fn type_of_path(&self, path: &syn::Path) -> Option<usize> {
         let name = path_key(path);
@@ -258,6 +271,7 @@ impl<'a> Infer<'_, 'a> {
             None => {}
         }
         let name = path_key(path);
+        self.no_arguments(path, args);
         match self.generic(&name) {
             Some((k, GenericKind::IndexSet)) => return Ty::Member(Set::Param(k)),
             Some((k, GenericKind::Float)) => return Ty::Float(k),
@@ -316,6 +330,7 @@ impl<'a> Infer<'_, 'a> {
             }
             None => {}
         }
+        self.no_arguments(path, args);
         match self.generic(&name) {
             Some((k, GenericKind::IndexSet)) => return Set::Param(k),
             Some((_, GenericKind::Float | GenericKind::Const | GenericKind::Function(..))) => {

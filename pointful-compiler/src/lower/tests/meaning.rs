@@ -407,6 +407,39 @@ fn the_first_extremal_truth_value_and_member() {
     );
 }
 
+/// `None` is no variable that takes every value, wherever in a pattern it stands.
+#[test]
+fn what_is_not_there() {
+    let source = "fn around<N: IndexSet>(x: &Table<N, f64>) -> (Table<N, f64>, Table<N, f64>, Table<N, f64>, Table<N, f64>) {
+        (
+            for i in N { match x.get(i + 1) { None => -1.0, Some(v) => v } },
+            for i in N { match x.get(i - 1) { Some(v) if v > 0.0 => v, None => -1.0, Option::Some(_) => 0.0 } },
+            for i in N { match (x.get(i - 1), x.get(i + 1)) { (None, None) => 1.0, (None, Some(b)) => b, (Some(a), None) => a, (Some(a), Some(b)) => a * b } },
+            for i in N { if let Option::None = x.get(i + 2) { 1.0 } else { 0.0 } }
+        )
+    }";
+    for n in [0, 1, 2, 7] {
+        let x = noise(n, 14);
+        let at = |k: usize| x.get(k).copied();
+        let before = |k: usize| k.checked_sub(1).and_then(at);
+        let table = |f: &dyn Fn(usize) -> f64| vector(&(0..n).map(f).collect::<Vec<_>>());
+        gives(
+            source,
+            &[n],
+            &[vector(&x)],
+            &[
+                table(&|k| at(k + 1).unwrap_or(-1.0)),
+                table(&|k| before(k).map_or(-1.0, |v| if v > 0.0 { v } else { 0.0 })),
+                table(&|k| match (before(k), at(k + 1)) {
+                    (None, None) => 1.0,
+                    (a, b) => a.unwrap_or(1.0) * b.unwrap_or(1.0),
+                }),
+                table(&|k| f64::from(u8::from(at(k + 2).is_none()))),
+            ],
+        );
+    }
+}
+
 #[test]
 fn the_groups_that_a_reduction_takes() {
     let source = "fn groups<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> (f64, Table<M, f64>, Table<N, f64>, Table<M, f64>) {

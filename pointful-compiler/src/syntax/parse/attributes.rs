@@ -50,6 +50,7 @@ pub fn parse_options(tokens: TokenStream) -> Result<FunctionOptions, Vec<Diagnos
         match (name.to_string().as_str(), value) {
             ("vjp" | "jvp", Some(value)) if is_path(&value) => {
                 if let syn::Expr::Path(path) = *value {
+                    errors.extend(value_arguments(&path.path));
                     options.push((name, Some(path.path)));
                 }
             }
@@ -157,6 +158,16 @@ fn checkpoint(attr: &syn::Attribute) -> Result<Checkpoint, Diagnostic> {
     }
 }
 
+/// The error for generic arguments in a path to a value: nothing says what they stand for.
+pub(super) fn value_arguments(path: &syn::Path) -> Option<Diagnostic> {
+    let given = path
+        .segments
+        .iter()
+        .find(|segment| !segment.arguments.is_none())?;
+    let name = given.ident.to_string();
+    Some(diag::value_arguments(given.arguments.span(), &name))
+}
+
 fn is_path(value: &syn::Expr) -> bool {
     matches!(value, syn::Expr::Path(path) if path.qself.is_none())
 }
@@ -174,6 +185,29 @@ fn tokens_text(path: &syn::Path) -> String {
     crate::syntax::tree::path_key(path)
 }
 
+/// The attributes before a pattern, which syn reads before a closure's parameters alone.
+pub(super) fn attributes_of_pattern(pattern: &syn::Pat) -> &[syn::Attribute] {
+    match pattern {
+        syn::Pat::Const(p) => &p.attrs,
+        syn::Pat::Ident(p) => &p.attrs,
+        syn::Pat::Lit(p) => &p.attrs,
+        syn::Pat::Macro(p) => &p.attrs,
+        syn::Pat::Or(p) => &p.attrs,
+        syn::Pat::Paren(p) => &p.attrs,
+        syn::Pat::Path(p) => &p.attrs,
+        syn::Pat::Range(p) => &p.attrs,
+        syn::Pat::Reference(p) => &p.attrs,
+        syn::Pat::Rest(p) => &p.attrs,
+        syn::Pat::Slice(p) => &p.attrs,
+        syn::Pat::Struct(p) => &p.attrs,
+        syn::Pat::Tuple(p) => &p.attrs,
+        syn::Pat::TupleStruct(p) => &p.attrs,
+        syn::Pat::Type(p) => &p.attrs,
+        syn::Pat::Wild(p) => &p.attrs,
+        _ => &[],
+    }
+}
+
 /// The attributes before an expression that is no loop.
 pub(super) fn attributes_of(expr: &syn::Expr) -> &[syn::Attribute] {
     match expr {
@@ -185,8 +219,10 @@ pub(super) fn attributes_of(expr: &syn::Expr) -> &[syn::Attribute] {
         syn::Expr::Cast(e) => &e.attrs,
         syn::Expr::Closure(e) => &e.attrs,
         syn::Expr::Field(e) => &e.attrs,
+        syn::Expr::Group(e) => &e.attrs,
         syn::Expr::If(e) => &e.attrs,
         syn::Expr::Index(e) => &e.attrs,
+        syn::Expr::Infer(e) => &e.attrs,
         syn::Expr::Lit(e) => &e.attrs,
         syn::Expr::Macro(e) => &e.attrs,
         syn::Expr::Match(e) => &e.attrs,

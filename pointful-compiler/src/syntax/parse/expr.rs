@@ -1,12 +1,15 @@
 //! Expressions.
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
 
-use super::attributes::attributes_of;
-use super::{Parser, TRANSFORMS, parse_transform};
+use super::attributes::{attributes_of, attributes_of_pattern, value_arguments};
+use super::transform::path_ends;
+use super::types::plain;
+use super::{Parser, parse_transform, transform_name};
 use crate::diag::syntax as diag;
-use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, Pattern, Set, UnaryOp};
+use crate::syntax::names::is_type_name;
+use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, Pattern, Set, UnaryOp, path_key};
 
 impl Parser {
     pub(super) fn expr(&mut self, expr: &syn::Expr) -> Expr {
@@ -26,13 +29,7 @@ impl Parser {
             }
             syn::Expr::Call(call) => self.call(call),
             syn::Expr::MethodCall(call) => {
-                if let Some(turbofish) = &call.turbofish {
-                    self.error(diag::unsupported(
-                        turbofish.span(),
-                        "a turbofish on a method",
-                        "leave it out: the types are inferred",
-                    ));
-                }
+                self.no_turbofish(call);
                 ExprKind::Method {
                     receiver: self.boxed(&call.receiver),
                     name: call.method.clone(),
@@ -72,9 +69,11 @@ impl Parser {
             },
             syn::Expr::ForLoop(for_loop) => {
                 self.no_label(for_loop.label.as_ref());
+                let pattern = self.pattern(&for_loop.pat);
+                self.bound_once([&pattern]);
                 ExprKind::For {
                     attrs: self.loop_attributes(&for_loop.attrs, false),
-                    pattern: self.pattern(&for_loop.pat),
+                    pattern,
                     iter: self.iter(&for_loop.expr),
                     body: self.block(&for_loop.body),
                 }
@@ -166,6 +165,16 @@ impl Parser {
         exprs.into_iter().map(|expr| self.expr(expr)).collect()
     }
 
+    pub(super) fn no_turbofish(&mut self, call: &syn::ExprMethodCall) {
+        if let Some(turbofish) = &call.turbofish {
+            self.error(diag::unsupported(
+                turbofish.span(),
+                "a turbofish on a method",
+                "leave it out: the types are inferred",
+            ));
+        }
+    }
+
     fn no_label(&mut self, label: Option<&syn::Label>) {
         if let Some(label) = label {
             self.error(diag::unsupported(
@@ -176,20 +185,27 @@ impl Parser {
         }
     }
 
-    /// A path; a word that is a set and nothing else is the set's extent.
+    /// A path; a word that is a set and nothing else is the set's extent, and so is a type with arguments.
     fn path(&mut self, path: &syn::Path, span: Span) -> ExprKind {
         let last = path.segments.last();
         let is_set = last.is_some_and(|last| match last.ident.to_string().as_str() {
             "bool" => path.segments.len() == 1,
-            "Fin" | "Either" => !last.arguments.is_none(),
-            _ => false,
+            name => !last.arguments.is_none() && is_type_name(name),
         });
         if is_set {
             let kind = self.set_path(path);
             ExprKind::Set(Box::new(Set { kind, span }))
         } else {
-            ExprKind::Path(path.clone())
+            self.value_path(path)
         }
+    }
+
+    /// A path to a function, a constant or a variable, which has no generic arguments.
+    fn value_path(&mut self, path: &syn::Path) -> ExprKind {
+        value_arguments(path)
+            .into_iter()
+            .for_each(|error| self.error(error));
+        ExprKind::Path(path.clone())
     }
 
     fn call(&mut self, call: &syn::ExprCall) -> ExprKind {
@@ -199,13 +215,24 @@ impl Parser {
             && let Some(last) = function.path.segments.last()
             && last.ident == "from_ordinal"
         {
+            if !last.arguments.is_none() {
+                let (span, name) = (last.arguments.span(), last.ident.to_string());
+                self.error(diag::value_arguments(span, &name));
+            }
             let mut path = function.path.clone();
             path.segments.pop();
             path.segments.pop_punct();
             let (kind, span) = (self.set_path(&path), path.span());
             return ExprKind::FromOrdinal(Box::new(Set { kind, span }), self.exprs(&call.args));
         }
-        let function = self.boxed(&call.func);
+        let function = match &*call.func {
+            syn::Expr::Path(path) if path.qself.is_none() => {
+                self.no_attributes(&path.attrs, "an expression");
+                let (kind, span) = (self.value_path(&path.path), path.span());
+                Box::new(Expr { kind, span })
+            }
+            function => self.boxed(function),
+        };
         ExprKind::Call(function, self.exprs(&call.args))
     }
 
@@ -275,6 +302,7 @@ impl Parser {
     }
 
     fn arm(&mut self, arm: &syn::Arm) -> Arm {
+        self.no_attributes(&arm.attrs, "an arm of a `match`");
         Arm {
             patterns: self.alternatives(&arm.pat),
             guard: arm.guard.as_ref().map(|(_, guard)| self.expr(guard)),
@@ -283,6 +311,28 @@ impl Parser {
     }
 
     fn closure(&mut self, closure: &syn::ExprClosure) -> ExprKind {
+        // `move` says nothing here: what a closure captures is a value in any case.
+        if let Some(binder) = &closure.lifetimes {
+            self.error(diag::unsupported(
+                binder.span(),
+                "a closure with lifetimes",
+                "leave them out: values are not borrowed",
+            ));
+        }
+        if let Some(token) = &closure.constness {
+            self.error(diag::unsupported(
+                token.span,
+                "a `const` closure",
+                "leave `const` out: what is known while compiling is computed then",
+            ));
+        }
+        if let Some(token) = &closure.movability {
+            self.error(diag::unsupported(
+                token.span,
+                "a `static` closure",
+                "leave `static` out: it is for coroutines",
+            ));
+        }
         if let Some(token) = &closure.asyncness {
             self.error(diag::unsupported(token.span, "`async`", "leave it out"));
         }
@@ -293,12 +343,14 @@ impl Parser {
                 "leave it out: it is inferred",
             ));
         }
+        let mut params = Vec::new();
+        for param in &closure.inputs {
+            self.no_attributes(attributes_of_pattern(param), "a parameter of a closure");
+            params.push(self.pattern(param));
+        }
+        self.bound_once(&params);
         ExprKind::Closure {
-            params: closure
-                .inputs
-                .iter()
-                .map(|param| self.pattern(param))
-                .collect(),
+            params,
             body: self.boxed(&closure.body),
         }
     }
@@ -307,10 +359,18 @@ impl Parser {
         if literal.qself.is_some() {
             return self.bad(literal.path.span(), "a qualified path", "name the struct");
         }
+        if let (Some(dots), None) = (&literal.dot2_token, &literal.rest) {
+            self.error(diag::struct_rest(dots.span()));
+        }
         let mut fields = Vec::new();
         for field in &literal.fields {
+            self.no_attributes(&field.attrs, "a field");
             match &field.member {
-                syn::Member::Named(name) => fields.push((name.clone(), self.expr(&field.expr))),
+                syn::Member::Named(name) => {
+                    if self.given_once(&fields, name) {
+                        fields.push((name.clone(), self.expr(&field.expr)));
+                    }
+                }
                 syn::Member::Unnamed(index) => {
                     self.error(diag::unsupported(
                         index.span,
@@ -321,26 +381,29 @@ impl Parser {
             }
         }
         ExprKind::Struct {
-            path: literal.path.clone(),
+            path: plain(&literal.path),
+            args: self.path_args(&literal.path),
             fields,
             base: literal.rest.as_ref().map(|base| self.boxed(base)),
         }
     }
 
+    /// Whether a field is none of those that were given already.
+    pub(super) fn given_once<T>(&mut self, fields: &[(Ident, T)], name: &Ident) -> bool {
+        let again = fields.iter().any(|(known, _)| known == name);
+        if again {
+            self.error(diag::repeated(name.span(), &name.to_string()));
+        }
+        !again
+    }
+
     /// `assert!`, a transformation, or an error that names the macro.
     pub(super) fn macro_call(&mut self, call: &syn::Macro) -> Expr {
         let span = call.span();
-        let Some(name) = call.path.segments.last().map(|last| last.ident.clone()) else {
-            return Expr {
-                kind: ExprKind::Infer,
-                span,
-            };
-        };
-        let word = name.to_string();
-        let kind = if word == "assert" {
+        let kind = if path_ends(&call.path, &["assert"], &["std", "core"]) {
             self.assert(call)
-        } else if TRANSFORMS.contains(&word.as_str()) {
-            match parse_transform(&name, call.tokens.clone()) {
+        } else if let Some(name) = transform_name(&call.path) {
+            match parse_transform(name, call.tokens.clone()) {
                 Ok(transform) => ExprKind::Transform(transform),
                 Err(error) => {
                     self.error(error);
@@ -348,7 +411,7 @@ impl Parser {
                 }
             }
         } else {
-            self.error(diag::unknown_macro(call.path.span(), &word));
+            self.error(diag::unknown_macro(call.path.span(), &path_key(&call.path)));
             ExprKind::Infer
         };
         Expr { kind, span }

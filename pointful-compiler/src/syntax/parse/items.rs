@@ -53,6 +53,12 @@ impl Parser {
     }
 
     fn fields(&mut self, fields: &syn::Fields) -> Vec<(Ident, Type)> {
+        // What other derives read is theirs; but a field that may not be there cannot be compiled.
+        for attr in fields.iter().flat_map(|field| &field.attrs) {
+            if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
+                self.no_attributes(std::slice::from_ref(attr), "a field");
+            }
+        }
         fields
             .iter()
             .filter_map(|field| Some((field.ident.clone()?, self.ty(&field.ty))))

@@ -3,11 +3,13 @@
 use syn::spanned::Spanned;
 
 use super::Parser;
+use super::attributes::attributes_of;
 use crate::diag::syntax as diag;
 use crate::syntax::tree::{Iter, Set, SetKind};
 
 impl Parser {
     pub(super) fn iter(&mut self, expr: &syn::Expr) -> Iter {
+        self.no_attributes(attributes_of(expr), "an expression");
         match expr {
             syn::Expr::Range(range) => Iter::Range {
                 start: range.start.as_ref().map(|start| Box::new(self.expr(start))),
@@ -18,12 +20,13 @@ impl Parser {
             syn::Expr::Paren(inner) => self.iter(&inner.expr),
             syn::Expr::Group(inner) => self.iter(&inner.expr),
             syn::Expr::MethodCall(call) => self.adaptor(call),
-            other => Iter::Set(self.set_expr(other)),
+            other => Iter::Set(self.set_kind(other)),
         }
     }
 
     /// `it.rev()`, `it.skip(n)`
     fn adaptor(&mut self, call: &syn::ExprMethodCall) -> Iter {
+        self.no_turbofish(call);
         let name = call.method.to_string();
         let args: Vec<_> = call.args.iter().collect();
         match (name.as_str(), args.as_slice()) {
@@ -52,6 +55,11 @@ impl Parser {
 
     /// An index set where an expression stands.
     fn set_expr(&mut self, expr: &syn::Expr) -> Set {
+        self.no_attributes(attributes_of(expr), "an expression");
+        self.set_kind(expr)
+    }
+
+    fn set_kind(&mut self, expr: &syn::Expr) -> Set {
         let span = expr.span();
         let kind = match expr {
             syn::Expr::Infer(_) => SetKind::Infer,

@@ -15,17 +15,28 @@ impl Parser {
         };
         let kind = match lit {
             syn::Lit::Bool(value) => LitKind::Bool(value.value),
-            syn::Lit::Byte(byte) => LitKind::Int {
-                value: byte.value().into(),
-                suffix: Some(Scalar::U8),
-            },
+            syn::Lit::Byte(byte) => {
+                if !byte.suffix().is_empty() {
+                    self.error(diag::literal_suffix(span, byte.suffix()));
+                }
+                LitKind::Int {
+                    value: byte.value().into(),
+                    suffix: Some(Scalar::U8),
+                }
+            }
             syn::Lit::Int(int) => {
                 let suffix = self.suffix(int.suffix(), span);
                 match (int.base10_parse::<u128>(), suffix) {
-                    (Ok(value), Some(suffix)) if suffix.is_float() => LitKind::Float {
-                        value: value as f64,
-                        suffix: Some(suffix),
-                    },
+                    (Ok(value), Some(scalar)) if scalar.is_float() => {
+                        let text = int.token().to_string();
+                        if text.starts_with("0b") || text.starts_with("0o") {
+                            self.error(diag::literal_suffix(span, int.suffix()));
+                        }
+                        LitKind::Float {
+                            value: value as f64,
+                            suffix: Some(scalar),
+                        }
+                    }
                     (Ok(value), suffix) => LitKind::Int { value, suffix },
                     (Err(_), _) => {
                         self.error(diag::literal_range(span));
@@ -35,6 +46,9 @@ impl Parser {
             }
             syn::Lit::Float(float) => {
                 let suffix = self.suffix(float.suffix(), span);
+                if suffix.is_some_and(|suffix| !suffix.is_float()) {
+                    self.error(diag::literal_suffix(span, float.suffix()));
+                }
                 match float.base10_parse::<f64>() {
                     Ok(value) => LitKind::Float { value, suffix },
                     Err(_) => {

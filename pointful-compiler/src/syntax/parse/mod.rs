@@ -21,7 +21,7 @@ use crate::syntax::tree::{Function, TypeItem};
 
 pub use attributes::{FunctionOptions, parse_options};
 pub use signature::strip_parameter_attributes;
-pub use transform::{TRANSFORMS, parse_transform};
+pub use transform::{TRANSFORMS, parse_transform, transform_name};
 
 /// Parses a function. Its scope is empty: gathering fills it.
 pub fn parse_function(item: &syn::ItemFn) -> Result<Function, Vec<Diagnostic>> {

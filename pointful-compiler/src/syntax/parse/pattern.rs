@@ -1,10 +1,11 @@
 //! Patterns.
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 
 use super::Parser;
+use super::attributes::value_arguments;
 use crate::diag::syntax as diag;
 use crate::syntax::tree::Pattern;
 
@@ -27,6 +28,13 @@ impl Parser {
                         "bind the value, then take it apart",
                     ));
                 }
+                if let Some(token) = ident.mutability.filter(|_| ident.ident == "None") {
+                    self.error(diag::unsupported(
+                        token.span,
+                        "`mut None`",
+                        "leave `mut` out: `None` is no variable",
+                    ));
+                }
                 Pattern::Name {
                     name: ident.ident.clone(),
                     mutable: ident.mutability.is_some(),
@@ -40,12 +48,17 @@ impl Parser {
                 Pattern::Typed(Box::new(inner), self.ty(&typed.ty))
             }
             syn::Pat::Path(path) if path.qself.is_none() => Pattern::Variant {
-                path: path.path.clone(),
+                path: self.pattern_path(&path.path),
                 inner: Vec::new(),
                 span,
             },
+            syn::Pat::TupleStruct(variant) if variant.elems.is_empty() => self.bad_pattern(
+                span,
+                "a pattern with empty parentheses",
+                "leave the parentheses out: a member without parts has none",
+            ),
             syn::Pat::TupleStruct(variant) if variant.qself.is_none() => Pattern::Variant {
-                path: variant.path.clone(),
+                path: self.pattern_path(&variant.path),
                 inner: self.patterns(&variant.elems),
                 span,
             },
@@ -87,14 +100,56 @@ impl Parser {
     /// The alternatives of a `match` arm.
     pub(super) fn alternatives(&mut self, pattern: &syn::Pat) -> Vec<Pattern> {
         match pattern {
-            syn::Pat::Or(alternatives) => alternatives
-                .cases
-                .iter()
-                .map(|case| self.pattern(case))
-                .collect(),
+            syn::Pat::Or(alternatives) => {
+                let cases = alternatives.cases.iter();
+                let cases: Vec<Pattern> = cases.map(|case| self.alternative(case)).collect();
+                self.alike(&cases);
+                cases
+            }
             syn::Pat::Paren(inner) => self.alternatives(&inner.pat),
-            other => vec![self.pattern(other)],
+            other => vec![self.alternative(other)],
         }
+    }
+
+    fn alternative(&mut self, pattern: &syn::Pat) -> Pattern {
+        let pattern = self.pattern(pattern);
+        self.bound_once([&pattern]);
+        pattern
+    }
+
+    /// All alternatives bind the same names.
+    fn alike(&mut self, cases: &[Pattern]) {
+        let names = |case: &'_ Pattern| {
+            let mut names = Vec::new();
+            case.names(&mut names);
+            names.into_iter().cloned().collect::<Vec<_>>()
+        };
+        let all: Vec<_> = cases.iter().map(names).collect();
+        let in_some = |name: &&Ident| all.iter().any(|names| !names.contains(name));
+        if let Some(name) = all.iter().flatten().find(in_some) {
+            self.error(diag::bound_in_some(name.span(), &name.to_string()));
+        }
+    }
+
+    /// Patterns that are matched together bind a name once.
+    pub(super) fn bound_once<'p>(&mut self, patterns: impl IntoIterator<Item = &'p Pattern>) {
+        let mut names = Vec::new();
+        patterns
+            .into_iter()
+            .for_each(|pattern| pattern.names(&mut names));
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
+                self.error(diag::bound_twice(name.span(), &name.to_string()));
+            }
+        }
+    }
+
+    /// The path to a struct or a member; the value that is matched says what it is generic in.
+    fn pattern_path(&mut self, path: &syn::Path) -> syn::Path {
+        value_arguments(path)
+            .into_iter()
+            .for_each(|error| self.error(error));
+        path.clone()
     }
 
     fn patterns<'a>(&mut self, patterns: impl IntoIterator<Item = &'a syn::Pat>) -> Vec<Pattern> {
@@ -107,8 +162,13 @@ impl Parser {
     fn struct_pattern(&mut self, pattern: &syn::PatStruct, span: Span) -> Pattern {
         let mut fields = Vec::new();
         for field in &pattern.fields {
+            self.no_attributes(&field.attrs, "a field");
             match &field.member {
-                syn::Member::Named(name) => fields.push((name.clone(), self.pattern(&field.pat))),
+                syn::Member::Named(name) => {
+                    if self.given_once(&fields, name) {
+                        fields.push((name.clone(), self.pattern(&field.pat)));
+                    }
+                }
                 syn::Member::Unnamed(index) => {
                     self.error(diag::unsupported(
                         index.span,
@@ -118,10 +178,13 @@ impl Parser {
                 }
             }
         }
-        // The remaining fields are bound by nothing, so `..` needs no node.
+        if let Some(rest) = &pattern.rest {
+            self.no_attributes(&rest.attrs, "`..`");
+        }
         Pattern::Struct {
-            path: pattern.path.clone(),
+            path: self.pattern_path(&pattern.path),
             fields,
+            rest: pattern.rest.is_some(),
             span,
         }
     }

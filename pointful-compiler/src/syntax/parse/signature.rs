@@ -113,10 +113,19 @@ impl Parser {
             .attrs
             .iter()
             .any(|attr| attr.path().is_ident("constant"));
+        let mut marks = Vec::new();
         for attr in &typed.attrs {
-            if attr.path().is_ident("constant") && attr.meta.require_path_only().is_err() {
+            if !attr.path().is_ident("constant") {
+                self.no_attributes(std::slice::from_ref(attr), "a parameter");
+                continue;
+            }
+            if attr.meta.require_path_only().is_err() {
                 self.error(diag::attribute_form(attr.span(), "#[constant]"));
             }
+            marks.push(attr.path().span());
+        }
+        if let Some(again) = marks.get(1) {
+            self.error(diag::repeated(*again, "constant"));
         }
         let ty = self.ty(&typed.ty);
         match &*typed.pat {
@@ -138,6 +147,12 @@ impl Parser {
     pub(super) fn generics(&mut self, generics: &syn::Generics) -> Vec<Generic> {
         let mut found = Vec::new();
         for param in &generics.params {
+            let attrs = match param {
+                syn::GenericParam::Lifetime(param) => &param.attrs,
+                syn::GenericParam::Const(param) => &param.attrs,
+                syn::GenericParam::Type(param) => &param.attrs,
+            };
+            self.no_attributes(attrs, "a generic parameter");
             match param {
                 syn::GenericParam::Lifetime(_) => {}
                 syn::GenericParam::Const(constant) => {

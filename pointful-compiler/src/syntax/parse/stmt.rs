@@ -15,6 +15,8 @@ impl Parser {
             match stmt {
                 syn::Stmt::Local(local) => stmts.extend(self.local(local)),
                 syn::Stmt::Item(item) => self.item(item),
+                // A semicolon alone.
+                syn::Stmt::Expr(syn::Expr::Verbatim(nothing), Some(_)) if nothing.is_empty() => {}
                 syn::Stmt::Expr(expr, semicolon) => {
                     let expr = self.expr(expr);
                     value = self.statement(&mut stmts, expr, semicolon.is_some(), at == last);
@@ -54,6 +56,7 @@ impl Parser {
             syn::Pat::Type(typed) => (self.pattern(&typed.pat), Some(self.ty(&typed.ty))),
             pattern => (self.pattern(pattern), None),
         };
+        self.bound_once([&pattern]);
         let Some(init) = &local.init else {
             self.error(diag::uninitialised(local.span()));
             return None;

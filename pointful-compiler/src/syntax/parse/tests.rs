@@ -4,7 +4,8 @@ use super::*;
 use crate::syntax::tree::*;
 
 fn parse(source: &str) -> Result<Function, Vec<Diagnostic>> {
-    parse_function(&syn::parse_str(source).expect("the test is Rust"))
+    let item = syn::parse_str(source).unwrap_or_else(|error| panic!("{source}: {error}"));
+    parse_function(&item)
 }
 
 fn accept(source: &str) -> Function {
@@ -36,12 +37,12 @@ fn reject(source: &str, expected: &[(&str, &str)]) {
             )
         })
         .collect();
-    assert_eq!(found.len(), expected.len(), "{found:?}");
+    assert_eq!(found.len(), expected.len(), "{source}: {found:?}");
     for ((token, message), (want_token, want_message)) in found.iter().zip(expected) {
-        assert_eq!(token, want_token, "{message}");
+        assert_eq!(token, want_token, "{source}: {message}");
         assert!(
             message.contains(want_message),
-            "{message:?} lacks {want_message:?}"
+            "{source}: {message:?} lacks {want_message:?}"
         );
     }
 }
@@ -302,6 +303,159 @@ fn unsupported_constructs_are_named_at_their_tokens() {
     );
 }
 
+/// What would change a program's meaning in Rust, or be an error there, is not read over.
+#[test]
+fn nothing_is_read_over() {
+    // Closures.
+    reject(
+        "fn f() { let g = static |x| x; }",
+        &[("static", "a `static` closure")],
+    );
+    reject(
+        "fn f() { let g = const |x| x; }",
+        &[("const", "a `const` closure")],
+    );
+    reject("fn f() { let g = async |x| x; }", &[("async", "`async`")]);
+    reject(
+        "fn f() { let g = for<'a> |x: &'a f64| x; }",
+        &[("for<'a>", "a closure with lifetimes")],
+    );
+    reject("fn f() { |x| -> f64 { x } }", &[("->", "the result type")]);
+    accept("fn f() { move |x| x }");
+    // Attributes.
+    for (source, place) in [
+        ("fn f() { |#[cfg(a)] x| x }", "a parameter of a closure"),
+        ("fn f() { match x { #[cfg(a)] 1 => 2, _ => 3 } }", "an arm"),
+        ("fn f() { M { a, #[cfg(a)] b: 1 } }", "a field"),
+        ("fn f() { let M { a, #[cfg(a)] b } = m; }", "a field"),
+        ("fn f() { let M { a, #[cfg(a)] .. } = m; }", "`..`"),
+        ("fn f() { for i in #[cfg(a)] N {} }", "an expression"),
+        ("fn f() { for i in (N, #[cfg(a)] M) {} }", "an expression"),
+        ("fn f() { for i in #[cfg(a)] N.rev() {} }", "an expression"),
+        ("fn f() { (#[cfg(a)] g)(x) }", "an expression"),
+        ("fn f() { g(#[cfg(a)] _) }", "an expression"),
+        ("fn f() { #[cfg(a)] let x = 1; }", "a `let`"),
+        ("fn f() { #[cfg(a)] assert!(x); }", "a macro"),
+        ("fn f() { { #![cfg(a)] x } }", "an expression"),
+        ("fn f(#[cfg(a)] x: f64) {}", "a parameter"),
+        ("fn f(g: fn(#[cfg(a)] f64)) {}", "a parameter"),
+        ("fn f<#[cfg(a)] N: IndexSet>() {}", "a generic parameter"),
+    ] {
+        reject(source, &[("cfg", place)]);
+    }
+    reject(
+        "fn f(#[constant] #[constant] x: f64) {}",
+        &[("constant", "given twice")],
+    );
+    let field: syn::Item =
+        syn::parse_str("struct M { #[cfg(a)] a: f64, #[serde(skip)] b: f64 }").expect("a struct");
+    let errors = parse_type(&field).expect_err("a field that may not be there");
+    assert!(errors.len() == 1 && errors[0].message.contains("before a field"));
+    // Generic arguments.
+    for (source, token, message) in [
+        ("fn f() { g::<f64>(x) }", "::<f64>", "arguments of `g`"),
+        ("fn f() { sum::<f64>(x) }", "::<f64>", "arguments of `sum`"),
+        (
+            "fn f() { let y = x::<f64>; }",
+            "::<f64>",
+            "arguments of `x`",
+        ),
+        ("fn f() { Accum::<f64>::zero() }", "::<f64>", "of `Accum`"),
+        ("fn f() { Accum::zero::<f64>() }", "::<f64>", "of `zero`"),
+        (
+            "fn f() { N::from_ordinal::<u8>(k) }",
+            "::<u8>",
+            "of `from_ordinal`",
+        ),
+        (
+            "fn f() { Either::<A, B>::Left(x) }",
+            "::<A, B>",
+            "of `Either`",
+        ),
+        ("fn f() { let M::<f64> { a } = m; }", "::<f64>", "of `M`"),
+        ("fn f() { grad!(g::<f64>) }", "::<f64>", "arguments of `g`"),
+        (
+            "fn f() { for i in N.rev::<u8>() {} }",
+            "::<u8>",
+            "a turbofish",
+        ),
+        ("fn f() { x as f64<u8> }", "f64<u8>", "wrong arguments"),
+        (
+            "fn f() { for i in Dyn::<3> {} }",
+            "Dyn::<3>",
+            "wrong arguments",
+        ),
+        (
+            "fn f() { let x: Extent<'a, N> = y; }",
+            "Extent<'a, N>",
+            "wrong arguments",
+        ),
+    ] {
+        reject(source, &[(token, message)]);
+    }
+    accept("fn f() { M::<N, f64> { a: size(Pair::<A, B>) } }");
+    // Structs and names.
+    reject(
+        "fn f() { M { a, .. } }",
+        &[("..", "where the other fields")],
+    );
+    reject("fn f() { M { a: 1, a: 2 } }", &[("a", "given twice")]);
+    reject("fn f() { let M { a, a } = m; }", &[("a", "given twice")]);
+    for source in [
+        "fn f() { let (a, a) = x; }",
+        "fn f() { |a, (b, a)| a }",
+        "fn f() { for (a, a) in N {} }",
+        "fn f() { match x { (a, Some(a)) => 1, _ => 2 } }",
+        "fn f() { let M { a, b: a } = m; }",
+    ] {
+        reject(source, &[("a", "bound twice")]);
+    }
+    reject(
+        "fn f() { match e { A(i) | B(j) => 1 } }",
+        &[("i", "some alternatives")],
+    );
+    reject(
+        "fn f() { match e { A() => 1 } }",
+        &[("A()", "empty parentheses")],
+    );
+    reject(
+        "fn f() { match e { mut None => 1 } }",
+        &[("mut", "`mut None`")],
+    );
+    // Literals.
+    for literal in ["b'a'u8", "0b1f64", "0o7f32", "1.5i64"] {
+        reject(
+            &format!("fn f() {{ {literal} }}"),
+            &[(literal, "cannot have the suffix")],
+        );
+    }
+    for literal in ["b\"a\"", "c\"a\"", "'a'"] {
+        reject(
+            &format!("fn f() {{ {literal} }}"),
+            &[(literal, "a literal is")],
+        );
+    }
+    // Macros of other modules, and types of functions.
+    reject("fn f() { m::assert!(x) }", &[("m::assert", "`m::assert!`")]);
+    reject("fn f() { m::grad!(g) }", &[("m::grad", "`m::grad!`")]);
+    reject("fn f() { grad!(m::grad!(g)) }", &[("m", "takes a path")]);
+    accept("fn f() { std::assert!(x); pointful::grad!(g) }");
+    reject(
+        "fn f(g: unsafe fn(f64)) {}",
+        &[("unsafe", "an `unsafe` function")],
+    );
+    reject(
+        "fn f(g: extern \"C\" fn(f64)) {}",
+        &[("extern \"C\"", "an `extern` function")],
+    );
+}
+
+#[test]
+fn a_semicolon_alone_is_nothing() {
+    let body = accept("fn f() { ; let x = 1;; x }").body;
+    assert!(body.stmts.len() == 1 && body.value.is_some());
+}
+
 #[test]
 fn iterators_that_do_not_exist_are_named() {
     reject(
@@ -383,6 +537,7 @@ fn options_are_checked() {
         ("vjp", "`vjp = path`"),
         ("remat = 1", "`remat`"),
         ("remat, remat", "given twice"),
+        ("vjp = g::<f64>", "arguments of `g`"),
     ] {
         let errors = parse(text).expect_err(text);
         assert!(errors[0].message.contains(message), "{errors:?}");

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Token, parenthesized, token};
 
+use super::attributes::value_arguments;
 use crate::diag::{Diagnostic, syntax as diag};
 use crate::syntax::tree::{Transform, Transformed};
 
@@ -19,6 +20,26 @@ pub const TRANSFORMS: [&str; 9] = [
     "hvp",
     "vmap",
 ];
+
+/// The transformation whose macro has this path.
+pub fn transform_name(path: &syn::Path) -> Option<&Ident> {
+    let is_ours = path_ends(path, &TRANSFORMS, &["pointful", "prelude"]);
+    path.segments
+        .last()
+        .map(|last| &last.ident)
+        .filter(|_| is_ours)
+}
+
+/// Whether a path ends with one of these names, alone or in one of these modules: anywhere else it is some other macro's.
+pub(super) fn path_ends(path: &syn::Path, names: &[&str], modules: &[&str]) -> bool {
+    let mut segments = path.segments.iter().rev().map(|segment| &segment.ident);
+    segments
+        .next()
+        .is_some_and(|last| names.iter().any(|name| last == name))
+        && segments
+            .next()
+            .is_none_or(|owner| modules.iter().any(|module| owner == module))
+}
 
 /// The arguments of one macro.
 struct Args {
@@ -82,16 +103,17 @@ pub fn parse_transform(name: &Ident, args: TokenStream) -> Result<Transform, Dia
         .parse2(args)
         .map_err(|error| diag::transform_form(error_span(&error, span), &word))?;
     let of = match args.of {
-        Argument::Path(path) => Transformed::Path(path),
-        Argument::Macro(call) => {
-            let inner = call.path.segments.last().map(|last| last.ident.clone());
-            match inner.filter(|inner| TRANSFORMS.contains(&inner.to_string().as_str())) {
-                Some(inner) => {
-                    Transformed::Transform(Box::new(parse_transform(&inner, call.tokens)?))
-                }
-                None => return Err(diag::transform_form(span, &word)),
+        Argument::Path(path) => match value_arguments(&path) {
+            Some(error) => return Err(error),
+            None => Transformed::Path(path),
+        },
+        Argument::Macro(call) => match transform_name(&call.path) {
+            Some(inner) => {
+                let inner = parse_transform(inner, call.tokens)?;
+                Transformed::Transform(Box::new(inner))
             }
-        }
+            None => return Err(diag::transform_form(span, &word)),
+        },
     };
     let option = if word == "vmap" { "over" } else { "wrt" };
     for (at, (given, names)) in args.options.iter().enumerate() {

@@ -30,6 +30,7 @@ impl Parser {
             syn::Type::Infer(_) => TypeKind::Infer,
             syn::Type::ImplTrait(bounds) => self.impl_type(bounds),
             syn::Type::BareFn(function) => {
+                self.plain_function(function);
                 let params = function.inputs.iter().map(|arg| self.ty(&arg.ty)).collect();
                 TypeKind::Function(params, Box::new(self.result_type(&function.output, span)))
             }
@@ -40,6 +41,23 @@ impl Parser {
             _ => self.bad_type(span, "this type"),
         };
         Type { kind, span }
+    }
+
+    /// `unsafe`, `extern`, `...` in the type of a function.
+    fn plain_function(&mut self, function: &syn::TypeBareFn) {
+        if let Some(token) = &function.unsafety {
+            self.error(diag::unsupported_type(token.span, "an `unsafe` function"));
+        }
+        if let Some(abi) = &function.abi {
+            self.error(diag::unsupported_type(abi.span(), "an `extern` function"));
+        }
+        if let Some(variadic) = &function.variadic {
+            let span = variadic.span();
+            self.error(diag::unsupported_type(span, "a variadic function"));
+        }
+        for arg in &function.inputs {
+            self.no_attributes(&arg.attrs, "a parameter");
+        }
     }
 
     fn bad_type(&mut self, span: Span, what: &str) -> TypeKind {
@@ -97,6 +115,9 @@ impl Parser {
         };
         let name = last.ident.to_string();
         if let Some(scalar) = Scalar::from_name(&name) {
+            if !last.arguments.is_none() {
+                self.error(diag::type_arguments(last.span(), &name, &name));
+            }
             return TypeKind::Scalar(scalar);
         }
         match name.as_str() {
@@ -128,11 +149,16 @@ impl Parser {
     }
 
     /// What a generic struct or alias is given.
-    fn path_args(&mut self, path: &syn::Path) -> Vec<TypeArg> {
+    pub(super) fn path_args(&mut self, path: &syn::Path) -> Vec<TypeArg> {
         let mut args = Vec::new();
         for segment in &path.segments {
-            let syn::PathArguments::AngleBracketed(given) = &segment.arguments else {
-                continue;
+            let given = match &segment.arguments {
+                syn::PathArguments::None => continue,
+                syn::PathArguments::AngleBracketed(given) => given,
+                syn::PathArguments::Parenthesized(given) => {
+                    self.bad_type(given.span(), "an argument in parentheses");
+                    continue;
+                }
             };
             for arg in &given.args {
                 match arg {
@@ -172,18 +198,16 @@ impl Parser {
         form: &str,
         count: usize,
     ) -> Option<Vec<&'a syn::Type>> {
-        let args: Vec<_> = match &segment.arguments {
-            syn::PathArguments::AngleBracketed(args) => args
-                .args
-                .iter()
-                .filter_map(|arg| match arg {
-                    syn::GenericArgument::Type(ty) => Some(ty),
-                    _ => None,
-                })
-                .collect(),
+        let given = match &segment.arguments {
+            syn::PathArguments::AngleBracketed(args) => args.args.iter().collect(),
             _ => Vec::new(),
         };
-        if args.len() != count {
+        let types = given.iter().filter_map(|arg| match arg {
+            syn::GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        });
+        let args: Vec<_> = types.collect();
+        if args.len() != count || given.len() != count {
             self.error(diag::type_arguments(
                 segment.span(),
                 &segment.ident.to_string(),
@@ -221,7 +245,12 @@ impl Parser {
         };
         match last.ident.to_string().as_str() {
             "Fin" | "Either" | "Dyn" => self.set_segment(last),
-            "bool" => SetKind::Bool,
+            "bool" => {
+                if !last.arguments.is_none() {
+                    self.error(diag::type_arguments(last.span(), "bool", "bool"));
+                }
+                SetKind::Bool
+            }
             name @ ("f32" | "f64" | "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8"
             | "u16" | "u32" | "u64" | "u128" | "usize") => {
                 self.error(diag::number_as_set(path.span(), name));
@@ -251,7 +280,12 @@ impl Parser {
                 }
                 None => SetKind::Infer,
             },
-            _ => SetKind::Dyn,
+            _ => {
+                if !segment.arguments.is_none() {
+                    self.error(diag::type_arguments(segment.span(), "Dyn", "Dyn"));
+                }
+                SetKind::Dyn
+            }
         }
     }
 
@@ -275,7 +309,7 @@ impl Parser {
 }
 
 /// A path without arguments.
-fn plain(path: &syn::Path) -> syn::Path {
+pub(super) fn plain(path: &syn::Path) -> syn::Path {
     let mut path = path.clone();
     for segment in &mut path.segments {
         segment.arguments = syn::PathArguments::None;
