@@ -61,6 +61,10 @@ const UNPROVOKED: &[(&str, &str)] = &[
         "two ranges are two index sets, which inference says first",
     ),
     (
+        "of_broken",
+        "the errors themselves are said again, unless the compiler is wrong",
+    ),
+    (
         "untransformable",
         "lowering says first why a function has no derivative",
     ),

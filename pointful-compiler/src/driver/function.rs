@@ -157,7 +157,10 @@ pub(super) fn carried(gathering: &Gathering) -> Vec<(Ident, TokenStream, TokenSt
 
 /// What a companion hands on: what was gathered, and what it is the companion of.
 pub(super) fn payload(gathering: &Gathering, own: Entry) -> Payload {
-    let mut payload = Payload::default();
+    let mut payload = Payload {
+        errors: gathering.errors(),
+        ..Payload::default()
+    };
     let gathered = gathering.entries();
     payload
         .entries

@@ -113,6 +113,7 @@ impl Program {
             }
             let payload = Payload {
                 broken: false,
+                errors: TokenStream::new(),
                 entries,
             };
             let state = state.stream();

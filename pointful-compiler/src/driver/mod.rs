@@ -12,7 +12,7 @@ mod types;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
@@ -150,7 +150,7 @@ pub fn linked(tokens: TokenStream) -> TokenStream {
             .ok(),
     };
     let name = name.unwrap_or_else(|| Ident::new("__link", Span::call_site()));
-    let instead = instead(request);
+    let instead = instead(request, &gathering.errors());
     guarded(&name, &instead, || proceed(gathering))
 }
 
@@ -202,19 +202,19 @@ fn proceed(gathering: Gathering) -> TokenStream {
 
 /// The expansion of what has errors.
 fn fail(request: &Request, errors: &[Diagnostic]) -> TokenStream {
-    let errors = errors.iter().map(Diagnostic::to_tokens);
+    let errors: TokenStream = errors.iter().map(Diagnostic::to_tokens).collect();
     match request.kind {
         RequestKind::Function | RequestKind::Type | RequestKind::IndexSet | RequestKind::Define => {
-            let instead = instead(request);
-            quote!(#(#errors)* #instead)
+            let instead = instead(request, &errors);
+            quote!(#errors #instead)
         }
         // As an expression an error has every type.
-        RequestKind::Explain | RequestKind::Transform => quote!({ #(#errors)* }),
+        RequestKind::Explain | RequestKind::Transform => quote!({ #errors }),
     }
 }
 
-/// What is emitted for something that cannot be compiled.
-fn instead(request: &Request) -> TokenStream {
+/// What is emitted for something that cannot be compiled because of these errors.
+fn instead(request: &Request, errors: &TokenStream) -> TokenStream {
     match request.kind {
         RequestKind::Function => match syn::parse2::<syn::ItemFn>(request.item.clone()) {
             Ok(item) => {
@@ -222,7 +222,7 @@ fn instead(request: &Request) -> TokenStream {
                 // No macro can stand beside a method.
                 let companion = match item.sig.receiver() {
                     Some(_) => TokenStream::new(),
-                    None => broken(&item.sig.ident, &item.vis, request),
+                    None => broken(&item.sig.ident, &item.vis, request, errors),
                 };
                 quote!(#stub #companion)
             }
@@ -230,13 +230,13 @@ fn instead(request: &Request) -> TokenStream {
         },
         RequestKind::Type | RequestKind::IndexSet => {
             match syn::parse2::<syn::Item>(request.item.clone()) {
-                Ok(item) => broken(&item_name(&item), item_vis(&item), request),
+                Ok(item) => broken(&item_name(&item), item_vis(&item), request, errors),
                 Err(_) => TokenStream::new(),
             }
         }
         RequestKind::Define => match syn::parse2::<Definition>(request.item.clone()) {
             Ok(Definition { vis, name, .. }) => {
-                let companion = broken(&name, &vis, request);
+                let companion = broken(&name, &vis, request, errors);
                 quote!(#companion)
             }
             Err(_) => TokenStream::new(),
@@ -247,10 +247,16 @@ fn instead(request: &Request) -> TokenStream {
 }
 
 /// The companion of an item with errors.
-fn broken(name: &Ident, vis: &syn::Visibility, request: &Request) -> TokenStream {
+fn broken(
+    name: &Ident,
+    vis: &syn::Visibility,
+    request: &Request,
+    errors: &TokenStream,
+) -> TokenStream {
     let unique = unique_name(name, &request.site, &request.item);
     let payload = Payload {
         broken: true,
+        errors: errors.clone(),
         entries: Vec::new(),
     };
     companion(name, vis, &unique, &payload)
@@ -318,19 +324,47 @@ fn beside_broken(gathering: &Gathering, root: Root) -> TokenStream {
         }
         Root::Transform(transform) => quiet(
             transformed::expression(gathering, &transform, &transformed::stubbed),
-            // Nothing else is of every type, and whatever is not makes errors of rustc's own.
-            &|| fail(request, &[of_broken(&innermost(&transform))]),
+            &|| said_again(gathering, &innermost(&transform)),
         ),
         Root::Define(definition, transform) => quiet(
             transformed::defined(gathering, &definition, &transform, &transformed::stubbed),
-            &|| instead(request),
+            &|| instead(request, &gathering.errors()),
         ),
         Root::Explain(..) => {
-            let instead = instead(request);
+            let instead = instead(request, &gathering.errors());
             quote!({ #instead })
         }
-        Root::Type(_) => instead(request),
+        Root::Type(_) => instead(request, &gathering.errors()),
     }
+}
+
+/// An expression of every type, where the signature of what is transformed is not known. Only errors are that, so it is the errors there were,
+/// in the same places: rustc shows what is the same once.
+fn said_again(gathering: &Gathering, path: &syn::Path) -> TokenStream {
+    let errors = gathering.errors();
+    if errors.is_empty() {
+        return fail(&gathering.request, &[of_broken(path)]);
+    }
+    let own = path
+        .segments
+        .last()
+        .map_or_else(Span::call_site, |last| last.ident.span());
+    let errors = at_users(errors, own);
+    quote!({ #errors })
+}
+
+/// Tokens where they were, of no macro's but as the user's own.
+fn at_users(tokens: TokenStream, own: Span) -> TokenStream {
+    let at = |mut token: TokenTree| {
+        let span = token.span().resolved_at(own);
+        if let TokenTree::Group(group) = &token {
+            let inner = at_users(group.stream(), own);
+            token = TokenTree::Group(Group::new(group.delimiter(), inner));
+        }
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(at).collect()
 }
 
 fn link(

@@ -212,6 +212,12 @@ impl Gathering {
         self.answers.iter().any(|(_, payload)| payload.broken)
     }
 
+    /// The errors of items that are not known at all.
+    pub fn errors(&self) -> TokenStream {
+        let errors = self.answers.iter().map(|(_, payload)| &payload.errors);
+        errors.cloned().collect()
+    }
+
     /// Every entry once, callees first, with the answer it came by.
     pub fn entries(&self) -> Vec<(&Entry, &syn::Path)> {
         let mut entries: Vec<(&Entry, &syn::Path)> = Vec::new();

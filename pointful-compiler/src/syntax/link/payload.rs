@@ -12,6 +12,8 @@ use crate::syntax::tree::{Function, TypeItem};
 pub struct Payload {
     /// Whether the item has errors, which were reported where it stands.
     pub broken: bool,
+    /// Those errors, of items of whose signatures nothing is known: what needs one says them again, and rustc shows what is the same once.
+    pub errors: TokenStream,
     /// What the item was linked with, each after what it names; the item itself last.
     pub entries: Vec<Entry>,
 }
@@ -75,6 +77,7 @@ impl Payload {
     pub fn read(tokens: TokenStream) -> Option<Self> {
         let mut trees = tokens.into_iter().peekable();
         let broken = ident(&mut trees)? == "broken";
+        let errors = group(&mut trees)?;
         let mut entries = Vec::new();
         while trees.peek().is_some() {
             let word = ident(&mut trees)?.to_string();
@@ -92,7 +95,11 @@ impl Payload {
                 constants: read_constants(group(&mut trees)?)?,
             });
         }
-        Some(Self { broken, entries })
+        Some(Self {
+            broken,
+            errors,
+            entries,
+        })
     }
 }
 
@@ -103,6 +110,7 @@ impl ToTokens for Payload {
             Span::call_site(),
         );
         status.to_tokens(tokens);
+        braces(self.errors.clone()).to_tokens(tokens);
         for entry in &self.entries {
             Ident::new(entry.kind.word(), Span::call_site()).to_tokens(tokens);
             entry.name.to_tokens(tokens);
