@@ -257,6 +257,37 @@ fn reductions() {
     check(
         "fn f<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 { reduce(a, |p, q| p + q + a * p * q, x) }",
     );
+    // Factors and terms that hang on free values, states that go their own ways, and ones that do not hang on what was before.
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, w: f64) -> f64 { reduce(w, |p, q| p + q + w.sin() * p * q, x) }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let (last, s) = reduce((0.5, 0.25), |p, q| (q.0, p.1 + q.1), for i in N { (x[i], x[i] * x[i]) }); last * s }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { reduce(-1.0, |a, b| { let m = a.max(b); m + ((a - m).exp() + (b - m).exp()).ln() }, x) }",
+    );
+    // States that hang together: products of matrices, and of unit quaternions.
+    check(&over(
+        "let (a, b, c, d) = reduce((1.0, 0.5, 0.0, 1.0), |p, q| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3),
+         for j in M { (x[i][j], w[j], 0.5, x[i][j] * w[j]) }); a * d - b * c + a",
+    ));
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>) -> f64 { let (a, b) = reduce((1.0, 0.2), |p, q| { let (r, i) = (p.0 * q.0 - p.1 * q.1, p.0 * q.1 + p.1 * q.0); let n = (r * r + i * i).sqrt(); (r / n, i / n) }, for i in N { (x[i], y[i]) }); a + b * b }",
+    );
+    // Beside what has no derivative, with branches, a loop inside of the operator, and elements that are tables.
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let (s, n) = reduce((0.0, 0usize), |p, q| (if q.1 % 2 == 0 { p.0 + q.0 } else { q.0 - p.0 }, p.1 + q.1), for i in N { (x[i] * x[i], i.ordinal()) }); s / (1.0 + n as f64) }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { reduce(0.3, |p, q| { let mut s = p + q; for t in Fin::<3> { s = s + p * q * (t.ordinal() as f64); } s }, x) }",
+    );
+    check(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, w: &Table<M, f64>) -> Table<M, f64> { reduce(w, |p, q| for j in M { p[j] + q[j] + w[j] * p[j] * q[j] }, for n in N { x[n] }) }",
+    );
+    check(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M, M), f64>, w: &Table<(M, M), f64>) -> Table<(M, M), f64> { reduce(w, |p, q| for (i, j) in _ { sum(for k in M { p[i][k] * q[k][j] }) }, for n in N { x[n] }) }",
+    );
     // Log-sum-exp, and the norm of softmax.
     check("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let m = stop_gradient(max(x)); let s = sum(for i in N { (x[i] - m).exp() }); if s > 0.0 { s.ln() + m } else { 0.0 } }".replace("stop_gradient(max(x))", "max(x)").as_str());
 }
@@ -279,6 +310,23 @@ fn scans() {
     }");
     check(
         "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> Table<(N, M), f64> { for i in N { scan(0.1, |a, b| a + b + 0.5 * a * b, x[i]) } }",
+    );
+    check("fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>) -> Table<N, f64> {
+        let (a, b, c, d) = scan((1.0, 0.5, 0.0, 1.0), |p, q| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3), for i in N { (x[i], y[i], 0.5, x[i] * y[i]) });
+        for i in N { a[i] * d[i] - b[i] + c[i] }
+    }");
+    check(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M, M), f64>, w: &Table<(M, M), f64>) -> Table<(N, M, M), f64> { scan(w, |p, q| for (i, j) in _ { sum(for k in M { p[i][k] * q[k][j] }) }, for n in N { x[n] }) }",
+    );
+    // Inside of a loop, behind a condition, and over as many elements as an index says.
+    check("fn f<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 {
+        let mut s = a; for t in Fin::<3> { let p = scan(s, |p, q| p + q + 0.5 * p * q, x); s = sum(p) * 0.1 + t.ordinal() as f64 * a; } s
+    }".replace(", M: IndexSet", "").as_str());
+    check(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> Table<N, f64> { for i in N { if i.ordinal() % 2 == 0 { let p = scan(0.1, |a, b| a + b + 0.5 * a * b, x[i]); sum(p) } else { reduce(0.2, |a, b| a * b, x[i]) } } }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { for i in N { reduce(0.2, |a, b| a * b + a + b, for j in ..i { x[j] * x[i] }) } }",
     );
 }
 

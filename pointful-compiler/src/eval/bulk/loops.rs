@@ -153,7 +153,7 @@ impl Run<'_> {
         })
     }
 
-    /// `init ⊕ t₀ ⊕ t₁ …` along an axis: the last value, or with `prefixes` every one but the first.
+    /// `init ⊕ t₀ ⊕ t₁ …` along an axis: the last value, or the prefixes of a scan that is reversed and full, or not.
     /// The operator works on whole arrays; only what decides how many terms there are, and the guard, is taken point by point.
     pub(super) fn fold(
         &mut self,
@@ -162,7 +162,7 @@ impl Run<'_> {
         axis: AxisId,
         operands: &[ValueId],
         op: &Block<Bulk>,
-        prefixes: bool,
+        prefixes: Option<(bool, bool)>,
     ) -> Result<(), EvalError> {
         if op.params.len() != 2 * operands.len() || init.len() != operands.len() {
             return Err(EvalError::bug("an operator on tuples of another length"));
@@ -178,8 +178,13 @@ impl Run<'_> {
             let lane = run.here.clone();
             let extent = run.trip_count(axis, &lane)?;
             let mut total = run.all(init)?;
-            for k in 0..extent {
+            for step in 0..extent {
+                let k = match prefixes {
+                    Some((true, _)) => extent - 1 - step,
+                    Some((false, _)) | None => step,
+                };
                 let there = lane.with(axis, k);
+                let before = total.clone();
                 let mut args = total;
                 for (&operand, &param) in operands.iter().zip(&op.params[operands.len()..]) {
                     let dims = &run.program.ty(param).dims;
@@ -188,16 +193,25 @@ impl Run<'_> {
                     );
                 }
                 total = run.block(op, &args)?;
-                if prefixes {
+                if let Some((_, full)) = prefixes {
+                    let first = if full { init.len() } else { 0 };
+                    let each = match full {
+                        true => [before, total.clone()].concat(),
+                        false => total.clone(),
+                    };
                     run.here = there;
-                    run.deliver_all(&stmt.results, results, &total)?;
+                    run.deliver_all(&stmt.results[first..], &mut results[first..], &each)?;
                     run.here = lane.clone();
                 }
             }
-            if prefixes {
-                return Ok(());
+            match prefixes {
+                Some((_, false)) => Ok(()),
+                Some((_, true)) => {
+                    let whole = 0..init.len();
+                    run.deliver_all(&stmt.results[whole.clone()], &mut results[whole], &total)
+                }
+                None => run.deliver_all(&stmt.results, results, &total),
             }
-            run.deliver_all(&stmt.results, results, &total)
         })
     }
 

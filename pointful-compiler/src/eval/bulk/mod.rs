@@ -90,15 +90,17 @@ impl Run<'_> {
                 axes,
                 operands,
             } => match axes.as_slice() {
-                &[axis] => self.fold(stmt, init, axis, operands, op, false),
+                &[axis] => self.fold(stmt, init, axis, operands, op, None),
                 _ => Err(EvalError::bug("an operator of one's own takes one axis")),
             },
             BulkOp::Scan {
                 init,
                 axis,
+                reverse,
+                full,
                 operands,
                 op,
-            } => self.fold(stmt, init, *axis, operands, op, true),
+            } => self.fold(stmt, init, *axis, operands, op, Some((*reverse, *full))),
             BulkOp::Loop {
                 axis,
                 reverse,

@@ -83,6 +83,8 @@ impl Parse for Bulk {
                 }
             }
             "scan" => {
+                let reverse = p.accept("rev");
+                let full = p.accept("full");
                 let init = p.bracketed("(", ")")?;
                 let axes = p.axis_list()?;
                 let [axis] = axes[..] else {
@@ -93,6 +95,8 @@ impl Parse for Bulk {
                 BulkOp::Scan {
                     init,
                     axis,
+                    reverse,
+                    full,
                     operands,
                     op,
                 }

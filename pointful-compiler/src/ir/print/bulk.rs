@@ -89,10 +89,15 @@ impl Print for Bulk {
             BulkOp::Scan {
                 init,
                 axis,
+                reverse,
+                full,
                 operands,
                 op,
             } => {
-                p.word("scan (");
+                p.word("scan ");
+                p.word(if *reverse { "rev " } else { "" });
+                p.word(if *full { "full " } else { "" });
+                p.word("(");
                 p.values(init);
                 p.word(") ");
                 p.axes(&[*axis]);

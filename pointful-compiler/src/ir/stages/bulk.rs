@@ -132,11 +132,16 @@ pub enum BulkOp {
         operands: Vec<ValueId>,
     },
     /// `scan … [k] %x`: every prefix along `axis`. Axes: the operands' union.
+    /// `scan full`: what the whole comes to, which lacks the axis; then the prefix before each element; then the one with it.
     Scan {
         /// The initial tuple, in front of every prefix.
         init: Vec<ValueId>,
         /// Along what.
         axis: AxisId,
+        /// From the last element to the first.
+        reverse: bool,
+        /// Whether it gives more than the prefixes with each element.
+        full: bool,
         /// One operand for each result.
         operands: Vec<ValueId>,
         /// Parameters: the left tuple, then the right tuple.

@@ -89,13 +89,19 @@ impl Typing for Bulk {
             BulkOp::Scan {
                 init,
                 axis,
+                reverse: _,
+                full,
                 operands,
                 op,
             } => {
                 operator(program, init, operands, op)?;
-                Ok(tuple(program, op, |element| {
+                let each = tuple(program, op, |element| {
                     element.make(*axis);
-                }))
+                });
+                Ok(match full {
+                    true => [tuple(program, op, |_| {}), each.clone(), each].concat(),
+                    false => each,
+                })
             }
             BulkOp::Scatter {
                 monoid,

@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::Builder;
 use super::copy::Copier;
 use super::finals::Tables;
+use super::operators::Prefixes;
 use super::{replace, replace_stmt};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Lit, Mode, Monoid, Stmt, ValueId};
@@ -44,6 +45,8 @@ pub(super) struct Dual<'b> {
     conditions: BTreeMap<ValueId, ValueId>,
     /// Loops, by their indices, of which nothing is kept but states.
     pub(super) frugal: BTreeSet<ValueId>,
+    /// Loops, by their indices, that go from prefix to prefix of a scan.
+    pub(super) prefixes: BTreeMap<ValueId, Prefixes>,
     /// The loops around that become two, from the outside in.
     pub(super) around: Vec<Tables>,
 }
@@ -58,6 +61,7 @@ impl<'b> Dual<'b> {
             names: Subst::new(),
             conditions: BTreeMap::new(),
             frugal: BTreeSet::new(),
+            prefixes: BTreeMap::new(),
             around: Vec::new(),
         }
     }
@@ -97,6 +101,11 @@ impl<'b> Dual<'b> {
     /// The values that have tangents.
     pub(super) fn active(&self) -> BTreeSet<ValueId> {
         self.tangents.keys().copied().collect()
+    }
+
+    /// All tangents.
+    pub(super) fn tangents(&self) -> impl Iterator<Item = ValueId> {
+        self.tangents.values().copied()
     }
 
     /// What is made in `make` belongs to the linear part, if there is one.

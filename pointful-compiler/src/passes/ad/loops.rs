@@ -9,9 +9,12 @@
 use std::collections::BTreeSet;
 
 use super::activity::propagate;
+use super::build::{Builder, reads};
 use super::copy::Copier;
 use super::finals::{Finals, Tables};
 use super::linear::Dual;
+use super::operators::Separate;
+use super::reductions::Along;
 use super::residuals::Residuals;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{Block, Elem, Extent, Mode, Stmt, ValueId};
@@ -200,7 +203,13 @@ impl Dual<'_> {
                 self.b.param(ty.elem, ty.dims)
             })
             .collect();
-        let (mut rerun, mut linear) = (forward.clone(), part.linear);
+        let prefixes = self.prefixes.remove(&index);
+        // What the prefixes of a scan are multiplied by one after the other is left to the loop, and nothing else.
+        let (ahead, mut linear) = match prefixes {
+            Some(_) => independent(self.b, part.linear, &tangents),
+            None => (Vec::new(), part.linear),
+        };
+        let mut rerun = forward.clone();
         let mut tables = Tables::new(
             self.b,
             axis,
@@ -209,7 +218,7 @@ impl Dual<'_> {
             forward.clone(),
             &stmt.results,
         );
-        if tables.any() {
+        if prefixes.is_none() && tables.any() {
             tables.bind(&linear);
             let mut finals = Finals {
                 b: self.b,
@@ -223,25 +232,65 @@ impl Dual<'_> {
         let residuals = Residuals::new(self.b, &rerun, &linear, &yields, frugal);
         let mut kept = results;
         kept.extend(&residuals.stored);
-        let op = BulkOp::Loop {
-            axis,
-            reverse,
-            checkpoint: None,
-            lanes: lanes.clone(),
-            init: init.clone(),
-            body: Block {
-                results: kept,
-                ..forward
-            },
+        let first = Block {
+            results: kept,
+            ..forward
         };
         self.b.guard = guard;
-        let given = self.b.emit_all(op);
+        let along = Along {
+            axis,
+            reverse,
+            full: true,
+        };
+        let mut spread = None;
+        let given = match prefixes {
+            Some(prefixes) => {
+                let (given, arrays) =
+                    self.by_prefixes(prefixes, along, &lanes, init.clone(), &first);
+                spread = Some(arrays);
+                given
+            }
+            None => self.b.emit_all(BulkOp::Loop {
+                axis,
+                reverse,
+                checkpoint: None,
+                lanes: lanes.clone(),
+                init: init.clone(),
+                body: first,
+            }),
+        };
         let (own, arrays) = given.split_at(stmt.results.len());
         for &array in arrays {
             self.b.in_lanes(array, &lanes, axis);
         }
         self.rename(&stmt.results, own);
         self.same_names(&stmt.results, own);
+
+        if let Some(spread) = &mut spread {
+            // What is linear may stand in front, or be a coefficient.
+            let all: Vec<ValueId> = self.tangents().collect();
+            let (known, varying) = independent(self.b, ahead.clone(), &all);
+            known.iter().for_each(|stmt| spread.stmt(self.b, stmt));
+            self.linearly(|dual| varying.iter().for_each(|stmt| spread.stmt(dual.b, stmt)));
+            let next = &yields[..active.len()];
+            if let Some(separate) = Separate::new(self.b, &linear, &tangents, next) {
+                let states = tangents.iter().zip(active).map(|(&t, &k)| (t, init[k]));
+                let states: Vec<_> = states.collect();
+                let given = self.recurrences(&separate, along, spread, &linear, &states, next);
+                for (&k, [whole, before, with]) in active.iter().zip(given) {
+                    let all = match collected.len() / count {
+                        0 => vec![whole],
+                        1 => vec![whole, with],
+                        _ => vec![whole, before, with],
+                    };
+                    for (group, tangent) in all.into_iter().enumerate() {
+                        self.set(own[group * count + k], Some(tangent));
+                        self.set(stmt.results[group * count + k], Some(tangent));
+                    }
+                }
+                return;
+            }
+        }
 
         let b = &mut *self.b;
         b.guard = None;
@@ -258,6 +307,12 @@ impl Dual<'_> {
             copier.rename(b, standing, last);
         }
         let mut copier = residuals.read(b, copier, &rerun, again, axis, arrays);
+        for &value in ahead.iter().flat_map(|stmt| &stmt.results) {
+            if let Some(spread) = &spread {
+                let now = b.gather(spread.get(value), &[(axis, again)]);
+                copier.rename(b, value, now);
+            }
+        }
         for linear in &linear {
             let copy = copier.stmt(b, linear);
             b.push(copy);
@@ -318,7 +373,7 @@ impl Dual<'_> {
         // Count the iterations.
         let (init, lanes) = (init.clone(), lanes.clone());
         let again = body.clone();
-        let counter = |b: &mut super::build::Builder| b.param(Elem::USIZE, lanes.clone());
+        let counter = |b: &mut Builder| b.param(Elem::USIZE, lanes.clone());
         let [asked, before, trips] = [(); 3].map(|()| counter(self.b));
         let outer = self.b.guard.take();
         let zero = self.b.usize(0);
@@ -420,7 +475,25 @@ impl Dual<'_> {
     }
 }
 
-impl super::build::Builder {
+/// Those of the statements that need not wait for what is computed from these values, and the others.
+fn independent(
+    b: &Builder,
+    stmts: Vec<Stmt<Bulk>>,
+    from: &[ValueId],
+) -> (Vec<Stmt<Bulk>>, Vec<Stmt<Bulk>>) {
+    let mut waiting: BTreeSet<ValueId> = from.iter().copied().collect();
+    stmts.into_iter().partition(|stmt| {
+        let waits = reads(&b.program, stmt)
+            .iter()
+            .any(|value| waiting.contains(value));
+        if waits {
+            waiting.extend(&stmt.results);
+        }
+        !waits
+    })
+}
+
+impl Builder {
     /// Lays a collected array out by lane first: what one lane collects lies together.
     pub(super) fn in_lanes(
         &mut self,

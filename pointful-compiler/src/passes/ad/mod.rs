@@ -31,6 +31,7 @@ mod finals;
 mod known;
 mod linear;
 mod loops;
+mod operators;
 mod places;
 mod prims;
 mod reductions;

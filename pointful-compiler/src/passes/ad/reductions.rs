@@ -5,10 +5,22 @@
 //! - A scan or reduction by an operator of the author's is a loop over its elements.
 
 use super::build::Builder;
+use super::copy::Copier;
 use super::linear::Dual;
+use super::operators::Prefixes;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Mode, Monoid, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
+
+/// How a scan goes.
+#[derive(Clone, Copy)]
+pub(super) struct Along {
+    pub(super) axis: AxisId,
+    /// From the last element to the first.
+    pub(super) reverse: bool,
+    /// See [`BulkOp::Scan`].
+    pub(super) full: bool,
+}
 
 impl Dual<'_> {
     /// `reduce min` and `reduce max`, one axis after the other from the inside out.
@@ -107,16 +119,26 @@ impl Dual<'_> {
         let BulkOp::Scan {
             init,
             axis,
+            reverse,
+            full,
             operands,
             op,
         } = &stmt.op
         else {
             return;
         };
-        if let Some(tangent) = self.running_sum(init, *axis, operands, op) {
-            let result = stmt.results[0];
+        let along = Along {
+            axis: *axis,
+            reverse: *reverse,
+            full: *full,
+        };
+        if let Some(tangents) = self.running_sum(init, along, operands, op) {
+            let results = stmt.results.clone();
             self.b.push(stmt);
-            return self.set(result, Some(tangent));
+            for (result, tangent) in results.into_iter().zip(tangents) {
+                self.set(result, Some(tangent));
+            }
+            return;
         }
         if !self.reaches(init, operands, op) {
             return self.b.push(stmt);
@@ -124,30 +146,31 @@ impl Dual<'_> {
         match self.mode {
             Mode::Tangent => self.dual_operator(stmt),
             Mode::Cotangent => {
-                let (axis, init, op) = (*axis, init.clone(), op.clone());
-                let operands = operands.clone();
-                let finals: Vec<ValueId> = op.params[..init.len()]
-                    .iter()
-                    .map(|&param| {
+                let count = init.len();
+                let mut results = stmt.results.clone();
+                if !full {
+                    let whole = op.params[..count].iter().map(|&param| {
                         let ty = self.b.program.ty(param).clone();
                         self.b.param(ty.elem, ty.dims)
-                    })
-                    .collect();
-                let results = [finals, stmt.results].concat();
-                let each = op.results.clone();
-                self.by_loop(results, axis, init, &operands, op, each);
+                    });
+                    results = whole.chain(results).collect();
+                }
+                let before = if *full { count } else { 0 };
+                let each = [&op.params[..before], &op.results].concat();
+                let (init, operands, op) = (init.clone(), operands.clone(), op.clone());
+                self.by_loop(results, along, init, operands, op, each);
             }
         }
     }
 
-    /// The tangent of a running sum is a running sum.
+    /// The tangents of a running sum are running sums.
     fn running_sum(
         &mut self,
         init: &[ValueId],
-        axis: AxisId,
+        along: Along,
         operands: &[ValueId],
         op: &Block<Bulk>,
-    ) -> Option<ValueId> {
+    ) -> Option<Vec<ValueId>> {
         let ([init], [operand], [left, right]) = (init, operands, &op.params[..]) else {
             return None;
         };
@@ -163,12 +186,14 @@ impl Dual<'_> {
         };
         let sums =
             *results == op.results && (args[..] == [*left, *right] || args[..] == [*right, *left]);
-        if !sums {
+        if !sums
+            || !self.reaches(&[*init], &[*operand], op)
+            || !self.b.program.elem(*init).is_float()
+        {
             return None;
         }
-        self.combined(&[*init, *operand], |dual, tangents| {
-            dual.b.scan(Prim::Add, tangents[0], axis, tangents[1])
-        })
+        let tangents = [*init, *operand].map(|value| self.tangent_or_zero(value));
+        Some(self.linearly(|dual| dual.b.scan(Prim::Add, tangents[0], along, tangents[1])))
     }
 
     /// `reduce` by an operator of the author's.
@@ -187,9 +212,13 @@ impl Dual<'_> {
         match self.mode {
             Mode::Tangent => self.dual_operator(stmt),
             Mode::Cotangent => {
-                let (axis, init, op) = (axes[0], init.clone(), op.clone());
-                let operands = operands.clone();
-                self.by_loop(stmt.results, axis, init, &operands, op, Vec::new());
+                let along = Along {
+                    axis: axes[0],
+                    reverse: false,
+                    full: true,
+                };
+                let (init, operands, op) = (init.clone(), operands.clone(), op.clone());
+                self.by_loop(stmt.results, along, init, operands, op, Vec::new());
             }
         }
     }
@@ -201,16 +230,17 @@ impl Dual<'_> {
         all.any(|&value| self.tangent(value).is_some())
     }
 
-    /// The operator applied to one element after the other.
+    /// As a loop that applies the operator to one element after the other.
     fn by_loop(
         &mut self,
         results: Vec<ValueId>,
-        axis: AxisId,
+        along: Along,
         init: Vec<ValueId>,
-        operands: &[ValueId],
+        operands: Vec<ValueId>,
         op: Block<Bulk>,
         each: Vec<ValueId>,
     ) {
+        let axis = along.axis;
         let (states, elements) = op.params.split_at(init.len());
         let mut lanes = self.b.dims(states[0]);
         for &state in states {
@@ -221,8 +251,13 @@ impl Dual<'_> {
         lanes.retain(|axis| !mixed.contains(axis));
         let extent = self.b.extent(axis);
         let index = self.b.param(Elem::Index(extent), Vec::new());
+        let prefixes = Prefixes {
+            op: Copier::default().block(self.b, &op),
+            operands: operands.clone(),
+        };
+        self.prefixes.insert(index, prefixes);
         let mut stmts = Vec::new();
-        for (&element, &operand) in elements.iter().zip(operands) {
+        for (&element, &operand) in elements.iter().zip(&operands) {
             if self.b.dims(operand).contains(&axis) {
                 let op = BulkOp::Gather {
                     table: operand,
@@ -241,7 +276,7 @@ impl Dual<'_> {
         };
         let op = BulkOp::Loop {
             axis,
-            reverse: false,
+            reverse: along.reverse,
             checkpoint: None,
             lanes,
             init,
@@ -294,11 +329,15 @@ impl Dual<'_> {
         op.results = results;
         op.params = [left, lefts, right, rights].concat();
         self.b.guard = guard;
-        for k in active {
-            let ty = self.b.program.ty(stmt.results[k]).clone();
-            let tangent = self.b.param(ty.elem, ty.dims);
-            self.set(stmt.results[k], Some(tangent));
-            stmt.results.push(tangent);
+        let results = std::mem::take(&mut stmt.results);
+        for group in results.chunks(count) {
+            stmt.results.extend(group);
+            for &k in &active {
+                let ty = self.b.program.ty(group[k]).clone();
+                let tangent = self.b.param(ty.elem, ty.dims);
+                self.set(group[k], Some(tangent));
+                stmt.results.push(tangent);
+            }
         }
         self.b.push(stmt);
     }
@@ -313,58 +352,101 @@ fn without(axes: &[AxisId], some: &[AxisId]) -> Vec<AxisId> {
 }
 
 impl Builder {
-    /// Every prefix of `init ⊕ x₀ ⊕ x₁ ⊕ …` along an axis.
+    /// What `init ⊕ x₀ ⊕ x₁ ⊕ …` gives along an axis.
     pub(super) fn scan(
         &mut self,
         prim: Prim,
         init: ValueId,
-        axis: AxisId,
+        along: Along,
         operand: ValueId,
-    ) -> ValueId {
-        let elem = self.program.elem(operand);
-        let mut dims = self.dims(operand);
-        dims.extend(self.dims(init));
-        dims.retain(|&dim| dim != axis);
+    ) -> Vec<ValueId> {
+        self.scan_by(&[init], along, &[operand], |b, params| {
+            vec![b.map(prim, params)]
+        })
+    }
+
+    /// The same: of the whole, before each element, and with it.
+    pub(super) fn running(
+        &mut self,
+        prim: Prim,
+        init: ValueId,
+        along: Along,
+        operand: ValueId,
+    ) -> [ValueId; 3] {
+        let given = self.scan(prim, init, along, operand);
+        [given[0], given[1], given[2]]
+    }
+
+    /// A running sum that is multiplied by a factor before each term is added: of the whole, before each element, and with it.
+    pub(super) fn recurrence(
+        &mut self,
+        init: ValueId,
+        along: Along,
+        factor: ValueId,
+        term: ValueId,
+    ) -> [ValueId; 3] {
+        let unit = self.number(factor, 1.0);
+        let given = self.scan_by(&[unit, init], along, &[factor, term], |b, params| {
+            let &[before, sum, factor, term] = params else {
+                unreachable!("two pairs")
+            };
+            let sum = b.map(Prim::Mul, &[factor, sum]);
+            vec![
+                b.map(Prim::Mul, &[factor, before]),
+                b.map(Prim::Add, &[sum, term]),
+            ]
+        });
+        [given[1], given[3], given[5]]
+    }
+
+    fn scan_by(
+        &mut self,
+        init: &[ValueId],
+        along: Along,
+        operands: &[ValueId],
+        op: impl FnOnce(&mut Self, &[ValueId]) -> Vec<ValueId>,
+    ) -> Vec<ValueId> {
+        let Along {
+            axis,
+            reverse,
+            full,
+        } = along;
+        let mut dims = Vec::new();
         if let Extent::Value(size) = self.extent(axis) {
             dims.extend(self.dims(size));
         }
-        let mut distinct = Vec::new();
-        for dim in dims {
-            if !distinct.contains(&dim) {
-                distinct.push(dim);
+        let mut params = Vec::new();
+        for _ in 0..2 {
+            let mut all = dims.clone();
+            for (&init, &operand) in init.iter().zip(operands) {
+                // What comes later in the tuple depends on what comes before.
+                for dim in [self.dims(operand), self.dims(init)].concat() {
+                    if dim != axis && !all.contains(&dim) {
+                        all.push(dim);
+                    }
+                }
+                let elem = self.program.elem(operand);
+                params.push(self.param(elem, all.clone()));
             }
         }
-        let params = vec![
-            self.param(elem, distinct.clone()),
-            self.param(elem, distinct),
-        ];
         let (linear, guard) = (std::mem::take(&mut self.linear), self.guard.take());
         self.enter();
-        let result = self.map(prim, &params);
+        let results = op(self, &params);
         let stmts = self.leave().primal;
         (self.linear, self.guard) = (linear, guard);
         let op = Block {
             params,
             stmts,
-            results: vec![result],
+            results,
         };
-        self.emit(BulkOp::Scan {
-            init: vec![init],
+        self.emit_all(BulkOp::Scan {
+            init: init.to_vec(),
             axis,
-            operands: vec![operand],
+            reverse,
+            full,
+            operands: operands.to_vec(),
             op,
         })
-    }
-
-    /// The index that is as far from the end of an axis as this one is from its beginning.
-    pub(super) fn mirrored(&mut self, axis: AxisId) -> ValueId {
-        let index = self.emit(BulkOp::Iota(axis));
-        let index = self.map(Prim::Cast(Scalar::Usize), &[index]);
-        let size = self.size(axis);
-        let one = self.usize(1);
-        let last = self.map(Prim::Sub, &[size, one]);
-        let mirrored = self.map(Prim::Sub, &[last, index]);
-        self.index(axis, mirrored)
     }
 
     /// The products of all other elements along an axis.
@@ -389,43 +471,13 @@ impl Builder {
     }
 
     /// The products of all elements before each along an axis, or of all after it.
-    fn product_so_far(&mut self, axis: AxisId, operand: ValueId, back: bool) -> ValueId {
-        let mut lanes = self.dims(operand);
-        if let Extent::Value(size) = self.extent(axis) {
-            lanes.extend(self.dims(size));
-        }
-        if let Some(guard) = self.guard {
-            lanes.extend(self.dims(guard));
-        }
-        let mut distinct = Vec::new();
-        for lane in lanes {
-            if lane != axis && !distinct.contains(&lane) {
-                distinct.push(lane);
-            }
-        }
+    fn product_so_far(&mut self, axis: AxisId, operand: ValueId, reverse: bool) -> ValueId {
         let unit = self.number(operand, 1.0);
-        let index = self.param(Elem::Index(self.extent(axis)), Vec::new());
-        let elem = self.program.elem(operand);
-        let product = self.param(elem, distinct.clone());
-        let (linear, guard) = (std::mem::take(&mut self.linear), self.guard.take());
-        self.enter();
-        let element = self.gather(operand, &[(axis, index)]);
-        let next = self.map(Prim::Mul, &[product, element]);
-        let stmts = self.leave().primal;
-        (self.linear, self.guard) = (linear, guard);
-        let each = self.emit_all(BulkOp::Loop {
+        let along = Along {
             axis,
-            reverse: back,
-            checkpoint: None,
-            lanes: distinct.clone(),
-            init: vec![unit],
-            body: Block {
-                params: vec![index, product],
-                stmts,
-                results: vec![next, product],
-            },
-        })[1];
-        self.in_lanes(each, &distinct, axis);
-        each
+            reverse,
+            full: true,
+        };
+        self.scan(Prim::Mul, unit, along, operand)[1]
     }
 }

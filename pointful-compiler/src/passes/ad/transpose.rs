@@ -24,11 +24,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{Builder, reads};
+use super::reductions::Along;
 use super::replace;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Elem, Monoid, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Monoid, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
-use crate::passes::flow::points;
+use crate::passes::flow::{named_axes, points};
 use crate::passes::subst::Subst;
 
 /// The cotangent of a result.
@@ -100,6 +101,8 @@ struct Frame {
     /// Cotangents of what the block reads from outside.
     sums: Vec<Sum>,
     pending: Vec<Pending>,
+    /// The index of the loop of which it is the body.
+    index: Option<ValueId>,
     /// How many values there were when it began.
     mark: usize,
 }
@@ -120,6 +123,32 @@ struct Pending {
     over: Vec<AxisId>,
     value: ValueId,
     mask: Option<ValueId>,
+}
+
+impl Pending {
+    /// The axis along which each iteration adds to the place of its own number, and to no other.
+    fn own_place(&self, index: ValueId) -> Option<AxisId> {
+        match self.at[..] {
+            [(axis, place)] if place == index => Some(axis),
+            _ => None,
+        }
+    }
+}
+
+/// Whether anything in a block has an axis, but for what is read of it at a place.
+fn has(program: &Program<Bulk>, params: &[ValueId], stmts: &[Stmt<Bulk>], axis: AxisId) -> bool {
+    let in_dims = |value: &ValueId| program.ty(*value).dims.contains(&axis);
+    params.iter().any(in_dims)
+        || stmts.iter().any(|stmt| {
+            let named = match &stmt.op {
+                BulkOp::Gather { .. } => false,
+                op => named_axes(op).contains(&axis),
+            };
+            let mut blocks = stmt.op.blocks().into_iter();
+            named
+                || stmt.results.iter().any(in_dims)
+                || blocks.any(|block| has(program, &block.params, &block.stmts, axis))
+        })
 }
 
 struct Transpose<'b> {
@@ -251,7 +280,8 @@ impl Transpose<'_> {
             return;
         }
         let lanes = self.lanes();
-        if new.over.iter().any(|axis| lanes.contains(axis)) {
+        let mixes = new.over.iter().any(|axis| lanes.contains(axis));
+        if mixes || self.one_each(&new) {
             return self.top().pending.push(new);
         }
         let before = self.current(new.of);
@@ -287,6 +317,26 @@ impl Transpose<'_> {
             _ => sum,
         };
         self.set(of, sum);
+    }
+
+    /// Whether each iteration adds to a place of its own, and all places are new: then nothing is added up, and what the places get is collected.
+    fn one_each(&self, new: &Pending) -> bool {
+        let index = self.frames.last().and_then(|frame| frame.index);
+        let own = index.and_then(|index| new.own_place(index));
+        own.is_some() && new.over.is_empty() && !self.has_cotangent(new.of)
+    }
+
+    /// Whether something has been added to the cotangent of a value, here or around.
+    fn has_cotangent(&self, value: ValueId) -> bool {
+        for frame in self.frames.iter().rev() {
+            if frame.cotangents.contains_key(&value) {
+                return true;
+            }
+            if frame.bound.contains(&value) {
+                return false;
+            }
+        }
+        false
     }
 
     // ---- Statements
@@ -331,6 +381,7 @@ impl Transpose<'_> {
         let result = stmt.results[0];
         match stmt.op {
             BulkOp::Loop { .. } => return self.sequential(stmt),
+            BulkOp::Scan { .. } => return self.running_sum(stmt),
             BulkOp::Rule { .. } => return self.rule(stmt),
             _ => {}
         }
@@ -392,23 +443,6 @@ impl Transpose<'_> {
                 let space = [space, axes].concat();
                 let value = self.b.masked(guard, cotangent);
                 self.contribute(operands[0], value, &space);
-            }
-            BulkOp::Scan {
-                init,
-                axis,
-                operands,
-                ..
-            } => {
-                // What comes after an element depends on it: a running sum from the other end.
-                let mirrored = self.b.mirrored(axis);
-                let turned = self.b.gather(cotangent, &[(axis, mirrored)]);
-                let zero = self.b.number(cotangent, 0.0);
-                let sums = self.b.scan(Prim::Add, zero, axis, turned);
-                let value = self.b.gather(sums, &[(axis, mirrored)]);
-                let value = self.b.masked(guard, value);
-                self.contribute(operands[0], value, &space);
-                let value = self.b.masked(guard, cotangent);
-                self.contribute(init[0], value, &space);
             }
             BulkOp::Scatter {
                 base,
@@ -490,11 +524,76 @@ impl Transpose<'_> {
             | BulkOp::Size(_)
             | BulkOp::Iota(_)
             | BulkOp::Assert { .. }
+            | BulkOp::Scan { .. }
             | BulkOp::Loop { .. }
             | BulkOp::While { .. }
             | BulkOp::Derive { .. }
             | BulkOp::Rule { .. } => unreachable!("not a linear operation"),
         }
+    }
+
+    /// A running sum, of what is there multiplied by a factor before each element, if there is one. Everything that comes after an element
+    /// depends on it: a running sum from the other end.
+    fn running_sum(&mut self, stmt: Stmt<Bulk>) {
+        let BulkOp::Scan {
+            init,
+            axis,
+            reverse,
+            full,
+            operands,
+            ..
+        } = stmt.op
+        else {
+            return;
+        };
+        // The factors and their products come first in each tuple.
+        let (count, own) = (operands.len(), operands.len() - 1);
+        let factor = (count > 1).then(|| operands[0]);
+        let given: Vec<Option<ValueId>> = (stmt.results.iter().skip(own).step_by(count))
+            .map(|&result| self.known(result))
+            .collect();
+        let [whole, before, with] = match (full, &given[..]) {
+            (true, &[whole, before, with]) => [whole, before, with],
+            (_, given) => [None, None, given[0]],
+        };
+        let Some(one) = whole.or(before).or(with) else {
+            return;
+        };
+        let each = self.b.dims(stmt.results[stmt.results.len() - 1]);
+        let lanes: Vec<AxisId> = each.iter().copied().filter(|dim| *dim != axis).collect();
+        // What is added to the sum after it has been multiplied.
+        let mut terms = before;
+        if let Some(with) = with {
+            let with = match factor {
+                Some(factor) => self.b.map(Prim::Mul, &[factor, with]),
+                None => with,
+            };
+            terms = Some(match before {
+                Some(before) => self.b.map(Prim::Add, &[before, with]),
+                None => with,
+            });
+        }
+        let along = Along {
+            axis,
+            reverse: !reverse,
+            full: true,
+        };
+        let zero = self.b.number(one, 0.0);
+        let start = whole.unwrap_or(zero);
+        let [first, earlier, later] = match (factor, terms) {
+            (None, None) => [start; 3],
+            (None, Some(terms)) => self.b.running(Prim::Add, start, along, terms),
+            (Some(factor), None) => self.b.running(Prim::Mul, start, along, factor),
+            (Some(factor), Some(terms)) => self.b.recurrence(start, along, factor, terms),
+        };
+        let operand = match with {
+            Some(_) if before.is_none() && factor.is_none() => later,
+            Some(with) => self.b.map(Prim::Add, &[earlier, with]),
+            None => earlier,
+        };
+        let [operand, first] = [operand, first].map(|value| self.b.masked(stmt.guard, value));
+        self.contribute(operands[own], operand, &each);
+        self.contribute(init[own], first, &lanes);
     }
 
     fn map(
@@ -595,14 +694,11 @@ impl Transpose<'_> {
             }
         }
         let (index, states) = (body.params[0], body.params[1..].to_vec());
-        // What the loop reads along its own axis has that axis, and so has its cotangent, which is a state now. A loop cannot have its own
-        // axis in its states, so this one runs along another of the same length.
         let along = axis;
-        let name = self.b.program.decls.axes[along.0 as usize].name.clone();
-        let axis = self.b.axis(&name, self.b.extent(along));
         self.enter(lanes.clone(), &states);
         self.bind(&body.stmts);
         self.top().inside.insert(index);
+        self.top().index = Some(index);
         let count = init.len();
         let turned: Vec<ValueId> = states
             .iter()
@@ -675,11 +771,21 @@ impl Transpose<'_> {
         starts.extend(&before);
         self.b.guard = guard;
         let sums = frame.sums.iter().map(|sum| sum.state);
-        let params = [index]
+        let params: Vec<ValueId> = [index]
             .into_iter()
             .chain(turned.iter().copied())
             .chain(sums)
             .collect();
+        // What the loop reads along its own axis has that axis, and so has its cotangent, which is a state now. A loop cannot have its own
+        // axis in its states, so this one runs along another of the same length: that of a table of which each place gets what is collected,
+        // or a new one.
+        let mut own = (frame.pending.iter()).filter_map(|pending| pending.own_place(index));
+        let free =
+            |axis: &AxisId| !lanes.contains(axis) && !has(&self.b.program, &params, &stmts, *axis);
+        let axis = own.find(free).unwrap_or_else(|| {
+            let name = self.b.program.decls.axes[along.0 as usize].name.clone();
+            self.b.axis(&name, self.b.extent(along))
+        });
         let outs = self.b.emit_all(BulkOp::Loop {
             axis,
             reverse: !reverse,
@@ -721,15 +827,29 @@ impl Transpose<'_> {
                     None => value,
                 }
             };
-            let at = pending
-                .at
-                .iter()
-                .map(|&(place, value)| (place, outside(value)));
-            let at = at.collect();
             let value = outside(pending.value);
             let mask = pending.mask.map(&mut outside);
+            let at: Vec<(AxisId, ValueId)> = pending
+                .at
+                .iter()
+                .map(|&(place, value)| (place, outside(value)))
+                .collect();
             let mask = self.b.behind(None, |b| b.both(guard, mask));
-            let mut over = pending.over;
+            let mut over = pending.over.clone();
+            let around = self.lanes();
+            if let Some(own) = pending.own_place(index)
+                && !over.iter().any(|axis| around.contains(axis))
+            {
+                // Each place gets what its own iteration gives.
+                let mut value = self.b.masked(mask, value);
+                if own != axis {
+                    let here = self.b.behind(None, |b| b.emit(BulkOp::Iota(own)));
+                    value = self.b.behind(None, |b| b.gather(value, &[(axis, here)]));
+                }
+                over.extend(self.b.dims(pending.of));
+                self.contribute(pending.of, value, &over);
+                continue;
+            }
             over.push(axis);
             self.accumulate(Pending {
                 of: pending.of,

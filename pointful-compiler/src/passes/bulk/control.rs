@@ -159,6 +159,8 @@ impl Lift<'_> {
             BulkOp::Scan {
                 init: inits,
                 axis,
+                reverse: false,
+                full: false,
                 operands,
                 op: block,
             }

@@ -24,6 +24,7 @@
 //! 4. A guest runs wherever the loop runs and nowhere else, so a condition on the loop must be one on the guest.
 
 use super::facts::{Cond, Facts, without};
+use super::loops::prefixes;
 use super::region::{Out, Place, Region};
 use super::scans::in_blocks;
 use super::tasks::{Kind, Read, Task, TaskId, leaf_loop};
@@ -74,7 +75,8 @@ impl<'p> Guests<'p> {
             Kind::Run(_) | Kind::Keep(_) | Kind::Deliver(..) => None,
         };
         let steps = collector.map_or_else(Vec::new, |collector| {
-            let pairs = collector.results.iter().zip(collector.values);
+            let pairs = collector.results.iter().zip(&collector.values);
+
             pairs.map(|(&result, &value)| (result, value)).collect()
         });
         Self { visitors, steps }
@@ -89,7 +91,7 @@ struct Collector<'p> {
     /// The arrays.
     results: &'p [ValueId],
     /// What each of them gets in a step.
-    values: &'p [ValueId],
+    values: Vec<ValueId>,
 }
 
 impl<'p> Collector<'p> {
@@ -103,12 +105,20 @@ impl<'p> Collector<'p> {
                 body,
                 ..
             } => (*axis, *reverse, body, init.len()),
-            BulkOp::Scan { axis, op, .. } => {
+            BulkOp::Scan {
+                init,
+                axis,
+                reverse,
+                full,
+                op,
+                ..
+            } => {
+                let wholes = if *full { init.len() } else { 0 };
                 return Some(Self {
                     axis: *axis,
-                    reverse: false,
-                    results: &stmt.results,
-                    values: &op.results,
+                    reverse: *reverse,
+                    results: &stmt.results[wholes..],
+                    values: prefixes(*full, op),
                 });
             }
             BulkOp::Const(_)
@@ -130,7 +140,7 @@ impl<'p> Collector<'p> {
             axis,
             reverse,
             results: &stmt.results[states..],
-            values: &body.results[states..],
+            values: body.results[states..].to_vec(),
         })
     }
 }
@@ -350,7 +360,7 @@ impl Party<'_, '_> {
         let again = || {
             let of = task.reads.iter().filter(|read| read.task == self.this);
             of.flat_map(|read| &read.values).any(|&read| {
-                let mut pairs = self.collector.results.iter().zip(self.collector.values);
+                let mut pairs = self.collector.results.iter().zip(&self.collector.values);
                 pairs.any(|(&result, &value)| {
                     result == read
                         && is_array(result)

@@ -6,7 +6,7 @@ use super::held::Held;
 use super::region::{Place, Region};
 use super::scans::in_blocks;
 use super::tasks::{Delivery, TaskId};
-use crate::ir::stages::bulk::Bulk;
+use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::stages::kernels::KernelOp;
 use crate::ir::{AxisId, Block, Elem, Lit, Message, Stmt, ValueId};
 use crate::ops::Prim;
@@ -18,6 +18,16 @@ struct State {
     next: ValueId,
     /// Where the next array is stored if it does not come in a buffer of its own.
     spare: Option<Place>,
+}
+
+fn places(states: &[State]) -> Vec<Place> {
+    states.iter().map(|state| state.place.clone()).collect()
+}
+
+/// The prefixes that a scan collects, as its operator knows them.
+pub(super) fn prefixes(full: bool, op: &Block<Bulk>) -> Vec<ValueId> {
+    let before = if full { op.results.len() } else { 0 };
+    [&op.params[..before], &op.results].concat()
 }
 
 impl<'p> Builder<'p> {
@@ -49,7 +59,7 @@ impl<'p> Builder<'p> {
         };
         self.run_from(op, stmt.span);
         self.release(region, held);
-        self.leave(region, task, &stmt.results[..n], &states);
+        self.leave(region, task, &stmt.results[..n], &places(&states));
     }
 
     /// `while`.
@@ -111,32 +121,36 @@ impl<'p> Builder<'p> {
         self.step(body, &states, Vec::new(), None);
         let body = self.pop();
         self.run_from(KernelOp::While { cond, body }, stmt.span);
-        self.leave(region, task, &stmt.results, &states);
+        self.leave(region, task, &stmt.results, &places(&states));
     }
 
     /// `scan`: a loop that also collects its state.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one statement")]
-    pub(super) fn scan(
-        &mut self,
-        region: &mut Region<'p>,
-        task: TaskId,
-        stmt: &'p Stmt<Bulk>,
-        axis: AxisId,
-        init: &[ValueId],
-        operands: &[ValueId],
-        op: &'p Block<Bulk>,
-    ) {
+    pub(super) fn scan(&mut self, region: &mut Region<'p>, task: TaskId, stmt: &'p Stmt<Bulk>) {
+        let BulkOp::Scan {
+            init,
+            axis,
+            reverse,
+            full,
+            operands,
+            op,
+        } = &stmt.op
+        else {
+            unreachable!("only scans are run as such")
+        };
         if self.kernel.is_none() && in_blocks(&self.facts, stmt) {
-            return self.scan_in_blocks(region, task, stmt, axis, init, operands, op);
+            return self.scan_in_blocks(region, task, stmt);
         }
         let n = init.len();
+        let wholes = if *full { n } else { 0 };
         let states = self.states(region, task, init, &op.params[..n], &op.results);
-        let collected = self.collected(region, task, &stmt.results, &op.results, 0);
-        let held = self.hold_for_guests(region, task, axis);
-        self.along(axis, operands, &op.params[n..], |this| {
+        let (each, values) = (&stmt.results[wholes..], prefixes(*full, op));
+        let collected = self.collected(region, task, each, &values, wholes);
+        let held = self.hold_for_guests(region, task, *axis);
+        self.along(*axis, *reverse, operands, &op.params[n..], |this| {
             this.step(op, &states, collected, Some((region, task)))
         });
         self.release(region, held);
+        self.leave(region, task, &stmt.results[..wholes], &places(&states));
     }
 
     /// A reduction whose operator is not point for point: a loop that gives its last state.
@@ -153,16 +167,17 @@ impl<'p> Builder<'p> {
     ) {
         let n = init.len();
         let states = self.states(region, task, init, &op.params[..n], &op.results);
-        self.along(axis, operands, &op.params[n..], |this| {
+        self.along(axis, false, operands, &op.params[n..], |this| {
             this.step(op, &states, Vec::new(), None)
         });
-        self.leave(region, task, &stmt.results, &states);
+        self.leave(region, task, &stmt.results, &places(&states));
     }
 
     /// A loop along `axis` in which `params` are the current elements of `operands`.
     fn along(
         &mut self,
         axis: AxisId,
+        reverse: bool,
         operands: &[ValueId],
         params: &[ValueId],
         step: impl FnOnce(&mut Self),
@@ -195,7 +210,7 @@ impl<'p> Builder<'p> {
         let body = self.pop();
         self.run(KernelOp::For {
             extent,
-            reverse: false,
+            reverse,
             body,
         });
     }
@@ -248,7 +263,6 @@ impl<'p> Builder<'p> {
 
     /// Whether the next version of a state is made by a task that leaves it in a buffer with the state's own axes.
     fn comes_stored(&self, next: ValueId, param: ValueId) -> bool {
-        use crate::ir::stages::bulk::BulkOp;
         let stored = self.facts.site(next).is_some_and(|stmt| {
             stmt.guard.is_none()
                 && matches!(
@@ -371,19 +385,25 @@ impl<'p> Builder<'p> {
     }
 
     /// Says where the final states are; copies them out where that is outside the innermost frame.
-    fn leave(&mut self, region: &Region<'p>, task: TaskId, results: &[ValueId], states: &[State]) {
+    pub(super) fn leave(
+        &mut self,
+        region: &Region<'p>,
+        task: TaskId,
+        results: &[ValueId],
+        places: &[Place],
+    ) {
         let depth = self.depth();
-        for (k, (&result, state)) in results.iter().zip(states).enumerate() {
+        for (k, (&result, last)) in results.iter().zip(places).enumerate() {
             let outer = region.places[task].get(k).cloned();
             let Some(outer) = outer.filter(|place| !place.is_own()) else {
-                self.locate(result, state.place.location(depth));
+                self.locate(result, last.location(depth));
                 continue;
             };
             if outer.is_nowhere() {
                 continue;
             }
-            self.for_each(&state.place.dims, result, |this| {
-                let value = this.read(&state.place);
+            self.for_each(&last.dims, result, |this| {
+                let value = this.read(last);
                 this.write(&outer, value);
             });
         }

@@ -522,12 +522,7 @@ impl<'p> Builder<'p> {
                 axes,
                 operands,
             } => self.combine(region, task, combine, axes, operands),
-            BulkOp::Scan {
-                init,
-                axis,
-                operands,
-                op,
-            } => self.scan(region, task, stmt, *axis, init, operands, op),
+            BulkOp::Scan { .. } => self.scan(region, task, stmt),
             BulkOp::Scatter {
                 monoid,
                 at,

@@ -15,8 +15,9 @@
 //! could do several at once meanwhile: an iteration goes through a few blocks side by side.
 
 use super::build::Builder;
-use super::facts::is_simple;
-use super::region::Region;
+use super::facts::{is_simple, without};
+use super::loops::prefixes;
+use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::stages::kernels::KernelOp;
@@ -31,16 +32,14 @@ const LENGTH: u64 = 248;
 
 /// Whether a scan is done in blocks where the host would run it: its operator works on scalars and is dear.
 pub(super) fn in_blocks(facts: &super::facts::Facts<'_>, stmt: &Stmt<Bulk>) -> bool {
-    let BulkOp::Scan { op, .. } = &stmt.op else {
+    let BulkOp::Scan { axis, op, .. } = &stmt.op else {
         return false;
     };
     let scalar = |value: &ValueId| facts.axes(*value).is_empty();
+    let along = |value: &ValueId| without(facts.axes(*value), &[*axis]).is_empty();
     is_simple(op)
         && op.params.iter().all(scalar)
-        && stmt
-            .results
-            .iter()
-            .all(|&result| facts.axes(result).len() == 1)
+        && stmt.results.iter().all(along)
         && facts.price_of(op) >= LEAST
 }
 
@@ -51,6 +50,9 @@ const LEAST: u32 = 20;
 /// One scan on its way.
 struct Blocks<'s, 'p> {
     axis: AxisId,
+    /// If it goes from the last element to the first: how many there are.
+    reversed: Option<ValueId>,
+    full: bool,
     operands: &'s [ValueId],
     op: &'p Block<Bulk>,
     /// How many iterations go through blocks.
@@ -61,22 +63,31 @@ struct Blocks<'s, 'p> {
 
 impl<'p> Builder<'p> {
     /// `scan` in blocks.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one statement")]
     pub(super) fn scan_in_blocks(
         &mut self,
         region: &Region<'p>,
         task: TaskId,
         stmt: &'p Stmt<Bulk>,
-        axis: AxisId,
-        init: &[ValueId],
-        operands: &[ValueId],
-        op: &'p Block<Bulk>,
     ) {
-        let values = &op.results;
-        let collected = self.collected(region, task, &stmt.results, values, 0);
+        let &BulkOp::Scan {
+            ref init,
+            axis,
+            reverse,
+            full,
+            ref operands,
+            ref op,
+        } = &stmt.op
+        else {
+            unreachable!("only scans are run as such")
+        };
+        let (wholes, each) = stmt.results.split_at(match full {
+            true => init.len(),
+            false => 0,
+        });
+        let collected = self.collected(region, task, each, &prefixes(full, op), wholes.len());
         let mut collected = collected.into_iter();
         let mut stored = Vec::new();
-        for &result in &stmt.results {
+        for &result in each {
             let read = self
                 .facts
                 .is_read(result)
@@ -90,6 +101,8 @@ impl<'p> Builder<'p> {
         let groups = self.count(Prim::Div, size, together);
         let blocks = Blocks {
             axis,
+            reversed: reverse.then_some(size),
+            full,
             operands,
             op,
             groups: Extent::Value(groups),
@@ -112,7 +125,7 @@ impl<'p> Builder<'p> {
             });
             let rest = Extent::Const(LENGTH - 1);
             this.side_by_side(blocks, group, Some((rest, 1)), |this, chain| {
-                this.advance(blocks, states, chain);
+                this.advance(blocks, states, chain, false);
             });
             this.chains(|this, chain| {
                 let last = this.take(states, &[chain]);
@@ -140,8 +153,7 @@ impl<'p> Builder<'p> {
             });
             let all = Extent::Const(LENGTH);
             this.side_by_side(blocks, group, Some((all, 0)), |this, chain| {
-                let next = this.advance(blocks, states, chain);
-                this.store_prefix(blocks, &next);
+                this.advance(blocks, states, chain, true);
             });
         });
         let done = self.count(Prim::Mul, groups, together);
@@ -149,13 +161,29 @@ impl<'p> Builder<'p> {
         self.each(Extent::Value(left), |this, step| {
             let step = this.plain(step);
             let number = this.count(Prim::Add, done, step);
-            this.bind_axis(blocks.axis, number);
+            this.go_to(&blocks, number);
             let so_far = this.held(&before);
-            let element = this.elements(blocks.operands);
-            let next = this.applied(blocks.op, &so_far, &element);
+            let next = this.next(&blocks, &so_far);
             this.hold_in(&before, &next);
-            this.store_prefix(&blocks, &next);
+            this.store_prefixes(&blocks, &so_far, &next);
         });
+        let variable = |id| Place {
+            id,
+            dims: Vec::new(),
+            is_buffer: false,
+        };
+        let last: Vec<Place> = before.into_iter().map(variable).collect();
+        self.leave(region, task, wholes, &last);
+    }
+
+    /// Lets the axis be at an element, counted from where the scan begins.
+    fn go_to(&mut self, blocks: &Blocks<'_, 'p>, mut number: ValueId) {
+        if let Some(size) = blocks.reversed {
+            let one = self.number(1);
+            let last = self.count(Prim::Sub, size, one);
+            number = self.count(Prim::Sub, last, number);
+        }
+        self.bind_axis(blocks.axis, number);
     }
 
     /// A kernel over groups of blocks, with a state for each block of a group.
@@ -203,7 +231,7 @@ impl<'p> Builder<'p> {
                 if let Some(step) = step {
                     at = this.count(Prim::Add, at, step);
                 }
-                this.bind_axis(blocks.axis, at);
+                this.go_to(blocks, at);
                 body(this, chain);
             });
         };
@@ -220,18 +248,26 @@ impl<'p> Builder<'p> {
         });
     }
 
-    /// One step of one block; gives its state.
+    /// One step of one block.
     fn advance(
         &mut self,
         blocks: &Blocks<'_, 'p>,
         states: &[ValueId],
         chain: ValueId,
-    ) -> Vec<ValueId> {
+        collect: bool,
+    ) {
         let so_far = self.take(states, &[chain]);
-        let element = self.elements(blocks.operands);
-        let next = self.applied(blocks.op, &so_far, &element);
+        let next = self.next(blocks, &so_far);
         self.put(states, &[chain], &next);
-        next
+        if collect {
+            self.store_prefixes(blocks, &so_far, &next);
+        }
+    }
+
+    /// What comes after the element at which the axis is.
+    fn next(&mut self, blocks: &Blocks<'_, 'p>, so_far: &[ValueId]) -> Vec<ValueId> {
+        let element = self.elements(blocks.operands);
+        self.applied(blocks.op, so_far, &element)
     }
 
     fn elements(&mut self, operands: &[ValueId]) -> Vec<ValueId> {
@@ -241,8 +277,9 @@ impl<'p> Builder<'p> {
             .collect()
     }
 
-    fn store_prefix(&mut self, blocks: &Blocks<'_, 'p>, values: &[ValueId]) {
-        for (stored, &value) in blocks.stored.iter().zip(values) {
+    fn store_prefixes(&mut self, blocks: &Blocks<'_, 'p>, before: &[ValueId], with: &[ValueId]) {
+        let before = if blocks.full { before } else { &[] };
+        for (stored, &value) in blocks.stored.iter().zip(before.iter().chain(with)) {
             if let Some((buffer, dims)) = stored {
                 let indices = self.indices(*buffer, dims, &[]);
                 self.run(KernelOp::Store {

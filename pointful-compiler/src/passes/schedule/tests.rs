@@ -631,3 +631,49 @@ fn f(x: f64[n], y: i64[n], c: i64) -> (f64[n], i64[n], f64) {
     let loops = crate::testing::skeleton(&program);
     assert_eq!(loops.matches("par ").count(), 4, "{loops}");
 }
+
+#[test]
+fn full_scans() {
+    // Outside of kernels in blocks and in order, in lanes, and with elements that have an axis of their own; not all results are read.
+    for way in ["", "rev "] {
+        for (op, unit) in [("hypot", "0.0"), ("max", "-3.0")] {
+            let text = format!(
+                "
+axes n: N, l: L, m: L
+fn f(x: f64[n], y: f64[l, n], z: f64[n, l]) -> (f64, f64[n], f64[n], f64[l], f64[l, n], f64[n, l], f64[n, l]) {{
+  %0 = const {unit}f64
+  %1[n] = exp x
+  %2, %3[n], %4[n] = scan {way}full (%0) [n] %1 {{ |%5, %6|
+    %7 = {op} %5, %6
+    yield %7
+  }}
+  %8[l], %9[l, n], %10[l, n] = scan {way}full (%0) [n] y {{ |%11[l], %12[l]|
+    %13[l] = {op} %11, %12
+    yield %13
+  }}
+  %14[l], %15[n, l], %16[n, l] = scan {way}full (%2) [n] z {{ |%17[l], %18[l]|
+    %19[m] = iota m
+    %20[m] = gather %18 [l := %19]
+    %21 = reduce max [m] %20
+    %22[l] = {op} %17, %21
+    yield %22
+  }}
+  return %2, %3[n], %4[n], %8[l], %9[l, n], %15[n, l], %16[n, l]
+}}"
+            );
+            for n in [0, 1, 2, 7, 1984, 1985] {
+                for l in [0, 1, 3] {
+                    let params = vec![
+                        Data::f64s(&[n], (0..n).map(|k| if k == n / 2 { 0.0 } else { -1e9 })),
+                        Data::f64s(
+                            &[l, n],
+                            (0..l * n).map(|k| if k % 5 == 0 { 3.0 } else { 0.0 }),
+                        ),
+                        Data::f64s(&[n, l], (0..n * l).map(|k| (k % 3) as f64)),
+                    ];
+                    check(&text, &[n, l], params);
+                }
+            }
+        }
+    }
+}
