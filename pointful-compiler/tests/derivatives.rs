@@ -336,6 +336,16 @@ fn loops() {
         "fn f<N: IndexSet>(x: &Table<N, f64>, w: f64) -> f64 { let mut s = w; for i in N { s = (s * x[i]).sin() + w; } s }",
         5.0,
     );
+    // A state is read where the loop stands, and becomes another table; so is a table that the loop reads elsewhere, too.
+    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+        let mut s = x; for i in N { let v = s[i]; s = for j in N { v * 0.5 + s[j] * x[i] }; } s
+    }");
+    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+        let mut s = x; for i in N { s = for j in N { s[j] * x[j] + x[i].sin() * x[(i + 1).wrap()] }; } s
+    }");
+    check("fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, w: &Table<N, f64>) -> Table<M, f64> {
+        for j in M { let mut s = 0.5; for i in N { s = s * x[i][j] + w[i]; } s }
+    }");
     // Tuple and table states, in lanes and out of them.
     check("fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, w: &Table<M, f64>) -> Table<N, f64> {
         for i in N { let mut a = 0.1; let mut b = 1.0; for j in M { let c = a * b + x[i][j]; b = b * w[j] + a; a = c.tanh(); } a + b }

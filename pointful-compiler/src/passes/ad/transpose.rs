@@ -319,11 +319,15 @@ impl Transpose<'_> {
         self.set(of, sum);
     }
 
-    /// Whether each iteration adds to a place of its own, and all places are new: then nothing is added up, and what the places get is collected.
+    /// Whether each iteration adds to a place of its own outside, and all places are new: then nothing is added up, and what the places get
+    /// is collected.
     fn one_each(&self, new: &Pending) -> bool {
-        let index = self.frames.last().and_then(|frame| frame.index);
-        let own = index.and_then(|index| new.own_place(index));
-        own.is_some() && new.over.is_empty() && !self.has_cotangent(new.of)
+        let Some(frame) = self.frames.last() else {
+            return false;
+        };
+        let own = frame.index.and_then(|index| new.own_place(index));
+        let outside = !frame.bound.contains(&new.of);
+        own.is_some() && outside && new.over.is_empty() && !self.has_cotangent(new.of)
     }
 
     /// Whether something has been added to the cotangent of a value, here or around.
