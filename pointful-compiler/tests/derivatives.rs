@@ -337,9 +337,11 @@ fn loops() {
         5.0,
     );
     // A state is read where the loop stands, and becomes another table; so is a table that the loop reads elsewhere, too.
-    check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
         let mut s = x; for i in N { let v = s[i]; s = for j in N { v * 0.5 + s[j] * x[i] }; } s
-    }");
+    }",
+    );
     check("fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
         let mut s = x; for i in N { s = for j in N { s[j] * x[j] + x[i].sin() * x[(i + 1).wrap()] }; } s
     }");

@@ -325,6 +325,11 @@ pub fn literal_range(span: Span) -> Diagnostic {
     Diagnostic::new(span, "this integer is too large")
 }
 
+/// A float literal beyond every type.
+pub fn float_range(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this literal is out of range for `f64`")
+}
+
 /// The arguments of a transformation are not what they must be.
 pub fn transform_form(span: Span, name: &str) -> Diagnostic {
     let option = if name == "vmap" { "over" } else { "wrt" };

@@ -309,7 +309,8 @@ impl<'a> Elab<'a> {
                 } else {
                     x
                 };
-                if matches!(self.ty(ty), Ty::Scalar(_)) && rounded.is_infinite() {
+                let too_large = x.is_finite() && rounded.is_infinite();
+                if too_large && matches!(self.ty(ty), Ty::Scalar(_)) {
                     let span = self.at(span);
                     return self.fail(say::literal_range(span, scalar.name()));
                 }

@@ -50,6 +50,10 @@ impl Parser {
                     self.error(diag::literal_suffix(span, float.suffix()));
                 }
                 match float.base10_parse::<f64>() {
+                    Ok(value) if value.is_infinite() => {
+                        self.error(diag::float_range(span));
+                        zero
+                    }
                     Ok(value) => LitKind::Float { value, suffix },
                     Err(_) => {
                         self.error(diag::unknown_literal(span));
