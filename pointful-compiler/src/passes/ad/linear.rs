@@ -38,7 +38,6 @@ pub(super) struct Dual<'b> {
     pub(super) b: &'b mut Builder,
     pub(super) mode: Mode,
     tangents: BTreeMap<ValueId, ValueId>,
-    literals: BTreeMap<ValueId, Lit>,
     /// What stands for values whose statements are gone.
     pub(super) names: Subst,
     /// By value: what must hold for it to say something.
@@ -57,7 +56,6 @@ impl<'b> Dual<'b> {
             b,
             mode,
             tangents: BTreeMap::new(),
-            literals: BTreeMap::new(),
             names: Subst::new(),
             conditions: BTreeMap::new(),
             frugal: BTreeSet::new(),
@@ -95,7 +93,10 @@ impl<'b> Dual<'b> {
     }
 
     pub(super) fn literal(&self, value: ValueId) -> Option<Lit> {
-        self.literals.get(&value).copied()
+        match self.b.definition(value)? {
+            BulkOp::Const(lit) => Some(*lit),
+            _ => None,
+        }
     }
 
     /// The values that have tangents.
@@ -187,9 +188,6 @@ impl<'b> Dual<'b> {
             return self.b.push(stmt);
         };
         self.b.push(stmt);
-        if let BulkOp::Const(lit) = op {
-            self.literals.insert(result, lit);
-        }
         let tangent = match op {
             BulkOp::Map(prim, args) => self.linearly(|dual| dual.primitive(prim, &args, result)),
             BulkOp::Select(cond, then, otherwise) => self

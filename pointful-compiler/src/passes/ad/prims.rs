@@ -3,13 +3,13 @@
 //! Each is a sum of terms, one for each operand that has a tangent: the tangent times, or divided by, a coefficient.
 //! Coefficients are computed where they are used, from the primitive's operands and its result.
 //!
-//! At a kink the first operand of `max` and `min` has it all, `abs` has none; where a formula would multiply zero by infinity
-//! although the derivative is zero (`x⁰`, `0ʸ`, `hypot(0, 0)`), it says zero.
+//! At a kink the first operand of `max` and `min` has it all (but the infinity that is their identity never has any), `abs` has none; where
+//! a formula would multiply zero by infinity although the derivative is zero (`x⁰`, `0ʸ`, `hypot(0, 0)`), it says zero.
 
 use std::f64::consts::{LN_2, LN_10};
 
 use super::linear::Dual;
-use crate::ir::{Elem, Lit, Scalar, ValueId};
+use crate::ir::{Elem, Lit, Monoid, Scalar, ValueId};
 use crate::ops::Prim;
 
 /// Whether a primitive's result has no derivative with respect to anything.
@@ -88,6 +88,8 @@ impl Dual<'_> {
                 let whole = self.b.map(Prim::DivEuclid, &[x, y]);
                 self.b.map(Prim::Neg, &[whole])
             }
+            // What is begun with is less, or more, than every number.
+            Prim::Min | Prim::Max if self.is_identity(prim, args[1 - k]) => return tangent,
             Prim::Min | Prim::Max => {
                 let first = self.b.map(Prim::Eq, &[result, x]);
                 let zero = self.b.number(result, 0.0);
@@ -258,6 +260,16 @@ impl Dual<'_> {
             | Prim::Call(_) => self.b.number(result, 0.0),
         };
         self.b.map(Prim::Mul, &[coefficient, tangent])
+    }
+
+    /// Whether a value is the one that an extremum of nothing is said to be.
+    fn is_identity(&self, extremum: Prim, value: ValueId) -> bool {
+        let monoid = match extremum {
+            Prim::Min => Monoid::Min,
+            _ => Monoid::Max,
+        };
+        let scalar = self.b.program.elem(value).repr();
+        self.literal(value) == Some(monoid.identity(scalar))
     }
 
     fn square(&mut self, x: ValueId) -> ValueId {

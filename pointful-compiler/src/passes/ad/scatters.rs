@@ -43,6 +43,10 @@ impl Dual<'_> {
                     .add_into(tangents[0], &place, tangents[1], place.mask)
             }),
             Monoid::Min | Monoid::Max => {
+                let place = self.once(place, value);
+                if self.is_single(&place, value) {
+                    return self.single_extremum(base, &place, value, result);
+                }
                 let (kept, won) = self.winners(base, &place, value, result);
                 self.combined(&[base, value], |dual, tangents| {
                     let zero = dual.b.number(base, 0.0);
@@ -50,9 +54,97 @@ impl Dual<'_> {
                     dual.b.add_into(base, &place, tangents[1], Some(won))
                 })
             }
+            Monoid::Mul if self.is_single(&place, value) => {
+                self.single_product(base, &place, value)
+            }
             Monoid::Mul => self.scattered_product(base, &place, value, result),
             Monoid::And | Monoid::Or => None,
         }
+    }
+
+    /// Of what is the same all along an axis the first is as good as any: such axes are left out, and ask only whether there is anything along
+    /// them.
+    fn once(&mut self, mut place: Place, value: ValueId) -> Place {
+        let b = &mut *self.b;
+        let read = place.at.iter().map(|&(_, index)| index);
+        let read: Vec<ValueId> = read.chain([value]).chain(place.mask).collect();
+        let mut known: Vec<AxisId> = read.iter().flat_map(|&value| b.dims(value)).collect();
+        // How long other axes are may differ along one.
+        for &axis in &place.over {
+            if let Extent::Value(length) = b.extent(axis) {
+                known.extend(b.dims(length));
+            }
+        }
+        let (over, idle) = place.over.iter().partition(|axis| known.contains(axis));
+        place.over = over;
+        place.mask = b.behind(None, |b| {
+            let idle: Vec<AxisId> = idle;
+            let there = idle.into_iter().fold(None, |there, axis| {
+                let nonempty = b.nonempty(axis);
+                b.both(there, nonempty)
+            });
+            b.both(there, place.mask)
+        });
+        place
+    }
+
+    /// Whether there is one contribution to one place, so that nothing else of the table changes.
+    fn is_single(&self, place: &Place, value: ValueId) -> bool {
+        let read = place.at.iter().map(|&(_, index)| index);
+        let mut read = read.chain([value]).chain(place.mask);
+        let moves = |value: ValueId| {
+            let dims = self.b.dims(value);
+            place.at.iter().any(|(axis, _)| dims.contains(axis))
+        };
+        place.over.is_empty() && !place.at.is_empty() && !read.any(moves)
+    }
+
+    /// An extremum of a place and one value: the place is the value's if it changes.
+    fn single_extremum(
+        &mut self,
+        base: ValueId,
+        place: &Place,
+        value: ValueId,
+        result: ValueId,
+    ) -> Option<ValueId> {
+        let b = &mut *self.b;
+        let outer = b.guard;
+        let seen = b.behind(None, |b| b.both(outer, place.mask));
+        let won = b.behind(seen, |b| {
+            let ends = [base, result].map(|table| b.gather(table, &place.at));
+            b.map(Prim::Ne, &ends)
+        });
+        let won = b.behind(None, |b| b.both(place.mask, Some(won)));
+        self.combined(&[base, value], |dual, tangents| {
+            dual.b.emit(BulkOp::Update {
+                table: tangents[0],
+                at: place.at.clone(),
+                value: tangents[1],
+                mask: won,
+            })
+        })
+    }
+
+    /// A product of a place and one value.
+    fn single_product(&mut self, base: ValueId, place: &Place, value: ValueId) -> Option<ValueId> {
+        let b = &mut *self.b;
+        let outer = b.guard;
+        let seen = b.behind(None, |b| b.both(outer, place.mask));
+        let before = b.behind(seen, |b| b.gather(base, &place.at));
+        self.combined(&[base, value], |dual, tangents| {
+            let product = dual.b.behind(seen, |b| {
+                let table = b.gather(tangents[0], &place.at);
+                let terms = [[value, table], [before, tangents[1]]];
+                let terms = terms.map(|factors| b.map(Prim::Mul, &factors));
+                b.map(Prim::Add, &terms)
+            });
+            dual.b.emit(BulkOp::Update {
+                table: tangents[0],
+                at: place.at.clone(),
+                value: product,
+                mask: place.mask,
+            })
+        })
     }
 
     /// Where the base is the extremum, and which contribution else: the first that is equal to it.
