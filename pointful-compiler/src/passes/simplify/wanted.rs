@@ -203,8 +203,8 @@ impl Walk<'_> {
             add(&mut run, wanted);
         }
         if let Some(guard) = stmt.guard {
-            let known = run.clone();
-            self.want(guard, &known, own);
+            // Whether a statement is run is asked wherever its block is.
+            self.want(guard, held, own);
             self.imply((guard, true), &mut run);
         }
         if total {
