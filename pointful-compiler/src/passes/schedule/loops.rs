@@ -1,5 +1,7 @@
 //! Sequential loops: `loop`, `while`, scans, and reductions with an operator that is not point for point.
 
+use std::collections::BTreeMap;
+
 use super::build::{Builder, Location};
 use super::guests::Guests;
 use super::held::Held;
@@ -368,18 +370,26 @@ impl<'p> Builder<'p> {
                     .then(|| self.eval(state.next).0)
             })
             .collect();
+        // By buffer: which now has what was in it. One state may be next what was made in the buffer of another.
+        let mut moved: BTreeMap<ValueId, ValueId> = BTreeMap::new();
         for (state, scalar) in states.iter().zip(scalars) {
+            let place = state.place.id;
             if let Some(value) = scalar {
-                self.run(KernelOp::Set {
-                    place: state.place.id,
-                    value,
-                });
-            } else if let Some(spare) = &state.spare {
-                self.run(KernelOp::Swap(state.place.id, spare.id));
-            } else if let Some(&Location::Buffer { buffer, .. }) = self.location(state.next)
-                && buffer != state.place.id
-            {
-                self.run(KernelOp::Swap(state.place.id, buffer));
+                self.run(KernelOp::Set { place, value });
+                continue;
+            }
+            let made = match (&state.spare, self.location(state.next)) {
+                (Some(spare), _) => spare.id,
+                (None, Some(&Location::Buffer { buffer, .. })) => buffer,
+                (None, Some(Location::Var { .. }) | None) => continue,
+            };
+            let now = moved.get(&made).copied().unwrap_or(made);
+            if now != place {
+                self.run(KernelOp::Swap(place, now));
+                let before = moved.iter().find(|&(_, &at)| at == place);
+                let before = before.map_or(place, |(&before, _)| before);
+                moved.insert(before, now);
+                moved.insert(made, place);
             }
         }
     }
