@@ -243,8 +243,10 @@ impl Lift<'_> {
         self.span = stmt.span;
         let mut types = self.state_types(&inits, &lanes, &dims, &entered);
         for (value, dims) in &exports.collected {
+            // What is the same in all lanes is collected in each if they are not equally long.
             let mut axes = self.axes_of(*value);
             axes.insert(axis);
+            axes.extend(self.extent_axes(extent));
             let dims = [&[axis], dims.as_slice()].concat();
             types.push((self.out.elem(*value), self.order(axes, &dims)));
         }
