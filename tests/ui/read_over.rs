@@ -89,6 +89,26 @@ pub fn other_names<N: IndexSet>(x: &Table<N, f64>, e: Either<N, N>) -> f64 {
 }
 
 #[pointful]
+fn raise<N: IndexSet>(x: &mut Table<N, f64>) {
+    for i in N {
+        x[i] += 1.0;
+    }
+}
+
+#[pointful]
+pub fn a_value_to_change<N: IndexSet>(mut x: Table<N, f64>) -> Table<N, f64> {
+    raise(x);
+    x
+}
+
+#[pointful]
+pub fn changes_by_a_value<N: IndexSet>(mut x: Table<N, f64>) -> Table<N, f64> {
+    let up = raise;
+    up(x);
+    x
+}
+
+#[pointful]
 pub fn another_suffix(x: u8) -> u8 {
     x + b'a'u8
 }

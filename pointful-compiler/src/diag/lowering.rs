@@ -84,6 +84,23 @@ pub fn ambiguous_call(span: Span, name: &str, readings: &[String; 2]) -> Diagnos
     .help("write a `for` over what is to be repeated over")
 }
 
+/// A value where a function wants something to change.
+pub fn changed_argument(span: Span, function: &str, param: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{function}` changes its parameter `{param}`, and this is a value"),
+    )
+    .help("write `&mut` before a variable that is declared `mut`")
+}
+
+/// A function that changes what it is given, not called but passed or named.
+pub fn changing_function(span: Span, name: &str, param: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` changes its parameter `{param}`, so it can only be called by its name"),
+    )
+}
+
 /// A `&mut` argument that several repetitions of a call would change.
 pub fn shared_place(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(

@@ -8,7 +8,7 @@ use super::pattern::side;
 use super::reading::Reading;
 use crate::diag::lowering as say;
 use crate::ir::Monoid;
-use crate::lower::hir::{Arg, Call, Expr, Instance, Kind, Repeat};
+use crate::lower::hir::{Arg, Call, Expr, Instance, Kind, Origin, Repeat};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty, drop_atoms};
 use crate::lower::words::Word;
@@ -497,6 +497,14 @@ impl<'a> Infer<'_, 'a> {
 
     /// A function as a value.
     pub(super) fn function_value(&mut self, position: usize, span: Span) -> Expr {
+        let callee = &self.shared.done[position];
+        let mut params = callee.params.iter().zip(&callee.tree.params);
+        let exclusive =
+            |id: &super::LocalId| callee.locals[id.0 as usize].origin == Origin::Exclusive;
+        if let Some((_, param)) = params.find(|(id, _)| exclusive(id)) {
+            let (name, param) = (callee.tree.name.to_string(), param.name.to_string());
+            return self.fail(say::changing_function(span, &name, &param));
+        }
         let mut instance = self.instance(position);
         let params = self.parameter_types(position);
         let params = params
@@ -544,8 +552,15 @@ impl<'a> Infer<'_, 'a> {
         }
         let mut instance = self.instance(position);
         let mut inferred: Vec<Option<Arg>> = Vec::new();
-        for (arg, param) in args.iter().zip(&params) {
-            inferred.push(self.argument(arg, param));
+        for (k, (arg, param)) in args.iter().zip(&params).enumerate() {
+            let callee = &self.shared.done[position];
+            let changes = callee.locals[callee.params[k].0 as usize].origin == Origin::Exclusive;
+            let arg = if changes {
+                self.changed_argument(arg, &name, &callee.tree.params[k].name)
+            } else {
+                self.argument(arg, param)
+            };
+            inferred.push(arg);
         }
         self.settle();
         let found: Vec<Option<Ty>> = inferred
@@ -644,6 +659,39 @@ impl<'a> Infer<'_, 'a> {
             sets.join(", "),
             list(&reading.frame)
         )
+    }
+
+    /// An argument that the function changes: `&mut place`, or a parameter that is one.
+    fn changed_argument(
+        &mut self,
+        arg: &'a tree::Expr,
+        function: &str,
+        param: &proc_macro2::Ident,
+    ) -> Option<Arg> {
+        let inner = match &arg.kind {
+            ExprKind::Ref {
+                mutable: true,
+                inner,
+            } => inner,
+            ExprKind::Paren(inner) => return self.changed_argument(inner, function, param),
+            ExprKind::Path(path)
+                if self
+                    .lookup(&path_key(path))
+                    .is_some_and(|id| self.locals[id.0 as usize].origin == Origin::Exclusive) =>
+            {
+                arg
+            }
+            _ => {
+                self.expr(arg, None);
+                self.report(say::changed_argument(
+                    arg.span,
+                    function,
+                    &param.to_string(),
+                ));
+                return None;
+            }
+        };
+        self.argument_place(inner).map(Arg::Place)
     }
 
     /// An argument; closures wait until their parameter's type is known.

@@ -84,7 +84,6 @@ impl<'a> Infer<'_, 'a> {
 
     /// An annotated function.
     fn function(&mut self, position: usize, at: Span) -> Option<Signature> {
-        let expr = self.function_value(position, at);
         let callee = &self.shared.done[position];
         let tree = callee.tree;
         let name = tree.name.to_string();
@@ -94,6 +93,8 @@ impl<'a> Infer<'_, 'a> {
             self.report(say::of_exclusive(at, &name, &param));
             return None;
         }
+        let expr = self.function_value(position, at);
+        let callee = &self.shared.done[position];
         let Ty::Function(types, result) = self.solver.shallow(&expr.ty) else {
             return None;
         };

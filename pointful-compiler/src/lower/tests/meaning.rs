@@ -440,6 +440,20 @@ fn what_is_not_there() {
     }
 }
 
+/// A parameter that is `&mut` is passed on as what it is.
+#[test]
+fn what_a_callee_of_a_callee_changes() {
+    let source = "fn raise<N: IndexSet>(u: &mut Table<N, f64>, by: f64) -> f64 { for i in N { u[i] += by; } u[0] }
+    fn twice<N: IndexSet>(u: &mut Table<N, f64>, by: f64) -> f64 { raise(u, by) + raise((u), by) + raise(&mut u, 0.0) }
+    fn all<N: IndexSet>(mut u: Table<N, f64>, by: f64) -> (Table<N, f64>, f64) { let first = twice(&mut u, by); (u, first) }";
+    gives(
+        source,
+        &[2],
+        &[vector(&[1.0, 2.0]), 0.5.into()],
+        &[vector(&[2.0, 3.0]), 5.5.into()],
+    );
+}
+
 #[test]
 fn the_groups_that_a_reduction_takes() {
     let source = "fn groups<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> (f64, Table<M, f64>, Table<N, f64>, Table<M, f64>) {
