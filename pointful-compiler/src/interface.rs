@@ -36,9 +36,18 @@ pub struct Access {
     /// The parameter's name, or a path to a constant.
     pub root: TokenStream,
     /// Fields of tuples and structs, outermost first.
-    pub fields: Vec<syn::Member>,
+    pub fields: Vec<Field>,
     /// What messages call it: `points`, `model.weights`.
     pub name: String,
+}
+
+/// How a field is reached.
+#[derive(Clone, Debug)]
+pub enum Field {
+    /// By its name.
+    Named(syn::Member),
+    /// By its position, through the trait that all structs have: where the function stands the name may be private.
+    Hidden(usize),
 }
 
 /// Where a parameter of the program comes from.
@@ -66,7 +75,7 @@ pub struct FunctionSource {
     /// How its arguments are put together, of scalars in order.
     pub params: Vec<Shape>,
     /// The fields on the way to the part.
-    pub fields: Vec<syn::Member>,
+    pub fields: Vec<Field>,
     /// The set that the part is a member of, if it is one.
     pub member: Option<SetShape>,
 }

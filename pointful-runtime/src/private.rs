@@ -10,6 +10,32 @@ pub use crate::{
     Product, StaticSet, Table, VectorSpace, View,
 };
 
+/// A field that is not `pub`, by its position. Expansions in other modules reach by it what they cannot name.
+pub trait Field<const AT: usize, T> {
+    /// To read.
+    fn field(&self) -> &T;
+}
+
+impl<const AT: usize, T, S: Field<AT, T>> Field<AT, T> for &S {
+    #[inline]
+    fn field(&self) -> &T {
+        (**self).field()
+    }
+}
+
+impl<const AT: usize, T, S: Field<AT, T>> Field<AT, T> for &mut S {
+    #[inline]
+    fn field(&self) -> &T {
+        (**self).field()
+    }
+}
+
+/// As [`Field`], to change it.
+pub trait FieldMut<const AT: usize, T> {
+    /// The field.
+    fn field_mut(&mut self) -> &mut T;
+}
+
 /// A struct marked `#[pointful]`, made of its fields in order. Expansions make by it what they may not be able to name, or whose fields they cannot.
 pub trait Record<Fields> {
     /// The struct.

@@ -1,4 +1,4 @@
-//! Fields that a module keeps to itself.
+//! Fields that a module keeps to itself: what others' own text names is private, and nothing else.
 
 use pointful::prelude::*;
 
@@ -15,13 +15,20 @@ mod model {
     pub fn loss<N: IndexSet>(line: &Line<N>) -> f64 {
         sum(line.slopes) + line.offset
     }
-
-    // Where the fields can be named, everything may be derived.
-    define! { pub fn slope = grad!(loss); }
 }
 
 fn steep(line: &model::Line<Fin<2>>) -> f64 {
     grad!(model::loss)(line).offset
+}
+
+#[pointful]
+fn twice<N: IndexSet>(line: &model::Line<N>) -> f64 {
+    model::loss(line) * 2.0
+}
+
+#[pointful]
+fn slope(line: &model::Line<Fin<2>>) -> f64 {
+    line.slopes[0]
 }
 
 fn main() {}

@@ -624,7 +624,7 @@ impl Reached<'_> {
         if self.reached.iter().any(|(known, _)| *known == id) {
             return;
         }
-        let TypeItem { generics, kind } = &self.types[id].item;
+        let TypeItem { generics, kind, .. } = &self.types[id].item;
         // No type before it has arguments, so nothing carries it.
         if !generics.is_empty() {
             return;

@@ -34,6 +34,7 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         | RequestKind::Transform
         | RequestKind::Define => (None, None),
     };
+    let fields = fields(&item);
     let kind = match request.kind {
         RequestKind::IndexSet => EntryKind::IndexSet,
         RequestKind::Type
@@ -60,7 +61,7 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         constants: own,
     };
     let companion = companion(&name, &vis, &unique, &payload(gathering, own));
-    quote!(#companion #carrier #record #space)
+    quote!(#companion #carrier #record #fields #space)
 }
 
 /// The lengths in a definition, and those in definitions that it names: an array of the type's own name, in the namespace of values, has them.
@@ -115,6 +116,38 @@ fn record(item: &syn::Item) -> Option<TokenStream> {
             }
         }
     })
+}
+
+/// How fields are reached where their names are private.
+fn fields(item: &syn::Item) -> TokenStream {
+    let syn::Item::Struct(item) = item else {
+        return TokenStream::new();
+    };
+    let name = &item.ident;
+    let (generics, arguments, conditions) = item.generics.split_for_impl();
+    let field = |(at, field): (usize, &syn::Field)| {
+        let syn::Field { ident, ty, vis, .. } = field;
+        let hidden = ident.is_some() && !matches!(vis, syn::Visibility::Public(_));
+        hidden.then(|| {
+            quote! {
+                #[doc(hidden)]
+                impl #generics ::pointful::__private::Field<#at, #ty> for #name #arguments #conditions {
+                    #[inline]
+                    fn field(&self) -> &#ty {
+                        &self.#ident
+                    }
+                }
+                #[doc(hidden)]
+                impl #generics ::pointful::__private::FieldMut<#at, #ty> for #name #arguments #conditions {
+                    #[inline]
+                    fn field_mut(&mut self) -> &mut #ty {
+                        &mut self.#ident
+                    }
+                }
+            }
+        })
+    };
+    item.fields.iter().enumerate().filter_map(field).collect()
 }
 
 /// The implementation of `VectorSpace` for a struct.

@@ -5,7 +5,9 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use super::names::ident;
 use super::unit::Unit;
 use super::{EmitOptions, host, tokens};
-use crate::interface::{Access, Carrier, ExtentSource, Interface, ParamSource, SetShape, Shape};
+use crate::interface::{
+    Access, Carrier, ExtentSource, Field, Interface, ParamSource, SetShape, Shape,
+};
 use crate::ir::{Elem, Extent, Scalar, SizeId, ValueId};
 
 /// The whole body.
@@ -20,7 +22,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
     let extents = shim.extents();
     let checks = shim.checks(&options.function);
     let functions = shim.functions();
-    let inputs = shim.inputs();
+    let (taken, inputs) = (shim.taken(), shim.inputs());
     // What is put together decides what else the host function has to give.
     let result = shim.value(&interface.result);
     let write_back: TokenStream = interface
@@ -46,6 +48,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         #extents
         #checks
         #functions
+        #taken
         let inputs = (#(#inputs,)*);
         #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction, reason = "what is generated follows no style")]
         let outputs = {
@@ -90,19 +93,101 @@ impl Shim<'_> {
             .collect()
     }
 
+    /// The Rust expression for a part of an argument.
+    fn place(&self, access: &Access) -> TokenStream {
+        self.read(access.root.clone(), &access.fields)
+    }
+
+    /// A part of a value, to read.
+    fn read(&self, value: TokenStream, fields: &[Field]) -> TokenStream {
+        let runtime = self.runtime;
+        fields.iter().fold(value, |value, field| match field {
+            Field::Named(name) => tokens!(#value.#name),
+            Field::Hidden(at) => {
+                let at = index(*at);
+                tokens!((*#runtime::Field::<#at, _>::field(&#value)))
+            }
+        })
+    }
+
+    /// A part of an argument, of which some field cannot be named, to change or to take.
+    fn place_mut(&self, access: &Access) -> TokenStream {
+        let runtime = self.runtime;
+        let root = access.root.clone();
+        access.fields.iter().fold(root, |value, field| match field {
+            Field::Named(name) => tokens!(#value.#name),
+            Field::Hidden(at) => {
+                let at = index(*at);
+                tokens!((*#runtime::FieldMut::<#at, _>::field_mut(&mut #value)))
+            }
+        })
+    }
+
+    /// The table that an access reaches behind `&mut`.
+    fn target(&self, access: &Access) -> TokenStream {
+        let root = &access.root;
+        if access.fields.is_empty() {
+            tokens!(*#root)
+        } else if is_hidden(access) {
+            let root = tokens!((*#root));
+            self.place_mut(&Access {
+                root,
+                ..access.clone()
+            })
+        } else {
+            self.place(access)
+        }
+    }
+
+    /// Tables out of parameters by value that have fields which cannot be named, and so cannot be moved out: before anything is borrowed.
+    fn taken(&self) -> TokenStream {
+        let mut roots: Vec<String> = Vec::new();
+        let mut taken = TokenStream::new();
+        for (at, source) in self.interface.params.iter().enumerate() {
+            let ParamSource::Owned(access) = source else {
+                continue;
+            };
+            if !self.is_taken(access) {
+                continue;
+            }
+            let root = &access.root;
+            if !roots.contains(&root.to_string()) {
+                taken.extend(tokens!(let mut #root = #root;));
+                roots.push(root.to_string());
+            }
+            let (name, table) = (taken_name(at), self.place_mut(access));
+            taken.extend(tokens! {
+                // SAFETY: the parameter is this function's own, and its extents were read before.
+                let #name = unsafe { #table.take_data() };
+            });
+        }
+        taken
+    }
+
+    /// Whether a table that is updated in place is taken out of a parameter by value in this way.
+    fn is_taken(&self, access: &Access) -> bool {
+        let root = access.root.to_string();
+        let beside = |source: &ParamSource| {
+            source_access(source).is_some_and(|a| a.root.to_string() == root && is_hidden(a))
+        };
+        !self.is_borrowed(access)
+            && !access.fields.is_empty()
+            && self.interface.params.iter().any(beside)
+    }
+
     /// The extent that a source carries.
     fn extent(&self, source: &ExtentSource) -> TokenStream {
         let runtime = self.runtime;
         let carried = match &source.carrier {
             Carrier::Table(access) => {
-                let table = place(access);
+                let table = self.place(access);
                 tokens!(#table.extent())
             }
             Carrier::Elements(access) => {
-                let table = place(access);
+                let table = self.place(access);
                 tokens!(#table.target())
             }
-            Carrier::Extent(access) => place(access),
+            Carrier::Extent(access) => self.place(access),
             Carrier::Static(set) => tokens!(#runtime::Extent::<#set>::default()),
         };
         let parts = source.path.iter().map(|&part| index(part));
@@ -139,8 +224,8 @@ impl Shim<'_> {
                 .iter()
                 .map(|param| self.argument(param, &mut given))
                 .collect();
-            let (function, fields) = (place(&source.access), &source.fields);
-            let value = tokens!((#function)(#(#args),*) #(.#fields)*);
+            let function = self.place(&source.access);
+            let value = self.read(tokens!((#function)(#(#args),*)), &source.fields);
             let value = match &source.member {
                 Some(set) => {
                     let extent = self.set(set, &mut Vec::new().into_iter());
@@ -216,7 +301,8 @@ impl Shim<'_> {
             .params
             .iter()
             .zip(&self.unit.program.params)
-            .map(|(source, param)| {
+            .enumerate()
+            .map(|(at, (source, param))| {
                 let ty = self.unit.program.ty(param.value);
                 let members = matches!(ty.elem, Elem::Index(_));
                 // A table over `()` is a scalar to the program.
@@ -228,7 +314,7 @@ impl Shim<'_> {
                 let value = match source {
                     ParamSource::Scalar(access, generic) => {
                         // Through a reference too, which the access does not tell from a value.
-                        let (scalar, ty) = (place(access), self.unit.ty(param.value));
+                        let (scalar, ty) = (self.place(access), self.unit.ty(param.value));
                         let ty = match generic {
                             Some(name) => tokens!(#name),
                             None => tokens!(::core::primitive::#ty),
@@ -236,12 +322,14 @@ impl Shim<'_> {
                         tokens!(*::core::borrow::Borrow::<#ty>::borrow(&#scalar))
                     }
                     ParamSource::Index(access, set) => {
-                        let (member, extent) =
-                            (place(access), self.set(set, &mut Vec::new().into_iter()));
+                        let (member, extent) = (
+                            self.place(access),
+                            self.set(set, &mut Vec::new().into_iter()),
+                        );
                         tokens!(#runtime::IndexSet::ordinal(#member, #extent))
                     }
                     ParamSource::Table(access) => {
-                        let table = place(access);
+                        let table = self.place(access);
                         if members {
                             tokens!(#table.ordinals() #only)
                         } else {
@@ -249,13 +337,16 @@ impl Shim<'_> {
                         }
                     }
                     ParamSource::Owned(access) => {
-                        let table = place(access);
+                        let table = self.place(access);
                         if members {
                             tokens!(#runtime::Buf::from_vec(#table.ordinals().into_owned()) #only)
                         } else if self.is_borrowed(access) {
                             // The caller's table stays whole until the function has succeeded.
-                            let table = target(access);
+                            let table = self.target(access);
                             tokens!(::core::clone::Clone::clone(&#table).into_parts().2 #only)
+                        } else if self.is_taken(access) {
+                            let name = taken_name(at);
+                            tokens!(#name #only)
                         } else {
                             tokens!(#table.into_parts().2 #only)
                         }
@@ -267,7 +358,7 @@ impl Shim<'_> {
                     ParamSource::Array(access, rank) | ParamSource::Constant(access, _, rank) => {
                         let array = match source {
                             ParamSource::Constant(_, ty, _) => typed(access, ty),
-                            _ => place(access),
+                            _ => self.place(access),
                         };
                         let flatten = (1..*rank).map(|_| tokens!(.as_flattened()));
                         let slice = tokens!(#array.as_slice() #(#flatten)*);
@@ -382,7 +473,7 @@ impl Shim<'_> {
     fn write_back(&mut self, access: &Access) -> TokenStream {
         let runtime = self.runtime;
         let (result, value) = self.take();
-        let (place, target) = (place(access), target(access));
+        let (place, target) = (self.place(access), self.target(access));
         let value = match self.source(access) {
             None
             | Some(ParamSource::Scalar(..) | ParamSource::Array(..) | ParamSource::Constant(..)) => {
@@ -406,14 +497,8 @@ impl Shim<'_> {
 
     /// The parameter of the program that an access became.
     fn source(&self, wanted: &Access) -> Option<&ParamSource> {
-        self.interface.params.iter().find(|source| match source {
-            ParamSource::Scalar(access, _)
-            | ParamSource::Index(access, _)
-            | ParamSource::Table(access)
-            | ParamSource::Owned(access)
-            | ParamSource::Array(access, _) => access.name == wanted.name,
-            ParamSource::Constant(..) => false,
-        })
+        let params = &mut self.interface.params.iter();
+        params.find(|source| source_access(source).is_some_and(|access| access.name == wanted.name))
     }
 
     /// The program's next result, and where the host function's tuple has it.
@@ -504,7 +589,7 @@ impl Shim<'_> {
 /// A reference to a constant that must be of this type. If it is not, rustc says what it says of the carrier, which names the constant in the
 /// same way, and shows it once. What is referred to lives as long as constants do.
 fn typed(access: &Access, ty: &TokenStream) -> TokenStream {
-    let constant = place(access);
+    let constant = &access.root;
     tokens!({
         const CONSTANT_OF_THE_MODULE: #ty = #constant;
         const HERE: &#ty = &CONSTANT_OF_THE_MODULE;
@@ -512,20 +597,27 @@ fn typed(access: &Access, ty: &TokenStream) -> TokenStream {
     })
 }
 
-/// The Rust expression for a part of an argument.
-fn place(access: &Access) -> TokenStream {
-    let Access { root, fields, .. } = access;
-    tokens!(#root #(.#fields)*)
+/// The part of an argument that a parameter of the program is.
+fn source_access(source: &ParamSource) -> Option<&Access> {
+    match source {
+        ParamSource::Scalar(access, _)
+        | ParamSource::Index(access, _)
+        | ParamSource::Table(access)
+        | ParamSource::Owned(access)
+        | ParamSource::Array(access, _) => Some(access),
+        ParamSource::Constant(..) => None,
+    }
 }
 
-/// The table that an access reaches behind `&mut`.
-fn target(access: &Access) -> TokenStream {
-    let place = place(access);
-    if access.fields.is_empty() {
-        tokens!(*#place)
-    } else {
-        place
-    }
+/// What a table is called that was taken out of an argument, by the position of its parameter.
+fn taken_name(at: usize) -> Ident {
+    ident(&format!("taken_{at}"))
+}
+
+/// Whether a part is reached through a field that cannot be named.
+fn is_hidden(access: &Access) -> bool {
+    let hidden = |field: &Field| matches!(field, Field::Hidden(_));
+    access.fields.iter().any(hidden)
 }
 
 /// What messages call the carrier of an extent.

@@ -61,6 +61,8 @@ pub struct Uses {
     pub lengths: Vec<syn::Path>,
     /// Those of the types that are given arguments somewhere.
     pub applied: Vec<syn::Path>,
+    /// Fields of structs, each wherever it is named.
+    pub fields: Vec<proc_macro2::Ident>,
     /// The parameters and locals that nothing reads.
     pub unused: Vec<proc_macro2::Ident>,
 }
@@ -354,7 +356,10 @@ impl Names {
             }
             Pattern::Struct { path, fields, .. } => {
                 self.type_path(path);
-                fields.iter().for_each(|(_, field)| self.pattern(field));
+                for (name, field) in fields {
+                    self.uses.fields.push(name.clone());
+                    self.pattern(field);
+                }
             }
         }
     }
@@ -408,8 +413,13 @@ impl Names {
                 self.expr(receiver);
                 self.exprs(args);
             }
+            ExprKind::Field(inner, member) => {
+                if let syn::Member::Named(name) = member {
+                    self.uses.fields.push(name.clone());
+                }
+                self.expr(inner);
+            }
             ExprKind::Unary(_, inner)
-            | ExprKind::Field(inner, _)
             | ExprKind::Paren(inner)
             | ExprKind::Ref { inner, .. }
             | ExprKind::Deref(inner) => self.expr(inner),
@@ -495,7 +505,10 @@ impl Names {
                 base,
             } => {
                 self.applied(path, args);
-                self.exprs(fields.iter().map(|(_, value)| value));
+                for (name, value) in fields {
+                    self.uses.fields.push(name.clone());
+                    self.expr(value);
+                }
                 if let Some(base) = base {
                     self.expr(base);
                 }

@@ -61,6 +61,8 @@ pub struct TypeItem {
     pub generics: Vec<Generic>,
     /// What it is.
     pub kind: TypeDefKind,
+    /// The fields that not everybody can name.
+    pub hidden: Vec<Ident>,
 }
 
 /// What a named type is.

@@ -56,6 +56,16 @@ impl<I: IndexSet, T: Element> Table<I, T> {
         (self.extent, self.meta, self.data)
     }
 
+    /// The elements in their stored form, out of a table that cannot be moved.
+    ///
+    /// # Safety
+    /// The table is not used any more: it has fewer elements than members.
+    #[doc(hidden)]
+    #[inline]
+    pub unsafe fn take_data(&mut self) -> Buf<T::Repr> {
+        std::mem::replace(&mut self.data, Buf::from_vec(Vec::new()))
+    }
+
     /// The same elements over another index set of as many members, without a copy: flatten, unflatten, rename.
     ///
     /// # Errors

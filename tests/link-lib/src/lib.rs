@@ -360,3 +360,106 @@ pub mod net {
         pub fn loss_and_slope = value_and_grad!(loss, wrt = net);
     }
 }
+
+pub mod hidden {
+    //! Types that keep their fields to themselves.
+
+    use pointful::prelude::*;
+
+    /// A row.
+    #[derive(Clone, Copy, Debug, PartialEq, IndexSet)]
+    pub struct Row(usize);
+
+    /// A place in one of two layers.
+    #[derive(Clone, Copy, Debug, PartialEq, IndexSet)]
+    pub struct Cell {
+        row: Row,
+        up: bool,
+    }
+
+    /// A number, and how often it was there.
+    #[pointful]
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Counted {
+        value: f64,
+        count: usize,
+    }
+
+    /// A line, of which everybody may see where it begins.
+    #[pointful]
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Line<N: IndexSet> {
+        slopes: Table<N, f64>,
+        /// The value at zero.
+        pub offset: f64,
+        inner: Counted,
+        pub(crate) pair: (f64, Table<N, i64>),
+    }
+
+    impl Cell {
+        /// The place of this row and layer.
+        pub fn new(row: usize, up: bool) -> Self {
+            let row = Row(row);
+            Cell { row, up }
+        }
+    }
+
+    impl<N: IndexSet> Line<N> {
+        /// A line with these slopes.
+        pub fn new(slopes: Table<N, f64>, offset: f64) -> Self {
+            let pair = (2.0, Table::from_fn(slopes.extent(), |_| 3));
+            let inner = Counted {
+                value: 0.5,
+                count: 7,
+            };
+            Line {
+                slopes,
+                offset,
+                inner,
+                pair,
+            }
+        }
+
+        /// All there is to see: the slopes, the value, how often it was there, and what stands beside.
+        pub fn seen(&self) -> (&[f64], f64, usize, f64, &[i64]) {
+            let (inner, pair) = (&self.inner, &self.pair);
+            (
+                self.slopes.as_slice(),
+                inner.value,
+                inner.count,
+                pair.0,
+                pair.1.as_slice(),
+            )
+        }
+    }
+
+    /// What is to be small.
+    #[pointful]
+    pub fn loss<N: IndexSet>(line: &Line<N>) -> f64 {
+        sum(line.slopes * line.slopes) + (line.offset + line.pair.0) * line.inner.value
+    }
+
+    /// A line with other slopes.
+    #[pointful]
+    pub fn moved<N: IndexSet>(mut line: Line<N>, by: f64) -> Line<N> {
+        for n in N {
+            line.slopes[n] += by;
+        }
+        line
+    }
+
+    /// The line itself with other slopes.
+    #[pointful]
+    pub fn raise<N: IndexSet>(line: &mut Line<N>, by: f64) {
+        for n in N {
+            line.slopes[n] += by;
+        }
+        line.inner.value = by;
+    }
+
+    /// The square of what stands in a place.
+    #[pointful]
+    pub fn squared(x: &Table<Cell, f64>, at: Cell) -> f64 {
+        x[at] * x[at]
+    }
+}

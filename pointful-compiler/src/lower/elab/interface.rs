@@ -6,7 +6,7 @@ use quote::quote;
 use super::value::{Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
-use crate::interface::{Access, Carrier, ExtentSource, ParamSource};
+use crate::interface::{Access, Carrier, ExtentSource, Field, ParamSource};
 use crate::ir::{Elem, Extent, Scalar, SpanId, Type};
 use crate::lower::Constant;
 use crate::lower::hir::{self, Function, Origin};
@@ -83,6 +83,19 @@ impl<'a> Elab<'a> {
         }
     }
 
+    /// A field of a struct. What the function itself names rustc resolves, as the user wrote it; what it does not name may be private
+    /// where it stands.
+    pub(super) fn field(&self, access: &Access, id: usize, k: usize) -> Access {
+        let (name, _) = &self.fields(id)[k];
+        let named = self.named_fields.iter().find(|known| *known == name);
+        let field = match named {
+            Some(name) => Field::Named(syn::Member::Named(name.clone())),
+            None if self.linked.types[id].item.hidden.contains(name) => Field::Hidden(k),
+            None => Field::Named(syn::Member::Named(name.clone())),
+        };
+        stepped(access, field, &name.to_string())
+    }
+
     // ---- parameters ----
 
     pub(super) fn parameter(
@@ -107,10 +120,10 @@ impl<'a> Elab<'a> {
             }
             Ty::Member(Set::Record(id, sets)) => {
                 let mut parts = Vec::new();
-                for (set, (name, inner)) in sets.iter().zip(self.fields(*id)) {
-                    let member = syn::Member::Named(name.clone());
+                for (k, (set, (_, inner))) in sets.iter().zip(self.fields(*id)).enumerate() {
                     let part = self.functions[self.frame.function].solver.member(set);
-                    parts.push(self.parameter(&part, inner, step(&access, member), owned, span)?);
+                    let access = self.field(&access, *id, k);
+                    parts.push(self.parameter(&part, inner, access, owned, span)?);
                 }
                 Ok(Val::Tuple(parts))
             }
@@ -161,17 +174,16 @@ impl<'a> Elab<'a> {
             Ty::Tuple(types) => {
                 let mut parts = Vec::new();
                 for (k, part) in types.iter().enumerate() {
-                    let member = syn::Member::from(k);
                     let inner = part_type(written, k);
-                    parts.push(self.parameter(part, inner, step(&access, member), owned, span)?);
+                    parts.push(self.parameter(part, inner, step(&access, k), owned, span)?);
                 }
                 Ok(Val::Tuple(parts))
             }
             Ty::Struct(id, types) => {
                 let mut parts = Vec::new();
-                for (part, (name, inner)) in types.iter().zip(self.fields(*id)) {
-                    let member = syn::Member::Named(name.clone());
-                    parts.push(self.parameter(part, inner, step(&access, member), owned, span)?);
+                for (k, (part, (_, inner))) in types.iter().zip(self.fields(*id)).enumerate() {
+                    let access = self.field(&access, *id, k);
+                    parts.push(self.parameter(part, inner, access, owned, span)?);
                 }
                 Ok(Val::Tuple(parts))
             }
@@ -337,14 +349,15 @@ pub(super) fn access(name: &Ident) -> Access {
     }
 }
 
-pub(super) fn step(access: &Access, member: syn::Member) -> Access {
-    let field = match &member {
-        syn::Member::Named(name) => name.to_string(),
-        syn::Member::Unnamed(index) => index.index.to_string(),
-    };
+/// A part of a tuple.
+pub(super) fn step(access: &Access, k: usize) -> Access {
+    stepped(access, Field::Named(syn::Member::from(k)), &k.to_string())
+}
+
+fn stepped(access: &Access, field: Field, name: &str) -> Access {
     let mut access = access.clone();
-    access.name = format!("{}.{field}", access.name);
-    access.fields.push(member);
+    access.name = format!("{}.{name}", access.name);
+    access.fields.push(field);
     access
 }
 

@@ -44,6 +44,7 @@ use crate::interface::Interface;
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Elem, Extent, Lit, Program, Scalar, SizeId, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
+use crate::syntax::names::function_uses;
 use crate::syntax::tree::Linked;
 
 /// Something was reported; the walk ends.
@@ -61,6 +62,8 @@ struct Open {
 /// The state of the walk.
 struct Elab<'a> {
     linked: &'a Linked,
+    /// The fields that the root's own text names.
+    named_fields: Vec<proc_macro2::Ident>,
     functions: &'a [Function<'a>],
     spans: &'a Spans,
     diags: Diagnostics,
@@ -108,6 +111,7 @@ pub(super) fn program(
     let root = shared.done.len() - 1;
     let mut elab = Elab {
         linked: shared.linked,
+        named_fields: function_uses(&shared.linked.root).fields,
         functions: &shared.done,
         spans: &shared.spans,
         diags: Diagnostics::default(),

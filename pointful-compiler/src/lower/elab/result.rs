@@ -42,12 +42,13 @@ impl<'a> Elab<'a> {
         match ty {
             Ty::Tuple(parts) => {
                 for (k, part) in parts.iter().enumerate() {
-                    self.written_back(part, &step(access, syn::Member::from(k)));
+                    self.written_back(part, &step(access, k));
                 }
             }
             Ty::Struct(id, parts) => {
-                for (part, (name, _)) in parts.iter().zip(self.fields(*id)) {
-                    self.written_back(part, &step(access, syn::Member::Named(name.clone())));
+                for (k, part) in parts.iter().enumerate() {
+                    let access = self.field(access, *id, k);
+                    self.written_back(part, &access);
                 }
             }
             Ty::Extent(_) => {}

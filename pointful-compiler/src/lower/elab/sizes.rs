@@ -98,15 +98,14 @@ impl<'a> Elab<'a> {
             Ty::Extent(set) => self.carried(set, &mut Vec::new(), &Carrier::Extent(access.clone())),
             Ty::Tuple(parts) => {
                 for (k, part) in parts.iter().enumerate() {
-                    let (member, inner) = (syn::Member::from(k), part_type(written, k));
-                    self.carriers(part, inner, &step(access, member))?;
+                    self.carriers(part, part_type(written, k), &step(access, k))?;
                 }
                 Ok(())
             }
             Ty::Struct(id, parts) => {
-                for (part, (name, inner)) in parts.iter().zip(self.fields(*id)) {
-                    let member = syn::Member::Named(name.clone());
-                    self.carriers(part, inner, &step(access, member))?;
+                for (k, (part, (_, inner))) in parts.iter().zip(self.fields(*id)).enumerate() {
+                    let access = self.field(access, *id, k);
+                    self.carriers(part, inner, &access)?;
                 }
                 Ok(())
             }

@@ -12,7 +12,7 @@ use super::interface::step;
 use super::value::{Opaque, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
-use crate::interface::{Access, FunctionSource, SetShape};
+use crate::interface::{Access, Field, FunctionSource, SetShape};
 use crate::ir::{Scalar, SpanId, ValueId};
 use crate::lower::hir::{Function, Origin};
 use crate::lower::types::{Set, Ty};
@@ -96,17 +96,17 @@ impl<'a> Elab<'a> {
         &mut self,
         ty: &Ty,
         at: &Access,
-        parts: &mut Vec<(Vec<syn::Member>, Option<SetShape>)>,
+        parts: &mut Vec<(Vec<Field>, Option<SetShape>)>,
     ) -> Run<()> {
         match ty {
             Ty::Tuple(inner) => {
                 for (k, part) in inner.iter().enumerate() {
-                    self.result_parts(part, &step(at, syn::Member::from(k)), parts)?;
+                    self.result_parts(part, &step(at, k), parts)?;
                 }
             }
             Ty::Struct(id, inner) => {
-                for (part, (name, _)) in inner.iter().zip(self.fields(*id)) {
-                    self.result_parts(part, &step(at, syn::Member::Named(name.clone())), parts)?;
+                for (k, part) in inner.iter().enumerate() {
+                    self.result_parts(part, &self.field(at, *id, k), parts)?;
                 }
             }
             Ty::Member(set) => {

@@ -1,7 +1,7 @@
 //! How signatures and programs correspond: sizes, checks at entry, parameters, results, constants.
 
 use super::{lower_source, rendered};
-use crate::interface::{Access, Carrier, ExtentSource, ParamSource, SetShape, Shape};
+use crate::interface::{Access, Carrier, ExtentSource, Field, ParamSource, SetShape, Shape};
 use crate::ir::SizeId;
 use crate::lower::Lowered;
 
@@ -63,8 +63,9 @@ fn param(param: &ParamSource) -> String {
             .fields
             .iter()
             .map(|member| match member {
-                syn::Member::Named(name) => format!(".{name}"),
-                syn::Member::Unnamed(index) => format!(".{}", index.index),
+                Field::Named(syn::Member::Named(name)) => format!(".{name}"),
+                Field::Named(syn::Member::Unnamed(index)) => format!(".{}", index.index),
+                Field::Hidden(at) => format!(".#{at}"),
             })
             .collect();
         format!(
@@ -179,19 +180,19 @@ fn structs_tuples_and_named_sets_are_taken_apart() {
         "#[derive(IndexSet)] struct Row(usize);
         #[derive(IndexSet)] struct Col(usize);
         #[derive(IndexSet)] enum Channel { R, G, B }
-        #[derive(IndexSet)] struct Cell { row: Row, col: Col }
-        struct Model { w: Table<Cell, f32>, bias: (f32, Table<Channel, f32>) }
+        #[derive(IndexSet)] struct Cell { pub row: Row, col: Col }
+        struct Model { pub w: Table<Cell, f32>, bias: (f32, Table<Channel, f32>) }
         type Pair = (Model, bool);
         fn f(p: Pair, at: Cell, c: Channel) -> (Model, Cell, Channel) { (p.0, at, c) }",
         &[
             "#0: Row from p.0.w.extent[0]",
             "#1: Col from p.0.w.extent[1]",
             "owned p.0.w",
-            "scalar p.0.bias.0",
-            "owned p.0.bias.1",
+            "scalar p.0.#1.0",
+            "owned p.0.#1.1",
             "scalar p.1",
             "member at.row of #0",
-            "member at.col of #1",
+            "member at.#1 of #1",
             "member c of Channel",
             "gives (struct of table over Cell(#0, #1), (scalar, table over Channel), member of Cell(#0, #1), member of Channel)",
         ],

@@ -9,8 +9,10 @@ use crate::syntax::tree::{Generic, GenericKind, Type, TypeDefKind, TypeItem, Typ
 
 impl Parser {
     pub(super) fn type_item(&mut self, item: &syn::Item) -> TypeItem {
+        let mut hidden = Vec::new();
         let (generics, kind) = match item {
             syn::Item::Struct(item) => {
+                hidden = hidden_fields(&item.fields);
                 let generics = self.type_generics(&item.generics);
                 if !matches!(item.fields, syn::Fields::Named(_)) {
                     self.error(diag::struct_fields(item.ident.span()));
@@ -30,7 +32,11 @@ impl Parser {
                 (Vec::new(), TypeDefKind::Alias(nothing))
             }
         };
-        TypeItem { generics, kind }
+        TypeItem {
+            generics,
+            kind,
+            hidden,
+        }
     }
 
     pub(super) fn index_set_item(&mut self, item: &syn::DeriveInput) -> TypeItem {
@@ -46,9 +52,14 @@ impl Parser {
             }
             syn::Data::Struct(_) | syn::Data::Union(_) => TypeDefKind::NominalSet,
         };
+        let hidden = match &item.data {
+            syn::Data::Struct(data) => hidden_fields(&data.fields),
+            syn::Data::Enum(_) | syn::Data::Union(_) => Vec::new(),
+        };
         TypeItem {
             generics: Vec::new(),
             kind,
+            hidden,
         }
     }
 
@@ -113,6 +124,14 @@ impl Parser {
         }
         self.type_generics(&generics)
     }
+}
+
+/// The fields that are not `pub`.
+fn hidden_fields(fields: &syn::Fields) -> Vec<Ident> {
+    let hidden = fields
+        .iter()
+        .filter(|field| !matches!(field.vis, syn::Visibility::Public(_)));
+    hidden.filter_map(|field| field.ident.clone()).collect()
 }
 
 /// Whether a name stands for an index set in a type: in the first argument of `Table`, in `Extent` or in `Either`.
