@@ -1,13 +1,13 @@
 //! Memory of tables and of intermediates.
 
-use std::alloc::{self, Layout};
+use std::alloc::Layout;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 
-use crate::stats;
+use crate::{memory, stats};
 
 /// What this crate's own allocations are aligned to: a cache line, and the widest vector register.
 pub(crate) const ALIGNMENT: usize = 64;
@@ -345,12 +345,11 @@ fn allocate<T>(len: usize) -> NonNull<T> {
             std::num::NonZero::new(layout.align()).expect("an alignment is not zero"),
         );
     }
-    // SAFETY: the layout's size is not zero.
-    let start = unsafe { alloc::alloc(layout) };
-    NonNull::new(start.cast()).unwrap_or_else(|| {
+    let start = memory::allocate(layout).unwrap_or_else(|| {
         stats::freed(layout.size());
         refused(layout.size())
-    })
+    });
+    start.cast()
 }
 
 /// A panic, where `Vec` ends the process: a size may come from a user, whose program can go on with another.
@@ -369,7 +368,7 @@ unsafe fn deallocate<T>(start: NonNull<T>, len: usize) {
     stats::freed(layout.size());
     if layout.size() != 0 {
         // SAFETY: promised by the caller.
-        unsafe { alloc::dealloc(start.as_ptr().cast(), layout) }
+        unsafe { memory::deallocate(start.cast(), layout) }
     }
 }
 

@@ -13,6 +13,7 @@ mod index_set;
 mod interop;
 #[doc(hidden)]
 pub mod kernel;
+pub mod memory;
 mod opaque;
 #[doc(hidden)]
 pub mod private;

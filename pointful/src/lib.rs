@@ -349,7 +349,7 @@ pub use pointful_macros::{
 };
 pub use pointful_runtime::{
     Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Members,
-    Number, Plain, Product, StaticSet, Table, VectorSpace, View, stats,
+    Number, Plain, Product, StaticSet, Table, VectorSpace, View, memory, stats,
 };
 
 #[cfg(feature = "npy")]

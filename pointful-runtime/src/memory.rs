@@ -1,0 +1,227 @@
+//! Memory that has been given back, for whoever asks next.
+//!
+//! A derivative asks for its intermediates anew in each call. What the system hands out it clears page by page as it is first touched, which
+//! can take longer than the computation. So large pieces of memory that are given back are kept for the next request of the same size:
+//! at most so many bytes ([`keep_at_most`]), the oldest given up first.
+//!
+//! Programs that are built for debugging keep nothing, so that tools that watch memory see every piece go.
+
+use std::alloc::{self, Layout};
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Pieces smaller than this many bytes are the allocator's own business.
+const SMALLEST: usize = 1 << 16;
+
+/// Bytes that are kept unless [`keep_at_most`] says otherwise.
+const LIMIT: usize = 1 << 28;
+
+/// What is kept in this process.
+static KEPT: Mutex<Kept> = Mutex::new(Kept::new(if cfg!(debug_assertions) { 0 } else { LIMIT }));
+
+/// Keeps at most so many bytes of memory from now on, and gives the system what is beyond it: with 0, everything.
+///
+/// Before it is called, 256 MiB are kept, and nothing by programs built for debugging.
+///
+/// ```
+/// pointful_runtime::memory::keep_at_most(0);
+/// ```
+pub fn keep_at_most(bytes: usize) {
+    let mut kept = kept();
+    kept.limit = bytes;
+    kept.shrink();
+}
+
+fn kept() -> MutexGuard<'static, Kept> {
+    // What is kept is whole after every statement: a panic elsewhere leaves nothing half done.
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Memory of this layout, whose size is not zero; none if the system has not as much. It is not cleared.
+pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+    let layout = padded(layout);
+    let old = large(layout).then(|| kept().take(layout)).flatten();
+    // SAFETY: the size is not zero, and padding does not lessen it.
+    old.or_else(|| NonNull::new(unsafe { alloc::alloc(layout) }))
+}
+
+/// Gives memory back.
+///
+/// # Safety
+/// It came from [`allocate`] with this layout, was not given back, and nobody looks at it any more.
+pub(crate) unsafe fn deallocate(start: NonNull<u8>, layout: Layout) {
+    let layout = padded(layout);
+    let piece = Piece { start, layout };
+    if large(layout) {
+        kept().give(piece);
+    } else {
+        drop(piece);
+    }
+}
+
+fn large(layout: Layout) -> bool {
+    layout.size() >= SMALLEST
+}
+
+/// A layout of which there are few: large sizes are rounded up by at most an eighth, so that requests that differ little can have the same.
+fn padded(layout: Layout) -> Layout {
+    if !large(layout) {
+        return layout;
+    }
+    let step = 1 << (layout.size().ilog2() - 3);
+    let rounded = layout.size().next_multiple_of(step);
+    Layout::from_size_align(rounded, layout.align()).unwrap_or(layout)
+}
+
+/// A piece of memory that belongs to whoever holds this.
+struct Piece {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: nobody else has the address, and memory is the same to all threads.
+unsafe impl Send for Piece {}
+
+impl Piece {
+    fn into_memory(self) -> NonNull<u8> {
+        let start = self.start;
+        std::mem::forget(self);
+        start
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        // SAFETY: it came from the allocator with this layout, and is owned.
+        unsafe { alloc::dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+/// Pieces of memory, the oldest first.
+struct Kept {
+    pieces: VecDeque<Piece>,
+    bytes: usize,
+    limit: usize,
+}
+
+impl Kept {
+    const fn new(limit: usize) -> Self {
+        Kept {
+            pieces: VecDeque::new(),
+            bytes: 0,
+            limit,
+        }
+    }
+
+    /// The youngest piece of a layout: what was touched last is most likely in a cache.
+    fn take(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        let found = self
+            .pieces
+            .iter()
+            .rposition(|piece| piece.layout == layout)?;
+        let piece = self.pieces.remove(found)?;
+        self.bytes -= layout.size();
+        Some(piece.into_memory())
+    }
+
+    fn give(&mut self, piece: Piece) {
+        self.bytes += piece.layout.size();
+        self.pieces.push_back(piece);
+        self.shrink();
+    }
+
+    /// Gives up the oldest pieces until the others are within the limit.
+    fn shrink(&mut self) {
+        while self.bytes > self.limit {
+            let Some(piece) = self.pieces.pop_front() else {
+                return;
+            };
+            self.bytes -= piece.layout.size();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(bytes: usize) -> Layout {
+        Layout::from_size_align(bytes, 64).expect("a small layout")
+    }
+
+    fn piece(bytes: usize) -> Piece {
+        let layout = layout(bytes);
+        // SAFETY: the size is not zero.
+        let start = NonNull::new(unsafe { alloc::alloc(layout) }).expect("there is memory");
+        Piece { start, layout }
+    }
+
+    #[test]
+    fn the_youngest_of_a_size_is_handed_out_and_the_oldest_given_up() {
+        let mut kept = Kept::new(300);
+        let (first, second, other) = (piece(100), piece(100), piece(80));
+        let addresses = [&first, &second, &other].map(|piece| piece.start);
+        kept.give(first);
+        kept.give(second);
+        kept.give(other);
+        assert_eq!((kept.pieces.len(), kept.bytes), (3, 280));
+        kept.give(piece(60));
+        assert_eq!(
+            (kept.pieces.len(), kept.bytes),
+            (3, 240),
+            "the first is gone"
+        );
+        assert!(kept.take(layout(90)).is_none());
+        let again = kept.take(layout(100)).expect("the second is there");
+        assert_eq!(again, addresses[1]);
+        assert!(kept.take(layout(100)).is_none());
+        kept.give(Piece {
+            start: again,
+            layout: layout(100),
+        });
+        kept.limit = 0;
+        kept.shrink();
+        assert_eq!((kept.pieces.len(), kept.bytes), (0, 0));
+    }
+
+    #[test]
+    fn more_than_the_limit_is_not_kept() {
+        let mut kept = Kept::new(50);
+        kept.give(piece(51));
+        assert_eq!((kept.pieces.len(), kept.bytes), (0, 0));
+    }
+
+    #[test]
+    fn sizes_grow_by_an_eighth_at_most() {
+        for bytes in [
+            SMALLEST,
+            SMALLEST + 1,
+            100_000,
+            1_000_000,
+            (1 << 20) + 1,
+            1 << 30,
+        ] {
+            let size = padded(layout(bytes)).size();
+            assert!(size >= bytes && size - bytes <= bytes / 8, "{bytes}");
+            assert_eq!(padded(layout(size)).size(), size, "{bytes}");
+        }
+        assert_eq!(padded(layout(SMALLEST - 1)).size(), SMALLEST - 1);
+        let largest = layout(isize::MAX as usize - 63);
+        assert_eq!(padded(largest), largest, "what cannot be rounded up stays");
+    }
+
+    #[test]
+    fn memory_comes_and_goes() {
+        for bytes in [1, 100, SMALLEST, 3 * SMALLEST + 5] {
+            let layout = layout(bytes);
+            let start = allocate(layout).expect("there is memory");
+            // SAFETY: so many bytes are owned.
+            unsafe { start.as_ptr().write_bytes(1, bytes) };
+            // SAFETY: allocated above, with the same layout.
+            unsafe { deallocate(start, layout) };
+        }
+        keep_at_most(1 << 20);
+        keep_at_most(0);
+    }
+}
