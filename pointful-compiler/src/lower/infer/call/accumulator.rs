@@ -1,0 +1,82 @@
+//! Accumulators: `Accum::zero()` and its like.
+
+use crate::diag::lowering as say;
+use crate::ir::Monoid;
+use crate::lower::hir::{Expr, Kind};
+use crate::lower::infer::Infer;
+use crate::lower::infer::ops::Question;
+use crate::lower::types::Ty;
+use crate::syntax::tree::{self};
+use proc_macro2::Span;
+
+impl<'a> Infer<'_, 'a> {
+    pub(super) fn accum(
+        &mut self,
+        kind: &str,
+        at: Span,
+        args: &'a [tree::Expr],
+        span: Span,
+    ) -> Expr {
+        let name = format!("Accum::{kind}");
+        let monoid = match kind {
+            "zero" | "zeros" => Monoid::Add,
+            "prod" => Monoid::Mul,
+            "min" => Monoid::Min,
+            "max" => Monoid::Max,
+            "any" => Monoid::Or,
+            "all" => Monoid::And,
+            "monoid" => return self.own_accum(&name, at, args, span),
+            _ => {
+                return self.fail(say::unknown_method(at, &name, "an accumulator"));
+            }
+        };
+        let takes = usize::from(kind == "zeros");
+        if !self.arity(&name, takes, args.len(), at) {
+            return self.poison(span);
+        }
+        let content = self.unknown(at);
+        if let Some(arg) = args.first() {
+            let extent = self.expr(arg, None);
+            let Some(set) = self.extent_of(&extent.ty) else {
+                let shown = self.show(&extent.ty);
+                return self.fail(say::size_of(arg.span, &shown));
+            };
+            let elem = self.unknown(at);
+            let _ = self
+                .solver
+                .unify(&content, &Ty::Table(vec![set], Box::new(elem)));
+        }
+        self.made(Kind::Accum(monoid), Ty::Accum(Box::new(content)), span)
+    }
+
+    /// `Accum::monoid(identity, op)`
+    pub(super) fn own_accum(
+        &mut self,
+        name: &str,
+        at: Span,
+        args: &'a [tree::Expr],
+        span: Span,
+    ) -> Expr {
+        if !self.arity(name, 2, args.len(), at) {
+            self.uncalled(args);
+            return self.poison(span);
+        }
+        let identity = self.expr(&args[0], None);
+        let cell = identity.ty.clone();
+        let want = Ty::Function(vec![cell.clone(), cell.clone()], Box::new(cell.clone()));
+        let op = self.expr(&args[1], Some(&want));
+        let fits = self.expect(&want, &op.ty, args[1].span, || {
+            format!("`{name}` combines two values of the identity's type into one")
+        });
+        if !fits {
+            return self.poison(span);
+        }
+        let content = self.unknown(at);
+        self.ask(Question::Cells(content.clone(), cell), args[0].span);
+        let kind = Kind::Monoid {
+            identity: Box::new(identity),
+            op: Box::new(op),
+        };
+        self.made(kind, Ty::Accum(Box::new(content)), span)
+    }
+}
