@@ -1,13 +1,14 @@
 //! Accumulators: `Accum::zero()` and its like.
 
+use proc_macro2::Span;
+
 use crate::diag::lowering as say;
 use crate::ir::Monoid;
 use crate::lower::hir::{Expr, Kind};
 use crate::lower::infer::Infer;
 use crate::lower::infer::ops::Question;
 use crate::lower::types::Ty;
-use crate::syntax::tree::{self};
-use proc_macro2::Span;
+use crate::syntax::tree;
 
 impl<'a> Infer<'_, 'a> {
     pub(super) fn accum(

@@ -1,10 +1,11 @@
 //! A callee's signature in terms of its caller.
 
+use proc_macro2::Span;
+
 use crate::lower::hir::Instance;
 use crate::lower::infer::Infer;
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty};
-use proc_macro2::Span;
 
 impl<'a> Infer<'_, 'a> {
     pub(super) fn instance(&self, position: usize) -> Instance {

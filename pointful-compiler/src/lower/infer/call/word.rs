@@ -1,13 +1,14 @@
 //! Words of the language: reductions, sizes, members by their numbers.
 
+use proc_macro2::Span;
+
 use crate::diag::lowering as say;
 use crate::lower::hir::{Expr, Kind};
 use crate::lower::infer::Infer;
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty};
 use crate::lower::words::Word;
-use crate::syntax::tree::{self};
-use proc_macro2::Span;
+use crate::syntax::tree;
 
 impl<'a> Infer<'_, 'a> {
     pub(super) fn word(
