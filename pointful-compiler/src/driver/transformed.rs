@@ -10,10 +10,15 @@
 //! as `f` itself does. To rustc it cannot, since it stands where the macro does: words of the language come by this crate's own
 //! path, types and constants through the carrier of `f`.
 
+mod reached;
+mod spelling;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use self::reached::reach;
+use self::spelling::{AsWritten, Spelled};
 use super::carrier::Carrier;
 use super::function::{carried, payload};
 use super::root::{Definition, innermost};
@@ -28,8 +33,7 @@ use crate::syntax::parse::parse_function;
 use crate::syntax::rust::{self, Spelling};
 use crate::syntax::signature::{Signature, linear_map, transformed};
 use crate::syntax::tree::{
-    ExprKind, Function, Linked, Scope, Set, SetKind, Transform, Transformed, Type, TypeDef,
-    TypeDefKind, TypeItem, TypeKind, path_key,
+    Function, Linked, Scope, Transform, Transformed, Type, TypeKind, path_key,
 };
 use crate::{explain, pipeline};
 
@@ -429,47 +433,6 @@ impl<'g> Target<'g> {
     }
 }
 
-/// Finds what can be named from where the macro stands, and lets the linked program name it so.
-fn reach(path: &syn::Path, entry: &Entry, linked: &mut Linked) -> Vec<(usize, Ident, TokenStream)> {
-    let mut found = Reached {
-        function: &linked.root,
-        types: &linked.types,
-        reached: Vec::new(),
-        constants: constants(path, entry),
-    };
-    for (at, ty) in signature_types(&linked.root).iter().enumerate() {
-        found.path(ty, &part(&path.to_token_stream(), at));
-    }
-    let Reached {
-        reached, constants, ..
-    } = found;
-    let reached: Vec<_> = reached
-        .into_iter()
-        .map(|(id, tokens)| (id, format_ident!("Named{id}"), tokens))
-        .collect();
-    for (id, name, _) in &reached {
-        linked.types[*id].path = Some(name.clone().into());
-    }
-    let callees = linked.callees.iter_mut().map(|callee| &mut callee.function);
-    for function in callees.chain([&mut linked.root]) {
-        for (key, tokens) in &constants {
-            let known = &mut function.scope.constants;
-            if known.iter().all(|(known, _)| known != key) {
-                known.push((key.clone(), tokens.clone()));
-            }
-        }
-    }
-    reached
-}
-
-/// The constants of a function's own text, through its carrier.
-fn constants(path: &syn::Path, entry: &Entry) -> Vec<(String, TokenStream)> {
-    let carried = |Exported {
-                       path: key, name, ..
-                   }: &Exported| (key.clone(), quote!(#path::#name));
-    entry.constants.iter().map(carried).collect()
-}
-
 /// `grad!(f, wrt = x)` with this path for `f`.
 fn transform_tokens(transform: &Transform, callee: &syn::Path) -> TokenStream {
     let name = &transform.name;
@@ -527,164 +490,4 @@ impl Synthetic {
             }
         }
     }
-}
-
-/// As the user's language has it.
-struct AsWritten;
-
-impl Spelling for AsWritten {
-    fn word(&self, word: &str) -> TokenStream {
-        Ident::new(word, Span::call_site()).to_token_stream()
-    }
-
-    fn path(&self, path: &syn::Path) -> TokenStream {
-        path.to_token_stream()
-    }
-
-    fn constant(&self, path: &syn::Path) -> TokenStream {
-        path.to_token_stream()
-    }
-}
-
-/// As rustc must have it where the macro stands.
-struct Spelled {
-    /// The path by which the function is reached.
-    function: syn::Path,
-    generics: Vec<String>,
-    scope: Scope,
-    /// As [`Target`] has them.
-    reached: Vec<(usize, Ident, TokenStream)>,
-}
-
-impl Spelling for Spelled {
-    fn word(&self, word: &str) -> TokenStream {
-        let word = Ident::new(word, Span::call_site());
-        quote!(::pointful::__private::#word)
-    }
-
-    fn path(&self, path: &syn::Path) -> TokenStream {
-        let key = path_key(path);
-        if self.generics.contains(&key) {
-            return path.to_token_stream();
-        }
-        let id = self.scope.types.iter().find(|(name, _)| *name == key);
-        let reached = id.and_then(|(_, id)| self.reached.iter().find(|(known, ..)| known == id));
-        match reached {
-            Some((_, _, tokens)) => tokens.clone(),
-            // Nothing carries a generic type, which is likely to stand beside the function.
-            None if id.is_some() => beside(&self.function, path).into_token_stream(),
-            None => path.to_token_stream(),
-        }
-    }
-
-    fn constant(&self, path: &syn::Path) -> TokenStream {
-        let key = path_key(path);
-        let known = self.scope.constants.iter().find(|(name, _)| *name == key);
-        match known {
-            Some((_, tokens)) => tokens.clone(),
-            None => path.to_token_stream(),
-        }
-    }
-}
-
-/// What the module of a function names so, by the path of that module.
-fn beside(function: &syn::Path, path: &syn::Path) -> syn::Path {
-    let mut module = function.clone();
-    module.segments.pop();
-    let first = path.segments.first().map(|first| first.ident.to_string());
-    let absolute = path.leading_colon.is_some() || first.is_some_and(|name| name == "crate");
-    if absolute || module.segments.is_empty() {
-        return path.clone();
-    }
-    module.segments.extend(path.segments.iter().cloned());
-    module
-}
-
-/// The types that can be named, starting from those that a carrier has: the parts of aliases, through the same trait.
-struct Reached<'a> {
-    function: &'a Function,
-    types: &'a [TypeDef],
-    reached: Vec<(usize, TokenStream)>,
-    /// The lengths of static sets in aliases: constants of the modules where these stand.
-    constants: Vec<(String, TokenStream)>,
-}
-
-impl Reached<'_> {
-    fn path(&mut self, path: &syn::Path, tokens: &TokenStream) {
-        let key = path_key(path);
-        let Function {
-            generics, scope, ..
-        } = self.function;
-        if generics.iter().any(|generic| generic.name == key) {
-            return;
-        }
-        let Some(&(_, id)) = scope.types.iter().find(|(name, _)| *name == key) else {
-            return;
-        };
-        if self.reached.iter().any(|(known, _)| *known == id) {
-            return;
-        }
-        let TypeItem { generics, kind, .. } = &self.types[id].item;
-        // No type before it has arguments, so nothing carries it.
-        if !generics.is_empty() {
-            return;
-        }
-        self.reached.push((id, tokens.clone()));
-        match kind {
-            TypeDefKind::Alias(inner) => self.ty(inner, tokens),
-            TypeDefKind::NominalSet
-            | TypeDefKind::EnumSet(_)
-            | TypeDefKind::ProductSet(_)
-            | TypeDefKind::Struct(_) => {}
-        }
-    }
-
-    fn ty(&mut self, ty: &Type, tokens: &TokenStream) {
-        match &ty.kind {
-            TypeKind::Path(path, _) => self.path(path, tokens),
-            TypeKind::Set(set) => self.set(set, tokens),
-            TypeKind::Table(set, element) => {
-                self.set(set, &part(tokens, 0));
-                self.ty(element, &part(tokens, 1));
-            }
-            TypeKind::Tuple(parts) => {
-                for (at, inner) in parts.iter().enumerate() {
-                    self.ty(inner, &part(tokens, at));
-                }
-            }
-            TypeKind::Extent(set) => self.set(set, &part(tokens, 0)),
-            TypeKind::Scalar(_)
-            | TypeKind::Array(..)
-            | TypeKind::Ref { .. }
-            | TypeKind::Function(..)
-            | TypeKind::Infer => {}
-        }
-    }
-
-    fn set(&mut self, set: &Set, tokens: &TokenStream) {
-        match &set.kind {
-            SetKind::Path(path, _) => self.path(path, tokens),
-            SetKind::Product(parts) => {
-                for (at, inner) in parts.iter().enumerate() {
-                    self.set(inner, &part(tokens, at));
-                }
-            }
-            SetKind::Either(left, right) => {
-                self.set(left, &part(tokens, 0));
-                self.set(right, &part(tokens, 1));
-            }
-            SetKind::Fin(length) => {
-                if let ExprKind::Path(path) = &length.kind {
-                    let length = quote!(<#tokens as ::pointful::__private::Length>::LENGTH);
-                    self.constants.push((path_key(path), length));
-                }
-            }
-            SetKind::Bool | SetKind::Unit | SetKind::Dyn | SetKind::Infer => {}
-        }
-    }
-}
-
-fn part(of: &TokenStream, at: usize) -> TokenStream {
-    let at = proc_macro2::Literal::usize_unsuffixed(at);
-    quote!(<#of as ::pointful::__private::Part<#at>>::Type)
 }
