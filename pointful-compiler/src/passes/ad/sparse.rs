@@ -53,6 +53,7 @@ pub fn sparse(program: &Program<Bulk>) -> Program<Bulk> {
         summed,
         subst: Subst::new(),
         depth: 0,
+        lanes: Vec::new(),
     };
     let body = walk.block(body);
     let Walk { b, subst, .. } = walk;
@@ -91,6 +92,8 @@ struct Walk {
     subst: Subst,
     /// How many blocks are around.
     depth: u32,
+    /// The lanes of loops around.
+    lanes: Vec<AxisId>,
 }
 
 impl Walk {
@@ -108,10 +111,19 @@ impl Walk {
 
     fn stmt(&mut self, mut stmt: Stmt<Bulk>) {
         self.subst.stmt(&mut stmt);
+        let around = self.lanes.len();
+        if let BulkOp::Loop { lanes, .. }
+        | BulkOp::While { lanes, .. }
+        | BulkOp::Derive { lanes, .. }
+        | BulkOp::Rule { lanes, .. } = &stmt.op
+        {
+            self.lanes.extend(lanes);
+        }
         for inner in stmt.op.blocks_mut() {
             let block = std::mem::take(inner);
             *inner = self.block(block);
         }
+        self.lanes.truncate(around);
         self.b.span = stmt.span;
         let made = self.b.program.values.len();
         if let (&[result], None) = (stmt.results.as_slice(), stmt.guard)
@@ -141,7 +153,14 @@ impl Walk {
 
     // ---- One place
 
+    /// The one place of a value; a lane of a loop does not look at others.
     fn spot(&mut self, value: ValueId) -> Option<Spot> {
+        let spot = self.place_of(value)?;
+        let across = |(axis, _): &(AxisId, ValueId)| self.lanes.contains(axis);
+        (!spot.at.iter().any(across)).then_some(spot)
+    }
+
+    fn place_of(&mut self, value: ValueId) -> Option<Spot> {
         if let Some((axis, along)) = self.identity(value) {
             let one = Lit::of(self.b.program.elem(value).repr(), 1.0);
             let one = self.emit(BulkOp::Const(one));
@@ -219,52 +238,116 @@ impl Walk {
                     walk.b.select(cond, sides[0], sides[1])
                 }))
             }
-            // It is there if that is the place.
+            // It is there if that is the place, along the axes that are read; along the others it still has one.
             BulkOp::Gather { table, at } => {
                 let Spot {
                     at: places,
                     value,
-                    mask: None,
-                } = self.spot(*table)?
-                else {
-                    return None;
+                    mask,
+                } = self.spot(*table)?;
+                let moved: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
+                let kept = places.iter().filter(|(axis, _)| !moved.contains(axis));
+                let kept: Vec<AxisId> = kept.map(|&(axis, _)| axis).collect();
+                self.even(&kept, places.iter().map(|&(_, place)| place), &moved)?;
+                self.even(&[], at.iter().map(|&(_, index)| index), &kept)?;
+                // Where it is must not depend on where it is.
+                let known = places.iter().map(|&(_, place)| place).chain(mask);
+                let known: Vec<ValueId> = known.chain([value]).collect();
+                let turns = |&(axis, index): &(AxisId, ValueId)| {
+                    self.b.dims(index).iter().any(|axis| kept.contains(axis))
+                        && known.iter().any(|&v| self.b.dims(v).contains(&axis))
                 };
-                let mut value = self.b.gather(value, at);
-                for (axis, place) in places {
-                    let &(_, index) = at.iter().find(|(moved, _)| *moved == axis)?;
-                    let place = self.read_at(place, at, &mut { THROUGH });
-                    let here = self.b.map(Prim::Eq, &[place, index]);
-                    value = self.b.masked(Some(here), value);
+                if at.iter().any(turns) {
+                    return None;
                 }
-                Some(value)
+                let read = |axis: AxisId| at.iter().find(|(moved, _)| *moved == axis);
+                let mask = mask.map(|mask| self.read_at(mask, at, &mut { THROUGH }));
+                let outer = std::mem::replace(&mut self.b.guard, mask);
+                let value = self.b.gather(value, at);
+                let (mut left, mut met) = (Vec::new(), Vec::new());
+                for (axis, place) in places {
+                    let place = self.read_at(place, at, &mut { THROUGH });
+                    match read(axis) {
+                        Some(&(_, index)) => met.push((place, index)),
+                        None => left.push((axis, place)),
+                    }
+                }
+                let mut spot = Spot {
+                    at: left,
+                    value,
+                    mask,
+                };
+                for (place, index) in met {
+                    let index = self.read(index, &spot);
+                    let here = self.b.map(Prim::Eq, &[place, index]);
+                    spot.mask = self.b.both(spot.mask, Some(here));
+                }
+                self.b.guard = outer;
+                match spot.mask {
+                    Some(here) if spot.at.is_empty() => Some(self.picked(here, value)),
+                    Some(_) => Some(self.put(spot, |_, value| value)),
+                    None => None,
+                }
             }
-            // What is accumulated of it is so from there only.
+            // What is cleared is there unless that is the place.
+            BulkOp::Update {
+                table,
+                at,
+                value,
+                mask,
+            } if self.defs.is_zero(*value) => {
+                let mut spot = self.spot(*table)?;
+                let moved: Vec<AxisId> = spot.at.iter().map(|&(axis, _)| axis).collect();
+                let read = at.iter().map(|&(_, index)| index).chain(*mask);
+                self.even(&moved, read, &moved)?;
+                let outer = std::mem::replace(&mut self.b.guard, spot.mask);
+                let mut cleared = mask.map(|mask| self.read(mask, &spot));
+                for &(axis, index) in at {
+                    let place = match spot.at.iter().find(|(place, _)| *place == axis) {
+                        Some(&(_, place)) => place,
+                        None => self.emit(BulkOp::Iota(axis)),
+                    };
+                    let index = self.read(index, &spot);
+                    let here = self.b.map(Prim::Eq, &[place, index]);
+                    cleared = self.b.both(cleared, Some(here));
+                }
+                let left = self.b.map(Prim::Not, &[cleared?]);
+                self.b.guard = outer;
+                spot.mask = self.b.both(spot.mask, Some(left));
+                Some(self.put(spot, |_, value| value))
+            }
+            // What is accumulated of it is so from there only; along an axis that is not gone over it is accumulated there.
             BulkOp::Scatter {
                 monoid: Monoid::Add,
                 base,
                 at,
                 over,
                 value,
-                mask: None,
+                mask,
             } => {
                 let spot = self.spot(*value)?;
                 let own = |axis: &AxisId| spot.at.iter().any(|(place, _)| place == axis);
-                if over.is_empty() || !spot.at.iter().all(|(axis, _)| over.contains(axis)) {
+                if at.iter().any(|(axis, _)| own(axis) && !over.contains(axis)) {
                     return None;
                 }
+                let moved: Vec<AxisId> = spot.at.iter().map(|&(axis, _)| axis).collect();
+                let read = at.iter().map(|&(_, index)| index).chain(*mask);
+                self.even(&moved, read, &moved)?;
                 self.stands_apart(&spot, over)?;
-                let at = at
-                    .iter()
-                    .map(|&(axis, index)| (axis, self.read(index, &spot)))
-                    .collect();
-                let over = over.iter().copied().filter(|axis| !own(axis)).collect();
+                let places = at.iter();
+                let places = places.map(|&(axis, index)| (axis, self.read(index, &spot)));
+                let mut places: Vec<(AxisId, ValueId)> = places.collect();
+                let asked = mask.map(|mask| self.read(mask, &spot));
+                let left = spot.at.iter().filter(|(axis, _)| !over.contains(axis));
+                places.extend(left);
+                let mask = self.b.both(spot.mask, asked);
                 Some(self.emit(BulkOp::Scatter {
                     monoid: Monoid::Add,
                     base: *base,
-                    at,
-                    over,
+                    at: places,
+                    over: over.iter().copied().filter(|axis| !own(axis)).collect(),
                     value: spot.value,
-                    mask: spot.mask,
+                    mask,
                 }))
             }
             BulkOp::Reduce {
@@ -304,10 +387,48 @@ impl Walk {
         }
     }
 
+    /// The value where a condition holds, else zero.
+    fn picked(&mut self, cond: ValueId, value: ValueId) -> ValueId {
+        let zero = self.b.number(value, 0.0);
+        self.defs.insert(zero, BulkOp::Const(self.zero(value)));
+        let op = BulkOp::Select(cond, value, zero);
+        match self.moved(&op) {
+            Some(moved) => moved,
+            None => self.emit(op),
+        }
+    }
+
     /// Nothing along these axes can be read at one place if how long one is depends on the place.
     fn stands_apart(&self, spot: &Spot, axes: &[AxisId]) -> Option<()> {
         let moved: Vec<AxisId> = spot.at.iter().map(|&(axis, _)| axis).collect();
         (!self.leans(axes, &moved)).then_some(())
+    }
+
+    /// Whether all these axes are equally long everywhere, and all these values, read at one place along `moved`, are so along their axes
+    /// and are indices of what is.
+    fn even(
+        &self,
+        axes: &[AxisId],
+        values: impl Iterator<Item = ValueId>,
+        moved: &[AxisId],
+    ) -> Option<()> {
+        let varies = |extent: Extent| match extent {
+            Extent::Value(extent) => !self.b.dims(extent).is_empty(),
+            Extent::Const(_) | Extent::Size(_) => false,
+        };
+        if axes.iter().any(|&axis| varies(self.b.extent(axis))) {
+            return None;
+        }
+        for value in values {
+            let index = match self.b.program.elem(value) {
+                Elem::Index(extent) => varies(extent),
+                Elem::Scalar(_) => false,
+            };
+            if index || self.leans(&self.b.dims(value), moved) {
+                return None;
+            }
+        }
+        Some(())
     }
 
     /// Whether the length of one of these axes depends on the place along others, which are not looked at themselves.
