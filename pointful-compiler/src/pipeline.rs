@@ -43,11 +43,16 @@ pub struct Stages {
 
 /// The body that implements a function.
 pub fn emit(stages: &Stages) -> TokenStream {
-    emit::rust(
-        &stages.kernels,
-        &stages.interface,
-        &EmitOptions::new(stages.point.name.clone()),
-    )
+    emit_with(stages, false)
+}
+
+/// The same, in a function that gives a `Result` if it is `fallible`.
+fn emit_with(stages: &Stages, fallible: bool) -> TokenStream {
+    let options = EmitOptions {
+        fallible,
+        ..EmitOptions::new(stages.point.name.clone())
+    };
+    emit::rust(&stages.kernels, &stages.interface, &options)
 }
 
 /// The body of a linked function, and the constants of its module that it names. What is generic in its float has a body for each of its types.
@@ -55,6 +60,23 @@ pub fn emit(stages: &Stages) -> TokenStream {
 /// # Errors
 /// What is wrong with the source.
 pub fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnostic>> {
+    compile_with(linked, false)
+}
+
+/// As [`compile`], for a function that gives its result or the [error](EmitOptions::fallible) that its arguments are.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn compile_fallible(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
+    let (body, _) = compile_with(linked, true)?;
+    Ok(quote!(::core::result::Result::Ok({ #body })))
+}
+
+fn compile_with(
+    linked: &Linked,
+    fallible: bool,
+) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnostic>> {
+    let emit = |stages: &Stages| emit_with(stages, fallible);
     let mut choices = float_choices(&linked.root);
     let first = choices.remove(0);
     let stages = stages_at(linked, &first)?;

@@ -92,4 +92,6 @@ transformations! {
     hvp
     /// The function along one more axis.
     vmap
+    /// The function, with parameters that disagree on the size of an index set as an `Err` rather than a panic.
+    try_call
 }

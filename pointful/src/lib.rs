@@ -176,6 +176,21 @@
 //! # Ok::<(), pointful::Error>(())
 //! ```
 //!
+//! Tables over the same index set are of the same size. That is checked when a function is called, before anything runs; what disagrees panics,
+//! with the function's name, both parameters and their sizes, and `try_call!(f)(…)` gives it as an [`Error`]. Anything else panics as ever.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn inner<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>) -> f64 { sum(x * y) }
+//!
+//! let (x, y) = (Table::<Dyn, _>::from(vec![1.0, 2.0]), Table::from(vec![3.0]));
+//! assert_eq!(try_call!(inner)(&x, &x), Ok(5.0));
+//! let error = try_call!(inner)(&x, &y).unwrap_err();
+//! assert_eq!(error.to_string(), "`inner`: parameters `x` and `y` disagree on the size of `N`: 2 in `x`, 1 in `y`");
+//! ```
+//!
 //! A table taken by value that becomes the result is changed in place where each element is made of the old one at its own place alone.
 //!
 //! # Reductions
@@ -344,7 +359,7 @@ extern crate self as pointful;
 pub mod __private;
 
 pub use pointful_macros::{
-    IndexSet, define, explain, grad, hessian, hvp, jacobian, jvp, linearize, pointful,
+    IndexSet, define, explain, grad, hessian, hvp, jacobian, jvp, linearize, pointful, try_call,
     value_and_grad, vjp, vmap,
 };
 pub use pointful_runtime::{

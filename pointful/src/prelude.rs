@@ -2,5 +2,5 @@
 
 pub use crate::{
     Dyn, Either, Extent, Fin, Float, IndexSet, Table, VectorSpace, define, explain, grad, hessian,
-    hvp, jacobian, jvp, linearize, pointful, value_and_grad, vjp, vmap,
+    hvp, jacobian, jvp, linearize, pointful, try_call, value_and_grad, vjp, vmap,
 };

@@ -333,22 +333,25 @@ pub fn float_range(span: Span) -> Diagnostic {
 /// The arguments of a transformation are not what they must be.
 pub fn transform_form(span: Span, name: &str) -> Diagnostic {
     let option = if name == "vmap" { "over" } else { "wrt" };
-    Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         span,
         format!("`{name}!` takes a path to a `#[pointful]` function"),
-    )
-    .help(format!(
-        "write `{name}!(f)` or, for some of its parameters, `{name}!(f, {option} = x)`"
-    ))
+    );
+    diagnostic.help(match name {
+        "try_call" => "write `try_call!(f)` or `try_call!(grad!(f))`".to_owned(),
+        _ => {
+            format!("write `{name}!(f)` or, for some of its parameters, `{name}!(f, {option} = x)`")
+        }
+    })
 }
 
 /// An option that a transformation does not have.
 pub fn transform_option(span: Span, transform: &str, name: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(span, format!("`{transform}!` has no option `{name}`"));
-    if transform == "vmap" {
-        diagnostic.help("its options are `over = x` and `over = (x, y)`")
-    } else {
-        diagnostic.help("its options are `wrt = x` and `wrt = (x, y)`")
+    match transform {
+        "try_call" => diagnostic.help("leave it out: the function is called as it is"),
+        "vmap" => diagnostic.help("its options are `over = x` and `over = (x, y)`"),
+        _ => diagnostic.help("its options are `wrt = x` and `wrt = (x, y)`"),
     }
 }
 

@@ -51,7 +51,10 @@ pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStrea
             let rest = guarded(&name, &TokenStream::new(), || {
                 begin(request(RequestKind::Type))
             });
-            quote!(#item #rest)
+            let dead = matches!(item_vis(&parsed), syn::Visibility::Inherited).then(
+                || quote!(#[allow(dead_code, reason = "annotated functions use it, and nothing of them is left")]),
+            );
+            quote!(#dead #item #rest)
         }
         Ok(other) => {
             let error = diag::unsupported_item(other.span()).to_tokens();
@@ -302,6 +305,9 @@ fn finish(gathering: &Gathering, root: Root) -> TokenStream {
         Root::Explain(path, transform) => {
             transformed::explained(gathering, &path, transform.as_ref())
         }
+        Root::Transform(transform) if transform.name == "try_call" => {
+            transformed::fallible(gathering, &transform, &transformed::attempted)
+        }
         Root::Transform(transform) => {
             transformed::expression(gathering, &transform, &transformed::compiled)
         }
@@ -322,6 +328,10 @@ fn beside_broken(gathering: &Gathering, root: Root) -> TokenStream {
         Root::Function(item, function, uses) => {
             function::broken(gathering, &item, &function, &uses)
         }
+        Root::Transform(transform) if transform.name == "try_call" => quiet(
+            transformed::fallible(gathering, &transform, &transformed::stubbed),
+            &|| said_again(gathering, &innermost(&transform)),
+        ),
         Root::Transform(transform) => quiet(
             transformed::expression(gathering, &transform, &transformed::stubbed),
             &|| said_again(gathering, &innermost(&transform)),

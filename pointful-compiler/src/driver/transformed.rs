@@ -68,6 +68,11 @@ pub(super) fn explained(
 /// How the body of a transformed function comes about.
 type Body = dyn Fn(&Linked) -> Result<TokenStream, Vec<Diagnostic>>;
 
+/// The body of a function that gives a `Result`.
+pub(super) fn attempted(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
+    pipeline::compile_fallible(linked)
+}
+
 /// The compiled body.
 pub(super) fn compiled(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
     compile(linked).map(|(body, _)| body)
@@ -78,6 +83,36 @@ pub(super) fn stubbed(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
     let name = linked.root.name.to_string();
     let failed = quote!(::pointful::__private::failed(#name));
     Ok(returning(&linked.root.result, &failed))
+}
+
+/// `try_call!(f)` as an expression: the function itself, but that arguments which do not fit each other are an `Err`.
+pub(super) fn fallible(
+    gathering: &Gathering,
+    transform: &Transform,
+    body: &Body,
+) -> Result<TokenStream, Vec<Diagnostic>> {
+    let path = innermost(transform);
+    let target = Target::of(gathering, &path)?;
+    target.stands_alone()?;
+    let name = match &transform.of {
+        Transformed::Path(_) => {
+            let place = transform.name.span();
+            let own = target.linked.root.name.to_string();
+            Ident::new(
+                own.trim_start_matches("r#"),
+                Span::mixed_site().located_at(place),
+            )
+        }
+        Transformed::Transform(inner) if inner.name == "linearize" => {
+            return Err(vec![diag::transform_form(inner.name.span(), "try_call")]);
+        }
+        Transformed::Transform(inner) => word(inner, &target),
+    };
+    let function = target.call(transform, &name)?;
+    let result = function.result();
+    let result = quote!(::core::result::Result<#result, ::pointful::Error>);
+    let item = function.item_giving(&TokenStream::new(), &result, &body(&function.linked)?);
+    Ok(quote_spanned!(name.span()=> { #item #name }))
 }
 
 /// `grad!(f)` as an expression: a block whose value is the function.
@@ -460,12 +495,25 @@ struct Synthetic {
 }
 
 impl Synthetic {
+    /// The type of its result.
+    fn result(&self) -> TokenStream {
+        rust::ty(&self.signature.result, &self.spelling)
+    }
+
     /// The function with this in front and this body, as it may stand where the macro does.
     fn item(&self, front: &TokenStream, body: &TokenStream) -> TokenStream {
+        self.item_giving(front, &self.result(), body)
+    }
+
+    /// As [`Self::item`], with a result of this type.
+    fn item_giving(
+        &self,
+        front: &TokenStream,
+        result: &TokenStream,
+        body: &TokenStream,
+    ) -> TokenStream {
         let Signature {
-            generics,
-            params,
-            result,
+            generics, params, ..
         } = &self.signature;
         let name = &self.linked.root.name;
         let generics = rust::generics(generics, &self.spelling);
@@ -473,7 +521,6 @@ impl Synthetic {
         let types = params
             .iter()
             .map(|param| rust::ty(&param.ty, &self.spelling));
-        let result = rust::ty(result, &self.spelling);
         let aliases = self.spelling.reached.iter().map(|(_, name, tokens)| {
             quote! {
                 #[allow(dead_code, reason = "all types that the signature reaches have a name here, and the text may use only some")]

@@ -72,6 +72,8 @@ use tokens;
 pub struct EmitOptions {
     /// The function's name, for messages.
     pub function: String,
+    /// Whether parameters that disagree are an `Err` of the function around the body, rather than a panic.
+    pub fallible: bool,
     /// The path under which the expansion finds the runtime: `::pointful::__private`.
     pub runtime: TokenStream,
 }
@@ -81,6 +83,7 @@ impl EmitOptions {
     pub fn new(function: impl Into<String>) -> Self {
         Self {
             function: function.into(),
+            fallible: false,
             runtime: tokens!(::pointful::__private),
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         next: 0,
     };
     let extents = shim.extents();
-    let checks = shim.checks(&options.function);
+    let checks = shim.checks(options);
     let functions = shim.functions();
     let (taken, inputs) = (shim.taken(), shim.inputs());
     // What is put together decides what else the host function has to give.
@@ -62,6 +62,15 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         };
         #write_back
         #result
+    }
+}
+
+/// How extents are compared: what does not agree panics, or is given back.
+fn comparison(options: &EmitOptions) -> (Ident, TokenStream) {
+    if options.fallible {
+        (ident("compare_extents"), tokens!(?))
+    } else {
+        (ident("check_extents"), TokenStream::new())
     }
 }
 
@@ -195,8 +204,9 @@ impl Shim<'_> {
     }
 
     /// The promised comparison of extents that must agree.
-    fn checks(&self, function: &str) -> TokenStream {
+    fn checks(&self, options: &EmitOptions) -> TokenStream {
         let runtime = self.runtime;
+        let (function, (compare, given)) = (&options.function, comparison(options));
         self.interface
             .checks
             .iter()
@@ -205,7 +215,7 @@ impl Shim<'_> {
                 let (left, right) = (carrier_name(&first.carrier), carrier_name(&source.carrier));
                 let (known, found) = (self.extent_name(*size), self.extent(source));
                 let set = &source.set;
-                tokens!(#runtime::kernel::check_extents(#function, #set, (#left, #known), (#right, #found));)
+                tokens!(#runtime::kernel::#compare(#function, #set, (#left, #known), (#right, #found)) #given;)
             })
             .collect()
     }

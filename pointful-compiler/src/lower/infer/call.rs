@@ -102,8 +102,6 @@ impl<'a> Infer<'_, 'a> {
             .map(|(_, at)| *at)
     }
 
-    // ---- words ----
-
     // ---- closures ----
 
     fn apply(&mut self, f: &'a tree::Expr, args: &'a [tree::Expr], span: Span) -> Expr {

@@ -117,7 +117,7 @@ pub fn parse_transform(name: &Ident, args: TokenStream) -> Result<Transform, Dia
     };
     let option = if word == "vmap" { "over" } else { "wrt" };
     for (at, (given, names)) in args.options.iter().enumerate() {
-        if given != option {
+        if given != option || word == "try_call" {
             return Err(diag::transform_option(
                 given.span(),
                 &word,
