@@ -12,16 +12,15 @@
 
 mod factors;
 mod shifts;
+mod spots;
 
 use std::collections::BTreeSet;
 
 use super::build::Builder;
 use super::known::Defs;
 use super::written::write_down;
-use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{
-    AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId,
-};
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 use crate::passes::dce::dce;
 use crate::passes::flow::Flow;
@@ -74,14 +73,6 @@ fn sums(block: &Block<Bulk>, summed: &mut BTreeSet<AxisId>) {
             sums(inner, summed);
         }
     }
-}
-
-/// An array that is zero but at one place for each point of its other axes.
-#[derive(Clone)]
-struct Spot {
-    at: Vec<(AxisId, ValueId)>,
-    value: ValueId,
-    mask: Option<ValueId>,
 }
 
 struct Walk {
@@ -151,295 +142,6 @@ impl Walk {
         value
     }
 
-    // ---- One place
-
-    /// The one place of a value; a lane of a loop does not look at others.
-    fn spot(&mut self, value: ValueId) -> Option<Spot> {
-        let spot = self.place_of(value)?;
-        let across = |(axis, _): &(AxisId, ValueId)| self.lanes.contains(axis);
-        (!spot.at.iter().any(across)).then_some(spot)
-    }
-
-    fn place_of(&mut self, value: ValueId) -> Option<Spot> {
-        if let Some((axis, along)) = self.identity(value) {
-            let one = Lit::of(self.b.program.elem(value).repr(), 1.0);
-            let one = self.emit(BulkOp::Const(one));
-            return Some(Spot {
-                at: vec![(axis, along)],
-                value: one,
-                mask: None,
-            });
-        }
-        match self.defs.of(value)? {
-            BulkOp::Scatter {
-                monoid: Monoid::Add,
-                base,
-                at,
-                over,
-                value,
-                mask,
-            } if over.is_empty() && !at.is_empty() && self.defs.is_zero(*base) => Some(Spot {
-                at: at.clone(),
-                value: *value,
-                mask: *mask,
-            }),
-            _ => None,
-        }
-    }
-
-    /// Where the ones of an identity matrix are: along an axis of which sums are taken, for each point of the other.
-    fn identity(&self, value: ValueId) -> Option<(AxisId, ValueId)> {
-        let Some(BulkOp::Map(Prim::Cast(Scalar::F32 | Scalar::F64), args)) = self.defs.of(value)
-        else {
-            return None;
-        };
-        let Some(BulkOp::Map(Prim::Eq, args)) = self.defs.of(args[0]) else {
-            return None;
-        };
-        let iota = |value: ValueId| match self.defs.of(value) {
-            Some(BulkOp::Iota(axis)) => Some(*axis),
-            _ => None,
-        };
-        let (first, second) = (iota(args[0])?, iota(args[1])?);
-        let places = [(second, args[0]), (first, args[1])];
-        let along = |(axis, _): &(AxisId, ValueId)| self.summed.contains(axis);
-        places.into_iter().find(along).filter(|_| first != second)
-    }
-
-    /// The value of an operation on an array with one place.
-    fn moved(&mut self, op: &BulkOp) -> Option<ValueId> {
-        match op {
-            BulkOp::Map(Prim::Mul, args) => {
-                let (k, spot) = (0..2).find_map(|k| Some((k, self.spot(args[k])?)))?;
-                self.stands_apart(&spot, &self.b.dims(args[1 - k]))?;
-                let factor = self.read(args[1 - k], &spot);
-                Some(self.put(spot, |walk, value| walk.b.map(Prim::Mul, &[factor, value])))
-            }
-            BulkOp::Map(Prim::Div, args) => {
-                let spot = self.spot(args[0])?;
-                self.stands_apart(&spot, &self.b.dims(args[1]))?;
-                let divisor = self.read(args[1], &spot);
-                Some(self.put(spot, |walk, value| walk.b.map(Prim::Div, &[value, divisor])))
-            }
-            BulkOp::Map(prim @ (Prim::Neg | Prim::Cast(Scalar::F32 | Scalar::F64)), args) => {
-                let spot = self.spot(args[0])?;
-                Some(self.put(spot, |walk, value| walk.b.map(*prim, &[value])))
-            }
-            BulkOp::Select(cond, then, otherwise) => {
-                let k = [*otherwise, *then]
-                    .into_iter()
-                    .position(|v| self.defs.is_zero(v))?;
-                let spot = self.spot([*then, *otherwise][k])?;
-                self.stands_apart(&spot, &self.b.dims(*cond))?;
-                let cond = self.read(*cond, &spot);
-                Some(self.put(spot, |walk, value| {
-                    let zero = walk.b.number(value, 0.0);
-                    let sides = [[value, zero], [zero, value]][k];
-                    walk.b.select(cond, sides[0], sides[1])
-                }))
-            }
-            // It is there if that is the place, along the axes that are read; along the others it still has one.
-            BulkOp::Gather { table, at } => {
-                let Spot {
-                    at: places,
-                    value,
-                    mask,
-                } = self.spot(*table)?;
-                let moved: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
-                let kept = places.iter().filter(|(axis, _)| !moved.contains(axis));
-                let kept: Vec<AxisId> = kept.map(|&(axis, _)| axis).collect();
-                self.even(&kept, places.iter().map(|&(_, place)| place), &moved)?;
-                self.even(&[], at.iter().map(|&(_, index)| index), &kept)?;
-                // Where it is must not depend on where it is.
-                let known = places.iter().map(|&(_, place)| place).chain(mask);
-                let known: Vec<ValueId> = known.chain([value]).collect();
-                let turns = |&(axis, index): &(AxisId, ValueId)| {
-                    self.b.dims(index).iter().any(|axis| kept.contains(axis))
-                        && known.iter().any(|&v| self.b.dims(v).contains(&axis))
-                };
-                if at.iter().any(turns) {
-                    return None;
-                }
-                let read = |axis: AxisId| at.iter().find(|(moved, _)| *moved == axis);
-                let mask = mask.map(|mask| self.read_at(mask, at, &mut { THROUGH }));
-                let outer = std::mem::replace(&mut self.b.guard, mask);
-                let value = self.b.gather(value, at);
-                let (mut left, mut met) = (Vec::new(), Vec::new());
-                for (axis, place) in places {
-                    let place = self.read_at(place, at, &mut { THROUGH });
-                    match read(axis) {
-                        Some(&(_, index)) => met.push((place, index)),
-                        None => left.push((axis, place)),
-                    }
-                }
-                let mut spot = Spot {
-                    at: left,
-                    value,
-                    mask,
-                };
-                for (place, index) in met {
-                    let index = self.read(index, &spot);
-                    let here = self.b.map(Prim::Eq, &[place, index]);
-                    spot.mask = self.b.both(spot.mask, Some(here));
-                }
-                self.b.guard = outer;
-                match spot.mask {
-                    Some(here) if spot.at.is_empty() => Some(self.picked(here, value)),
-                    Some(_) => Some(self.put(spot, |_, value| value)),
-                    None => None,
-                }
-            }
-            // What is cleared is there unless that is the place.
-            BulkOp::Update {
-                table,
-                at,
-                value,
-                mask,
-            } if self.defs.is_zero(*value) => {
-                let mut spot = self.spot(*table)?;
-                let moved: Vec<AxisId> = spot.at.iter().map(|&(axis, _)| axis).collect();
-                let read = at.iter().map(|&(_, index)| index).chain(*mask);
-                self.even(&moved, read, &moved)?;
-                let outer = std::mem::replace(&mut self.b.guard, spot.mask);
-                let mut cleared = mask.map(|mask| self.read(mask, &spot));
-                for &(axis, index) in at {
-                    let place = match spot.at.iter().find(|(place, _)| *place == axis) {
-                        Some(&(_, place)) => place,
-                        None => self.emit(BulkOp::Iota(axis)),
-                    };
-                    let index = self.read(index, &spot);
-                    let here = self.b.map(Prim::Eq, &[place, index]);
-                    cleared = self.b.both(cleared, Some(here));
-                }
-                let left = self.b.map(Prim::Not, &[cleared?]);
-                self.b.guard = outer;
-                spot.mask = self.b.both(spot.mask, Some(left));
-                Some(self.put(spot, |_, value| value))
-            }
-            // What is accumulated of it is so from there only; along an axis that is not gone over it is accumulated there.
-            BulkOp::Scatter {
-                monoid: Monoid::Add,
-                base,
-                at,
-                over,
-                value,
-                mask,
-            } => {
-                let spot = self.spot(*value)?;
-                let own = |axis: &AxisId| spot.at.iter().any(|(place, _)| place == axis);
-                if at.iter().any(|(axis, _)| own(axis) && !over.contains(axis)) {
-                    return None;
-                }
-                let moved: Vec<AxisId> = spot.at.iter().map(|&(axis, _)| axis).collect();
-                let read = at.iter().map(|&(_, index)| index).chain(*mask);
-                self.even(&moved, read, &moved)?;
-                self.stands_apart(&spot, over)?;
-                let places = at.iter();
-                let places = places.map(|&(axis, index)| (axis, self.read(index, &spot)));
-                let mut places: Vec<(AxisId, ValueId)> = places.collect();
-                let asked = mask.map(|mask| self.read(mask, &spot));
-                let left = spot.at.iter().filter(|(axis, _)| !over.contains(axis));
-                places.extend(left);
-                let mask = self.b.both(spot.mask, asked);
-                Some(self.emit(BulkOp::Scatter {
-                    monoid: Monoid::Add,
-                    base: *base,
-                    at: places,
-                    over: over.iter().copied().filter(|axis| !own(axis)).collect(),
-                    value: spot.value,
-                    mask,
-                }))
-            }
-            BulkOp::Reduce {
-                combine: Combine::Monoid(Monoid::Add),
-                axes,
-                operands,
-            } => {
-                let spot = self.spot(operands[0])?;
-                self.stands_apart(&spot, axes)?;
-                let Spot { at, value, mask } = spot;
-                let dims = self.b.dims(operands[0]);
-                if axes.iter().any(|axis| !dims.contains(axis)) {
-                    return None;
-                }
-                let place = |axis: &AxisId| at.iter().any(|(place, _)| place == axis);
-                let over: Vec<AxisId> = axes.iter().copied().filter(|a| !place(a)).collect();
-                let left: Vec<_> = at
-                    .iter()
-                    .copied()
-                    .filter(|(place, _)| !axes.contains(place))
-                    .collect();
-                if left.is_empty() {
-                    return Some(self.b.masked_sum(mask, value, &over));
-                }
-                let base = self.b.number(value, 0.0);
-                self.defs.insert(base, BulkOp::Const(self.zero(value)));
-                Some(self.emit(BulkOp::Scatter {
-                    monoid: Monoid::Add,
-                    base,
-                    at: left,
-                    over,
-                    value,
-                    mask,
-                }))
-            }
-            _ => None,
-        }
-    }
-
-    /// The value where a condition holds, else zero.
-    fn picked(&mut self, cond: ValueId, value: ValueId) -> ValueId {
-        let zero = self.b.number(value, 0.0);
-        self.defs.insert(zero, BulkOp::Const(self.zero(value)));
-        let op = BulkOp::Select(cond, value, zero);
-        match self.moved(&op) {
-            Some(moved) => moved,
-            None => self.emit(op),
-        }
-    }
-
-    /// Nothing along these axes can be read at one place if how long one is depends on the place.
-    fn stands_apart(&self, spot: &Spot, axes: &[AxisId]) -> Option<()> {
-        let moved: Vec<AxisId> = spot.at.iter().map(|&(axis, _)| axis).collect();
-        (!self.leans(axes, &moved)).then_some(())
-    }
-
-    /// Whether all these axes are equally long everywhere, and all these values, read at one place along `moved`, are so along their axes
-    /// and are indices of what is.
-    fn even(
-        &self,
-        axes: &[AxisId],
-        values: impl Iterator<Item = ValueId>,
-        moved: &[AxisId],
-    ) -> Option<()> {
-        let varies = |extent: Extent| match extent {
-            Extent::Value(extent) => !self.b.dims(extent).is_empty(),
-            Extent::Const(_) | Extent::Size(_) => false,
-        };
-        if axes.iter().any(|&axis| varies(self.b.extent(axis))) {
-            return None;
-        }
-        for value in values {
-            let index = match self.b.program.elem(value) {
-                Elem::Index(extent) => varies(extent),
-                Elem::Scalar(_) => false,
-            };
-            if index || self.leans(&self.b.dims(value), moved) {
-                return None;
-            }
-        }
-        Some(())
-    }
-
-    /// Whether the length of one of these axes depends on the place along others, which are not looked at themselves.
-    fn leans(&self, axes: &[AxisId], on: &[AxisId]) -> bool {
-        let depends = |&axis: &AxisId| match self.b.extent(axis) {
-            Extent::Value(extent) => self.b.dims(extent).iter().any(|axis| on.contains(axis)),
-            Extent::Const(_) | Extent::Size(_) => false,
-        };
-        axes.iter().filter(|axis| !on.contains(axis)).any(depends)
-    }
-
     /// Takes from `left` what it takes to compute something at each of its points from what is dear, or the same at many.
     fn work(&self, value: ValueId, left: &mut u32) {
         let dims = self.b.dims(value).len();
@@ -506,31 +208,6 @@ impl Walk {
 
     fn zero(&self, like: ValueId) -> Lit {
         Lit::of(self.b.program.elem(like).repr(), 0.0)
-    }
-
-    /// Another array at the place.
-    fn read(&mut self, value: ValueId, spot: &Spot) -> ValueId {
-        let outer = std::mem::replace(&mut self.b.guard, spot.mask);
-        let read = self.read_at(value, &spot.at, &mut { THROUGH });
-        self.b.guard = outer;
-        read
-    }
-
-    /// Puts something else in the place.
-    fn put(&mut self, spot: Spot, make: impl FnOnce(&mut Self, ValueId) -> ValueId) -> ValueId {
-        let outer = std::mem::replace(&mut self.b.guard, spot.mask);
-        let value = make(self, spot.value);
-        self.b.guard = outer;
-        let base = self.b.number(value, 0.0);
-        self.defs.insert(base, BulkOp::Const(self.zero(value)));
-        self.emit(BulkOp::Scatter {
-            monoid: Monoid::Add,
-            base,
-            at: spot.at,
-            over: Vec::new(),
-            value,
-            mask: spot.mask,
-        })
     }
 
     /// Whether reading elsewhere takes evaluating a few cheap definitions there, and nothing that would be stored for it.
