@@ -23,6 +23,16 @@ fn changed(mut u: &mut Table<Dyn, f64>) -> impl Fn(f64) -> f64 {
     |x| x * u[0]
 }
 
+#[pointful]
+fn methods_by_their_type(x: f64) -> f64 {
+    f64::max(x, 1.0)
+}
+
+#[pointful]
+fn conversions<T: Float>(x: T, k: i32) -> T {
+    x + T::from_f64(2.0) * (f64::from(k) as T)
+}
+
 fn main() {
     let slope = grad!(apply, wrt = x);
 }

@@ -5,6 +5,7 @@
 use proc_macro2::Span;
 
 use super::Diagnostic;
+use crate::ir::Scalar;
 
 /// A table of what tables cannot hold, in a signature.
 pub fn table_elements(span: Span, found: &str, of_structs: bool) -> Diagnostic {
@@ -264,9 +265,16 @@ pub fn length(span: Span) -> Diagnostic {
 
 /// A call of something else than an annotated function.
 pub fn not_pointful(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("`{name}` is not a `#[pointful]` function")).help(
-        "only functions marked `#[pointful]`, closures and the words of the language can be called",
-    )
+    let diagnostic = Diagnostic::new(span, format!("`{name}` is not a `#[pointful]` function"));
+    match name.split_once("::") {
+        Some((owner, "from" | "from_f64")) => diagnostic.help(format!("write `x as {owner}`")),
+        Some((owner, method)) if Scalar::from_name(owner).is_some() => {
+            diagnostic.help(format!("write it as a method: `x.{method}(…)`"))
+        }
+        _ => diagnostic.help(
+            "only functions marked `#[pointful]`, closures and the words of the language can be called",
+        ),
+    }
 }
 
 /// A call of a value that is no function.
