@@ -59,6 +59,8 @@ pub struct Structure {
     pub copies: usize,
     /// Pairs of buffers exchanged by the host.
     pub swaps: usize,
+    /// Products of matrices, by a library.
+    pub contractions: usize,
     /// Loops of the host, around kernels or instead of them.
     pub host_loops: usize,
 }
@@ -78,6 +80,7 @@ impl Structure {
                 KernelOp::Alloc { .. } => self.allocations += 1,
                 KernelOp::Copy(_) => self.copies += 1,
                 KernelOp::Swap(..) => self.swaps += 1,
+                KernelOp::Contract { .. } => self.contractions += 1,
                 KernelOp::For { body, .. } => {
                     self.host_loops += 1;
                     self.block(body);
@@ -111,9 +114,13 @@ impl Structure {
 
 impl fmt::Display for Structure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let contractions = match self.contractions {
+            0 => String::new(),
+            number => format!("contractions {number}, "),
+        };
         write!(
             f,
-            "kernels {}, allocations {}, copies {}, swaps {}, host loops {}",
+            "kernels {}, {contractions}allocations {}, copies {}, swaps {}, host loops {}",
             self.kernels, self.allocations, self.copies, self.swaps, self.host_loops
         )
     }
@@ -195,6 +202,16 @@ impl Report<'_> {
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
                 | KernelOp::Assert { .. } => {}
+                KernelOp::Contract { out, factors, .. } => {
+                    let [out, left, right] =
+                        [out, &factors[0], &factors[1]].map(|&buffer| self.name(buffer));
+                    self.line(
+                        depth,
+                        &format!(
+                            "contraction {out} of {left} and {right}: a library multiplies matrices"
+                        ),
+                    );
+                }
             }
         }
     }
@@ -344,6 +361,7 @@ impl Inside {
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
+                | KernelOp::Contract { .. }
                 | KernelOp::Par { .. }
                 | KernelOp::Assert { .. } => {}
             }
@@ -365,7 +383,41 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_product_is_one_kernel() {
+    fn a_matrix_and_a_vector_are_one_kernel() {
+        let stages = stages(
+            "fn mv(a: f64[I, K], b: f64[K]) -> f64[I] {
+               %0 = for %1: I {
+                 %4 = for %5: K {
+                   %6 = index a[%1, %5]
+                   %7 = index b[%5]
+                   %8 = mul %6, %7
+                   yield %8
+                 }
+                 %9 = reduce add %4
+                 yield %9
+               }
+               return %0
+             }",
+        );
+        let text = explain(&stages);
+        assert!(
+            text.starts_with(
+                "mv: kernels 1, allocations 1, copies 0, swaps 0, host loops 0\n\nkernel K0"
+            ),
+            "{text}"
+        );
+        for part in [
+            "  parallel over i: I\n  one after the other: for k: K\n  reads a, b; writes f64[I]\n",
+            "---- point",
+            "---- bulk",
+            "---- kernels",
+        ] {
+            assert!(text.contains(part), "no {part:?} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_matrix_product_is_one_contraction() {
         let stages = stages(
             "fn mm(a: f64[I, K], b: f64[K, J]) -> f64[I, J] {
                %0 = for %1: I {
@@ -385,20 +437,12 @@ mod tests {
              }",
         );
         let text = explain(&stages);
+        let contraction = "contraction f64[I, J] of a and b: a library multiplies matrices";
+        let start = "mm: kernels 0, contractions 1, allocations 1, copies 0, swaps 0, host loops 0";
         assert!(
-            text.starts_with(
-                "mm: kernels 1, allocations 1, copies 0, swaps 0, host loops 0\n\nkernel K0"
-            ),
+            text.starts_with(&format!("{start}\n\n{contraction}\n")),
             "{text}"
         );
-        for part in [
-            "  parallel over i: I, j: J\n  one after the other: for k: K\n  reads a, b; writes f64[I, J]\n",
-            "---- point",
-            "---- bulk",
-            "---- kernels",
-        ] {
-            assert!(text.contains(part), "no {part:?} in\n{text}");
-        }
     }
 
     #[test]

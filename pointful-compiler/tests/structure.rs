@@ -59,7 +59,7 @@ fn parallel(source: &str, host_loops: usize) {
         }
     }
     assert!(
-        found == vec![true; host_loops] && text.contains("par "),
+        found == vec![true; host_loops] && (text.contains("par ") || text.contains("contract ")),
         "{source}\nhas these loops:\n{text}"
     );
 }
@@ -455,13 +455,9 @@ fn the_adjoint_of_a_matrix_product_is_two_contractions() {
          fn g<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>, ct: &Table<(I, J), f64>) -> (Table<(I, K), f64>, Table<(K, J), f64>) { vjp!(f)(a, b, ct).1 }",
         "
         alloc [K, J]
-        par K, J
-          for I
-          store [K, J]
+        contract [K, J] = [I, K], [I, J]
         alloc [I, K]
-        par I, K
-          for J
-          store [I, K]
+        contract [I, K] = [K, J], [I, J]
         ",
     );
 }
@@ -473,17 +469,14 @@ fn what_is_done_with_a_matrix_product_leaves_it_and_its_adjoint_contractions() {
          fn g<I: IndexSet, K: IndexSet, J: IndexSet>(a: &Table<(I, K), f64>, b: &Table<(K, J), f64>) -> (Table<(I, K), f64>, Table<(K, J), f64>) { grad!(f)(a, b) }",
         "
         alloc [I, J]
+        contract [I, J] = [I, K], [K, J]
+        alloc [I, J]
         par I, J
-          for K
           store [I, J]
         alloc [K, J]
-        par K, J
-          for I
-          store [K, J]
+        contract [K, J] = [I, K], [I, J]
         alloc [I, K]
-        par I, K
-          for J
-          store [I, K]
+        contract [I, K] = [K, J], [I, J]
         ",
     );
 }

@@ -254,6 +254,11 @@ impl<T: Copy> Out<T> {
         self.len == 0
     }
 
+    /// Where the elements begin.
+    pub(crate) fn start(self) -> *mut T {
+        self.start
+    }
+
     /// Writes one element.
     ///
     /// # Safety

@@ -170,6 +170,19 @@ impl<'u> Body<'u> {
                 let (a, b) = (unit.names.value(*a), unit.names.value(*b));
                 tokens!(::core::mem::swap(&mut #a, &mut #b);)
             }
+            KernelOp::Contract { out, factors, axes } => {
+                let mut lengths: BTreeMap<usize, TokenStream> = BTreeMap::new();
+                for (buffer, axes) in [out, &factors[0], &factors[1]].into_iter().zip(axes) {
+                    for (&axis, &extent) in axes.iter().zip(unit.dims(*buffer)) {
+                        lengths.insert(axis, unit.extent(extent));
+                    }
+                }
+                let lengths = lengths.values();
+                let [left, right] = factors.map(|factor| self.slice(factor));
+                let out = unit.names.value(*out);
+                let axes = axes.iter().map(|axes| tokens!(&[#(#axes),*]));
+                tokens!(contract(#out.out(), #left, #right, &[#(#lengths),*], [#(#axes),*]);)
+            }
             KernelOp::For {
                 extent,
                 reverse,
@@ -394,6 +407,15 @@ impl<'u> Body<'u> {
         tokens!(for at in 0..#length { #write })
     }
 
+    /// A buffer that has been written, as a slice.
+    pub(super) fn slice(&self, buffer: ValueId) -> TokenStream {
+        let name = self.unit.names.value(buffer);
+        match self.storage(buffer) {
+            Storage::Slice | Storage::View => tokens!(#name),
+            Storage::Owned | Storage::Array => tokens!(#name.written()),
+        }
+    }
+
     /// The element of a buffer at a position.
     pub(super) fn read(&self, buffer: ValueId, position: &TokenStream) -> TokenStream {
         let name = self.unit.names.value(buffer);
@@ -477,7 +499,8 @@ impl Found {
                 KernelOp::Alloc { .. } | KernelOp::Copy(_) => self.buffers.push(stmt.results[0]),
                 KernelOp::Swap(a, b) => self.swapped.extend([*a, *b]),
                 KernelOp::Par { .. } => continue,
-                KernelOp::Const(_)
+                KernelOp::Contract { .. }
+                | KernelOp::Const(_)
                 | KernelOp::Size(_)
                 | KernelOp::Prim(..)
                 | KernelOp::Select(..)

@@ -129,6 +129,7 @@ impl Look<'_> {
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
+                | KernelOp::Contract { .. }
                 | KernelOp::Par { .. }
                 | KernelOp::Assert { .. }
                 | KernelOp::While { .. }

@@ -122,6 +122,7 @@ impl Captures {
                     vec![*place]
                 }
                 KernelOp::Swap(a, b) => vec![*a, *b],
+                KernelOp::Contract { out, .. } => vec![*out],
                 KernelOp::Alloc { .. } | KernelOp::Copy(_) => {
                     self.extents(unit, unit.dims(stmt.results[0]));
                     Vec::new()
@@ -438,6 +439,7 @@ fn split_rows(
             | KernelOp::Get(_)
             | KernelOp::Set { .. }
             | KernelOp::Swap(..)
+            | KernelOp::Contract { .. }
             | KernelOp::For { .. }
             | KernelOp::Par { .. }
             | KernelOp::Assert { .. }

@@ -111,6 +111,7 @@ pub(super) fn plan(
             KernelOp::Alloc { .. }
             | KernelOp::Copy(_)
             | KernelOp::Swap(..)
+            | KernelOp::Contract { .. }
             | KernelOp::For { .. }
             | KernelOp::Par { .. }
             | KernelOp::Assert { .. }

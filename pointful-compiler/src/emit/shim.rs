@@ -54,7 +54,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         let outputs = {
             use ::core::primitive::*;
             use #runtime::kernel::{
-                Buf, Kernel, Opaque, Out, OutBuf, Work, check_index, clamp, div, div_euclid, fold_lanes, get, launch, launch_here, math, max,
+                Buf, Kernel, Opaque, Out, OutBuf, Work, check_index, clamp, contract, div, div_euclid, fold_lanes, get, launch, launch_here, math, max,
                 min, mirror, rem, rem_euclid, wrap,
             };
             #host

@@ -239,6 +239,7 @@ impl<'u> Look<'u> {
                 KernelOp::Alloc { .. }
                 | KernelOp::Copy(_)
                 | KernelOp::Swap(..)
+                | KernelOp::Contract { .. }
                 | KernelOp::Par { .. }
                 | KernelOp::Assert { .. }
                 | KernelOp::While { .. }
@@ -388,6 +389,7 @@ impl Strip<'_> {
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
+                | KernelOp::Contract { .. }
                 | KernelOp::Par { .. }
                 | KernelOp::Assert { .. }
                 | KernelOp::While { .. }

@@ -86,6 +86,7 @@ impl<'a> Unit<'a> {
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
+                | KernelOp::Contract { .. }
                 | KernelOp::For { .. }
                 | KernelOp::Assert { .. }
                 | KernelOp::While { .. }

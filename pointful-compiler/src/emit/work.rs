@@ -72,6 +72,7 @@ impl Estimate<'_> {
                 | KernelOp::Load { .. }
                 | KernelOp::Store { .. }
                 | KernelOp::Swap(..)
+                | KernelOp::Contract { .. }
                 | KernelOp::Assert { .. } => cost.constant += 1,
                 KernelOp::Combine { indices, .. } => {
                     cost.constant += if indices.is_empty() { 1 } else { 3 }

@@ -219,6 +219,10 @@ impl Walk<'_> {
                         self.buffers[k].summed = true;
                     }
                 }
+                KernelOp::Contract { out, factors, .. } => {
+                    factors.iter().for_each(|&factor| self.read(factor));
+                    self.write(*out);
+                }
                 KernelOp::Swap(a, b) => {
                     for value in [*a, *b] {
                         self.read(value);

@@ -307,6 +307,7 @@ impl Operation<Kernels> for KernelOp {
             } => visit_all!(visit; place; indices, [value]),
             Self::Set { place, value } => visit_all!(visit; place, value; ),
             Self::Swap(a, b) => visit_all!(visit; a, b; ),
+            Self::Contract { out, factors, .. } => visit_all!(visit; out; factors),
             Self::Par { accs, folds, .. } => {
                 for acc in accs {
                     visit(&mut acc.target);
@@ -344,6 +345,7 @@ impl Operation<Kernels> for KernelOp {
             } => [&[*place], indices.as_slice(), &[*value]].concat(),
             Self::Set { place, value } => vec![*place, *value],
             Self::Swap(a, b) => vec![*a, *b],
+            Self::Contract { out, factors, .. } => [&[*out], factors.as_slice()].concat(),
             Self::Par { accs, folds, .. } => {
                 let folded = folds.iter().flat_map(|fold| &fold.targets).copied();
                 accs.iter().map(|acc| acc.target).chain(folded).collect()
@@ -377,6 +379,7 @@ impl Operation<Kernels> for KernelOp {
             | Self::Get(_)
             | Self::Set { .. }
             | Self::Swap(..)
+            | Self::Contract { .. }
             | Self::Assert { .. } => Vec::new(),
         }
     }
@@ -405,6 +408,7 @@ impl Operation<Kernels> for KernelOp {
             | Self::Get(_)
             | Self::Set { .. }
             | Self::Swap(..)
+            | Self::Contract { .. }
             | Self::Assert { .. } => Vec::new(),
         }
     }

@@ -111,6 +111,11 @@ impl Skeleton<'_> {
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
                 | KernelOp::Assert { .. } => {}
+                KernelOp::Contract { out, factors, .. } => {
+                    let [out, left, right] =
+                        [out, &factors[0], &factors[1]].map(|&buffer| self.table(buffer));
+                    self.line(depth, &format!("contract {out} = {left}, {right}"));
+                }
             }
         }
     }

@@ -5,6 +5,8 @@
 
 mod memory;
 
+use std::collections::BTreeMap;
+
 use memory::{Iteration, Memory};
 
 use super::data::{Data, ScalarValue};
@@ -165,6 +167,7 @@ impl Run<'_> {
                 self.var(*place)?.store(0, value, now)
             }
             KernelOp::Swap(a, b) => self.swap(*a, *b),
+            KernelOp::Contract { out, factors, axes } => self.contract(*out, *factors, axes),
             KernelOp::For {
                 extent,
                 reverse,
@@ -360,6 +363,46 @@ impl Run<'_> {
             for (memory, &result) in earlier.iter_mut().zip(&fold.join.results) {
                 memory.store(at, self.scalar(result)?, None)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Every element of `out`, one after the other.
+    fn contract(
+        &mut self,
+        out: ValueId,
+        factors: [ValueId; 2],
+        axes: &[Vec<usize>; 3],
+    ) -> Result<(), EvalError> {
+        let mut lengths: BTreeMap<usize, usize> = BTreeMap::new();
+        for (buffer, axes) in [out, factors[0], factors[1]].into_iter().zip(axes) {
+            let shape = self.buffer(buffer)?.shape.clone();
+            lengths.extend(axes.iter().copied().zip(shape));
+        }
+        let numbers: Vec<usize> = lengths.keys().copied().collect();
+        let (own, summed): (Vec<usize>, Vec<usize>) =
+            numbers.into_iter().partition(|axis| axes[0].contains(axis));
+        let count = |some: &[usize]| some.iter().map(|axis| lengths[axis]).product::<usize>();
+        for point in 0..count(&own) {
+            let mut sum = ScalarValue::from_float(self.buffer(out)?.elem, 0.0);
+            let mut place = BTreeMap::new();
+            indices(&own, &lengths, point, &mut place);
+            for round in 0..count(&summed) {
+                indices(&summed, &lengths, round, &mut place);
+                let mut product = None;
+                for (&factor, axes) in factors.iter().zip(&axes[1..]) {
+                    let value = self.load(factor, offset(axes, &lengths, &place))?;
+                    product = Some(match product {
+                        Some(other) => combine(Monoid::Mul, other, value)?,
+                        None => value,
+                    });
+                }
+                if let Some(product) = product {
+                    sum = combine(Monoid::Add, sum, product)?;
+                }
+                self.meter.counts.ops += 2;
+            }
+            self.store(out, offset(&axes[0], &lengths, &place), sum)?;
         }
         Ok(())
     }
@@ -571,4 +614,27 @@ impl Run<'_> {
             }
         }
     }
+}
+
+/// The indices of a point of some axes, counted row by row.
+fn indices(
+    axes: &[usize],
+    lengths: &BTreeMap<usize, usize>,
+    mut point: usize,
+    place: &mut BTreeMap<usize, usize>,
+) {
+    for axis in axes.iter().rev() {
+        place.insert(*axis, point % lengths[axis]);
+        point /= lengths[axis];
+    }
+}
+
+/// Where a buffer with these axes is at some indices.
+fn offset(
+    axes: &[usize],
+    lengths: &BTreeMap<usize, usize>,
+    place: &BTreeMap<usize, usize>,
+) -> usize {
+    axes.iter()
+        .fold(0, |at, axis| at * lengths[axis] + place[axis])
 }

@@ -74,6 +74,18 @@ impl Parse for Kernels {
                 [a, b] => KernelOp::Swap(a, b),
                 _ => return Err("`swap` takes two buffers".into()),
             },
+            "contract" => {
+                let (out, own) = p.numbered()?;
+                p.expect("=")?;
+                let (left, first) = p.numbered()?;
+                p.expect(",")?;
+                let (right, second) = p.numbered()?;
+                KernelOp::Contract {
+                    out,
+                    factors: [left, right],
+                    axes: [own, first, second],
+                }
+            }
             "for" => {
                 let reverse = p.accept("rev");
                 let (index, extent) = p.index()?;
@@ -215,5 +227,20 @@ impl Parser<Kernels> {
         let mut block = self.statements("yield")?;
         block.params = params;
         Ok(block)
+    }
+}
+
+impl Parser<Kernels> {
+    /// A buffer and the numbers of its axes.
+    fn numbered(&mut self) -> Parsed<(ValueId, Vec<usize>)> {
+        let buffer = self.value()?;
+        self.expect("[")?;
+        let mut axes = Vec::new();
+        self.list_until(Some("]"), |p| {
+            let number = p.number()?.parse();
+            axes.push(number.map_err(|_| "expected the number of an axis")?);
+            Ok(())
+        })?;
+        Ok((buffer, axes))
     }
 }

@@ -25,7 +25,7 @@ impl<S: Parse> Parser<S> {
             .ok_or_else(|| format!("`{text}` is no literal"))
     }
 
-    fn number(&mut self) -> Parsed<String> {
+    pub(crate) fn number(&mut self) -> Parsed<String> {
         match self.advance()? {
             Token::Number(text) => Ok(text),
             _ => Err("expected a number".into()),

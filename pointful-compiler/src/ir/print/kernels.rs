@@ -89,6 +89,16 @@ impl Print for Kernels {
                 p.word("set ");
                 p.values(&[*place, *value]);
             }
+            KernelOp::Contract { out, factors, axes } => {
+                for (k, (buffer, axes)) in
+                    [out, &factors[0], &factors[1]].iter().zip(axes).enumerate()
+                {
+                    p.word(["contract ", " = ", ", "][k]);
+                    p.value(**buffer);
+                    let numbers: Vec<String> = axes.iter().map(ToString::to_string).collect();
+                    p.word(&format!("[{}]", numbers.join(", ")));
+                }
+            }
             KernelOp::Swap(a, b) => {
                 p.word("swap ");
                 p.values(&[*a, *b]);

@@ -144,6 +144,16 @@ pub enum KernelOp {
     },
     /// `swap %a, %b`: exchanges the contents of two buffers of one type, at no cost. On the host or among buffers private to an iteration. Binds nothing.
     Swap(ValueId, ValueId),
+    /// `contract %c[0, 1] = %a[0, 2], %b[2, 1]`: every element of a buffer becomes a sum of products of elements of two others. Axes have numbers;
+    /// summed are those that the buffer has not. Each axis is in two of the three buffers, or in all. On the host. Binds nothing.
+    Contract {
+        /// The buffer that is written.
+        out: ValueId,
+        /// The factors: other buffers than it.
+        factors: [ValueId; 2],
+        /// The numbers of the axes: of the buffer and of the factors.
+        axes: [Vec<usize>; 3],
+    },
     /// `for %i: K { … }`, `for rev %i: K { … }`: sequential. The block has the index as parameter and no results. Binds nothing.
     For {
         /// How many iterations.

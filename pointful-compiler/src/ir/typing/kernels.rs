@@ -99,6 +99,35 @@ impl Typing for Kernels {
                 )?;
                 nothing
             }
+            KernelOp::Contract { out, factors, axes } => {
+                let buffers = [*out, factors[0], factors[1]];
+                ensure(
+                    ty(*out).elem.is_float()
+                        && buffers.iter().all(|&b| ty(b).elem == ty(*out).elem),
+                    "floats of one type are contracted",
+                )?;
+                let mut extents: Vec<(usize, Extent, usize)> = Vec::new();
+                for (&buffer, axes) in buffers.iter().zip(axes) {
+                    ensure(
+                        ty(buffer).rank() == axes.len(),
+                        "there is not one number for each axis",
+                    )?;
+                    for (&axis, &extent) in axes.iter().zip(&ty(buffer).dims) {
+                        match extents.iter_mut().find(|(known, ..)| *known == axis) {
+                            Some((_, known, times)) => {
+                                ensure(*known == extent, "an axis has two extents")?;
+                                *times += 1;
+                            }
+                            None => extents.push((axis, extent, 1)),
+                        }
+                    }
+                }
+                ensure(
+                    extents.iter().all(|(.., times)| matches!(times, 2 | 3)),
+                    "an axis is in one buffer alone",
+                )?;
+                nothing
+            }
             KernelOp::For { extent, body, .. } => {
                 let [index] = body.params[..] else {
                     return Err("a loop binds one index".into());

@@ -35,6 +35,7 @@ impl Verify for Kernels {
             | KernelOp::Get(_)
             | KernelOp::Set { .. }
             | KernelOp::Swap(..)
+            | KernelOp::Contract { .. }
             | KernelOp::Assert { .. }
             | KernelOp::While { .. }
             | KernelOp::If { .. } => Vec::new(),
@@ -205,6 +206,10 @@ impl Places<'_> {
                 self.owned(place)?;
                 self.changed(place)
             }),
+            KernelOp::Contract { out, .. } => {
+                self.owned(*out)?;
+                self.changed(*out)
+            }
             KernelOp::Par { .. } => {
                 let mut targets = op.operands().into_iter();
                 targets.try_for_each(|target| match self.kind(target) {

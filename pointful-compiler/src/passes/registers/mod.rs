@@ -177,6 +177,7 @@ impl<'a> Survey<'a> {
             | KernelOp::Get(_)
             | KernelOp::Set { .. }
             | KernelOp::Swap(..)
+            | KernelOp::Contract { .. }
             | KernelOp::For { .. }
             | KernelOp::Par { .. }
             | KernelOp::Assert { .. }
@@ -271,6 +272,7 @@ fn for_each_extent_mut(op: &mut KernelOp, visit: &mut dyn FnMut(&mut Extent)) {
         | KernelOp::Get(_)
         | KernelOp::Set { .. }
         | KernelOp::Swap(..)
+        | KernelOp::Contract { .. }
         | KernelOp::Assert { .. }
         | KernelOp::While { .. }
         | KernelOp::If { .. } => {}

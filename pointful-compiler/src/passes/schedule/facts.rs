@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::contract::contraction;
 use super::padding::Pads;
 use super::scans::in_blocks;
+use super::tasks::leaf_loop;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
@@ -63,6 +65,8 @@ pub(super) struct Facts<'p> {
     gathered: Vec<bool>,
     /// Whether a value that could be computed at each use is computed once.
     kept: Vec<bool>,
+    /// The factors of contractions: see [`contract`](super::contract).
+    factors: Vec<Option<[ValueId; 2]>>,
     cost: Vec<u32>,
     wanted: Vec<Wanted>,
 }
@@ -181,10 +185,12 @@ impl<'p> Facts<'p> {
             given: vec![false; n],
             gathered: vec![false; n],
             kept: vec![false; n],
+            factors: vec![None; n],
             cost: vec![LOAD; n],
             wanted: vec![Wanted::Never; n],
         };
         facts.survey(&program.body, None);
+        facts.find_contractions(&program.body);
         facts.price_and_keep(&program.body);
         // Nobody reads what says how long something is, but it is wanted.
         for axis in &program.decls.axes {
@@ -282,6 +288,11 @@ impl<'p> Facts<'p> {
         self.given[value.index()]
     }
 
+    /// Whether it is read somewhere else than at the current point.
+    pub(super) fn is_gathered(&self, value: ValueId) -> bool {
+        self.gathered[value.index()]
+    }
+
     /// Whether `value` is computed by a task of its own.
     pub(super) fn is_task(&self, value: ValueId) -> bool {
         self.site(value).is_some_and(|stmt| !on_demand(&stmt.op)) || self.kept[value.index()]
@@ -334,6 +345,9 @@ impl<'p> Facts<'p> {
                 }
             }
         };
+        if self.factors(stmt).is_some() {
+            return order;
+        }
         match &stmt.op {
             BulkOp::Const(_)
             | BulkOp::Size(_)
@@ -457,6 +471,45 @@ impl<'p> Facts<'p> {
             for inner in stmt.op.blocks() {
                 self.survey(inner, Some((stmt, id)));
             }
+        }
+    }
+
+    /// Finds contractions in a block outside of all lanes. Their factors are looked at as a whole.
+    fn find_contractions(&mut self, block: &'p Block<Bulk>) {
+        // What is made of a contraction may be a factor of another.
+        for stmt in block.stmts.iter().rev() {
+            if let Some(factors) = contraction(self, stmt) {
+                self.factors[stmt.results[0].index()] = Some(factors);
+                factors.iter().for_each(|v| self.gathered[v.index()] = true);
+            }
+            match &stmt.op {
+                BulkOp::Loop { lanes, body, .. } | BulkOp::While { lanes, body, .. }
+                    if lanes.is_empty() =>
+                {
+                    self.find_contractions(body);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The factors of a contraction.
+    pub(super) fn factors(&self, stmt: &Stmt<Bulk>) -> Option<[ValueId; 2]> {
+        stmt.results
+            .first()
+            .and_then(|result| self.factors[result.index()])
+    }
+
+    /// Whether a statement runs loops of its own at one point of its axes.
+    pub(super) fn is_leaf(&self, stmt: &Stmt<Bulk>) -> bool {
+        leaf_loop(&stmt.op) || self.factors(stmt).is_some()
+    }
+
+    /// The axes along which a statement combines values in the loops around it: its results do not have them.
+    pub(super) fn reduced(&self, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
+        match self.factors(stmt) {
+            Some(_) => Vec::new(),
+            None => reduced(&stmt.op).to_vec(),
         }
     }
 
@@ -599,7 +652,7 @@ pub(super) fn without(all: &[AxisId], some: &[AxisId]) -> Vec<AxisId> {
     all.iter().copied().filter(|a| !some.contains(a)).collect()
 }
 
-/// The axes along which a statement combines values in the loops around it: its results do not have them.
+/// The axes along which an operation does so.
 pub(super) fn reduced(op: &BulkOp) -> &[AxisId] {
     match op {
         BulkOp::Reduce {

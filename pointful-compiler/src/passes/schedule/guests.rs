@@ -27,7 +27,7 @@ use super::facts::{Cond, Facts, without};
 use super::loops::prefixes;
 use super::region::{Out, Place, Region};
 use super::scans::in_blocks;
-use super::tasks::{Kind, Read, Task, TaskId, leaf_loop};
+use super::tasks::{Kind, Read, Task, TaskId};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Operation, Stmt, ValueId};
 
@@ -318,7 +318,7 @@ impl Party<'_, '_> {
             BulkOp::Reduce { combine, axes, .. } => {
                 let in_order = !matches!(combine, Combine::Monoid(_));
                 let along = axes.contains(&self.collector.axis);
-                !leaf_loop(&stmt.op)
+                !self.facts.is_leaf(stmt)
                     && (!in_order || !along || (axes.len() == 1 && !self.collector.reverse))
             }
             BulkOp::Scatter { .. } => true,

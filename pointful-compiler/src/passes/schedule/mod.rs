@@ -29,6 +29,7 @@
 
 mod accumulate;
 mod build;
+mod contract;
 mod extrema;
 mod facts;
 mod folds;
@@ -151,6 +152,7 @@ fn is_left_in_buffer(
             | BulkOp::While { .. }
             | BulkOp::Derive { .. }
             | BulkOp::Rule { .. } => true,
+            BulkOp::Reduce { .. } if facts.factors(stmt).is_some() => true,
             // A reduction whose own axes are inside its sum accumulates into a buffer anyway.
             BulkOp::Reduce { axes, .. } => facts
                 .iteration(stmt)

@@ -9,7 +9,7 @@ use super::build::Builder;
 use super::facts::without;
 use super::guests::Visitor;
 use super::order::improve;
-use super::tasks::{Around, Delivery, Kind, Task, TaskId, Tasks, leaf_loop, tasks};
+use super::tasks::{Around, Delivery, Kind, Task, TaskId, Tasks, tasks};
 use super::tree::{NodeId, NodeKind, Tree, tree};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::{Acc, KernelOp};
@@ -286,7 +286,7 @@ impl<'p> Builder<'p> {
             }
             Kind::Run(stmt) => match &stmt.op {
                 BulkOp::Assert { .. } => {}
-                op if leaf_loop(op) && here => {}
+                _ if self.facts.is_leaf(stmt) && here => {}
                 BulkOp::Scan { .. }
                 | BulkOp::Loop { .. }
                 | BulkOp::While { .. }
@@ -295,7 +295,7 @@ impl<'p> Builder<'p> {
                 | BulkOp::Pack { .. } => {
                     self.plain_places(region, task, stmt);
                 }
-                op @ BulkOp::Reduce { .. } if leaf_loop(op) => {
+                BulkOp::Reduce { .. } if self.facts.is_leaf(stmt) => {
                     self.plain_places(region, task, stmt)
                 }
                 BulkOp::Reduce { combine, .. } => self.reduce_places(region, task, stmt, combine),

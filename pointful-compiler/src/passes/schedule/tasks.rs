@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, reduced, without};
+use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, without};
 use super::guests::{Visitor, invite};
 use super::order::wants_neighbours;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -296,7 +296,7 @@ impl<'p> Survey<'_, 'p> {
             }
             BulkOp::Reduce {
                 combine, operands, ..
-            } if !leaf_loop(&stmt.op) => {
+            } if !self.facts.is_leaf(stmt) => {
                 operands.iter().for_each(|&v| add(self, v, &[], &mut waits));
                 if let Combine::Custom { init, op } = combine {
                     init.iter().for_each(|&v| first(self, v, &mut waits));
@@ -396,7 +396,7 @@ impl<'p> Survey<'_, 'p> {
         let Wanted::When((cond, side)) = first else {
             return None;
         };
-        let loops = without(&self.facts.iteration(stmt), reduced(&stmt.op));
+        let loops = without(&self.facts.iteration(stmt), &self.facts.reduced(stmt));
         if !same
             || (side && holds(self, cond))
             || self
@@ -443,7 +443,7 @@ impl<'p> Survey<'_, 'p> {
         Task {
             kind,
             order: without(&iteration, self.around.open),
-            reduced: stmt.map_or_else(Vec::new, |stmt| reduced(&stmt.op).to_vec()),
+            reduced: stmt.map_or_else(Vec::new, |stmt| self.facts.reduced(stmt)),
             sequential: stmt.map_or_else(Vec::new, |stmt| in_order(self.facts, stmt)),
             neighbours: stmt.is_some_and(|stmt| wants_neighbours(self.facts, stmt, &iteration)),
             settled: false,
@@ -503,7 +503,7 @@ fn written_down(list: &[Task<'_>], reads: &[Read]) -> Vec<AxisId> {
 /// Axes along which a statement must proceed in order: lanes of which a result does not know, for all of them write it.
 fn in_order(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
     let mut axes = Vec::new();
-    if leaf_loop(&stmt.op) {
+    if facts.is_leaf(stmt) {
         let lanes = facts.iteration(stmt);
         for &result in &stmt.results {
             axes.extend(without(&lanes, facts.axes(result)));

@@ -45,6 +45,9 @@ impl<'p> Builder<'p> {
         task: TaskId,
         stmt: &'p Stmt<Bulk>,
     ) {
+        if let Some(factors) = self.facts.factors(stmt) {
+            return self.contract(region, task, stmt, factors);
+        }
         match &stmt.op {
             BulkOp::Reduce {
                 combine: Combine::Custom { init, op },
