@@ -315,3 +315,24 @@ pub fn softmaxed<N: IndexSet>(x: &Table<N, f64>) -> (Table<N, f64>, f64) {
 pub fn last_known_and_lengths<N: IndexSet>(x: &Table<N, i64>) -> (Table<N, i64>, Table<N, f64>) {
     scan((-1, 0.0), |(a, p), (b, q)| (if b < 0 { a } else { b }, p.hypot(q)), for i in N { (x[i], (x[i] == 3) as i64 as f64) })
 }
+
+pub fn layers<B: IndexSet, I: IndexSet, H: IndexSet, O: IndexSet>(x: &Table<(B, I), f32>, w: &Table<(I, H), f32>, v: &Table<(O, H), f32>) -> Table<(O, B), f32> {
+    let hidden = for b in B { for h in H { sum(for i in I { x[b][i] * w[i][h] }).tanh() } };
+    for (o, b) in _ { sum(for h in H { v[o][h] * hidden[b][h] }) }
+}
+
+pub fn layers_back<B: IndexSet, I: IndexSet, H: IndexSet, O: IndexSet>(x: &Table<(B, I), f32>, w: &Table<(I, H), f32>, v: &Table<(O, H), f32>, seed: &Table<(O, B), f32>) -> (Table<(B, I), f32>, Table<(I, H), f32>, Table<(O, H), f32>) {
+    vjp!(layers)(x, w, v, seed).1
+}
+
+pub fn power<N: IndexSet>(a: &Table<(N, N), f64>, times: usize) -> Table<(N, N), f64> {
+    let mut p = for (i, j) in (N, N) { if i == j { 1.0 } else { 0.0 } };
+    for _t in 0..times {
+        p = for i in N { for j in N { sum(for k in N { p[i][k] * a[k][j] }) } };
+    }
+    p
+}
+
+pub fn attention_scores<H: IndexSet, T: IndexSet, S: IndexSet, D: IndexSet>(q: &Table<(T, H, D), f64>, k: &Table<(S, H, D), f64>) -> Table<(H, T, S), f64> {
+    for (h, t, s) in _ { sum(for d in D { q[t][h][d] * k[s][h][d] }) * 0.5 }
+}

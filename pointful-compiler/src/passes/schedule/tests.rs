@@ -677,3 +677,88 @@ fn f(x: f64[n], y: f64[l, n], z: f64[n, l]) -> (f64, f64[n], f64[n], f64[l], f64
         }
     }
 }
+
+#[test]
+fn contractions() {
+    // Factors with axes in any order, of which one is computed; several axes of each kind; and products of what a loop of the host hands on.
+    let text = "
+axes i: I, j: J, k: K, l: 2, b: I, t: 3
+fn f(x: f64[k, i], y: f64[j, k], z: f32[b, i, k, l], w: f32[k, b, j, l], m: f64[i, b]) -> (f64[i, j], f32[b, j, i], f64[i, b], f64[j]) {
+  %0[k, i] = mul x, x
+  %1[k, i, j] = mul %0, y
+  %2[i, j] = reduce add [k] %1
+  %3[b, i, k, l, j] = mul z, w
+  %4[b, j, i] = reduce add [k, l] %3
+  %5[i, b] = loop %6: t (%7[i, b] = m) {
+    %8[i] = iota i
+    %9[i, b] = mul %7, m
+    %10[b] = iota b
+    %11[b, i] = gather m [i := %10, b := %8]
+    %12[b, i] = mul %11, %7
+    %13[b] = reduce add [i] %12
+    %14[i, b] = sub %9, %13
+    yield %14
+  }
+  %15[j] = reduce max [i] %2
+  return %2[i, j], %4[b, j, i], %5[i, b], %15[j]
+}";
+    let program = schedule(&parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")));
+    let loops = crate::testing::skeleton(&program);
+    assert_eq!(loops.matches("contract ").count(), 2, "{loops}");
+    for i in [0, 1, 2, 5] {
+        for j in [0, 1, 3] {
+            for k in [0, 1, 2, 7] {
+                let f64s = |shape: &[usize]| {
+                    let count = shape.iter().product::<usize>();
+                    Data::f64s(shape, (0..count).map(|n| (n * 7 % 11) as f64 - 5.0))
+                };
+                let f32s = |shape: &[usize]| {
+                    let count = shape.iter().product::<usize>();
+                    let values = (0..count).map(|n| ScalarValue::F32((n * 5 % 13) as f32 - 6.0));
+                    Data::new(Scalar::F32, shape.to_vec(), values.collect())
+                };
+                let params = vec![
+                    f64s(&[k, i]),
+                    f64s(&[j, k]),
+                    f32s(&[i, i, k, 2]),
+                    f32s(&[k, i, j, 2]),
+                    f64s(&[i, i]),
+                ];
+                check(text, &[i, j, k], params);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_added_up_at_once_is_not_stored_for_a_contraction() {
+    let loops = |text: &str| {
+        crate::testing::skeleton(&schedule(
+            &parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")),
+        ))
+    };
+    // A result of three axes of which nobody needs the whole.
+    let text = loops(
+        "
+axes n: N, k: K, i: D, j: D
+fn f(x: f64[n, j], q: f64[k, i, j]) -> f64[n, k] {
+  %0[n, k, i, j] = mul q, x
+  %1[n, k, i] = reduce add [j] %0
+  %2[n, k, i] = mul %1, %1
+  %3[n, k] = reduce add [i] %2
+  return %3[n, k]
+}",
+    );
+    assert!(!text.contains("contract"), "{text}");
+    // Matrices that are known to be small.
+    let text = loops(
+        "
+axes i: 3, j: 3, k: 3
+fn f(x: f64[i, k], y: f64[k, j]) -> f64[i, j] {
+  %0[i, j, k] = mul x, y
+  %1[i, j] = reduce add [k] %0
+  return %1[i, j]
+}",
+    );
+    assert!(!text.contains("contract"), "{text}");
+}

@@ -1,0 +1,169 @@
+//! Products of matrices through a library: in each orientation, in batches, in a loop of the host, and in derivatives; in pieces and out of them.
+
+mod common;
+
+use common::*;
+use pointful_corpus::functions as corpus;
+use pointful_runtime::{Dyn, Extent, Table};
+
+/// Rows, summed, columns.
+const SIZES: [[usize; 3]; 8] = [
+    [0, 2, 3],
+    [3, 0, 2],
+    [2, 3, 0],
+    [1, 1, 1],
+    [2, 7, 1],
+    [7, 3, 9],
+    [130, 65, 33],
+    [600, 40, 200],
+];
+
+fn product(
+    size: [usize; 3],
+    left: impl Fn(usize, usize) -> f64,
+    right: impl Fn(usize, usize) -> f64,
+) -> Vec<f64> {
+    let [rows, summed, columns] = size;
+    let mut out = Vec::new();
+    for i in 0..rows {
+        for j in 0..columns {
+            out.push((0..summed).map(|k| left(i, k) * right(k, j)).sum());
+        }
+    }
+    out
+}
+
+/// On pools of one, two and five threads the same bits.
+fn on_threads<R: PartialEq + std::fmt::Debug + Send>(run: impl Fn() -> R + Sync) -> R {
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("threads can be made").install(&run)
+    };
+    let one = on(1);
+    assert!(one == on(2) && one == on(5));
+    one
+}
+
+#[test]
+fn products() {
+    for size in SIZES {
+        let [m, k, n] = size;
+        let (a, b) = (floats::<f64>(1, m * k), floats::<f64>(2, k * n));
+        let (left, right) = (matrix(m, k, &a), matrix(k, n, &b));
+        let found = on_threads(|| corpus::matmul(&left, &right));
+        let expected = product(size, |i, p| a[i * k + p], |p, j| b[p * n + j]);
+        close(found.as_slice(), &expected);
+    }
+}
+
+#[test]
+fn batches() {
+    for [t, d, s] in SIZES {
+        for h in [0, 1, 3] {
+            let (a, b) = (floats::<f64>(3, t * h * d), floats::<f64>(4, s * h * d));
+            let table = |n: usize, values: &[f64]| {
+                Table::<(Dyn, Dyn, Dyn), f64>::from_vec(Extent::new((n, h, d)), values.to_vec())
+                    .expect("as many values")
+            };
+            let (q, k) = (table(t, &a), table(s, &b));
+            let found = on_threads(|| corpus::attention_scores(&q, &k));
+            let expected: Vec<f64> = (0..h)
+                .flat_map(|head| {
+                    let scores = product(
+                        [t, d, s],
+                        |i, p| a[(i * h + head) * d + p],
+                        |p, j| b[(j * h + head) * d + p],
+                    );
+                    scores.into_iter().map(|score| 0.5 * score)
+                })
+                .collect();
+            close(found.as_slice(), &expected);
+        }
+    }
+}
+
+#[test]
+fn powers() {
+    for n in [0, 1, 2, 9, 40] {
+        let a: Vec<f64> = floats::<f64>(5, n * n).iter().map(|x| x / 8.0).collect();
+        let table = matrix(n, n, &a);
+        let mut expected: Vec<f64> = (0..n * n)
+            .map(|at| f64::from(u8::from(at / n == at % n)))
+            .collect();
+        for times in 0..4 {
+            let found = on_threads(|| corpus::power(&table, times));
+            close(found.as_slice(), &expected);
+            let before = expected.clone();
+            expected = product([n, n, n], |i, k| before[i * n + k], |k, j| a[k * n + j]);
+        }
+    }
+}
+
+#[test]
+fn layers_and_their_derivative() {
+    for [batch, inputs, hidden] in [[1, 2, 3], [0, 4, 2], [5, 9, 8], [150, 30, 20]] {
+        let outputs = 11;
+        let small =
+            |seed, len| -> Vec<f32> { floats::<f32>(seed, len).iter().map(|x| x / 4.0).collect() };
+        let table = |rows, columns, values: &[f32]| matrix::<f32>(rows, columns, values);
+        let (x, w, v, seed) = (
+            small(6, batch * inputs),
+            small(7, inputs * hidden),
+            small(8, outputs * hidden),
+            small(9, outputs * batch),
+        );
+        let tables = (
+            table(batch, inputs, &x),
+            table(inputs, hidden, &w),
+            table(outputs, hidden, &v),
+            table(outputs, batch, &seed),
+        );
+        let found = on_threads(|| corpus::layers(&tables.0, &tables.1, &tables.2));
+        let [wide_x, wide_w, wide_v, wide_seed] =
+            [&x, &w, &v, &seed].map(|all| all.iter().copied().map(f64::from).collect::<Vec<_>>());
+        let h: Vec<f64> = product(
+            [batch, inputs, hidden],
+            |b, i| wide_x[b * inputs + i],
+            |i, h| wide_w[i * hidden + h],
+        )
+        .into_iter()
+        .map(f64::tanh)
+        .collect();
+        let narrow = |all: &[f64]| all.iter().map(|&x| x as f32).collect::<Vec<_>>();
+        let out = product(
+            [outputs, hidden, batch],
+            |o, k| wide_v[o * hidden + k],
+            |k, b| h[b * hidden + k],
+        );
+        close_f32(found.as_slice(), &narrow(&out));
+        let (dx, dw, dv) =
+            on_threads(|| corpus::layers_back(&tables.0, &tables.1, &tables.2, &tables.3));
+        let dv_expected = product(
+            [outputs, batch, hidden],
+            |o, b| wide_seed[o * batch + b],
+            |b, k| h[b * hidden + k],
+        );
+        close_f32(dv.as_slice(), &narrow(&dv_expected));
+        let dz: Vec<f64> = product(
+            [batch, outputs, hidden],
+            |b, o| wide_seed[o * batch + b],
+            |o, k| wide_v[o * hidden + k],
+        )
+        .iter()
+        .zip(&h)
+        .map(|(d, h)| d * (1.0 - h * h))
+        .collect();
+        let dw_expected = product(
+            [inputs, batch, hidden],
+            |i, b| wide_x[b * inputs + i],
+            |b, k| dz[b * hidden + k],
+        );
+        close_f32(dw.as_slice(), &narrow(&dw_expected));
+        let dx_expected = product(
+            [batch, hidden, inputs],
+            |b, k| dz[b * hidden + k],
+            |k, i| wide_w[i * hidden + k],
+        );
+        close_f32(dx.as_slice(), &narrow(&dx_expected));
+    }
+}
