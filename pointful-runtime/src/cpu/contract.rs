@@ -271,7 +271,7 @@ impl<T: Factor> Product<'_, T> {
                             let own = row * rows.strides[array] + column * columns.strides[array];
                             here[array] + there[array] + own + k * summed.strides[array]
                         };
-                        sum = sum + self.left[at(1)] * self.right[at(2)];
+                        sum += self.left[at(1)] * self.right[at(2)];
                     }
                 }
                 sum
