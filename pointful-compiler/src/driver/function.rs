@@ -217,6 +217,11 @@ fn with_body(item: &syn::ItemFn, body: &TokenStream, unused: &[Ident]) -> TokenS
     } = item;
     let mut sig = sig.clone();
     strip_parameter_attributes(&mut sig);
+    // What stood inside of the user's body stands before the function now.
+    let attrs = attrs.iter().cloned().map(|attr| syn::Attribute {
+        style: syn::AttrStyle::Outer,
+        ..attr
+    });
     // The body does not mention every parameter. Those that the user's own body does not mention either are what rustc would
     // warn about, so the expansion holds a variable of that name and place which is not used.
     let params = sig.inputs.iter().filter_map(|input| match input {

@@ -66,6 +66,16 @@ fn errors_keep_the_signature_and_what_asks_stays_quiet() {
 }
 
 #[test]
+fn attributes_inside_of_a_body_stand_before_the_function() {
+    for body in ["x", "return x;"] {
+        let item = format!("fn f(x: f64) -> f64 {{ #![allow(unused)] {body} }}");
+        let expansion = expand("", &item);
+        assert!(!expansion.contains("# !"), "{expansion}");
+        assert!(expansion.contains("# [allow (unused)]"), "{expansion}");
+    }
+}
+
+#[test]
 fn a_panic_is_a_diagnostic() {
     let name = format_ident!("f");
     let tokens = guarded(&name, &quote!(instead), || panic!("lost {}", 1)).to_string();
