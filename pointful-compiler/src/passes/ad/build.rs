@@ -34,6 +34,8 @@ pub(super) struct Builder {
     definitions: BTreeMap<ValueId, BulkOp>,
     /// What may say nothing somewhere: it stands behind a guard, or is computed from what does.
     unspecified: BTreeSet<ValueId>,
+    /// What of that is not said by a condition that stands here: it was collected where a loop's body says nothing.
+    hidden: BTreeSet<ValueId>,
 }
 
 impl Builder {
@@ -53,6 +55,7 @@ impl Builder {
             extents,
             definitions: BTreeMap::new(),
             unspecified: BTreeSet::new(),
+            hidden: BTreeSet::new(),
         }
     }
 
@@ -69,21 +72,32 @@ impl Builder {
             self.definitions.insert(stmt.results[0], stmt.op.clone());
         }
         let nothing = |value: &ValueId| self.unspecified.contains(value);
+        let hidden = |value: &ValueId| self.hidden.contains(value);
         let all = stmt.guard.is_some()
             || match &stmt.op {
-                // What is not chosen does not matter, and a condition says which of them is there.
-                BulkOp::Select(cond, ..) => nothing(cond),
+                // What is not chosen does not matter, and a condition says which of them is there, as far as it can know.
+                BulkOp::Select(cond, then, otherwise) => {
+                    nothing(cond) || hidden(then) || hidden(otherwise)
+                }
                 op => op.operands().iter().any(nothing),
             };
         let inside = match &stmt.op {
             BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => body.results.as_slice(),
             _ => &[],
         };
-        let results: Vec<ValueId> = (stmt.results.iter().enumerate())
-            .filter(|&(k, _)| all || inside.get(k).is_some_and(nothing))
-            .map(|(_, &result)| result)
-            .collect();
-        self.unspecified.extend(results);
+        let behind = stmt.op.operands().iter().any(hidden);
+        let own = (stmt.results.iter().enumerate())
+            .filter(|&(k, _)| inside.get(k).is_some_and(nothing))
+            .map(|(_, &result)| result);
+        let own: Vec<ValueId> = own.collect();
+        if all {
+            self.unspecified.extend(&stmt.results);
+        }
+        if behind {
+            self.hidden.extend(&stmt.results);
+        }
+        self.unspecified.extend(&own);
+        self.hidden.extend(own);
     }
 
     /// Whether it is seen that a value says something everywhere.
