@@ -132,7 +132,7 @@ impl Copier {
 }
 
 /// Adds axes that are not there yet.
-fn extend(axes: &mut Vec<AxisId>, more: &[AxisId]) {
+pub(super) fn extend(axes: &mut Vec<AxisId>, more: &[AxisId]) {
     for &axis in more {
         if !axes.contains(&axis) {
             axes.push(axis);

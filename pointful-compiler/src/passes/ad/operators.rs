@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 
 use super::build::{Builder, reads};
-use super::copy::Copier;
+use super::copy::{Copier, extend};
 use super::linear::Dual;
 use super::reductions::Along;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -272,7 +272,7 @@ impl Spread<'_> {
         let inside = copy.guard;
         copy.guard = b.behind(None, |b| b.both(around, inside));
         let mut wide = around.map(|guard| b.dims(guard)).unwrap_or_default();
-        add(&mut wide, &[axis]);
+        extend(&mut wide, &[axis]);
         widen(b, &mut copy, &wide);
         let has = |value: &ValueId| b.dims(*value).contains(&axis);
         if let BulkOp::Const(_) = copy.op {
@@ -294,23 +294,23 @@ fn widen(b: &mut Builder, stmt: &mut Stmt<Bulk>, axes: &[AxisId]) {
     let mut carried = Vec::new();
     match &mut stmt.op {
         BulkOp::Loop { lanes, body, .. } => {
-            add(lanes, axes);
+            extend(lanes, axes);
             carried.extend(&body.params[1..]);
         }
         BulkOp::While {
             lanes, cond, body, ..
         } => {
-            add(lanes, axes);
+            extend(lanes, axes);
             carried.extend([cond.params.as_slice(), &body.params].concat());
         }
         BulkOp::Derive { lanes, body, .. } => {
-            add(lanes, axes);
+            extend(lanes, axes);
             carried.extend(&body.params);
         }
         BulkOp::Rule {
             lanes, body, rule, ..
         } => {
-            add(lanes, axes);
+            extend(lanes, axes);
             carried.extend([body.params.as_slice(), &rule.params].concat());
         }
         BulkOp::Scan { op, .. }
@@ -333,7 +333,7 @@ fn widen(b: &mut Builder, stmt: &mut Stmt<Bulk>, axes: &[AxisId]) {
     for value in carried {
         let dims = &mut b.program.values[value.index()].ty.dims;
         let own = std::mem::replace(dims, axes.to_vec());
-        add(dims, &own);
+        extend(dims, &own);
     }
     for block in stmt.op.blocks_mut() {
         for inner in &mut block.stmts {
@@ -344,16 +344,7 @@ fn widen(b: &mut Builder, stmt: &mut Stmt<Bulk>, axes: &[AxisId]) {
     let guard = stmt.guard.map(|guard| b.dims(guard)).unwrap_or_default();
     for (&result, ty) in stmt.results.iter().zip(types) {
         let dims = &mut b.program.values[result.index()].ty.dims;
-        add(dims, &ty.dims);
-        add(dims, &guard);
-    }
-}
-
-/// Adds axes that are not there yet.
-fn add(axes: &mut Vec<AxisId>, more: &[AxisId]) {
-    for axis in more {
-        if !axes.contains(axis) {
-            axes.push(*axis);
-        }
+        extend(dims, &ty.dims);
+        extend(dims, &guard);
     }
 }
