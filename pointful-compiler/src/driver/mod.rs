@@ -51,6 +51,8 @@ pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStrea
             let rest = guarded(&name, &TokenStream::new(), || {
                 begin(request(RequestKind::Type))
             });
+            // Bodies are compiled away, and with them every use that rustc could count: a struct of theirs is not dead, and whether
+            // any of them uses this one is not known here.
             let dead = matches!(item_vis(&parsed), syn::Visibility::Inherited).then(
                 || quote!(#[allow(dead_code, reason = "annotated functions use it, and nothing of them is left")]),
             );

@@ -51,11 +51,16 @@ pub(super) fn explained(
         // Its map runs the forward derivative.
         Some(transform) if transform.name == "linearize" => {
             let jvp = tangent(transform);
-            target.transform(&jvp, &word(transform, &target))?.linked
+            target
+                .transform(&jvp, &word(Some(transform), transform.name.span(), &target))?
+                .linked
         }
         Some(transform) => {
             target
-                .transform(transform, &word(transform, &target))?
+                .transform(
+                    transform,
+                    &word(Some(transform), transform.name.span(), &target),
+                )?
                 .linked
         }
         // The function becomes the root, so its constants come by its carrier.
@@ -94,20 +99,14 @@ pub(super) fn fallible(
     let path = innermost(transform);
     let target = Target::of(gathering, &path)?;
     target.stands_alone()?;
-    let name = match &transform.of {
-        Transformed::Path(_) => {
-            let place = transform.name.span();
-            let own = target.linked.root.name.to_string();
-            Ident::new(
-                own.trim_start_matches("r#"),
-                Span::mixed_site().located_at(place),
-            )
-        }
+    let inner = match &transform.of {
+        Transformed::Path(_) => None,
         Transformed::Transform(inner) if inner.name == "linearize" => {
             return Err(vec![diag::transform_form(inner.name.span(), "try_call")]);
         }
-        Transformed::Transform(inner) => word(inner, &target),
+        Transformed::Transform(inner) => Some(&**inner),
     };
+    let name = word(inner, transform.name.span(), &target);
     let function = target.call(transform, &name)?;
     let result = function.result();
     let result = quote!(::core::result::Result<#result, ::pointful::Error>);
@@ -124,7 +123,7 @@ pub(super) fn expression(
     let path = innermost(transform);
     let target = Target::of(gathering, &path)?;
     target.stands_alone()?;
-    let name = word(transform, &target);
+    let name = word(Some(transform), transform.name.span(), &target);
     if transform.name == "linearize" {
         return linearized(&target, transform, &name, body);
     }
@@ -269,11 +268,15 @@ pub(super) fn defined(
     Ok(quote!(#item #carrier #companion))
 }
 
-/// What a transformed function without a name of its own is called: `grad_loss`.
-fn word(transform: &Transform, target: &Target<'_>) -> Ident {
-    let mut name = target.linked.root.name.to_string();
+/// What a transformed function without a name of its own is called, `grad_loss`; without a transformation it has its own name.
+///
+/// `place` is what rustc shows if it is called with something else than it takes.
+fn word(transform: Option<&Transform>, place: Span, target: &Target<'_>) -> Ident {
+    let place = Span::mixed_site().located_at(place);
+    let own = target.linked.root.name.to_string();
+    let plain = own.strip_prefix("r#");
     let mut words = Vec::new();
-    let mut at = Some(transform);
+    let mut at = transform;
     while let Some(transform) = at {
         words.push(transform.name.to_string());
         at = match &transform.of {
@@ -281,12 +284,11 @@ fn word(transform: &Transform, target: &Target<'_>) -> Ident {
             Transformed::Transform(inner) => Some(inner),
         };
     }
-    for word in words.iter().rev() {
-        name = format!("{word}_{}", name.trim_start_matches("r#"));
+    if let (Some(plain), true) = (plain, words.is_empty()) {
+        return Ident::new_raw(plain, place);
     }
-    // Where it stands is what rustc shows if it is called with something else than it takes.
-    let place = transform.name.span();
-    Ident::new(&name, Span::mixed_site().located_at(place))
+    words.push(plain.unwrap_or(&own).to_owned());
+    Ident::new(&words.join("_"), place)
 }
 
 /// Lints of style do not apply to what is generated.

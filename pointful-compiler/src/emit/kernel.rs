@@ -35,10 +35,8 @@ pub(super) fn launch(
         }
         Field::Read(buffer) => {
             let name = unit.names.value(buffer);
-            match host.storage(buffer) {
-                Storage::Slice | Storage::View => tokens!(#name),
-                Storage::Owned | Storage::Array => tokens!(#name: #name.written()),
-            }
+            let slice = host.slice(buffer);
+            tokens!(#name: #slice)
         }
         Field::Written(buffer) => {
             let name = unit.names.value(buffer);

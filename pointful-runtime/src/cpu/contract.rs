@@ -91,34 +91,20 @@ pub unsafe fn contract<T: Factor>(
         plan = Plan::new(lengths, [axes[0], axes[2], axes[1]]);
         (left, right) = (right, left);
     }
-    let [m, k, n] = [plan.rows, plan.summed, plan.columns].map(|axis| axis.length);
-    let tiles = m.div_ceil(ROWS);
+    let rows = plan.rows.length.min(ROWS);
+    let products = rows * plan.summed.length * plan.columns.length * points(&plan.sums);
+    let work = Work {
+        per_point: (2 * products as u64).max(1),
+        acc_bytes: 0,
+    };
+    let all = plan.tiles() * points(&plan.apart);
     let product = Product {
         out,
         left,
         right,
-        tiles,
         plan,
     };
-    let again = product
-        .plan
-        .sums
-        .iter()
-        .map(|axis| axis.length)
-        .product::<usize>();
-    let operations = 2 * m.min(ROWS) as u64 * k as u64 * n as u64 * again as u64;
-    let points = tiles
-        * product
-            .plan
-            .apart
-            .iter()
-            .map(|axis| axis.length)
-            .product::<usize>();
-    let work = Work {
-        per_point: operations.max(1),
-        acc_bytes: 0,
-    };
-    launch(points, work, &product);
+    launch(all, work, &product);
 }
 
 /// How a contraction is done.
@@ -170,6 +156,11 @@ impl Plan {
             sums,
         }
     }
+
+    /// How many points the rows of a product are.
+    fn tiles(&self) -> usize {
+        self.rows.length.div_ceil(ROWS)
+    }
 }
 
 /// Axes that lie in memory as one, made one.
@@ -202,6 +193,11 @@ fn longest(mut axes: Vec<Axis>) -> (Axis, Vec<Axis>) {
     (first, axes)
 }
 
+/// How many points some axes have together.
+fn points(axes: &[Axis]) -> usize {
+    axes.iter().map(|axis| axis.length).product()
+}
+
 /// Where each array is at a point of some axes, counted row by row.
 fn offsets(axes: &[Axis], mut point: usize) -> [usize; 3] {
     let mut at = [0; 3];
@@ -220,8 +216,6 @@ struct Product<'a, T> {
     out: Out<T>,
     left: &'a [T],
     right: &'a [T],
-    /// How many points the rows of a product are.
-    tiles: usize,
     plan: Plan,
 }
 
@@ -247,8 +241,9 @@ impl<T: Factor> Product<'_, T> {
             apart,
             sums,
         } = &self.plan;
-        let mut here = offsets(apart, point / self.tiles);
-        let first = point % self.tiles * ROWS;
+        let tiles = self.plan.tiles();
+        let mut here = offsets(apart, point / tiles);
+        let first = point % tiles * ROWS;
         for (here, stride) in here.iter_mut().zip(rows.strides) {
             *here += first * stride;
         }
@@ -257,7 +252,7 @@ impl<T: Factor> Product<'_, T> {
             summed.length,
             columns.length,
         ];
-        let again = sums.iter().map(|axis| axis.length).product::<usize>();
+        let again = points(sums);
         if summed.length * again == 0 {
             return self.each(size, here, |_, _| T::ZERO);
         }

@@ -7,6 +7,15 @@ use crate::eval::{EvalError, ScalarValue};
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::{AxisId, Block, Stmt, ValueId};
 
+/// What a scan gives beside what it is of.
+#[derive(Clone, Copy)]
+pub(super) struct Prefixes {
+    /// From the last element to the first.
+    pub(super) reverse: bool,
+    /// See [`BulkOp::Scan`](crate::ir::stages::bulk::BulkOp::Scan).
+    pub(super) full: bool,
+}
+
 impl Run<'_> {
     /// Runs a block here with these arguments; gives its results.
     fn block(&mut self, block: &Block<Bulk>, args: &[Array]) -> Result<Vec<Array>, EvalError> {
@@ -153,7 +162,7 @@ impl Run<'_> {
         })
     }
 
-    /// `init ⊕ t₀ ⊕ t₁ …` along an axis: the last value, or the prefixes of a scan that is reversed and full, or not.
+    /// `init ⊕ t₀ ⊕ t₁ …` along an axis: the last value, or what a scan gives.
     /// The operator works on whole arrays; only what decides how many terms there are, and the guard, is taken point by point.
     pub(super) fn fold(
         &mut self,
@@ -162,7 +171,7 @@ impl Run<'_> {
         axis: AxisId,
         operands: &[ValueId],
         op: &Block<Bulk>,
-        prefixes: Option<(bool, bool)>,
+        prefixes: Option<Prefixes>,
     ) -> Result<(), EvalError> {
         if op.params.len() != 2 * operands.len() || init.len() != operands.len() {
             return Err(EvalError::bug("an operator on tuples of another length"));
@@ -179,10 +188,8 @@ impl Run<'_> {
             let extent = run.trip_count(axis, &lane)?;
             let mut total = run.all(init)?;
             for step in 0..extent {
-                let k = match prefixes {
-                    Some((true, _)) => extent - 1 - step,
-                    Some((false, _)) | None => step,
-                };
+                let reverse = prefixes.is_some_and(|prefixes| prefixes.reverse);
+                let k = if reverse { extent - 1 - step } else { step };
                 let there = lane.with(axis, k);
                 let before = total.clone();
                 let mut args = total;
@@ -193,7 +200,7 @@ impl Run<'_> {
                     );
                 }
                 total = run.block(op, &args)?;
-                if let Some((_, full)) = prefixes {
+                if let Some(Prefixes { full, .. }) = prefixes {
                     let first = if full { init.len() } else { 0 };
                     let each = match full {
                         true => [before, total.clone()].concat(),
@@ -205,8 +212,8 @@ impl Run<'_> {
                 }
             }
             match prefixes {
-                Some((_, false)) => Ok(()),
-                Some((_, true)) => {
+                Some(Prefixes { full: false, .. }) => Ok(()),
+                Some(Prefixes { full: true, .. }) => {
                     let whole = 0..init.len();
                     run.deliver_all(&stmt.results[whole.clone()], &mut results[whole], &total)
                 }

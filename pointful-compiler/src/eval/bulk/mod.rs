@@ -9,6 +9,7 @@ mod array;
 mod loops;
 
 use array::{Array, Cell, Place};
+use loops::Prefixes;
 
 use super::UNDERIVED;
 use super::data::{Data, ScalarValue};
@@ -100,7 +101,13 @@ impl Run<'_> {
                 full,
                 operands,
                 op,
-            } => self.fold(stmt, init, *axis, operands, op, Some((*reverse, *full))),
+            } => {
+                let prefixes = Prefixes {
+                    reverse: *reverse,
+                    full: *full,
+                };
+                self.fold(stmt, init, *axis, operands, op, Some(prefixes))
+            }
             BulkOp::Loop {
                 axis,
                 reverse,

@@ -75,7 +75,12 @@ impl Copier {
         for block in op.blocks_mut() {
             *block = self.block(b, block);
         }
-        self.in_lanes(b, &mut op);
+        if let Some((lanes, params)) = lanes_and_params(&mut op) {
+            extend(lanes, &self.lanes);
+            for param in params {
+                extend(&mut b.program.values[param.index()].ty.dims, &self.lanes);
+            }
+        }
         let results = stmt.results.iter().map(|&value| self.bind(b, value));
         let copy = Stmt {
             results: results.collect(),
@@ -85,36 +90,6 @@ impl Copier {
         };
         b.learn(&copy);
         copy
-    }
-
-    /// Puts a loop in lanes. Its parameters have all of them; what it computes has the axes that follow once all is typed again.
-    fn in_lanes(&self, b: &mut Builder, op: &mut BulkOp) {
-        let (lanes, params) = match op {
-            BulkOp::Loop { lanes, body, .. } => (lanes, body.params[1..].to_vec()),
-            BulkOp::While {
-                lanes, cond, body, ..
-            } => (lanes, [cond.params.as_slice(), &body.params].concat()),
-            BulkOp::Derive { lanes, body, .. } => (lanes, body.params.clone()),
-            BulkOp::Rule {
-                lanes, body, rule, ..
-            } => (lanes, [body.params.as_slice(), &rule.params].concat()),
-            BulkOp::Const(_)
-            | BulkOp::Size(_)
-            | BulkOp::Iota(_)
-            | BulkOp::Map(..)
-            | BulkOp::Select(..)
-            | BulkOp::Gather { .. }
-            | BulkOp::Pack { .. }
-            | BulkOp::Reduce { .. }
-            | BulkOp::Scan { .. }
-            | BulkOp::Scatter { .. }
-            | BulkOp::Update { .. }
-            | BulkOp::Assert { .. } => return,
-        };
-        extend(lanes, &self.lanes);
-        for param in params {
-            extend(&mut b.program.values[param.index()].ty.dims, &self.lanes);
-        }
     }
 
     /// A copy of a block, with parameters of its own.
@@ -128,6 +103,32 @@ impl Copier {
             stmts,
             results: block.results.iter().map(|&value| self.get(value)).collect(),
         }
+    }
+}
+
+/// The lanes of what runs in some, and the parameters that have all of them.
+pub(super) fn lanes_and_params(op: &mut BulkOp) -> Option<(&mut Vec<AxisId>, Vec<ValueId>)> {
+    match op {
+        BulkOp::Loop { lanes, body, .. } => Some((lanes, body.params[1..].to_vec())),
+        BulkOp::While {
+            lanes, cond, body, ..
+        } => Some((lanes, [cond.params.as_slice(), &body.params].concat())),
+        BulkOp::Derive { lanes, body, .. } => Some((lanes, body.params.clone())),
+        BulkOp::Rule {
+            lanes, body, rule, ..
+        } => Some((lanes, [body.params.as_slice(), &rule.params].concat())),
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Iota(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Gather { .. }
+        | BulkOp::Pack { .. }
+        | BulkOp::Reduce { .. }
+        | BulkOp::Scan { .. }
+        | BulkOp::Scatter { .. }
+        | BulkOp::Update { .. }
+        | BulkOp::Assert { .. } => None,
     }
 }
 

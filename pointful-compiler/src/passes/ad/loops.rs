@@ -9,11 +9,11 @@
 use std::collections::BTreeSet;
 
 use super::activity::propagate;
-use super::build::{Builder, reads};
+use super::build::Builder;
 use super::copy::Copier;
 use super::finals::{Finals, Tables};
 use super::linear::Dual;
-use super::operators::Separate;
+use super::operators::independent;
 use super::reductions::Along;
 use super::residuals::Residuals;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
@@ -267,16 +267,11 @@ impl Dual<'_> {
         self.same_names(&stmt.results, own);
 
         if let Some(spread) = &mut spread {
-            // What is linear may stand in front, or be a coefficient.
-            let all: Vec<ValueId> = self.tangents().collect();
-            let (known, varying) = independent(self.b, ahead.clone(), &all);
-            known.iter().for_each(|stmt| spread.stmt(self.b, stmt));
-            self.linearly(|dual| varying.iter().for_each(|stmt| spread.stmt(dual.b, stmt)));
+            let states = tangents.iter().zip(active).map(|(&t, &k)| (t, init[k]));
+            let states: Vec<_> = states.collect();
             let next = &yields[..active.len()];
-            if let Some(separate) = Separate::new(self.b, &linear, &tangents, next) {
-                let states = tangents.iter().zip(active).map(|(&t, &k)| (t, init[k]));
-                let states: Vec<_> = states.collect();
-                let given = self.recurrences(&separate, along, spread, &linear, &states, next);
+            let given = self.by_factors(along, spread, &ahead, &linear, &states, next);
+            if let Some(given) = given {
                 for (&k, [whole, before, with]) in active.iter().zip(given) {
                     let all = match collected.len() / count {
                         0 => vec![whole],
@@ -473,24 +468,6 @@ impl Dual<'_> {
         }
         self.b.push(stmt);
     }
-}
-
-/// Those of the statements that need not wait for what is computed from these values, and the others.
-fn independent(
-    b: &Builder,
-    stmts: Vec<Stmt<Bulk>>,
-    from: &[ValueId],
-) -> (Vec<Stmt<Bulk>>, Vec<Stmt<Bulk>>) {
-    let mut waiting: BTreeSet<ValueId> = from.iter().copied().collect();
-    stmts.into_iter().partition(|stmt| {
-        let waits = reads(&b.program, stmt)
-            .iter()
-            .any(|value| waiting.contains(value));
-        if waits {
-            waiting.extend(&stmt.results);
-        }
-        !waits
-    })
 }
 
 impl Builder {

@@ -17,13 +17,13 @@
 //! }
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{Builder, reads};
-use super::copy::{Copier, extend};
+use super::copy::{Copier, extend, lanes_and_params};
 use super::linear::Dual;
 use super::reductions::Along;
-use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::typing::Typing;
 use crate::ir::{AxisId, Block, Operation, Stmt, ValueId};
 use crate::ops::Prim;
@@ -101,14 +101,14 @@ impl Dual<'_> {
 }
 
 /// Linear statements of an operator in which every state goes its own way: it is multiplied by a factor, and something is added to it.
-pub(super) struct Separate {
+struct Separate {
     /// By value: the state that it is computed from, counted among those that have tangents.
     of: BTreeMap<ValueId, usize>,
 }
 
 impl Separate {
     /// If what each state is `next` is computed from its own tangent alone, point for point.
-    pub(super) fn new(
+    fn new(
         b: &Builder,
         stmts: &[Stmt<Bulk>],
         tangents: &[ValueId],
@@ -148,8 +148,28 @@ enum Share {
 }
 
 impl Dual<'_> {
-    /// How each of the states changes that have tangents: of the whole, before each element, and with it.
-    pub(super) fn recurrences(
+    /// Computes at all indices what of the linear statements need not wait for the states. If besides each state goes its own way, no loop is left:
+    /// gives how each of those changes that have tangents, of the whole, before each element, and with it.
+    pub(super) fn by_factors(
+        &mut self,
+        along: Along,
+        spread: &mut Spread<'_>,
+        ahead: &[Stmt<Bulk>],
+        linear: &[Stmt<Bulk>],
+        states: &[(ValueId, ValueId)],
+        next: &[ValueId],
+    ) -> Option<Vec<[ValueId; 3]>> {
+        // What is linear may stand in front, or be a coefficient.
+        let all: Vec<ValueId> = self.tangents().collect();
+        let (known, varying) = independent(self.b, ahead.to_vec(), &all);
+        known.iter().for_each(|stmt| spread.stmt(self.b, stmt));
+        self.linearly(|dual| varying.iter().for_each(|stmt| spread.stmt(dual.b, stmt)));
+        let tangents: Vec<ValueId> = states.iter().map(|&(tangent, _)| tangent).collect();
+        let separate = Separate::new(self.b, linear, &tangents, next)?;
+        Some(self.recurrences(&separate, along, spread, linear, states, next))
+    }
+
+    fn recurrences(
         &mut self,
         separate: &Separate,
         along: Along,
@@ -289,47 +309,39 @@ impl Spread<'_> {
     }
 }
 
+/// Those of the statements that need not wait for what is computed from these values, and the others.
+pub(super) fn independent(
+    b: &Builder,
+    stmts: Vec<Stmt<Bulk>>,
+    from: &[ValueId],
+) -> (Vec<Stmt<Bulk>>, Vec<Stmt<Bulk>>) {
+    let mut waiting: BTreeSet<ValueId> = from.iter().copied().collect();
+    stmts.into_iter().partition(|stmt| {
+        let waits = reads(&b.program, stmt)
+            .iter()
+            .any(|value| waiting.contains(value));
+        if waits {
+            waiting.extend(&stmt.results);
+        }
+        !waits
+    })
+}
+
 /// Gives what a statement computes these axes, as far as what it reads has them, and all of them to what is carried in blocks.
 fn widen(b: &mut Builder, stmt: &mut Stmt<Bulk>, axes: &[AxisId]) {
-    let mut carried = Vec::new();
-    match &mut stmt.op {
-        BulkOp::Loop { lanes, body, .. } => {
+    let carried = match lanes_and_params(&mut stmt.op) {
+        Some((lanes, params)) => {
             extend(lanes, axes);
-            carried.extend(&body.params[1..]);
+            params
         }
-        BulkOp::While {
-            lanes, cond, body, ..
-        } => {
-            extend(lanes, axes);
-            carried.extend([cond.params.as_slice(), &body.params].concat());
-        }
-        BulkOp::Derive { lanes, body, .. } => {
-            extend(lanes, axes);
-            carried.extend(&body.params);
-        }
-        BulkOp::Rule {
-            lanes, body, rule, ..
-        } => {
-            extend(lanes, axes);
-            carried.extend([body.params.as_slice(), &rule.params].concat());
-        }
-        BulkOp::Scan { op, .. }
-        | BulkOp::Reduce {
-            combine: Combine::Custom { op, .. },
-            ..
-        } => carried.extend(&op.params),
-        BulkOp::Const(_)
-        | BulkOp::Size(_)
-        | BulkOp::Iota(_)
-        | BulkOp::Map(..)
-        | BulkOp::Select(..)
-        | BulkOp::Gather { .. }
-        | BulkOp::Pack { .. }
-        | BulkOp::Reduce { .. }
-        | BulkOp::Scatter { .. }
-        | BulkOp::Update { .. }
-        | BulkOp::Assert { .. } => {}
-    }
+        // The operators of scans and reductions have no lanes, and no parameters but elements.
+        None => stmt
+            .op
+            .blocks()
+            .into_iter()
+            .flat_map(|op| op.params.clone())
+            .collect(),
+    };
     for value in carried {
         let dims = &mut b.program.values[value.index()].ty.dims;
         let own = std::mem::replace(dims, axes.to_vec());
