@@ -1,0 +1,143 @@
+//! Named arrays: files that `run.py` wrote, or made for a test.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use pointful::NpyElement;
+use pointful::prelude::*;
+
+use crate::Failure;
+
+/// How a file says that its elements are `f32`.
+const HEADER_SINGLE: &[u8] = b"'<f4'";
+
+/// The arrays a workload computes with.
+#[derive(Clone, Debug)]
+pub enum Inputs {
+    /// `NAME.npy` in this directory.
+    Directory(PathBuf),
+    /// Such files' contents.
+    Made(BTreeMap<&'static str, Vec<u8>>),
+}
+
+impl Inputs {
+    /// No arrays yet.
+    pub fn made() -> Self {
+        Inputs::Made(BTreeMap::new())
+    }
+
+    /// These and one more, in place of one of the same name.
+    ///
+    /// # Panics
+    /// If these are files.
+    #[must_use]
+    pub fn with<I: IndexSet, T: NpyElement>(
+        mut self,
+        name: &'static str,
+        table: &Table<I, T>,
+    ) -> Self {
+        let Inputs::Made(arrays) = &mut self else {
+            panic!("files are not added to")
+        };
+        let mut bytes = Vec::new();
+        table
+            .write_npy(&mut bytes)
+            .expect("memory can be written to");
+        arrays.insert(name, bytes);
+        self
+    }
+
+    /// These and one more of numbers in `[-scale, scale)`, of which each `seed` has its own.
+    #[must_use]
+    pub fn noise<I: IndexSet, T: NpyElement + Default>(
+        self,
+        name: &'static str,
+        extent: Extent<I>,
+        seed: u64,
+        convert: impl Fn(f64) -> T,
+    ) -> Self {
+        let noise = pointful_adbench::noise::Noise::new(seed).vec(extent.len());
+        let elements = noise.into_iter().map(convert).collect();
+        let table = Table::from_vec(extent, elements).expect("as many as there are");
+        self.with(name, &table)
+    }
+
+    /// Whether the table of that name holds `f32`.
+    pub fn is_single(&self, name: &str) -> bool {
+        let Inputs::Made(arrays) = self else {
+            return false;
+        };
+        arrays.get(name).is_some_and(|bytes| {
+            bytes
+                .windows(HEADER_SINGLE.len())
+                .take(64)
+                .any(|window| window == HEADER_SINGLE)
+        })
+    }
+
+    /// These, with `step` times the direction added to the table of that name.
+    ///
+    /// # Panics
+    /// If these are files, or there is none of that name, or it has another number of elements.
+    #[must_use]
+    pub fn moved(&self, name: &'static str, direction: &[f64], step: f64) -> Self {
+        let Inputs::Made(arrays) = self else {
+            panic!("files are not changed")
+        };
+        let mut arrays = arrays.clone();
+        let bytes = arrays.get_mut(name).expect("there is such an array");
+        let single = self.is_single(name);
+        let width = if single { 4 } else { 8 };
+        // The elements are what the file ends with.
+        let start = bytes.len() - width * direction.len();
+        for (bytes, direction) in bytes[start..].chunks_exact_mut(width).zip(direction) {
+            let by = step * direction;
+            if single {
+                let x = f32::from_le_bytes(bytes.try_into().expect("four bytes"));
+                bytes.copy_from_slice(&(x + by as f32).to_le_bytes());
+            } else {
+                let x = f64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+                bytes.copy_from_slice(&(x + by).to_le_bytes());
+            }
+        }
+        Inputs::Made(arrays)
+    }
+
+    /// The table of that name.
+    ///
+    /// # Errors
+    /// If there is none, or it has other elements or axes.
+    pub fn table<I: IndexSet, T: NpyElement>(&self, name: &str) -> Result<Table<I, T>, Failure> {
+        let table = match self {
+            Inputs::Directory(directory) => {
+                let file = File::open(directory.join(format!("{name}.npy")));
+                let file = file.map_err(|error| format!("{name}: {error}"))?;
+                Table::read_npy(BufReader::new(file))
+            }
+            Inputs::Made(arrays) => {
+                let bytes = arrays.get(name).ok_or(format!("{name} is missing"))?;
+                Table::read_npy(&bytes[..])
+            }
+        };
+        Ok(table.map_err(|error| format!("{name}: {error}"))?)
+    }
+
+    /// The table of members of `target` of that name: a file of their numbers as `i32`.
+    ///
+    /// # Errors
+    /// If there is none, or it has other elements or axes, or a number that no member has.
+    pub fn indices<I: IndexSet, K: IndexSet>(
+        &self,
+        name: &str,
+        target: Extent<K>,
+    ) -> Result<Table<I, K>, Failure> {
+        let numbers: Table<I, i32> = self.table(name)?;
+        let ordinals = numbers
+            .iter()
+            .map(|&k| usize::try_from(k))
+            .collect::<Result<_, _>>()?;
+        Ok(Table::from_indices(numbers.extent(), target, ordinals)?)
+    }
+}
