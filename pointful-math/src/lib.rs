@@ -6,7 +6,8 @@
 //! operations and nothing else that only some processors have: **a function gives the same bits on every processor**,
 //! and in debug and release builds.
 //!
-//! Sine, cosine and tangent of `f64` are the exception: they have a branch, which no vector can take, for angles beyond 2²⁰.
+//! Sine, cosine and tangent of `f64` are the exception: they have a branch, which no vector can take, for angles of 2²⁰ and beyond, which are
+//! reduced by a table. Code that can be run again bets that there are none: [`Angles`].
 //!
 //! # Errors
 //!
@@ -40,6 +41,8 @@ mod double;
 mod parts;
 mod single;
 mod two_over_pi;
+
+pub use double::{Angles, Any, Near};
 
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($x:ident $(, $operand:ident)*);)*) => {

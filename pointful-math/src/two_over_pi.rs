@@ -6,7 +6,7 @@
 //! other end is too small to matter even where `x` is as close to a multiple of π/2 as a float can be.
 //!
 //! For `f32` four rows serve all exponents, and a row is chosen by selections: a table would be memory, and loops that write
-//! memory are not vectorised over reading it. For `f64` there are 125 rows, so this is done apart, for large angles only.
+//! memory are not vectorised over reading it. For `f64` there are 125 rows, so this is done apart, for far angles only.
 
 use crate::parts::{halves, nearest, product, sum, sum_of_ordered};
 
@@ -164,12 +164,12 @@ pub(crate) fn reduced_double(x: f64) -> Angle {
     }
 }
 
-/// Angles below this are reduced by subtracting multiples of π/2.
-const NEAR: f64 = 1_048_576.0;
+/// Angles below this are near: they are reduced by subtracting multiples of π/2.
+pub(crate) const NEAR: f64 = 1_048_576.0;
 
 /// After Cody and Waite: π/2 is in parts so short that their products with `n` are exact.
 #[inline(always)]
-fn reduced_near(x: f64) -> Angle {
+pub(crate) fn reduced_near(x: f64) -> Angle {
     const PARTS: [f64; 4] = [
         1.5707963267341256,
         6.077100506303966e-11,

@@ -55,7 +55,7 @@ pub trait Kernel: Sync {
     /// Identity accumulators for one piece.
     fn identity(&self) -> Self::Acc;
 
-    /// Runs the points `range` of the flattened parallel axes.
+    /// Runs the points `range` of the flattened parallel axes; `acc` is what [`identity`](Self::identity) has given.
     ///
     /// Implementations are `#[inline(always)]`, so that the body is compiled once for each level of CPU features.
     fn run(&self, range: Range<usize>, acc: &mut Self::Acc);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
+use super::angles::{self, Angles};
 use super::copies::Copies;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
@@ -44,6 +45,8 @@ pub(super) struct Body<'u> {
     on_stack: bool,
     /// Whether reductions are split into lanes.
     splits_reductions: bool,
+    /// How functions of angles are called.
+    pub(super) angles: Angles,
     /// The kernels launched, as items. Empty in a kernel.
     pub(super) kernels: Vec<TokenStream>,
 }
@@ -64,6 +67,7 @@ impl<'u> Body<'u> {
             in_loop: false,
             on_stack,
             splits_reductions: true,
+            angles: Angles::Any,
             kernels: Vec::new(),
         }
     }
@@ -103,6 +107,12 @@ impl<'u> Body<'u> {
                     Some(*prim)
                 };
                 let value = match prim {
+                    Some(prim)
+                        if self.angles == Angles::Near
+                            && angles::branches(prim, operands[0].elem) =>
+                    {
+                        angles::call(prim, &operands[0].tokens)
+                    }
                     Some(prim) => scalar::prim(
                         prim,
                         &operands,
@@ -280,7 +290,7 @@ impl<'u> Body<'u> {
         start: &TokenStream,
         stop: &TokenStream,
     ) -> TokenStream {
-        match strips::plan(self.unit, index, body, &self.interior) {
+        match strips::plan(self.unit, index, body, &self.interior, self.angles) {
             Some(plan) => strips::emit(self, &plan, index, body, start, stop),
             None => self.counted(index, body, extent, start, stop),
         }
@@ -304,7 +314,8 @@ impl<'u> Body<'u> {
         stop: &TokenStream,
     ) -> TokenStream {
         let index = self.unit.names.value(index);
-        let plan = lanes::plan(self.unit, body, self.unit.resolve(extent), &self.interior);
+        let extent = self.unit.resolve(extent);
+        let plan = lanes::plan(self.unit, body, extent, &self.interior, self.angles);
         match plan.filter(|_| self.splits_reductions) {
             Some(plan) => lanes::emit(self, &plan, index, body, start, stop),
             None => {

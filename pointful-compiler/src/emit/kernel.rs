@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Literal, TokenStream};
 
+use super::angles::{self, Angles};
 use super::body::{Body, Storage, kernel_name};
 use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::names::ident;
@@ -315,7 +316,8 @@ fn item(
         tokens!((#(#identity,)*))
     };
     let merge = merge_pieces(unit, copies, || captures.storage());
-    let piece = piece(unit, captures, extents, copies, body);
+    let angles = angles::of_kernel(unit, copies, body);
+    let piece = piece(unit, captures, extents, copies, angles, body);
     let unpack = if names.is_empty() {
         TokenStream::new()
     } else {
@@ -327,6 +329,40 @@ fn item(
     let unpack_for_merge = unpack_if(!copies.folds.is_empty());
     // Buffers are passed on as arguments because only of arguments does the optimiser learn that what they refer to is not
     // written through anything else.
+    let range = tokens!(::core::ops::Range<usize>);
+    let params = tokens!(#(#names: #param_types,)* range: #range, acc: &mut #acc_type);
+    let run = match angles {
+        Angles::Any => tokens! {
+            #[inline(always)]
+            fn piece(#params) {
+                unsafe { #piece }
+            }
+            #unpack
+            piece(#(#names,)* range, acc)
+        },
+        Angles::Near => {
+            let reset = (!copies.is_empty()).then(|| tokens!(*acc = self.identity();));
+            // The second attempt is seldom, and not compiled for every level of CPU features.
+            tokens! {
+                #[inline(always)]
+                fn piece<A: math::Angles>(#params) -> bool {
+                    let mut angles = A::default();
+                    unsafe { #piece }
+                    angles.missed()
+                }
+                #[cold]
+                #[inline(never)]
+                fn again(#params) {
+                    piece::<math::Any>(#(#names,)* range, acc);
+                }
+                #unpack
+                if piece::<math::Near>(#(#names,)* range.start..range.end, acc) {
+                    #reset
+                    again(#(#names,)* range, acc);
+                }
+            }
+        }
+    };
     tokens! {
         #[doc = #name]
         struct #kernel #generics { #(#names: #field_types),* }
@@ -340,13 +376,8 @@ fn item(
             }
 
             #[inline(always)]
-            fn run(&self, range: ::core::ops::Range<usize>, acc: &mut Self::Acc) {
-                #[inline(always)]
-                fn piece(#(#names: #param_types,)* range: ::core::ops::Range<usize>, acc: &mut #acc_type) {
-                    unsafe { #piece }
-                }
-                #unpack
-                piece(#(#names,)* range, acc)
+            fn run(&self, range: #range, acc: &mut Self::Acc) {
+                #run
             }
 
             fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc) {
@@ -363,6 +394,7 @@ fn piece(
     captures: &Captures,
     extents: &[Extent],
     copies: Copies<'_>,
+    angles: Angles,
     body: &Block<Kernels>,
 ) -> TokenStream {
     let mut storage = captures.storage();
@@ -383,6 +415,7 @@ fn piece(
         }
     }
     let mut emit = Body::new(unit, storage, true);
+    emit.angles = angles;
     let hoisted = emit.hoist(&[body]);
     let loops = match extents {
         [] => {

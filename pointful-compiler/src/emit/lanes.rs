@@ -33,6 +33,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
 
+use super::angles::Angles;
 use super::body::Body;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
@@ -70,6 +71,7 @@ pub(super) fn plan(
     body: &Block<Kernels>,
     extent: Extent,
     interior: &BTreeSet<ValueId>,
+    angles: Angles,
 ) -> Option<Plan> {
     let mut reductions: Vec<(ValueId, Monoid)> = Vec::new();
     let mut inner = Vec::new();
@@ -79,7 +81,7 @@ pub(super) fn plan(
         match &stmt.op {
             KernelOp::Const(_) | KernelOp::Size(_) => {}
             KernelOp::Prim(prim, args) => {
-                if !scalar::vectorises(*prim, unit.program.elem(args[0]))
+                if !scalar::vectorises(*prim, unit.program.elem(args[0]), angles)
                     && !interior.contains(&stmt.results[0])
                 {
                     return None;
@@ -262,9 +264,15 @@ mod tests {
 
     /// The numbers of lanes.
     fn widths(program: &Program<Kernels>) -> Vec<u64> {
+        widths_by(program, Angles::Any)
+    }
+
+    fn widths_by(program: &Program<Kernels>, angles: Angles) -> Vec<u64> {
         let unit = Unit::of(program);
         let planned = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            KernelOp::For { extent, body, .. } => plan(&unit, body, *extent, &BTreeSet::new()),
+            KernelOp::For { extent, body, .. } => {
+                plan(&unit, body, *extent, &BTreeSet::new(), angles)
+            }
             _ => None,
         });
         planned.map_or_else(Vec::new, |plan| {
@@ -290,7 +298,9 @@ mod tests {
     #[test]
     fn integers_calls_and_sums_that_are_read_stay_a_chain() {
         assert!(widths(&reduction(Scalar::I64, None, None, false)).is_empty());
-        assert!(widths(&reduction(Scalar::F64, None, Some(Prim::Sin), false)).is_empty());
+        let sines = reduction(Scalar::F64, None, Some(Prim::Sin), false);
+        assert!(widths(&sines).is_empty());
+        assert!(!widths_by(&sines, Angles::Near).is_empty());
         // Most elementary functions are none.
         assert!(!widths(&reduction(Scalar::F64, None, Some(Prim::Exp), false)).is_empty());
         assert!(!widths(&reduction(Scalar::F32, None, Some(Prim::Sin), false)).is_empty());

@@ -38,6 +38,7 @@
 //! All tokens have the span of the expansion: local variables do not meet the user's, lints of the user's crate do not apply
 //! (`unsafe_code` among them), and items stand in a block of their own in which no token of the user's occurs.
 
+mod angles;
 mod body;
 mod copies;
 mod edges;

@@ -67,6 +67,8 @@ const RESERVED: &[&str] = &[
     // Functions and variables of emitted code.
     "acc",
     "add",
+    "again",
+    "angles",
     "at",
     "check_index",
     "clamp",

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 
+use super::angles::{self, Angles};
 use super::tokens;
 use crate::ir::{Elem, Extent, Lit, Monoid, Scalar};
 use crate::ops::Prim;
@@ -301,8 +302,8 @@ pub(super) fn combine_into(
 }
 
 /// Whether a primitive becomes a few instructions that exist for whole vectors.
-/// Calls into the mathematics library and whatever may panic do not.
-pub(super) fn vectorises(prim: Prim, elem: Elem) -> bool {
+/// Calls and whatever may panic do not, nor do functions with a branch for far angles where they have it.
+pub(super) fn vectorises(prim: Prim, elem: Elem, angles: Angles) -> bool {
     let float = elem.is_float();
     match prim {
         Prim::StopGradient
@@ -365,8 +366,9 @@ pub(super) fn vectorises(prim: Prim, elem: Elem) -> bool {
         | Prim::InRange(_)
         | Prim::Trust(_) => true,
         Prim::Div => float,
-        // Those of doubles have a branch for large angles.
-        Prim::Sin | Prim::Cos | Prim::Tan => elem == Elem::Scalar(Scalar::F32),
+        Prim::Sin | Prim::Cos | Prim::Tan => {
+            angles == Angles::Near || !angles::branches(prim, elem)
+        }
         Prim::Call(_)
         | Prim::Rem
         | Prim::DivEuclid

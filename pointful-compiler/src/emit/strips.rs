@@ -28,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 
+use super::angles::Angles;
 use super::body::Body;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
@@ -62,8 +63,9 @@ pub(super) fn plan(
     index: ValueId,
     body: &Block<Kernels>,
     interior: &BTreeSet<ValueId>,
+    angles: Angles,
 ) -> Option<Plan> {
-    let mut look = Look::of(unit, interior);
+    let mut look = Look::of(unit, interior, angles);
     look.strides.insert(index, Stride::One);
     look.find_written(body);
     look.block(body, false)?;
@@ -106,6 +108,8 @@ struct Look<'u> {
     unit: &'u Unit<'u>,
     /// Indices made of positions known to be in range.
     interior: &'u BTreeSet<ValueId>,
+    /// How functions of angles are called.
+    angles: Angles,
     /// Strides of what the body binds; anything else does not change.
     strides: BTreeMap<ValueId, Stride>,
     /// The segment that binds a value.
@@ -124,10 +128,11 @@ struct Look<'u> {
 }
 
 impl<'u> Look<'u> {
-    fn of(unit: &'u Unit<'u>, interior: &'u BTreeSet<ValueId>) -> Self {
+    fn of(unit: &'u Unit<'u>, interior: &'u BTreeSet<ValueId>, angles: Angles) -> Self {
         Self {
             unit,
             interior,
+            angles,
             strides: BTreeMap::new(),
             home: BTreeMap::new(),
             segment: 0,
@@ -194,7 +199,8 @@ impl<'u> Look<'u> {
                         Some(left) if self.interior.contains(&stmt.results[0]) => left,
                         Some(_) | None => *prim,
                     };
-                    let dear = !scalar::vectorises(prim, elem) && self.mixed(args) != Stride::Zero;
+                    let dear = !scalar::vectorises(prim, elem, self.angles)
+                        && self.mixed(args) != Stride::Zero;
                     if prim.may_panic(&[elem]) || (in_loop && dear) {
                         return None;
                     }
@@ -438,7 +444,7 @@ impl Strip<'_> {
             if let KernelOp::Prim(prim, args) = &stmt.op
                 && !emit.is_interior(stmt.results[0])
             {
-                calls |= !scalar::vectorises(*prim, unit.program.elem(args[0]));
+                calls |= !scalar::vectorises(*prim, unit.program.elem(args[0]), emit.angles);
             }
             for &result in stmt
                 .results

@@ -14,6 +14,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=functions.rs");
     println!("cargo::rerun-if-changed=derivatives.rs");
+    println!("cargo::rerun-if-changed=angles.rs");
     write(
         "programs.rs",
         programs::all().into_iter().map(|program| {
@@ -30,6 +31,7 @@ fn main() {
         "derivatives.rs",
         source::functions(include_str!("../derivatives.rs")),
     );
+    write("angles.rs", source::functions(include_str!("../angles.rs")));
     write("speed.rs", [speed::measured()]);
 }
 

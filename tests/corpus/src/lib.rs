@@ -27,6 +27,12 @@ pub mod derivatives {
     include!(concat!(env!("OUT_DIR"), "/derivatives.rs"));
 }
 
+/// The functions of `angles.rs`.
+pub mod angles {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/angles.rs"));
+}
+
 /// How long the compiler took for the functions of `build/speed.rs`, and how much it emitted.
 pub mod speed {
     include!(concat!(env!("OUT_DIR"), "/speed.rs"));

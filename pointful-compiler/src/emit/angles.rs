@@ -1,0 +1,373 @@
+//! Sines, cosines and tangents of `f64`, which have a branch for far angles, without it.
+//!
+//! A piece of a kernel's work bets that all of its angles are near: it calls functions without the branch, which loops are
+//! vectorised over, and notes whether one was far after all. Then it begins anew, with the branch:
+//!
+//! ```text
+//!                              fn piece<A: math::Angles>(…, range, acc) -> bool {
+//!                                  let mut angles = A::default();
+//! for i in range {                 for i in range {
+//!     y[i] = sin(x[i]);    ▶           y[i] = angles.sin(x[i]);
+//! }                                }
+//!                                  angles.missed()
+//!                              }
+//!                              if piece::<math::Near>(…) { *acc = identity; again(…) }     // piece::<math::Any>
+//! ```
+//!
+//! Both are the same code, so the same sums are split in the same way, and a piece's results do not depend on which of them it was.
+//!
+//! What was computed of a far angle is *doubtful*: any number at all. It must not do what cannot be undone, so a kernel bets only if
+//!
+//! * it reads no buffer of others that it writes, so that the second attempt finds what the first has found;
+//! * what it stores to those buffers goes to the same elements whatever the angles: a doubtful value may be stored, but not at
+//!   a doubtful position or behind a doubtful condition;
+//! * nothing doubtful decides whether it panics, or how long it runs;
+//! * it calls no function of the caller's, who would be called twice.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+
+use super::copies::Copies;
+use super::tokens;
+use super::unit::Unit;
+use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::{Block, Elem, Extent, Operation, Scalar, Stmt, ValueId};
+use crate::ops::Prim;
+
+/// How sines, cosines and tangents of `f64` are called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Angles {
+    /// Each with its own branch for far angles.
+    Any,
+    /// By the kernel's `angles`, which a piece of its work bets on.
+    Near,
+}
+
+/// Whether a function has a branch for far angles.
+pub(super) fn branches(prim: Prim, elem: Elem) -> bool {
+    matches!(prim, Prim::Sin | Prim::Cos | Prim::Tan) && elem == Elem::Scalar(Scalar::F64)
+}
+
+/// The call of such a function without the branch.
+pub(super) fn call(prim: Prim, x: &TokenStream) -> TokenStream {
+    let function = super::names::ident(prim.name());
+    tokens!(angles.#function(#x))
+}
+
+/// How a kernel calls them.
+pub(super) fn of_kernel(unit: &Unit<'_>, copies: Copies<'_>, body: &Block<Kernels>) -> Angles {
+    let mut look = Look {
+        unit,
+        own: copies.all().map(|(_, private, _)| private).collect(),
+        doubtful: BTreeSet::new(),
+        read: BTreeSet::new(),
+        written: BTreeSet::new(),
+    };
+    // Until nothing more is in doubt: an iteration of a loop may read what one before it has left in a place.
+    loop {
+        let before = look.doubtful.len();
+        if look.block(body, false).is_none() {
+            return Angles::Any;
+        }
+        if look.doubtful.len() == before {
+            break;
+        }
+    }
+    // Without anything doubtful there was no angle.
+    if look.doubtful.is_empty() || !look.read.is_disjoint(&look.written) {
+        Angles::Any
+    } else {
+        Angles::Near
+    }
+}
+
+/// What is found out about a body.
+struct Look<'u> {
+    unit: &'u Unit<'u>,
+    /// Places that are made anew for each piece or iteration.
+    own: BTreeSet<ValueId>,
+    /// Values computed of angles, and places that hold some.
+    doubtful: BTreeSet<ValueId>,
+    /// Buffers of others that are read, and written.
+    read: BTreeSet<ValueId>,
+    written: BTreeSet<ValueId>,
+}
+
+impl Look<'_> {
+    fn is_doubtful(&self, values: &[ValueId]) -> bool {
+        values.iter().any(|value| self.doubtful.contains(value))
+    }
+
+    /// Whether an extent is a number that the kernel computes of angles.
+    fn is_doubtful_extent(&self, extent: Extent) -> bool {
+        match self.unit.resolve(extent) {
+            Extent::Value(value) => self.doubtful.contains(&value),
+            Extent::Const(_) | Extent::Size(_) => false,
+        }
+    }
+
+    /// Notes that a buffer is read.
+    fn reads(&mut self, buffer: ValueId) {
+        if !self.own.contains(&buffer) {
+            self.read.insert(buffer);
+        }
+    }
+
+    /// A change of places of the kernel's own, which come to hold something doubtful if it is; `None` if they are others'.
+    fn changes(&mut self, places: &[ValueId], doubtful: bool) -> Option<()> {
+        if doubtful {
+            self.doubtful.extend(places);
+        }
+        places
+            .iter()
+            .all(|place| self.own.contains(place))
+            .then_some(())
+    }
+
+    /// Looks at a block, which is run or not by a doubtful condition if `maybe`; `None` if a kernel that does this must not bet.
+    fn block(&mut self, block: &Block<Kernels>, maybe: bool) -> Option<()> {
+        block
+            .stmts
+            .iter()
+            .try_for_each(|stmt| self.stmt(stmt, maybe))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt<Kernels>, maybe: bool) -> Option<()> {
+        // What is computed of something doubtful is as well.
+        let operands = stmt.op.operands();
+        let mut doubtful = self.is_doubtful(&operands);
+        match &stmt.op {
+            KernelOp::Const(_) | KernelOp::Select(..) | KernelOp::Get(_) => {}
+            KernelOp::Size(extent) => doubtful = self.is_doubtful_extent(*extent),
+            KernelOp::Prim(prim, args) => {
+                let elem = self.unit.program.elem(args[0]);
+                doubtful |= branches(*prim, elem);
+                if !self.may_be_doubtful(*prim, elem, doubtful, maybe) {
+                    return None;
+                }
+            }
+            KernelOp::Load { buffer, .. } => self.reads(*buffer),
+            KernelOp::Var(_) | KernelOp::Alloc { .. } => {
+                let place = stmt.results[0];
+                self.own.insert(place);
+                if self.unit.kind(place) == PlaceKind::Buffer {
+                    self.has_sure_extents(place, maybe).then_some(())?;
+                }
+            }
+            KernelOp::Copy(source) => {
+                self.reads(*source);
+                self.own.insert(stmt.results[0]);
+                self.has_sure_extents(stmt.results[0], maybe)
+                    .then_some(())?;
+            }
+            KernelOp::Store {
+                buffer, indices, ..
+            } => {
+                if self.own.contains(buffer) {
+                    self.changes(&[*buffer], doubtful || maybe)?;
+                } else if maybe || self.is_doubtful(indices) {
+                    return None;
+                } else {
+                    self.written.insert(*buffer);
+                }
+            }
+            KernelOp::Combine { place, .. } | KernelOp::Set { place, .. } => {
+                self.changes(&[*place], doubtful || maybe)?;
+            }
+            KernelOp::Swap(a, b) => self.changes(&[*a, *b], doubtful || maybe)?,
+            KernelOp::For { extent, body, .. } => {
+                self.is_sure_extent(*extent, maybe).then_some(())?;
+                self.block(body, maybe)?;
+            }
+            KernelOp::Assert { cond, .. } => {
+                if maybe || self.is_doubtful(&[*cond]) {
+                    return None;
+                }
+            }
+            KernelOp::While { cond, body } => {
+                self.block(cond, maybe)?;
+                if maybe || self.is_doubtful(&cond.results) {
+                    return None;
+                }
+                self.block(body, maybe)?;
+            }
+            KernelOp::If {
+                then, otherwise, ..
+            } => {
+                self.block(then, maybe || doubtful)?;
+                self.block(otherwise, maybe || doubtful)?;
+            }
+            // The host's.
+            KernelOp::Contract { .. } | KernelOp::Par { .. } => return None,
+        }
+        if doubtful {
+            self.doubtful.extend(&stmt.results);
+        }
+        Some(())
+    }
+
+    /// Whether a primitive may have operands that are doubtful, or be behind a condition that is.
+    fn may_be_doubtful(&self, prim: Prim, elem: Elem, doubtful: bool, maybe: bool) -> bool {
+        match prim {
+            Prim::Call(_) => false,
+            // That it is in range was known of what should have been computed.
+            Prim::Trust(_) => !doubtful,
+            Prim::Check(extent)
+            | Prim::Wrap(extent)
+            | Prim::ClampTo(extent)
+            | Prim::Mirror(extent)
+            | Prim::InRange(extent)
+                if self.is_doubtful_extent(extent) =>
+            {
+                false
+            }
+            _ => !(prim.may_panic(&[elem]) && (doubtful || maybe)),
+        }
+    }
+
+    /// Whether nothing doubtful decides how large a number of iterations or of elements is, or whether there are so many.
+    fn is_sure_extent(&self, extent: Extent, maybe: bool) -> bool {
+        let counted = matches!(self.unit.resolve(extent), Extent::Value(_));
+        !(self.is_doubtful_extent(extent) || (counted && maybe))
+    }
+
+    fn has_sure_extents(&self, buffer: ValueId, maybe: bool) -> bool {
+        let mut extents = self.unit.dims(buffer).iter();
+        extents.all(|&extent| self.is_sure_extent(extent, maybe))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How the first kernel of a program with these parameters calls them.
+    #[track_caller]
+    fn angles(params: &str, statements: &str) -> Angles {
+        let text = format!("fn f({params}) -> () {{ {statements} return }}");
+        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        crate::ir::verify_after("writing it down", &program);
+        let unit = Unit::of(&program);
+        let kernels = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
+            KernelOp::Par {
+                accs, folds, body, ..
+            } => Some((Copies { accs, folds }, body)),
+            _ => None,
+        });
+        let (copies, body) = kernels.expect("a kernel");
+        of_kernel(&unit, copies, body)
+    }
+
+    /// One that stores `%9[…]` or combines into `%7` what these statements compute of `%2 = sin x[%0]`.
+    #[track_caller]
+    fn of_sine(statements: &str) -> Angles {
+        // An `if` on the same line would be a part of the statement before.
+        let statements = statements.replace(" if ", "\n if ");
+        angles(
+            "x: f64[N], own u: f64[N], k: idx<N>, n: usize",
+            &format!(
+                "%9 = alloc f64[N] %8 = const 0.0f64 %6 = var %8 %10 = const 2usize
+                 par %0: N (add %7 = %6) {{ %1 = load x[%0] %2 = sin %1 {statements} }}"
+            ),
+        )
+    }
+
+    #[test]
+    fn only_functions_with_a_branch_are_bet_on() {
+        for function in ["sin", "cos", "tan", "exp"] {
+            let map = format!(
+                "%9 = alloc f64[N] par %0: N {{ %1 = load x[%0] %2 = {function} %1 store %9[%0], %2 }}"
+            );
+            let expected = match function {
+                "exp" => Angles::Any,
+                _ => Angles::Near,
+            };
+            assert_eq!(angles("x: f64[N]", &map), expected, "{function}");
+            let single = map.replace("f64", "f32");
+            assert_eq!(angles("x: f32[N]", &single), Angles::Any, "{function}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_done_again_is_bet_on() {
+        for statements in [
+            "store %9[%0], %2",
+            "store u[%0], %2",
+            "combine add %7[], %2",
+            // A place of its own may hold anything.
+            "%11 = alloc f64[N] %12 = wrap N %10 store %11[%12], %2 %13 = load %11[%12] store %9[%0], %13",
+            "%11 = gt %2, %8 if %11 { combine add %7[], %2 } else { }",
+            "%11 = gt %2, %8 %12 = select %11, %1, %2 store %9[%0], %12",
+            "%11 = var %8 for %12: n { set %11, %2 } %13 = get %11 store %9[%0], %13",
+            // What is not computed of angles may decide.
+            "%11 = gt %1, %8 if %11 { store u[%0], %2 } else { }",
+            "%11 = gt %1, %8 assert %11, \"positive\" store %9[%0], %2",
+            "%11 = cast i64 %1 %12 = check N %11 store u[%12], %2",
+        ] {
+            assert_eq!(of_sine(statements), Angles::Near, "{statements}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_undone_is_not_bet_on() {
+        for statements in [
+            // It reads what it writes.
+            "%11 = load u[%0] %12 = add %11, %2 store u[%0], %12",
+            "%11 = copy u %12 = load %11[%0] store u[%0], %12 store %9[%0], %2",
+            // Another element might be written, and keep what is wrong.
+            "%11 = gt %2, %8 if %11 { store u[%0], %1 } else { }",
+            "%11 = gt %2, %8 if %11 { } else { for %12: n { store u[%0], %1 } }",
+            "%11 = var %8 for %12: n { %13 = get %11 %14 = gt %13, %8 if %14 { store u[%0], %1 } else { } set %11, %2 }",
+            // It might panic.
+            "%11 = cast i64 %2 %12 = check N %11 %13 = load x[%12] store %9[%0], %13",
+            "%11 = cast i64 %2 %12 = wrap N %11 store u[%12], %1",
+            "%11 = gt %2, %8 assert %11, \"positive\"",
+            "%11 = gt %2, %8 if %11 { %12 = gt %1, %8 assert %12, \"positive\" } else { }",
+            "%11 = cast usize %2 %12 = div %10, %11 %13 = cast f64 %12 store %9[%0], %13",
+            "%11 = gt %2, %8 if %11 { %12 = div n, n %13 = cast f64 %12 combine add %7[], %13 } else { }",
+            "%11 = alloc f64[N] store %11[k], %2 %12 = load %11[%0] %13 = gt %12, %8 assert %13, \"positive\"",
+            // It might take for ever.
+            "%11 = cast usize %2 for %12: %11 { combine add %7[], %1 }",
+            "%11 = var %2 while { %12 = get %11 %13 = gt %12, %8 yield %13 } do { set %11, %8 }",
+            "%11 = gt %2, %8 if %11 { while { %12 = gt %1, %8 yield %12 } do { } } else { }",
+            "%11 = cast usize %2 %12 = alloc f64[%11] fill 0.0f64 store %9[%0], %2",
+        ] {
+            assert_eq!(of_sine(statements), Angles::Any, "{statements}");
+        }
+    }
+
+    #[test]
+    fn a_piece_that_has_lost_its_bet_begins_anew() {
+        let text = |accs: &str, statement: &str| {
+            let program = crate::ir::parse::<Kernels>(&format!(
+                "fn f(x: f64[N]) -> (f64, f64[N]) {{
+                   %8 = const 0.0f64 %6 = var %8 %9 = alloc f64[N]
+                   par %0: N{accs} {{ %1 = load x[%0] %2 = cos %1 store %9[%0], %2 {statement} }}
+                   %10 = get %6 return %10, %9
+                 }}"
+            ));
+            let program = program.unwrap_or_else(|error| panic!("{error}"));
+            super::super::host::host(&Unit::of(&program), &[]).to_string()
+        };
+        let found = text(" (add %7 = %6)", "combine add %7[], %2");
+        for part in [
+            "fn piece < A : math :: Angles > (x : & [f64] , b3 : Out < f64 > , range : :: core :: ops :: Range < usize > , acc : & mut (f64 ,)) -> bool { \
+             let mut angles = A :: default () ; unsafe { let mut t5 = acc . 0 ;",
+            "for lane in 0 .. 16usize { let i4 = i4_from + lane ; let t6 = get (x , i4) ; let t7 = angles . cos (t6) ; \
+             b3 . write (i4 , t7) ; t5_lanes [lane] += t7 ; }",
+            "acc . 0 = t5 ; } angles . missed () } \
+             # [cold] # [inline (never)] fn again (x : & [f64] , b3 : Out < f64 > , range : :: core :: ops :: Range < usize > , acc : & mut (f64 ,)) { \
+             piece :: < math :: Any > (x , b3 , range , acc) ; } \
+             let Self { x , b3 } = * self ; \
+             if piece :: < math :: Near > (x , b3 , range . start .. range . end , acc) { \
+             * acc = self . identity () ; again (x , b3 , range , acc) ; } }",
+        ] {
+            assert!(found.contains(part), "no {part:?} in {found}");
+        }
+        // Without an accumulator there is nothing to make anew.
+        let found = text("", "");
+        let part = "range . start .. range . end , acc) { again (x , b3 , range , acc) ; }";
+        assert!(found.contains(part), "no {part:?} in {found}");
+    }
+}
