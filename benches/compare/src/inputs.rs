@@ -64,6 +64,12 @@ impl Inputs {
         self.with(name, &table)
     }
 
+    /// These and how many steps are to be made.
+    #[must_use]
+    pub fn steps(self, steps: i32) -> Self {
+        self.with("steps", &Table::<Dyn, i32>::from(vec![steps]))
+    }
+
     /// Whether the table of that name holds `f32`.
     pub fn is_single(&self, name: &str) -> bool {
         let Inputs::Made(arrays) = self else {
@@ -75,6 +81,29 @@ impl Inputs {
                 .take(64)
                 .any(|window| window == HEADER_SINGLE)
         })
+    }
+
+    /// The largest magnitude among the `count` floats of that name.
+    ///
+    /// # Panics
+    /// If these are files, or there are none of that name, or fewer.
+    pub fn largest(&self, name: &str, count: usize) -> f64 {
+        let Inputs::Made(arrays) = self else {
+            panic!("files are not looked at")
+        };
+        let bytes = &arrays[name];
+        let single = self.is_single(name);
+        let width = if single { 4 } else { 8 };
+        // The elements are what the file ends with.
+        let elements = bytes[bytes.len() - width * count..].chunks_exact(width);
+        let numbers = elements.map(|bytes| {
+            if single {
+                f64::from(f32::from_le_bytes(bytes.try_into().expect("four bytes")))
+            } else {
+                f64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+            }
+        });
+        numbers.fold(0.0, |top, x| x.abs().max(top))
     }
 
     /// These, with `step` times the direction added to the table of that name.
@@ -124,6 +153,28 @@ impl Inputs {
         Ok(table.map_err(|error| format!("{name}: {error}"))?)
     }
 
+    /// The whole numbers of that name, in a file of `i32`.
+    ///
+    /// # Errors
+    /// If there are none, or one is negative.
+    pub fn numbers<I: IndexSet>(&self, name: &str) -> Result<Table<I, usize>, Failure> {
+        let numbers: Table<I, i32> = self.table(name)?;
+        let converted = numbers.iter().map(|&n| usize::try_from(n));
+        Ok(Table::from_vec(
+            numbers.extent(),
+            converted.collect::<Result<_, _>>()?,
+        )?)
+    }
+
+    /// The first whole number of that name.
+    ///
+    /// # Errors
+    /// If there is none, or it is negative.
+    pub fn number(&self, name: &str) -> Result<usize, Failure> {
+        let numbers: Table<Dyn, usize> = self.numbers(name)?;
+        Ok(*numbers.as_slice().first().ok_or("no number")?)
+    }
+
     /// The table of members of `target` of that name: a file of their numbers as `i32`.
     ///
     /// # Errors
@@ -133,11 +184,8 @@ impl Inputs {
         name: &str,
         target: Extent<K>,
     ) -> Result<Table<I, K>, Failure> {
-        let numbers: Table<I, i32> = self.table(name)?;
-        let ordinals = numbers
-            .iter()
-            .map(|&k| usize::try_from(k))
-            .collect::<Result<_, _>>()?;
-        Ok(Table::from_indices(numbers.extent(), target, ordinals)?)
+        let numbers: Table<I, usize> = self.numbers(name)?;
+        let extent = numbers.extent();
+        Ok(Table::from_indices(extent, target, numbers.into_vec())?)
     }
 }

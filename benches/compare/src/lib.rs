@@ -36,6 +36,17 @@ macro_rules! workloads {
 
 // One a line, in alphabetical order.
 workloads! {
+    d2q9,
+    d3q19,
     gmm,
+    hotspot,
     kmeans,
+    lorenz,
+    mriq,
+    nbody,
+    pathfinder,
+    rsbench,
+    sparse_kmeans,
+    stencil,
+    xsbench,
 }

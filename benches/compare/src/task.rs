@@ -142,6 +142,13 @@ macro_rules! numbers {
 
 numbers! { f32, f64, i32, u32 }
 
+/// Vectors one after the other.
+impl<T: Copy + Into<f64>, const N: usize> Answer for Vec<[T; N]> {
+    fn put(&self, parts: &mut Vec<Vec<f64>>) {
+        parts.push(self.iter().flatten().map(|&x| x.into()).collect());
+    }
+}
+
 macro_rules! tuples {
     ($(($($T:ident $at:tt),*);)*) => {$(
         impl<$($T: Answer),*> Answer for ($($T,)*) {
