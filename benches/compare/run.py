@@ -217,6 +217,7 @@ def compare(name, size, options, absent, report):
     module = importlib.import_module(f"workloads.{name}")
     where = f"{name} {size}"
     missing = getattr(module, "MISSING", {})
+    chosen = getattr(module, "TASKS", {}).get(size)
     for contender, tasks in missing.items():
         for task, why in tasks.items():
             if contender in options.contenders:
@@ -241,7 +242,7 @@ def compare(name, size, options, absent, report):
                     report.note(f"{where}, {contender}: {why}")
             tasks = list(dict.fromkeys(task for tasks in offered.values() for task in tasks))
             for task in tasks:
-                if options.tasks and task not in options.tasks:
+                if options.tasks and task not in options.tasks or chosen and task not in chosen:
                     continue
                 those = {c: w for c, w in workers.items() if task in offered[c]}
                 agreed &= one_task(module, where, task, those, options, report)

@@ -25,3 +25,30 @@ def of_torch(loss, *wrt):
         return {"value": value, **dict(zip(wrt, gradient))}
 
     return task
+
+
+def losses_of_jax(loss, *wrt):
+    """The tasks `value` and `gradient`."""
+    return {"value": lambda **inputs: {"value": loss(**inputs)}, "gradient": of_jax(loss, *wrt)}
+
+
+def losses_of_torch(loss, *wrt):
+    """The same."""
+    import torch
+
+    def value(**inputs):
+        with torch.no_grad():
+            return {"value": loss(**inputs)}
+
+    return {"value": value, "gradient": of_torch(loss, *wrt)}
+
+
+def run_of_torch(run):
+    """A task that nobody differentiates."""
+    import torch
+
+    def task(**inputs):
+        with torch.no_grad():
+            return run(**inputs)
+
+    return task
