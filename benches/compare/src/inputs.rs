@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
 use pointful::NpyElement;
@@ -72,15 +72,19 @@ impl Inputs {
 
     /// Whether the table of that name holds `f32`.
     pub fn is_single(&self, name: &str) -> bool {
-        let Inputs::Made(arrays) = self else {
-            return false;
+        let mut header = [0; 128];
+        let read = match self {
+            Inputs::Directory(directory) => File::open(directory.join(format!("{name}.npy")))
+                .and_then(|mut file| file.read(&mut header)),
+            Inputs::Made(arrays) => match arrays.get(name) {
+                Some(bytes) => (&bytes[..]).read(&mut header),
+                None => return false,
+            },
         };
-        arrays.get(name).is_some_and(|bytes| {
-            bytes
-                .windows(HEADER_SINGLE.len())
-                .take(64)
-                .any(|window| window == HEADER_SINGLE)
-        })
+        let header = &header[..read.unwrap_or(0)];
+        header
+            .windows(HEADER_SINGLE.len())
+            .any(|window| window == HEADER_SINGLE)
     }
 
     /// The largest magnitude among the `count` floats of that name.

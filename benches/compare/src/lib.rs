@@ -36,12 +36,20 @@ macro_rules! workloads {
 
 // One a line, in alphabetical order.
 workloads! {
+    ba,
+    blackscholes,
     d2q9,
     d3q19,
     gmm,
+    histogram,
+    hmm,
     hotspot,
     kmeans,
+    logistic,
     lorenz,
+    lstm,
+    matmul,
+    mlp,
     mriq,
     nbody,
     pathfinder,

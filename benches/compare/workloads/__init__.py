@@ -17,12 +17,20 @@ Tasks: `value`; `gradient`, which gives the value too; `run`, whose results are 
 
 # One a line, in alphabetical order.
 NAMES = [
+    "ba",
+    "blackscholes",
     "d2q9",
     "d3q19",
     "gmm",
+    "histogram",
+    "hmm",
     "hotspot",
     "kmeans",
+    "logistic",
     "lorenz",
+    "lstm",
+    "matmul",
+    "mlp",
     "mriq",
     "nbody",
     "pathfinder",

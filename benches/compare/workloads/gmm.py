@@ -127,10 +127,9 @@ void objective(
         constant[k] = alpha[k] + logs;
     }
     double total = 0;
+    double logs[K], apart[D], by[D];
     for (int n = 0; n < N; n++) {
-        double logs[K];
         for (int k = 0; k < K; k++) {
-            double apart[D], by[D];
             for (int j = 0; j < D; j++) {
                 apart[j] = points[n][j] - mean[k][j];
                 by[j] = diagonal[k][j] * apart[j];

@@ -70,7 +70,7 @@ fn gradients_by_differences() {
                 let direction = noise.vec(slope.len());
                 let known: f64 = slope.iter().zip(&direction).map(|(a, b)| a * b).sum();
                 let single = inputs.is_single(name);
-                let step = if single { 1e-2 } else { 1e-4 } * inputs.largest(name, slope.len());
+                let step = if single { 2e-3 } else { 1e-4 } * inputs.largest(name, slope.len());
                 let value = |step: f64| {
                     let moved = tasks(workload, &inputs.moved(name, &direction, step));
                     task(&moved, "value", By::Pointful)
