@@ -12,8 +12,10 @@
 //! # Errors
 //!
 //! The distance from the exact result in units of its last place (ulp), greatest of all arguments. That of `f32` functions of one number was
-//! found by trying every bit pattern there is (rounded up; a half is what the nearest float may be off). Those of two numbers and `f64` are
-//! held by tests on samples of all magnitudes and on arguments that are known to be hard.
+//! found by trying every bit pattern there is (rounded up; a half is what the nearest float may be off). Those of `f64` are
+//! held by tests on samples of all magnitudes and on arguments that are known to be hard. Functions of two numbers were tried on 2·10⁸ pairs of `f32`, against the
+//! standard library's functions of `f64`, and on 2·10⁶ pairs of `f64`, against 128 bits: pairs of all magnitudes, of special values, and where results
+//! are about to leave the format. Results that are numbers of the format, as squares and Pythagorean triples have them, are those numbers.
 //!
 //! | functions | `f32` | `f64` |
 //! |---|---|---|
@@ -26,7 +28,9 @@
 //! | `sinh` `cosh` `tanh` | 0.504 | 1 |
 //! | `asinh` `acosh` `atanh` | 0.501 | 1.5 |
 //! | `cbrt` | 0.501 | 1 |
-//! | `atan2` `powf` `hypot` | 0.51, on samples | 1 |
+//! | `powf` | 0.502 | 0.9 |
+//! | `atan2` | 0.501 | 0.8 |
+//! | `hypot` | 0.5 | 0.501 |
 //!
 //! Zeros keep their sign, infinities and NaN are treated as IEEE 754 and C have it, and results may be subnormal.
 //!

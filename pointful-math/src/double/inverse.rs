@@ -101,7 +101,9 @@ fn atan_of_ratio(n: f64, d: f64) -> (f64, f64) {
     let quotient = n * inverse;
     let (back, back_error) = product(quotient, d);
     let missing = ((n - back) - back_error) + (n_error - quotient * d_error);
-    let (t, t_error) = (quotient * down, missing * inverse * down);
+    // What is lost on the way down, where the quotient is subnormal, is missing, too.
+    let t = quotient * down;
+    let t_error = ((quotient - t * up) + missing * inverse) * down;
     let z = t * t;
     let rest = t * (z * polynomial(z, &ATAN)) + (t_error - t_error * z);
     let (base, base_error) = if far {

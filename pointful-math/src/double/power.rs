@@ -163,7 +163,11 @@ pub(crate) fn hypot(x: f64, y: f64) -> f64 {
     let missing = ((total - square) - square_error) + (error + (aa_error + bb_error));
     let correction = missing / (root + root);
     let correction = if total > 0.0 { correction } else { 0.0 };
-    let result = (root + correction) * back;
+    let (high, low) = sum_of_ordered(root, correction);
+    let result = high * back;
+    // Where that is subnormal, what was lost is added, so that it is rounded once.
+    let lost = ((high - result * factor) + low) * back;
+    let result = if a < 1e-130 { result + lost } else { result };
     let result = if x.is_nan() | y.is_nan() {
         f64::NAN
     } else {
