@@ -11,10 +11,11 @@
 //! }                                }
 //!                                  angles.missed()
 //!                              }
-//!                              if piece::<math::Near>(…) { *acc = identity; again(…) }     // piece::<math::Any>
+//!                              if piece::<math::Near>(…) { *acc = identity; piece::<math::Any>(…); }
 //! ```
 //!
 //! Both are the same code, so the same sums are split in the same way, and a piece's results do not depend on which of them it was.
+//! Where points lie in rows, the first attempt ends with the row in which the bet was lost.
 //!
 //! What was computed of a far angle is *doubtful*: any number at all. It must not do what cannot be undone, so a kernel bets only if
 //!
@@ -339,16 +340,19 @@ mod tests {
 
     #[test]
     fn a_piece_that_has_lost_its_bet_begins_anew() {
+        let emitted = |program: &str| {
+            let program = crate::ir::parse::<Kernels>(program);
+            let program = program.unwrap_or_else(|error| panic!("{error}"));
+            super::super::host::host(&Unit::of(&program), &[]).to_string()
+        };
         let text = |accs: &str, statement: &str| {
-            let program = crate::ir::parse::<Kernels>(&format!(
+            emitted(&format!(
                 "fn f(x: f64[N]) -> (f64, f64[N]) {{
                    %8 = const 0.0f64 %6 = var %8 %9 = alloc f64[N]
                    par %0: N{accs} {{ %1 = load x[%0] %2 = cos %1 store %9[%0], %2 {statement} }}
                    %10 = get %6 return %10, %9
                  }}"
-            ));
-            let program = program.unwrap_or_else(|error| panic!("{error}"));
-            super::super::host::host(&Unit::of(&program), &[]).to_string()
+            ))
         };
         let found = text(" (add %7 = %6)", "combine add %7[], %2");
         for part in [
@@ -357,17 +361,25 @@ mod tests {
             "for lane in 0 .. 16usize { let i4 = i4_from + lane ; let t6 = get (x , i4) ; let t7 = angles . cos (t6) ; \
              b3 . write (i4 , t7) ; t5_lanes [lane] += t7 ; }",
             "acc . 0 = t5 ; } angles . missed () } \
-             # [cold] # [inline (never)] fn again (x : & [f64] , b3 : Out < f64 > , range : :: core :: ops :: Range < usize > , acc : & mut (f64 ,)) { \
-             piece :: < math :: Any > (x , b3 , range , acc) ; } \
              let Self { x , b3 } = * self ; \
              if piece :: < math :: Near > (x , b3 , range . start .. range . end , acc) { \
-             * acc = self . identity () ; again (x , b3 , range , acc) ; } }",
+             * acc = self . identity () ; piece :: < math :: Any > (x , b3 , range , acc) ; } }",
         ] {
             assert!(found.contains(part), "no {part:?} in {found}");
         }
         // Without an accumulator there is nothing to make anew.
         let found = text("", "");
-        let part = "range . start .. range . end , acc) { again (x , b3 , range , acc) ; }";
+        let part = "range . start .. range . end , acc) { piece :: < math :: Any > (x , b3 , range , acc) ; }";
+        assert!(found.contains(part), "no {part:?} in {found}");
+        // No more rows than where it was lost.
+        let found = emitted(
+            "fn f(x: f64[N, M]) -> f64[N, M] {
+               %9 = alloc f64[N, M]
+               par %0: N, %3: M { %1 = load x[%0, %3] %2 = sin %1 store %9[%0, %3], %2 }
+               return %9
+             }",
+        );
+        let part = "while point < range . end && ! angles . missed () {";
         assert!(found.contains(part), "no {part:?} in {found}");
     }
 }

@@ -342,7 +342,6 @@ fn item(
         },
         Angles::Near => {
             let reset = (!copies.is_empty()).then(|| tokens!(*acc = self.identity();));
-            // The second attempt is seldom, and not compiled for every level of CPU features.
             tokens! {
                 #[inline(always)]
                 fn piece<A: math::Angles>(#params) -> bool {
@@ -350,15 +349,10 @@ fn item(
                     unsafe { #piece }
                     angles.missed()
                 }
-                #[cold]
-                #[inline(never)]
-                fn again(#params) {
-                    piece::<math::Any>(#(#names,)* range, acc);
-                }
                 #unpack
                 if piece::<math::Near>(#(#names,)* range.start..range.end, acc) {
                     #reset
-                    again(#(#names,)* range, acc);
+                    piece::<math::Any>(#(#names,)* range, acc);
                 }
             }
         }
@@ -540,10 +534,15 @@ fn rows(
     let in_row = emit.block(&in_row);
     let inner = emit.points(last_index, &at_point, last, &tokens!(start), &stop);
     let last = unit.extent(last);
+    // A bet that is lost is lost for all rows.
+    let goes_on = match emit.angles {
+        Angles::Any => TokenStream::new(),
+        Angles::Near => tokens!(&&!angles.missed()),
+    };
     tokens! {
         #decoded
         let mut point = range.start;
-        while point < range.end {
+        while point < range.end #goes_on {
             let stop = min(#last, start + (range.end - point));
             point += stop - start;
             #in_row

@@ -67,7 +67,6 @@ const RESERVED: &[&str] = &[
     // Functions and variables of emitted code.
     "acc",
     "add",
-    "again",
     "angles",
     "at",
     "check_index",
