@@ -166,8 +166,13 @@ pub(crate) fn hypot(x: f64, y: f64) -> f64 {
     let (high, low) = sum_of_ordered(root, correction);
     let result = high * back;
     // Where that is subnormal, what was lost is added, so that it is rounded once.
-    let lost = ((high - result * factor) + low) * back;
-    let result = if a < 1e-130 { result + lost } else { result };
+    let lost = high - result * factor;
+    let once = result + (lost + low) * back;
+    let result = if (a < 1e-130) & (lost != 0.0) {
+        once
+    } else {
+        result
+    };
     let result = if x.is_nan() | y.is_nan() {
         f64::NAN
     } else {

@@ -9,7 +9,7 @@ use crate::{Function, Worst};
 /// Errors are measured to a thousandth of a unit or so: bits of the reference beyond those of the format.
 const PRECISION: usize = 128;
 
-/// The greatest error that is allowed, in units of the last place. Results of the first two are rounded twice where they are subnormal, or nearly so.
+/// The greatest error that is allowed, in units of the last place. Powers and angles are rounded twice where they are subnormal, or nearly so.
 const fn bound(function: Function) -> f64 {
     match function {
         Function::Powf => 0.9,
