@@ -316,7 +316,7 @@ def main():
         if lacking:
             absent[contender] = "; ".join(f"{package}: {missing.get(package, 'not installed')}" for package in lacking)
     cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-    print(f"{options.threads} cores of {cpu}; load {os.getloadavg()[0]:.1f} at the start; " + ", ".join(f"{n} {v}" for n, v in present.items()) + ".\n")
+    print(f"{options.threads} cores of {cpu}; load {os.getloadavg()[0]:.1f} at the start; " + ", ".join(f"{n} {v}" for n, v in present.items()) + ".\n", flush=True)
     report = Report()
     for contender, why in absent.items():
         if contender in options.contenders:
