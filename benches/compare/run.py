@@ -312,7 +312,7 @@ def main():
     present = installed()
     absent = {}
     for contender, packages in PACKAGES.items():
-        lacking = [package for package in packages if package not in present]
+        lacking = [package for package in packages if package in missing or package not in present]
         if lacking:
             absent[contender] = "; ".join(f"{package}: {missing.get(package, 'not installed')}" for package in lacking)
     cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
