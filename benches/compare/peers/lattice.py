@@ -149,13 +149,16 @@ extern "C" void* malloc(unsigned long);
 extern "C" void free(void*);
 
 static void step(const real* f, real* next, const int* solid) {
+    // Outside of the loop, or the gradient is wrong.
+    real came[WAYS], u[DIMS];
+    int at[DIMS];
     for (int place = 0; place < PLACES; place++) {
-        int at[DIMS], left = place;
+        int left = place;
         for (int d = DIMS - 1; d >= 0; d--) {
             at[d] = left % EXTENT[d];
             left /= EXTENT[d];
         }
-        real came[WAYS] = {}, density = 0, u[DIMS] = {}, square = 0;
+        real density = 0, square = 0;
         for (int q = 0; q < WAYS; q++) {
             int from = 0;
             for (int d = 0; d < DIMS; d++) {
