@@ -127,6 +127,17 @@ class Worker:
                 return int(line.split()[1]) / 1024
         return float("nan")
 
+    def processor(self):
+        """How long all threads have been on a core, in nanoseconds. What else runs on the machine changes it little."""
+        total = 0
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            try:
+                total += int((task / "schedstat").read_text().split()[0])
+            except OSError:
+                # The thread has ended, or the system does not count.
+                pass
+        return total
+
     def close(self):
         self.process.kill()
         self.process.wait()
@@ -172,27 +183,31 @@ class Report:
     def __init__(self):
         self.behind = []
         self.notes = []
-        print("| workload | task | contender | ms | pointful, ms | pointful/contender | quartiles | peak, MB |", flush=True)
-        print("|---|---|---|---|---|---|---|---|", flush=True)
+        print("| workload | task | contender | ms | pointful, ms | pointful/contender | quartiles | processor, ms | ratio | peak, MB |", flush=True)
+        print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
 
-    def task(self, where, task, times, peaks):
+    def task(self, where, task, times, processors, peaks):
         ours = times.get(OURS)
         best = None
         for contender, found in times.items():
             ms = statistics.median(found) / 1e6
             if contender == OURS or ours is None:
-                middle, spread, base = "", "", ""
+                middle, spread, base, effort = "", "", "", ""
             else:
                 ratios = [a / b for a, b in zip(ours, found)]
                 ratio = statistics.median(ratios)
                 low, high = quartiles(ratios)
                 middle, spread = f"{ratio:.2f}", f"{low:.2f} to {high:.2f}"
                 base = number(statistics.median(ours) / 1e6)
+                pairs = [(a, b) for a, b in zip(processors[OURS], processors[contender]) if b > 0]
+                effort = f"{statistics.median(a / b for a, b in pairs):.2f}" if pairs else ""
                 if best is None or ratio > best[0]:
-                    best = (ratio, contender)
-            print(f"| {where} | {task} | {contender} | {number(ms)} | {base} | {middle} | {spread} | {peaks[contender]:.0f} |", flush=True)
+                    best = (ratio, contender, effort)
+            processor = number(statistics.median(processors[contender]) / 1e6)
+            cells = [where, task, contender, number(ms), base, middle, spread, processor, effort, f"{peaks[contender]:.0f}"]
+            print(f"| {' | '.join(cells)} |", flush=True)
         if best is not None:
-            self.behind.append((best[0], where, task, best[1]))
+            self.behind.append((best[0], where, task, *best[1:]))
 
     def note(self, text):
         self.notes.append(text)
@@ -200,10 +215,10 @@ class Report:
 
     def end(self):
         print("\nAgainst the fastest contender of each task, farthest behind first:\n")
-        print("| workload | task | fastest contender | pointful/contender |")
-        print("|---|---|---|---|")
-        for ratio, where, task, contender in sorted(self.behind, reverse=True):
-            print(f"| {where} | {task} | {contender} | {ratio:.2f} |")
+        print("| workload | task | fastest contender | pointful/contender | of processor time |")
+        print("|---|---|---|---|---|")
+        for ratio, where, task, contender, effort in sorted(self.behind, reverse=True):
+            print(f"| {where} | {task} | {contender} | {ratio:.2f} | {effort} |")
         if self.notes:
             print("\nNot measured, and what was found wrong:\n")
             for text in self.notes:
@@ -275,6 +290,7 @@ def one_task(module, where, task, workers, options, report):
             report.note(f"{where}, {task}: {contender} and {right} are apart by {distance:.2e}, more than {tolerance:.0e}")
             agreed = False
     times = {contender: [] for contender in workers}
+    processors = {contender: [] for contender in workers}
     start = time.monotonic()
     for round in range(options.rounds):
         if round >= 3 and time.monotonic() - start > options.seconds:
@@ -283,12 +299,14 @@ def one_task(module, where, task, workers, options, report):
             # Threads that wait by spinning have stopped when the next one starts.
             time.sleep(0.02)
             try:
+                before = worker.processor()
                 times[contender].append(int(worker.ask(f"run {task}", options.patience)[0]))
+                processors[contender].append(worker.processor() - before)
             except Failed as why:
                 report.note(f"{where}, {task}, {contender}: {why}")
                 del workers[contender], times[contender]
     if times and all(times.values()):
-        report.task(where, task, times, {contender: worker.peak() for contender, worker in workers.items()})
+        report.task(where, task, times, processors, {contender: worker.peak() for contender, worker in workers.items()})
     return agreed
 
 
