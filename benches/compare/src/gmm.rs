@@ -121,10 +121,10 @@ impl<'a> ByHand<'a> {
                 far[j] = point[j] - mean[j];
             }
             let mut square = 0.0;
-            for i in 0..d {
+            for (i, by) in by.iter_mut().enumerate() {
                 let row = &self.factor[(k * d + i) * d..][..=i];
-                by[i] = row.iter().zip(&*far).map(|(q, x)| q * x).sum();
-                square += by[i] * by[i];
+                *by = row.iter().zip(&*far).map(|(q, x)| q * x).sum();
+                square += *by * *by;
             }
             log[k] = self.constant[k] - 0.5 * square;
         }
