@@ -22,6 +22,7 @@ use crate::passes::dce::{DCE_BULK, DCE_POINT};
 use crate::passes::registers::REGISTERS;
 use crate::passes::schedule::schedule;
 use crate::passes::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
+use crate::passes::tiles::TILES;
 use crate::syntax::tree::{Function, Linked};
 
 /// A function at every stage.
@@ -169,6 +170,7 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
     // Contract.
     let kernels = trace.pass(SCHEDULE, &bulk);
     let kernels = trace.pass(REGISTERS, &kernels);
+    let kernels = trace.pass(TILES, &kernels);
     Stages {
         point,
         bulk,

@@ -333,6 +333,22 @@ pub fn power<N: IndexSet>(a: &Table<(N, N), f64>, times: usize) -> Table<(N, N),
     p
 }
 
+/// The logarithms of densities: the quadratic form's vectors are made on the way and used up at once.
+pub fn densities<N: IndexSet, K: IndexSet, D: IndexSet>(factor: &Table<(K, D, D), f64>, x: &Table<(N, D), f64>, mean: &Table<(K, D), f64>) -> f64 {
+    sum(for n in N {
+        let scale = 1.0 + sum(for j in D { x[n][j] * x[n][j] });
+        let y = for k in K {
+            -sum(for i in D { sum(for j in D { factor[k][i][j] * (x[n][j] - mean[k][j]) }).powi(2) }) / scale
+        };
+        let top = max(y);
+        top + sum(for k in K { (y[k] - top).exp() }).ln()
+    })
+}
+
+pub fn densities_slope<N: IndexSet, K: IndexSet, D: IndexSet>(factor: &Table<(K, D, D), f64>, x: &Table<(N, D), f64>, mean: &Table<(K, D), f64>) -> (Table<(K, D, D), f64>, Table<(K, D), f64>) {
+    grad!(densities, wrt = (factor, mean))(factor, x, mean)
+}
+
 pub fn attention_scores<H: IndexSet, T: IndexSet, S: IndexSet, D: IndexSet>(q: &Table<(T, H, D), f64>, k: &Table<(S, H, D), f64>) -> Table<(H, T, S), f64> {
     for (h, t, s) in _ { sum(for d in D { q[t][h][d] * k[s][h][d] }) * 0.5 }
 }

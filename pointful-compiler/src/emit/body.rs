@@ -10,7 +10,7 @@ use super::copies::Copies;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{edges, kernel, lanes, scalar, strips, tokens};
-use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId};
 
 /// How the code being emitted reaches a buffer.
@@ -41,8 +41,9 @@ pub(super) struct Body<'u> {
     interior: BTreeSet<ValueId>,
     /// Whether a loop is open, so that no more buffers are moved before it.
     in_loop: bool,
-    /// Whether small buffers may live on the stack: in kernels, where nobody else needs a view of them.
-    on_stack: bool,
+    /// Whether this is one iteration of a kernel: small buffers may live on the stack, because nobody else needs a view of them, and nothing is
+    /// given to other threads.
+    in_kernel: bool,
     /// Whether reductions are split into lanes.
     splits_reductions: bool,
     /// How functions of angles are called.
@@ -56,7 +57,7 @@ impl<'u> Body<'u> {
     pub(super) fn new(
         unit: &'u Unit<'u>,
         storage: BTreeMap<ValueId, Storage>,
-        on_stack: bool,
+        in_kernel: bool,
     ) -> Self {
         Self {
             unit,
@@ -65,7 +66,7 @@ impl<'u> Body<'u> {
             in_lanes: BTreeSet::new(),
             interior: BTreeSet::new(),
             in_loop: false,
-            on_stack,
+            in_kernel,
             splits_reductions: true,
             angles: Angles::Any,
             kernels: Vec::new(),
@@ -180,18 +181,34 @@ impl<'u> Body<'u> {
                 let (a, b) = (unit.names.value(*a), unit.names.value(*b));
                 tokens!(::core::mem::swap(&mut #a, &mut #b);)
             }
-            KernelOp::Contract { out, factors, axes } => {
-                let mut lengths: BTreeMap<usize, TokenStream> = BTreeMap::new();
-                for (buffer, axes) in [out, &factors[0], &factors[1]].into_iter().zip(axes) {
-                    for (&axis, &extent) in axes.iter().zip(unit.dims(*buffer)) {
-                        lengths.insert(axis, unit.extent(extent));
-                    }
-                }
-                let lengths = lengths.values();
-                let [left, right] = factors.map(|factor| self.slice(factor));
-                let out = unit.names.value(*out);
-                let axes = axes.iter().map(|axes| tokens!(&[#(#axes),*]));
-                tokens!(contract(#out.out(), #left, #right, &[#(#lengths),*], [#(#axes),*]);)
+            KernelOp::Contract {
+                out,
+                factors: [left, right],
+                along,
+                add,
+            } => {
+                let arrays = [out, left, right].into_iter().zip(along);
+                let dims = arrays.map(|(&array, along)| {
+                    let dims = along.iter().zip(unit.dims(array)).map(|(along, &extent)| {
+                        let length = unit.extent(extent);
+                        match along {
+                            Along::Axis(axis) => tokens!((#length, Along::Axis(#axis))),
+                            Along::At(index) => {
+                                let index = unit.value(*index);
+                                tokens!((#length, Along::At(#index)))
+                            }
+                        }
+                    });
+                    tokens!(&[#(#dims),*])
+                });
+                let contract = if self.in_kernel {
+                    tokens!(contract_here)
+                } else {
+                    tokens!(contract)
+                };
+                let [left, right] = [*left, *right].map(|factor| self.slice(factor));
+                let out = self.out(*out);
+                tokens!(#contract(#out, #left, #right, [#(#dims),*], #add);)
             }
             KernelOp::For {
                 extent,
@@ -365,7 +382,7 @@ impl<'u> Body<'u> {
             }
             let array = self
                 .array_length(buffer)
-                .filter(|_| !found.swapped.contains(&buffer));
+                .filter(|_| !found.in_memory.contains(&buffer));
             declared.extend(match array {
                 Some(length) => {
                     self.storage.insert(buffer, Storage::Array);
@@ -383,7 +400,7 @@ impl<'u> Body<'u> {
 
     /// The number of elements of a buffer that may live on the stack.
     fn array_length(&self, buffer: ValueId) -> Option<u64> {
-        if !self.on_stack {
+        if !self.in_kernel {
             return None;
         }
         let length = self.unit.const_product(self.unit.dims(buffer))?;
@@ -424,6 +441,17 @@ impl<'u> Body<'u> {
         match self.storage(buffer) {
             Storage::Slice | Storage::View => tokens!(#name),
             Storage::Owned | Storage::Array => tokens!(#name.written()),
+        }
+    }
+
+    /// A buffer that is written, as a view.
+    fn out(&self, buffer: ValueId) -> TokenStream {
+        let name = self.unit.names.value(buffer);
+        match self.storage(buffer) {
+            Storage::Slice => unreachable!("a buffer that is written is not a slice"),
+            Storage::View => tokens!(#name),
+            Storage::Owned => tokens!(#name.out()),
+            Storage::Array => unreachable!("what a library writes is not an array"),
         }
     }
 
@@ -497,8 +525,8 @@ struct Found {
     buffers: Vec<ValueId>,
     /// Everything bound, on which an extent may depend.
     bound: BTreeSet<ValueId>,
-    /// Buffers whose contents are exchanged, by exchanging their memory.
-    swapped: BTreeSet<ValueId>,
+    /// Buffers that are no arrays: their memory is exchanged, or a library reads or writes it.
+    in_memory: BTreeSet<ValueId>,
 }
 
 impl Found {
@@ -508,10 +536,14 @@ impl Found {
             self.bound.extend(&stmt.results);
             match &stmt.op {
                 KernelOp::Alloc { .. } | KernelOp::Copy(_) => self.buffers.push(stmt.results[0]),
-                KernelOp::Swap(a, b) => self.swapped.extend([*a, *b]),
+                KernelOp::Swap(a, b) => self.in_memory.extend([*a, *b]),
+                KernelOp::Contract {
+                    out,
+                    factors: [left, right],
+                    ..
+                } => self.in_memory.extend([*out, *left, *right]),
                 KernelOp::Par { .. } => continue,
-                KernelOp::Contract { .. }
-                | KernelOp::Const(_)
+                KernelOp::Const(_)
                 | KernelOp::Size(_)
                 | KernelOp::Prim(..)
                 | KernelOp::Select(..)

@@ -23,7 +23,7 @@ use super::names::ident;
 use super::tokens;
 use super::unit::{Unit, usize_literal};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Lit, Operation, Scalar, ValueId};
+use crate::ir::{Block, Extent, Operation, Scalar, ValueId};
 use crate::ops::Prim;
 
 /// Constant axes shorter than this are not worth three loops.
@@ -104,9 +104,6 @@ impl Look<'_> {
     fn block(&mut self, block: &Block<Kernels>) {
         for stmt in &block.stmts {
             let reach = match &stmt.op {
-                KernelOp::Const(Lit::Int(_, value)) => i64::try_from(*value)
-                    .ok()
-                    .and_then(|value| Reach::checked(false, value, value)),
                 KernelOp::Prim(prim, args) => self.prim(*prim, args, stmt.results[0]),
                 KernelOp::For { extent, body, .. } => {
                     if let Extent::Const(length @ 1..) = self.unit.resolve(*extent)
@@ -145,7 +142,11 @@ impl Look<'_> {
     }
 
     fn prim(&mut self, prim: Prim, args: &[ValueId], result: ValueId) -> Option<Reach> {
-        let of = |value: &ValueId| self.reach.get(value).copied();
+        // A constant may stand anywhere: in front of the loop, or of the kernel.
+        let of = |value: &ValueId| match self.unit.integer(*value) {
+            Some(number) => Reach::checked(false, number, number),
+            None => self.reach.get(value).copied(),
+        };
         let first = of(&args[0]);
         match prim {
             // Types that hold every position: the unsigned one those that are never negative.
@@ -261,6 +262,24 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_distance_may_be_known_outside_of_the_kernel() {
+        let mut b = Build::new("shifted");
+        let n = b.size("N");
+        let x = b.param("x", table(Scalar::F64, &[n]));
+        let y = b.alloc(table(Scalar::F64, &[n]), None);
+        let two = b.lit(Scalar::I64, 2.0);
+        b.par(&[n], &[], |b, at, _| {
+            let i = b.cast(Scalar::I64, at[0]);
+            let position = b.add(i, two);
+            let index = b.prim(Prim::Wrap(n), &[position]);
+            let value = b.load(x, &[index]);
+            b.store(y, at, value);
+        });
+        let plan = planned(&b.finish(&[y])).expect("an interior");
+        assert_eq!((plan.before, plan.after), (0, 2));
     }
 
     #[test]

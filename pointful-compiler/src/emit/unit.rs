@@ -139,6 +139,14 @@ impl<'a> Unit<'a> {
         }
     }
 
+    /// The number that a value is, if it is a whole one that is written out.
+    pub(super) fn integer(&self, value: ValueId) -> Option<i64> {
+        match self.inline[value.index()]? {
+            Inline::Lit(Lit::Int(_, number)) => i64::try_from(number).ok(),
+            Inline::Lit(_) | Inline::Extent(_) => None,
+        }
+    }
+
     /// Whether a value is bound to a variable, rather than written out where it is used.
     pub(super) fn is_bound(&self, value: ValueId) -> bool {
         self.inline[value.index()].is_none()

@@ -1,12 +1,12 @@
 //! How much a kernel has to do, as a formula in the extents that are known when it is launched.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Literal, TokenStream};
 
 use super::tokens;
 use super::unit::Unit;
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, ValueId};
 use crate::ops::Prim;
 
@@ -33,6 +33,7 @@ pub(super) fn per_point(unit: &Unit<'_>, body: &Block<Kernels>) -> TokenStream {
         unit,
         inside: BTreeSet::new(),
         indices: Vec::new(),
+        most: Vec::new(),
     };
     estimate.block(body).tokens(unit)
 }
@@ -43,6 +44,8 @@ struct Estimate<'u> {
     inside: BTreeSet<ValueId>,
     /// Values that lie below an extent, and which: indices and what is computed from them.
     indices: Vec<(ValueId, Extent)>,
+    /// Lengths that are mostly what the host knows, and that.
+    most: Vec<(ValueId, Extent)>,
 }
 
 impl Estimate<'_> {
@@ -63,6 +66,11 @@ impl Estimate<'_> {
                 | KernelOp::Set { .. } => {}
                 KernelOp::Prim(prim, args) => {
                     cost.constant += self::prim(*prim, self.unit.program.elem(args[0]));
+                    // The points of a tile: as many as fill it, but for the last one.
+                    let host = |arg: &&ValueId| self.known(Extent::Value(**arg));
+                    if let (Prim::Min, Some(&most)) = (prim, args.iter().find(host)) {
+                        self.most.push((stmt.results[0], Extent::Value(most)));
+                    }
                     if let (Some(&result), Some(extent)) = (stmt.results.first(), self.below(args))
                     {
                         self.indices.push((result, extent));
@@ -72,8 +80,28 @@ impl Estimate<'_> {
                 | KernelOp::Load { .. }
                 | KernelOp::Store { .. }
                 | KernelOp::Swap(..)
-                | KernelOp::Contract { .. }
                 | KernelOp::Assert { .. } => cost.constant += 1,
+                KernelOp::Contract {
+                    out,
+                    factors: [left, right],
+                    along,
+                    ..
+                } => {
+                    let mut axes: BTreeMap<usize, Extent> = BTreeMap::new();
+                    for (array, along) in [out, left, right].into_iter().zip(along) {
+                        for (along, &extent) in along.iter().zip(self.unit.dims(*array)) {
+                            if let Along::Axis(axis) = along {
+                                axes.insert(*axis, extent);
+                            }
+                        }
+                    }
+                    let one = Cost {
+                        constant: 1,
+                        loops: Vec::new(),
+                    };
+                    let all = axes.into_values();
+                    cost.add(all.fold(one, |cost, extent| self.repeated(extent, cost)));
+                }
                 KernelOp::Combine { indices, .. } => {
                     cost.constant += if indices.is_empty() { 1 } else { 3 }
                 }
@@ -149,10 +177,14 @@ impl Estimate<'_> {
     fn repeated(&self, extent: Extent, inner: Cost) -> Cost {
         let extent = self.unit.resolve(extent);
         let trips = match extent {
-            Extent::Value(value) if !self.known(extent) => match self.below(&[value]) {
-                Some(bound) => Trips::Half(bound),
-                None => Trips::Known(Extent::Const(UNKNOWN)),
-            },
+            Extent::Value(value) if !self.known(extent) => {
+                let most = self.most.iter().find(|(length, _)| *length == value);
+                match (most, self.below(&[value])) {
+                    (Some(&(_, most)), _) => Trips::Known(most),
+                    (None, Some(bound)) => Trips::Half(bound),
+                    (None, None) => Trips::Known(Extent::Const(UNKNOWN)),
+                }
+            }
             Extent::Const(_) | Extent::Size(_) | Extent::Value(_) => Trips::Known(extent),
         };
         match trips {

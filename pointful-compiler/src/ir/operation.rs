@@ -1,7 +1,7 @@
 //! What every operation can say of itself: the values it reads and the blocks it holds.
 
 use super::stages::bulk::{Bulk, BulkOp, Combine};
-use super::stages::kernels::{KernelOp, Kernels};
+use super::stages::kernels::{Along, KernelOp, Kernels};
 use super::stages::point::{Point, PointOp};
 use super::{Block, Stage, ValueId};
 
@@ -307,7 +307,21 @@ impl Operation<Kernels> for KernelOp {
             } => visit_all!(visit; place; indices, [value]),
             Self::Set { place, value } => visit_all!(visit; place, value; ),
             Self::Swap(a, b) => visit_all!(visit; a, b; ),
-            Self::Contract { out, factors, .. } => visit_all!(visit; out; factors),
+            Self::Contract {
+                out,
+                factors: [left, right],
+                along,
+                ..
+            } => {
+                for (buffer, along) in [out, left, right].into_iter().zip(along) {
+                    visit(buffer);
+                    for along in along {
+                        if let Along::At(index) = along {
+                            visit(index);
+                        }
+                    }
+                }
+            }
             Self::Par { accs, folds, .. } => {
                 for acc in accs {
                     visit(&mut acc.target);
@@ -345,7 +359,18 @@ impl Operation<Kernels> for KernelOp {
             } => [&[*place], indices.as_slice(), &[*value]].concat(),
             Self::Set { place, value } => vec![*place, *value],
             Self::Swap(a, b) => vec![*a, *b],
-            Self::Contract { out, factors, .. } => [&[*out], factors.as_slice()].concat(),
+            Self::Contract {
+                out,
+                factors: [left, right],
+                along,
+                ..
+            } => {
+                let all = [out, left, right].into_iter().zip(along);
+                all.flat_map(|(buffer, along)| {
+                    std::iter::once(*buffer).chain(along.iter().filter_map(Along::index))
+                })
+                .collect()
+            }
             Self::Par { accs, folds, .. } => {
                 let folded = folds.iter().flat_map(|fold| &fold.targets).copied();
                 accs.iter().map(|acc| acc.target).chain(folded).collect()

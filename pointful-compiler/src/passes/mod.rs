@@ -14,6 +14,7 @@ pub mod registers;
 pub mod schedule;
 pub mod simplify;
 mod subst;
+pub mod tiles;
 
 pub use ad::{derive, dual, sparse};
 pub use bulk::bulk;
@@ -21,6 +22,7 @@ pub use cse::cse;
 pub use dce::dce;
 pub use registers::registers;
 pub use simplify::simplify;
+pub use tiles::tiles;
 
 /// A pass as a value, so that dumps, timings and tests can name it.
 #[derive(Clone, Copy)]

@@ -14,6 +14,7 @@ use crate::ir::print::{Print, print};
 use crate::ir::stages::point::Point;
 use crate::ir::verify::{Verify, verify};
 use crate::passes;
+use crate::passes::tiles::{Size, tiles_of};
 
 /// Steps that a random program may take; a pass may make it take [`MORE_STEPS`] times as many.
 const STEPS: u64 = 200_000;
@@ -105,7 +106,9 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
             let bulk = stage("tidied", &bulk, &tidy, inputs, expected, programs)?;
             let schedule = |bulk: &_| passes::registers(&passes::schedule::schedule(bulk));
-            stage("scheduled", &bulk, &schedule, inputs, expected, programs)?;
+            let kernels = stage("scheduled", &bulk, &schedule, inputs, expected, programs)?;
+            let tiles = |kernels: &_| tiles_of(kernels, Size::of(2));
+            stage("in tiles", &kernels, &tiles, inputs, expected, programs)?;
             Ok(())
         })
     })

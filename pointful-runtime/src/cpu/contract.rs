@@ -5,6 +5,7 @@
 //! a library multiplies; what is left of rows, columns and batches says how many such products there are, and what is left of the summed
 //! axes how many are added up.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::launch;
@@ -62,49 +63,63 @@ struct Axis {
     strides: [usize; 3],
 }
 
-/// `out = Σ left · right`. Axes have numbers, below the number of `lengths`; each array has the axes that `axes` says, row-major: the result's,
-/// the left factor's and the right one's. Summed are those that the result has not.
+/// Where along one of its axes an array takes part in a contraction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Along {
+    /// Everywhere; axes have numbers.
+    Axis(usize),
+    /// At this index.
+    At(usize),
+}
+
+/// `out = Σ left · right`, or `out += Σ left · right` if sums are added, on all threads. Of each array, the result's, the left factor's and the right one's,
+/// `dims` says how long its axes are, row-major, and where along them it takes part. Summed are the axes that the result has not.
 ///
 /// # Safety
-/// `out` has as many elements as its axes say, and nobody else touches them meanwhile.
+/// `out` has as many elements as its axes say, and nobody else touches those that take part; they are initialised if sums are added.
 ///
 /// # Panics
-/// If a factor has another number of elements than its axes say.
+/// If a factor has another number of elements than its axes say, or is taken at an index that it has not.
 pub unsafe fn contract<T: Factor>(
     out: Out<T>,
     left: &[T],
     right: &[T],
-    lengths: &[usize],
-    axes: [&[usize]; 3],
+    dims: [&[(usize, Along)]; 3],
+    add: bool,
 ) {
-    let count = |axes: &[usize]| axes.iter().map(|&axis| lengths[axis]).product::<usize>();
-    assert_eq!(left.len(), count(axes[1]), "the left factor has other axes");
-    assert_eq!(
-        right.len(),
-        count(axes[2]),
-        "the right factor has other axes"
-    );
-    let (mut left, mut right) = (left, right);
-    let mut plan = Plan::new(lengths, axes);
-    if plan.rows.length < plan.columns.length {
-        // Turned round, so that there is more to be shared out.
-        plan = Plan::new(lengths, [axes[0], axes[2], axes[1]]);
-        (left, right) = (right, left);
-    }
-    let rows = plan.rows.length.min(ROWS);
-    let products = rows * plan.summed.length * plan.columns.length * points(&plan.sums);
+    let product = Product::new(out, left, right, dims, add);
+    let Plan {
+        rows,
+        summed,
+        columns,
+        sums,
+        ..
+    } = &product.plan;
+    let rows = rows.length.min(ROWS);
+    let products = rows * summed.length * columns.length * points(sums);
     let work = Work {
         per_point: (2 * products as u64).max(1),
         acc_bytes: 0,
     };
-    let all = plan.tiles() * points(&plan.apart);
-    let product = Product {
-        out,
-        left,
-        right,
-        plan,
-    };
-    launch(all, work, &product);
+    launch(product.points(), work, &product);
+}
+
+/// [`contract`] on the calling thread: what a kernel does by the way. It has the same bits.
+///
+/// # Safety
+/// As there.
+///
+/// # Panics
+/// As there.
+pub unsafe fn contract_here<T: Factor>(
+    out: Out<T>,
+    left: &[T],
+    right: &[T],
+    dims: [&[(usize, Along)]; 3],
+    add: bool,
+) {
+    let product = Product::new(out, left, right, dims, add);
+    (0..product.points()).for_each(|point| product.point(point));
 }
 
 /// How a contraction is done.
@@ -119,19 +134,34 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(lengths: &[usize], axes: [&[usize]; 3]) -> Self {
-        let strides = axes.map(|own| {
-            let mut strides = vec![0; lengths.len()];
-            let mut next = 1;
-            for &axis in own.iter().rev() {
-                strides[axis] = next;
-                next *= lengths[axis];
+    /// The plan, and where each array begins.
+    fn new(dims: [&[(usize, Along)]; 3]) -> (Self, [usize; 3]) {
+        let mut start = [0; 3];
+        let mut all: BTreeMap<usize, ([bool; 3], Axis)> = BTreeMap::new();
+        for (array, dims) in dims.iter().enumerate() {
+            let mut stride = 1;
+            for &(length, along) in dims.iter().rev() {
+                match along {
+                    Along::Axis(number) => {
+                        let none = Axis {
+                            length,
+                            strides: [0; 3],
+                        };
+                        let (has, axis) = all.entry(number).or_insert(([false; 3], none));
+                        assert_eq!(axis.length, length, "an axis has two lengths");
+                        has[array] = true;
+                        axis.strides[array] = stride;
+                    }
+                    Along::At(index) => {
+                        assert!(index < length, "index {index} of {length}");
+                        start[array] += index * stride;
+                    }
+                }
+                stride *= length;
             }
-            strides
-        });
+        }
         let mut groups: [Vec<Axis>; 4] = Default::default();
-        for (axis, &length) in lengths.iter().enumerate() {
-            let has = axes.map(|own| own.contains(&axis));
+        for (has, axis) in all.into_values() {
             let group = match has {
                 [true, true, false] => 0,
                 [false, true, true] => 1,
@@ -139,8 +169,7 @@ impl Plan {
                 [true, true, true] => 3,
                 _ => panic!("an axis of one array alone is no part of a contraction"),
             };
-            let strides = [0, 1, 2].map(|array: usize| strides[array][axis]);
-            groups[group].push(Axis { length, strides });
+            groups[group].push(axis);
         }
         let [rows, summed, columns, mut apart] = groups.map(joined);
         let (rows, more) = longest(rows);
@@ -148,13 +177,14 @@ impl Plan {
         let (columns, more) = longest(columns);
         apart.extend(more);
         let (summed, sums) = longest(summed);
-        Self {
+        let plan = Self {
             rows,
             summed,
             columns,
             apart,
             sums,
-        }
+        };
+        (plan, start)
     }
 
     /// How many points the rows of a product are.
@@ -216,7 +246,11 @@ struct Product<'a, T> {
     out: Out<T>,
     left: &'a [T],
     right: &'a [T],
+    /// Where each of them begins.
+    start: [usize; 3],
     plan: Plan,
+    /// Whether sums are added to what is there.
+    add: bool,
 }
 
 impl<T: Factor> Kernel for Product<'_, T> {
@@ -232,7 +266,43 @@ impl<T: Factor> Kernel for Product<'_, T> {
     fn merge(&self, (): &mut (), (): ()) {}
 }
 
-impl<T: Factor> Product<'_, T> {
+impl<'a, T: Factor> Product<'a, T> {
+    fn new(
+        out: Out<T>,
+        left: &'a [T],
+        right: &'a [T],
+        dims: [&[(usize, Along)]; 3],
+        add: bool,
+    ) -> Self {
+        let count = |dims: &[(usize, Along)]| dims.iter().map(|dim| dim.0).product::<usize>();
+        assert_eq!(left.len(), count(dims[1]), "the left factor has other axes");
+        assert_eq!(
+            right.len(),
+            count(dims[2]),
+            "the right factor has other axes"
+        );
+        let (mut left, mut right) = (left, right);
+        let (mut plan, mut start) = Plan::new(dims);
+        if plan.rows.length < plan.columns.length {
+            // Turned round, so that there is more to be shared out.
+            (plan, start) = Plan::new([dims[0], dims[2], dims[1]]);
+            (left, right) = (right, left);
+        }
+        Self {
+            out,
+            left,
+            right,
+            start,
+            plan,
+            add,
+        }
+    }
+
+    /// How many points the work is.
+    fn points(&self) -> usize {
+        self.plan.tiles() * points(&self.plan.apart)
+    }
+
     fn point(&self, point: usize) {
         let Plan {
             rows,
@@ -244,8 +314,11 @@ impl<T: Factor> Product<'_, T> {
         let tiles = self.plan.tiles();
         let mut here = offsets(apart, point / tiles);
         let first = point % tiles * ROWS;
-        for (here, stride) in here.iter_mut().zip(rows.strides) {
-            *here += first * stride;
+        for (here, (start, stride)) in here
+            .iter_mut()
+            .zip(self.start.into_iter().zip(rows.strides))
+        {
+            *here += start + first * stride;
         }
         let size = [
             (rows.length - first).min(ROWS),
@@ -289,7 +362,7 @@ impl<T: Factor> Product<'_, T> {
                         [summed.strides[2], columns.strides[2]].map(signed),
                     ),
                     (c, [rows.strides[0], columns.strides[0]].map(signed)),
-                    round > 0,
+                    self.add || round > 0,
                 );
             }
         }
@@ -305,10 +378,14 @@ impl<T: Factor> Product<'_, T> {
         for row in 0..rows {
             for column in 0..columns {
                 let [own, other] = [self.plan.rows, self.plan.columns].map(|axis| axis.strides[0]);
+                let at = here[0] + row * own + column * other;
+                let mut sum = value(row, column);
                 // SAFETY: as above.
                 unsafe {
-                    self.out
-                        .write(here[0] + row * own + column * other, value(row, column))
+                    if self.add {
+                        sum += self.out.read(at);
+                    }
+                    self.out.write(at, sum);
                 };
             }
         }
@@ -318,20 +395,28 @@ impl<T: Factor> Product<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::OutBuf;
+    use crate::kernel::{Buf, OutBuf};
 
-    /// What `contract` gives, and the sum of products of whole numbers, which has no rounding.
+    /// Axes of these lengths, everywhere.
+    fn dims(lengths: &[usize], axes: &[usize]) -> Vec<(usize, Along)> {
+        let dim = |&axis: &usize| (lengths[axis], Along::Axis(axis));
+        axes.iter().map(dim).collect()
+    }
+
+    /// Whole numbers of few bits, whose products and sums have no rounding.
+    fn numbers(count: usize, prime: usize) -> Vec<f64> {
+        (0..count).map(|k| (k * prime % 11) as f64 - 5.0).collect()
+    }
+
+    /// What `contract` gives, and the sum of products.
     fn both(lengths: &[usize], axes: [&[usize]; 3]) -> (Vec<f64>, Vec<f64>) {
         let count = |axes: &[usize]| axes.iter().map(|&axis| lengths[axis]).product::<usize>();
-        let numbers = |axes: &[usize], prime: usize| -> Vec<f64> {
-            (0..count(axes))
-                .map(|k| (k * prime % 11) as f64 - 5.0)
-                .collect()
-        };
-        let (left, right) = (numbers(axes[1], 7), numbers(axes[2], 5));
+        let (left, right) = (numbers(count(axes[1]), 7), numbers(count(axes[2]), 5));
+        let dims = axes.map(|own| dims(lengths, own));
+        let dims = dims.each_ref().map(Vec::as_slice);
         let mut out = OutBuf::new(count(axes[0]));
         // SAFETY: it has as many elements, and one owner.
-        unsafe { contract(out.out(), &left, &right, lengths, axes) };
+        unsafe { contract(out.out(), &left, &right, dims, false) };
         // SAFETY: every element was written.
         let found = unsafe { out.assume_init() }.to_vec();
         let mut expected = vec![0.0; found.len()];
@@ -350,6 +435,63 @@ mod tests {
             expected[o] += left[a] * right[b];
         }
         (found, expected)
+    }
+
+    #[test]
+    fn slices_of_arrays_and_sums_that_are_added() {
+        // c[p, m, n] of all p at one, += Σ a[m, q, k] b[k, n, r] at one q and one r.
+        for [p, m, n, q, k, r] in [
+            [1, 1, 1, 1, 1, 1],
+            [2, 3, 4, 5, 2, 3],
+            [3, 150, 9, 2, 20, 2],
+            [2, 5, 200, 3, 7, 1],
+            [2, 3, 2, 2, 0, 3],
+            [2, 0, 2, 2, 3, 3],
+        ] {
+            let (left, right) = (numbers(m * q * k, 7), numbers(k * n * r, 5));
+            let dims: [&[(usize, Along)]; 3] = [
+                &[
+                    (p, Along::At(p - 1)),
+                    (m, Along::Axis(0)),
+                    (n, Along::Axis(1)),
+                ],
+                &[
+                    (m, Along::Axis(0)),
+                    (q, Along::At(q / 2)),
+                    (k, Along::Axis(2)),
+                ],
+                &[
+                    (k, Along::Axis(2)),
+                    (n, Along::Axis(1)),
+                    (r, Along::At(r - 1)),
+                ],
+            ];
+            for add in [false, true] {
+                let before = numbers(p * m * n, 3);
+                let mut expected = before.clone();
+                for i in 0..m {
+                    for j in 0..n {
+                        let products = (0..k).map(|s| {
+                            left[(i * q + q / 2) * k + s] * right[(s * n + j) * r + r - 1]
+                        });
+                        let at = ((p - 1) * m + i) * n + j;
+                        expected[at] = products.sum::<f64>() + if add { before[at] } else { 0.0 };
+                    }
+                }
+                for here in [false, true] {
+                    let mut out = Buf::from(before.clone());
+                    // SAFETY: it has as many elements, initialised, and one owner.
+                    unsafe {
+                        if here {
+                            contract_here(out.out(), &left, &right, dims, add);
+                        } else {
+                            contract(out.out(), &left, &right, dims, add);
+                        }
+                    }
+                    assert_eq!(&out[..], expected, "{:?}", [p, m, n, q, k, r]);
+                }
+            }
+        }
     }
 
     #[test]
@@ -399,7 +541,9 @@ mod tests {
 
     #[test]
     fn what_lies_together_is_one_axis() {
-        let plan = Plan::new(&[2, 3, 4, 5], [&[0, 1, 2], &[0, 1, 3], &[3, 2]]);
+        let axes: [&[usize]; 3] = [&[0, 1, 2], &[0, 1, 3], &[3, 2]];
+        let dims = axes.map(|own| dims(&[2, 3, 4, 5], own));
+        let (plan, _) = Plan::new(dims.each_ref().map(Vec::as_slice));
         let rows = Axis {
             length: 6,
             strides: [4, 5, 0],
@@ -417,13 +561,9 @@ mod tests {
                 let mut out = OutBuf::<f64>::new(500 * 70);
                 // SAFETY: it has as many elements, and one owner.
                 unsafe {
-                    contract(
-                        out.out(),
-                        &left,
-                        &right,
-                        &[500, 70, 300],
-                        [&[0, 1], &[0, 2], &[2, 1]],
-                    );
+                    let dims = [&[0, 1], &[0, 2], &[2, 1]].map(|own| dims(&[500, 70, 300], own));
+                    let dims = dims.each_ref().map(Vec::as_slice);
+                    contract(out.out(), &left, &right, dims, false);
                     out.assume_init()
                 }
             })

@@ -5,6 +5,6 @@ mod features;
 mod launch;
 mod split;
 
-pub use contract::{Factor, contract};
+pub use contract::{Along, Factor, contract, contract_here};
 pub use launch::{launch, launch_here};
 pub(crate) use split::Pieces;

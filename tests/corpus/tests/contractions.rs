@@ -167,3 +167,65 @@ fn layers_and_their_derivative() {
         close_f32(dx.as_slice(), &narrow(&dx_expected));
     }
 }
+
+#[test]
+fn products_inside_of_a_kernel() {
+    // Up to several tiles, of which the last is not full.
+    for [points, k, d] in [
+        [0, 2, 3],
+        [3, 1, 0],
+        [1, 1, 1],
+        [2, 3, 2],
+        [7, 2, 9],
+        [130, 3, 12],
+        [1000, 2, 5],
+    ] {
+        let f = floats::<f64>(10, k * d * d);
+        let (x, m) = (floats::<f64>(11, points * d), floats::<f64>(12, k * d));
+        let [f, x, m] = [f, x, m].map(|all| all.iter().map(|x| x / 8.0).collect::<Vec<_>>());
+        let cubes = |values: &[f64]| {
+            Table::<(Dyn, Dyn, Dyn), f64>::from_vec(Extent::new((k, d, d)), values.to_vec())
+                .expect("as many values")
+        };
+        let (table, means) = (matrix(points, d, &x), matrix(k, d, &m));
+        let value = |f: &[f64], m: &[f64]| -> f64 {
+            let each = (0..points).map(|n| {
+                let scale = 1.0 + (0..d).map(|j| x[n * d + j].powi(2)).sum::<f64>();
+                let y = |k: usize| -> f64 {
+                    let rows = (0..d).map(|i| {
+                        let terms =
+                            (0..d).map(|j| f[(k * d + i) * d + j] * (x[n * d + j] - m[k * d + j]));
+                        terms.sum::<f64>().powi(2)
+                    });
+                    -rows.sum::<f64>() / scale
+                };
+                let all: Vec<f64> = (0..k).map(y).collect();
+                let top = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                top + all.iter().map(|y| (y - top).exp()).sum::<f64>().ln()
+            });
+            each.sum()
+        };
+        let found = on_threads(|| corpus::densities(&cubes(&f), &table, &means));
+        close(&[found], &[value(&f, &m)]);
+        let (df, dm) = on_threads(|| {
+            let (df, dm) = corpus::densities_slope(&cubes(&f), &table, &means);
+            (df.as_slice().to_vec(), dm.as_slice().to_vec())
+        });
+        // Along a direction, by differences.
+        let (along_f, along_m) = (floats::<f64>(13, k * d * d), floats::<f64>(14, k * d));
+        let at = |h: f64| {
+            let moved = |all: &[f64], along: &[f64]| -> Vec<f64> {
+                all.iter().zip(along).map(|(x, d)| x + h * d).collect()
+            };
+            value(&moved(&f, &along_f), &moved(&m, &along_m))
+        };
+        let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let slope = dot(&df, &along_f) + dot(&dm, &along_m);
+        assert!(
+            (slope - difference).abs() <= 1e-6 * (1.0 + difference.abs() + points as f64),
+            "{slope} and {difference} at {:?}",
+            [points, k, d]
+        );
+    }
+}

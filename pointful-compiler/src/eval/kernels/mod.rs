@@ -14,7 +14,7 @@ use super::{
     EvalError, Evaluate, Inputs, Meter, Results, combine, eval_prim, identity, is_counted,
     mistyped, static_extent,
 };
-use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, Along, Fold, KernelOp, Kernels};
 use crate::ir::{Block, Extent, Monoid, Program, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
@@ -167,7 +167,12 @@ impl Run<'_> {
                 self.var(*place)?.store(0, value, now)
             }
             KernelOp::Swap(a, b) => self.swap(*a, *b),
-            KernelOp::Contract { out, factors, axes } => self.contract(*out, *factors, axes),
+            KernelOp::Contract {
+                out,
+                factors: [left, right],
+                along,
+                add,
+            } => self.contract([*out, *left, *right], along, *add),
             KernelOp::For {
                 extent,
                 reverse,
@@ -367,44 +372,71 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Every element of `out`, one after the other.
+    /// Every element of the first array, one after the other.
     fn contract(
         &mut self,
-        out: ValueId,
-        factors: [ValueId; 2],
-        axes: &[Vec<usize>; 3],
+        arrays: [ValueId; 3],
+        along: &[Vec<Along>; 3],
+        add: bool,
     ) -> Result<(), EvalError> {
         let mut lengths: BTreeMap<usize, usize> = BTreeMap::new();
-        for (buffer, axes) in [out, factors[0], factors[1]].into_iter().zip(axes) {
-            let shape = self.buffer(buffer)?.shape.clone();
-            lengths.extend(axes.iter().copied().zip(shape));
+        let mut shapes = Vec::new();
+        for (&array, along) in arrays.iter().zip(along) {
+            let (Slot::Buffer(memory) | Slot::Private(memory)) = &self.values[array.index()] else {
+                return Err(mistyped(array, "a buffer"));
+            };
+            let shape = memory.shape.clone();
+            for (along, &length) in along.iter().zip(&shape) {
+                if let Along::Axis(axis) = along {
+                    lengths.insert(*axis, length);
+                }
+            }
+            shapes.push(shape);
         }
-        let numbers: Vec<usize> = lengths.keys().copied().collect();
-        let (own, summed): (Vec<usize>, Vec<usize>) =
-            numbers.into_iter().partition(|axis| axes[0].contains(axis));
+        let (own, summed): (Vec<usize>, Vec<usize>) = lengths
+            .keys()
+            .partition(|&&axis| along[0].contains(&Along::Axis(axis)));
         let count = |some: &[usize]| some.iter().map(|axis| lengths[axis]).product::<usize>();
+        let [out, left, right] = arrays;
         for point in 0..count(&own) {
-            let mut sum = ScalarValue::from_float(self.buffer(out)?.elem, 0.0);
+            let mut sum = ScalarValue::from_float(self.program.elem(out).repr(), 0.0);
             let mut place = BTreeMap::new();
             indices(&own, &lengths, point, &mut place);
             for round in 0..count(&summed) {
                 indices(&summed, &lengths, round, &mut place);
-                let mut product = None;
-                for (&factor, axes) in factors.iter().zip(&axes[1..]) {
-                    let value = self.load(factor, offset(axes, &lengths, &place))?;
-                    product = Some(match product {
-                        Some(other) => combine(Monoid::Mul, other, value)?,
-                        None => value,
-                    });
+                let mut factors = [sum; 2];
+                for (k, array) in [left, right].into_iter().enumerate() {
+                    let at = self.place_of(&along[k + 1], &shapes[k + 1], &place)?;
+                    factors[k] = self.load(array, at)?;
                 }
-                if let Some(product) = product {
-                    sum = combine(Monoid::Add, sum, product)?;
-                }
+                let product = combine(Monoid::Mul, factors[0], factors[1])?;
+                sum = combine(Monoid::Add, sum, product)?;
                 self.meter.counts.ops += 2;
             }
-            self.store(out, offset(&axes[0], &lengths, &place), sum)?;
+            let at = self.place_of(&along[0], &shapes[0], &place)?;
+            if add {
+                self.combine(Monoid::Add, out, at, sum)?;
+            } else {
+                self.store(out, at, sum)?;
+            }
         }
         Ok(())
+    }
+
+    /// Where an array of this shape is at some indices of numbered axes.
+    fn place_of(
+        &self,
+        along: &[Along],
+        shape: &[usize],
+        place: &BTreeMap<usize, usize>,
+    ) -> Result<usize, EvalError> {
+        along.iter().zip(shape).try_fold(0, |at, (along, length)| {
+            let index = match along {
+                Along::Axis(axis) => place[axis],
+                Along::At(index) => self.ordinal(*index)?,
+            };
+            Ok(at * length + index)
+        })
     }
 
     fn swap(&mut self, a: ValueId, b: ValueId) -> Result<(), EvalError> {
@@ -627,14 +659,4 @@ fn indices(
         place.insert(*axis, point % lengths[axis]);
         point /= lengths[axis];
     }
-}
-
-/// Where a buffer with these axes is at some indices.
-fn offset(
-    axes: &[usize],
-    lengths: &BTreeMap<usize, usize>,
-    place: &BTreeMap<usize, usize>,
-) -> usize {
-    axes.iter()
-        .fold(0, |at, axis| at * lengths[axis] + place[axis])
 }

@@ -1,7 +1,7 @@
 //! How the operations of Kernels are parsed.
 
 use super::{Parse, Parsed, Parser};
-use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, Along, Fold, KernelOp, Kernels};
 use crate::ir::{Block, Extent, Type, ValueId};
 
 impl Parse for Kernels {
@@ -75,6 +75,7 @@ impl Parse for Kernels {
                 _ => return Err("`swap` takes two buffers".into()),
             },
             "contract" => {
+                let add = p.accept("add");
                 let (out, own) = p.numbered()?;
                 p.expect("=")?;
                 let (left, first) = p.numbered()?;
@@ -83,7 +84,8 @@ impl Parse for Kernels {
                 KernelOp::Contract {
                     out,
                     factors: [left, right],
-                    axes: [own, first, second],
+                    along: [own, first, second],
+                    add,
                 }
             }
             "for" => {
@@ -231,16 +233,20 @@ impl Parser<Kernels> {
 }
 
 impl Parser<Kernels> {
-    /// A buffer and the numbers of its axes.
-    fn numbered(&mut self) -> Parsed<(ValueId, Vec<usize>)> {
+    /// A buffer and the numbers of its axes, or where it is taken along them.
+    fn numbered(&mut self) -> Parsed<(ValueId, Vec<Along>)> {
         let buffer = self.value()?;
         self.expect("[")?;
-        let mut axes = Vec::new();
+        let mut along = Vec::new();
         self.list_until(Some("]"), |p| {
-            let number = p.number()?.parse();
-            axes.push(number.map_err(|_| "expected the number of an axis")?);
+            along.push(if p.peek_number() {
+                let number = p.number()?.parse();
+                Along::Axis(number.map_err(|_| "expected the number of an axis")?)
+            } else {
+                Along::At(p.value()?)
+            });
             Ok(())
         })?;
-        Ok((buffer, axes))
+        Ok((buffer, along))
     }
 }

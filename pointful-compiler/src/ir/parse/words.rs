@@ -43,6 +43,10 @@ impl<S: Parse> Parser<S> {
         matches!(self.token(), Some(Token::Text(_)))
     }
 
+    pub(crate) fn peek_number(&self) -> bool {
+        matches!(self.token(), Some(Token::Number(_)))
+    }
+
     pub(crate) fn monoid(&mut self) -> Parsed<Monoid> {
         let word = self.word()?;
         Monoid::from_name(&word).ok_or_else(|| format!("`{word}` is no monoid"))

@@ -1,7 +1,7 @@
 //! How the operations of Kernels are printed.
 
 use super::{Print, Printer};
-use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, Along, Fold, KernelOp, Kernels};
 use crate::ir::{Extent, Program, Type, ValueId};
 
 impl Print for Kernels {
@@ -89,14 +89,31 @@ impl Print for Kernels {
                 p.word("set ");
                 p.values(&[*place, *value]);
             }
-            KernelOp::Contract { out, factors, axes } => {
-                for (k, (buffer, axes)) in
-                    [out, &factors[0], &factors[1]].iter().zip(axes).enumerate()
+            KernelOp::Contract {
+                out,
+                factors,
+                along,
+                add,
+            } => {
+                p.word(if *add { "contract add " } else { "contract " });
+                for (k, (buffer, along)) in [out, &factors[0], &factors[1]]
+                    .iter()
+                    .zip(along)
+                    .enumerate()
                 {
-                    p.word(["contract ", " = ", ", "][k]);
+                    p.word(["", " = ", ", "][k]);
                     p.value(**buffer);
-                    let numbers: Vec<String> = axes.iter().map(ToString::to_string).collect();
-                    p.word(&format!("[{}]", numbers.join(", ")));
+                    p.word("[");
+                    for (k, along) in along.iter().enumerate() {
+                        if k > 0 {
+                            p.word(", ");
+                        }
+                        match along {
+                            Along::Axis(number) => p.word(&number.to_string()),
+                            Along::At(index) => p.value(*index),
+                        }
+                    }
+                    p.word("]");
                 }
             }
             KernelOp::Swap(a, b) => {

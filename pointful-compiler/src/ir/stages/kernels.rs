@@ -86,6 +86,25 @@ pub struct Fold {
     pub join: Block<Kernels>,
 }
 
+/// Where along one of its axes an array takes part in a contraction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Along {
+    /// Everywhere; the axis has this number.
+    Axis(usize),
+    /// At this index.
+    At(ValueId),
+}
+
+impl Along {
+    /// The index, if it is at one.
+    pub(crate) fn index(&self) -> Option<ValueId> {
+        match self {
+            Self::Axis(_) => None,
+            Self::At(index) => Some(*index),
+        }
+    }
+}
+
 /// An operation of Kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum KernelOp {
@@ -144,15 +163,18 @@ pub enum KernelOp {
     },
     /// `swap %a, %b`: exchanges the contents of two buffers of one type, at no cost. On the host or among buffers private to an iteration. Binds nothing.
     Swap(ValueId, ValueId),
-    /// `contract %c[0, 1] = %a[0, 2], %b[2, 1]`: every element of a buffer becomes a sum of products of elements of two others. Axes have numbers;
-    /// summed are those that the buffer has not. Each axis is in two of the three buffers, or in all. On the host. Binds nothing.
+    /// `contract %c[0, 1] = %a[0, 2], %b[%k, 2, 1]`: every element of a buffer becomes a sum of products of elements of two others.
+    /// `contract add %c[…] = …` adds the sums to what is there. Axes have numbers; summed are those that the buffer has not.
+    /// Each axis is in two of the three buffers, or in all. A buffer may be taken at an index along some axes. Binds nothing.
     Contract {
-        /// The buffer that is written.
+        /// The buffer that is written; a private accumulator only if sums are added.
         out: ValueId,
         /// The factors: other buffers than it.
         factors: [ValueId; 2],
-        /// The numbers of the axes: of the buffer and of the factors.
-        axes: [Vec<usize>; 3],
+        /// What is gone through of the axes: of the buffer and of the factors.
+        along: [Vec<Along>; 3],
+        /// Whether sums are added to what is there.
+        add: bool,
     },
     /// `for %i: K { … }`, `for rev %i: K { … }`: sequential. The block has the index as parameter and no results. Binds nothing.
     For {

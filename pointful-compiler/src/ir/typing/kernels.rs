@@ -1,7 +1,7 @@
 //! Types of the operations of Kernels.
 
 use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
-use crate::ir::stages::kernels::{Fold, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Along, Fold, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
 
 impl Typing for Kernels {
@@ -99,7 +99,12 @@ impl Typing for Kernels {
                 )?;
                 nothing
             }
-            KernelOp::Contract { out, factors, axes } => {
+            KernelOp::Contract {
+                out,
+                factors,
+                along,
+                ..
+            } => {
                 let buffers = [*out, factors[0], factors[1]];
                 ensure(
                     ty(*out).elem.is_float()
@@ -107,12 +112,19 @@ impl Typing for Kernels {
                     "floats of one type are contracted",
                 )?;
                 let mut extents: Vec<(usize, Extent, usize)> = Vec::new();
-                for (&buffer, axes) in buffers.iter().zip(axes) {
+                for (&buffer, along) in buffers.iter().zip(along) {
                     ensure(
-                        ty(buffer).rank() == axes.len(),
-                        "there is not one number for each axis",
+                        ty(buffer).rank() == along.len(),
+                        "there is not one number or index for each axis",
                     )?;
-                    for (&axis, &extent) in axes.iter().zip(&ty(buffer).dims) {
+                    for (&along, &extent) in along.iter().zip(&ty(buffer).dims) {
+                        let axis = match along {
+                            Along::Axis(axis) => axis,
+                            Along::At(index) => {
+                                index_of(program, index, extent)?;
+                                continue;
+                            }
+                        };
                         match extents.iter_mut().find(|(known, ..)| *known == axis) {
                             Some((_, known, times)) => {
                                 ensure(*known == extent, "an axis has two extents")?;

@@ -1,7 +1,7 @@
 //! The invariants of Kernels alone: places, parallel loops, results.
 
 use super::{Verify, VerifyError};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::typing::Typing;
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, Type, ValueId};
 
@@ -206,9 +206,21 @@ impl Places<'_> {
                 self.owned(place)?;
                 self.changed(place)
             }),
-            KernelOp::Contract { out, .. } => {
-                self.owned(*out)?;
-                self.changed(*out)
+            KernelOp::Contract {
+                out,
+                factors,
+                along,
+                add,
+            } => {
+                factors.iter().try_for_each(|&factor| self.buffer(factor))?;
+                let indices = along.iter().flatten().filter_map(Along::index);
+                self.scalars(&indices.collect::<Vec<_>>())?;
+                match self.kind(*out) {
+                    Kind::Private(Monoid::Add) if *add => Ok(()),
+                    Kind::Private(_) => self.error(14, *out, "accumulates by another monoid"),
+                    // As stores do, iterations change elements of their own.
+                    Kind::Scalar | Kind::Var | Kind::Buffer { .. } => self.owned(*out),
+                }
             }
             KernelOp::Par { .. } => {
                 let mut targets = op.operands().into_iter();

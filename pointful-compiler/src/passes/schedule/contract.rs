@@ -23,7 +23,7 @@ use super::facts::Facts;
 use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::stages::kernels::KernelOp;
+use crate::ir::stages::kernels::{Along, KernelOp};
 use crate::ir::{AxisId, Extent, Monoid, Param, Stmt, ValueId};
 use crate::ops::Prim;
 
@@ -143,11 +143,11 @@ impl<'p> Builder<'p> {
         let mut number = |dims: &[AxisId]| {
             let number = |axis: &AxisId| {
                 let next = numbers.len();
-                *numbers.entry(*axis).or_insert(next)
+                Along::Axis(*numbers.entry(*axis).or_insert(next))
             };
             dims.iter().map(number).collect()
         };
-        let axes = [
+        let along = [
             number(&place.dims),
             number(&factors[0].1),
             number(&factors[1].1),
@@ -156,7 +156,8 @@ impl<'p> Builder<'p> {
             KernelOp::Contract {
                 out: place.id,
                 factors: factors.map(|(buffer, _)| buffer),
-                axes,
+                along,
+                add: false,
             },
             stmt.span,
         );

@@ -31,6 +31,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("schedule", schedule::run),
     command("simplify", tidy::simplify),
     command("tangent", derive::tangent),
+    command("tiles", schedule::tiles),
     command("transpose", derive::transpose),
     command("verify", verify::run),
 ];

@@ -1,9 +1,11 @@
-//! `schedule`: the kernels that a program of Bulk is contracted to; `registers`: these with small buffers in variables.
+//! `schedule`: the kernels that a program of Bulk is contracted to; `registers`: these with small buffers in variables;
+//! `tiles`: these with products of matrices inside of kernels.
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::kernels::Kernels;
 use pointful_compiler::passes::registers as in_registers;
 use pointful_compiler::passes::schedule::schedule;
+use pointful_compiler::passes::tiles as in_tiles;
 
 use super::structure;
 use crate::file::{File, Section};
@@ -15,6 +17,10 @@ pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn registers(file: &File) -> Result<Vec<Section>, String> {
     sections(file, &in_registers(&read(file.input())?))
+}
+
+pub(crate) fn tiles(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &in_tiles(&read(file.input())?))
 }
 
 fn sections(file: &File, program: &Program<Kernels>) -> Result<Vec<Section>, String> {

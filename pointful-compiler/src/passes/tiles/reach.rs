@@ -1,0 +1,225 @@
+//! What a factor of a product depends on, and the statements that compute it, to be run elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Writer;
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId};
+use crate::ops::Prim;
+
+/// A set of the loops that a value depends on, a bit each; [`OPAQUE`] if it cannot be computed elsewhere.
+pub(super) type Loops = u8;
+
+/// What cannot be computed elsewhere.
+pub(super) const OPAQUE: Loops = 1 << 7;
+
+/// What values inside some loops depend on, and how they are computed.
+pub(super) struct Reach<'a> {
+    program: &'a Program<Kernels>,
+    /// Buffers and `var`s that change where products are added up: what is read of them is opaque.
+    changing: &'a BTreeSet<ValueId>,
+    /// Values bound outside that depend on the first loop.
+    outside: &'a BTreeSet<ValueId>,
+    loops: BTreeMap<ValueId, Loops>,
+    /// Statements without effect, by what they bind.
+    pure: BTreeMap<ValueId, &'a Stmt<Kernels>>,
+}
+
+impl<'a> Reach<'a> {
+    pub(super) fn new(
+        program: &'a Program<Kernels>,
+        changing: &'a BTreeSet<ValueId>,
+        outside: &'a BTreeSet<ValueId>,
+    ) -> Self {
+        Self {
+            program,
+            changing,
+            outside,
+            loops: BTreeMap::new(),
+            pure: BTreeMap::new(),
+        }
+    }
+
+    /// Says what a value depends on.
+    pub(super) fn known(&mut self, value: ValueId, loops: Loops) {
+        self.loops.insert(value, loops);
+    }
+
+    /// What a value depends on.
+    pub(super) fn of(&self, value: ValueId) -> Loops {
+        let outside = || Loops::from(self.outside.contains(&value));
+        self.loops.get(&value).copied().unwrap_or_else(outside)
+    }
+
+    /// Looks at statements, one after the other.
+    pub(super) fn look(&mut self, stmts: &'a [Stmt<Kernels>]) {
+        for stmt in stmts {
+            let mut loops = match is_pure(self.program, stmt) {
+                true => 0,
+                false => OPAQUE,
+            };
+            for operand in stmt.op.operands() {
+                loops |= self.of(operand);
+                if self.changing.contains(&operand) {
+                    loops |= OPAQUE;
+                }
+            }
+            for extent in extents(self.program, stmt) {
+                if let Extent::Value(value) = extent {
+                    loops |= self.of(value);
+                }
+            }
+            for &result in &stmt.results {
+                self.loops.insert(result, loops);
+                self.pure.insert(result, stmt);
+            }
+        }
+    }
+
+    /// The statement that binds a value here.
+    pub(super) fn stmt(&self, value: ValueId) -> Option<&'a Stmt<Kernels>> {
+        self.pure.get(&value).copied()
+    }
+}
+
+/// Computes a value elsewhere, where `names` says what values outside are called and `adapt` changes what reads of what is elsewhere too.
+pub(super) fn compute(
+    program: &mut Program<Kernels>,
+    stmts: &BTreeMap<ValueId, Stmt<Kernels>>,
+    names: &mut BTreeMap<ValueId, ValueId>,
+    value: ValueId,
+    out: &mut Writer,
+    adapt: &dyn Fn(&mut KernelOp),
+) -> ValueId {
+    if let Some(&name) = names.get(&value) {
+        return name;
+    }
+    let Some(stmt) = stmts.get(&value) else {
+        return value;
+    };
+    let mut op = stmt.op.clone();
+    op.for_each_operand_mut(&mut |operand| {
+        *operand = compute(program, stmts, names, *operand, out, adapt);
+    });
+    adapt(&mut op);
+    let ty = program.ty(value).clone();
+    let name = out.bind(program, op, ty, stmt.span);
+    names.insert(value, name);
+    name
+}
+
+/// The statements that compute a value, by what they bind: a copy, so that the program can be changed.
+pub(super) fn slice(reach: &Reach<'_>, value: ValueId) -> BTreeMap<ValueId, Stmt<Kernels>> {
+    let mut stmts = BTreeMap::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        if let (Some(stmt), false) = (reach.stmt(value), stmts.contains_key(&value)) {
+            open.extend(stmt.op.operands());
+            stmts.insert(value, stmt.clone());
+        }
+    }
+    stmts
+}
+
+/// Whether a statement does nothing but bind a scalar, whenever it is run.
+pub(super) fn is_pure(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool {
+    match &stmt.op {
+        KernelOp::Const(_) | KernelOp::Size(_) | KernelOp::Select(..) | KernelOp::Load { .. } => {
+            true
+        }
+        KernelOp::Prim(prim, args) => {
+            let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
+            !matches!(prim, Prim::Call(_)) && !prim.may_panic(&elems)
+        }
+        KernelOp::Alloc { .. }
+        | KernelOp::Copy(_)
+        | KernelOp::Store { .. }
+        | KernelOp::Combine { .. }
+        | KernelOp::Var(_)
+        | KernelOp::Get(_)
+        | KernelOp::Set { .. }
+        | KernelOp::Swap(..)
+        | KernelOp::Contract { .. }
+        | KernelOp::For { .. }
+        | KernelOp::Par { .. }
+        | KernelOp::Assert { .. }
+        | KernelOp::While { .. }
+        | KernelOp::If { .. } => false,
+    }
+}
+
+/// The extents that a statement names, and those of what it binds.
+pub(super) fn extents(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<Extent> {
+    let mut all = match &stmt.op {
+        KernelOp::Size(extent) | KernelOp::For { extent, .. } => vec![*extent],
+        KernelOp::Par { extents, .. } => extents.clone(),
+        KernelOp::Prim(prim, _) => prim.extent().into_iter().collect(),
+        KernelOp::Const(_)
+        | KernelOp::Select(..)
+        | KernelOp::Alloc { .. }
+        | KernelOp::Copy(_)
+        | KernelOp::Load { .. }
+        | KernelOp::Store { .. }
+        | KernelOp::Combine { .. }
+        | KernelOp::Var(_)
+        | KernelOp::Get(_)
+        | KernelOp::Set { .. }
+        | KernelOp::Swap(..)
+        | KernelOp::Contract { .. }
+        | KernelOp::Assert { .. }
+        | KernelOp::While { .. }
+        | KernelOp::If { .. } => Vec::new(),
+    };
+    for &result in &stmt.results {
+        let ty = program.ty(result);
+        all.extend(&ty.dims);
+        if let Elem::Index(extent) = ty.elem {
+            all.push(extent);
+        }
+    }
+    all
+}
+
+/// Buffers and `var`s that statements change, at any depth.
+pub(super) fn changes(stmts: &[Stmt<Kernels>], found: &mut BTreeSet<ValueId>) {
+    for stmt in stmts {
+        match &stmt.op {
+            KernelOp::Store { buffer: place, .. }
+            | KernelOp::Combine { place, .. }
+            | KernelOp::Set { place, .. }
+            | KernelOp::Contract { out: place, .. } => {
+                found.insert(*place);
+            }
+            KernelOp::Swap(a, b) => found.extend([*a, *b]),
+            KernelOp::Const(_)
+            | KernelOp::Size(_)
+            | KernelOp::Prim(..)
+            | KernelOp::Select(..)
+            | KernelOp::Alloc { .. }
+            | KernelOp::Copy(_)
+            | KernelOp::Load { .. }
+            | KernelOp::Var(_)
+            | KernelOp::Get(_)
+            | KernelOp::For { .. }
+            | KernelOp::Par { .. }
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => {}
+        }
+        for inner in stmt.op.blocks() {
+            changes(&inner.stmts, found);
+        }
+    }
+}
+
+/// Everything that a block binds, at any depth.
+pub(super) fn bound(block: &Block<Kernels>) -> BTreeSet<ValueId> {
+    let mut all: BTreeSet<ValueId> = block.params.iter().copied().collect();
+    for stmt in &block.stmts {
+        all.extend(&stmt.results);
+        for inner in stmt.op.blocks() {
+            all.extend(bound(inner));
+        }
+    }
+    all
+}
