@@ -1,0 +1,379 @@
+//! The body of a kernel over tiles.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Piece, Plan, Product};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
+use crate::ir::{Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId};
+use crate::passes::tiles::reach::{changes, compute};
+use crate::passes::tiles::{Tile, Writer};
+
+/// Writes the body of a kernel over tiles.
+pub(super) struct Writing<'a> {
+    program: &'a mut Program<Kernels>,
+    plan: &'a Plan,
+    /// The index that is in tiles.
+    lane: ValueId,
+    tile: Tile,
+    span: SpanId,
+    /// By what is kept: where, over the tile's points.
+    arrays: BTreeMap<ValueId, ValueId>,
+    /// The buffers of them.
+    buffers: BTreeMap<ValueId, ValueId>,
+    /// By product: where the factor of the points is, and the other one with what is gone through of it.
+    factors: Vec<[(ValueId, Vec<Along>); 2]>,
+}
+
+impl<'a> Writing<'a> {
+    pub(super) fn new(
+        program: &'a mut Program<Kernels>,
+        plan: &'a Plan,
+        lane: ValueId,
+        tile: Tile,
+        span: SpanId,
+    ) -> Self {
+        Self {
+            program,
+            plan,
+            lane,
+            tile,
+            span,
+            arrays: BTreeMap::new(),
+            buffers: BTreeMap::new(),
+            factors: Vec::new(),
+        }
+    }
+
+    /// Everything that is done for a tile.
+    pub(super) fn body(mut self, out: &mut Writer) {
+        self.arrays(out);
+        self.pieces(&self.plan.pieces, out);
+    }
+
+    /// Makes room for what is kept.
+    fn arrays(&mut self, out: &mut Writer) {
+        for (&value, &(kind, _)) in &self.plan.kept {
+            let Type { elem, dims } = self.program.ty(value).clone();
+            let dims = std::iter::once(self.tile.points()).chain(dims).collect();
+            let array = out.alloc(self.program, elem, dims, self.span);
+            let name = self.program.values[value.index()].name.clone();
+            self.program.values[array.index()].name = name;
+            self.arrays.insert(value, array);
+            if kind == PlaceKind::Buffer {
+                self.buffers.insert(value, array);
+            }
+        }
+        for product in &self.plan.products {
+            let matrix = |this: &mut Self, out: &mut Writer, rows: Extent| {
+                let dims = vec![rows, product.summed.1];
+                out.alloc(this.program, product.elem, dims, product.span)
+            };
+            let moving = matrix(self, out, self.tile.points());
+            let fixed = match &product.direct {
+                Some(direct) => direct.clone(),
+                None => {
+                    let along = vec![Along::Axis(1), Along::Axis(2)];
+                    (matrix(self, out, product.rows.1), along)
+                }
+            };
+            let along = vec![Along::Axis(0), Along::Axis(2)];
+            self.factors.push([(moving, along), fixed]);
+        }
+    }
+
+    fn pieces(&mut self, pieces: &[Piece], out: &mut Writer) {
+        for piece in pieces {
+            match piece {
+                Piece::Same(stmt) => out.stmts.push(stmt.clone()),
+                Piece::Loop(stmt, inner) => {
+                    let mut stmt = stmt.clone();
+                    if let KernelOp::For { body, .. } = &mut stmt.op {
+                        let mut inside = Writer::default();
+                        self.pieces(inner, &mut inside);
+                        body.stmts = inside.stmts;
+                    }
+                    out.stmts.push(stmt);
+                }
+                Piece::Product(number) => self.product(*number, out),
+                Piece::Points(part, stmts) => self.points(*part, stmts, out),
+            }
+        }
+    }
+
+    /// A product of matrices, for all points of the tile.
+    fn product(&mut self, number: usize, out: &mut Writer) {
+        let product = &self.plan.products[number];
+        let [moving, fixed] = self.factors[number].clone();
+        let read = read(product.moving.1.values());
+        self.each_point(out, product.span, |this, out, point| {
+            let names = this.names(None, &read, point, out);
+            this.row(product, &product.moving, names, moving.0, point, out);
+        });
+        if product.direct.is_none() {
+            self.each(product.rows.1, out, product.span, |this, out, index| {
+                let names = BTreeMap::from([(product.rows.0, index)]);
+                this.row(product, &product.fixed, names, fixed.0, index, out);
+            });
+        }
+        let op = KernelOp::Contract {
+            out: self.arrays[&product.sums],
+            factors: [moving.0, fixed.0],
+            along: [vec![Along::Axis(0), Along::Axis(1)], moving.1, fixed.1],
+            add: false,
+        };
+        out.run(op, product.span);
+    }
+
+    /// Writes a row of a factor down, element by element.
+    fn row(
+        &mut self,
+        product: &Product,
+        (value, stmts): &(ValueId, BTreeMap<ValueId, Stmt<Kernels>>),
+        names: BTreeMap<ValueId, ValueId>,
+        array: ValueId,
+        row: ValueId,
+        out: &mut Writer,
+    ) {
+        let buffers = &self.buffers;
+        let (summed, extent) = product.summed;
+        out.each(self.program, extent, product.span, |program, out, index| {
+            let mut names = names;
+            names.insert(summed, index);
+            let adapt = |op: &mut KernelOp| adapt(op, buffers, row);
+            let value = compute(program, stmts, &mut names, *value, out, &adapt);
+            let op = KernelOp::Store {
+                buffer: array,
+                indices: vec![row, index],
+                value,
+            };
+            out.run(op, product.span);
+        });
+    }
+
+    /// A loop over the points of the tile.
+    fn each_point(
+        &mut self,
+        out: &mut Writer,
+        span: SpanId,
+        inside: impl FnOnce(&mut Self, &mut Writer, ValueId),
+    ) {
+        self.each(self.tile.points(), out, span, inside);
+    }
+
+    /// A loop over an extent.
+    fn each(
+        &mut self,
+        extent: Extent,
+        out: &mut Writer,
+        span: SpanId,
+        inside: impl FnOnce(&mut Self, &mut Writer, ValueId),
+    ) {
+        let index = self.program.value(Type::scalar(Elem::Index(extent)), span);
+        let mut body = Writer::default();
+        inside(self, &mut body, index);
+        out.stmts.push(body.closed(extent, index, span));
+    }
+
+    /// What a point's values that are read in a part are called there: the index itself, and scalars that another part has kept.
+    fn names(
+        &mut self,
+        part: Option<usize>,
+        read: &BTreeSet<ValueId>,
+        point: ValueId,
+        out: &mut Writer,
+    ) -> BTreeMap<ValueId, ValueId> {
+        let mut names = BTreeMap::new();
+        if read.contains(&self.lane) {
+            let lane = self.tile.point(self.program, out, point, self.span);
+            names.insert(self.lane, lane);
+        }
+        for (&value, &(kind, home)) in &self.plan.kept {
+            if kind == PlaceKind::Scalar && home != part && read.contains(&value) {
+                let op = KernelOp::Load {
+                    buffer: self.arrays[&value],
+                    indices: vec![point],
+                };
+                let ty = self.program.ty(value).clone();
+                names.insert(value, out.bind(self.program, op, ty, self.span));
+            }
+        }
+        names
+    }
+
+    /// What each point does by itself. A variable of the point's is one while it does.
+    fn points(&mut self, part: usize, stmts: &[Stmt<Kernels>], out: &mut Writer) {
+        let read = read(stmts);
+        let mut changing = BTreeSet::new();
+        changes(stmts, &mut changing);
+        self.each_point(out, self.span, |this, out, point| {
+            let mut names = this.names(Some(part), &read, point, out);
+            let mut stored = Vec::new();
+            for (&value, &(kind, home)) in &this.plan.kept {
+                if kind != PlaceKind::Var || home != Some(part) && !read.contains(&value) {
+                    continue;
+                }
+                if home != Some(part) {
+                    let ty = this.program.ty(value).clone();
+                    let op = KernelOp::Load {
+                        buffer: this.arrays[&value],
+                        indices: vec![point],
+                    };
+                    let first = out.bind(this.program, op, ty.clone(), this.span);
+                    let var = out.bind(this.program, KernelOp::Var(first), ty, this.span);
+                    names.insert(value, var);
+                }
+                if home == Some(part) || changing.contains(&value) {
+                    stored.push((value, names.get(&value).copied().unwrap_or(value)));
+                }
+            }
+            this.stmts(stmts, &names, point, out);
+            for (value, var) in stored {
+                let ty = this.program.ty(value).clone();
+                let last = out.bind(this.program, KernelOp::Get(var), ty, this.span);
+                this.keep(value, point, last, out);
+            }
+        });
+    }
+
+    /// Stores a value where it is kept.
+    fn keep(&self, kept: ValueId, point: ValueId, value: ValueId, out: &mut Writer) {
+        let op = KernelOp::Store {
+            buffer: self.arrays[&kept],
+            indices: vec![point],
+            value,
+        };
+        out.run(op, self.span);
+    }
+
+    fn stmts(
+        &mut self,
+        stmts: &[Stmt<Kernels>],
+        names: &BTreeMap<ValueId, ValueId>,
+        point: ValueId,
+        out: &mut Writer,
+    ) {
+        for stmt in stmts {
+            let mut stmt = stmt.clone();
+            stmt.op.for_each_operand_mut(&mut |value| {
+                *value = names.get(value).copied().unwrap_or(*value);
+            });
+            adapt(&mut stmt.op, &self.buffers, point);
+            for inner in stmt.op.blocks_mut() {
+                let mut inside = Writer::default();
+                self.stmts(&inner.stmts, names, point, &mut inside);
+                inner.stmts = inside.stmts;
+                for value in &mut inner.results {
+                    *value = names.get(value).copied().unwrap_or(*value);
+                }
+            }
+            let kept = stmt.results.iter().find_map(|value| {
+                let (kind, _) = self.plan.kept.get(value)?;
+                Some((*value, *kind))
+            });
+            match (kept, &stmt.op) {
+                (Some((buffer, PlaceKind::Buffer)), KernelOp::Alloc { fill }) => {
+                    if let Some(fill) = *fill {
+                        self.fill(self.arrays[&buffer], fill, point, stmt.span, out);
+                    }
+                }
+                (Some((value, PlaceKind::Scalar)), _) => {
+                    out.stmts.push(stmt);
+                    self.keep(value, point, value, out);
+                }
+                _ => out.stmts.push(stmt),
+            }
+        }
+    }
+
+    /// Fills what a point has of an array.
+    fn fill(&mut self, array: ValueId, fill: Lit, point: ValueId, span: SpanId, out: &mut Writer) {
+        let dims = self.program.ty(array).dims[1..].to_vec();
+        let ty = Type::scalar(Elem::Scalar(fill.scalar()));
+        let value = out.bind(self.program, KernelOp::Const(fill), ty, span);
+        fill_up(
+            self.program,
+            array,
+            &mut vec![point],
+            &dims,
+            value,
+            span,
+            out,
+        );
+    }
+}
+
+/// Stores a value everywhere along these axes.
+fn fill_up(
+    program: &mut Program<Kernels>,
+    array: ValueId,
+    indices: &mut Vec<ValueId>,
+    dims: &[Extent],
+    value: ValueId,
+    span: SpanId,
+    out: &mut Writer,
+) {
+    match dims {
+        [] => {
+            let op = KernelOp::Store {
+                buffer: array,
+                indices: indices.clone(),
+                value,
+            };
+            out.run(op, span);
+        }
+        [first, rest @ ..] => out.each(program, *first, span, |program, out, index| {
+            indices.push(index);
+            fill_up(program, array, indices, rest, value, span, out);
+            indices.pop();
+        }),
+    }
+}
+
+/// Makes a statement of one point access what is kept for all of them.
+fn adapt(op: &mut KernelOp, buffers: &BTreeMap<ValueId, ValueId>, point: ValueId) {
+    match op {
+        KernelOp::Load { buffer, indices }
+        | KernelOp::Store {
+            buffer, indices, ..
+        }
+        | KernelOp::Combine {
+            place: buffer,
+            indices,
+            ..
+        } => {
+            if let Some(&array) = buffers.get(buffer) {
+                *buffer = array;
+                indices.insert(0, point);
+            }
+        }
+        KernelOp::Const(_)
+        | KernelOp::Size(_)
+        | KernelOp::Prim(..)
+        | KernelOp::Select(..)
+        | KernelOp::Alloc { .. }
+        | KernelOp::Copy(_)
+        | KernelOp::Var(_)
+        | KernelOp::Get(_)
+        | KernelOp::Set { .. }
+        | KernelOp::Swap(..)
+        | KernelOp::Contract { .. }
+        | KernelOp::For { .. }
+        | KernelOp::Par { .. }
+        | KernelOp::Assert { .. }
+        | KernelOp::While { .. }
+        | KernelOp::If { .. } => {}
+    }
+}
+
+/// Everything that statements read, at any depth.
+fn read<'a>(stmts: impl IntoIterator<Item = &'a Stmt<Kernels>>) -> BTreeSet<ValueId> {
+    let mut found = BTreeSet::new();
+    for stmt in stmts {
+        found.extend(stmt.op.operands());
+        for inner in stmt.op.blocks() {
+            found.extend(read(&inner.stmts));
+            found.extend(&inner.results);
+        }
+    }
+    found
+}
