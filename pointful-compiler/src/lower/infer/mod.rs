@@ -173,9 +173,10 @@ impl<'s, 'a> Infer<'s, 'a> {
                 }
                 if self.solver.undetermined(&constant.ty).is_some() {
                     // What only meets other constants is a float; what only is cast or bounds a range is a length.
-                    let float = matches!(self.solver.shallow(&constant.ty), Ty::Var(v) if self.solver.kind(v) == TyKind::Number);
+                    let (_, cell) = self.split(&constant.ty);
+                    let float = matches!(cell, Ty::Var(v) if self.solver.kind(v) == TyKind::Number);
                     let scalar = if float { Scalar::F64 } else { Scalar::Usize };
-                    let _ = self.solver.unify(&constant.ty, &Ty::Scalar(scalar));
+                    let _ = self.solver.unify(&cell, &Ty::Scalar(scalar));
                 }
             }
         }

@@ -173,12 +173,10 @@ impl<'a> Infer<'_, 'a> {
         }
     }
 
-    /// Whether a type not known is that of a constant.
+    /// Whether a type not known is that of a constant, or of the elements of one.
     pub(super) fn is_constant(&self, ty: &Ty) -> bool {
         let ty = self.solver.shallow(ty);
-        self.constants
-            .iter()
-            .any(|c| self.solver.shallow(&c.ty) == ty)
+        self.constants.iter().any(|c| self.split(&c.ty).1 == ty)
     }
 
     // ---- operators ----
