@@ -277,7 +277,13 @@ impl<'p> Builder<'p> {
     }
 
     /// An index of an axis as one of the buffer's, whose room may be larger than the axis is here: the dimension of this number.
-    fn widen(&mut self, index: ValueId, buffer: ValueId, number: usize, depth: usize) -> ValueId {
+    pub(super) fn widen(
+        &mut self,
+        index: ValueId,
+        buffer: ValueId,
+        number: usize,
+        depth: usize,
+    ) -> ValueId {
         let extent = self.out.ty(buffer).dims[number];
         let elem = Elem::Index(extent);
         if self.out.elem(index) == elem {

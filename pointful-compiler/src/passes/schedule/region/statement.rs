@@ -100,10 +100,17 @@ impl<'p> Builder<'p> {
                     let elem = crate::ir::Elem::Index(extent);
                     let op = KernelOp::Prim(crate::ops::Prim::Trust(extent), vec![number]);
                     let index = self.scalar(self.depth(), op, elem, None);
-                    let indices = place
-                        .dims
-                        .iter()
-                        .map(|a| if a == axis { index } else { self.index(*a).0 })
+                    let depth = self.depth();
+                    let dims = place.dims.iter().enumerate();
+                    let indices = dims
+                        .map(|(number, own)| {
+                            let here = if own == axis {
+                                index
+                            } else {
+                                self.index(*own).0
+                            };
+                            self.widen(here, place.id, number, depth)
+                        })
                         .collect();
                     self.run(KernelOp::Store {
                         buffer: place.id,
