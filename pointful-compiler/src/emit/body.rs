@@ -39,6 +39,8 @@ pub(super) struct Body<'u> {
     pub(super) in_lanes: BTreeSet<ValueId>,
     /// Indices that are made of positions known to be in range where code is being emitted.
     interior: BTreeSet<ValueId>,
+    /// Truth values that are known where code is being emitted.
+    decided: BTreeMap<ValueId, bool>,
     /// Whether a loop is open, so that no more buffers are moved before it.
     in_loop: bool,
     /// Whether this is one iteration of a kernel: small buffers may live on the stack, because nobody else needs a view of them, and nothing is
@@ -65,6 +67,7 @@ impl<'u> Body<'u> {
             hoisted: BTreeSet::new(),
             in_lanes: BTreeSet::new(),
             interior: BTreeSet::new(),
+            decided: BTreeMap::new(),
             in_loop: false,
             in_kernel,
             splits_reductions: true,
@@ -101,6 +104,9 @@ impl<'u> Body<'u> {
             KernelOp::Const(_) | KernelOp::Size(_) => TokenStream::new(),
             KernelOp::Prim(prim, args) => {
                 let name = name();
+                if let Some(truth) = self.decided.get(&stmt.results[0]) {
+                    return tokens!(let #name = #truth;);
+                }
                 let operands: Vec<_> = args.iter().map(|&arg| unit.operand(arg)).collect();
                 let prim = if self.interior.contains(&stmt.results[0]) {
                     scalar::in_range(*prim)
@@ -287,8 +293,11 @@ impl<'u> Body<'u> {
             |interior, start, stop| {
                 if interior {
                     self.interior.clone_from(&plan.positions);
-                    let emitted = self.run_of_points(index, body, extent, start, stop);
+                    self.decided.clone_from(&plan.decided);
+                    let body = edges::pruned(body, &plan.decided);
+                    let emitted = self.run_of_points(index, &body, extent, start, stop);
                     self.interior.clear();
+                    self.decided.clear();
                     emitted
                 } else {
                     let name = unit.names.value(index);

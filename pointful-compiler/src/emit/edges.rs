@@ -12,6 +12,9 @@
 //!
 //! with `inner` at least 1 and `outer` at most `n - 1`. The middle loop has no branch left and becomes vector instructions.
 //!
+//! Comparisons with the axis' ends are decided likewise: `0 < i` is true but at the first point, `i == n - 1` false but at the last. What they guard is no branch
+//! in the interior.
+//!
 //! Positions are told apart by how far they lie from the axis' own index: a constant, or an interval if an inner loop of
 //! constant length moves them. The positions of the interior are indices by that arithmetic alone.
 
@@ -30,12 +33,16 @@ use crate::ops::Prim;
 const SHORT: u64 = 8;
 /// The furthest that a neighbour may be, for borders to be short.
 const FAR: i64 = 1 << 16;
+/// The same for what a comparison decides: it costs less than a neighbour's policy.
+const CLOSE: i64 = 8;
 
 /// Where the interior lies.
 #[derive(PartialEq, Debug)]
 pub(super) struct Plan {
     /// What makes an index of a position near the axis' own.
     pub(super) positions: BTreeSet<ValueId>,
+    /// Truth values that are the same throughout the interior.
+    pub(super) decided: BTreeMap<ValueId, bool>,
     /// How many points at the beginning are no interior.
     before: u64,
     /// How many at the end.
@@ -59,34 +66,46 @@ pub(super) fn plan(
         reach: BTreeMap::from([(
             index,
             Reach {
-                near: true,
+                from: From::Index,
                 low: 0,
                 high: 0,
             },
         )]),
         positions: BTreeSet::new(),
+        decided: BTreeMap::new(),
         low: 0,
         high: 0,
     };
     look.block(body);
-    (!look.positions.is_empty()).then(|| Plan {
+    (!look.positions.is_empty() || !look.decided.is_empty()).then(|| Plan {
         positions: look.positions,
+        decided: look.decided,
         before: look.low.unsigned_abs(),
         after: look.high.unsigned_abs(),
     })
 }
 
-/// What is known of an integer: it lies in `low..=high`, counted from the axis' index if it is near it.
+/// What a number is counted from.
+#[derive(Clone, Copy, PartialEq)]
+enum From {
+    Zero,
+    /// The axis' index.
+    Index,
+    /// The axis' length.
+    Length,
+}
+
+/// What is known of an integer: it lies in `low..=high`, counted from somewhere.
 #[derive(Clone, Copy)]
 struct Reach {
-    near: bool,
+    from: From,
     low: i64,
     high: i64,
 }
 
 impl Reach {
-    fn checked(near: bool, low: i64, high: i64) -> Option<Self> {
-        (low >= -FAR && high <= FAR).then_some(Self { near, low, high })
+    fn checked(from: From, low: i64, high: i64) -> Option<Self> {
+        (low >= -FAR && high <= FAR).then_some(Self { from, low, high })
     }
 }
 
@@ -95,6 +114,7 @@ struct Look<'u> {
     extent: Extent,
     reach: BTreeMap<ValueId, Reach>,
     positions: BTreeSet<ValueId>,
+    decided: BTreeMap<ValueId, bool>,
     /// The furthest positions before and after the axis' index.
     low: i64,
     high: i64,
@@ -108,7 +128,7 @@ impl Look<'_> {
                 KernelOp::For { extent, body, .. } => {
                     if let Extent::Const(length @ 1..) = self.unit.resolve(*extent)
                         && let Ok(length) = i64::try_from(length)
-                        && let Some(reach) = Reach::checked(false, 0, length - 1)
+                        && let Some(reach) = Reach::checked(From::Zero, 0, length - 1)
                     {
                         self.reach.insert(body.params[0], reach);
                     }
@@ -141,13 +161,62 @@ impl Look<'_> {
         }
     }
 
+    /// What is compared with: of an axis of constant length, numbers in its second half are counted from that.
+    fn from_end(&self, reach: Reach) -> Reach {
+        match (reach.from, self.extent) {
+            (From::Zero, Extent::Const(length)) if reach.low.unsigned_abs() > length / 2 => {
+                let length = i64::try_from(length).unwrap_or(i64::MAX);
+                Reach {
+                    from: From::Length,
+                    low: reach.low.saturating_sub(length),
+                    high: reach.high.saturating_sub(length),
+                }
+            }
+            _ => reach,
+        }
+    }
+
     fn prim(&mut self, prim: Prim, args: &[ValueId], result: ValueId) -> Option<Reach> {
-        // A constant may stand anywhere: in front of the loop, or of the kernel.
-        let of = |value: &ValueId| match self.unit.integer(*value) {
-            Some(number) => Reach::checked(false, number, number),
-            None => self.reach.get(value).copied(),
+        // A constant may stand anywhere: in front of the loop, or of the kernel; so may what is made of a length.
+        let of = |value: &ValueId| {
+            let known = |from, k| Reach::checked(from, k, k);
+            if let Some(number) = self.unit.integer(*value) {
+                return known(From::Zero, number);
+            }
+            match self.unit.counted_from(*value) {
+                Some((extent, number)) if extent == self.extent => known(From::Length, number),
+                _ => self.reach.get(value).copied(),
+            }
         };
         let first = of(&args[0]);
+        let truth = |value: &ValueId| self.decided.get(value).copied();
+        let decided = match prim {
+            Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne => {
+                let (x, y) = (first?, of(&args[1])?);
+                let (x, y) = (self.from_end(x), self.from_end(y));
+                let decided = decide(prim, x, y).or_else(|| decide(turned(prim), y, x));
+                if let Some((_, low, high)) = decided {
+                    (self.low, self.high) = (self.low.min(low), self.high.max(high));
+                }
+                decided.map(|(truth, ..)| truth)
+            }
+            Prim::And => match (truth(&args[0]), truth(&args[1])) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Prim::Or => match (truth(&args[0]), truth(&args[1])) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+            Prim::Not => truth(&args[0]).map(|truth| !truth),
+            _ => None,
+        };
+        if let Some(truth) = decided {
+            self.decided.insert(result, truth);
+            return None;
+        }
         match prim {
             // Types that hold every position: the unsigned one those that are never negative.
             Prim::Cast(Scalar::I64) | Prim::Trust(_) => first,
@@ -155,25 +224,26 @@ impl Look<'_> {
             // A sum of two positions near the index is twice as far, and no neighbour.
             Prim::Add if matches!(self.unit.scalar(result), Scalar::I64 | Scalar::Usize) => {
                 let (x, y) = (first?, of(&args[1])?);
-                if x.near && y.near {
-                    return None;
-                }
-                Reach::checked(x.near || y.near, x.low + y.low, x.high + y.high)
+                let from = match (x.from, y.from) {
+                    (from, From::Zero) | (From::Zero, from) => from,
+                    _ => return None,
+                };
+                Reach::checked(from, x.low + y.low, x.high + y.high)
             }
             // Differences may be negative, which only the signed type can say.
             Prim::Sub if self.unit.scalar(result) == Scalar::I64 => {
                 let (x, y) = (first?, of(&args[1])?);
-                if y.near {
+                if y.from != From::Zero {
                     return None;
                 }
-                Reach::checked(x.near, x.low - y.high, x.high - y.low)
+                Reach::checked(x.from, x.low - y.high, x.high - y.low)
             }
             Prim::Wrap(extent)
             | Prim::ClampTo(extent)
             | Prim::Mirror(extent)
             | Prim::Check(extent)
             | Prim::InRange(extent) => {
-                let reach = first.filter(|reach| reach.near)?;
+                let reach = first.filter(|reach| reach.from == From::Index)?;
                 if self.unit.resolve(extent) == self.extent {
                     self.low = self.low.min(reach.low);
                     self.high = self.high.max(reach.high);
@@ -184,6 +254,75 @@ impl Look<'_> {
             // Everything else leads away from the index.
             _ => None,
         }
+    }
+}
+
+/// A comparison with its operands exchanged.
+fn turned(prim: Prim) -> Prim {
+    match prim {
+        Prim::Lt => Prim::Gt,
+        Prim::Le => Prim::Ge,
+        Prim::Gt => Prim::Lt,
+        Prim::Ge => Prim::Le,
+        other => other,
+    }
+}
+
+/// What a comparison of something near the index with something near an end is in the interior, and how far that must lie from the first and the last point.
+fn decide(prim: Prim, x: Reach, y: Reach) -> Option<(bool, i64, i64)> {
+    // Away from the beginning the index is larger, away from the end smaller. By how much counts where both may be equal.
+    let (larger, equal) = match (x.from, y.from) {
+        (From::Index, From::Zero) => (true, y.high - x.low),
+        (From::Index, From::Length) => (false, x.high - y.low),
+        _ => return None,
+    };
+    let (truth, strictly) = match prim {
+        Prim::Lt => (!larger, !larger),
+        Prim::Ge => (larger, !larger),
+        Prim::Gt => (larger, larger),
+        Prim::Le => (!larger, larger),
+        Prim::Eq => (false, true),
+        Prim::Ne => (true, true),
+        _ => return None,
+    };
+    // Counted from the last point, a position of the length itself is one further already.
+    let far = equal + i64::from(strictly) - i64::from(!larger);
+    if far > CLOSE {
+        return None;
+    }
+    let far = far.max(0);
+    Some(if larger {
+        (truth, -far, 0)
+    } else {
+        (truth, 0, far)
+    })
+}
+
+/// A block without the branches that are decided.
+pub(super) fn pruned(block: &Block<Kernels>, decided: &BTreeMap<ValueId, bool>) -> Block<Kernels> {
+    let mut stmts = Vec::new();
+    for stmt in &block.stmts {
+        if let KernelOp::If {
+            cond,
+            then,
+            otherwise,
+        } = &stmt.op
+            && let Some(&truth) = decided.get(cond)
+        {
+            let taken = if truth { then } else { otherwise };
+            stmts.extend(pruned(taken, decided).stmts);
+            continue;
+        }
+        let mut stmt = stmt.clone();
+        for inner in stmt.op.blocks_mut() {
+            *inner = pruned(inner, decided);
+        }
+        stmts.push(stmt);
+    }
+    Block {
+        params: block.params.clone(),
+        stmts,
+        results: block.results.clone(),
     }
 }
 
@@ -280,6 +419,45 @@ mod tests {
         });
         let plan = planned(&b.finish(&[y])).expect("an interior");
         assert_eq!((plan.before, plan.after), (0, 2));
+    }
+
+    #[test]
+    fn comparisons_with_the_ends_are_decided() {
+        let near = |from, low, high| Reach { from, low, high };
+        // By trying: in the interior all positions compare as it says, and one point further out some do not.
+        let holds = |prim, a: i64, b: i64| match prim {
+            Prim::Lt => a < b,
+            Prim::Le => a <= b,
+            Prim::Gt => a > b,
+            Prim::Ge => a >= b,
+            Prim::Eq => a == b,
+            _ => a != b,
+        };
+        let length = 40;
+        for prim in [Prim::Lt, Prim::Le, Prim::Gt, Prim::Ge, Prim::Eq, Prim::Ne] {
+            for (low, high) in [(0, 0), (-2, -2), (1, 3)] {
+                for k in -3..4 {
+                    for end in [From::Zero, From::Length] {
+                        let (x, y) = (near(From::Index, low, high), near(end, k, k));
+                        let (truth, first, last) = decide(prim, x, y).expect("it is close");
+                        let value = if end == From::Length { length + k } else { k };
+                        let all = |i: i64| (low..=high).all(|d| holds(prim, i + d, value) == truth);
+                        assert!(
+                            (-first..length - last).all(all),
+                            "{prim:?} {low} {high} {k}"
+                        );
+                        if first < 0 {
+                            assert!(!all(-first - 1), "{prim:?} {low} {high} {k}");
+                        }
+                        if last > 0 {
+                            assert!(!all(length - last), "{prim:?} {low} {high} {k}");
+                        }
+                    }
+                }
+            }
+        }
+        let far = near(From::Zero, CLOSE + 1, CLOSE + 1);
+        assert_eq!(decide(Prim::Lt, near(From::Index, 0, 0), far), None);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(super) struct Unit<'a> {
     pub(super) names: Names,
     inline: Vec<Option<Inline>>,
     kinds: Vec<PlaceKind>,
+    /// Numbers that are so far from an extent.
+    counted: BTreeMap<ValueId, (Extent, i64)>,
     /// What the functions of the caller's that it calls take and give.
     pub(super) functions: BTreeMap<u8, (Vec<Scalar>, Scalar)>,
 }
@@ -45,6 +47,7 @@ impl<'a> Unit<'a> {
             functions,
             inline: vec![None; program.values.len()],
             kinds: vec![PlaceKind::Scalar; program.values.len()],
+            counted: BTreeMap::new(),
         };
         for param in &program.params {
             if program.ty(param.value).rank() > 0 {
@@ -78,8 +81,8 @@ impl<'a> Unit<'a> {
                         }
                     }
                 }
-                KernelOp::Prim(..)
-                | KernelOp::Select(..)
+                KernelOp::Prim(prim, args) => self.count(*prim, args, stmt.results[0]),
+                KernelOp::Select(..)
                 | KernelOp::Load { .. }
                 | KernelOp::Store { .. }
                 | KernelOp::Combine { .. }
@@ -136,6 +139,35 @@ impl<'a> Unit<'a> {
             Inline::Extent(extent) => Some(extent),
             Inline::Lit(Lit::Int(Scalar::Usize, number)) => Some(Extent::Const(number as u64)),
             Inline::Lit(_) => None,
+        }
+    }
+
+    /// Notes what is so far from an extent. No extent is so large that a number near it would be out of range.
+    fn count(&mut self, prim: Prim, args: &[ValueId], result: ValueId) {
+        let sign = match prim {
+            Prim::Cast(Scalar::I64 | Scalar::Usize) => 0,
+            Prim::Add => 1,
+            Prim::Sub => -1,
+            _ => return,
+        };
+        let near = match (self.counted_from(args[0]), args.get(1)) {
+            (Some(near), None) => Some(near),
+            (Some((extent, far)), Some(&by)) => self
+                .integer(by)
+                .and_then(|by| Some((extent, far.checked_add(by.checked_mul(sign)?)?))),
+            (None, _) => None,
+        };
+        if let Some(near) = near {
+            self.counted.insert(result, near);
+        }
+    }
+
+    /// The extent that a number is near, and how far it is from that.
+    pub(super) fn counted_from(&self, value: ValueId) -> Option<(Extent, i64)> {
+        match self.inline[value.index()] {
+            Some(Inline::Extent(extent)) => Some((self.resolve(extent), 0)),
+            Some(Inline::Lit(_)) => None,
+            None => self.counted.get(&value).copied(),
         }
     }
 
