@@ -19,6 +19,7 @@ use crate::passes::ad::{DERIVE, SPARSE, derives};
 use crate::passes::bulk::BULK;
 use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
+use crate::passes::invariants::INVARIANTS;
 use crate::passes::registers::REGISTERS;
 use crate::passes::schedule::schedule;
 use crate::passes::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
@@ -171,6 +172,7 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
     let kernels = trace.pass(SCHEDULE, &bulk);
     let kernels = trace.pass(REGISTERS, &kernels);
     let kernels = trace.pass(TILES, &kernels);
+    let kernels = trace.pass(INVARIANTS, &kernels);
     Stages {
         point,
         bulk,

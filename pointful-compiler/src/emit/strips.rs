@@ -22,7 +22,7 @@
 //! constant length, which the optimiser turns into vector instructions; what one segment hands to another is kept for
 //! all lanes. The numbers are those of the plain loop: every point does the same operations in the same order.
 //!
-//! It pays where the inner loops read along the axis, or not along it at all, and call nothing.
+//! It pays where the inner loops read along the axis, or not along it at all and add up something for each point, and call nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +55,8 @@ pub(super) struct Plan {
     kept: BTreeSet<ValueId>,
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
     repeatable: bool,
+    /// Whether the points read neighbours, so that even few of them are better off together than each for itself.
+    along: bool,
 }
 
 /// Whether and how the points along `index` are run in strips.
@@ -69,7 +71,7 @@ pub(super) fn plan(
     look.strides.insert(index, Stride::One);
     look.find_written(body);
     look.block(body, false)?;
-    if !look.profits || look.across {
+    if !(look.profits || look.sums) || look.across {
         return None;
     }
     let widest = look
@@ -89,6 +91,7 @@ pub(super) fn plan(
         uniform: look.uniform,
         kept: look.kept,
         repeatable,
+        along: look.profits,
     })
 }
 
@@ -123,6 +126,8 @@ struct Look<'u> {
     written: BTreeSet<ValueId>,
     /// Whether an inner loop of some length reads along the axis.
     profits: bool,
+    /// Whether one adds up what is not the same for all points.
+    sums: bool,
     /// Whether an inner loop reads across the axis.
     across: bool,
 }
@@ -142,6 +147,7 @@ impl<'u> Look<'u> {
             read: BTreeSet::new(),
             written: BTreeSet::new(),
             profits: false,
+            sums: false,
             across: false,
         }
     }
@@ -218,10 +224,17 @@ impl<'u> Look<'u> {
                     }
                 }
                 KernelOp::Store { indices, .. } => self.access(indices, in_loop),
-                KernelOp::Combine { place, indices, .. } => {
+                KernelOp::Combine {
+                    place,
+                    indices,
+                    value,
+                    ..
+                } => {
                     if !indices.is_empty() || !self.home.contains_key(place) {
                         return None;
                     }
+                    // Every point adds up something of its own, of what all of them read.
+                    self.sums |= in_loop && self.stride(*value) != Stride::Zero;
                     Stride::Zero
                 }
                 // Contents of a place are its own for every point.
@@ -236,9 +249,10 @@ impl<'u> Look<'u> {
                     // The index is a variable of the loop itself, which all lanes share.
                     self.begin_segment();
                     let inner = matches!(self.unit.resolve(*extent), Extent::Const(trips) if trips <= UNROLLED);
-                    let profited = self.profits;
+                    let (profited, summed) = (self.profits, self.sums);
                     self.block(body, true)?;
                     self.profits = profited || (self.profits && !inner);
+                    self.sums = summed || (self.sums && !inner);
                     self.begin_segment();
                     continue;
                 }
@@ -340,7 +354,12 @@ pub(super) fn emit(
         emit.in_lanes.remove(value);
     }
     // Without lanes, so that a point's numbers do not depend on whether it is in a strip.
-    let rest = emit.without_lanes(|emit| emit.block(body));
+    // Of few points alone each adds up in lanes of its own.
+    let few = plan.repeatable && !plan.along;
+    let rest = match few {
+        true => emit.block(body),
+        false => emit.without_lanes(|emit| emit.block(body)),
+    };
     tokens! {
         let #first = #start;
         let mut #from = #first;

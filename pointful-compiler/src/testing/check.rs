@@ -108,7 +108,9 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let schedule = |bulk: &_| passes::registers(&passes::schedule::schedule(bulk));
             let kernels = stage("scheduled", &bulk, &schedule, inputs, expected, programs)?;
             let tiles = |kernels: &_| tiles_of(kernels, Size::of(2));
-            stage("in tiles", &kernels, &tiles, inputs, expected, programs)?;
+            let kernels = stage("in tiles", &kernels, &tiles, inputs, expected, programs)?;
+            let moved = |kernels: &_| passes::invariants(kernels);
+            stage("moved", &kernels, &moved, inputs, expected, programs)?;
             Ok(())
         })
     })

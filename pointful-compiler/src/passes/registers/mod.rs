@@ -5,7 +5,8 @@
 //! What is written down element by element, a row of a matrix of three, the parts of a sum that go to known places: the schedule keeps each
 //! in a buffer, and reads it in loops of constant length. If every place of a buffer that is accessed is known once such loops are
 //! [unrolled](unroll), each place is a variable of its own, or no more than a name for what is stored there, and the buffer is gone.
-//! Only loops for which a buffer goes are unrolled, so that code grows where something is gained.
+//! Only loops for which a buffer goes are unrolled, so that code grows where something is gained; and the shortest inside of others, over the coordinates of a
+//! point, whose iterations are then part of what may run in lanes.
 //!
 //! # Why it is sound
 //!
@@ -40,6 +41,10 @@ use crate::ops::Prim;
 /// Buffers of more elements stay in memory.
 const MOST_PLACES: u64 = 32;
 
+/// Loops inside of others that are unrolled for their own sake: their iterations, and the additions that all of them are.
+const SHORTEST: u64 = 4;
+const LITTLE: u64 = 64;
+
 /// The pass.
 pub const REGISTERS: Pass<Kernels> = Pass {
     name: "registers",
@@ -50,10 +55,10 @@ pub const REGISTERS: Pass<Kernels> = Pass {
 /// Keeps small buffers in variables.
 pub fn registers(program: &Program<Kernels>) -> Program<Kernels> {
     let survey = Survey::new(program);
-    if survey.buffers.is_empty() {
+    let loops = survey.loops();
+    if survey.buffers.is_empty() && loops.is_empty() {
         return program.clone();
     }
-    let loops = survey.loops();
     let unrolled = unroll::unroll(program.clone(), &loops);
     promote::promote(unrolled)
 }
@@ -66,6 +71,8 @@ struct Loop {
     work: u64,
     /// Whether a kernel is inside, of which there should be one.
     launches: bool,
+    /// Whether it is an inner loop of a kernel's, without loops inside.
+    innermost: bool,
 }
 
 /// Small buffers, and where they are accessed.
@@ -79,6 +86,8 @@ struct Survey<'a> {
     buffers: BTreeMap<ValueId, (usize, BTreeSet<ValueId>)>,
     /// Kernels so far.
     kernels: usize,
+    /// The sequential loops of a kernel that are open.
+    open: usize,
 }
 
 impl<'a> Survey<'a> {
@@ -89,6 +98,7 @@ impl<'a> Survey<'a> {
             constants: BTreeMap::new(),
             buffers: BTreeMap::new(),
             kernels: 0,
+            open: 0,
         };
         survey.block(&program.body, 0);
         survey
@@ -113,6 +123,7 @@ impl<'a> Survey<'a> {
                         trips: *trips,
                         work: u64::MAX,
                         launches: false,
+                        innermost: self.open > 0 && !has_loops(body),
                     };
                     self.loops.insert(body.params[0], known);
                     *trips
@@ -124,6 +135,8 @@ impl<'a> Survey<'a> {
                 KernelOp::Prim(prim, args) => u64::from(price(*prim, self.program.elem(args[0]))),
                 _ => 1,
             };
+            let opens = kernel > 0 && matches!(stmt.op, KernelOp::For { .. });
+            self.open += usize::from(opens);
             for inner in stmt.op.blocks() {
                 let (below, launched) = self.block(inner, inside);
                 own = own.saturating_add(below);
@@ -135,6 +148,7 @@ impl<'a> Survey<'a> {
                     known.launches = launched;
                 }
             }
+            self.open -= usize::from(opens);
             work = work.saturating_add(own.saturating_mul(trips));
         }
         for value in &block.results {
@@ -233,12 +247,23 @@ impl<'a> Survey<'a> {
     fn loops(&self) -> BTreeSet<ValueId> {
         let fits = |index: &ValueId| self.loops[index].may_be_unrolled();
         let wanted = self.buffers.values().map(|(_, along)| along);
-        wanted
-            .filter(|along| along.iter().all(fits))
-            .flatten()
-            .copied()
-            .collect()
+        let wanted = wanted.filter(|along| along.iter().all(fits)).flatten();
+        let short = |(_, known): &(&ValueId, &Loop)| {
+            known.innermost
+                && known.trips <= SHORTEST
+                && known.trips.saturating_mul(known.work) <= LITTLE
+        };
+        let short = self.loops.iter().filter(short).map(|(index, _)| index);
+        wanted.chain(short).copied().collect()
     }
+}
+
+/// Whether there is a loop in a block, at any depth.
+fn has_loops(block: &Block<Kernels>) -> bool {
+    block.stmts.iter().any(|stmt| {
+        let own = matches!(stmt.op, KernelOp::For { .. } | KernelOp::While { .. });
+        own || stmt.op.blocks().into_iter().any(has_loops)
+    })
 }
 
 /// The number that an operation gives, if that is known.

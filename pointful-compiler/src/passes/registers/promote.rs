@@ -6,6 +6,7 @@ use super::{Survey, for_each_extent_mut};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
+use crate::passes::effects::{length, lengths};
 use crate::passes::subst::Subst;
 
 /// Takes such buffers away.
@@ -269,26 +270,6 @@ fn named(subst: &Subst, extent: Extent) -> Extent {
     match extent {
         Extent::Value(value) => Extent::Value(subst.get(value)),
         Extent::Const(_) | Extent::Size(_) => extent,
-    }
-}
-
-/// The values that are extents of types.
-fn lengths(program: &Program<Kernels>) -> BTreeSet<ValueId> {
-    let own = |ty: &Type<Extent>| match ty.elem {
-        Elem::Index(extent) => Some(extent),
-        Elem::Scalar(_) => None,
-    };
-    let types = program.values.iter().map(|value| &value.ty);
-    types
-        .flat_map(|ty| ty.dims.iter().copied().chain(own(ty)))
-        .filter_map(length)
-        .collect()
-}
-
-fn length(extent: Extent) -> Option<ValueId> {
-    match extent {
-        Extent::Value(value) => Some(value),
-        Extent::Const(_) | Extent::Size(_) => None,
     }
 }
 

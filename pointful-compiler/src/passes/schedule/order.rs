@@ -363,10 +363,13 @@ impl<'n, 'p> Nest<'n, 'p> {
         let in_variable = order[split..].iter().all(is_reduced);
         let unrolled =
             matches!(self.facts.extent(inner), Extent::Const(trips) if trips <= UNROLLED);
-        // Points next to each other go through the sum together.
+        // Points next to each other go through the sum together, if there are as many.
+        let few =
+            |axis| matches!(self.facts.extent(axis), Extent::Const(length) if length < AT_ONCE);
         let strip = host
             && in_variable
             && split > 0
+            && !few(order[split - 1])
             && self.is_row(order[split - 1])
             && self
                 .loads

@@ -10,11 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use kept::{Kept, Uses};
 use write::Writing;
 
-use super::reach::{Loops, Reach, bound, changes, extents, is_pure, slice};
+use super::reach::{Loops, Reach, bound, slice};
 use super::{Cut, Size, Writer, is_long};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
+use crate::passes::effects::{changes, extents, is_pure};
 
 /// The kernel with the points along one of its axes in tiles, if there is something to multiply; `out` is given what the host computes for it.
 pub(super) fn tiled(

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Writer;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId};
-use crate::ops::Prim;
+use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId};
+use crate::passes::effects::{extents, is_pure};
 
 /// A set of the loops that a value depends on, a bit each; [`OPAQUE`] if it cannot be computed elsewhere.
 pub(super) type Loops = u8;
@@ -119,97 +119,6 @@ pub(super) fn slice(reach: &Reach<'_>, value: ValueId) -> BTreeMap<ValueId, Stmt
         }
     }
     stmts
-}
-
-/// Whether a statement does nothing but bind a scalar, whenever it is run.
-pub(super) fn is_pure(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool {
-    match &stmt.op {
-        KernelOp::Const(_) | KernelOp::Size(_) | KernelOp::Select(..) | KernelOp::Load { .. } => {
-            true
-        }
-        KernelOp::Prim(prim, args) => {
-            let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
-            !matches!(prim, Prim::Call(_)) && !prim.may_panic(&elems)
-        }
-        KernelOp::Alloc { .. }
-        | KernelOp::Copy(_)
-        | KernelOp::Store { .. }
-        | KernelOp::Combine { .. }
-        | KernelOp::Var(_)
-        | KernelOp::Get(_)
-        | KernelOp::Set { .. }
-        | KernelOp::Swap(..)
-        | KernelOp::Contract { .. }
-        | KernelOp::For { .. }
-        | KernelOp::Par { .. }
-        | KernelOp::Assert { .. }
-        | KernelOp::While { .. }
-        | KernelOp::If { .. } => false,
-    }
-}
-
-/// The extents that a statement names, and those of what it binds.
-pub(super) fn extents(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<Extent> {
-    let mut all = match &stmt.op {
-        KernelOp::Size(extent) | KernelOp::For { extent, .. } => vec![*extent],
-        KernelOp::Par { extents, .. } => extents.clone(),
-        KernelOp::Prim(prim, _) => prim.extent().into_iter().collect(),
-        KernelOp::Const(_)
-        | KernelOp::Select(..)
-        | KernelOp::Alloc { .. }
-        | KernelOp::Copy(_)
-        | KernelOp::Load { .. }
-        | KernelOp::Store { .. }
-        | KernelOp::Combine { .. }
-        | KernelOp::Var(_)
-        | KernelOp::Get(_)
-        | KernelOp::Set { .. }
-        | KernelOp::Swap(..)
-        | KernelOp::Contract { .. }
-        | KernelOp::Assert { .. }
-        | KernelOp::While { .. }
-        | KernelOp::If { .. } => Vec::new(),
-    };
-    for &result in &stmt.results {
-        let ty = program.ty(result);
-        all.extend(&ty.dims);
-        if let Elem::Index(extent) = ty.elem {
-            all.push(extent);
-        }
-    }
-    all
-}
-
-/// Buffers and `var`s that statements change, at any depth.
-pub(super) fn changes(stmts: &[Stmt<Kernels>], found: &mut BTreeSet<ValueId>) {
-    for stmt in stmts {
-        match &stmt.op {
-            KernelOp::Store { buffer: place, .. }
-            | KernelOp::Combine { place, .. }
-            | KernelOp::Set { place, .. }
-            | KernelOp::Contract { out: place, .. } => {
-                found.insert(*place);
-            }
-            KernelOp::Swap(a, b) => found.extend([*a, *b]),
-            KernelOp::Const(_)
-            | KernelOp::Size(_)
-            | KernelOp::Prim(..)
-            | KernelOp::Select(..)
-            | KernelOp::Alloc { .. }
-            | KernelOp::Copy(_)
-            | KernelOp::Load { .. }
-            | KernelOp::Var(_)
-            | KernelOp::Get(_)
-            | KernelOp::For { .. }
-            | KernelOp::Par { .. }
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => {}
-        }
-        for inner in stmt.op.blocks() {
-            changes(&inner.stmts, found);
-        }
-    }
 }
 
 /// Everything that a block binds, at any depth.

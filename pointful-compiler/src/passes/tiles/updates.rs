@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::reach::{OPAQUE, Reach, bound, changes, compute, is_pure, slice};
+use super::reach::{OPAQUE, Reach, bound, compute, slice};
 use super::{Cut, Size, Writer, is_long};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
+use crate::passes::effects::{changes, is_pure};
 
 /// Looks for such loops in a kernel's body, at any depth; `host` is given what can be computed outside of the kernel.
 pub(super) fn updates(

@@ -26,6 +26,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("cse", tidy::cse),
     command("dce", tidy::dce),
     command("dual", derive::dual),
+    command("invariants", schedule::invariants),
     command("lower", lower::run),
     command("registers", schedule::registers),
     command("schedule", schedule::run),

@@ -1,8 +1,9 @@
 //! `schedule`: the kernels that a program of Bulk is contracted to; `registers`: these with small buffers in variables;
-//! `tiles`: these with products of matrices inside of kernels.
+//! `tiles`: these with products of matrices inside of kernels; `invariants`: these with what does not change in front of loops.
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::kernels::Kernels;
+use pointful_compiler::passes::invariants as moved;
 use pointful_compiler::passes::registers as in_registers;
 use pointful_compiler::passes::schedule::schedule;
 use pointful_compiler::passes::tiles as in_tiles;
@@ -17,6 +18,10 @@ pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn registers(file: &File) -> Result<Vec<Section>, String> {
     sections(file, &in_registers(&read(file.input())?))
+}
+
+pub(crate) fn invariants(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &moved(&read(file.input())?))
 }
 
 pub(crate) fn tiles(file: &File) -> Result<Vec<Section>, String> {

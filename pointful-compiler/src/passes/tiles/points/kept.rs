@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Piece, Product};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Elem, Extent, Operation, Program, Stmt, ValueId};
-use crate::passes::tiles::reach::extents;
+use crate::passes::effects::extents;
 
 /// By what is kept: what it is, and the part of a point that binds it; what products leave no part does.
 pub(super) type Kept = BTreeMap<ValueId, (PlaceKind, Option<usize>)>;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Piece, Plan, Product};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId};
-use crate::passes::tiles::reach::{changes, compute};
+use crate::passes::effects::changes;
+use crate::passes::tiles::reach::compute;
 use crate::passes::tiles::{Tile, Writer};
 
 /// Writes the body of a kernel over tiles.

@@ -1,0 +1,119 @@
+//! What statements of Kernels do, beside binding values.
+
+use std::collections::BTreeSet;
+
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Elem, Extent, Operation, Program, Stmt, Type, ValueId};
+use crate::ops::Prim;
+
+/// Whether a statement does nothing but bind a scalar, whenever it is run.
+pub(crate) fn is_pure(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool {
+    match &stmt.op {
+        KernelOp::Const(_) | KernelOp::Size(_) | KernelOp::Select(..) | KernelOp::Load { .. } => {
+            true
+        }
+        KernelOp::Prim(prim, args) => {
+            let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
+            !matches!(prim, Prim::Call(_)) && !prim.may_panic(&elems)
+        }
+        KernelOp::Alloc { .. }
+        | KernelOp::Copy(_)
+        | KernelOp::Store { .. }
+        | KernelOp::Combine { .. }
+        | KernelOp::Var(_)
+        | KernelOp::Get(_)
+        | KernelOp::Set { .. }
+        | KernelOp::Swap(..)
+        | KernelOp::Contract { .. }
+        | KernelOp::For { .. }
+        | KernelOp::Par { .. }
+        | KernelOp::Assert { .. }
+        | KernelOp::While { .. }
+        | KernelOp::If { .. } => false,
+    }
+}
+
+/// The extents that a statement names, and those of what it binds.
+pub(crate) fn extents(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<Extent> {
+    let mut all = match &stmt.op {
+        KernelOp::Size(extent) | KernelOp::For { extent, .. } => vec![*extent],
+        KernelOp::Par { extents, .. } => extents.clone(),
+        KernelOp::Prim(prim, _) => prim.extent().into_iter().collect(),
+        KernelOp::Const(_)
+        | KernelOp::Select(..)
+        | KernelOp::Alloc { .. }
+        | KernelOp::Copy(_)
+        | KernelOp::Load { .. }
+        | KernelOp::Store { .. }
+        | KernelOp::Combine { .. }
+        | KernelOp::Var(_)
+        | KernelOp::Get(_)
+        | KernelOp::Set { .. }
+        | KernelOp::Swap(..)
+        | KernelOp::Contract { .. }
+        | KernelOp::Assert { .. }
+        | KernelOp::While { .. }
+        | KernelOp::If { .. } => Vec::new(),
+    };
+    for &result in &stmt.results {
+        let ty = program.ty(result);
+        all.extend(&ty.dims);
+        if let Elem::Index(extent) = ty.elem {
+            all.push(extent);
+        }
+    }
+    all
+}
+
+/// Buffers and `var`s that statements change, at any depth.
+pub(crate) fn changes(stmts: &[Stmt<Kernels>], found: &mut BTreeSet<ValueId>) {
+    for stmt in stmts {
+        match &stmt.op {
+            KernelOp::Store { buffer: place, .. }
+            | KernelOp::Combine { place, .. }
+            | KernelOp::Set { place, .. }
+            | KernelOp::Contract { out: place, .. } => {
+                found.insert(*place);
+            }
+            KernelOp::Swap(a, b) => found.extend([*a, *b]),
+            KernelOp::Const(_)
+            | KernelOp::Size(_)
+            | KernelOp::Prim(..)
+            | KernelOp::Select(..)
+            | KernelOp::Alloc { .. }
+            | KernelOp::Copy(_)
+            | KernelOp::Load { .. }
+            | KernelOp::Var(_)
+            | KernelOp::Get(_)
+            | KernelOp::For { .. }
+            | KernelOp::Par { .. }
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => {}
+        }
+        for inner in stmt.op.blocks() {
+            changes(&inner.stmts, found);
+        }
+    }
+}
+
+/// The values that are extents of types.
+pub(crate) fn lengths(program: &Program<Kernels>) -> BTreeSet<ValueId> {
+    let own = |ty: &Type<Extent>| match ty.elem {
+        Elem::Index(extent) => Some(extent),
+        Elem::Scalar(_) => None,
+    };
+    let types = program.values.iter().map(|value| &value.ty);
+    types
+        .flat_map(|ty| ty.dims.iter().copied().chain(own(ty)))
+        .filter_map(length)
+        .collect()
+}
+
+/// The value that an extent is, if it is one.
+pub(crate) fn length(extent: Extent) -> Option<ValueId> {
+    match extent {
+        Extent::Value(value) => Some(value),
+        Extent::Const(_) | Extent::Size(_) => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! What a kernel's loop computes anew in each iteration, and is the same in all of them, moves in front of it; what is computed twice is computed once.
+//!
+//! The compiler of the emitted code does so too, but not out of loops whose iterations it is to run in lanes: there each iteration reads a strip of
+//! what does not change, and of two reads of a place each keeps a strip.
+//!
+//! Only what cannot fail moves, because a loop may have no iteration; and what is read of buffers that the whole kernel leaves alone, because others might
+//! not have been written yet.
+//!
+//! ```text
+//! for %1: N {                      %2 = load a[%0]
+//!   %2 = load a[%0]                for %1: N {
+//!   %3 = load b[%1]          ▶       %3 = load b[%1]
+//!   %4 = mul %2, %3                  %4 = mul %2, %3
+//!   combine add %s[], %4             combine add %s[], %4
+//! }                                }
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::Pass;
+use super::effects::{changes, extents, is_pure, lengths};
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Stmt, ValueId};
+use crate::ops::Prim;
+
+/// The pass.
+pub const INVARIANTS: Pass<Kernels> = Pass {
+    name: "invariants",
+    about: "move what is the same in all iterations of a kernel's loop in front of it",
+    run: invariants,
+};
+
+/// Moves what is the same in all iterations of a kernel's loop in front of it.
+pub fn invariants(program: &Program<Kernels>) -> Program<Kernels> {
+    let mut body = program.body.clone();
+    host(program, &lengths(program), &mut body);
+    Program {
+        body,
+        ..program.clone()
+    }
+}
+
+fn host(program: &Program<Kernels>, lengths: &BTreeSet<ValueId>, block: &mut Block<Kernels>) {
+    for stmt in &mut block.stmts {
+        if let KernelOp::Par { body, .. } = &mut stmt.op {
+            let mut own = BTreeSet::new();
+            changes(&body.stmts, &mut own);
+            let mut kernel = Kernel {
+                program,
+                own,
+                lengths,
+                constants: BTreeMap::new(),
+            };
+            kernel.block(body);
+            let mut once = Once {
+                kernel: &kernel,
+                known: HashMap::new(),
+                names: BTreeMap::new(),
+            };
+            once.block(body);
+            continue;
+        }
+        for inner in stmt.op.blocks_mut() {
+            host(program, lengths, inner);
+        }
+    }
+}
+
+struct Kernel<'p> {
+    program: &'p Program<Kernels>,
+    /// Buffers that the kernel changes or makes.
+    own: BTreeSet<ValueId>,
+    /// The values that are lengths.
+    lengths: &'p BTreeSet<ValueId>,
+    /// Whole numbers that are known.
+    constants: BTreeMap<ValueId, u64>,
+}
+
+impl Kernel<'_> {
+    fn block(&mut self, block: &mut Block<Kernels>) {
+        let mut stmts = Vec::with_capacity(block.stmts.len());
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            match &stmt.op {
+                KernelOp::Const(Lit::Int(_, number)) => {
+                    let number = u64::try_from(*number).ok();
+                    self.constants.extend(number.map(|n| (stmt.results[0], n)));
+                }
+                KernelOp::Alloc { .. } | KernelOp::Copy(_) => self.own.extend(&stmt.results),
+                _ => {}
+            }
+            for inner in stmt.op.blocks_mut() {
+                self.block(inner);
+            }
+            if let KernelOp::For { body, .. } = &mut stmt.op {
+                stmts.extend(self.leave(body));
+            }
+            stmts.push(stmt);
+        }
+        block.stmts = stmts;
+    }
+
+    /// Takes what is the same in all iterations out of a loop's body.
+    fn leave(&self, body: &mut Block<Kernels>) -> Vec<Stmt<Kernels>> {
+        let mut bound: BTreeSet<ValueId> = body.params.iter().copied().collect();
+        let (mut outside, mut inside) = (Vec::new(), Vec::new());
+        for stmt in std::mem::take(&mut body.stmts) {
+            let named = |extent: &Extent| matches!(extent, Extent::Value(v) if bound.contains(v));
+            let varies = stmt.op.operands().iter().any(|value| bound.contains(value))
+                || extents(self.program, &stmt).iter().any(named);
+            if !varies && self.may_move(&stmt) {
+                outside.push(stmt);
+            } else {
+                bound.extend(&stmt.results);
+                inside.push(stmt);
+            }
+        }
+        // Constants are written out where they are used; alone they are no reason to leave.
+        body.stmts = inside;
+        outside
+    }
+
+    /// Whether a statement gives the same wherever it is run.
+    fn is_fixed(&self, stmt: &Stmt<Kernels>) -> bool {
+        // What is the length of something keeps its own name, which types have.
+        let named = self.lengths.contains(&stmt.results[0]);
+        let fixed = match &stmt.op {
+            KernelOp::Load { buffer, .. } => !self.own.contains(buffer),
+            _ => is_pure(self.program, stmt),
+        };
+        fixed && !named
+    }
+
+    fn may_move(&self, stmt: &Stmt<Kernels>) -> bool {
+        match &stmt.op {
+            KernelOp::Load { buffer, .. } => !self.own.contains(buffer),
+            KernelOp::Prim(Prim::Trust(Extent::Const(length)), args) => {
+                self.constants.get(&args[0]).is_some_and(|k| k < length)
+            }
+            KernelOp::Prim(Prim::Trust(_), _) => false,
+            _ => is_pure(self.program, stmt),
+        }
+    }
+}
+
+/// Gives what is computed again the name that it has already.
+struct Once<'k, 'p> {
+    kernel: &'k Kernel<'p>,
+    /// What has been computed in the blocks that are open.
+    known: HashMap<KernelOp, ValueId>,
+    names: BTreeMap<ValueId, ValueId>,
+}
+
+impl Once<'_, '_> {
+    fn block(&mut self, block: &mut Block<Kernels>) {
+        let mut here = Vec::new();
+        let mut stmts = Vec::with_capacity(block.stmts.len());
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            stmt.op.for_each_operand_mut(&mut |value| {
+                *value = self.names.get(value).copied().unwrap_or(*value);
+            });
+            for inner in stmt.op.blocks_mut() {
+                self.block(inner);
+            }
+            if let &[result] = stmt.results.as_slice()
+                && self.kernel.is_fixed(&stmt)
+            {
+                let program = self.kernel.program;
+                let same = |value: &&ValueId| program.ty(**value) == program.ty(result);
+                if let Some(&value) = self.known.get(&stmt.op).filter(same) {
+                    self.names.insert(result, value);
+                    continue;
+                }
+                if self.known.insert(stmt.op.clone(), result).is_none() {
+                    here.push(stmt.op.clone());
+                }
+            }
+            stmts.push(stmt);
+        }
+        for value in &mut block.results {
+            *value = self.names.get(value).copied().unwrap_or(*value);
+        }
+        block.stmts = stmts;
+        for op in here {
+            self.known.remove(&op);
+        }
+    }
+}
