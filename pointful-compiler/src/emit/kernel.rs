@@ -9,7 +9,7 @@ use super::body::{Body, Storage, kernel_name};
 use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
-use super::{scalar, tokens, work};
+use super::{edges, scalar, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId};
 use crate::ops::Prim;
@@ -106,6 +106,12 @@ impl Captures {
         }
         // Where a piece lies is told by its range of points; only rows have to know how long they are.
         captures.extents(unit, extents.get(1..).unwrap_or_default());
+        // And what is cut at its ends.
+        if let [extent] = extents
+            && edges::plan(unit, body.params[0], body, *extent).is_some()
+        {
+            captures.extents(unit, extents);
+        }
         captures.block(unit, body);
         for fold in copies.folds {
             captures.block(unit, &fold.join);

@@ -39,6 +39,22 @@ fn axpy() {
 }
 
 #[test]
+fn ends() {
+    for n in LENGTHS.into_iter().chain([3, 4, 5]) {
+        let x = floats::<f64>(3, n);
+        let expected: Vec<f64> = (0..n)
+            .map(|k| match k {
+                0 => 10.0 * x[k],
+                _ if k + 1 == n => -x[k],
+                1 | 2 => x[k] * x[k],
+                _ => x[k] + 1.0,
+            })
+            .collect();
+        close(corpus::ends(&vector(&x)).as_slice(), &expected);
+    }
+}
+
+#[test]
 fn matmul() {
     for (n, k) in [(0, 3), (3, 0), (1, 1), (9, 33), (40, 70)] {
         for m in [0, 1, 15, 16, 33, 100] {

@@ -1186,12 +1186,19 @@ fn elements_of_constants_are_offsets_indices_and_numbers() {
 
 /// Tables of results of loops of unequal lengths, written down side by side.
 #[pointful]
-fn beside<P: IndexSet, L: IndexSet>(bounds: &Table<P, usize>, x: &Table<L, f64>) -> Table<(L, Fin<2>), f64> {
+fn beside<P: IndexSet, L: IndexSet>(
+    bounds: &Table<P, usize>,
+    x: &Table<L, f64>,
+) -> Table<(L, Fin<2>), f64> {
     for l in L {
         sum(for p in 0..bounds[l.ordinal()] {
-            let a = sum(for k in 0..bounds[p] { x[l] / (k as f64 + 1.0) });
+            let a = sum(for k in 0..bounds[p] {
+                x[l] / (k as f64 + 1.0)
+            });
             let both = [a, x[l]];
-            for r in Fin::<2> { x[l] * both[r] }
+            for r in Fin::<2> {
+                x[l] * both[r]
+            }
         })
     }
 }
