@@ -1156,8 +1156,8 @@ fn checkpointed_structs_and_own_rules() {
     }
 }
 
-/// Where each of three directions comes from, its opposite, and a weight.
-const DOWN: [i64; 3] = [0, 1, -1];
+/// How far away each of three directions comes from, its opposite, and a weight.
+const DOWN: [usize; 3] = [0, 1, 2];
 const BACK: [usize; 3] = [0, 2, 1];
 const WEIGHT: [usize; 3] = [4, 1, 2];
 
@@ -1172,12 +1172,12 @@ fn streamed<N: IndexSet>(f: &Table<(N, Fin<3>), f64>) -> Table<(N, Fin<3>), f64>
 fn elements_of_constants_are_offsets_indices_and_numbers() {
     for n in [1, 2, 7] {
         let all: Vec<f64> = (0..3 * n).map(|k| (k * k % 11) as f64).collect();
-        let f = Table::<(Dyn, Fin<3>), f64>::from_vec(Extent::new((n, 3)), all.clone())
+        let f = Table::<(Dyn, Fin<3>), f64>::from_vec(Extent::new((n, ())), all.clone())
             .expect("as many values");
         let found = streamed(&f);
         for (at, found) in found.as_slice().iter().enumerate() {
             let (n_at, q) = (at / 3, at % 3);
-            let from = (n_at as i64 - DOWN[q]).rem_euclid(n as i64) as usize;
+            let from = (n_at + 2 * n - DOWN[q]) % n;
             let expected = WEIGHT[q] as f64 * all[from * 3 + BACK[q]] + DOWN[q] as f64;
             near(*found, expected);
         }
@@ -1207,7 +1207,7 @@ fn beside<P: IndexSet, L: IndexSet>(
 fn loops_of_unequal_lengths_side_by_side() {
     let bounds = [2_usize, 0, 3];
     let x = [0.5, -1.0, 2.0];
-    let found = beside(&Table::from_array(bounds), &vect(&x));
+    let found = beside(&Table::<Dyn, usize>::from(bounds.to_vec()), &vect(&x));
     for l in 0..3 {
         let inverses = |n: usize| (1..=n).map(|k| x[l] / k as f64).sum::<f64>();
         let a: f64 = (0..bounds[l]).map(|p| x[l] * inverses(bounds[p])).sum();
