@@ -162,7 +162,7 @@ impl Look<'_> {
     }
 
     /// What is compared with: of an axis of constant length, numbers in its second half are counted from that.
-    fn from_end(&self, reach: Reach) -> Reach {
+    fn near_end(&self, reach: Reach) -> Reach {
         match (reach.from, self.extent) {
             (From::Zero, Extent::Const(length)) if reach.low.unsigned_abs() > length / 2 => {
                 let length = i64::try_from(length).unwrap_or(i64::MAX);
@@ -193,7 +193,7 @@ impl Look<'_> {
         let decided = match prim {
             Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne => {
                 let (x, y) = (first?, of(&args[1])?);
-                let (x, y) = (self.from_end(x), self.from_end(y));
+                let (x, y) = (self.near_end(x), self.near_end(y));
                 let decided = decide(prim, x, y).or_else(|| decide(turned(prim), y, x));
                 if let Some((_, low, high)) = decided {
                     (self.low, self.high) = (self.low.min(low), self.high.max(high));
