@@ -199,8 +199,10 @@ impl Look<'_> {
                 self.block(then, maybe || doubtful)?;
                 self.block(otherwise, maybe || doubtful)?;
             }
+            // What a library multiplies would be multiplied twice, which is most of what such a kernel does.
+            KernelOp::Contract { .. } => return None,
             // The host's.
-            KernelOp::Contract { .. } | KernelOp::Par { .. } => return None,
+            KernelOp::Par { .. } => return None,
         }
         if doubtful {
             self.doubtful.extend(&stmt.results);

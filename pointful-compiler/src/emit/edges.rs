@@ -66,7 +66,7 @@ pub(super) fn plan(
         reach: BTreeMap::from([(
             index,
             Reach {
-                from: From::Index,
+                from: Base::Index,
                 low: 0,
                 high: 0,
             },
@@ -87,7 +87,7 @@ pub(super) fn plan(
 
 /// What a number is counted from.
 #[derive(Clone, Copy, PartialEq)]
-enum From {
+enum Base {
     Zero,
     /// The axis' index.
     Index,
@@ -98,13 +98,13 @@ enum From {
 /// What is known of an integer: it lies in `low..=high`, counted from somewhere.
 #[derive(Clone, Copy)]
 struct Reach {
-    from: From,
+    from: Base,
     low: i64,
     high: i64,
 }
 
 impl Reach {
-    fn checked(from: From, low: i64, high: i64) -> Option<Self> {
+    fn checked(from: Base, low: i64, high: i64) -> Option<Self> {
         (low >= -FAR && high <= FAR).then_some(Self { from, low, high })
     }
 }
@@ -128,7 +128,7 @@ impl Look<'_> {
                 KernelOp::For { extent, body, .. } => {
                     if let Extent::Const(length @ 1..) = self.unit.resolve(*extent)
                         && let Ok(length) = i64::try_from(length)
-                        && let Some(reach) = Reach::checked(From::Zero, 0, length - 1)
+                        && let Some(reach) = Reach::checked(Base::Zero, 0, length - 1)
                     {
                         self.reach.insert(body.params[0], reach);
                     }
@@ -164,10 +164,10 @@ impl Look<'_> {
     /// What is compared with: of an axis of constant length, numbers in its second half are counted from that.
     fn near_end(&self, reach: Reach) -> Reach {
         match (reach.from, self.extent) {
-            (From::Zero, Extent::Const(length)) if reach.low.unsigned_abs() > length / 2 => {
+            (Base::Zero, Extent::Const(length)) if reach.low.unsigned_abs() > length / 2 => {
                 let length = i64::try_from(length).unwrap_or(i64::MAX);
                 Reach {
-                    from: From::Length,
+                    from: Base::Length,
                     low: reach.low.saturating_sub(length),
                     high: reach.high.saturating_sub(length),
                 }
@@ -181,10 +181,10 @@ impl Look<'_> {
         let of = |value: &ValueId| {
             let known = |from, k| Reach::checked(from, k, k);
             if let Some(number) = self.unit.integer(*value) {
-                return known(From::Zero, number);
+                return known(Base::Zero, number);
             }
             match self.unit.counted_from(*value) {
-                Some((extent, number)) if extent == self.extent => known(From::Length, number),
+                Some((extent, number)) if extent == self.extent => known(Base::Length, number),
                 _ => self.reach.get(value).copied(),
             }
         };
@@ -225,7 +225,7 @@ impl Look<'_> {
             Prim::Add if matches!(self.unit.scalar(result), Scalar::I64 | Scalar::Usize) => {
                 let (x, y) = (first?, of(&args[1])?);
                 let from = match (x.from, y.from) {
-                    (from, From::Zero) | (From::Zero, from) => from,
+                    (from, Base::Zero) | (Base::Zero, from) => from,
                     _ => return None,
                 };
                 Reach::checked(from, x.low + y.low, x.high + y.high)
@@ -233,7 +233,7 @@ impl Look<'_> {
             // Differences may be negative, which only the signed type can say.
             Prim::Sub if self.unit.scalar(result) == Scalar::I64 => {
                 let (x, y) = (first?, of(&args[1])?);
-                if y.from != From::Zero {
+                if y.from != Base::Zero {
                     return None;
                 }
                 Reach::checked(x.from, x.low - y.high, x.high - y.low)
@@ -243,7 +243,7 @@ impl Look<'_> {
             | Prim::Mirror(extent)
             | Prim::Check(extent)
             | Prim::InRange(extent) => {
-                let reach = first.filter(|reach| reach.from == From::Index)?;
+                let reach = first.filter(|reach| reach.from == Base::Index)?;
                 if self.unit.resolve(extent) == self.extent {
                     self.low = self.low.min(reach.low);
                     self.high = self.high.max(reach.high);
@@ -272,8 +272,8 @@ fn turned(prim: Prim) -> Prim {
 fn decide(prim: Prim, x: Reach, y: Reach) -> Option<(bool, i64, i64)> {
     // Away from the beginning the index is larger, away from the end smaller. By how much counts where both may be equal.
     let (larger, equal) = match (x.from, y.from) {
-        (From::Index, From::Zero) => (true, y.high - x.low),
-        (From::Index, From::Length) => (false, x.high - y.low),
+        (Base::Index, Base::Zero) => (true, y.high - x.low),
+        (Base::Index, Base::Length) => (false, x.high - y.low),
         _ => return None,
     };
     let (truth, strictly) = match prim {
@@ -437,10 +437,10 @@ mod tests {
         for prim in [Prim::Lt, Prim::Le, Prim::Gt, Prim::Ge, Prim::Eq, Prim::Ne] {
             for (low, high) in [(0, 0), (-2, -2), (1, 3)] {
                 for k in -3..4 {
-                    for end in [From::Zero, From::Length] {
-                        let (x, y) = (near(From::Index, low, high), near(end, k, k));
+                    for end in [Base::Zero, Base::Length] {
+                        let (x, y) = (near(Base::Index, low, high), near(end, k, k));
                         let (truth, first, last) = decide(prim, x, y).expect("it is close");
-                        let value = if end == From::Length { length + k } else { k };
+                        let value = if end == Base::Length { length + k } else { k };
                         let all = |i: i64| (low..=high).all(|d| holds(prim, i + d, value) == truth);
                         assert!(
                             (-first..length - last).all(all),
@@ -456,8 +456,8 @@ mod tests {
                 }
             }
         }
-        let far = near(From::Zero, CLOSE + 1, CLOSE + 1);
-        assert_eq!(decide(Prim::Lt, near(From::Index, 0, 0), far), None);
+        let far = near(Base::Zero, CLOSE + 1, CLOSE + 1);
+        assert_eq!(decide(Prim::Lt, near(Base::Index, 0, 0), far), None);
     }
 
     #[test]

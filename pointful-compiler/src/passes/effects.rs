@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Elem, Extent, Operation, Program, Stmt, Type, ValueId};
+use crate::ir::{Elem, Extent, Operation, Program, Stmt, Type, ValueId, Verify};
 use crate::ops::Prim;
 
 /// Whether a statement does nothing but bind a scalar, whenever it is run.
@@ -35,26 +35,7 @@ pub(crate) fn is_pure(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool 
 
 /// The extents that a statement names, and those of what it binds.
 pub(crate) fn extents(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<Extent> {
-    let mut all = match &stmt.op {
-        KernelOp::Size(extent) | KernelOp::For { extent, .. } => vec![*extent],
-        KernelOp::Par { extents, .. } => extents.clone(),
-        KernelOp::Prim(prim, _) => prim.extent().into_iter().collect(),
-        KernelOp::Const(_)
-        | KernelOp::Select(..)
-        | KernelOp::Alloc { .. }
-        | KernelOp::Copy(_)
-        | KernelOp::Load { .. }
-        | KernelOp::Store { .. }
-        | KernelOp::Combine { .. }
-        | KernelOp::Var(_)
-        | KernelOp::Get(_)
-        | KernelOp::Set { .. }
-        | KernelOp::Swap(..)
-        | KernelOp::Contract { .. }
-        | KernelOp::Assert { .. }
-        | KernelOp::While { .. }
-        | KernelOp::If { .. } => Vec::new(),
-    };
+    let mut all = Kernels::extents(program, &stmt.op).unwrap_or_default();
     for &result in &stmt.results {
         let ty = program.ty(result);
         all.extend(&ty.dims);

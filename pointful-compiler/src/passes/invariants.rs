@@ -114,31 +114,30 @@ impl Kernel<'_> {
                 inside.push(stmt);
             }
         }
-        // Constants are written out where they are used; alone they are no reason to leave.
         body.stmts = inside;
         outside
     }
 
-    /// Whether a statement gives the same wherever it is run.
+    /// Whether a statement gives the same whenever it is run.
     fn is_fixed(&self, stmt: &Stmt<Kernels>) -> bool {
-        // What is the length of something keeps its own name, which types have.
-        let named = self.lengths.contains(&stmt.results[0]);
-        let fixed = match &stmt.op {
-            KernelOp::Load { buffer, .. } => !self.own.contains(buffer),
-            _ => is_pure(self.program, stmt),
-        };
-        fixed && !named
-    }
-
-    fn may_move(&self, stmt: &Stmt<Kernels>) -> bool {
         match &stmt.op {
             KernelOp::Load { buffer, .. } => !self.own.contains(buffer),
-            KernelOp::Prim(Prim::Trust(Extent::Const(length)), args) => {
-                self.constants.get(&args[0]).is_some_and(|k| k < length)
-            }
-            KernelOp::Prim(Prim::Trust(_), _) => false,
             _ => is_pure(self.program, stmt),
         }
+    }
+
+    /// Whether a statement may be run where nobody may have asked for it: what trusts a number must not be, unless that is known to be right.
+    fn may_move(&self, stmt: &Stmt<Kernels>) -> bool {
+        let right = match &stmt.op {
+            KernelOp::Prim(Prim::Trust(extent), args) => {
+                match (extent, self.constants.get(&args[0])) {
+                    (Extent::Const(length), Some(number)) => number < length,
+                    _ => false,
+                }
+            }
+            _ => true,
+        };
+        right && self.is_fixed(stmt)
     }
 }
 
@@ -161,7 +160,9 @@ impl Once<'_, '_> {
             for inner in stmt.op.blocks_mut() {
                 self.block(inner);
             }
+            // What is the length of something keeps its own name, which types have.
             if let &[result] = stmt.results.as_slice()
+                && !self.kernel.lengths.contains(&result)
                 && self.kernel.is_fixed(&stmt)
             {
                 let program = self.kernel.program;

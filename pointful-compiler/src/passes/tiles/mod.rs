@@ -32,7 +32,7 @@
 //! ```
 
 mod points;
-mod reach;
+mod slices;
 #[cfg(test)]
 mod tests;
 mod updates;

@@ -5,12 +5,12 @@
 mod kept;
 mod write;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use kept::{Kept, Uses};
 use write::Writing;
 
-use super::reach::{Loops, Reach, bound, slice};
+use super::slices::{Depends, Loops, Slice, bound};
 use super::{Cut, Size, Writer, is_long};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, SpanId, Stmt, Type, ValueId};
@@ -88,9 +88,9 @@ struct Product {
     rows: (ValueId, Extent),
     /// What is summed over.
     summed: (ValueId, Extent),
-    /// The factor that is the same for all points, and that of the points; and the statements that compute them.
-    fixed: (ValueId, BTreeMap<ValueId, Stmt<Kernels>>),
-    moving: (ValueId, BTreeMap<ValueId, Stmt<Kernels>>),
+    /// The factor that is the same for all points, and that of the points.
+    fixed: Slice,
+    moving: Slice,
     /// Where the fixed factor is, if it is read of a buffer as it stands.
     direct: Option<(ValueId, Vec<Along>)>,
     elem: Elem,
@@ -287,13 +287,13 @@ impl<'a> Planner<'a> {
         }
         let mut changing = BTreeSet::new();
         changes(&body.stmts, &mut changing);
-        let mut reach = Reach::new(self.program, &changing, &self.varying);
-        reach.known(rows.0, ROW);
+        let mut depends = Depends::new(self.program, &changing, &self.varying);
+        depends.known(rows.0, ROW);
         for (at, inner) in body.stmts.iter().enumerate() {
             if let KernelOp::For { extent, body, .. } = &inner.op
                 && is_long(*extent)
                 && !self.is_uneven(*extent)
-                && !matches!(extent, Extent::Value(value) if reach.of(*value) != 0)
+                && !matches!(extent, Extent::Value(value) if depends.of(*value) != 0)
                 && let Some((last, before)) = body.stmts.split_last()
                 && before.iter().all(|stmt| is_pure(self.program, stmt))
                 && let KernelOp::Combine {
@@ -304,49 +304,49 @@ impl<'a> Planner<'a> {
                 } = &last.op
                 && indices.is_empty()
                 && matches!(
-                    reach.stmt(*place).map(|stmt| &stmt.op),
+                    depends.stmt(*place).map(|stmt| &stmt.op),
                     Some(KernelOp::Var(_))
                 )
             {
                 let summed = (body.params[0], *extent);
-                reach.known(summed.0, SUMMED);
-                reach.look(before);
-                if let Some(product) = self.factors(&reach, rows, summed, *value, inner.span) {
+                depends.known(summed.0, SUMMED);
+                depends.look(before);
+                if let Some(product) = self.factors(&depends, rows, summed, *value, inner.span) {
                     return Some((at, product));
                 }
             }
-            reach.look(std::slice::from_ref(inner));
+            depends.look(std::slice::from_ref(inner));
         }
         None
     }
 
     fn factors(
         &self,
-        reach: &Reach<'_>,
+        depends: &Depends<'_>,
         rows: (ValueId, Extent),
         summed: (ValueId, Extent),
         value: ValueId,
         span: SpanId,
     ) -> Option<Product> {
-        let KernelOp::Prim(Prim::Mul, args) = &reach.stmt(value)?.op else {
+        let KernelOp::Prim(Prim::Mul, args) = &depends.stmt(value)?.op else {
             return None;
         };
         let &[left, right] = args.as_slice() else {
             return None;
         };
-        let [fixed, moving] = match [left, right].map(|factor| reach.of(factor)) {
+        let [fixed, moving] = match [left, right].map(|factor| depends.of(factor)) {
             [a, b] if a == ROW | SUMMED && b == LANE | SUMMED => [left, right],
             [a, b] if a == LANE | SUMMED && b == ROW | SUMMED => [right, left],
             _ => return None,
         };
         let elem = self.program.elem(value);
-        let direct = match &reach.stmt(fixed)?.op {
+        let direct = match &depends.stmt(fixed)?.op {
             KernelOp::Load { buffer, indices } => {
                 let numbered = [(rows.0, 1), (summed.0, 2)];
                 let along = indices.iter().map(|&index| {
                     match numbered.iter().find(|(own, _)| *own == index) {
                         Some(&(_, number)) => Some(Along::Axis(number)),
-                        None => reach.stmt(index).is_none().then_some(Along::At(index)),
+                        None => depends.stmt(index).is_none().then_some(Along::At(index)),
                     }
                 });
                 let along: Option<Vec<Along>> = along.collect();
@@ -363,8 +363,8 @@ impl<'a> Planner<'a> {
             sums: value,
             rows,
             summed,
-            fixed: (fixed, slice(reach, fixed)),
-            moving: (moving, slice(reach, moving)),
+            fixed: Slice::of(depends, fixed),
+            moving: Slice::of(depends, moving),
             direct,
             elem,
             span,

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::reach::{OPAQUE, Reach, bound, compute, slice};
+use super::slices::{Depends, OPAQUE, Slice, bound};
 use super::{Cut, Size, Writer, is_long};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, ValueId};
@@ -61,15 +61,9 @@ struct Update {
     rows: (ValueId, Extent),
     columns: (ValueId, Extent),
     summed: (ValueId, Extent),
-    factors: [Factor; 2],
+    factors: [Slice; 2],
     elem: Elem,
     stmt: Stmt<Kernels>,
-}
-
-/// A factor: the value, and the statements that compute it.
-struct Factor {
-    value: ValueId,
-    stmts: BTreeMap<ValueId, Stmt<Kernels>>,
 }
 
 /// A loop's index, extent and body.
@@ -92,7 +86,6 @@ fn find(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Option<Update> {
             .map(|(k, _)| k)
             .collect()
     };
-    // Most loops have none inside that have others.
     for second in inner(outer.2) {
         let middle = as_loop(&outer.2.stmts[second])?;
         for third in inner(middle.2) {
@@ -132,7 +125,7 @@ fn update(
     }
     let (mut changing, outside) = (BTreeSet::new(), BTreeSet::new());
     changes(&loops[0].2.stmts, &mut changing);
-    let mut reach = Reach::new(program, &changing, &outside);
+    let mut depends = Depends::new(program, &changing, &outside);
     let mut bound = BTreeSet::new();
     for (k, (index, extent, body)) in loops.into_iter().enumerate() {
         let outside = match extent {
@@ -142,21 +135,21 @@ fn update(
         if !outside || !is_long(extent) {
             return None;
         }
-        reach.known(index, 1 << k);
+        depends.known(index, 1 << k);
         bound.insert(index);
         let before = &body.stmts[..path[k]];
-        reach.look(before);
+        depends.look(before);
         bound.extend(before.iter().flat_map(|stmt| &stmt.results));
     }
     let (added, loaded) = match &stmt.op {
         KernelOp::Store { value, .. } => {
             let again = |value: &ValueId| {
                 matches!(
-                    reach.stmt(*value).map(|stmt| &stmt.op),
+                    depends.stmt(*value).map(|stmt| &stmt.op),
                     Some(KernelOp::Load { buffer, indices: at }) if buffer == place && at == indices
                 )
             };
-            match &reach.stmt(*value)?.op {
+            match &depends.stmt(*value)?.op {
                 KernelOp::Prim(Prim::Add, args) if again(&args[0]) => (args[1], Some(args[0])),
                 KernelOp::Prim(Prim::Add, args) if again(&args[1]) => (args[0], Some(args[1])),
                 _ => return None,
@@ -168,13 +161,13 @@ fn update(
     if is_read(loops[0].2, *place, loaded) {
         return None;
     }
-    let KernelOp::Prim(Prim::Mul, args) = &reach.stmt(added)?.op else {
+    let KernelOp::Prim(Prim::Mul, args) = &depends.stmt(added)?.op else {
         return None;
     };
     let &[left, right] = args.as_slice() else {
         return None;
     };
-    // Each index of the place is that of a loop, or bound outside.
+    // Each index of the place is that of a loop, or bound outside, as the place is.
     let own: Vec<usize> = indices
         .iter()
         .filter_map(|index| loops.iter().position(|(known, ..)| known == index))
@@ -185,12 +178,12 @@ fn update(
     let &[row, column] = own.as_slice() else {
         return None;
     };
-    if row == column || !others_outside {
+    if row == column || !others_outside || bound.contains(place) {
         return None;
     }
     let summed = 3 - row - column;
     let of = |index: usize| 1 << index | 1 << summed;
-    let (of_left, of_right) = (reach.of(left), reach.of(right));
+    let (of_left, of_right) = (depends.of(left), depends.of(right));
     if (of_left | of_right) & OPAQUE != 0 {
         return None;
     }
@@ -209,10 +202,7 @@ fn update(
         rows: axis(row),
         columns: axis(column),
         summed: axis(summed),
-        factors: factors.map(|value| Factor {
-            value,
-            stmts: slice(&reach, value),
-        }),
+        factors: factors.map(|value| Slice::of(&depends, value)),
         elem: program.elem(*place),
         stmt: stmt.clone(),
     })
@@ -243,15 +233,8 @@ impl Update {
                         self.factors.iter().zip(arrays).zip(axes)
                     {
                         out.each(program, extent, span, |program, out, index| {
-                            let mut names = BTreeMap::from([(self.summed.0, at), (own, index)]);
-                            let value = compute(
-                                program,
-                                &factor.stmts,
-                                &mut names,
-                                factor.value,
-                                out,
-                                &|_| (),
-                            );
+                            let names = BTreeMap::from([(self.summed.0, at), (own, index)]);
+                            let value = factor.compute(program, names, out, &|_| ());
                             let op = KernelOp::Store {
                                 buffer: array,
                                 indices: vec![point, index],

@@ -37,11 +37,8 @@ impl Uses {
                 Piece::Product(number) => {
                     let product = &products[*number];
                     self.sums.push(product.sums);
-                    for (_, stmts) in [&product.fixed, &product.moving] {
-                        stmts
-                            .values()
-                            .for_each(|stmt| self.stmt(program, None, stmt));
-                    }
+                    let stmts = product.fixed.stmts().chain(product.moving.stmts());
+                    stmts.for_each(|stmt| self.stmt(program, None, stmt));
                 }
                 Piece::Points(part, stmts) => {
                     for stmt in stmts {

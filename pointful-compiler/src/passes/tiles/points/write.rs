@@ -6,7 +6,7 @@ use super::{Piece, Plan, Product};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId};
 use crate::passes::effects::changes;
-use crate::passes::tiles::reach::compute;
+use crate::passes::tiles::slices::Slice;
 use crate::passes::tiles::{Tile, Writer};
 
 /// Writes the body of a kernel over tiles.
@@ -105,7 +105,7 @@ impl<'a> Writing<'a> {
     fn product(&mut self, number: usize, out: &mut Writer) {
         let product = &self.plan.products[number];
         let [moving, fixed] = self.factors[number].clone();
-        let read = read(product.moving.1.values());
+        let read = read(product.moving.stmts());
         self.each_point(out, product.span, |this, out, point| {
             let names = this.names(None, &read, point, out);
             this.row(product, &product.moving, names, moving.0, point, out);
@@ -129,7 +129,7 @@ impl<'a> Writing<'a> {
     fn row(
         &mut self,
         product: &Product,
-        (value, stmts): &(ValueId, BTreeMap<ValueId, Stmt<Kernels>>),
+        factor: &Slice,
         names: BTreeMap<ValueId, ValueId>,
         array: ValueId,
         row: ValueId,
@@ -141,7 +141,7 @@ impl<'a> Writing<'a> {
             let mut names = names;
             names.insert(summed, index);
             let adapt = |op: &mut KernelOp| adapt(op, buffers, row);
-            let value = compute(program, stmts, &mut names, *value, out, &adapt);
+            let value = factor.compute(program, names, out, &adapt);
             let op = KernelOp::Store {
                 buffer: array,
                 indices: vec![row, index],

@@ -14,18 +14,18 @@ pub(super) type Loops = u8;
 pub(super) const OPAQUE: Loops = 1 << 7;
 
 /// What values inside some loops depend on, and how they are computed.
-pub(super) struct Reach<'a> {
+pub(super) struct Depends<'a> {
     program: &'a Program<Kernels>,
     /// Buffers and `var`s that change where products are added up: what is read of them is opaque.
     changing: &'a BTreeSet<ValueId>,
     /// Values bound outside that depend on the first loop.
     outside: &'a BTreeSet<ValueId>,
     loops: BTreeMap<ValueId, Loops>,
-    /// Statements without effect, by what they bind.
-    pure: BTreeMap<ValueId, &'a Stmt<Kernels>>,
+    /// Statements by what they bind.
+    stmts: BTreeMap<ValueId, &'a Stmt<Kernels>>,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> Depends<'a> {
     pub(super) fn new(
         program: &'a Program<Kernels>,
         changing: &'a BTreeSet<ValueId>,
@@ -36,7 +36,7 @@ impl<'a> Reach<'a> {
             changing,
             outside,
             loops: BTreeMap::new(),
-            pure: BTreeMap::new(),
+            stmts: BTreeMap::new(),
         }
     }
 
@@ -71,54 +71,75 @@ impl<'a> Reach<'a> {
             }
             for &result in &stmt.results {
                 self.loops.insert(result, loops);
-                self.pure.insert(result, stmt);
+                self.stmts.insert(result, stmt);
             }
         }
     }
 
     /// The statement that binds a value here.
     pub(super) fn stmt(&self, value: ValueId) -> Option<&'a Stmt<Kernels>> {
-        self.pure.get(&value).copied()
+        self.stmts.get(&value).copied()
     }
 }
 
-/// Computes a value elsewhere, where `names` says what values outside are called and `adapt` changes what reads of what is elsewhere too.
-pub(super) fn compute(
-    program: &mut Program<Kernels>,
-    stmts: &BTreeMap<ValueId, Stmt<Kernels>>,
-    names: &mut BTreeMap<ValueId, ValueId>,
+/// A value, and the statements that compute it, by what they bind: copies, so that the program can be changed.
+pub(super) struct Slice {
     value: ValueId,
-    out: &mut Writer,
-    adapt: &dyn Fn(&mut KernelOp),
-) -> ValueId {
-    if let Some(&name) = names.get(&value) {
-        return name;
-    }
-    let Some(stmt) = stmts.get(&value) else {
-        return value;
-    };
-    let mut op = stmt.op.clone();
-    op.for_each_operand_mut(&mut |operand| {
-        *operand = compute(program, stmts, names, *operand, out, adapt);
-    });
-    adapt(&mut op);
-    let ty = program.ty(value).clone();
-    let name = out.bind(program, op, ty, stmt.span);
-    names.insert(value, name);
-    name
+    stmts: BTreeMap<ValueId, Stmt<Kernels>>,
 }
 
-/// The statements that compute a value, by what they bind: a copy, so that the program can be changed.
-pub(super) fn slice(reach: &Reach<'_>, value: ValueId) -> BTreeMap<ValueId, Stmt<Kernels>> {
-    let mut stmts = BTreeMap::new();
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        if let (Some(stmt), false) = (reach.stmt(value), stmts.contains_key(&value)) {
-            open.extend(stmt.op.operands());
-            stmts.insert(value, stmt.clone());
+impl Slice {
+    pub(super) fn of(depends: &Depends<'_>, value: ValueId) -> Self {
+        let mut stmts = BTreeMap::new();
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            if let (Some(stmt), false) = (depends.stmt(value), stmts.contains_key(&value)) {
+                open.extend(stmt.op.operands());
+                stmts.insert(value, stmt.clone());
+            }
         }
+        Self { value, stmts }
     }
-    stmts
+
+    pub(super) fn stmts(&self) -> impl Iterator<Item = &Stmt<Kernels>> {
+        self.stmts.values()
+    }
+
+    /// Computes the value elsewhere, where `names` says what values outside are called and `adapt` changes what reads of what is elsewhere too.
+    pub(super) fn compute(
+        &self,
+        program: &mut Program<Kernels>,
+        mut names: BTreeMap<ValueId, ValueId>,
+        out: &mut Writer,
+        adapt: &dyn Fn(&mut KernelOp),
+    ) -> ValueId {
+        self.named(program, &mut names, self.value, out, adapt)
+    }
+
+    fn named(
+        &self,
+        program: &mut Program<Kernels>,
+        names: &mut BTreeMap<ValueId, ValueId>,
+        value: ValueId,
+        out: &mut Writer,
+        adapt: &dyn Fn(&mut KernelOp),
+    ) -> ValueId {
+        if let Some(&name) = names.get(&value) {
+            return name;
+        }
+        let Some(stmt) = self.stmts.get(&value) else {
+            return value;
+        };
+        let mut op = stmt.op.clone();
+        op.for_each_operand_mut(&mut |operand| {
+            *operand = self.named(program, names, *operand, out, adapt);
+        });
+        adapt(&mut op);
+        let ty = program.ty(value).clone();
+        let name = out.bind(program, op, ty, stmt.span);
+        names.insert(value, name);
+        name
+    }
 }
 
 /// Everything that a block binds, at any depth.
