@@ -301,86 +301,9 @@ pub(super) fn combine_into(
     }
 }
 
-/// Whether a primitive becomes a few instructions that exist for whole vectors.
-/// Calls and whatever may panic do not, nor do functions with a branch for far angles where they have it.
+/// Whether a primitive is computed in vectors where functions of angles are called like this.
 pub(super) fn vectorises(prim: Prim, elem: Elem, angles: Angles) -> bool {
-    let float = elem.is_float();
-    match prim {
-        Prim::StopGradient
-        | Prim::Neg
-        | Prim::Not
-        | Prim::Add
-        | Prim::Sub
-        | Prim::Mul
-        | Prim::Min
-        | Prim::Max
-        | Prim::And
-        | Prim::Or
-        | Prim::Xor
-        | Prim::Shl
-        | Prim::Shr
-        | Prim::Eq
-        | Prim::Ne
-        | Prim::Lt
-        | Prim::Le
-        | Prim::Gt
-        | Prim::Ge
-        | Prim::Abs
-        | Prim::Signum
-        | Prim::Sqrt
-        | Prim::Powf
-        | Prim::Cbrt
-        | Prim::Exp
-        | Prim::Exp2
-        | Prim::ExpM1
-        | Prim::Ln
-        | Prim::Log2
-        | Prim::Log10
-        | Prim::Ln1p
-        | Prim::Asin
-        | Prim::Acos
-        | Prim::Atan
-        | Prim::Atan2
-        | Prim::Sinh
-        | Prim::Cosh
-        | Prim::Tanh
-        | Prim::Asinh
-        | Prim::Acosh
-        | Prim::Atanh
-        | Prim::Hypot
-        | Prim::MulAdd
-        | Prim::Copysign
-        | Prim::Recip
-        | Prim::Floor
-        | Prim::Ceil
-        | Prim::Trunc
-        | Prim::Fract
-        | Prim::ToDegrees
-        | Prim::ToRadians
-        | Prim::IsNan
-        | Prim::IsFinite
-        | Prim::IsInfinite
-        | Prim::IsSignNegative
-        | Prim::IsSignPositive
-        | Prim::Cast(_)
-        | Prim::InRange(_)
-        | Prim::Trust(_) => true,
-        Prim::Div => float,
-        Prim::Sin | Prim::Cos | Prim::Tan => {
-            angles == Angles::Near || !angles::branches(prim, elem)
-        }
-        Prim::Call(_)
-        | Prim::Rem
-        | Prim::DivEuclid
-        | Prim::RemEuclid
-        | Prim::Pow
-        | Prim::Powi
-        | Prim::Round
-        | Prim::Check(_)
-        | Prim::Wrap(_)
-        | Prim::ClampTo(_)
-        | Prim::Mirror(_) => false,
-    }
+    prim.vectorises(elem) || (angles == Angles::Near && angles::branches(prim, elem))
 }
 
 #[cfg(test)]

@@ -303,6 +303,85 @@ impl Prim {
         }
     }
 
+    /// Whether it becomes a few instructions that exist for whole vectors, on operands of this type.
+    /// Calls and whatever may panic do not, nor do functions with a branch for far angles.
+    pub fn vectorises(self, elem: Elem) -> bool {
+        match self {
+            Self::StopGradient
+            | Self::Neg
+            | Self::Not
+            | Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Min
+            | Self::Max
+            | Self::And
+            | Self::Or
+            | Self::Xor
+            | Self::Shl
+            | Self::Shr
+            | Self::Eq
+            | Self::Ne
+            | Self::Lt
+            | Self::Le
+            | Self::Gt
+            | Self::Ge
+            | Self::Abs
+            | Self::Signum
+            | Self::Sqrt
+            | Self::Powf
+            | Self::Cbrt
+            | Self::Exp
+            | Self::Exp2
+            | Self::ExpM1
+            | Self::Ln
+            | Self::Log2
+            | Self::Log10
+            | Self::Ln1p
+            | Self::Asin
+            | Self::Acos
+            | Self::Atan
+            | Self::Atan2
+            | Self::Sinh
+            | Self::Cosh
+            | Self::Tanh
+            | Self::Asinh
+            | Self::Acosh
+            | Self::Atanh
+            | Self::Hypot
+            | Self::MulAdd
+            | Self::Copysign
+            | Self::Recip
+            | Self::Floor
+            | Self::Ceil
+            | Self::Trunc
+            | Self::Fract
+            | Self::ToDegrees
+            | Self::ToRadians
+            | Self::IsNan
+            | Self::IsFinite
+            | Self::IsInfinite
+            | Self::IsSignNegative
+            | Self::IsSignPositive
+            | Self::Cast(_)
+            | Self::InRange(_)
+            | Self::Trust(_) => true,
+            Self::Div => elem.is_float(),
+            Self::Sin | Self::Cos | Self::Tan => elem != Elem::Scalar(Scalar::F64),
+            Self::Call(_)
+            | Self::Rem
+            | Self::DivEuclid
+            | Self::RemEuclid
+            | Self::Pow
+            | Self::Powi
+            | Self::Round
+            | Self::Check(_)
+            | Self::Wrap(_)
+            | Self::ClampTo(_)
+            | Self::Mirror(_) => false,
+        }
+    }
+
     /// The element type it gives for operands of these types.
     pub fn result(self, operands: &[Elem]) -> Result<Elem, PrimError> {
         let fail = |what: &str| {

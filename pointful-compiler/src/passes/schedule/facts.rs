@@ -14,6 +14,9 @@ use crate::passes::flow::{Flow, named_axes};
 /// Computing a value again is preferred to storing it while it costs no more than this many simple operations.
 const CHEAP: u32 = 12;
 
+/// Where nothing but arithmetic is behind a condition, a branch is preferred only if it saves more than this.
+const BRANCH: u32 = 48;
+
 /// How many points a loop has that is unrolled rather than run.
 const SHORT: u64 = 8;
 
@@ -68,6 +71,8 @@ pub(super) struct Facts<'p> {
     /// The factors of contractions: see [`contract`](super::contract).
     factors: Vec<Option<[ValueId; 2]>>,
     cost: Vec<u32>,
+    /// Whether a value that is computed on demand is made by what vectors have too, of what is at the current point.
+    plain: Vec<bool>,
     wanted: Vec<Wanted>,
 }
 
@@ -187,6 +192,7 @@ impl<'p> Facts<'p> {
             kept: vec![false; n],
             factors: vec![None; n],
             cost: vec![LOAD; n],
+            plain: vec![true; n],
             wanted: vec![Wanted::Never; n],
         };
         facts.survey(&program.body, None);
@@ -327,6 +333,41 @@ impl<'p> Facts<'p> {
 
     pub(super) fn is_dear(&self, value: ValueId) -> bool {
         self.cost[value.index()] > CHEAP
+    }
+
+    /// Whether a value is worth a branch around it, for the sides of a condition that do not want it.
+    ///
+    /// Points with branches do not become lanes of vectors, and a branch that is hard to foresee costs as much as a function or two.
+    pub(super) fn is_worth_a_branch(&self, value: ValueId) -> bool {
+        let cost = self.cost[value.index()];
+        cost > if self.plain[value.index()] {
+            BRANCH
+        } else {
+            CHEAP
+        }
+    }
+
+    /// Whether a value is made by what vectors have too, of what is at the current point.
+    fn is_plain(&self, op: &BulkOp) -> bool {
+        let own = match op {
+            BulkOp::Const(_) | BulkOp::Size(_) | BulkOp::Iota(_) | BulkOp::Select(..) => true,
+            BulkOp::Map(prim, args) => prim.vectorises(self.program.elem(args[0])),
+            BulkOp::Gather { at, .. } => at.is_empty(),
+            BulkOp::Pack { .. }
+            | BulkOp::Reduce { .. }
+            | BulkOp::Scan { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
+            | BulkOp::Assert { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. }
+            | BulkOp::Derive { .. }
+            | BulkOp::Rule { .. } => false,
+        };
+        own && op
+            .operands()
+            .iter()
+            .all(|value| self.kept[value.index()] || self.plain[value.index()])
     }
 
     /// Whether a loop over an axis is hardly one: several places in a row, which are no reason to leave another loop.
@@ -540,6 +581,7 @@ impl<'p> Facts<'p> {
                 .iter()
                 .fold(own, |sum, v| sum.saturating_add(self.cost_at_use(*v)));
             self.cost[value.index()] = cost;
+            self.plain[value.index()] = self.is_plain(&stmt.op);
             let axes = self.axes(value);
             let again = self.readers(value).len() + usize::from(self.given(value)) > 1
                 || self.readers(value).iter().any(|&(reader, home)| {

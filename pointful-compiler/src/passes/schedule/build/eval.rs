@@ -305,7 +305,7 @@ impl<'p> Builder<'p> {
         };
         stmt.guard.is_some_and(|g| self.known((g, true)).is_none())
             || (self.facts.wanted(value) == Wanted::When(cond)
-                && (self.facts.is_dear(value)
+                && (self.facts.is_worth_a_branch(value)
                     || crate::ir::Operation::operands(&stmt.op)
                         .iter()
                         .any(|&v| self.is_branch(v, cond))))
