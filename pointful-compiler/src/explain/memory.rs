@@ -538,7 +538,7 @@ fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { grad!(f)(x) }",
 }",
         );
         assert!(!text.contains("way back"), "{text}");
-        assert!(text.starts_with("memory: 12·M bytes\n"), "{text}");
+        assert!(text.starts_with("memory: 8·M bytes\n"), "{text}");
         assert!(text.contains("4·M bytes, a result"), "{text}");
         let nothing = told("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(x) }");
         assert_eq!(nothing, "memory: 0 bytes\n");

@@ -17,7 +17,8 @@ use crate::ops::Prim;
 struct State {
     param: ValueId,
     place: Place,
-    next: ValueId,
+    /// That under its first name, over these axes: see [`renames`](super::renames).
+    next: Delivery,
     /// Where the next array is stored if it does not come in a buffer of its own.
     spare: Option<Place>,
 }
@@ -144,8 +145,9 @@ impl<'p> Builder<'p> {
         }
         let n = init.len();
         let wholes = if *full { n } else { 0 };
-        let states = self.states(region, task, init, &op.params[..n], &op.results);
         let (each, values) = (&stmt.results[wholes..], prefixes(*full, op));
+        let made = [op.results.as_slice(), &values].concat();
+        let states = self.states(region, task, init, &op.params[..n], &made);
         let collected = self.collected(region, task, each, &values, wholes);
         let held = self.hold_for_guests(region, task, *axis);
         self.along(*axis, *reverse, operands, &op.params[n..], |this| {
@@ -217,7 +219,7 @@ impl<'p> Builder<'p> {
         });
     }
 
-    /// Places for the states, holding their initial values.
+    /// Places for the states, holding their initial values. `nexts`: what the states are next, then what else is made of each step.
     fn states(
         &mut self,
         region: &Region<'p>,
@@ -227,6 +229,7 @@ impl<'p> Builder<'p> {
         nexts: &[ValueId],
     ) -> Vec<State> {
         let mut states: Vec<State> = Vec::new();
+        let open = self.open();
         for ((&init, &param), &next) in init.iter().zip(params).zip(nexts) {
             let dims = self.rest(param);
             let place = if dims.is_empty() {
@@ -248,11 +251,24 @@ impl<'p> Builder<'p> {
                     None => self.copy(init, param),
                 }
             };
+            let next = Delivery {
+                value: next,
+                dims: place.dims.clone(),
+            };
+            let next = self.facts.original(next, &open);
             // A buffer can be handed over once.
-            let handed = states.iter().any(|state| state.next == next);
-            let stored = !handed && self.comes_stored(next, param);
+            let handed = states.iter().any(|state| state.next.value == next.value);
+            let stored = !handed && self.comes_stored(&next, param);
+            let once = nexts.iter().filter(|&&other| other == next.value).count() == 1;
+            let in_place = once
+                && !nexts.contains(&param)
+                && next.dims == place.dims
+                && self.is_made_in_place(next.value, param);
             let spare =
-                (place.is_buffer && next != param && !stored).then(|| self.place(param, None));
+                (place.is_buffer && next.value != param && !stored).then(|| match in_place {
+                    true => place.clone(),
+                    false => self.place(param, None),
+                });
             states.push(State {
                 param,
                 place,
@@ -264,8 +280,8 @@ impl<'p> Builder<'p> {
     }
 
     /// Whether the next version of a state is made by a task that leaves it in a buffer with the state's own axes.
-    fn comes_stored(&self, next: ValueId, param: ValueId) -> bool {
-        let stored = self.facts.site(next).is_some_and(|stmt| {
+    fn comes_stored(&self, next: &Delivery, param: ValueId) -> bool {
+        let stored = self.facts.site(next.value).is_some_and(|stmt| {
             stmt.guard.is_none()
                 && matches!(
                     stmt.op,
@@ -278,8 +294,8 @@ impl<'p> Builder<'p> {
                 )
         });
         stored
-            && self.facts.home(next) == self.facts.home(param)
-            && self.rest(next) == self.rest(param)
+            && self.facts.home(next.value) == self.facts.home(param)
+            && self.rest(next.value) == next.dims
     }
 
     /// The buffers that collected values are stored in, and where they go.
@@ -342,13 +358,10 @@ impl<'p> Builder<'p> {
             self.locate(state.param, state.place.location(depth));
             match &state.spare {
                 Some(spare) => {
-                    deliveries.push(Delivery {
-                        value: state.next,
-                        dims: spare.dims.clone(),
-                    });
-                    outs.push((Some(spare.id), spare.dims.clone()));
+                    deliveries.push(state.next.clone());
+                    outs.push((Some(spare.id), state.next.dims.clone()));
                 }
-                None => finals.push(state.next),
+                None => finals.push(state.next.value),
             }
         }
         for (delivery, buffer) in collected {
@@ -366,8 +379,8 @@ impl<'p> Builder<'p> {
         let scalars: Vec<Option<ValueId>> = states
             .iter()
             .map(|state| {
-                (!state.place.is_buffer && state.next != state.param)
-                    .then(|| self.eval(state.next).0)
+                (!state.place.is_buffer && state.next.value != state.param)
+                    .then(|| self.eval(state.next.value).0)
             })
             .collect();
         // By buffer: which now has what was in it. One state may be next what was made in the buffer of another.
@@ -378,7 +391,7 @@ impl<'p> Builder<'p> {
                 self.run(KernelOp::Set { place, value });
                 continue;
             }
-            let made = match (&state.spare, self.location(state.next)) {
+            let made = match (&state.spare, self.location(state.next.value)) {
                 (Some(spare), _) => spare.id,
                 (None, Some(&Location::Buffer { buffer, .. })) => buffer,
                 (None, Some(Location::Var { .. }) | None) => continue,

@@ -39,6 +39,7 @@ mod loops;
 mod order;
 mod padding;
 mod region;
+mod renames;
 mod reuse;
 mod scans;
 mod tasks;

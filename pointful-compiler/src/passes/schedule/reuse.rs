@@ -2,7 +2,8 @@
 //!
 //! A function that takes a table by value and gives another one of its shape needs no new buffer, if each element of the result is made of the
 //! parameter's element at the same point and nothing else looks at the parameter any more: `for i in N { u[i] *= a; }`.
-//! Every read of an element then comes before the one write to it, in whatever order the points are visited.
+//! Every read of an element then comes before the one write to it, in whatever order the points are visited. So it is with what a loop carries from one
+//! step to the next: `for t in T { for i in N { u[i] *= a[t]; } }`.
 
 use super::build::{Builder, Location};
 use super::region::Region;
@@ -66,6 +67,27 @@ impl<'p> Builder<'p> {
                 && self.is_read_for(region, reader.results[0], value);
             for_value || self.has_read(region, owner)
         })
+    }
+
+    /// Whether a loop's state may be stored where the one before is: each of its elements is made of that one's at the same point, which nothing else reads.
+    pub(super) fn is_made_in_place(&self, next: ValueId, param: ValueId) -> bool {
+        self.is_only_for(param, next, self.facts.home(param))
+    }
+
+    /// Whether all that a block does with `read` is to compute `value` at the same point, as the block ends.
+    fn is_only_for(&self, read: ValueId, value: ValueId, block: usize) -> bool {
+        let facts = &self.facts;
+        if read == value {
+            return facts.readers(read).is_empty();
+        }
+        !facts.given(read)
+            && !self.is_length(read)
+            && facts.readers(read).iter().all(|&(reader, home)| {
+                home == block
+                    && matches!(reader.op, BulkOp::Map(..) | BulkOp::Select(..))
+                    && !facts.is_task(reader.results[0])
+                    && self.is_only_for(reader.results[0], value, block)
+            })
     }
 
     /// Whether axes are as long as the value says, which asks for it at any time.
