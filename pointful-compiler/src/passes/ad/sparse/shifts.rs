@@ -86,6 +86,19 @@ impl Walk {
 
     /// How an index is that of an axis, one of `over`, shifted.
     fn shift(&self, axis: AxisId, index: ValueId, over: &[AxisId]) -> Option<Shift> {
+        // Not at all.
+        if let Some(&BulkOp::Iota(from)) = self.defs.used(index)
+            && over.contains(&from)
+            && self.b.extent(from) == self.b.extent(axis)
+        {
+            return Some(Shift {
+                axis,
+                from,
+                prim: None,
+                forwards: true,
+                by: Vec::new(),
+            });
+        }
         let BulkOp::Map(prim, args) = self.defs.used(index)? else {
             return None;
         };
@@ -130,7 +143,7 @@ impl Walk {
         let shift = Shift {
             axis,
             from,
-            prim: *prim,
+            prim: Some(*prim),
             forwards,
             by: sum,
         };
@@ -252,6 +265,9 @@ impl Walk {
             axis, from, prim, ..
         } = *shift;
         let iota = self.emit(BulkOp::Iota(axis));
+        let Some(prim) = prim else {
+            return self.read_shifted(value, (from, iota));
+        };
         let here = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![iota]));
         // Whence: here is there and the shift, or the shift less there.
         let mut there = shift.forwards.then_some(here);
@@ -371,8 +387,8 @@ struct Shift {
     axis: AxisId,
     /// The axis that it is the index along.
     from: AxisId,
-    /// How it is brought into range.
-    prim: Prim,
+    /// How it is brought into range, if it might not be.
+    prim: Option<Prim>,
     /// Whether it rises with the index.
     forwards: bool,
     /// What is added to the index, or taken away.
