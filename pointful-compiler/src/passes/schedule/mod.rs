@@ -35,6 +35,7 @@ mod facts;
 mod folds;
 mod guests;
 mod held;
+mod layout;
 mod loops;
 mod order;
 mod padding;
@@ -69,7 +70,7 @@ enum Outcome {
 
 /// Schedules a program.
 pub fn schedule(program: &Program<Bulk>) -> Program<Kernels> {
-    let mut padded = program.clone();
+    let mut padded = layout::laid_out(program);
     let mut pads = Pads::default();
     loop {
         match attempt(&padded, &pads) {

@@ -1,0 +1,187 @@
+//! How the arrays lie in memory that loops collect.
+//!
+//! The axes of an array in Bulk are in no order that means anything; where it is stored, the last of them is the one along which its elements are neighbours.
+//! Most arrays are not stored, or are as the author gave them. What a loop collects for the way back lies as its axes were opened, and that is across
+//! what it is made of where a product is written by columns:
+//!
+//! ```text
+//! for j { sum(for i { (x[i] + a[i][j]).exp() }) }      the exponentials: e[i, j], as `a` lies
+//! ```
+//!
+//! So it is stored as most of what its elements are made of lies, and what is read of it again is taken in the same order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::on_demand;
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::{AxisId, Block, Operation, Program, Stmt, ValueId};
+
+/// How many definitions are looked through for what an array is made of.
+const DEFINITIONS: usize = 64;
+
+/// The program with collected arrays in better orders.
+pub(super) fn laid_out(program: &Program<Bulk>) -> Program<Bulk> {
+    let mut sites = BTreeMap::new();
+    note(&program.body, &mut sites);
+    let mut orders = Orders {
+        program,
+        sites,
+        changed: BTreeMap::new(),
+    };
+    orders.block(&program.body);
+    let changed = orders.changed;
+    let mut out = program.clone();
+    for (value, dims) in changed {
+        out.values[value.index()].ty.dims = dims;
+    }
+    out
+}
+
+/// The statements that bind values.
+fn note<'p>(block: &'p Block<Bulk>, sites: &mut BTreeMap<ValueId, &'p Stmt<Bulk>>) {
+    for stmt in &block.stmts {
+        sites.extend(stmt.results.iter().map(|&result| (result, stmt)));
+        for inner in stmt.op.blocks() {
+            note(inner, sites);
+        }
+    }
+}
+
+struct Orders<'p> {
+    program: &'p Program<Bulk>,
+    sites: BTreeMap<ValueId, &'p Stmt<Bulk>>,
+    /// Values whose axes are in another order.
+    changed: BTreeMap<ValueId, Vec<AxisId>>,
+}
+
+impl<'p> Orders<'p> {
+    fn dims(&self, value: ValueId) -> &[AxisId] {
+        match self.changed.get(&value) {
+            Some(dims) => dims,
+            None => &self.program.ty(value).dims,
+        }
+    }
+
+    fn block(&mut self, block: &'p Block<Bulk>) {
+        for stmt in &block.stmts {
+            if let BulkOp::Loop {
+                init, lanes, body, ..
+            } = &stmt.op
+            {
+                let collected = stmt.results.iter().zip(&body.results).skip(init.len());
+                for (&result, &value) in collected {
+                    if let Some(last) = self.last(value, lanes) {
+                        self.end_with(result, last);
+                    }
+                }
+            } else if on_demand(&stmt.op) {
+                self.follow(stmt);
+            }
+            for inner in stmt.op.blocks() {
+                self.block(inner);
+            }
+        }
+    }
+
+    /// Moves an axis of an array to its end.
+    fn end_with(&mut self, value: ValueId, last: AxisId) {
+        let mut dims = self.dims(value).to_vec();
+        if dims.last() != Some(&last) {
+            dims.retain(|axis| *axis != last);
+            dims.push(last);
+            self.changed.insert(value, dims);
+        }
+    }
+
+    /// The axis along which most of what an array is made of lies, if there are several to choose from.
+    fn last(&self, value: ValueId, lanes: &[AxisId]) -> Option<AxisId> {
+        let own: Vec<AxisId> = self.dims(value).to_vec();
+        let own: Vec<AxisId> = own
+            .into_iter()
+            .filter(|axis| !lanes.contains(axis))
+            .collect();
+        if own.len() < 2 {
+            return None;
+        }
+        let mut votes: BTreeMap<AxisId, usize> = BTreeMap::new();
+        let (mut seen, mut left) = (BTreeSet::new(), vec![value]);
+        while let Some(value) = left.pop() {
+            if self.dims(value).len() < 2 || !seen.insert(value) || seen.len() > DEFINITIONS {
+                continue;
+            }
+            let Some(stmt) = self.sites.get(&value).filter(|stmt| on_demand(&stmt.op)) else {
+                let dims = self.dims(value).iter().map(|&axis| vec![axis]);
+                vote(&dims.collect::<Vec<_>>(), &own, &mut votes);
+                continue;
+            };
+            match &stmt.op {
+                BulkOp::Gather { table, at } => {
+                    let place = |axis: &AxisId| match at.iter().find(|(moved, _)| moved == axis) {
+                        Some(&(_, index)) => self.dims(index).to_vec(),
+                        None => vec![*axis],
+                    };
+                    let dims: Vec<_> = self.dims(*table).iter().map(place).collect();
+                    vote(&dims, &own, &mut votes);
+                }
+                op => left.extend(op.operands()),
+            }
+        }
+        let all: usize = votes.values().sum();
+        let most = votes.into_iter().find(|&(_, count)| 2 * count > all);
+        most.map(|(axis, _)| axis)
+    }
+
+    /// Takes what is made of reordered arrays in their order, unless it is made of others too that lie otherwise.
+    fn follow(&mut self, stmt: &Stmt<Bulk>) {
+        let operands = stmt.op.operands();
+        let Some(first) = operands
+            .iter()
+            .find(|value| self.changed.contains_key(value))
+        else {
+            return;
+        };
+        let result = stmt.results[0];
+        let order = self.dims(*first).to_vec();
+        let shared = |value: ValueId| -> Vec<AxisId> {
+            let dims = self.dims(value).iter();
+            dims.copied().filter(|axis| order.contains(axis)).collect()
+        };
+        let agrees = |value: &ValueId| {
+            let places = shared(*value);
+            let places = places
+                .iter()
+                .map(|axis| order.iter().position(|a| a == axis));
+            places.is_sorted()
+        };
+        if !operands.iter().all(agrees) {
+            return;
+        }
+        let mut sorted = shared(result).into_iter().collect::<Vec<_>>();
+        sorted.sort_by_key(|axis| order.iter().position(|a| a == axis));
+        let mut sorted = sorted.into_iter();
+        let own = self.dims(result).to_vec();
+        let dims: Vec<AxisId> = own
+            .iter()
+            .map(|axis| match order.contains(axis) {
+                true => sorted.next().unwrap_or(*axis),
+                false => *axis,
+            })
+            .collect();
+        if dims != own {
+            self.changed.insert(result, dims);
+        }
+    }
+}
+
+/// Notes along which of these axes something lies, if it depends on several: each of its dimensions on some axes.
+fn vote(dims: &[Vec<AxisId>], own: &[AxisId], votes: &mut BTreeMap<AxisId, usize>) {
+    let depends = |axes: &&Vec<AxisId>| axes.iter().any(|axis| own.contains(axis));
+    if dims.iter().filter(depends).count() < 2 {
+        return;
+    }
+    if let Some([last]) = dims.last().map(Vec::as_slice)
+        && own.contains(last)
+    {
+        *votes.entry(*last).or_default() += 1;
+    }
+}
