@@ -83,6 +83,9 @@ impl<'u> Body<'u> {
 
     /// How a buffer is reached.
     pub(super) fn storage(&self, buffer: ValueId) -> Storage {
+        if self.unit.is_constant(buffer) {
+            return Storage::Slice;
+        }
         self.storage[&buffer]
     }
 

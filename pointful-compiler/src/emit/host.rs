@@ -23,6 +23,9 @@ pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
     let mut params = Vec::new();
     for param in &program.params {
         let (name, ty) = (unit.names.value(param.value), unit.ty(param.value));
+        if unit.is_constant(param.value) {
+            continue;
+        }
         params.push(match (unit.kind(param.value), param.owned) {
             (PlaceKind::Buffer, false) => {
                 storage.insert(param.value, Storage::Slice);

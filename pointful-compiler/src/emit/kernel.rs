@@ -175,6 +175,9 @@ impl Captures {
     }
 
     fn value(&mut self, unit: &Unit<'_>, value: ValueId, written: bool) {
+        if unit.is_constant(value) {
+            self.bound.insert(value);
+        }
         match unit.kind(value) {
             PlaceKind::Buffer => {
                 // A position does not depend on how long the first axis is.
@@ -201,7 +204,7 @@ impl Captures {
                     self.sizes.insert(size);
                 }
                 Extent::Value(value) => {
-                    if !self.bound.contains(&value) {
+                    if !self.bound.contains(&value) && !unit.is_constant(value) {
                         self.scalars.insert(value);
                     }
                 }
@@ -430,7 +433,10 @@ fn piece(
             &tokens!(range.end),
         ),
         [leading @ .., last] => {
-            let written = |buffer| captures.buffers.get(&buffer).is_none_or(|&written| written);
+            let written = |buffer| {
+                let captured = captures.buffers.get(&buffer);
+                !unit.is_constant(buffer) && captured.is_none_or(|&written| written)
+            };
             rows(&mut emit, leading, *last, body, written)
         }
     };

@@ -48,6 +48,10 @@ const BYTES: u64 = 128;
 const MANY_REDUCTIONS: usize = 2;
 const MANY_OPERATIONS: usize = 24;
 
+/// Constant loops of up to this many iterations, which are unrolled, are not split into fewer lanes than so many: to fold them takes longer.
+const SHORT: u64 = 16;
+const LEAST: u64 = 4;
+
 /// How a loop is split.
 #[derive(PartialEq, Debug)]
 pub(super) struct Plan {
@@ -146,7 +150,10 @@ pub(super) fn plan(
         },
     ]
     .into_iter()
-    .filter(|width| !matches!(extent, Extent::Const(length) if length < width.from))
+    .filter(|width| match extent {
+        Extent::Const(length) => length >= width.from && (length > SHORT || width.lanes >= LEAST),
+        Extent::Size(_) | Extent::Value(_) => true,
+    })
     .collect::<Vec<_>>();
     (!widths.is_empty()).then_some(Plan { reductions, widths })
 }
@@ -293,6 +300,28 @@ mod tests {
     fn short_loops_have_fewer_lanes_or_none() {
         assert_eq!(widths(&reduction(Scalar::F64, Some(20), None, false)), [4]);
         assert!(widths(&reduction(Scalar::F64, Some(7), None, false)).is_empty());
+    }
+
+    #[test]
+    fn what_is_unrolled_is_not_split_in_two() {
+        // Three sums at once leave registers for two lanes of each.
+        let three = |length: u64| {
+            let mut b = Build::new("three");
+            let k = Extent::Const(length);
+            let x = b.param("x", table(Scalar::F64, &[k]));
+            let zero = b.lit(Scalar::F64, 0.0);
+            let sums = [b.var(zero), b.var(zero), b.var(zero)];
+            b.each(k, |b, k| {
+                let value = b.load(x, &[k]);
+                for sum in sums {
+                    b.combine(Monoid::Add, sum, &[], value);
+                }
+            });
+            let sums = sums.map(|sum| b.get(sum));
+            widths(&b.finish(&sums))
+        };
+        assert!(three(9).is_empty() && three(16).is_empty());
+        assert_eq!((three(17), three(40)), (vec![2], vec![8, 2]));
     }
 
     #[test]

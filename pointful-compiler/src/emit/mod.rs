@@ -56,7 +56,7 @@ mod work;
 
 use proc_macro2::TokenStream;
 
-use crate::interface::Interface;
+use crate::interface::{Interface, ParamSource};
 use crate::ir::Program;
 use crate::ir::stages::kernels::Kernels;
 
@@ -96,7 +96,11 @@ pub fn rust(
     interface: &Interface,
     options: &EmitOptions,
 ) -> TokenStream {
-    let unit = unit::Unit::of(program);
+    let sources = interface.params.iter().zip(&program.params);
+    let constants = sources
+        .filter(|(source, param)| matches!(source, ParamSource::Constant(..)) && !param.owned)
+        .map(|(_, param)| param.value);
+    let unit = unit::Unit::with_constants(program, constants.collect());
     shim::shim(&unit, interface, options)
 }
 
@@ -162,6 +166,25 @@ mod tests {
             "earlier . 1 . out () . write (at , t15) ; at += 1 ; }",
             "let t8 = t2 ; let t9 = t5 ; t2 = t9 ;",
             "y . out () . write (at , t15) ; at += 1 ; }",
+        ] {
+            assert!(text.contains(part), "no {part:?} in {text}");
+        }
+    }
+
+    #[test]
+    fn constants_are_named_where_they_are_read_and_handed_to_nobody() {
+        let source = "fn f<N: IndexSet>(x: &Table<N, f64>, down: f64) -> Table<N, f64> {
+            for i in N { sum(for q in Fin::<3> { DOWN[q] * x[i] }) + down * SCALE }
+        }";
+        let linked = crate::lower::source::link(source).unwrap_or_else(|e| panic!("{e:?}"));
+        let stages = crate::pipeline::stages(&linked).unwrap_or_else(|e| panic!("{e:?}"));
+        let text = crate::pipeline::emit(&stages).to_string();
+        for part in [
+            "const __DOWN : & [:: core :: primitive :: f64] = {",
+            "const __SCALE : :: core :: primitive :: f64 = * {",
+            "get (__DOWN , q)",
+            "* __SCALE",
+            "fn host (n : usize , x : & [f64] , down : f64 ,)",
         ] {
             assert!(text.contains(part), "no {part:?} in {text}");
         }

@@ -108,11 +108,15 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Names for all values and sizes, and for as many functions of the caller's.
+    /// Names for all values and sizes, and for as many functions of the caller's. What is constant is called as constants are, and as nothing of the user's is.
     ///
     /// Every value has a name of its own, so that emitted blocks never shadow anything;
     /// the spans are those of the expansion, so that nothing meets a name of the user's.
-    pub(super) fn of(program: &Program<Kernels>, functions: usize) -> Self {
+    pub(super) fn of(
+        program: &Program<Kernels>,
+        functions: usize,
+        constants: &BTreeSet<ValueId>,
+    ) -> Self {
         let mut taken: BTreeSet<String> = RESERVED.iter().map(|&word| word.to_owned()).collect();
         let sizes = program
             .sizes
@@ -123,7 +127,11 @@ impl Names {
         let values = program
             .values
             .iter()
-            .map(|value| match value.name.as_deref().map(snake) {
+            .enumerate()
+            .map(|(id, value)| match value.name.as_deref().map(snake) {
+                Some(name) if constants.contains(&ValueId(id as u32)) => {
+                    fresh(&mut taken, &format!("__{}", name.to_uppercase()))
+                }
                 Some(name) => fresh(&mut taken, &name),
                 None => {
                     let kind = match (value.ty.dims.as_slice(), value.ty.elem) {
@@ -233,7 +241,7 @@ mod tests {
             .map(|name| program.param(*name, Type::scalar(Elem::F64), false, SpanId::NONE))
             .collect();
         let unnamed = program.value(Type::scalar(Elem::F64), SpanId::NONE);
-        let given = Names::of(&program, 0);
+        let given = Names::of(&program, 0, &BTreeSet::new());
         let text: Vec<String> = values.iter().map(|&v| given.value(v).to_string()).collect();
         assert_eq!(
             text,

@@ -22,7 +22,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
     let extents = shim.extents();
     let checks = shim.checks(options);
     let functions = shim.functions();
-    let (taken, inputs) = (shim.taken(), shim.inputs());
+    let (taken, inputs, constants) = (shim.taken(), shim.inputs(), shim.constants());
     // What is put together decides what else the host function has to give.
     let result = shim.value(&interface.result);
     let write_back: TokenStream = interface
@@ -45,6 +45,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
     });
     tokens! {
         #(#equal)*
+        #constants
         #extents
         #checks
         #functions
@@ -312,6 +313,7 @@ impl Shim<'_> {
             .iter()
             .zip(&self.unit.program.params)
             .enumerate()
+            .filter(|(_, (_, param))| !self.unit.is_constant(param.value))
             .map(|(at, (source, param))| {
                 let ty = self.unit.program.ty(param.value);
                 let members = matches!(ty.elem, Elem::Index(_));
@@ -361,15 +363,8 @@ impl Shim<'_> {
                             tokens!(#table.into_parts().2 #only)
                         }
                     }
-                    ParamSource::Constant(access, ty, 0) => {
-                        let constant = typed(access, ty);
-                        tokens!(*#constant)
-                    }
                     ParamSource::Array(access, rank) | ParamSource::Constant(access, _, rank) => {
-                        let array = match source {
-                            ParamSource::Constant(_, ty, _) => typed(access, ty),
-                            _ => self.place(access),
-                        };
+                        let array = self.place(access);
                         let flatten = (1..*rank).map(|_| tokens!(.as_flattened()));
                         let slice = tokens!(#array.as_slice() #(#flatten)*);
                         if param.owned {
@@ -380,6 +375,29 @@ impl Shim<'_> {
                     }
                 };
                 self.recast(param.value, value, true)
+            })
+            .collect()
+    }
+
+    /// Constants of the module, under names that the host function and its kernels have for them.
+    fn constants(&self) -> TokenStream {
+        let params = self.interface.params.iter();
+        params
+            .zip(&self.unit.program.params)
+            .filter(|(_, param)| self.unit.is_constant(param.value))
+            .filter_map(|(source, param)| {
+                let ParamSource::Constant(access, ty, rank) = source else {
+                    return None;
+                };
+                let (name, element) = (self.unit.names.value(param.value), self.unit.ty(param.value));
+                let constant = typed(access, ty);
+                Some(match rank {
+                    0 => tokens!(#[allow(dead_code)] const #name: ::core::primitive::#element = *#constant;),
+                    _ => {
+                        let flatten = (1..*rank).map(|_| tokens!(.as_flattened()));
+                        tokens!(#[allow(dead_code)] const #name: &[::core::primitive::#element] = #constant.as_slice() #(#flatten)*;)
+                    }
+                })
             })
             .collect()
     }
@@ -414,6 +432,7 @@ impl Shim<'_> {
             .params
             .iter()
             .zip(&self.unit.program.params)
+            .filter(|(_, param)| !self.unit.is_constant(param.value))
             .enumerate()
             .map(|(position, (source, param))| {
                 let ty = self.unit.program.ty(param.value);

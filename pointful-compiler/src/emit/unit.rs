@@ -1,6 +1,6 @@
 //! What all of one function's emission shares: names, and what is known of each value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Literal, TokenStream};
 
@@ -28,13 +28,24 @@ pub(super) struct Unit<'a> {
     kinds: Vec<PlaceKind>,
     /// Numbers that are so far from an extent.
     counted: BTreeMap<ValueId, (Extent, i64)>,
+    /// Parameters that are constants of the module: code names them and is not handed them, so that rustc knows their values.
+    constants: BTreeSet<ValueId>,
     /// What the functions of the caller's that it calls take and give.
     pub(super) functions: BTreeMap<u8, (Vec<Scalar>, Scalar)>,
 }
 
 impl<'a> Unit<'a> {
     /// Looks at every definition once.
+    #[cfg(test)]
     pub(super) fn of(program: &'a Program<Kernels>) -> Self {
+        Self::with_constants(program, BTreeSet::new())
+    }
+
+    /// A function of which some parameters are constants: see [`is_constant`](Self::is_constant).
+    pub(super) fn with_constants(
+        program: &'a Program<Kernels>,
+        constants: BTreeSet<ValueId>,
+    ) -> Self {
         let mut functions = BTreeMap::new();
         called(program, &program.body, &mut functions);
         let count = functions
@@ -43,11 +54,12 @@ impl<'a> Unit<'a> {
             .map_or(0, |&last| usize::from(last) + 1);
         let mut unit = Self {
             program,
-            names: Names::of(program, count),
+            names: Names::of(program, count, &constants),
             functions,
             inline: vec![None; program.values.len()],
             kinds: vec![PlaceKind::Scalar; program.values.len()],
             counted: BTreeMap::new(),
+            constants,
         };
         for param in &program.params {
             if program.ty(param.value).rank() > 0 {
@@ -116,6 +128,11 @@ impl<'a> Unit<'a> {
     /// What a value is.
     pub(super) fn kind(&self, value: ValueId) -> PlaceKind {
         self.kinds[value.index()]
+    }
+
+    /// Whether a parameter is a constant of the module.
+    pub(super) fn is_constant(&self, value: ValueId) -> bool {
+        self.constants.contains(&value)
     }
 
     /// The machine type of a value or of a place's elements.
