@@ -8,7 +8,7 @@ use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
-use crate::passes::flow::{may_fail, points};
+use crate::passes::flow::{Flow, may_fail, points};
 
 impl Simplify for Bulk {
     fn scalar(op: &BulkOp) -> Scalar<'_> {
@@ -110,6 +110,55 @@ impl Simplify for Bulk {
         }
         let pinned = Self::pinned(&program.body, program);
         settle(program, &pinned)
+    }
+
+    fn uncollect(
+        context: &Context<'_, Bulk>,
+        stmt: &mut Stmt<Bulk>,
+        out: &mut Vec<Stmt<Bulk>>,
+    ) -> Vec<(ValueId, ValueId)> {
+        let BulkOp::Loop { init, body, .. } = &mut stmt.op else {
+            return Vec::new();
+        };
+        let states = init.len();
+        let wanted: BTreeSet<ValueId> = body.results[states..].iter().copied().collect();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let mut inside: BTreeSet<ValueId> = body.params.iter().copied().collect();
+        for inner in &body.stmts {
+            inside.extend(&inner.results);
+        }
+        // What is computed at every point at no cost, of what is there outside.
+        let free = |inner: &Stmt<Bulk>| {
+            let op = &inner.op;
+            inner.guard.is_none()
+                && inner.results.iter().any(|result| wanted.contains(result))
+                && matches!(op, BulkOp::Const(_) | BulkOp::Map(..))
+                && is_total(context, op)
+                && op.operands().iter().all(|operand| !inside.contains(operand))
+        };
+        let (moved, left) = std::mem::take(&mut body.stmts).into_iter().partition(free);
+        body.stmts = left;
+        for inner in Vec::<Stmt<Bulk>>::into_iter(moved) {
+            for result in &inner.results {
+                inside.remove(result);
+            }
+            out.push(inner);
+        }
+        let mut replaced = Vec::new();
+        for k in (states..stmt.results.len()).rev() {
+            let BulkOp::Loop { body, .. } = &stmt.op else {
+                break;
+            };
+            let (result, value) = (stmt.results[k], body.results[k]);
+            if !inside.contains(&value) && context.may_have_axes(result, &context.axes(&[value])) {
+                replaced.push((result, value));
+                stmt.results.remove(k);
+                Bulk::remove(&mut stmt.op, k);
+            }
+        }
+        replaced
     }
 
     /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.

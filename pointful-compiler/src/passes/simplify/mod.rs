@@ -136,6 +136,13 @@ pub(crate) trait Simplify: Flow {
     fn derives(body: &Block<Self>) -> bool;
     /// Replaces choices that have been made already where their values are wanted. Says whether there were any.
     fn settle(program: &mut Program<Self>) -> bool;
+    /// What a loop collects that is the same in all iterations: the results, and the values outside that they are. Moves the statements that
+    /// bind those to `out`.
+    fn uncollect(
+        context: &Context<'_, Self>,
+        stmt: &mut Stmt<Self>,
+        out: &mut Vec<Stmt<Self>>,
+    ) -> Vec<(ValueId, ValueId)>;
     /// Whether a guard is still needed.
     fn needs_guard(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> bool;
 }
@@ -179,6 +186,10 @@ impl<S: Simplify> Walk<'_, S> {
             self.block(inner);
         }
         self.changed |= branches::merge(&mut stmt, &mut self.subst);
+        for (result, value) in S::uncollect(&self.context, &mut stmt, out) {
+            self.subst.replace(result, value);
+            self.changed = true;
+        }
         loop {
             if stmt.guard.is_some() && !self.needs_guard(&stmt) {
                 stmt.guard = None;

@@ -118,6 +118,15 @@ impl Simplify for Point {
         tables.filter(|(_, value)| !bound.contains(value)).collect()
     }
 
+    /// Loops of Point collect nothing.
+    fn uncollect(
+        _: &Context<'_, Point>,
+        _: &mut Stmt<Point>,
+        _: &mut Vec<Stmt<Point>>,
+    ) -> Vec<(ValueId, ValueId)> {
+        Vec::new()
+    }
+
     /// Nothing in Point has axes that it does not say.
     fn pinned(_: &Block<Point>, _: &Program<Point>) -> BTreeSet<ValueId> {
         BTreeSet::new()
