@@ -21,6 +21,7 @@ mod memory;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::emit::Emission;
 use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
 use crate::ir::{self, Block, Extent, Program, ValueId};
 use crate::pipeline::Stages;
@@ -130,6 +131,7 @@ impl fmt::Display for Structure {
 fn report(program: &Program<Kernels>) -> String {
     let mut report = Report {
         program,
+        emission: Emission::of(program),
         kernels: 0,
         text: String::new(),
     };
@@ -139,6 +141,7 @@ fn report(program: &Program<Kernels>) -> String {
 
 struct Report<'p> {
     program: &'p Program<Kernels>,
+    emission: Emission<'p>,
     kernels: usize,
     text: String,
 }
@@ -238,6 +241,10 @@ impl Report<'_> {
             indices => format!("parallel over {}", indices.join(", ")),
         };
         self.line(depth + 1, &over);
+        if let Some(points) = self.emission.together(extents, accs, folds, body) {
+            let line = format!("in lanes: {points} points at a time go through the loops inside");
+            self.line(depth + 1, &line);
+        }
         for acc in accs {
             let line = format!(
                 "adds up into {} by `{}`: a private copy for each piece of the work, merged in order",
@@ -443,6 +450,27 @@ mod tests {
             text.starts_with(&format!("{start}\n\n{contraction}\n")),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_loop_that_carries_something_runs_in_lanes() {
+        let stages = stages(
+            "fn f(x: f64[N], t: usize) -> f64[N] {
+               %0 = for %1: N {
+                 %2 = index x[%1]
+                 %3 = loop %4: t (%5 = %2) {
+                   %6 = mul %5, %5
+                   yield %6
+                 }
+                 yield %3
+               }
+               return %0
+             }",
+        );
+        let text = explain(&stages);
+        let part =
+            "  parallel over n: N\n  in lanes: 16 points at a time go through the loops inside\n";
+        assert!(text.contains(part), "{text}");
     }
 
     #[test]

@@ -52,6 +52,9 @@ pub trait Kernel: Sync {
     /// What one piece of the work accumulates privately; `()` when the kernel only writes its own outputs.
     type Acc: Send;
 
+    /// How many points the body runs together where there are as many: pieces of the work are multiples of it.
+    const TOGETHER: usize = 1;
+
     /// Identity accumulators for one piece.
     fn identity(&self) -> Self::Acc;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 
 use super::angles::{self, Angles};
@@ -37,10 +37,14 @@ pub(super) struct Body<'u> {
     hoisted: BTreeSet<ValueId>,
     /// Scalar places that are addressed as `place_lanes[lane]` at the moment.
     pub(super) in_lanes: BTreeSet<ValueId>,
+    /// Buffers that each point of a strip has for itself, and how many points that are: addressed as `buffer_lanes` at the moment.
+    pub(super) in_strips: BTreeMap<ValueId, u64>,
     /// Indices that are made of positions known to be in range where code is being emitted.
     interior: BTreeSet<ValueId>,
     /// Truth values that are known where code is being emitted.
     decided: BTreeMap<ValueId, bool>,
+    /// How many points of the kernel advance together, if it is worth cutting the work so.
+    pub(super) together: Option<u64>,
     /// Whether a loop is open, so that no more buffers are moved before it.
     in_loop: bool,
     /// Whether this is one iteration of a kernel: small buffers may live on the stack, because nobody else needs a view of them, and nothing is
@@ -66,8 +70,10 @@ impl<'u> Body<'u> {
             storage,
             hoisted: BTreeSet::new(),
             in_lanes: BTreeSet::new(),
+            in_strips: BTreeMap::new(),
             interior: BTreeSet::new(),
             decided: BTreeMap::new(),
+            together: None,
             in_loop: false,
             in_kernel,
             splits_reductions: true,
@@ -467,10 +473,34 @@ impl<'u> Body<'u> {
         }
     }
 
+    /// What holds the element of a buffer at a position, and where.
+    fn element(&self, buffer: ValueId, position: &TokenStream) -> (Ident, Storage, TokenStream) {
+        match self.in_strips.get(&buffer) {
+            None => {
+                let name = self.unit.names.value(buffer).clone();
+                (name, self.storage(buffer), position.clone())
+            }
+            Some(&width) => {
+                let storage = match self.array_of(buffer) {
+                    Some(_) => Storage::Array,
+                    None => Storage::Owned,
+                };
+                let (name, width) = (lanes::name(self.unit, buffer), usize_literal(width));
+                (name, storage, tokens!((#position) * #width + lane))
+            }
+        }
+    }
+
+    /// The number of elements of a buffer that lives on the stack, in front of the points.
+    pub(super) fn array_of(&self, buffer: ValueId) -> Option<u64> {
+        let is_array = self.storage.get(&buffer) == Some(&Storage::Array);
+        self.array_length(buffer).filter(|_| is_array)
+    }
+
     /// The element of a buffer at a position.
     pub(super) fn read(&self, buffer: ValueId, position: &TokenStream) -> TokenStream {
-        let name = self.unit.names.value(buffer);
-        match self.storage(buffer) {
+        let (name, storage, position) = self.element(buffer, position);
+        match storage {
             Storage::Slice => tokens!(get(#name, #position)),
             Storage::View => tokens!(#name.read(#position)),
             Storage::Owned => tokens!(#name.out().read(#position)),
@@ -485,8 +515,8 @@ impl<'u> Body<'u> {
         position: &TokenStream,
         value: &TokenStream,
     ) -> TokenStream {
-        let name = self.unit.names.value(buffer);
-        match self.storage(buffer) {
+        let (name, storage, position) = self.element(buffer, position);
+        match storage {
             Storage::Slice => unreachable!("a buffer that is written is not a slice"),
             Storage::View => tokens!(#name.write(#position, #value);),
             Storage::Owned => tokens!(#name.out().write(#position, #value);),
@@ -495,7 +525,7 @@ impl<'u> Body<'u> {
     }
 
     /// A `var`, or the current lane of one.
-    fn place(&self, place: ValueId) -> TokenStream {
+    pub(super) fn place(&self, place: ValueId) -> TokenStream {
         if self.in_lanes.contains(&place) {
             let lanes = lanes::name(self.unit, place);
             tokens!(#lanes[lane])

@@ -68,6 +68,18 @@ pub(super) fn launch(
     }
 }
 
+/// How many points of a kernel advance together through loops that each of them alone would have to wait for.
+pub(super) fn together(
+    unit: &Unit<'_>,
+    extents: &[Extent],
+    copies: Copies<'_>,
+    body: &Block<Kernels>,
+) -> Option<u64> {
+    let captures = Captures::of(unit, extents, copies, body);
+    let angles = angles::of_kernel(unit, copies, body);
+    piece(unit, &captures, extents, copies, angles, body).1
+}
+
 /// What a kernel's body needs from the host.
 #[derive(Default)]
 struct Captures {
@@ -326,7 +338,11 @@ fn item(
     };
     let merge = merge_pieces(unit, copies, || captures.storage());
     let angles = angles::of_kernel(unit, copies, body);
-    let piece = piece(unit, captures, extents, copies, angles, body);
+    let (piece, together) = piece(unit, captures, extents, copies, angles, body);
+    let together = together.map(|points| {
+        let points = usize_literal(points);
+        tokens!(const TOGETHER: usize = #points;)
+    });
     let unpack = if names.is_empty() {
         TokenStream::new()
     } else {
@@ -372,6 +388,7 @@ fn item(
 
         impl Kernel for #kernel #elided {
             type Acc = #acc_type;
+            #together
 
             fn identity(&self) -> Self::Acc {
                 #unpack_for_identity
@@ -391,7 +408,7 @@ fn item(
     }
 }
 
-/// What a piece of the work does: loops over its points.
+/// What a piece of the work does: loops over its points; and how many of them it is worth having in one piece.
 fn piece(
     unit: &Unit<'_>,
     captures: &Captures,
@@ -399,7 +416,7 @@ fn piece(
     copies: Copies<'_>,
     angles: Angles,
     body: &Block<Kernels>,
-) -> TokenStream {
+) -> (TokenStream, Option<u64>) {
     let mut storage = captures.storage();
     let mut before = TokenStream::new();
     let mut after = TokenStream::new();
@@ -440,7 +457,7 @@ fn piece(
             rows(&mut emit, leading, *last, body, written)
         }
     };
-    tokens!(#before #hoisted #loops #after)
+    (tokens!(#before #hoisted #loops #after), emit.together)
 }
 
 /// The statements of a body that are the same for all of a row, and the others.

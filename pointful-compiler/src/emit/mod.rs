@@ -57,8 +57,8 @@ mod work;
 use proc_macro2::TokenStream;
 
 use crate::interface::{Interface, ParamSource};
-use crate::ir::Program;
-use crate::ir::stages::kernels::Kernels;
+use crate::ir::stages::kernels::{Acc, Fold, Kernels};
+use crate::ir::{Block, Extent, Program};
 
 /// `quote!` with the span of the expansion.
 macro_rules! tokens {
@@ -102,6 +102,31 @@ pub fn rust(
         .map(|(_, param)| param.value);
     let unit = unit::Unit::with_constants(program, constants.collect());
     shim::shim(&unit, interface, options)
+}
+
+/// What `explain!` says of kernels that only emission decides.
+pub(crate) struct Emission<'p> {
+    unit: unit::Unit<'p>,
+}
+
+impl<'p> Emission<'p> {
+    /// Looks at a program once.
+    pub(crate) fn of(program: &'p Program<Kernels>) -> Self {
+        Self {
+            unit: unit::Unit::of(program),
+        }
+    }
+
+    /// How many points of a kernel advance together, as lanes of vectors.
+    pub(crate) fn together(
+        &self,
+        extents: &[Extent],
+        accs: &[Acc],
+        folds: &[Fold],
+        body: &Block<Kernels>,
+    ) -> Option<u64> {
+        kernel::together(&self.unit, extents, copies::Copies { accs, folds }, body)
+    }
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ fn begin<K: Kernel>(
     kernel: &K,
     all: impl FnOnce(&Run<'_, K>, usize) -> K::Acc,
 ) -> K::Acc {
-    let pieces = Pieces::of(points, work);
+    let pieces = Pieces::of(points, work, K::TOGETHER);
     let count = pieces.count();
     stats::launched(count, work.acc_bytes);
     let _paused = stats::pause();

@@ -31,8 +31,8 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces for work of this size. Nothing else decides: not the machine, not the number of threads.
-    pub(crate) fn of(points: usize, work: Work) -> Pieces {
+    /// The pieces for work of this size, of which so many points are better done together. Nothing else decides: not the machine, not the number of threads.
+    pub(crate) fn of(points: usize, work: Work, together: usize) -> Pieces {
         let total = (points as u64).saturating_mul(work.per_point.max(1));
         let least = GRAIN.max(work.acc_bytes.saturating_mul(OPERATIONS_PER_ACC_BYTE));
         let wanted = if total < THRESHOLD {
@@ -43,6 +43,9 @@ impl Pieces {
         let mut length = (points as u64).div_ceil(wanted);
         if wanted > 1 && length >= 4 * POINT_MULTIPLE {
             length = length.next_multiple_of(POINT_MULTIPLE);
+        }
+        if wanted > 1 {
+            length = length.next_multiple_of(together.max(1) as u64);
         }
         Pieces {
             points,
@@ -74,32 +77,45 @@ mod tests {
 
     #[test]
     fn little_work_is_one_piece_and_much_is_many() {
-        assert_eq!(Pieces::of(0, CHEAP).count(), 0);
+        assert_eq!(Pieces::of(0, CHEAP, 1).count(), 0);
         for points in [1, 2, 7, 1000, THRESHOLD as usize - 1] {
-            assert_eq!(Pieces::of(points, CHEAP).count(), 1, "{points} points");
+            assert_eq!(Pieces::of(points, CHEAP, 1).count(), 1, "{points} points");
         }
         assert_eq!(
-            Pieces::of(THRESHOLD as usize, CHEAP).count() as u64,
+            Pieces::of(THRESHOLD as usize, CHEAP, 1).count() as u64,
             THRESHOLD / GRAIN
         );
-        assert!(Pieces::of(1 << 40, CHEAP).count() <= MAX_PIECES as usize);
+        assert!(Pieces::of(1 << 40, CHEAP, 1).count() <= MAX_PIECES as usize);
         let dear = Work {
             per_point: 1 << 20,
             acc_bytes: 0,
         };
-        assert_eq!(Pieces::of(7, dear).count(), 7);
+        assert_eq!(Pieces::of(7, dear, 1).count(), 7);
+    }
+
+    #[test]
+    fn points_that_are_done_together_are_in_one_piece() {
+        let dear = Work {
+            per_point: 1 << 20,
+            acc_bytes: 0,
+        };
+        let pieces = |points| Pieces::of(points, dear, 16);
+        assert_eq!(pieces(7).count(), 1);
+        assert_eq!(pieces(20_000).range(1), 32..64);
+        assert_eq!(pieces(1000).range(62), 992..1000);
     }
 
     #[test]
     fn large_accumulators_make_few_pieces() {
         let points = 1 << 24;
-        let plain = Pieces::of(points, CHEAP).count();
+        let plain = Pieces::of(points, CHEAP, 1).count();
         let heavy = Pieces::of(
             points,
             Work {
                 acc_bytes: 1 << 20,
                 ..CHEAP
             },
+            1,
         )
         .count();
         assert_eq!((plain, heavy), (256, 4));
@@ -109,7 +125,8 @@ mod tests {
                 Work {
                     acc_bytes: 1 << 30,
                     ..CHEAP
-                }
+                },
+                1
             )
             .count(),
             1
@@ -118,8 +135,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_are_a_partition(points in 0_usize..1 << 30, per_point in 0_u64..1 << 20, acc_bytes in 0_u64..1 << 30) {
-            let pieces = Pieces::of(points, Work { per_point, acc_bytes });
+        fn pieces_are_a_partition(points in 0_usize..1 << 30, per_point in 0_u64..1 << 20, acc_bytes in 0_u64..1 << 30, together in 0_usize..40) {
+            let pieces = Pieces::of(points, Work { per_point, acc_bytes }, together);
             let mut next = 0;
             for piece in 0..pieces.count() {
                 let range = pieces.range(piece);
@@ -132,9 +149,9 @@ mod tests {
         }
 
         #[test]
-        fn extreme_estimates_do_not_overflow(points: usize, per_point: u64, acc_bytes: u64) {
+        fn extreme_estimates_do_not_overflow(points: usize, per_point: u64, acc_bytes: u64, together in 0_usize..40) {
             let points = points.min(isize::MAX as usize);
-            let pieces = Pieces::of(points, Work { per_point, acc_bytes });
+            let pieces = Pieces::of(points, Work { per_point, acc_bytes }, together);
             prop_assert!(pieces.count() <= MAX_PIECES as usize);
             if points > 0 {
                 prop_assert_eq!(pieces.range(pieces.count() - 1).end, points);

@@ -15,6 +15,7 @@ fn main() {
     println!("cargo::rerun-if-changed=functions.rs");
     println!("cargo::rerun-if-changed=derivatives.rs");
     println!("cargo::rerun-if-changed=angles.rs");
+    println!("cargo::rerun-if-changed=steps.rs");
     write(
         "programs.rs",
         programs::all().into_iter().map(|program| {
@@ -31,6 +32,7 @@ fn main() {
         "derivatives.rs",
         source::functions(include_str!("../derivatives.rs")),
     );
+    write("steps.rs", source::functions(include_str!("../steps.rs")));
     write("angles.rs", source::functions(include_str!("../angles.rs")));
     write("speed.rs", [speed::measured()]);
 }

@@ -33,6 +33,12 @@ pub mod angles {
     include!(concat!(env!("OUT_DIR"), "/angles.rs"));
 }
 
+/// The functions of `steps.rs`.
+pub mod steps {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/steps.rs"));
+}
+
 /// How long the compiler took for the functions of `build/speed.rs`, and how much it emitted.
 pub mod speed {
     include!(concat!(env!("OUT_DIR"), "/speed.rs"));

@@ -136,7 +136,10 @@ impl Simplify for Bulk {
                 && inner.results.iter().any(|result| wanted.contains(result))
                 && matches!(op, BulkOp::Const(_) | BulkOp::Map(..))
                 && is_total(context, op)
-                && op.operands().iter().all(|operand| !inside.contains(operand))
+                && op
+                    .operands()
+                    .iter()
+                    .all(|operand| !inside.contains(operand))
         };
         let (moved, left) = std::mem::take(&mut body.stmts).into_iter().partition(free);
         body.stmts = left;

@@ -1,0 +1,500 @@
+//! What is found out about the points of an axis: whether neighbours may advance together, and whether that pays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::angles::Angles;
+use super::super::scalar;
+use super::super::unit::Unit;
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Elem, Extent, Monoid, Operation, Stmt, ValueId};
+use crate::ops::Prim;
+
+/// Constant loops of up to this many iterations are unrolled, and the points around them vectorised, without help.
+const UNROLLED: u64 = 16;
+
+/// Elements that lie apart for neighbours are loaded one by one: worth it for so many other operations of a loop that carries something.
+const WORTH_A_GATHER: u64 = 8;
+
+/// How a value changes from one point of the axis to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stride {
+    /// Not at all.
+    Zero,
+    /// By one.
+    One,
+    /// Somehow.
+    Other,
+}
+
+/// Where a block stands.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    in_loop: bool,
+    /// Whether some points may run it while others do not.
+    masked: bool,
+    /// Whether it is a branch that belongs to the segment around it, and so is run whether or not any point takes it.
+    inline: bool,
+}
+
+/// A loop that is being looked at.
+struct Loop {
+    /// Whether it is worth more than being unrolled.
+    long: bool,
+    /// Whether it hands something on to its next iteration.
+    carries: bool,
+    /// Whether there is no loop in it.
+    innermost: bool,
+}
+
+/// What is found out about a body.
+pub(super) struct Look<'u> {
+    unit: &'u Unit<'u>,
+    /// Indices made of positions known to be in range.
+    interior: &'u BTreeSet<ValueId>,
+    /// How functions of angles are called.
+    angles: Angles,
+    /// Strides of what the body binds; anything else does not change.
+    strides: BTreeMap<ValueId, Stride>,
+    /// The segment that binds a value.
+    home: BTreeMap<ValueId, usize>,
+    /// How many loops there are around a variable.
+    depth: BTreeMap<ValueId, usize>,
+    loops: Vec<Loop>,
+    /// The segment being looked at, and how many there are.
+    segment: usize,
+    segments: usize,
+    /// Scalars that are the same for all points of the axis.
+    pub(super) uniform: BTreeSet<ValueId>,
+    /// Other scalars, and `var`s, that are bound in one segment and used in another.
+    pub(super) kept: BTreeSet<ValueId>,
+    /// Buffers that each point has for itself.
+    pub(super) own: BTreeSet<ValueId>,
+    /// Places of the kernel that points combine something into.
+    pub(super) summed: BTreeMap<ValueId, Monoid>,
+    /// Indices that are in range only where a point computes them.
+    pub(super) doubtful: BTreeSet<ValueId>,
+    /// Whether not all points do the same.
+    pub(super) diverges: bool,
+    read: BTreeSet<ValueId>,
+    /// Buffers that are stored to.
+    pub(super) written: BTreeSet<ValueId>,
+    /// Whether an inner loop of some length reads along the axis.
+    profits: bool,
+    /// Whether one adds up what is not the same for all points.
+    sums: bool,
+    /// Whether an inner loop reads across the axis.
+    across: bool,
+    /// Whether a loop of some length carries something from one iteration to the next, which makes it no vector instructions by itself.
+    chains: bool,
+    /// Whether there is one that becomes vector instructions by itself.
+    vectorises: bool,
+    /// Operations in loops, and how many of them load or store what lies apart for neighbours.
+    operations: u64,
+    gathers: u64,
+}
+
+impl<'u> Look<'u> {
+    /// Looks at what the points along `index` do; `None` if they cannot be run in strips.
+    pub(super) fn at(
+        unit: &'u Unit<'u>,
+        index: ValueId,
+        body: &Block<Kernels>,
+        interior: &'u BTreeSet<ValueId>,
+        angles: Angles,
+    ) -> Option<Self> {
+        let mut look = Self {
+            unit,
+            interior,
+            angles,
+            strides: BTreeMap::from([(index, Stride::One)]),
+            home: BTreeMap::new(),
+            depth: BTreeMap::new(),
+            loops: Vec::new(),
+            segment: 0,
+            segments: 0,
+            uniform: BTreeSet::new(),
+            kept: BTreeSet::new(),
+            own: BTreeSet::new(),
+            summed: BTreeMap::new(),
+            doubtful: BTreeSet::new(),
+            diverges: false,
+            read: BTreeSet::new(),
+            written: BTreeSet::new(),
+            profits: false,
+            sums: false,
+            across: false,
+            chains: false,
+            vectorises: false,
+            operations: 0,
+            gathers: 0,
+        };
+        look.find_written(body);
+        look.block(body, Around::default())?;
+        Some(look)
+    }
+
+    /// Whether the points read neighbours, so that even few of them are better off together than each for itself.
+    pub(super) fn along(&self) -> bool {
+        self.profits
+    }
+
+    /// Whether inner loops become vector instructions only if neighbours advance together: they read or add up along the axis.
+    pub(super) fn pays_to_read(&self) -> bool {
+        let simple = !self.diverges && self.own.is_empty() && self.summed.is_empty();
+        simple && (self.profits || self.sums) && !self.across
+    }
+
+    /// The same of what they carry from one iteration to the next.
+    pub(super) fn pays_to_carry(&self) -> bool {
+        let few = self.gathers.saturating_mul(WORTH_A_GATHER) <= self.operations;
+        self.chains && !self.vectorises && few
+    }
+
+    /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
+    pub(super) fn repeatable(&self) -> bool {
+        let mut others = self.read.difference(&self.own);
+        self.summed.is_empty() && others.all(|buffer| !self.written.contains(buffer))
+    }
+
+    /// What differs from point to point.
+    pub(super) fn varying(&self) -> BTreeSet<ValueId> {
+        let differ = |(&value, &stride)| (stride != Stride::Zero).then_some(value);
+        self.strides.iter().filter_map(differ).collect()
+    }
+
+    fn stride(&self, value: ValueId) -> Stride {
+        self.strides.get(&value).copied().unwrap_or(Stride::Zero)
+    }
+
+    /// The stride of what is computed somehow from these values.
+    fn mixed(&self, values: &[ValueId]) -> Stride {
+        if values
+            .iter()
+            .all(|&value| self.stride(value) == Stride::Zero)
+        {
+            Stride::Zero
+        } else {
+            Stride::Other
+        }
+    }
+
+    /// Finds what is stored to.
+    fn find_written(&mut self, block: &Block<Kernels>) {
+        for stmt in &block.stmts {
+            if let KernelOp::Store { buffer, .. } = &stmt.op {
+                self.written.insert(*buffer);
+            }
+            for inner in stmt.op.blocks() {
+                self.find_written(inner);
+            }
+        }
+    }
+
+    fn begin_segment(&mut self) {
+        self.segments += 1;
+        self.segment = self.segments;
+    }
+
+    /// Notes that a value is used in the segment being looked at.
+    fn uses(&mut self, value: ValueId) {
+        if self
+            .home
+            .get(&value)
+            .is_some_and(|&home| home != self.segment)
+        {
+            self.kept.insert(value);
+        }
+    }
+
+    fn block(&mut self, block: &Block<Kernels>, around: Around) -> Option<()> {
+        block
+            .stmts
+            .iter()
+            .try_for_each(|stmt| self.stmt(stmt, around))
+    }
+
+    /// Looks at a statement; `None` if it cannot be run in strips.
+    fn stmt(&mut self, stmt: &Stmt<Kernels>, around: Around) -> Option<()> {
+        for operand in stmt.op.operands() {
+            self.uses(operand);
+        }
+        self.operations += u64::from(around.in_loop);
+        let stride = match &stmt.op {
+            KernelOp::Const(_) | KernelOp::Size(_) => Stride::Zero,
+            KernelOp::Prim(prim, args) => self.prim(*prim, args, stmt.results[0], around)?,
+            KernelOp::Select(cond, then, otherwise) => self.mixed(&[*cond, *then, *otherwise]),
+            KernelOp::Load { buffer, indices } => {
+                self.read.insert(*buffer);
+                let stride = self.access(*buffer, indices, around);
+                let sure = indices.iter().all(|index| !self.doubtful.contains(index));
+                // What the kernel itself writes may differ from one moment to the next. And what no point may have asked for
+                // each of them reads for itself.
+                let changes = self.written.contains(buffer) || self.own.contains(buffer);
+                if changes || (around.inline && !sure) {
+                    Stride::Other
+                } else {
+                    stride
+                }
+            }
+            KernelOp::Store {
+                buffer, indices, ..
+            } => self.access(*buffer, indices, around),
+            KernelOp::Combine {
+                monoid,
+                place,
+                indices,
+                value,
+            } => {
+                if !indices.is_empty() {
+                    self.own.contains(place).then_some(())?;
+                    self.access(*place, indices, around);
+                } else if self.home.contains_key(place) {
+                    // Every point adds up something of its own, of what all of them read.
+                    self.sums |= around.in_loop && self.stride(*value) != Stride::Zero;
+                } else if *self.summed.entry(*place).or_insert(*monoid) != *monoid {
+                    return None;
+                }
+                Stride::Zero
+            }
+            // Contents of a place are its own for every point.
+            KernelOp::Var(_) => {
+                self.depth.insert(stmt.results[0], self.loops.len());
+                Stride::Other
+            }
+            KernelOp::Get(place) => {
+                self.depth.get(place)?;
+                Stride::Other
+            }
+            KernelOp::Set { place, .. } => {
+                // Only a point's own.
+                let depth = *self.depth.get(place)?;
+                for inner in &mut self.loops[depth..] {
+                    inner.carries = true;
+                }
+                Stride::Zero
+            }
+            KernelOp::For { extent, body, .. } => return self.repeated(*extent, body, around),
+            KernelOp::While { cond, body } => {
+                let around = Around {
+                    in_loop: true,
+                    masked: true,
+                    ..around
+                };
+                self.diverges = true;
+                self.begin_segment();
+                self.begin_loop(true);
+                self.block(cond, around)?;
+                self.uses(cond.results[0]);
+                self.begin_segment();
+                self.block(body, around)?;
+                self.end_loop();
+                self.begin_segment();
+                return Some(());
+            }
+            KernelOp::If {
+                cond,
+                then,
+                otherwise,
+            } => return self.branches(*cond, [then, otherwise], around),
+            KernelOp::Alloc { .. } | KernelOp::Copy(_) => {
+                let buffer = stmt.results[0];
+                // Made before the points begin, so its length must be known by then.
+                let known = self.unit.dims(buffer).iter().all(|&extent| {
+                    let extent = self.unit.resolve(extent);
+                    !matches!(extent, Extent::Value(value) if self.is_bound_here(value))
+                });
+                if !known || around.inline {
+                    return None;
+                }
+                if let KernelOp::Copy(source) = &stmt.op {
+                    self.read.insert(*source);
+                }
+                self.own.insert(buffer);
+                self.begin_segment();
+                return Some(());
+            }
+            KernelOp::Swap(a, b) => {
+                let own = [a, b].iter().all(|buffer| self.own.contains(buffer));
+                if !own || around.masked {
+                    return None;
+                }
+                self.begin_segment();
+                return Some(());
+            }
+            KernelOp::Contract { .. } | KernelOp::Par { .. } | KernelOp::Assert { .. } => {
+                return None;
+            }
+        };
+        for &result in &stmt.results {
+            if !self.unit.is_bound(result) {
+                continue;
+            }
+            if around.masked && matches!(self.unit.program.elem(result), Elem::Index(_)) {
+                self.doubtful.insert(result);
+            }
+            self.strides.insert(result, stride);
+            if stride == Stride::Zero {
+                self.uniform.insert(result);
+            } else {
+                self.home.insert(result, self.segment);
+            }
+        }
+        Some(())
+    }
+
+    /// Whether the points bind a value themselves.
+    fn is_bound_here(&self, value: ValueId) -> bool {
+        self.strides.contains_key(&value)
+    }
+
+    fn repeated(&mut self, extent: Extent, body: &Block<Kernels>, around: Around) -> Option<()> {
+        let extent = self.unit.resolve(extent);
+        let mut inside = Around {
+            in_loop: true,
+            ..around
+        };
+        self.begin_segment();
+        if let Extent::Value(value) = extent
+            && self.stride(value) != Stride::Zero
+        {
+            // Each point has its own number of iterations.
+            self.uses(value);
+            self.doubtful.insert(body.params[0]);
+            self.diverges = true;
+            inside.masked = true;
+            self.begin_segment();
+        }
+        // The index is a variable of the loop itself, which all lanes share.
+        let short = matches!(extent, Extent::Const(trips) if trips <= UNROLLED);
+        let (profited, summed) = (self.profits, self.sums);
+        self.begin_loop(!short);
+        self.block(body, inside)?;
+        self.end_loop();
+        self.profits = profited || (self.profits && !short);
+        self.sums = summed || (self.sums && !short);
+        self.begin_segment();
+        Some(())
+    }
+
+    fn begin_loop(&mut self, long: bool) {
+        if let Some(outer) = self.loops.last_mut() {
+            outer.innermost = false;
+        }
+        self.loops.push(Loop {
+            long,
+            carries: false,
+            innermost: true,
+        });
+    }
+
+    fn end_loop(&mut self) {
+        if let Some(ended) = self.loops.pop() {
+            self.chains |= ended.long && ended.carries;
+            self.vectorises |= ended.long && ended.innermost && !ended.carries;
+        }
+    }
+
+    fn branches(
+        &mut self,
+        cond: ValueId,
+        branches: [&Block<Kernels>; 2],
+        around: Around,
+    ) -> Option<()> {
+        let mut inside = around;
+        let straight = branches.iter().all(|branch| is_straight(branch));
+        if around.inline || (straight && self.stride(cond) != Stride::Zero) {
+            (inside.inline, inside.masked) = (true, true);
+            self.diverges = true;
+            return branches
+                .iter()
+                .try_for_each(|branch| self.block(branch, inside));
+        }
+        if self.stride(cond) != Stride::Zero {
+            inside.masked = true;
+            self.diverges = true;
+        }
+        for branch in branches {
+            self.begin_segment();
+            self.block(branch, inside)?;
+        }
+        self.begin_segment();
+        Some(())
+    }
+
+    fn prim(
+        &self,
+        prim: Prim,
+        args: &[ValueId],
+        result: ValueId,
+        around: Around,
+    ) -> Option<Stride> {
+        let elem = self.unit.program.elem(args[0]);
+        let prim = match scalar::in_range(prim) {
+            Some(left) if self.interior.contains(&result) => left,
+            Some(_) | None => prim,
+        };
+        let dear = !scalar::vectorises(prim, elem, self.angles) && self.mixed(args) != Stride::Zero;
+        if prim.may_panic(&[elem]) || (around.in_loop && dear) {
+            return None;
+        }
+        let strides = || args.iter().map(|&arg| self.stride(arg)).collect::<Vec<_>>();
+        Some(match prim {
+            Prim::Cast(to) if to.is_int() => self.stride(args[0]),
+            Prim::Trust(_) => self.stride(args[0]),
+            Prim::Add
+                if matches!(
+                    strides()[..],
+                    [Stride::One, Stride::Zero] | [Stride::Zero, Stride::One]
+                ) =>
+            {
+                Stride::One
+            }
+            Prim::Sub if matches!(strides()[..], [Stride::One, Stride::Zero]) => Stride::One,
+            _ => self.mixed(args),
+        })
+    }
+
+    /// The stride of an element, and whether reading it so pays.
+    fn access(&mut self, buffer: ValueId, indices: &[ValueId], around: Around) -> Stride {
+        let strides: Vec<Stride> = indices.iter().map(|&index| self.stride(index)).collect();
+        let (last, leading) = strides.split_last().unwrap_or((&Stride::Zero, &[]));
+        let along = leading.iter().all(|&stride| stride == Stride::Zero) && *last == Stride::One;
+        let uniform = strides.iter().all(|&stride| stride == Stride::Zero);
+        if around.in_loop && self.own.contains(&buffer) {
+            // The elements of neighbours at one position lie side by side.
+            self.gathers += u64::from(!uniform);
+        } else if around.in_loop {
+            self.profits |= along;
+            self.across |= !along && !uniform;
+            self.gathers += u64::from(!along && !uniform);
+        }
+        if uniform { Stride::Zero } else { Stride::Other }
+    }
+}
+
+/// Whether the statements of a block follow one after the other, but for branches.
+pub(super) fn is_straight(block: &Block<Kernels>) -> bool {
+    block.stmts.iter().all(|stmt| match &stmt.op {
+        KernelOp::Const(_)
+        | KernelOp::Size(_)
+        | KernelOp::Prim(..)
+        | KernelOp::Select(..)
+        | KernelOp::Load { .. }
+        | KernelOp::Store { .. }
+        | KernelOp::Combine { .. }
+        | KernelOp::Var(_)
+        | KernelOp::Get(_)
+        | KernelOp::Set { .. } => true,
+        KernelOp::If {
+            then, otherwise, ..
+        } => is_straight(then) && is_straight(otherwise),
+        KernelOp::Alloc { .. }
+        | KernelOp::Copy(_)
+        | KernelOp::Swap(..)
+        | KernelOp::Contract { .. }
+        | KernelOp::For { .. }
+        | KernelOp::Par { .. }
+        | KernelOp::Assert { .. }
+        | KernelOp::While { .. } => false,
+    })
+}

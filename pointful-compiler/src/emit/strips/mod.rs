@@ -1,0 +1,395 @@
+//! A parallel axis in strips: several neighbouring points advance together through the loops inside them.
+//!
+//! In `par %i: I, %j: J { var %s; for %k: K { … b[k, j] … combine add %s } store c[i, j] }` the inner loop walks down a
+//! column of `b`, which neither vectorises nor uses the cache lines it touches. Points are independent, so a strip of
+//! them may run statement by statement:
+//!
+//! ```text
+//! for j in start..stop {                        while stop - j_from >= 32 {
+//!     let mut s = 0.0;                              let mut s_lanes = [0.0; 32];
+//!     for k in 0..n {                               for k in 0..n {
+//!         s = s + a[i, k] * b[k, j];      ▶             for lane in 0..32 {
+//!     }                                                     let j = j_from + lane;
+//!     c[i, j] = s;                                          s_lanes[lane] = s_lanes[lane] + a[i, k] * b[k, j];
+//! }                                                     }
+//!                                                   }
+//!                                                   for lane in 0..32 { let j = j_from + lane; c[i, j] = s_lanes[lane]; }
+//!                                                   j_from += 32;
+//!                                               }
+//! ```
+//!
+//! The body is cut into *segments*, straight-line statements between inner loops. Each becomes a loop over lanes of
+//! constant length, which the optimiser turns into vector instructions; what one segment hands to another is kept for
+//! all lanes. The numbers are those of the plain loop: every point does the same operations in the same order.
+//!
+//! It pays where the inner loops read along the axis, or not along it at all and add up something for each point, and call nothing;
+//! and where a loop hands something on from one iteration to the next, as a solver's steps do, which no optimiser makes vectors of.
+//!
+//! Points need not all do the same ([`strip`]): what only some of them run is run for all lanes, and a *mask* says for each lane
+//! whether it takes part. A lane that does not changes nothing, reads nothing and writes nothing. A `while` goes on until
+//! no lane does, a loop whose length differs until the longest has ended.
+//!
+//! ```text
+//! while c { v = f(v); }     ▶     loop {
+//!                                     for lane in 0..16 { go[lane] &= c; any |= go[lane]; }
+//!                                     if !any { break; }
+//!                                     for lane in 0..16 { v[lane] = if go[lane] { f(v[lane]) } else { v[lane] }; }
+//!                                 }
+//! ```
+//!
+//! Buffers that points have for themselves lie side by side, element by element. What points combine into places of the kernel
+//! each adds up for itself; the sums are then added in the points' order.
+
+mod look;
+mod segment;
+mod strip;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
+
+use self::look::Look;
+use self::strip::Strip;
+use super::angles::Angles;
+use super::body::Body;
+use super::names::ident;
+use super::unit::{Unit, usize_literal};
+use super::{lanes, scalar, tokens};
+use crate::ir::stages::kernels::Kernels;
+use crate::ir::{Block, Lit, Monoid, Scalar, ValueId};
+
+/// Bytes of one variable over a strip: as many registers as are free when there is one variable.
+const BYTES: u64 = 256;
+/// The same for what is left of a row, and when there are several variables.
+const FEW_BYTES: u64 = 128;
+/// Bytes that the points' own buffers may have in a strip. Longer ones are better left to one point at a time.
+const OWN_BYTES: u64 = 1 << 24;
+
+/// How the points of a row are run in strips.
+pub(super) struct Plan {
+    /// Numbers of lanes, the larger first.
+    widths: Vec<u64>,
+    /// Scalars that are the same for all points of the axis, and so computed once for a strip.
+    uniform: BTreeSet<ValueId>,
+    /// Scalars that are not.
+    varying: BTreeSet<ValueId>,
+    /// Those of them, and `var`s, that are bound in one segment and used in another.
+    kept: BTreeSet<ValueId>,
+    /// Buffers that each point has for itself.
+    own: BTreeSet<ValueId>,
+    /// Places of the kernel that points combine something into.
+    summed: BTreeMap<ValueId, Monoid>,
+    /// Indices that are in range, and buffers whose elements are there, only where a point comes by.
+    doubtful: BTreeSet<ValueId>,
+    /// The integer that says whether a lane takes part: as wide as what it decides about.
+    mask: Scalar,
+    /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
+    repeatable: bool,
+    /// Whether a point alone takes many times as long as its part of a strip.
+    carries: bool,
+    /// Whether the points read neighbours, so that even few of them are better off together than each for itself.
+    along: bool,
+}
+
+/// Whether and how the points along `index` are run in strips.
+pub(super) fn plan(
+    unit: &Unit<'_>,
+    index: ValueId,
+    body: &Block<Kernels>,
+    interior: &BTreeSet<ValueId>,
+    angles: Angles,
+) -> Option<Plan> {
+    let look = Look::at(unit, index, body, interior, angles)?;
+    let reads = look.pays_to_read();
+    if !(reads || look.pays_to_carry()) {
+        return None;
+    }
+    let widest = look
+        .kept
+        .iter()
+        .map(|&value| unit.scalar(value).bytes())
+        .max()?
+        .max(4);
+    let widths = if reads && look.kept.len() == 1 {
+        vec![BYTES / widest, FEW_BYTES / widest]
+    } else {
+        vec![FEW_BYTES / widest]
+    };
+    let (repeatable, along) = (look.repeatable(), look.along());
+    let doubtful = [&look.doubtful, &look.own, &look.written];
+    Some(Plan {
+        widths,
+        repeatable,
+        along,
+        carries: !reads,
+        mask: if widest == 4 {
+            Scalar::I32
+        } else {
+            Scalar::I64
+        },
+        doubtful: doubtful.into_iter().flatten().copied().collect(),
+        varying: look.varying(),
+        uniform: look.uniform,
+        kept: look.kept,
+        own: look.own,
+        summed: look.summed,
+    })
+}
+
+/// The points `start..stop` of a row.
+pub(super) fn emit(
+    emit: &mut Body<'_>,
+    plan: &Plan,
+    index: ValueId,
+    body: &Block<Kernels>,
+    start: &TokenStream,
+    stop: &TokenStream,
+) -> TokenStream {
+    let unit = emit.unit;
+    if plan.carries {
+        emit.together = plan.widths.first().copied();
+    }
+    let name = unit.names.value(index);
+    let from = ident(&format!("{name}_from"));
+    let first = ident(&format!("{name}_first"));
+    let fits = ident("fits_");
+    let (own, has_room) = own_buffers(emit, plan, &tokens!(#stop - #first));
+    let has_room = has_room.map(|bytes| {
+        let most = usize_literal(OWN_BYTES);
+        (tokens!(let #fits = #bytes <= #most;), tokens!(#fits &&))
+    });
+    let (decided, fits) = has_room.unwrap_or_default();
+    let mut strips = TokenStream::new();
+    for (position, &width) in plan.widths.iter().enumerate() {
+        let strip = Strip::new(plan, (index, name), &from, width).points(emit, body);
+        let width = usize_literal(width);
+        // The narrowest once more, ending where the row ends.
+        let (more, last) = if plan.repeatable && position + 1 == plan.widths.len() {
+            (
+                tokens!(#from < #stop && #stop - #first >= #width),
+                tokens!(#from = min(#from, #stop - #width);),
+            )
+        } else {
+            (tokens!(#stop - #from >= #width), TokenStream::new())
+        };
+        strips.extend(tokens! {
+            while #fits #more {
+                #last
+                #strip
+                #from += #width;
+            }
+        });
+    }
+    for value in &plan.kept {
+        emit.in_lanes.remove(value);
+    }
+    emit.in_strips.clear();
+    // Without lanes, so that a point's numbers do not depend on whether it is in a strip.
+    // Of few points alone each adds up in lanes of its own.
+    let few = plan.repeatable && !plan.along;
+    let rest = match few {
+        true => emit.block(body),
+        false => emit.without_lanes(|emit| emit.block(body)),
+    };
+    tokens! {
+        let #first = #start;
+        let mut #from = #first;
+        #decided
+        #own
+        #strips
+        for #name in #from..#stop { #rest }
+    }
+}
+
+/// Declares what points have for themselves, for all lanes; and how many bytes that is where it depends on extents.
+fn own_buffers(
+    emit: &mut Body<'_>,
+    plan: &Plan,
+    points: &TokenStream,
+) -> (TokenStream, Option<TokenStream>) {
+    let unit = emit.unit;
+    let width = plan.widths[0];
+    let (mut declared, mut bytes) = (TokenStream::new(), None);
+    for &buffer in &plan.own {
+        emit.in_strips.insert(buffer, width);
+        let name = lanes::name(unit, buffer);
+        match emit.array_of(buffer) {
+            Some(length) => {
+                let zero = scalar::literal(Lit::of(unit.scalar(buffer), 0.0));
+                let length = usize_literal(length * width);
+                declared.extend(tokens!(let mut #name = [#zero; #length];));
+            }
+            None => {
+                let (ty, length) = (unit.ty(buffer), unit.product(unit.dims(buffer)));
+                let each = usize_literal(width * unit.scalar(buffer).bytes());
+                let width = usize_literal(width);
+                let before = bytes.into_iter();
+                bytes = Some(tokens!((#length).saturating_mul(#each) #(.saturating_add(#before))*));
+                declared.extend(tokens! {
+                    let mut #name = OutBuf::<#ty>::new(if fits_ && #points >= #width { #length * #width } else { 0usize });
+                });
+            }
+        }
+    }
+    (declared, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::Unit;
+    use crate::ir::stages::kernels::Kernels;
+
+    /// A program with one kernel over `%0: N`, as it is emitted: a variable `%2` begins as `x[%0]` and ends in `%9[%0]`.
+    #[track_caller]
+    fn emitted(statements: &str) -> String {
+        // An `if` on the same line would be a part of the statement before.
+        let statements = statements.replace(" if ", "\n if ");
+        let text = format!(
+            "fn f(x: f64[N], t: usize, lengths: usize[N], table: f64[K], at: idx<K>[N], rows: f64[N, K], own u: f64[N], small: u8) -> (f64[N], f64) {{
+               %9 = alloc f64[N] %8 = const 0.5f64 %7 = var %8
+               par %0: N (add %6 = %7) {{ %1 = load x[%0] %2 = var %1 {statements} %3 = get %2 store %9[%0], %3 }}
+               %10 = get %7
+               return %9, %10
+             }}"
+        );
+        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        crate::ir::verify_after("writing it down", &program);
+        let text = super::super::host::host(&Unit::of(&program), &[]).to_string();
+        assert!(syn::parse_str::<syn::File>(&text).is_ok(), "{text}");
+        text
+    }
+
+    /// Whether points advance together.
+    fn together(text: &str) -> bool {
+        text.contains("const TOGETHER : usize = 16usize")
+    }
+
+    #[track_caller]
+    fn assert_parts(text: &str, parts: &[&str]) {
+        assert!(together(text), "{text}");
+        for part in parts {
+            assert!(text.contains(part), "no {part:?} in {text}");
+        }
+    }
+
+    /// Four operations on `%2`, with names of their own.
+    fn step(first: usize) -> String {
+        let [a, b, c] = [first, first + 1, first + 2];
+        format!("%{a} = get %2 %{b} = mul %{a}, %8 %{c} = add %{b}, %{a} set %2, %{c}")
+    }
+
+    #[test]
+    fn steps_are_taken_by_all_lanes() {
+        let text = emitted(&format!("for %11: t {{ {} }}", step(12)));
+        assert_parts(
+            &text,
+            &[
+                "while i4_from < range . end && range . end - i4_first >= 16usize { i4_from = min (i4_from , range . end - 16usize) ;",
+                "for i8 in 0 .. t { for lane in 0 .. 16usize { let i4 = i4_from + lane ; let t9 = t7_lanes [lane] ; let t10 = t9 * 0.5f64 ; \
+             let t11 = t10 + t9 ; t7_lanes [lane] = t11 ; } :: core :: hint :: black_box (()) ; }",
+                "moved0_ [lane] = t12 ; } for lane in 0 .. 16usize { let i4 = i4_from + lane ; b1 . write (i4 , moved0_ [lane]) ; }",
+                "for i4 in i4_from .. range . end { let t6 = get (x , i4) ; let mut t7 : f64 = t6 ; for i8 in 0usize .. t {",
+            ],
+        );
+    }
+
+    #[test]
+    fn lanes_that_do_not_go_on_change_nothing() {
+        let text = emitted(&format!(
+            "while {{ %11 = get %2 %12 = lt %11, %8 yield %12 }} do {{ {} %16 = load at[%0] %17 = load table[%16] combine add %6[], %17 }}",
+            step(13)
+        ));
+        assert_parts(
+            &text,
+            &[
+                "let mut go0__lanes = [! 0i64 ; 16usize] ; loop { let mut any0_ = 0i64 ;",
+                "go0__lanes [lane] = if t9 { go0__lanes [lane] } else { 0i64 } ; any0_ |= go0__lanes [lane] ; } if any0_ == 0i64 { break ; }",
+                "t7_lanes [lane] = if go0_ { t12 } else { t7_lanes [lane] } ;",
+                // An index is in range where it is computed; what is loaded is not where nobody asks.
+                "let t14 = if go0_ { let t14 = get (table , i13) ; t14 } else { 0f64 } ;",
+                "let before = t5_lanes [lane] ; t5_lanes [lane] += t14 ; t5_lanes [lane] = if go0_ { t5_lanes [lane] } else { before } ;",
+                "for lane in 0 .. 16usize { let i4 = i4_from + lane ; t5 += t5_lanes [lane] ; }",
+                // A point that is computed twice would count twice.
+                "while range . end - i4_from >= 16usize {",
+            ],
+        );
+        let text = emitted(&format!(
+            "%20 = load lengths[%0] for rev %11: %20 {{ {} }}",
+            step(12)
+        ));
+        assert_parts(
+            &text,
+            &[
+                "let mut most0_ = 0usize ;",
+                "most0_ = max (most0_ , ",
+                "for i9 in :: core :: iter :: Iterator :: rev (0 .. most0_) { let mut go0__lanes = [! 0i64 ; 16usize] ;",
+                "go0__lanes [lane] = if i9 < t8 { go0__lanes [lane] } else { 0i64 } ; }",
+                "t7_lanes [lane] = if go0_ {",
+            ],
+        );
+    }
+
+    #[test]
+    fn branches_without_loops_stand_among_their_neighbours() {
+        let text = emitted(&format!(
+            "for %11: t {{ {} %15 = gt %14, %8 if %15 {{ set %2, %8 }} else {{ store u[%0], %14 }} }}",
+            step(12)
+        ));
+        assert_parts(
+            &text,
+            &[
+                "let go0_ = t12 ; t7_lanes [lane] = if go0_ { 0.5f64 } else { t7_lanes [lane] } ; let go1_ = ! t12 ; if go1_ { u . write (i4 , t11) ; } }",
+            ],
+        );
+    }
+
+    #[test]
+    fn points_have_their_own_buffers_side_by_side() {
+        let text = emitted(&format!(
+            "%20 = alloc f64[t] for %11: t {{ {} store %20[%11], %12 }} for rev %21: t {{ %22 = load %20[%21] {} combine add %6[], %22 }}",
+            step(12),
+            step(23)
+        ));
+        assert_parts(
+            &text,
+            &[
+                "let fits_ = (t) . saturating_mul (128usize) <= 16777216usize ;",
+                "OutBuf :: < f64 > :: new (if fits_ && range . end - i4_first >= 16usize { t * 16usize } else { 0usize })",
+                "b8_lanes . out () . write ((i9) * 16usize + lane , moved0_ [lane]) ;",
+                "moved1_ [lane] = b8_lanes . out () . read ((i13) * 16usize + lane) ; } for lane in 0 .. 16usize { let i4 = i4_from + lane ; let t14 = moved1_ [lane] ;",
+                "t5_lanes [lane] += t14 ; }",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_does_not_pay_or_might_panic_stays_one_point_at_a_time() {
+        let step = step(12);
+        for statements in [
+            // Nothing is carried, or not for long.
+            step.clone(),
+            format!("%11 = const 0usize for %15: 4 {{ {step} }}"),
+            // What is summed up becomes vectors by itself.
+            "for %11: K { %12 = load rows[%0, %11] combine add %6[], %12 }".to_owned(),
+            format!(
+                "%20 = alloc f64[K] for %11: t {{ {step} for %15: K {{ %16 = load table[%15] %17 = mul %16, %14 store %20[%15], %17 }} }}"
+            ),
+            // Elements that lie apart are most of it.
+            "for %11: K { %12 = get %2 %13 = load rows[%0, %11] %14 = mul %12, %13 set %2, %14 }"
+                .to_owned(),
+            // Division may panic.
+            format!(
+                "for %11: t {{ {step} %15 = cast u8 %14 %16 = div %15, small %17 = cast f64 %16 set %2, %17 }}"
+            ),
+            format!(
+                "for %11: t {{ {step} %15 = cast i64 %14 %16 = check K %15 %17 = load table[%16] set %2, %17 }}"
+            ),
+            format!("for %11: t {{ {step} %15 = gt %14, %8 assert %15, \"small\" }}"),
+        ] {
+            let text = emitted(&statements);
+            assert!(!together(&text), "{statements}: {text}");
+        }
+        // The same loops otherwise.
+        assert!(together(&emitted(&format!("for %11: t {{ {step} }}"))));
+    }
+}

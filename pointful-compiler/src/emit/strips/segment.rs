@@ -1,0 +1,370 @@
+//! Straight-line statements as a loop over lanes.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+
+use super::super::body::Body;
+use super::super::names::ident;
+use super::super::unit::usize_literal;
+use super::super::{lanes, scalar, tokens};
+use super::strip::{Strip, mask_lanes};
+use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::{Lit, Operation, Stmt, ValueId};
+
+/// A part of a segment.
+pub(super) enum Part<'b> {
+    /// A statement, done by the lanes whose mask is set.
+    Stmt(&'b Stmt<Kernels>, Option<Ident>),
+    /// Something made of values.
+    Made(Vec<ValueId>, TokenStream),
+}
+
+impl<'b> Part<'b> {
+    fn stmt(&self) -> Option<&'b Stmt<Kernels>> {
+        match self {
+            Part::Stmt(stmt, _) => Some(stmt),
+            Part::Made(..) => None,
+        }
+    }
+
+    fn operands(&self) -> Vec<ValueId> {
+        match self {
+            Part::Stmt(stmt, _) => stmt.op.operands(),
+            Part::Made(operands, _) => operands.clone(),
+        }
+    }
+
+    /// Whether it reads or writes a buffer.
+    fn touches(&self, buffer: ValueId) -> bool {
+        self.stmt().is_some() && self.operands().contains(&buffer)
+    }
+}
+
+/// A loop over lanes, and what stands around it.
+#[derive(Default)]
+struct Segment {
+    before: TokenStream,
+    inner: TokenStream,
+    after: TokenStream,
+    /// What is bound here and used elsewhere.
+    here: BTreeSet<ValueId>,
+    /// What is bound elsewhere and used here.
+    fetched: BTreeSet<ValueId>,
+    /// Whether something is no vector instruction.
+    calls: bool,
+}
+
+/// A load or a store of neighbouring elements.
+struct Moved<'b> {
+    buffer: ValueId,
+    indices: &'b [ValueId],
+    /// What is stored, or bound to the element.
+    value: ValueId,
+    stores: bool,
+}
+
+impl Strip<'_> {
+    /// Straight-line statements, for all lanes; those `around` whose mask they stand, if there is one.
+    pub(super) fn segment(
+        &mut self,
+        emit: &mut Body<'_>,
+        parts: &mut Vec<Part<'_>>,
+        around: Option<&Ident>,
+    ) -> TokenStream {
+        let unit = emit.unit;
+        let is_uniform = |part: &Part<'_>| {
+            part.stmt().is_some_and(|stmt| {
+                let mut results = stmt.results.iter();
+                !stmt.results.is_empty() && results.all(|result| self.plan.uniform.contains(result))
+            })
+        };
+        let (uniform, parts): (Vec<_>, Vec<_>) =
+            std::mem::take(parts).into_iter().partition(is_uniform);
+        let uniform: Vec<&Stmt<Kernels>> = uniform.iter().filter_map(Part::stmt).collect();
+        let uniform = emit.block_of(&uniform);
+        let does_nothing = |part: &Part<'_>| {
+            part.stmt()
+                .is_some_and(|stmt| !stmt.results.iter().all(|&result| unit.is_bound(result)))
+        };
+        if parts.iter().all(does_nothing) {
+            return uniform;
+        }
+        let mut segment = Segment::default();
+        if let Some(mask) = around {
+            let (lanes, zero) = (mask_lanes(mask), self.zero());
+            segment
+                .inner
+                .extend(tokens!(let #mask = #lanes[lane] != #zero;));
+        }
+        for (position, part) in parts.iter().enumerate() {
+            self.fetch(emit, &mut segment, &part.operands());
+            match part {
+                Part::Made(_, made) => segment.inner.extend(made.clone()),
+                Part::Stmt(stmt, mask) => {
+                    let moved = (mask.as_ref() == around)
+                        .then(|| self.moved(stmt, &parts[..position], &parts[position + 1..]))
+                        .flatten();
+                    match moved {
+                        Some(moved) => self.apart(emit, &mut segment, &moved, around),
+                        None => self.stmt(emit, &mut segment, stmt, mask.as_ref()),
+                    }
+                }
+            }
+        }
+        let Segment {
+            mut before,
+            inner,
+            mut after,
+            here,
+            fetched,
+            calls,
+        } = segment;
+        if calls {
+            // A loop over calls is not unrolled, so the lanes it touches have to be in memory. That they need not be there
+            // in the loops before and after, the optimiser sees only if there they are other variables.
+            let other = |&value: &ValueId| {
+                let lanes = lanes::name(unit, value);
+                tokens!(let mut #lanes = ::core::hint::black_box(#lanes);)
+            };
+            before.extend(fetched.iter().map(other));
+            after.extend(here.iter().map(other));
+        }
+        let inner = self.over_lanes(None, &inner);
+        tokens!(#uniform #before #inner #after)
+    }
+
+    /// Binds what is kept of other segments.
+    fn fetch(&self, emit: &Body<'_>, segment: &mut Segment, operands: &[ValueId]) {
+        let unit = emit.unit;
+        for &operand in operands {
+            if self.plan.kept.contains(&operand)
+                && !segment.here.contains(&operand)
+                && segment.fetched.insert(operand)
+                && unit.kind(operand) == PlaceKind::Scalar
+            {
+                let (name, lanes) = (unit.names.value(operand), lanes::name(unit, operand));
+                segment.inner.extend(tokens!(let #name = #lanes[lane];));
+            }
+        }
+    }
+
+    /// Declares what is kept of this segment.
+    fn declare(&self, emit: &mut Body<'_>, segment: &mut Segment, results: &[ValueId]) {
+        let unit = emit.unit;
+        for &result in results {
+            if self.plan.kept.contains(&result) {
+                segment.here.insert(result);
+                let lanes = self.zeros(emit, &lanes::name(unit, result), result);
+                segment.before.extend(lanes);
+                if unit.kind(result) == PlaceKind::Var {
+                    emit.in_lanes.insert(result);
+                }
+            }
+        }
+    }
+
+    /// Keeps what has been computed.
+    fn keep(&self, emit: &Body<'_>, segment: &mut Segment, results: &[ValueId]) {
+        let unit = emit.unit;
+        for &result in results {
+            if self.plan.kept.contains(&result) && unit.kind(result) == PlaceKind::Scalar {
+                let (name, lanes) = (unit.names.value(result), lanes::name(unit, result));
+                segment.inner.extend(tokens!(#lanes[lane] = #name;));
+            }
+        }
+    }
+
+    /// Lanes for something of the type of a value.
+    fn zeros(&self, emit: &Body<'_>, lanes: &Ident, like: ValueId) -> TokenStream {
+        let width = usize_literal(self.width);
+        let zero = scalar::literal(Lit::of(emit.unit.scalar(like), 0.0));
+        tokens!(let mut #lanes = [#zero; #width];)
+    }
+
+    fn stmt(
+        &mut self,
+        emit: &mut Body<'_>,
+        segment: &mut Segment,
+        stmt: &Stmt<Kernels>,
+        mask: Option<&Ident>,
+    ) {
+        if let KernelOp::Prim(prim, args) = &stmt.op
+            && !emit.is_interior(stmt.results[0])
+        {
+            segment.calls |=
+                !scalar::vectorises(*prim, emit.unit.program.elem(args[0]), emit.angles);
+        }
+        self.declare(emit, segment, &stmt.results);
+        let inner = self.masked(emit, stmt, mask);
+        segment.inner.extend(inner);
+        self.keep(emit, segment, &stmt.results);
+    }
+
+    /// A load or a store in a loop of its own, before or after all that is computed.
+    fn apart(
+        &mut self,
+        emit: &mut Body<'_>,
+        segment: &mut Segment,
+        moved: &Moved<'_>,
+        around: Option<&Ident>,
+    ) {
+        let unit = emit.unit;
+        let elements = ident(&format!("moved{}_", self.moves));
+        self.moves += 1;
+        let declared = self.zeros(emit, &elements, moved.value);
+        segment.before.extend(declared);
+        let position = unit.position(moved.buffer, moved.indices);
+        let element = tokens!(#elements[lane]);
+        if moved.stores {
+            let value = unit.value(moved.value);
+            let write = emit.write(moved.buffer, &position, &element);
+            segment.inner.extend(tokens!(#element = #value;));
+            segment.after.extend(self.over_lanes(around, &write));
+        } else {
+            let read = emit.read(moved.buffer, &position);
+            let name = unit.names.value(moved.value);
+            segment
+                .before
+                .extend(self.over_lanes(around, &tokens!(#element = #read;)));
+            self.declare(emit, segment, &[moved.value]);
+            segment.inner.extend(tokens!(let #name = #element;));
+            self.keep(emit, segment, &[moved.value]);
+        }
+    }
+
+    /// Whether a statement stores neighbouring elements to a buffer that nothing after it looks at, or loads them from one that nothing
+    /// before it has changed.
+    ///
+    /// Where buffers may overlap for all that the optimiser knows, a loop that stores to several has to go lane by lane. So they have
+    /// loops of their own.
+    fn moved<'b>(
+        &self,
+        stmt: &'b Stmt<Kernels>,
+        before: &[Part<'_>],
+        after: &[Part<'_>],
+    ) -> Option<Moved<'b>> {
+        let moved = if let KernelOp::Store {
+            buffer,
+            indices,
+            value,
+        } = &stmt.op
+        {
+            Moved {
+                buffer: *buffer,
+                indices,
+                value: *value,
+                stores: true,
+            }
+        } else if let KernelOp::Load { buffer, indices } = &stmt.op
+            && self.plan.doubtful.contains(buffer)
+        {
+            Moved {
+                buffer: *buffer,
+                indices,
+                value: stmt.results[0],
+                stores: false,
+            }
+        } else {
+            return None;
+        };
+        let others = if moved.stores { after } else { before };
+        let alone = !others.iter().any(|part| part.touches(moved.buffer));
+        (alone && self.side_by_side(moved.buffer, moved.indices)).then_some(moved)
+    }
+
+    /// Whether lanes look at neighbouring elements.
+    fn side_by_side(&self, buffer: ValueId, indices: &[ValueId]) -> bool {
+        let Some((last, leading)) = indices.split_last() else {
+            return false;
+        };
+        let same = |index: &ValueId| !self.plan.varying.contains(index);
+        let aside = match self.plan.own.contains(&buffer) {
+            true => same(last),
+            false => *last == self.along,
+        };
+        aside && leading.iter().all(same)
+    }
+
+    /// A loop over lanes, of those that take part.
+    pub(super) fn over_lanes(&self, mask: Option<&Ident>, inner: &TokenStream) -> TokenStream {
+        let inner = match mask {
+            None => inner.clone(),
+            Some(mask) => {
+                let (lanes, zero) = (mask_lanes(mask), self.zero());
+                tokens!(if #lanes[lane] != #zero { #inner })
+            }
+        };
+        let (width, index, from) = (usize_literal(self.width), self.index, self.from);
+        tokens! {
+            for lane in 0..#width {
+                let #index = #from + lane;
+                #inner
+            }
+        }
+    }
+
+    /// A statement in one lane, which does nothing if it does not take part.
+    fn masked(
+        &mut self,
+        emit: &mut Body<'_>,
+        stmt: &Stmt<Kernels>,
+        mask: Option<&Ident>,
+    ) -> TokenStream {
+        let unit = emit.unit;
+        if let KernelOp::Var(_) = &stmt.op {
+            self.bound.insert(stmt.results[0], mask.cloned());
+        }
+        let plain = emit.block_of(&[stmt]);
+        let Some(mask) = mask else {
+            return plain;
+        };
+        match &stmt.op {
+            KernelOp::Load { buffer, indices } => {
+                let mut looked_at = indices.iter().chain([buffer]);
+                if !looked_at.any(|value| self.plan.doubtful.contains(value)) {
+                    return plain;
+                }
+                let name = unit.names.value(stmt.results[0]);
+                let zero = scalar::literal(Lit::of(unit.scalar(stmt.results[0]), 0.0));
+                tokens!(let #name = if #mask { #plain #name } else { #zero };)
+            }
+            KernelOp::Set { place, .. } | KernelOp::Combine { place, .. } => {
+                // Who does not take part has no such place, or nobody looks at it again.
+                let bound = self.bound.get(place);
+                if bound.is_some_and(|bound| bound.as_ref() == Some(mask)) {
+                    return plain;
+                }
+                if unit.kind(*place) == PlaceKind::Buffer {
+                    return tokens!(if #mask { #plain });
+                }
+                let place = emit.place(*place);
+                if let KernelOp::Set { value, .. } = &stmt.op {
+                    let value = unit.value(*value);
+                    return tokens!(#place = if #mask { #value } else { #place };);
+                }
+                tokens! {
+                    let before = #place;
+                    #plain
+                    #place = if #mask { #place } else { before };
+                }
+            }
+            KernelOp::Store { .. } => tokens!(if #mask { #plain }),
+            KernelOp::Const(_)
+            | KernelOp::Size(_)
+            | KernelOp::Prim(..)
+            | KernelOp::Select(..)
+            | KernelOp::Alloc { .. }
+            | KernelOp::Copy(_)
+            | KernelOp::Var(_)
+            | KernelOp::Get(_)
+            | KernelOp::Swap(..)
+            | KernelOp::Contract { .. }
+            | KernelOp::For { .. }
+            | KernelOp::Par { .. }
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => plain,
+        }
+    }
+}
