@@ -218,9 +218,24 @@ impl<'u> Look<'u> {
         for operand in stmt.op.operands() {
             self.uses(operand);
         }
-        self.operations += u64::from(around.in_loop);
+        if let KernelOp::Prim(..) | KernelOp::Select(..) = &stmt.op {
+            self.operations += u64::from(around.in_loop);
+        }
         let stride = match &stmt.op {
             KernelOp::Const(_) | KernelOp::Size(_) => Stride::Zero,
+            KernelOp::Prim(Prim::Check(extent), args)
+                if !self.interior.contains(&stmt.results[0]) =>
+            {
+                let length = self.unit.resolve(*extent);
+                if matches!(length, Extent::Value(value) if self.stride(value) != Stride::Zero) {
+                    return None;
+                }
+                let stride = self.stride(args[0]);
+                if stride != Stride::Zero {
+                    self.asked(args, around)?;
+                }
+                stride
+            }
             KernelOp::Prim(prim, args) => self.prim(*prim, args, stmt.results[0], around)?,
             KernelOp::Select(cond, then, otherwise) => self.mixed(&[*cond, *then, *otherwise]),
             KernelOp::Load { buffer, indices } => {
@@ -321,9 +336,12 @@ impl<'u> Look<'u> {
                 self.begin_segment();
                 return Some(());
             }
-            KernelOp::Contract { .. } | KernelOp::Par { .. } | KernelOp::Assert { .. } => {
-                return None;
+            KernelOp::Assert { cond, shown, .. } => {
+                self.asked(&[&[*cond], shown.as_slice()].concat(), around)?;
+                self.begin_segment();
+                return Some(());
             }
+            KernelOp::Contract { .. } | KernelOp::Par { .. } => return None,
         };
         for &result in &stmt.results {
             if !self.unit.is_bound(result) {
@@ -339,7 +357,21 @@ impl<'u> Look<'u> {
                 self.home.insert(result, self.segment);
             }
         }
+        if let KernelOp::Prim(Prim::Check(_), _) = &stmt.op {
+            self.begin_segment();
+        }
         Some(())
+    }
+
+    /// Looks at something that panics unless these values are as they should be, which ends a segment: nothing is done before it is known
+    /// that no lane panics.
+    fn asked(&mut self, values: &[ValueId], around: Around) -> Option<()> {
+        for value in values {
+            if self.home.contains_key(value) {
+                self.kept.insert(*value);
+            }
+        }
+        (!around.inline).then_some(())
     }
 
     /// Whether the points bind a value themselves.
@@ -475,9 +507,9 @@ impl<'u> Look<'u> {
 /// Whether the statements of a block follow one after the other, but for branches.
 pub(super) fn is_straight(block: &Block<Kernels>) -> bool {
     block.stmts.iter().all(|stmt| match &stmt.op {
+        KernelOp::Prim(prim, _) => !matches!(prim, Prim::Check(_)),
         KernelOp::Const(_)
         | KernelOp::Size(_)
-        | KernelOp::Prim(..)
         | KernelOp::Select(..)
         | KernelOp::Load { .. }
         | KernelOp::Store { .. }

@@ -278,6 +278,12 @@ mod tests {
         format!("%{a} = get %2 %{b} = mul %{a}, %8 %{c} = add %{b}, %{a} set %2, %{c}")
     }
 
+    /// Twenty more, that nobody looks at.
+    fn roots(first: usize) -> String {
+        let roots = (first..first + 20).map(|k| format!("%{k} = sqrt %14 "));
+        roots.collect()
+    }
+
     #[test]
     fn steps_are_taken_by_all_lanes() {
         let text = emitted(&format!("for %11: t {{ {} }}", step(12)));
@@ -296,18 +302,19 @@ mod tests {
     #[test]
     fn lanes_that_do_not_go_on_change_nothing() {
         let text = emitted(&format!(
-            "while {{ %11 = get %2 %12 = lt %11, %8 yield %12 }} do {{ {} %16 = load at[%0] %17 = load table[%16] combine add %6[], %17 }}",
-            step(13)
+            "while {{ %11 = get %2 %12 = lt %11, %8 yield %12 }} do {{ {} %16 = load at[%0] %17 = load table[%16] combine add %6[], %17 {} }}",
+            step(13),
+            roots(20)
         ));
         assert_parts(
             &text,
             &[
-                "let mut go0__lanes = [! 0i64 ; 16usize] ; loop { let mut any0_ = 0i64 ;",
-                "go0__lanes [lane] = if t9 { go0__lanes [lane] } else { 0i64 } ; any0_ |= go0__lanes [lane] ; } if any0_ == 0i64 { break ; }",
+                "let mut go0_lanes_ = [! 0i64 ; 16usize] ; loop { let mut any0_ = 0i64 ;",
+                "go0_lanes_ [lane] = if t9 { go0_lanes_ [lane] } else { 0i64 } ; any0_ |= go0_lanes_ [lane] ; } if any0_ == 0i64 { break ; }",
                 "t7_lanes [lane] = if go0_ { t12 } else { t7_lanes [lane] } ;",
                 // An index is in range where it is computed; what is loaded is not where nobody asks.
                 "let t14 = if go0_ { let t14 = get (table , i13) ; t14 } else { 0f64 } ;",
-                "let before = t5_lanes [lane] ; t5_lanes [lane] += t14 ; t5_lanes [lane] = if go0_ { t5_lanes [lane] } else { before } ;",
+                "let before_ = t5_lanes [lane] ; t5_lanes [lane] += t14 ; t5_lanes [lane] = if go0_ { t5_lanes [lane] } else { before_ } ;",
                 "for lane in 0 .. 16usize { let i4 = i4_from + lane ; t5 += t5_lanes [lane] ; }",
                 // A point that is computed twice would count twice.
                 "while range . end - i4_from >= 16usize {",
@@ -322,8 +329,8 @@ mod tests {
             &[
                 "let mut most0_ = 0usize ;",
                 "most0_ = max (most0_ , ",
-                "for i9 in :: core :: iter :: Iterator :: rev (0 .. most0_) { let mut go0__lanes = [! 0i64 ; 16usize] ;",
-                "go0__lanes [lane] = if i9 < t8 { go0__lanes [lane] } else { 0i64 } ; }",
+                "for i9 in :: core :: iter :: Iterator :: rev (0 .. most0_) { let mut go0_lanes_ = [! 0i64 ; 16usize] ;",
+                "go0_lanes_ [lane] = if i9 < t8 { go0_lanes_ [lane] } else { 0i64 } ; }",
                 "t7_lanes [lane] = if go0_ {",
             ],
         );
@@ -339,6 +346,35 @@ mod tests {
             &text,
             &[
                 "let go0_ = t12 ; t7_lanes [lane] = if go0_ { 0.5f64 } else { t7_lanes [lane] } ; let go1_ = ! t12 ; if go1_ { u . write (i4 , t11) ; } }",
+            ],
+        );
+    }
+
+    #[test]
+    fn all_lanes_are_asked_before_any_goes_on() {
+        let text = emitted(&format!(
+            "while {{ %11 = get %2 %12 = lt %11, %8 yield %12 }} do {{ {} {} %41 = cast i64 %15 %42 = check K %41 %43 = load table[%42] set %2, %43 }}",
+            step(13),
+            roots(20)
+        ));
+        assert_parts(
+            &text,
+            &[
+                "let i34 = t33 as usize ; bad1_ |= if ((t33) as u64) < (k as u64) { 0i64 } else { go0_lanes_ [lane] } ; i34_lanes [lane] = i34 ; }",
+                "if bad1_ != 0i64 { let t33_lanes = :: core :: hint :: black_box (t33_lanes) ; let go0_lanes_ = :: core :: hint :: black_box (go0_lanes_) ; \
+                 for lane in 0 .. 16usize { let i4 = i4_from + lane ; if go0_lanes_ [lane] != 0i64 { let t33 = t33_lanes [lane] ; \
+                 let i34 = check_index (t33 , k , \"`K`\") ; } } }",
+            ],
+        );
+        let text = emitted(&format!(
+            "for %11: t {{ {} %15 = gt %14, %8 assert %15, \"{{}} is small\", %14 }}",
+            step(12)
+        ));
+        assert_parts(
+            &text,
+            &[
+                "let t12 = t11 > 0.5f64 ; t12_lanes [lane] = t12 ; bad0_ |= if t12 { 0i64 } else { ! 0i64 } ; }",
+                "let t12 = t12_lanes [lane] ; let t11 = t11_lanes [lane] ; :: core :: assert ! (t12 ,",
             ],
         );
     }
@@ -377,14 +413,13 @@ mod tests {
             // Elements that lie apart are most of it.
             "for %11: K { %12 = get %2 %13 = load rows[%0, %11] %14 = mul %12, %13 set %2, %14 }"
                 .to_owned(),
-            // Division may panic.
-            format!(
-                "for %11: t {{ {step} %15 = cast u8 %14 %16 = div %15, small %17 = cast f64 %16 set %2, %17 }}"
-            ),
             format!(
                 "for %11: t {{ {step} %15 = cast i64 %14 %16 = check K %15 %17 = load table[%16] set %2, %17 }}"
             ),
-            format!("for %11: t {{ {step} %15 = gt %14, %8 assert %15, \"small\" }}"),
+            // Division may panic, and is done one by one.
+            format!(
+                "for %11: t {{ {step} %15 = cast u8 %14 %16 = div %15, small %17 = cast f64 %16 set %2, %17 }}"
+            ),
         ] {
             let text = emitted(&statements);
             assert!(!together(&text), "{statements}: {text}");

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
 
 use super::super::body::Body;
 use super::super::names::ident;
@@ -11,11 +12,14 @@ use super::super::{lanes, scalar, tokens};
 use super::strip::{Strip, mask_lanes};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Lit, Operation, Stmt, ValueId};
+use crate::ops::Prim;
 
 /// A part of a segment.
 pub(super) enum Part<'b> {
     /// A statement, done by the lanes whose mask is set.
     Stmt(&'b Stmt<Kernels>, Option<Ident>),
+    /// A check or an assertion: asks whether it panics, and notes the lanes for which it does.
+    Asked(&'b Stmt<Kernels>, Ident),
     /// Something made of values.
     Made(Vec<ValueId>, TokenStream),
 }
@@ -24,13 +28,13 @@ impl<'b> Part<'b> {
     fn stmt(&self) -> Option<&'b Stmt<Kernels>> {
         match self {
             Part::Stmt(stmt, _) => Some(stmt),
-            Part::Made(..) => None,
+            Part::Asked(..) | Part::Made(..) => None,
         }
     }
 
     fn operands(&self) -> Vec<ValueId> {
         match self {
-            Part::Stmt(stmt, _) => stmt.op.operands(),
+            Part::Stmt(stmt, _) | Part::Asked(stmt, _) => stmt.op.operands(),
             Part::Made(operands, _) => operands.clone(),
         }
     }
@@ -101,6 +105,7 @@ impl Strip<'_> {
             self.fetch(emit, &mut segment, &part.operands());
             match part {
                 Part::Made(_, made) => segment.inner.extend(made.clone()),
+                Part::Asked(stmt, bad) => self.asked_here(emit, &mut segment, stmt, bad, around),
                 Part::Stmt(stmt, mask) => {
                     let moved = (mask.as_ref() == around)
                         .then(|| self.moved(stmt, &parts[..position], &parts[position + 1..]))
@@ -198,6 +203,49 @@ impl Strip<'_> {
         self.declare(emit, segment, &stmt.results);
         let inner = self.masked(emit, stmt, mask);
         segment.inner.extend(inner);
+        self.keep(emit, segment, &stmt.results);
+    }
+
+    /// Notes the lanes that would panic. What they would not have computed must not be looked at.
+    fn asked_here(
+        &self,
+        emit: &mut Body<'_>,
+        segment: &mut Segment,
+        stmt: &Stmt<Kernels>,
+        bad: &Ident,
+        around: Option<&Ident>,
+    ) {
+        let unit = emit.unit;
+        let zero = self.zero();
+        let mine = around.map_or_else(
+            || tokens!(!#zero),
+            |mask| {
+                let lanes = mask_lanes(mask);
+                tokens!(#lanes[lane])
+            },
+        );
+        self.declare(emit, segment, &stmt.results);
+        let fine = if let KernelOp::Prim(Prim::Check(extent), args) = &stmt.op {
+            let name = unit.names.value(stmt.results[0]);
+            let [index, fine] = [Prim::Trust(*extent), Prim::InRange(*extent)].map(|prim| {
+                let function = |function| unit.names.function(function).to_token_stream();
+                scalar::prim(
+                    prim,
+                    &[unit.operand(args[0])],
+                    |extent| unit.length(extent),
+                    function,
+                )
+            });
+            segment.inner.extend(tokens!(let #name = #index;));
+            fine
+        } else if let KernelOp::Assert { cond, .. } = &stmt.op {
+            unit.value(*cond)
+        } else {
+            return;
+        };
+        segment
+            .inner
+            .extend(tokens!(#bad |= if #fine { #zero } else { #mine };));
         self.keep(emit, segment, &stmt.results);
     }
 
@@ -344,9 +392,9 @@ impl Strip<'_> {
                     return tokens!(#place = if #mask { #value } else { #place };);
                 }
                 tokens! {
-                    let before = #place;
+                    let before_ = #place;
                     #plain
-                    #place = if #mask { #place } else { before };
+                    #place = if #mask { #place } else { before_ };
                 }
             }
             KernelOp::Store { .. } => tokens!(if #mask { #plain }),

@@ -12,7 +12,8 @@ use super::Plan;
 use super::look::is_straight;
 use super::segment::Part;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Lit, ValueId};
+use crate::ir::{Block, Extent, Lit, Operation, Stmt, ValueId};
+use crate::ops::Prim;
 
 /// A strip under emission.
 pub(super) struct Strip<'p> {
@@ -176,6 +177,10 @@ impl<'p> Strip<'p> {
                     let (a, b) = (lanes::name(unit, *a), lanes::name(unit, *b));
                     tokens!(::core::mem::swap(&mut #a, &mut #b);)
                 }
+                KernelOp::Assert { .. } => self.asked(emit, stmt, &mut parts, mask),
+                KernelOp::Prim(Prim::Check(_), _) if self.asks(emit, stmt) => {
+                    self.asked(emit, stmt, &mut parts, mask)
+                }
                 KernelOp::Const(_)
                 | KernelOp::Size(_)
                 | KernelOp::Prim(..)
@@ -187,8 +192,7 @@ impl<'p> Strip<'p> {
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
                 | KernelOp::Contract { .. }
-                | KernelOp::Par { .. }
-                | KernelOp::Assert { .. } => {
+                | KernelOp::Par { .. } => {
                     parts.push(Part::Stmt(stmt, mask.cloned()));
                     continue;
                 }
@@ -203,6 +207,48 @@ impl<'p> Strip<'p> {
     fn is_uniform(&self, emit: &Body<'_>, value: ValueId) -> bool {
         // What is not bound here is the same for all points, as what is written out is.
         !emit.unit.is_bound(value) || !self.plan.varying.contains(&value)
+    }
+
+    /// Whether an index is checked here, for each lane.
+    fn asks(&self, emit: &Body<'_>, stmt: &Stmt<Kernels>) -> bool {
+        let result = stmt.results[0];
+        !emit.is_interior(result) && self.plan.varying.contains(&result)
+    }
+
+    /// Something that panics unless a value is as it should be: all lanes are asked at once, and one after the other only if there is one that
+    /// panics.
+    fn asked<'b>(
+        &mut self,
+        emit: &mut Body<'_>,
+        stmt: &'b Stmt<Kernels>,
+        parts: &mut Vec<Part<'b>>,
+        mask: Option<&Ident>,
+    ) -> TokenStream {
+        let unit = emit.unit;
+        let bad = ident(&format!("bad{}_", self.masks));
+        self.masks += 1;
+        let (declared, zero) = (self.nobody(&bad), self.zero());
+        parts.push(Part::Asked(stmt, bad.clone()));
+        let segment = self.segment(emit, parts, mask);
+        // Copies, so that nothing else is in memory for the sake of this.
+        let mut kept = stmt.op.operands();
+        kept.retain(|operand| self.plan.kept.contains(operand));
+        let lanes = kept.iter().map(|&operand| lanes::name(unit, operand));
+        let lanes: Vec<Ident> = lanes.chain(mask.map(mask_lanes)).collect();
+        let fetched = kept.iter().map(|&operand| {
+            let (name, lanes) = (unit.names.value(operand), lanes::name(unit, operand));
+            tokens!(let #name = #lanes[lane];)
+        });
+        let panics = emit.block_of(&[stmt]);
+        let panics = self.over_lanes(mask, &tokens!(#(#fetched)* #panics));
+        tokens! {
+            #declared
+            #segment
+            if #bad != #zero {
+                #(let #lanes = ::core::hint::black_box(#lanes);)*
+                #panics
+            }
+        }
     }
 
     /// Branches that belong to the segment around them: statements behind masks of their own.
@@ -378,5 +424,5 @@ impl<'p> Strip<'p> {
 
 /// The lanes of a mask.
 pub(super) fn mask_lanes(mask: &Ident) -> Ident {
-    ident(&format!("{mask}_lanes"))
+    ident(&format!("{mask}lanes_"))
 }
