@@ -54,6 +54,8 @@ pub mod testing;
 mod unit;
 mod work;
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 
 use crate::interface::{Interface, ParamSource};
@@ -113,7 +115,7 @@ impl<'p> Emission<'p> {
     /// Looks at a program once.
     pub(crate) fn of(program: &'p Program<Kernels>) -> Self {
         Self {
-            unit: unit::Unit::of(program),
+            unit: unit::Unit::with_constants(program, BTreeSet::new()),
         }
     }
 
