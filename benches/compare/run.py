@@ -314,7 +314,7 @@ def main():
     options = arguments()
     if not options.prepared:
         missing = install()
-        subprocess.run(["cargo", "build", "--release", "--locked", "-p", "pointful-compare"], cwd=REPOSITORY, check=True)
+        subprocess.run(["cargo", "build", "--release", "--locked", "-p", "pointful-compare", "--features", "gemm"], cwd=REPOSITORY, check=True)
     else:
         missing = {}
     python = VENV / "bin" / "python"

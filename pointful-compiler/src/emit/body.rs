@@ -235,6 +235,8 @@ impl<'u> Body<'u> {
                 if *reverse {
                     let (index, inner) = (unit.names.value(index), emit.block(body));
                     tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner })
+                } else if emit.in_kernel && strips::independent(body) {
+                    emit.run_of_points(index, body, *extent, &tokens!(0usize), &stop)
                 } else {
                     emit.counted(index, body, *extent, &tokens!(0usize), &stop)
                 }

@@ -111,10 +111,13 @@ impl Skeleton<'_> {
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
                 | KernelOp::Assert { .. } => {}
-                KernelOp::Contract { out, factors, .. } => {
+                KernelOp::Contract {
+                    out, factors, add, ..
+                } => {
                     let [out, left, right] =
                         [out, &factors[0], &factors[1]].map(|&buffer| self.table(buffer));
-                    self.line(depth, &format!("contract {out} = {left}, {right}"));
+                    let add = if *add { "add " } else { "" };
+                    self.line(depth, &format!("contract {add}{out} = {left}, {right}"));
                 }
             }
         }

@@ -9,52 +9,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::launch;
+use super::library::Factor;
 use crate::kernel::{Kernel, Out, Work};
 
 /// Rows of a matrix that one point of the work computes: enough that packing the other factor costs little beside multiplying by it.
 const ROWS: usize = 128;
 
+/// A matrix of fewer points is cut along its columns too, into pieces of no less than this.
+const POINTS: usize = 4;
+const COLUMNS: usize = 64;
+
 /// Multiplications and additions from which on a product is handed to the library.
 const SMALL: usize = 1 << 10;
-
-/// A float that matrices are multiplied of.
-pub trait Factor: crate::Float {
-    /// `c = a·b`, or `c += a·b`: each matrix is a pointer and the distances between its rows and between its columns.
-    ///
-    /// # Safety
-    /// All elements of the three matrices are within memory that may be read, and that of `c` written; those of `c` are apart from all others,
-    /// and initialised if they are added to.
-    #[doc(hidden)]
-    unsafe fn multiply(
-        size: [usize; 3],
-        a: (*const Self, [isize; 2]),
-        b: (*const Self, [isize; 2]),
-        c: (*mut Self, [isize; 2]),
-        add: bool,
-    );
-}
-
-macro_rules! factor {
-    ($($float:ident by $multiply:ident),*) => { $(
-        impl Factor for $float {
-            unsafe fn multiply(
-                [m, k, n]: [usize; 3],
-                (a, [ar, ac]): (*const Self, [isize; 2]),
-                (b, [br, bc]): (*const Self, [isize; 2]),
-                (c, [cr, cc]): (*mut Self, [isize; 2]),
-                add: bool,
-            ) {
-                let beta = if add { 1.0 } else { 0.0 };
-                // SAFETY: promised by the caller; without adding, `c` is not read.
-                unsafe {
-                    matrixmultiply::$multiply(m, k, n, 1.0, a, ar, ac, b, br, bc, beta, c, cr, cc)
-                }
-            }
-        }
-    )* };
-}
-
-factor!(f32 by sgemm, f64 by dgemm);
 
 /// An axis, or several that lie in memory as one: its length, and how far apart neighbours are in the result and in the factors.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,8 +61,8 @@ pub unsafe fn contract<T: Factor>(
         sums,
         ..
     } = &product.plan;
-    let rows = rows.length.min(ROWS);
-    let products = rows * summed.length * columns.length * points(sums);
+    let tile = rows.length.min(ROWS) * columns.length.min(product.plan.columns_at_once());
+    let products = tile * summed.length * points(sums);
     let work = Work {
         per_point: (2 * products as u64).max(1),
         acc_bytes: 0,
@@ -187,9 +153,17 @@ impl Plan {
         (plan, start)
     }
 
-    /// How many points the rows of a product are.
-    fn tiles(&self) -> usize {
-        self.rows.length.div_ceil(ROWS)
+    /// How many columns one point of the work computes.
+    fn columns_at_once(&self) -> usize {
+        let pieces = POINTS.div_ceil(self.rows.length.div_ceil(ROWS).max(1));
+        let piece = self.columns.length.div_ceil(pieces);
+        piece.next_multiple_of(COLUMNS).max(1)
+    }
+
+    /// How many points a product is: along its rows, and along its columns.
+    fn tiles(&self) -> [usize; 2] {
+        let columns = self.columns.length.div_ceil(self.columns_at_once());
+        [self.rows.length.div_ceil(ROWS), columns]
     }
 }
 
@@ -241,7 +215,7 @@ fn offsets(axes: &[Axis], mut point: usize) -> [usize; 3] {
     at
 }
 
-/// A contraction on its way: a point is some rows of one of its products of matrices.
+/// A contraction on its way: a point is a tile of one of its products of matrices.
 struct Product<'a, T> {
     out: Out<T>,
     left: &'a [T],
@@ -300,7 +274,8 @@ impl<'a, T: Factor> Product<'a, T> {
 
     /// How many points the work is.
     fn points(&self) -> usize {
-        self.plan.tiles() * points(&self.plan.apart)
+        let [rows, columns] = self.plan.tiles();
+        rows * columns * points(&self.plan.apart)
     }
 
     fn point(&self, point: usize) {
@@ -311,19 +286,19 @@ impl<'a, T: Factor> Product<'a, T> {
             apart,
             sums,
         } = &self.plan;
-        let tiles = self.plan.tiles();
-        let mut here = offsets(apart, point / tiles);
-        let first = point % tiles * ROWS;
-        for (here, (start, stride)) in here
-            .iter_mut()
-            .zip(self.start.into_iter().zip(rows.strides))
-        {
-            *here += start + first * stride;
+        let [down, across] = self.plan.tiles();
+        let wide = self.plan.columns_at_once();
+        let mut here = offsets(apart, point / (down * across));
+        let row = point / across % down * ROWS;
+        let column = point % across * wide;
+        for (array, here) in here.iter_mut().enumerate() {
+            *here +=
+                self.start[array] + row * rows.strides[array] + column * columns.strides[array];
         }
         let size = [
-            (rows.length - first).min(ROWS),
+            (rows.length - row).min(ROWS),
             summed.length,
-            columns.length,
+            (columns.length - column).min(wide),
         ];
         let again = points(sums);
         if summed.length * again == 0 {

@@ -3,8 +3,10 @@
 mod contract;
 mod features;
 mod launch;
+mod library;
 mod split;
 
-pub use contract::{Along, Factor, contract, contract_here};
+pub use contract::{Along, contract, contract_here};
 pub use launch::{launch, launch_here};
+pub use library::Factor;
 pub(crate) use split::Pieces;

@@ -40,6 +40,7 @@
 //! Buffers that points have for themselves lie side by side, element by element. What points combine into places of the kernel
 //! each adds up for itself; the sums are then added in the points' order.
 
+mod independent;
 mod look;
 mod segment;
 mod strip;
@@ -48,6 +49,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 
+pub(super) use self::independent::independent;
 use self::look::Look;
 use self::strip::Strip;
 use super::angles::Angles;

@@ -15,32 +15,53 @@
 //! larger than memory. So they are matrices, or needed as a whole anyway, or no larger than a parameter.
 //!
 //! A library computes whole arrays on all threads, so what is in lanes or in a kernel stays a loop.
+//!
+//! # What is added, and what is read
+//!
+//! A loop that adds a contraction to what it carries adds it [in place](add_in_place). A factor that is a row, or the like, of a larger array is read there.
 
 use std::collections::BTreeMap;
 
 use super::build::{Builder, Location};
 use super::facts::Facts;
+use super::padding::Pads;
 use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::{Along, KernelOp};
-use crate::ir::{AxisId, Extent, Monoid, Param, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Monoid, Operation, Param, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// Elements that a matrix has at least along its rows, its columns and the summed axes, as far as that is known.
 const LEAST: u64 = 8;
 
+/// Axes of constant length below this do not count where it is asked how much is stored.
+const FEW: u64 = 8;
+
+/// What a statement sums, and along which axes.
+fn summed(op: &BulkOp) -> Option<(ValueId, &[AxisId])> {
+    match op {
+        BulkOp::Reduce {
+            combine: Combine::Monoid(Monoid::Add),
+            axes,
+            operands,
+        } => Some((*operands.first()?, axes)),
+        BulkOp::Scatter {
+            monoid: Monoid::Add,
+            at,
+            over,
+            value,
+            mask: None,
+            ..
+        } if at.is_empty() => Some((*value, over)),
+        _ => None,
+    }
+}
+
 /// The factors of the products that a statement outside of all lanes sums up, if that is a contraction.
 pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<[ValueId; 2]> {
-    let BulkOp::Reduce {
-        combine: Combine::Monoid(Monoid::Add),
-        axes: summed,
-        operands,
-    } = &stmt.op
-    else {
-        return None;
-    };
-    let (&result, &product) = (stmt.results.first()?, operands.first()?);
+    let (product, summed) = summed(&stmt.op)?;
+    let &result = stmt.results.first()?;
     let site = facts.site(product)?;
     let BulkOp::Map(Prim::Mul, args) = &site.op else {
         return None;
@@ -86,7 +107,8 @@ pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<[Value
                 .all(|axis| facts.axes(param.value).contains(axis))
         };
         let mut params = facts.program.params.iter();
-        axes.len() <= 2 || params.any(covers) || is_whole(facts, value, 16)
+        let long = axes.iter().filter(|&&axis| !facts.is_few(axis));
+        long.count() <= 2 || params.any(covers) || is_whole(facts, value, 16)
     };
     let stored = [result, left, right].into_iter().all(fits);
     (both && matrices && regular && given && stored).then_some([left, right])
@@ -108,6 +130,11 @@ fn is_whole(facts: &Facts<'_>, value: ValueId, budget: u32) -> bool {
 }
 
 impl Facts<'_> {
+    /// Whether an axis is known to have few places.
+    fn is_few(&self, axis: AxisId) -> bool {
+        matches!(self.extent(axis), Extent::Const(length) if length < FEW)
+    }
+
     /// Whether the length of an axis is known before the program's first statement.
     fn is_regular(&self, axis: AxisId) -> bool {
         match self.extent(axis) {
@@ -130,7 +157,10 @@ impl<'p> Builder<'p> {
         let place = match region.places[task].first() {
             Some(place) => place.clone(),
             None => {
-                let place = self.place(result, None);
+                let place = match stmt.op {
+                    BulkOp::Scatter { .. } => self.versioned(region, task, stmt),
+                    _ => self.place(result, None),
+                };
                 self.locate(result, place.location(self.depth()));
                 place
             }
@@ -140,36 +170,153 @@ impl<'p> Builder<'p> {
         }
         let factors = factors.map(|factor| self.whole(factor));
         let mut numbers: BTreeMap<AxisId, usize> = BTreeMap::new();
-        let mut number = |dims: &[AxisId]| {
-            let number = |axis: &AxisId| {
-                let next = numbers.len();
-                Along::Axis(*numbers.entry(*axis).or_insert(next))
+        let mut number = |dims: &[Dim]| {
+            let number = |dim: &Dim| match *dim {
+                Dim::Along(axis) => {
+                    let next = numbers.len();
+                    Along::Axis(*numbers.entry(axis).or_insert(next))
+                }
+                Dim::At(index) => Along::At(index),
             };
             dims.iter().map(number).collect()
         };
-        let along = [
-            number(&place.dims),
-            number(&factors[0].1),
-            number(&factors[1].1),
-        ];
+        let out: Vec<Dim> = place.dims.iter().copied().map(Dim::Along).collect();
+        let along = [number(&out), number(&factors[0].1), number(&factors[1].1)];
         self.run_from(
             KernelOp::Contract {
                 out: place.id,
                 factors: factors.map(|(buffer, _)| buffer),
                 along,
-                add: false,
+                add: matches!(stmt.op, BulkOp::Scatter { .. }),
             },
             stmt.span,
         );
     }
 
-    /// The buffer in which an array is, and its axes there; one is made if it is in none.
-    fn whole(&mut self, value: ValueId) -> (ValueId, Vec<AxisId>) {
+    /// The buffer in which an array is, and what its dimensions are to the array; one is made if it is in none.
+    fn whole(&mut self, value: ValueId) -> (ValueId, Vec<Dim>) {
+        let along = |dims: Vec<AxisId>| dims.into_iter().map(Dim::Along).collect();
         if let Some(Location::Buffer { buffer, dims, .. }) = self.location(value).cloned() {
-            return (buffer, dims);
+            return (buffer, along(dims));
+        }
+        if let Some((table, at)) = self.facts.slice(value)
+            && let Some(Location::Buffer { buffer, dims, .. }) = self.location(table).cloned()
+        {
+            let mut slice = Vec::with_capacity(dims.len());
+            for (number, axis) in dims.into_iter().enumerate() {
+                slice.push(match at.iter().find(|(moved, _)| *moved == axis) {
+                    Some(&(_, index)) => {
+                        let (index, depth) = self.eval(index);
+                        Dim::At(self.widen(index, buffer, number, depth))
+                    }
+                    None => Dim::Along(axis),
+                });
+            }
+            return (buffer, slice);
         }
         let place: Place = self.place(value, None);
         self.fill(&place, value);
-        (place.id, place.dims)
+        (place.id, along(place.dims))
     }
+}
+
+/// What a dimension of a buffer is to an array that is in it.
+enum Dim {
+    Along(AxisId),
+    /// It has one place along it, that of this index.
+    At(ValueId),
+}
+
+impl<'p> Facts<'p> {
+    /// The array of which a value is what is at one place along some axes, the same for all elements, and the place.
+    pub(super) fn slice(&self, value: ValueId) -> Option<(ValueId, &'p [(AxisId, ValueId)])> {
+        let stmt = self.site(value)?;
+        match &stmt.op {
+            BulkOp::Gather { table, at } if stmt.guard.is_none() => {
+                let same = at.iter().all(|&(_, index)| self.axes(index).is_empty());
+                (same && !at.is_empty() && !self.is_gathered(value)).then_some((*table, at))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Makes contractions that a loop adds to what it carries, if that is all it does with it, accumulations onto it: they need no place of their own.
+///
+/// ```text
+/// loop %t: T (%s[i, j] = …) {                   loop %t: T (%s[i, j] = …) {
+///   %1[i, j] = reduce add [k] %0          ▶       %2[i, j] = scatter add %s [] over [k] %0
+///   %2[i, j] = add %s, %1                         yield %2
+///   yield %2                                    }
+/// }
+/// ```
+pub(super) fn add_in_place(program: &Program<Bulk>) -> Program<Bulk> {
+    let pads = Pads::default();
+    let facts = Facts::new(program, &pads);
+    let mut found = BTreeMap::new();
+    find(&facts, &program.body, &mut found);
+    let mut out = program.clone();
+    if !found.is_empty() {
+        rewrite(&mut out.body, &found);
+    }
+    out
+}
+
+/// What is added to what, by the value that the sum is and by the contraction.
+fn find(facts: &Facts<'_>, block: &Block<Bulk>, found: &mut BTreeMap<ValueId, Option<BulkOp>>) {
+    for stmt in &block.stmts {
+        let (BulkOp::Loop { body, .. } | BulkOp::While { body, .. }) = &stmt.op else {
+            continue;
+        };
+        find(facts, body, found);
+        for &next in &body.results {
+            let only_read = |value: ValueId| facts.readers(value).len() == 1 && !facts.given(value);
+            let added = facts.site(next).filter(|stmt| stmt.guard.is_none());
+            let Some(BulkOp::Map(Prim::Add, args)) = added.map(|stmt| &stmt.op) else {
+                continue;
+            };
+            let carried = |value: &ValueId| body.params.contains(value) && only_read(*value);
+            let (state, sum) = match (carried(&args[0]), carried(&args[1])) {
+                (true, _) => (args[0], args[1]),
+                (false, true) => (args[1], args[0]),
+                (false, false) => continue,
+            };
+            let here = facts.home(sum) == facts.home(next) && facts.home(state) == facts.home(next);
+            if !here || !only_read(sum) || facts.axes(state) != facts.axes(next) {
+                continue;
+            }
+            let Some(contraction) = facts.site(sum).filter(|s| facts.factors(s).is_some()) else {
+                continue;
+            };
+            let Some((value, over)) = summed(&contraction.op) else {
+                continue;
+            };
+            let op = BulkOp::Scatter {
+                monoid: Monoid::Add,
+                base: state,
+                at: Vec::new(),
+                over: over.to_vec(),
+                value,
+                mask: None,
+            };
+            found.insert(next, Some(op));
+            found.insert(sum, None);
+        }
+    }
+}
+
+fn rewrite(block: &mut Block<Bulk>, found: &BTreeMap<ValueId, Option<BulkOp>>) {
+    block.stmts.retain_mut(|stmt| {
+        for inner in stmt.op.blocks_mut() {
+            rewrite(inner, found);
+        }
+        match stmt.results.first().and_then(|result| found.get(result)) {
+            Some(Some(op)) => {
+                stmt.op = op.clone();
+                true
+            }
+            Some(None) => false,
+            None => true,
+        }
+    });
 }

@@ -521,7 +521,10 @@ impl<'p> Facts<'p> {
         for stmt in block.stmts.iter().rev() {
             if let Some(factors) = contraction(self, stmt) {
                 self.factors[stmt.results[0].index()] = Some(factors);
-                factors.iter().for_each(|v| self.gathered[v.index()] = true);
+                for factor in factors {
+                    let whole = self.slice(factor).map_or(factor, |(table, _)| table);
+                    self.gathered[whole.index()] = true;
+                }
             }
             match &stmt.op {
                 BulkOp::Loop { lanes, body, .. } | BulkOp::While { lanes, body, .. }

@@ -321,7 +321,7 @@ impl Party<'_, '_> {
                 !self.facts.is_leaf(stmt)
                     && (!in_order || !along || (axes.len() == 1 && !self.collector.reverse))
             }
-            BulkOp::Scatter { .. } => true,
+            BulkOp::Scatter { .. } => !self.facts.is_leaf(stmt),
             BulkOp::Const(_)
             | BulkOp::Size(_)
             | BulkOp::Iota(_)

@@ -282,16 +282,16 @@ impl<'p> Builder<'p> {
     /// Whether the next version of a state is made by a task that leaves it in a buffer with the state's own axes.
     fn comes_stored(&self, next: &Delivery, param: ValueId) -> bool {
         let stored = self.facts.site(next.value).is_some_and(|stmt| {
-            stmt.guard.is_none()
-                && matches!(
-                    stmt.op,
-                    BulkOp::Update { .. }
-                        | BulkOp::Scatter { .. }
-                        | BulkOp::Loop { .. }
-                        | BulkOp::While { .. }
-                        | BulkOp::Derive { .. }
-                        | BulkOp::Rule { .. }
-                )
+            let leaves = matches!(
+                stmt.op,
+                BulkOp::Update { .. }
+                    | BulkOp::Scatter { .. }
+                    | BulkOp::Loop { .. }
+                    | BulkOp::While { .. }
+                    | BulkOp::Derive { .. }
+                    | BulkOp::Rule { .. }
+            );
+            stmt.guard.is_none() && (leaves || self.facts.factors(stmt).is_some())
         });
         stored
             && self.facts.home(next.value) == self.facts.home(param)

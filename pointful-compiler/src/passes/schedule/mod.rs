@@ -70,7 +70,7 @@ enum Outcome {
 
 /// Schedules a program.
 pub fn schedule(program: &Program<Bulk>) -> Program<Kernels> {
-    let mut padded = layout::laid_out(program);
+    let mut padded = layout::laid_out(&contract::add_in_place(program));
     let mut pads = Pads::default();
     loop {
         match attempt(&padded, &pads) {

@@ -285,7 +285,7 @@ impl<'p> Survey<'_, 'p> {
                 at,
                 value,
                 mask,
-            } => {
+            } if !self.facts.is_leaf(stmt) => {
                 add(self, *base, &moved(at), &mut waits);
                 first(self, *base, &mut waits);
                 at.iter()
@@ -311,11 +311,16 @@ impl<'p> Survey<'_, 'p> {
                 }
             }
             BulkOp::Reduce { .. }
+            | BulkOp::Scatter { .. }
+            | BulkOp::Update { .. }
             | BulkOp::Scan { .. }
             | BulkOp::Loop { .. }
             | BulkOp::While { .. }
             | BulkOp::Derive { .. }
             | BulkOp::Rule { .. } => {
+                if let BulkOp::Scatter { base, .. } = &stmt.op {
+                    first(self, *base, &mut waits);
+                }
                 // The whole loop runs at one point of its lanes: along all other axes what it reads must be there.
                 let lanes = self.facts.iteration(stmt);
                 let mut elsewhere = BTreeMap::new();

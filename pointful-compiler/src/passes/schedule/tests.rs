@@ -731,6 +731,49 @@ fn f(x: f64[k, i], y: f64[j, k], z: f32[b, i, k, l], w: f32[k, b, j, l], m: f64[
 }
 
 #[test]
+fn what_a_loop_adds_up_is_added_in_place() {
+    // Of rows of what is known before, and of what the loop carries besides; the other sum is looked at in between, and has to be kept.
+    let text = "
+axes i: I, j: J, k: K, t: T, s: T
+fn f(x: f64[t, k, i], y: f64[k, j, t], m: f64[i, j]) -> (f64[i, j], f64[i, j], f64[k, j]) {
+  %19 = const 0usize
+  %20 = trust T %19
+  %9[k, j] = gather y [t := %20]
+  %0[k, j], %1[i, j], %2[i, j] = loop %3: s (%4[k, j] = %9, %5[i, j] = m, %6[i, j] = m) {
+    %7[k, i] = gather x [t := %3]
+    %8[k, j] = gather y [t := %3]
+    %10[k, j] = add %4, %8
+    %11[k, i, j] = mul %7, %10
+    %12[i, j] = reduce add [k] %11
+    %13[i, j] = add %12, %5
+    %14[k, i, j] = mul %7, %8
+    %15[i, j] = reduce add [k] %14
+    %16[i, j] = mul %6, %6
+    %17[i, j] = sub %15, %16
+    %18[i, j] = add %6, %17
+    yield %10, %13, %18
+  }
+  return %1[i, j], %2[i, j], %0[k, j]
+}";
+    let program = schedule(&parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")));
+    let loops = crate::testing::skeleton(&program);
+    assert_eq!(loops.matches("contract add ").count(), 1, "{loops}");
+    assert_eq!(loops.matches("contract ").count(), 2, "{loops}");
+    for i in [0, 1, 2, 5] {
+        for k in [0, 1, 3] {
+            for t in [1, 2, 4] {
+                let f64s = |shape: &[usize]| {
+                    let count = shape.iter().product::<usize>();
+                    Data::f64s(shape, (0..count).map(|n| (n * 7 % 5) as f64 - 2.0))
+                };
+                let params = vec![f64s(&[t, k, i]), f64s(&[k, i + 1, t]), f64s(&[i, i + 1])];
+                check(text, &[i, i + 1, k, t], params);
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_added_up_at_once_is_not_stored_for_a_contraction() {
     let loops = |text: &str| {
         crate::testing::skeleton(&schedule(

@@ -3,11 +3,14 @@
 //! Tasks are taken in order. A task joins the first loop over one of its axes that it may join, else it opens one.
 //! It may join a loop over `x` if every task that it waits for is in an earlier loop, or in this one and needed only at the same `x`
 //! (so that loops are only ever fused along axes that two tasks share by name). The same is then done inside each loop.
+//!
+//! What no reader can share loops with is done as early as it can be, so that it does not stand between tasks that share some.
 
 use std::collections::BTreeMap;
 
 use super::facts::{Cond, without};
 use super::tasks::{Kind, Task, TaskId, Tasks};
+use crate::ir::stages::bulk::BulkOp;
 use crate::ir::{AxisId, ValueId};
 
 /// A node: an index into [`Tree::nodes`]. The root is 0.
@@ -51,6 +54,8 @@ struct Cluster {
 
 struct Grower<'t, 'p> {
     tasks: &'t [Task<'p>],
+    /// By task: whether it runs over something that none of its readers begins with.
+    apart: Vec<bool>,
     guard_axes: &'t dyn Fn(Cond) -> Vec<AxisId>,
     nodes: Vec<Node>,
     leaf: Vec<NodeId>,
@@ -70,6 +75,7 @@ pub(super) fn tree(
     };
     let mut grower = Grower {
         tasks: &tasks.list,
+        apart: apart(&tasks.list),
         guard_axes,
         nodes: vec![root],
         leaf: vec![0; tasks.list.len()],
@@ -119,6 +125,26 @@ pub(super) fn tree(
         tree.values.insert(value, 0);
     }
     tree
+}
+
+/// By task: whether it is a value or a sum over some axes of which the first is that of none of its readers.
+fn apart(tasks: &[Task<'_>]) -> Vec<bool> {
+    let first = |task: &Task<'_>| task.order.first().copied();
+    let is_value = |task: &Task<'_>| match task.kind {
+        Kind::Run(stmt) => matches!(stmt.op, BulkOp::Reduce { .. }),
+        Kind::Keep(_) => true,
+        Kind::Deliver(..) => false,
+    };
+    let mut apart: Vec<bool> = tasks
+        .iter()
+        .map(|task| is_value(task) && task.sequential.is_empty() && !task.order.is_empty())
+        .collect();
+    for task in tasks {
+        for read in &task.reads {
+            apart[read.task] &= first(task) != first(&tasks[read.task]);
+        }
+    }
+    apart
 }
 
 impl Grower<'_, '_> {
@@ -180,11 +206,16 @@ impl Grower<'_, '_> {
                     },
                     (None, None) => NodeKind::Leaf(id),
                 };
-                clusters.push(Cluster {
-                    key,
-                    tasks: Vec::new(),
-                });
-                clusters.len() - 1
+                let place = match guard {
+                    None if self.apart[id] => after,
+                    _ => clusters.len(),
+                };
+                for (_, cluster) in &mut cluster_of {
+                    *cluster += usize::from(*cluster >= place);
+                }
+                let tasks = Vec::new();
+                clusters.insert(place, Cluster { key, tasks });
+                place
             });
             clusters[cluster].tasks.push(id);
             let all = std::iter::once(&id).chain(&task.guests);

@@ -61,6 +61,8 @@ pub struct Size {
     bytes: u64,
     /// Points at least and at most.
     points: (u64, u64),
+    /// How many rows there are at least if neighbouring ones are to be computed at once.
+    rows: u64,
 }
 
 impl Size {
@@ -68,6 +70,7 @@ impl Size {
     const CACHED: Self = Self {
         bytes: 1 << 18,
         points: (32, 128),
+        rows: 16,
     };
 
     /// Always so many points, for tests.
@@ -75,6 +78,7 @@ impl Size {
         Self {
             bytes: 0,
             points: (points, points),
+            rows: 2,
         }
     }
 }

@@ -1,13 +1,18 @@
 //! Sums of products inside of a kernel's points: the points of a tile advance together.
 //!
 //! The statements of a point are cut into [pieces](Piece): what is the same for all points, products of matrices, and what each point does by itself in between.
+//!
+//! Where what is summed is no product, but something else of pairs of a point and a row, no library does it; then a few points advance together, so that what is
+//! read of the rows is [read once for all of them](pairs).
 
 mod kept;
+mod pairs;
 mod write;
 
 use std::collections::BTreeSet;
 
 use kept::{Kept, Uses};
+use pairs::Pairs;
 use write::Writing;
 
 use super::slices::{Depends, Loops, Slice, bound};
@@ -39,10 +44,11 @@ pub(super) fn tiled(
         return None;
     }
     let (axis, plan) = (0..extents.len()).find_map(|axis| {
-        let plan = Plan::new(program, body, axis)?;
+        let plan = Plan::new(program, size, body, axis)?;
         Some((axis, plan))
     })?;
     let span = stmt.span;
+    let before = pairs::before(program, &plan.products, &bound(body), out);
     let cut = plan.cut(program, size, out, extents[axis], span);
     let mut extents = extents.clone();
     extents[axis] = Extent::Value(cut.tiles);
@@ -52,7 +58,7 @@ pub(super) fn tiled(
     let mut inside = Writer::default();
     let tile = cut.tile(program, &mut inside, index, span);
     let lane = body.params[axis];
-    Writing::new(program, &plan, lane, tile, span).body(&mut inside);
+    Writing::new(program, &plan, before, lane, tile, span).body(&mut inside);
     let body = Block {
         params,
         stmts: inside.stmts,
@@ -80,7 +86,7 @@ enum Piece {
     Points(usize, Vec<Stmt<Kernels>>),
 }
 
-/// A sum of products `Σⱼ fixed[i, j] · moving[n, j]` for all `i`.
+/// A sum for all `i` of a point: of products `Σⱼ fixed[i, j] · moving[n, j]`, or of something else of the two.
 struct Product {
     /// The sums of a point: a buffer over the rows that no statement allocates.
     sums: ValueId,
@@ -88,13 +94,32 @@ struct Product {
     rows: (ValueId, Extent),
     /// What is summed over.
     summed: (ValueId, Extent),
-    /// The factor that is the same for all points, and that of the points.
-    fixed: Slice,
-    moving: Slice,
-    /// Where the fixed factor is, if it is read of a buffer as it stands.
-    direct: Option<(ValueId, Vec<Along>)>,
+    terms: Terms,
     elem: Elem,
     span: SpanId,
+}
+
+/// What is summed.
+enum Terms {
+    /// Products of matrices.
+    Matrices {
+        /// The factor that is the same for all points, and that of the points.
+        fixed: Slice,
+        moving: Slice,
+        /// Where the fixed factor is, if it is read of a buffer as it stands.
+        direct: Option<(ValueId, Vec<Along>)>,
+    },
+    Pairs(Pairs),
+}
+
+impl Product {
+    /// The statements that what is summed is computed by.
+    fn stmts(&self) -> Vec<&Stmt<Kernels>> {
+        match &self.terms {
+            Terms::Matrices { fixed, moving, .. } => fixed.stmts().chain(moving.stmts()).collect(),
+            Terms::Pairs(pairs) => pairs.stmts(),
+        }
+    }
 }
 
 /// How the points of a kernel are cut.
@@ -109,8 +134,13 @@ struct Plan {
 
 impl Plan {
     /// A plan for the points along an axis.
-    fn new(program: &mut Program<Kernels>, body: &Block<Kernels>, axis: usize) -> Option<Self> {
-        let mut planner = Planner::new(program, body, body.params[axis]);
+    fn new(
+        program: &mut Program<Kernels>,
+        size: Size,
+        body: &Block<Kernels>,
+        axis: usize,
+    ) -> Option<Self> {
+        let mut planner = Planner::new(program, size, body, body.params[axis]);
         if !planner.multiplies(body) {
             return None;
         }
@@ -166,6 +196,9 @@ const SUMMED: Loops = 4;
 /// Cuts a body.
 struct Planner<'a> {
     program: &'a mut Program<Kernels>,
+    size: Size,
+    /// The index of the points.
+    lane: ValueId,
     /// What is not the same for all points.
     varying: BTreeSet<ValueId>,
     products: Vec<Product>,
@@ -174,11 +207,18 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn new(program: &'a mut Program<Kernels>, body: &Block<Kernels>, lane: ValueId) -> Self {
+    fn new(
+        program: &'a mut Program<Kernels>,
+        size: Size,
+        body: &Block<Kernels>,
+        lane: ValueId,
+    ) -> Self {
         let mut varying = BTreeSet::from([lane]);
         changes(&body.stmts, &mut varying);
         let mut planner = Self {
             program,
+            size,
+            lane,
             varying,
             products: Vec::new(),
             parts: 0,
@@ -297,7 +337,7 @@ impl<'a> Planner<'a> {
                 && let Some((last, before)) = body.stmts.split_last()
                 && before.iter().all(|stmt| is_pure(self.program, stmt))
                 && let KernelOp::Combine {
-                    monoid: Monoid::Add,
+                    monoid,
                     place,
                     indices,
                     value,
@@ -311,7 +351,32 @@ impl<'a> Planner<'a> {
                 let summed = (body.params[0], *extent);
                 depends.known(summed.0, SUMMED);
                 depends.look(before);
-                if let Some(product) = self.factors(&depends, rows, summed, *value, inner.span) {
+                let terms = match monoid {
+                    Monoid::Add => self.factors(&depends, rows, summed, *value),
+                    _ => None,
+                };
+                let pairs = || {
+                    Pairs::of(
+                        self.program,
+                        self.size,
+                        &depends,
+                        *monoid,
+                        (self.lane, rows),
+                        *value,
+                    )
+                };
+                let elem = self.program.elem(*value);
+                if let Some(terms) = terms.or_else(|| pairs().map(Terms::Pairs))
+                    && elem.is_float()
+                {
+                    let product = Product {
+                        sums: *value,
+                        rows,
+                        summed,
+                        terms,
+                        elem,
+                        span: inner.span,
+                    };
                     return Some((at, product));
                 }
             }
@@ -326,8 +391,7 @@ impl<'a> Planner<'a> {
         rows: (ValueId, Extent),
         summed: (ValueId, Extent),
         value: ValueId,
-        span: SpanId,
-    ) -> Option<Product> {
+    ) -> Option<Terms> {
         let KernelOp::Prim(Prim::Mul, args) = &depends.stmt(value)?.op else {
             return None;
         };
@@ -339,7 +403,6 @@ impl<'a> Planner<'a> {
             [a, b] if a == LANE | SUMMED && b == ROW | SUMMED => [right, left],
             _ => return None,
         };
-        let elem = self.program.elem(value);
         let direct = match &depends.stmt(fixed)?.op {
             KernelOp::Load { buffer, indices } => {
                 let numbered = [(rows.0, 1), (summed.0, 2)];
@@ -359,15 +422,10 @@ impl<'a> Planner<'a> {
             }
             _ => None,
         };
-        elem.is_float().then(|| Product {
-            sums: value,
-            rows,
-            summed,
+        Some(Terms::Matrices {
             fixed: Slice::of(depends, fixed),
             moving: Slice::of(depends, moving),
             direct,
-            elem,
-            span,
         })
     }
 

@@ -76,6 +76,23 @@ impl<'a> Depends<'a> {
         }
     }
 
+    /// The outermost of what a value is computed of that depends on these loops and on no others.
+    pub(super) fn parts(&self, value: ValueId, loops: Loops) -> BTreeSet<ValueId> {
+        let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            if self.of(value) == loops {
+                found.insert(value);
+            } else if let Some(stmt) = self.stmt(value) {
+                open.extend(stmt.op.operands());
+            }
+        }
+        found
+    }
+
     /// The statement that binds a value here.
     pub(super) fn stmt(&self, value: ValueId) -> Option<&'a Stmt<Kernels>> {
         self.stmts.get(&value).copied()
@@ -99,6 +116,10 @@ impl Slice {
             }
         }
         Self { value, stmts }
+    }
+
+    pub(super) fn value(&self) -> ValueId {
+        self.value
     }
 
     pub(super) fn stmts(&self) -> impl Iterator<Item = &Stmt<Kernels>> {

@@ -134,6 +134,61 @@ fn a_product_may_follow_another() {
     );
 }
 
+/// The squares of distances.
+const NEAREST: &str = "
+    #[pointful]
+    fn nearest<N: IndexSet, K: IndexSet, D: IndexSet>(x: &Table<(N, D), f32>, c: &Table<(K, D), f32>) -> f32 {
+        sum(for n in N { min(for k in K { sum(for d in D { (x[n][d] - c[k][d]).powi(2) }) }) })
+    }";
+
+#[test]
+fn pairs_of_points_and_rows_are_read_once_for_a_few_points() {
+    check(NEAREST, 0);
+    changed(NEAREST, true);
+    // The place of the nearest, and what depends on it.
+    let slope = format!(
+        "{NEAREST}
+        #[pointful]
+        fn slope<N: IndexSet, K: IndexSet, D: IndexSet>(x: &Table<(N, D), f32>, c: &Table<(K, D), f32>) -> Table<(K, D), f32> {{
+            grad!(nearest, wrt = c)(x, c)
+        }}"
+    );
+    check(&slope, 0);
+    changed(&slope, true);
+    // Other monoids; what a point has of its own, and what is known only after another sum.
+    let widest = "
+        #[pointful]
+        fn widest<N: IndexSet, K: IndexSet, D: IndexSet>(x: &Table<(N, D), f64>, c: &Table<(K, D), f64>, w: &Table<D, f64>) -> Table<N, f64> {
+            for n in N {
+                let scale = sum(for d in D { x[n][d].abs() }) + 1.0;
+                let far = for k in K { max(for d in D { w[d] * (x[n][d] / scale - c[k][d]).abs() }) };
+                let near = sum(far);
+                sum(for k in K { prod(for d in D { near - x[n][d] * c[k][d].cos() }) * far[k] })
+            }
+        }";
+    check(widest, 0);
+    changed(widest, true);
+    // Rows that are neighbours in memory are computed at once as they are.
+    changed(
+        "#[pointful]
+        fn turned<N: IndexSet, K: IndexSet, D: IndexSet>(x: &Table<(N, D), f32>, c: &Table<(D, K), f32>) -> f32 {
+            sum(for n in N { min(for k in K { sum(for d in D { (x[n][d] - c[d][k]).powi(2) }) }) })
+        }",
+        false,
+    );
+}
+
+/// Checks whether the last function of a source is changed.
+#[track_caller]
+fn changed(source: &str, expected: bool) {
+    let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));
+    let stages = pipeline::stages(&linked)
+        .unwrap_or_else(|e| panic!("{source}\n{:?}", e.first().map(|e| &e.message)));
+    let plain = schedule(&stages.bulk);
+    let tiled = crate::ir::print(&tiles_of(&plain, Size::of(5)));
+    assert_eq!(crate::ir::print(&plain) != tiled, expected, "{tiled}");
+}
+
 #[test]
 fn what_is_no_product_of_matrices_stays() {
     // Both factors depend on the point, or an axis is short.

@@ -37,7 +37,7 @@ impl Uses {
                 Piece::Product(number) => {
                     let product = &products[*number];
                     self.sums.push(product.sums);
-                    let stmts = product.fixed.stmts().chain(product.moving.stmts());
+                    let stmts = product.stmts().into_iter();
                     stmts.for_each(|stmt| self.stmt(program, None, stmt));
                 }
                 Piece::Points(part, stmts) => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Piece, Plan, Product};
+use super::{Piece, Plan, Product, Terms};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId};
 use crate::passes::effects::changes;
@@ -11,24 +11,27 @@ use crate::passes::tiles::{Tile, Writer};
 
 /// Writes the body of a kernel over tiles.
 pub(super) struct Writing<'a> {
-    program: &'a mut Program<Kernels>,
+    pub(super) program: &'a mut Program<Kernels>,
     plan: &'a Plan,
     /// The index that is in tiles.
     lane: ValueId,
-    tile: Tile,
+    pub(super) tile: Tile,
     span: SpanId,
     /// By what is kept: where, over the tile's points.
-    arrays: BTreeMap<ValueId, ValueId>,
+    pub(super) arrays: BTreeMap<ValueId, ValueId>,
     /// The buffers of them.
-    buffers: BTreeMap<ValueId, ValueId>,
-    /// By product: where the factor of the points is, and the other one with what is gone through of it.
-    factors: Vec<[(ValueId, Vec<Along>); 2]>,
+    pub(super) buffers: BTreeMap<ValueId, ValueId>,
+    /// What is written down before there are tiles.
+    pub(super) before: BTreeMap<ValueId, ValueId>,
+    /// By product of matrices: where the factor of the points is, and the other one with what is gone through of it.
+    factors: BTreeMap<usize, [(ValueId, Vec<Along>); 2]>,
 }
 
 impl<'a> Writing<'a> {
     pub(super) fn new(
         program: &'a mut Program<Kernels>,
         plan: &'a Plan,
+        before: BTreeMap<ValueId, ValueId>,
         lane: ValueId,
         tile: Tile,
         span: SpanId,
@@ -36,12 +39,13 @@ impl<'a> Writing<'a> {
         Self {
             program,
             plan,
+            before,
             lane,
             tile,
             span,
             arrays: BTreeMap::new(),
             buffers: BTreeMap::new(),
-            factors: Vec::new(),
+            factors: BTreeMap::new(),
         }
     }
 
@@ -64,13 +68,16 @@ impl<'a> Writing<'a> {
                 self.buffers.insert(value, array);
             }
         }
-        for product in &self.plan.products {
+        for (number, product) in self.plan.products.iter().enumerate() {
+            let Terms::Matrices { direct, .. } = &product.terms else {
+                continue;
+            };
             let matrix = |this: &mut Self, out: &mut Writer, rows: Extent| {
                 let dims = vec![rows, product.summed.1];
                 out.alloc(this.program, product.elem, dims, product.span)
             };
             let moving = matrix(self, out, self.tile.points());
-            let fixed = match &product.direct {
+            let fixed = match direct {
                 Some(direct) => direct.clone(),
                 None => {
                     let along = vec![Along::Axis(1), Along::Axis(2)];
@@ -78,7 +85,7 @@ impl<'a> Writing<'a> {
                 }
             };
             let along = vec![Along::Axis(0), Along::Axis(2)];
-            self.factors.push([(moving, along), fixed]);
+            self.factors.insert(number, [(moving, along), fixed]);
         }
     }
 
@@ -101,25 +108,46 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// A product of matrices, for all points of the tile.
+    /// The sums of all points of the tile.
     fn product(&mut self, number: usize, out: &mut Writer) {
         let product = &self.plan.products[number];
-        let [moving, fixed] = self.factors[number].clone();
-        let read = read(product.moving.stmts());
+        match &product.terms {
+            Terms::Matrices {
+                fixed,
+                moving,
+                direct,
+            } => {
+                let factors = self.factors[&number].clone();
+                self.matrices(product, (fixed, direct.is_some()), moving, factors, out);
+            }
+            Terms::Pairs(pairs) => self.pairs(product, pairs, out),
+        }
+    }
+
+    /// A product of matrices; the factor that is the same for all points is where it is, or written down.
+    fn matrices(
+        &mut self,
+        product: &Product,
+        (fixed, kept): (&Slice, bool),
+        moving: &Slice,
+        [(points, by_points), (rows, by_rows)]: [(ValueId, Vec<Along>); 2],
+        out: &mut Writer,
+    ) {
+        let read = read(moving.stmts());
         self.each_point(out, product.span, |this, out, point| {
             let names = this.names(None, &read, point, out);
-            this.row(product, &product.moving, names, moving.0, point, out);
+            this.row(product, moving, names, points, point, out);
         });
-        if product.direct.is_none() {
+        if !kept {
             self.each(product.rows.1, out, product.span, |this, out, index| {
                 let names = BTreeMap::from([(product.rows.0, index)]);
-                this.row(product, &product.fixed, names, fixed.0, index, out);
+                this.row(product, fixed, names, rows, index, out);
             });
         }
         let op = KernelOp::Contract {
             out: self.arrays[&product.sums],
-            factors: [moving.0, fixed.0],
-            along: [vec![Along::Axis(0), Along::Axis(1)], moving.1, fixed.1],
+            factors: [points, rows],
+            along: [vec![Along::Axis(0), Along::Axis(1)], by_points, by_rows],
             add: false,
         };
         out.run(op, product.span);
@@ -162,7 +190,7 @@ impl<'a> Writing<'a> {
     }
 
     /// A loop over an extent.
-    fn each(
+    pub(super) fn each(
         &mut self,
         extent: Extent,
         out: &mut Writer,
@@ -176,7 +204,7 @@ impl<'a> Writing<'a> {
     }
 
     /// What a point's values that are read in a part are called there: the index itself, and scalars that another part has kept.
-    fn names(
+    pub(super) fn names(
         &mut self,
         part: Option<usize>,
         read: &BTreeSet<ValueId>,
@@ -331,7 +359,7 @@ fn fill_up(
 }
 
 /// Makes a statement of one point access what is kept for all of them.
-fn adapt(op: &mut KernelOp, buffers: &BTreeMap<ValueId, ValueId>, point: ValueId) {
+pub(super) fn adapt(op: &mut KernelOp, buffers: &BTreeMap<ValueId, ValueId>, point: ValueId) {
     match op {
         KernelOp::Load { buffer, indices }
         | KernelOp::Store {
@@ -367,7 +395,7 @@ fn adapt(op: &mut KernelOp, buffers: &BTreeMap<ValueId, ValueId>, point: ValueId
 }
 
 /// Everything that statements read, at any depth.
-fn read<'a>(stmts: impl IntoIterator<Item = &'a Stmt<Kernels>>) -> BTreeSet<ValueId> {
+pub(super) fn read<'a>(stmts: impl IntoIterator<Item = &'a Stmt<Kernels>>) -> BTreeSet<ValueId> {
     let mut found = BTreeSet::new();
     for stmt in stmts {
         found.extend(stmt.op.operands());
