@@ -118,6 +118,26 @@ pub fn fold_lanes<T: Copy, const N: usize>(lanes: [T; N], combine: impl Fn(T, T)
     lanes[0]
 }
 
+/// The best of what lanes have found, and where it was first; a NaN is what a lane says that has found no number.
+///
+/// Lanes are strided parts of a search. There is at least one.
+#[inline(always)]
+pub fn first_extremum<T: Copy + PartialOrd, const N: usize>(
+    best: [T; N],
+    at: [usize; N],
+    better: impl Fn(T, T) -> bool,
+) -> (T, usize) {
+    const { assert!(N > 0, "a search has at least one lane") }
+    let mut found = (best[0], at[0]);
+    for lane in 1..N {
+        let (value, place) = (best[lane], at[lane]);
+        if better(value, found.0) || (value == found.0 && place < found.1) {
+            found = (value, place);
+        }
+    }
+    found
+}
+
 /// The position that lies `value` steps from the first member, if there is one.
 #[inline(always)]
 pub fn offset(value: i64, len: usize) -> Option<usize> {
@@ -329,6 +349,24 @@ mod tests {
             (None, Some(0), Some(2), None)
         );
         assert_eq!(offset(0, 0), None);
+    }
+
+    #[test]
+    fn the_first_of_the_best_is_found() {
+        let least = |x: f64, y: f64| !(x >= y) && x == x;
+        let none = f64::NAN;
+        assert_eq!(first_extremum([3.0], [4], least), (3.0, 4));
+        assert_eq!(first_extremum([2.0, 1.0, 1.0], [0, 4, 2], least), (1.0, 2));
+        assert_eq!(
+            first_extremum([none, 1.0, none, 1.0], [0, 5, 0, 7], least),
+            (1.0, 5)
+        );
+        assert!(first_extremum([none; 4], [0; 4], least).0.is_nan());
+        let greatest = |x: i32, y: i32| x > y;
+        assert_eq!(
+            first_extremum([i32::MIN, 7, 7], [0, 3, 1], greatest),
+            (7, 1)
+        );
     }
 
     #[test]

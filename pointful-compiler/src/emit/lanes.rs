@@ -35,11 +35,12 @@ use proc_macro2::{Ident, TokenStream};
 
 use super::angles::Angles;
 use super::body::Body;
+use super::extrema::{self, Extremum};
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{scalar, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Monoid, Scalar, ValueId};
+use crate::ir::{Block, Extent, Monoid, Scalar, Stmt, ValueId};
 
 /// Bytes that the lanes of one reduction fill when there is room: two of the widest vector registers, four of the common ones.
 const BYTES: u64 = 128;
@@ -57,6 +58,8 @@ const LEAST: u64 = 4;
 pub(super) struct Plan {
     /// The reductions: the place outside the loop, and how values are combined into it.
     reductions: Vec<(ValueId, Monoid)>,
+    /// The extremal elements whose places are looked for.
+    extrema: Vec<Extremum>,
     /// Numbers of lanes, the larger first.
     widths: Vec<Width>,
 }
@@ -81,7 +84,13 @@ pub(super) fn plan(
     let mut inner = Vec::new();
     let mut operations = 0;
     let mut read_or_set = Vec::new();
-    for stmt in &body.stmts {
+    let last = (0..body.stmts.len()).filter_map(|last| extrema::ending_with(unit, body, last));
+    let extrema: Vec<Extremum> = last.collect();
+    for (number, stmt) in body.stmts.iter().enumerate() {
+        if extrema.iter().any(|own| own.stmts.contains(&number)) {
+            operations += 1;
+            continue;
+        }
         match &stmt.op {
             KernelOp::Const(_) | KernelOp::Size(_) => {}
             KernelOp::Prim(prim, args) => {
@@ -125,19 +134,28 @@ pub(super) fn plan(
             | KernelOp::If { .. } => return None,
         }
     }
-    let is_reduction = |place: &ValueId| reductions.iter().any(|(known, _)| known == place);
+    let places = extrema.iter().flat_map(|own| [own.best, own.at]);
+    let is_place = |place: &ValueId| places.clone().any(|own| own == *place);
+    if reductions.iter().any(|(place, _)| is_place(place)) {
+        return None;
+    }
+    let is_reduction =
+        |place: &ValueId| is_place(place) || reductions.iter().any(|(known, _)| known == place);
     // Integers reassociate, and are vectorised without help.
     let floats = reductions
         .iter()
         .any(|&(place, _)| unit.program.elem(place).is_float());
-    if !floats || read_or_set.iter().any(is_reduction) {
+    if (!floats && extrema.is_empty()) || read_or_set.iter().any(is_reduction) {
         return None;
     }
     let widest = reductions
         .iter()
-        .map(|&(place, _)| unit.scalar(place).bytes())
+        .map(|&(place, _)| place)
+        .chain(extrema.iter().map(|own| own.best))
+        .map(|place| unit.scalar(place).bytes())
         .max()?;
-    let crowded = reductions.len() > MANY_REDUCTIONS || operations > MANY_OPERATIONS;
+    let crowded =
+        reductions.len() + 2 * extrema.len() > MANY_REDUCTIONS || operations > MANY_OPERATIONS;
     let most = BYTES / widest.max(4) / if crowded { 2 } else { 1 };
     let widths = [
         Width {
@@ -155,7 +173,11 @@ pub(super) fn plan(
         Extent::Size(_) | Extent::Value(_) => true,
     })
     .collect::<Vec<_>>();
-    (!widths.is_empty()).then_some(Plan { reductions, widths })
+    (!widths.is_empty()).then_some(Plan {
+        reductions,
+        extrema,
+        widths,
+    })
 }
 
 /// The lanes of a place.
@@ -197,14 +219,24 @@ fn in_lanes(
 ) -> TokenStream {
     let unit = emit.unit;
     let (count, least) = (usize_literal(width.lanes), usize_literal(width.from));
-    let declared = plan.reductions.iter().map(|&(place, monoid)| {
+    let mut declared = TokenStream::new();
+    declared.extend(plan.reductions.iter().map(|&(place, monoid)| {
         let lanes = name(unit, place);
         let identity = scalar::literal(monoid.identity(unit.scalar(place)));
         tokens!(let mut #lanes = [#identity; #count];)
-    });
+    }));
+    declared.extend(
+        plan.extrema
+            .iter()
+            .map(|own| own.declared(unit, width.lanes)),
+    );
     emit.in_lanes
         .extend(plan.reductions.iter().map(|(place, _)| *place));
-    let inner = emit.block(body);
+    let of_steps = |number: usize| plan.extrema.iter().any(|own| own.stmts.contains(&number));
+    let plain = (0..body.stmts.len()).filter(|&number| !of_steps(number));
+    let plain: Vec<&Stmt<Kernels>> = plain.map(|number| &body.stmts[number]).collect();
+    let mut inner = emit.block_of(&plain);
+    inner.extend(plan.extrema.iter().map(|own| own.step(unit, index)));
     for (place, _) in &plan.reductions {
         emit.in_lanes.remove(place);
     }
@@ -213,7 +245,8 @@ fn in_lanes(
         let operator = operator(monoid, unit.scalar(place));
         emit.combine(monoid, place, &[], &tokens!(fold_lanes(#lanes, #operator)))
     });
-    let (declared, folded): (TokenStream, TokenStream) = (declared.collect(), folded.collect());
+    let mut folded: TokenStream = folded.collect();
+    folded.extend(plan.extrema.iter().map(|own| own.folded(unit)));
     tokens! {
         if #stop - #from >= #least {
             #declared

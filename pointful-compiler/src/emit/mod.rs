@@ -42,6 +42,7 @@ mod angles;
 mod body;
 mod copies;
 mod edges;
+mod extrema;
 mod host;
 mod kernel;
 mod lanes;

@@ -75,7 +75,9 @@ const RESERVED: &[&str] = &[
     "div_euclid",
     "done",
     "earlier",
+    "first_extremum",
     "fold_lanes",
+    "found",
     "get",
     "host",
     "lane",
@@ -88,6 +90,7 @@ const RESERVED: &[&str] = &[
     "mul",
     "neg",
     "piece",
+    "place",
     "point",
     "range",
     "rem",
@@ -97,6 +100,7 @@ const RESERVED: &[&str] = &[
     "start",
     "stop",
     "sub",
+    "taken",
     "wrap",
 ];
 

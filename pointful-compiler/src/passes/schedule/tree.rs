@@ -127,24 +127,27 @@ pub(super) fn tree(
     tree
 }
 
-/// By task: whether it is a value or a sum over some axes of which the first is that of none of its readers.
+/// By task: whether it is a value or a sum that others read, over some axes of which the first is that of none of them.
 fn apart(tasks: &[Task<'_>]) -> Vec<bool> {
     let first = |task: &Task<'_>| task.order.first().copied();
+    let mut readers = vec![0; tasks.len()];
+    let mut near = vec![0; tasks.len()];
+    for task in tasks {
+        for read in &task.reads {
+            readers[read.task] += 1;
+            near[read.task] += usize::from(first(task) == first(&tasks[read.task]));
+        }
+    }
     let is_value = |task: &Task<'_>| match task.kind {
         Kind::Run(stmt) => matches!(stmt.op, BulkOp::Reduce { .. }),
         Kind::Keep(_) => true,
         Kind::Deliver(..) => false,
     };
-    let mut apart: Vec<bool> = tasks
-        .iter()
-        .map(|task| is_value(task) && task.sequential.is_empty() && !task.order.is_empty())
-        .collect();
-    for task in tasks {
-        for read in &task.reads {
-            apart[read.task] &= first(task) != first(&tasks[read.task]);
-        }
-    }
-    apart
+    let apart = |(number, task): (usize, &Task<'_>)| {
+        let free = is_value(task) && task.sequential.is_empty() && !task.order.is_empty();
+        free && readers[number] > 0 && near[number] == 0
+    };
+    tasks.iter().enumerate().map(apart).collect()
 }
 
 impl Grower<'_, '_> {
