@@ -14,7 +14,7 @@ use proc_macro2::TokenStream;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Lit, Monoid, Scalar, Stmt, ValueId};
+use crate::ir::{Block, Lit, Monoid, Operation, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// Such a step.
@@ -182,5 +182,63 @@ impl Extremum {
                 #at = place;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::source::link;
+    use crate::pipeline;
+
+    /// What the loops of a function look for at once, of all its kernels.
+    fn found(body: &str) -> Vec<(Monoid, Scalar)> {
+        let source = format!(
+            "#[pointful]
+            fn f<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f32>, i: &Table<(N, K), i64>) -> Table<N, K> {{
+                for n in N {{ {body} }}
+            }}"
+        );
+        let linked = link(&source).unwrap_or_else(|e| panic!("{:?}", e[0].message));
+        let stages = pipeline::stages(&linked).unwrap_or_else(|e| panic!("{:?}", e[0].message));
+        let unit = Unit::of(&stages.kernels);
+        let mut all = Vec::new();
+        look(&unit, &stages.kernels.body, &mut all);
+        all
+    }
+
+    fn look(unit: &Unit<'_>, block: &Block<Kernels>, all: &mut Vec<(Monoid, Scalar)>) {
+        for (last, stmt) in block.stmts.iter().enumerate() {
+            let step = ending_with(unit, block, last);
+            all.extend(step.map(|step| (step.monoid, unit.scalar(step.best))));
+            for inner in stmt.op.blocks() {
+                look(unit, inner, all);
+            }
+        }
+    }
+
+    #[test]
+    fn steps_are_found() {
+        assert_eq!(found("argmin(x[n])"), [(Monoid::Min, Scalar::F32)]);
+        assert_eq!(
+            found("argmax(for k in K { x[n][k].exp() })"),
+            [(Monoid::Max, Scalar::F32)]
+        );
+        assert_eq!(found("argmin(i[n])"), [(Monoid::Min, Scalar::I64)]);
+        assert_eq!(found("argmax(i[n])"), [(Monoid::Max, Scalar::I64)]);
+    }
+
+    #[test]
+    fn other_branches_are_none() {
+        let nearest = "let mut best = 0_i64;
+            let mut least = 9.0;
+            for k in K {
+                if x[n][k] < least {
+                    least = x[n][k];
+                    best = k.ordinal() as i64 + 1;
+                }
+            }
+            best.wrap()";
+        assert_eq!(found(nearest), []);
     }
 }

@@ -153,6 +153,36 @@ mod tests {
     }
 
     #[test]
+    fn a_long_search_is_split_into_lanes() {
+        let program = crate::ir::parse::<Kernels>(
+            "fn nearest(x: f32[N]) -> usize {
+               %0 = const nan_f32
+               %1 = const 0usize
+               %2 = var %0
+               %3 = var %1
+               for %4: N {
+                 %5 = load x[%4]
+                 %6 = get %2
+                 %7 = ge %5, %6
+                 if %7 {
+                 } else {
+                   %8 = eq %5, %5
+                   if %8 {
+                     set %2, %5
+                     %9 = cast usize %4
+                     set %3, %9
+                   }
+                 }
+               }
+               %10 = get %3
+               return %10
+             }",
+        );
+        let text = text(&program.unwrap_or_else(|e| panic!("{e}")));
+        assert_eq!(text.matches("first_extremum (").count(), 2, "{text}");
+    }
+
+    #[test]
     fn columns_are_read_in_strips() {
         let text = text(&testing::matrix_product());
         assert!(text.contains("for lane in 0 .. 32usize"), "{text}");
