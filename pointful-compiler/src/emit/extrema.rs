@@ -192,10 +192,10 @@ mod tests {
     use crate::pipeline;
 
     /// What the loops of a function look for at once, of all its kernels.
-    fn found(body: &str) -> Vec<(Monoid, Scalar)> {
+    fn found(result: &str, body: &str) -> Vec<(Monoid, Scalar)> {
         let source = format!(
             "#[pointful]
-            fn f<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f32>, i: &Table<(N, K), i64>) -> Table<N, K> {{
+            fn f<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f32>, i: &Table<(N, K), i64>) -> Table<N, {result}> {{
                 for n in N {{ {body} }}
             }}"
         );
@@ -219,13 +219,13 @@ mod tests {
 
     #[test]
     fn steps_are_found() {
-        assert_eq!(found("argmin(x[n])"), [(Monoid::Min, Scalar::F32)]);
+        assert_eq!(found("K", "argmin(x[n])"), [(Monoid::Min, Scalar::F32)]);
         assert_eq!(
-            found("argmax(for k in K { x[n][k].exp() })"),
+            found("K", "argmax(for k in K { x[n][k].exp() })"),
             [(Monoid::Max, Scalar::F32)]
         );
-        assert_eq!(found("argmin(i[n])"), [(Monoid::Min, Scalar::I64)]);
-        assert_eq!(found("argmax(i[n])"), [(Monoid::Max, Scalar::I64)]);
+        assert_eq!(found("K", "argmin(i[n])"), [(Monoid::Min, Scalar::I64)]);
+        assert_eq!(found("K", "argmax(i[n])"), [(Monoid::Max, Scalar::I64)]);
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
                     best = k.ordinal() as i64 + 1;
                 }
             }
-            best.wrap()";
-        assert_eq!(found(nearest), []);
+            best";
+        assert_eq!(found("i64", nearest), []);
     }
 }
