@@ -63,8 +63,17 @@ pub enum ParamSource {
     Owned(Access),
     /// An array `[[f64; 3]; 2]`: flattened; the number is its rank.
     Array(Access, usize),
-    /// A constant that must be of this type; if it is an array, of this rank.
-    Constant(Access, TokenStream, usize),
+    /// A constant that must be of this type, or of any integers if it is open, which are made into this one; if it is an array, of this rank.
+    Constant {
+        /// Its path.
+        access: Access,
+        /// The type.
+        ty: TokenStream,
+        /// How many axes it has.
+        rank: usize,
+        /// Whether its elements may be any integers.
+        open: bool,
+    },
 }
 
 /// A function that only the caller knows, from scalars to a part of its result that is one.

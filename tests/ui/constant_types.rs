@@ -5,6 +5,8 @@ use pointful::prelude::*;
 const BITS: u32 = 5;
 const WEIGHTS: [f32; 3] = [1.0, 2.0, 3.0];
 const WIDTH: usize = 4;
+const SCALE: f32 = 0.5;
+const SHARES: [u8; 3] = [1, 2, 3];
 
 #[pointful]
 fn counted() -> usize {
@@ -23,6 +25,17 @@ fn weighted(x: &Table<Fin<3>, f64>) -> f64 {
 #[pointful]
 fn both<N: IndexSet>(x: &Table<Fin<WIDTH>, N>, y: &Table<Fin<3>, f64>, z: &Table<Fin<4>, f64>) -> f64 {
     sum(for i in Fin::<WIDTH> { y[i] * z[i] })
+}
+
+// What is only cast may be any integer, but neither a float nor of another length.
+#[pointful]
+fn scaled(x: f64) -> f64 {
+    x * SCALE as f64
+}
+
+#[pointful]
+fn shared<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    sum(for q in Fin::<2> { SHARES[q] as f64 }) * sum(x)
 }
 
 fn main() {}

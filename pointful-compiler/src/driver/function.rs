@@ -6,6 +6,7 @@ use quote::{ToTokens, format_ident, quote};
 use super::carrier::Carrier;
 use super::{compile, link};
 use crate::diag::Diagnostic;
+use crate::emit::converted;
 use crate::lower::Constant;
 use crate::syntax::depth::check_tokens;
 use crate::syntax::link::{
@@ -67,12 +68,22 @@ fn beside(
         .map(ToTokens::to_token_stream)
         .collect();
     let broken = constants.is_none();
-    let mut own = exported(&unique, uses, constants.unwrap_or_default());
+    let constants = constants.unwrap_or_default();
+    let open: Vec<String> = constants
+        .iter()
+        .filter(|constant| constant.open)
+        .map(|constant| constant.path.clone())
+        .collect();
+    let mut own = exported(&unique, uses, constants);
     own.extend(lengths(gathering));
     let mut carried = carried(gathering);
     for Exported { path, name, ty } in &own {
         if let Some(path) = uses.constants.iter().find(|known| path_key(known) == *path) {
-            carried.push((name.clone(), ty.clone(), path.to_token_stream()));
+            let value = match open.contains(&path_key(path)) {
+                true => converted(&path.to_token_stream(), ty),
+                false => path.to_token_stream(),
+            };
+            carried.push((name.clone(), ty.clone(), value));
         }
     }
     let carrier = Carrier {

@@ -40,6 +40,7 @@
 
 mod angles;
 mod body;
+mod convert;
 mod copies;
 mod edges;
 mod extrema;
@@ -69,6 +70,7 @@ macro_rules! tokens {
         ::quote::quote_spanned! { ::proc_macro2::Span::mixed_site()=> $($tokens)* }
     };
 }
+pub(crate) use convert::converted;
 use tokens;
 
 /// What emission has to know beside the program.
@@ -101,7 +103,7 @@ pub fn rust(
 ) -> TokenStream {
     let sources = interface.params.iter().zip(&program.params);
     let constants = sources
-        .filter(|(source, param)| matches!(source, ParamSource::Constant(..)) && !param.owned)
+        .filter(|(source, param)| matches!(source, ParamSource::Constant { .. }) && !param.owned)
         .map(|(_, param)| param.value);
     let unit = unit::Unit::with_constants(program, constants.collect());
     shim::shim(&unit, interface, options)

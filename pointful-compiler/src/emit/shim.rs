@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Literal, TokenStream};
 
+use super::convert::converted;
 use super::names::ident;
 use super::unit::Unit;
 use super::{EmitOptions, host, tokens};
@@ -363,7 +364,8 @@ impl Shim<'_> {
                             tokens!(#table.into_parts().2 #only)
                         }
                     }
-                    ParamSource::Array(access, rank) | ParamSource::Constant(access, _, rank) => {
+                    ParamSource::Array(access, rank)
+                    | ParamSource::Constant { access, rank, .. } => {
                         let array = self.place(access);
                         let flatten = (1..*rank).map(|_| tokens!(.as_flattened()));
                         let slice = tokens!(#array.as_slice() #(#flatten)*);
@@ -386,11 +388,17 @@ impl Shim<'_> {
             .zip(&self.unit.program.params)
             .filter(|(_, param)| self.unit.is_constant(param.value))
             .filter_map(|(source, param)| {
-                let ParamSource::Constant(access, ty, rank) = source else {
+                let ParamSource::Constant {
+                    access,
+                    ty,
+                    rank,
+                    open,
+                } = source
+                else {
                     return None;
                 };
                 let (name, element) = (self.unit.names.value(param.value), self.unit.ty(param.value));
-                let constant = typed(access, ty);
+                let constant = typed(access, ty, *open);
                 Some(match rank {
                     0 => tokens!(#[allow(dead_code)] const #name: ::core::primitive::#element = *#constant;),
                     _ => {
@@ -505,9 +513,9 @@ impl Shim<'_> {
         let (place, target) = (self.place(access), self.target(access));
         let value = match self.source(access) {
             None
-            | Some(ParamSource::Scalar(..) | ParamSource::Array(..) | ParamSource::Constant(..)) => {
-                value
-            }
+            | Some(
+                ParamSource::Scalar(..) | ParamSource::Array(..) | ParamSource::Constant { .. },
+            ) => value,
             Some(ParamSource::Index(_, set)) => {
                 let extent = self.set(set, &mut Vec::new().into_iter());
                 tokens!(#runtime::IndexSet::from_ordinal(#value, #extent))
@@ -617,8 +625,11 @@ impl Shim<'_> {
 
 /// A reference to a constant that must be of this type. If it is not, rustc says what it says of the carrier, which names the constant in the
 /// same way, and shows it once. What is referred to lives as long as constants do.
-fn typed(access: &Access, ty: &TokenStream) -> TokenStream {
-    let constant = &access.root;
+fn typed(access: &Access, ty: &TokenStream, open: bool) -> TokenStream {
+    let constant = match open {
+        true => converted(&access.root, ty),
+        false => access.root.clone(),
+    };
     tokens!({
         const CONSTANT_OF_THE_MODULE: #ty = #constant;
         const HERE: &#ty = &CONSTANT_OF_THE_MODULE;
@@ -634,7 +645,7 @@ fn source_access(source: &ParamSource) -> Option<&Access> {
         | ParamSource::Table(access)
         | ParamSource::Owned(access)
         | ParamSource::Array(access, _) => Some(access),
-        ParamSource::Constant(..) => None,
+        ParamSource::Constant { .. } => None,
     }
 }
 

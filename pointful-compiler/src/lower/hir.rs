@@ -55,6 +55,8 @@ pub(super) struct Constant {
     pub(super) path: syn::Path,
     /// Its type as used.
     pub(super) ty: Ty,
+    /// Whether its type is any of the integers, as nothing says which: then that is what its value is made into.
+    pub(super) open: bool,
     /// Where it was named first.
     pub(super) span: Span,
 }

@@ -50,6 +50,8 @@ pub struct Constant {
     pub name: Ident,
     /// Its type, as inferred from its use.
     pub ty: TokenStream,
+    /// Whether that is any of the integers, and the constant is made into this one.
+    pub open: bool,
 }
 
 /// Lowers a linked function. `floats` says for each of its generics which float it is, if it is one; see [`float_choices`].

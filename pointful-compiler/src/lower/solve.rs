@@ -38,6 +38,8 @@ struct TyVar {
     kind: TyKind,
     /// An integer that some constant is: `usize` unless something says otherwise.
     length: bool,
+    /// A constant that moves members, and so may be negative.
+    moves: bool,
     span: Span,
 }
 
@@ -76,6 +78,7 @@ impl Solver {
             bound: None,
             kind,
             length: false,
+            moves: false,
             span,
         });
         Ty::Var(self.types.len() as u32 - 1)
@@ -103,6 +106,17 @@ impl Solver {
         if *kind == TyKind::Any {
             *kind = TyKind::Number;
         }
+    }
+
+    /// Says that an unbound variable is an integer by which members are moved.
+    pub(super) fn move_by(&mut self, var: u32) {
+        let var = &mut self.types[var as usize];
+        (var.kind, var.length, var.moves) = (TyKind::Int, true, true);
+    }
+
+    /// Whether members are moved by an unbound variable.
+    pub(super) fn moves(&self, var: u32) -> bool {
+        self.types[var as usize].moves
     }
 
     /// What an unbound set variable may become.
@@ -222,8 +236,11 @@ impl Solver {
                     };
                     let dropped = &mut self.types[drop as usize];
                     let length = dropped.length || dropped.kind == TyKind::Number;
+                    let moves = dropped.moves;
                     dropped.bound = Some(Ty::Var(keep));
-                    self.types[keep as usize].length |= length;
+                    let kept = &mut self.types[keep as usize];
+                    kept.length |= length;
+                    kept.moves |= moves;
                 }
                 Ok(())
             }

@@ -281,7 +281,12 @@ impl<'a> Elab<'a> {
                 (Type::scalar(Elem::Scalar(scalar)), quote!(#name))
             }
         };
-        let source = ParamSource::Constant(access.clone(), tokens, ty.rank());
+        let source = ParamSource::Constant {
+            access: access.clone(),
+            ty: tokens,
+            rank: ty.rank(),
+            open: constant.open,
+        };
         let val = self.declare(ty, source, &access, false);
         let value = self.leaf(&val, span)?;
         self.constants.push((key, value));
@@ -309,7 +314,13 @@ impl<'a> Elab<'a> {
     /// The constants that the root names, for its carrier.
     pub(super) fn root_constants(&mut self, function: &'a Function<'a>) -> Run<Vec<Constant>> {
         let mut out = Vec::new();
-        for hir::Constant { path, ty, span } in &function.constants {
+        for hir::Constant {
+            path,
+            ty,
+            open,
+            span,
+        } in &function.constants
+        {
             let tokens = match self.ty(ty) {
                 Ty::Table(groups, elem) => {
                     let scalar = self.scalar(&elem, SpanId::NONE)?;
@@ -329,6 +340,7 @@ impl<'a> Elab<'a> {
                     path: path_key(path),
                     name: last.ident.clone(),
                     ty: tokens,
+                    open: *open,
                 });
             }
         }

@@ -216,6 +216,7 @@ impl<'a> Infer<'_, 'a> {
             self.constants.push(Constant {
                 path: path.clone(),
                 ty,
+                open: false,
                 span,
             });
             self.constants.len() - 1

@@ -141,6 +141,7 @@ impl<'s, 'a> Infer<'s, 'a> {
     /// Asks the deferred questions for the last time and reports what is still unknown.
     fn finish(&mut self) {
         self.settle();
+        self.open_constants(Solver::moves);
         self.solver.default_literals();
         self.settle();
         self.settle_at_last();
@@ -159,6 +160,8 @@ impl<'s, 'a> Infer<'s, 'a> {
                     self.solver.give_up(&local.ty);
                 }
             }
+            // What only is cast is any integer.
+            self.open_constants(|solver, var| solver.kind(var) == TyKind::Any);
             for k in 0..self.constants.len() {
                 let constant = self.constants[k].clone();
                 let scalar =
@@ -172,13 +175,26 @@ impl<'s, 'a> Infer<'s, 'a> {
                     self.report(say::constant_type(constant.span, &shown));
                 }
                 if self.solver.undetermined(&constant.ty).is_some() {
-                    // What only meets other constants is a float; what only is cast or bounds a range is a length.
+                    // What only meets other constants is a float.
                     let (_, cell) = self.split(&constant.ty);
-                    let float = matches!(cell, Ty::Var(v) if self.solver.kind(v) == TyKind::Number);
-                    let scalar = if float { Scalar::F64 } else { Scalar::Usize };
-                    let _ = self.solver.unify(&cell, &Ty::Scalar(scalar));
+                    let _ = self.solver.unify(&cell, &Ty::Scalar(Scalar::F64));
                 }
             }
+        }
+    }
+
+    /// Takes constants for signed integers, whatever integers they are, whose elements are of a type that nothing says but of which this is so.
+    fn open_constants(&mut self, is_open: impl Fn(&Solver, u32) -> bool) {
+        let cells: Vec<(usize, Ty)> = self
+            .constants
+            .iter()
+            .map(|constant| self.split(&constant.ty).1)
+            .enumerate()
+            .filter(|(_, cell)| matches!(cell, Ty::Var(var) if is_open(&self.solver, *var)))
+            .collect();
+        for (k, cell) in cells {
+            self.constants[k].open = true;
+            let _ = self.solver.unify(&cell, &Ty::Scalar(Scalar::I64));
         }
     }
 

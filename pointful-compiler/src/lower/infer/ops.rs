@@ -362,9 +362,19 @@ impl<'a> Infer<'_, 'a> {
         if holds { Ok(ty) } else { Err(()) }
     }
 
-    /// A constant that moves a member is a `usize`.
+    /// A number that moves a member is a `usize` if nothing says otherwise; a constant is whatever integer it is.
     fn length(&mut self, ty: &Ty) {
-        if matches!(ty, Ty::Var(v) if self.solver.kind(*v) == TyKind::Number) {
+        let Ty::Var(var) = *ty else {
+            return;
+        };
+        let number = self.solver.kind(var) == TyKind::Number;
+        let cells: Vec<Ty> = self.constants.iter().map(|c| c.ty.clone()).collect();
+        let constant = cells
+            .iter()
+            .any(|ty| matches!(self.split(ty).1, Ty::Var(cell) if cell == var));
+        if constant {
+            self.solver.move_by(var);
+        } else if number {
             let _ = self.solver.unify(ty, &Ty::USIZE);
         }
     }

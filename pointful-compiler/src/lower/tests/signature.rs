@@ -80,7 +80,13 @@ fn param(param: &ParamSource) -> String {
         ParamSource::Table(access) => format!("table {}", path(access)),
         ParamSource::Owned(access) => format!("owned {}", path(access)),
         ParamSource::Array(access, rank) => format!("array {} of rank {rank}", path(access)),
-        ParamSource::Constant(access, ty, _) => format!("constant {}: {ty}", path(access)),
+        ParamSource::Constant {
+            access, ty, open, ..
+        } => format!(
+            "{}constant {}: {ty}",
+            if *open { "open " } else { "" },
+            path(access)
+        ),
     }
 }
 
