@@ -1,6 +1,6 @@
 //! Straight-line statements as a loop over lanes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -38,11 +38,6 @@ impl<'b> Part<'b> {
             Part::Made(operands, _) => operands.clone(),
         }
     }
-
-    /// Whether it reads or writes a buffer.
-    fn touches(&self, buffer: ValueId) -> bool {
-        self.stmt().is_some() && self.operands().contains(&buffer)
-    }
 }
 
 /// A loop over lanes, and what stands around it.
@@ -57,6 +52,14 @@ struct Segment {
     fetched: BTreeSet<ValueId>,
     /// Whether something is no vector instruction.
     calls: bool,
+}
+
+/// When a segment looks at a buffer.
+struct Looks {
+    /// The first part that changes it.
+    changed: usize,
+    /// The last part that looks at it.
+    last: usize,
 }
 
 /// A load or a store of neighbouring elements.
@@ -101,6 +104,7 @@ impl Strip<'_> {
                 .inner
                 .extend(tokens!(let #mask = #lanes[lane] != #zero;));
         }
+        let looks = looks(&parts);
         for (position, part) in parts.iter().enumerate() {
             self.fetch(emit, &mut segment, &part.operands());
             match part {
@@ -108,7 +112,7 @@ impl Strip<'_> {
                 Part::Asked(stmt, bad) => self.asked_here(emit, &mut segment, stmt, bad, around),
                 Part::Stmt(stmt, mask) => {
                     let moved = (mask.as_ref() == around)
-                        .then(|| self.moved(stmt, &parts[..position], &parts[position + 1..]))
+                        .then(|| self.moved(stmt, position, &looks))
                         .flatten();
                     match moved {
                         Some(moved) => self.apart(emit, &mut segment, &moved, around),
@@ -289,8 +293,8 @@ impl Strip<'_> {
     fn moved<'b>(
         &self,
         stmt: &'b Stmt<Kernels>,
-        before: &[Part<'_>],
-        after: &[Part<'_>],
+        position: usize,
+        looks: &BTreeMap<ValueId, Looks>,
     ) -> Option<Moved<'b>> {
         let moved = if let KernelOp::Store {
             buffer,
@@ -316,8 +320,11 @@ impl Strip<'_> {
         } else {
             return None;
         };
-        let others = if moved.stores { after } else { before };
-        let alone = !others.iter().any(|part| part.touches(moved.buffer));
+        let looks = looks.get(&moved.buffer)?;
+        let alone = match moved.stores {
+            true => looks.last == position,
+            false => position < looks.changed,
+        };
         (alone && self.side_by_side(moved.buffer, moved.indices)).then_some(moved)
     }
 
@@ -415,4 +422,26 @@ impl Strip<'_> {
             | KernelOp::If { .. } => plain,
         }
     }
+}
+
+/// When the parts of a segment look at buffers.
+fn looks(parts: &[Part<'_>]) -> BTreeMap<ValueId, Looks> {
+    let mut looks: BTreeMap<ValueId, Looks> = BTreeMap::new();
+    for (position, part) in parts.iter().enumerate() {
+        let (buffer, changes) = match part.stmt().map(|stmt| &stmt.op) {
+            Some(KernelOp::Load { buffer, .. }) => (*buffer, false),
+            Some(KernelOp::Store { buffer, .. }) => (*buffer, true),
+            Some(KernelOp::Combine { place, .. }) => (*place, true),
+            Some(_) | None => continue,
+        };
+        let entry = looks.entry(buffer).or_insert(Looks {
+            changed: usize::MAX,
+            last: position,
+        });
+        entry.last = position;
+        if changes {
+            entry.changed = entry.changed.min(position);
+        }
+    }
+    looks
 }
