@@ -14,7 +14,7 @@ use proc_macro2::TokenStream;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Lit, Monoid, Operation, Scalar, Stmt, ValueId};
+use crate::ir::{Block, Lit, Monoid, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// Such a step.
@@ -188,6 +188,7 @@ impl Extremum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::Operation;
     use crate::lower::source::link;
     use crate::pipeline;
 
