@@ -61,6 +61,8 @@ pub struct Size {
     bytes: u64,
     /// Points at least and at most.
     points: (u64, u64),
+    /// The least where no library multiplies: nothing is packed there.
+    alone: u64,
     /// How many rows there are at least if neighbouring ones are to be computed at once.
     rows: u64,
 }
@@ -70,6 +72,7 @@ impl Size {
     const CACHED: Self = Self {
         bytes: 1 << 18,
         points: (32, 128),
+        alone: 4,
         rows: 16,
     };
 
@@ -78,6 +81,7 @@ impl Size {
         Self {
             bytes: 0,
             points: (points, points),
+            alone: points,
             rows: 2,
         }
     }

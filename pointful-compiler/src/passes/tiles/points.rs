@@ -173,11 +173,15 @@ impl Plan {
     fn cut(
         &self,
         program: &mut Program<Kernels>,
-        size: Size,
+        mut size: Size,
         out: &mut Writer,
         extent: Extent,
         span: SpanId,
     ) -> Cut {
+        let multiplied = |product: &Product| matches!(product.terms, Terms::Matrices { .. });
+        if !self.products.iter().any(multiplied) {
+            size.points.0 = size.alone;
+        }
         let (scalars, arrays): (Vec<_>, Vec<_>) = self
             .arrays
             .iter()

@@ -185,32 +185,28 @@ pub(super) fn before(
 impl Writing<'_> {
     /// The sums of all points of the tile.
     pub(super) fn pairs(&mut self, product: &Product, pairs: &Pairs, out: &mut Writer) {
-        let span = product.span;
-        let length = out.size(self.program, product.rows.1, span);
+        let (rows, span) = (product.rows.1, product.span);
+        let [then, otherwise] = match pairs.candidates(rows) {
+            &[one] => return self.side_by_side(product, pairs, one, out),
+            both => [both[0], both[1]].map(|neighbours| {
+                let mut inside = Writer::default();
+                self.side_by_side(product, pairs, neighbours, &mut inside);
+                Block {
+                    stmts: inside.stmts,
+                    ..Block::default()
+                }
+            }),
+        };
+        let length = out.size(self.program, rows, span);
         let many = out.number(self.program, pairs.many, span);
         let many = KernelOp::Prim(Prim::Ge, vec![length, many]);
-        let many = out.bind(self.program, many, Type::scalar(Elem::BOOL), span);
-        match pairs.candidates(product.rows.1) {
-            &[Neighbours::Rows, Neighbours::Points] => {
-                let [then, otherwise] = [Neighbours::Rows, Neighbours::Points].map(|neighbours| {
-                    let mut inside = Writer::default();
-                    self.side_by_side(product, pairs, neighbours, &mut inside);
-                    Block {
-                        stmts: inside.stmts,
-                        ..Block::default()
-                    }
-                });
-                let op = KernelOp::If {
-                    cond: many,
-                    then,
-                    otherwise,
-                };
-                out.run(op, span);
-            }
-            known => known
-                .iter()
-                .for_each(|&neighbours| self.side_by_side(product, pairs, neighbours, out)),
-        }
+        let cond = out.bind(self.program, many, Type::scalar(Elem::BOOL), span);
+        let op = KernelOp::If {
+            cond,
+            then,
+            otherwise,
+        };
+        out.run(op, span);
     }
 
     fn side_by_side(
