@@ -67,7 +67,11 @@ impl Defs {
 
     /// What an index is at each point of its axes, if that is known. It may stand behind a guard: it is not used elsewhere.
     pub(super) fn known(&self, b: &Builder, index: ValueId) -> Option<Vec<(Point, u64)>> {
-        let points = points(b, &b.dims(index))?;
+        // Behind a condition a constant has the condition's axes.
+        let points = match self.at(index, &Point::new(), DEEPEST) {
+            Some(_) => vec![Point::new()],
+            None => points(b, &b.dims(index))?,
+        };
         let place = |point: Point| {
             let place = self.at(index, &point, DEEPEST)?;
             let place = u64::try_from(place.int()?).ok()?;

@@ -139,8 +139,14 @@ impl Walk {
             let small = is_small(&self.b, axis);
             match self.defs.known(&self.b, index).filter(|_| small) {
                 Some(table) => {
-                    let new = self.b.dims(index).into_iter();
-                    along.extend(new.filter(|dim| !along.contains(dim)).collect::<Vec<_>>());
+                    let anywhere = matches!(table.as_slice(), [(point, _)] if point.is_empty());
+                    let dims = if anywhere {
+                        Vec::new()
+                    } else {
+                        self.b.dims(index)
+                    };
+                    let new = dims.into_iter().filter(|dim| !along.contains(dim));
+                    along.extend(new.collect::<Vec<_>>());
                     tables.push((axis, table));
                 }
                 None => common.at.push((axis, index)),
