@@ -10,7 +10,8 @@ SIZES = {
     "n20000_d5000_k10": dict(points=20000, coordinates=5000, row=50, clusters=10),
     "n100000_d20000_k10": dict(points=100000, coordinates=20000, row=50, clusters=10),
 }
-TOLERANCE = 1e-3
+# One point of many is as near to two centres as `f32` can tell: it may go to either, and takes its part of two centres' gradients along.
+TOLERANCE = {"value": 1e-3, "gradient": 3e-2}
 
 
 def inputs(points, coordinates, row, clusters):

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::kernel::Work;
 
 /// Scalar operations from which on it pays to wake other threads; see the README for how it was measured.
-pub(crate) const THRESHOLD: u64 = 1 << 19;
+pub(crate) const THRESHOLD: u64 = 1 << 21;
 
 /// Scalar operations that a piece should at least do, so that handing it to a thread that is awake costs little in
 /// comparison.

@@ -280,25 +280,34 @@ impl Writing<'_> {
             let elem = self.program.elem(part.value());
             let array = out.alloc(self.program, elem, vec![extent, side], span);
             written.push((part.value(), array));
-            // Stores to neighbours are the cheaper ones.
-            self.each(extent, out, span, |this, out, index| {
-                this.each(side, out, span, |this, out, own| {
-                    let mut names = match neighbours {
-                        Neighbours::Rows => BTreeMap::from([(product.rows.0, own)]),
-                        Neighbours::Points => this.names(None, &read(part.stmts()), own, out),
-                    };
-                    names.insert(summed, index);
-                    let buffers = &this.buffers;
-                    let adapt = |op: &mut KernelOp| adapt(op, buffers, own);
-                    let value = part.compute(this.program, names, out, &adapt);
-                    let op = KernelOp::Store {
-                        buffer: array,
-                        indices: vec![index, own],
-                        value,
-                    };
-                    out.run(op, span);
-                });
-            });
+            let one = |this: &mut Self, out: &mut Writer, mut names: BTreeMap<_, _>, index, own| {
+                names.insert(summed, index);
+                let buffers = &this.buffers;
+                let adapt = |op: &mut KernelOp| adapt(op, buffers, own);
+                let value = part.compute(this.program, names, out, &adapt);
+                let op = KernelOp::Store {
+                    buffer: array,
+                    indices: vec![index, own],
+                    value,
+                };
+                out.run(op, span);
+            };
+            match neighbours {
+                // Stores to neighbours are the cheaper ones,
+                Neighbours::Rows => self.each(extent, out, span, |this, out, index| {
+                    this.each(side, out, span, |this, out, own| {
+                        let names = BTreeMap::from([(product.rows.0, own)]);
+                        one(this, out, names, index, own);
+                    });
+                }),
+                // but points come from memory, in their order.
+                Neighbours::Points => self.each(side, out, span, |this, out, own| {
+                    let names = this.names(None, &read(part.stmts()), own, out);
+                    this.each(extent, out, span, |this, out, index| {
+                        one(this, out, names, index, own);
+                    });
+                }),
+            }
         }
         written
     }
