@@ -255,7 +255,8 @@ impl<T: Copy> Out<T> {
     }
 
     /// Where the elements begin.
-    pub(crate) fn start(self) -> *mut T {
+    #[inline(always)]
+    pub fn start(self) -> *mut T {
         self.start
     }
 

@@ -9,7 +9,7 @@ use super::angles::{self, Angles};
 use super::copies::Copies;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
-use super::{edges, kernel, lanes, scalar, strips, tokens};
+use super::{edges, kernel, lanes, scalar, strips, tokens, turns};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId};
 
@@ -232,7 +232,9 @@ impl<'u> Body<'u> {
             } => self.in_outermost_loop(&[body], |emit| {
                 let stop = unit.extent(*extent);
                 let index = body.params[0];
-                if *reverse {
+                if let Some(turn) = turns::plan(unit, body) {
+                    turns::emit(emit, &turn, index, *extent)
+                } else if *reverse {
                     let (index, inner) = (unit.names.value(index), emit.block(body));
                     tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner })
                 } else if emit.in_kernel && strips::independent(body) {
@@ -350,14 +352,14 @@ impl<'u> Body<'u> {
         start: &TokenStream,
         stop: &TokenStream,
     ) -> TokenStream {
-        let index = self.unit.names.value(index);
+        let name = self.unit.names.value(index);
         let extent = self.unit.resolve(extent);
         let plan = lanes::plan(self.unit, body, extent, &self.interior, self.angles);
         match plan.filter(|_| self.splits_reductions) {
-            Some(plan) => lanes::emit(self, &plan, index, body, start, stop),
+            Some(plan) => lanes::emit(self, &plan, name, body, start, stop),
             None => {
                 let inner = self.block(body);
-                tokens!(for #index in #start..#stop { #inner })
+                tokens!(for #name in #start..#stop { #inner })
             }
         }
     }
@@ -472,6 +474,17 @@ impl<'u> Body<'u> {
             Storage::View => tokens!(#name),
             Storage::Owned => tokens!(#name.out()),
             Storage::Array => unreachable!("what a library writes is not an array"),
+        }
+    }
+
+    /// Where a buffer begins.
+    pub(super) fn pointer(&mut self, buffer: ValueId) -> TokenStream {
+        let name = self.unit.names.value(buffer);
+        match self.storage(buffer) {
+            Storage::Slice => tokens!(#name.as_ptr()),
+            Storage::View => tokens!(#name.start()),
+            Storage::Owned => tokens!(#name.out().start()),
+            Storage::Array => tokens!(#name.as_mut_ptr()),
         }
     }
 

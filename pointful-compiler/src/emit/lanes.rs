@@ -28,8 +28,11 @@
 //! The iterations still run in order, so whatever else the body does means the same as before; only the reductions are
 //! associated differently, and always in the same way. It pays where the body becomes vector instructions:
 //! straight-line code without calls or panics.
+//!
+//! What the body writes into buffers that it does not read ([`Writes`]) is written when all lanes have run: to the optimiser a buffer
+//! may overlap with any other, and a write between two reads keeps it from doing the reads of all lanes at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 
@@ -40,7 +43,7 @@ use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{scalar, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Monoid, Scalar, Stmt, ValueId};
+use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stmt, ValueId};
 
 /// Bytes that the lanes of one reduction fill when there is room: two of the widest vector registers, four of the common ones.
 const BYTES: u64 = 128;
@@ -62,6 +65,41 @@ pub(super) struct Plan {
     extrema: Vec<Extremum>,
     /// Numbers of lanes, the larger first.
     widths: Vec<Width>,
+    writes: Writes,
+}
+
+/// The statements of a body that wait until all lanes have run, by the buffer that they write into. None if one of them cannot wait.
+type Writes = BTreeMap<ValueId, Vec<usize>>;
+
+/// Finds them: those of buffers that are not read, at places that are known outside the body but for its index.
+/// What is written into one buffer is written in the same order as before.
+fn writes(body: &Block<Kernels>) -> Writes {
+    let mut writes = Writes::new();
+    let (mut bound, mut read) = (BTreeSet::<ValueId>::new(), BTreeSet::new());
+    for (number, stmt) in body.stmts.iter().enumerate() {
+        let (buffer, indices) = match &stmt.op {
+            KernelOp::Const(_) => continue,
+            KernelOp::Store {
+                buffer, indices, ..
+            } => (buffer, indices),
+            KernelOp::Combine { place, indices, .. } if !indices.is_empty() => (place, indices),
+            op => {
+                if let KernelOp::Load { buffer, .. } = op {
+                    read.insert(*buffer);
+                }
+                bound.extend(&stmt.results);
+                continue;
+            }
+        };
+        if indices.iter().any(|index| bound.contains(index)) {
+            return Writes::new();
+        }
+        writes.entry(*buffer).or_default().push(number);
+    }
+    if writes.keys().any(|buffer| read.contains(buffer)) {
+        return Writes::new();
+    }
+    writes
 }
 
 /// A number of lanes.
@@ -177,6 +215,7 @@ pub(super) fn plan(
         reductions,
         extrema,
         widths,
+        writes: writes(body),
     })
 }
 
@@ -233,10 +272,30 @@ fn in_lanes(
     emit.in_lanes
         .extend(plan.reductions.iter().map(|(place, _)| *place));
     let of_steps = |number: usize| plan.extrema.iter().any(|own| own.stmts.contains(&number));
-    let plain = (0..body.stmts.len()).filter(|&number| !of_steps(number));
+    let waits = |number: usize| plan.writes.values().any(|own| own.contains(&number));
+    let plain = (0..body.stmts.len()).filter(|&number| !of_steps(number) && !waits(number));
     let plain: Vec<&Stmt<Kernels>> = plain.map(|number| &body.stmts[number]).collect();
     let mut inner = emit.block_of(&plain);
     inner.extend(plan.extrema.iter().map(|own| own.step(unit, index)));
+    let mut written = TokenStream::new();
+    for own in plan.writes.values() {
+        let mut writes = TokenStream::new();
+        for &number in own {
+            let (value, write) = delayed(emit, &body.stmts[number], number);
+            let lanes = ident(&format!("moved{number}_"));
+            let zero = scalar::literal(Lit::of(unit.scalar(value), 0.0));
+            let value = unit.value(value);
+            declared.extend(tokens!(let mut #lanes = [#zero; #count];));
+            inner.extend(tokens!(#lanes[lane] = #value;));
+            writes.extend(write);
+        }
+        written.extend(tokens! {
+            for lane in 0..#count {
+                let #index = #from + lane;
+                #writes
+            }
+        });
+    }
     for (place, _) in &plan.reductions {
         emit.in_lanes.remove(place);
     }
@@ -255,10 +314,35 @@ fn in_lanes(
                     let #index = #from + lane;
                     #inner
                 }
+                #written
                 #from += #count;
             }
             #folded
         }
+    }
+}
+
+/// The value that a statement writes into a buffer, and the statement that does so later.
+fn delayed(emit: &Body<'_>, stmt: &Stmt<Kernels>, number: usize) -> (ValueId, TokenStream) {
+    let unit = emit.unit;
+    let lanes = ident(&format!("moved{number}_"));
+    let moved = tokens!(#lanes[lane]);
+    match &stmt.op {
+        KernelOp::Store {
+            buffer,
+            indices,
+            value,
+        } => {
+            let position = unit.position(*buffer, indices);
+            (*value, emit.write(*buffer, &position, &moved))
+        }
+        KernelOp::Combine {
+            monoid,
+            place,
+            indices,
+            value,
+        } => (*value, emit.combine(*monoid, *place, indices, &moved)),
+        other => unreachable!("it writes into no buffer: {other:?}"),
     }
 }
 
@@ -355,6 +439,41 @@ mod tests {
         };
         assert!(three(9).is_empty() && three(16).is_empty());
         assert_eq!((three(17), three(40)), (vec![2], vec![8, 2]));
+    }
+
+    /// `for %2: K { %3 = load x[%2], statements }` with a sum in `%1`, as it is emitted.
+    fn emitted(statements: &str) -> String {
+        let text = format!(
+            "fn f(x: f64[K], own u: f64[K], own rows: f64[K, 2]) -> f64 {{
+               %0 = const 0.0f64 %1 = var %0 %8 = const 0usize %9 = trust 2 %8
+               for %2: K {{ %3 = load x[%2] combine add %1[], %3 {statements} }}
+               %4 = get %1
+               return %4
+             }}"
+        );
+        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        crate::emit::host::host(&Unit::of(&program), &[]).to_string()
+    }
+
+    #[test]
+    fn what_is_written_waits_until_all_lanes_have_run() {
+        let text = emitted("store u[%2], %3 combine add rows[%2, %9], %3 store rows[%2, %9], %0");
+        for part in [
+            "moved2_ [lane] = t6 ;",
+            // One loop for each buffer, with the same order in it.
+            "for lane in 0 .. 16usize { let i5 = i5_from + lane ; u . out () . write (i5 , moved2_ [lane]) ; } for lane in 0 .. 16usize {",
+            "moved3_ [lane]) ; } rows . out () . write (i5 * 2usize + i4 , moved4_ [lane]) ;",
+        ] {
+            assert!(text.contains(part), "no {part:?} in {text}");
+        }
+        for statements in [
+            // Another iteration may read it, or the place is only known inside.
+            "store u[%2], %3 %5 = load u[%2] combine add %1[], %5",
+            "%5 = trust K %6 store u[%5], %3",
+        ] {
+            let text = emitted(&statements.replace("trust K %6", "trust K %8"));
+            assert!(!text.contains("moved"), "{text}");
+        }
     }
 
     #[test]

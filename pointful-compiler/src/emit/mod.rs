@@ -53,6 +53,7 @@ mod shim;
 mod strips;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod turns;
 mod unit;
 mod work;
 

@@ -101,6 +101,7 @@ const RESERVED: &[&str] = &[
     "stop",
     "sub",
     "taken",
+    "turn",
     "wrap",
 ];
 

@@ -12,8 +12,12 @@ pub(crate) const THRESHOLD: u64 = 1 << 21;
 pub(crate) const GRAIN: u64 = 1 << 16;
 
 /// Scalar operations that a piece should do for each byte of its private accumulator, which has to be allocated,
-/// filled with the identity and merged.
+/// filled with the identity and merged: so many that this is worth another thread, and from [`EVEN`] pieces on so many that it costs little.
 pub(crate) const OPERATIONS_PER_ACC_BYTE: u64 = 4;
+pub(crate) const MANY_OPERATIONS_PER_ACC_BYTE: u64 = 64;
+
+/// Pieces that keep a few cores evenly busy.
+pub(crate) const EVEN: u64 = 32;
 
 /// The most pieces a launch is split into: enough to keep many cores evenly busy, few enough to cost nothing.
 pub(crate) const MAX_PIECES: u64 = 1024;
@@ -34,11 +38,13 @@ impl Pieces {
     /// The pieces for work of this size, of which so many points are better done together. Nothing else decides: not the machine, not the number of threads.
     pub(crate) fn of(points: usize, work: Work, together: usize) -> Pieces {
         let total = (points as u64).saturating_mul(work.per_point.max(1));
-        let least = GRAIN.max(work.acc_bytes.saturating_mul(OPERATIONS_PER_ACC_BYTE));
+        let pieces = |per_byte| total / GRAIN.max(work.acc_bytes.saturating_mul(per_byte));
         let wanted = if total < THRESHOLD {
             1
         } else {
-            (total / least).clamp(1, MAX_PIECES)
+            let even = pieces(OPERATIONS_PER_ACC_BYTE).min(EVEN);
+            even.max(pieces(MANY_OPERATIONS_PER_ACC_BYTE))
+                .clamp(1, MAX_PIECES)
         };
         let mut length = (points as u64).div_ceil(wanted);
         if wanted > 1 && length >= 4 * POINT_MULTIPLE {
@@ -119,6 +125,12 @@ mod tests {
         )
         .count();
         assert_eq!((plain, heavy), (256, 4));
+        let dear = Work {
+            per_point: 1 << 9,
+            acc_bytes: 1 << 20,
+        };
+        assert_eq!(Pieces::of(1 << 20, dear, 1).count() as u64, EVEN);
+        assert_eq!(Pieces::of(points, dear, 1).count(), 128);
         assert_eq!(
             Pieces::of(
                 points,

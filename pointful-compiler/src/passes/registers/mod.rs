@@ -39,7 +39,7 @@ use crate::ir::{Block, Extent, Lit, Operation, Program, ValueId};
 use crate::ops::Prim;
 
 /// Buffers of more elements stay in memory.
-const MOST_PLACES: u64 = 32;
+pub(super) const MOST_PLACES: u64 = 32;
 
 /// Loops inside of others that are unrolled for their own sake: their iterations, and the additions that all of them are.
 const SHORTEST: u64 = 4;

@@ -1,17 +1,20 @@
 //! Reductions whose place is further out than the loop at which they begin: meanwhile they combine into a `var` of their own.
 //!
+//! What has a row of a few places there, the coordinates of a point say, has such a row of the kernel's own, which becomes variables.
+//!
 //! Where both the place of an extremum and the extremum are looked for, as they are by functions that are derived, the best element so far is both:
 //! the `reduce min` beside an `argmin` of the same elements has nothing to do until the loop has run.
 
-use super::build::Builder;
+use super::build::{Builder, Location};
 use super::extrema::{extremum, worst};
 use super::facts::reduced;
 use super::region::{Place, Region};
 use super::tasks::{Kind, TaskId};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::KernelOp;
-use crate::ir::{AxisId, Elem, Lit, Monoid, Operation, Scalar, Stmt, ValueId};
+use crate::ir::{AxisId, Elem, Extent, Lit, Monoid, Operation, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
+use crate::passes::registers::MOST_PLACES;
 
 /// A task that has other places than its own while a loop runs.
 pub(super) struct Held {
@@ -34,6 +37,8 @@ struct Begun<'p> {
     task: TaskId,
     stmt: &'p Stmt<Bulk>,
     combine: &'p Combine,
+    /// The axes of its result that are opened further in: few known places.
+    rest: Vec<AxisId>,
 }
 
 impl<'p> Builder<'p> {
@@ -87,10 +92,15 @@ impl<'p> Builder<'p> {
                 (Combine::Monoid(monoid), None) if stored => {
                     let elem = self.out.elem(places[0].id);
                     let identity = monoid.identity(elem.repr());
-                    let var = self.meanwhile(identity, elem, Some(this.stmt.results[0]));
-                    (vec![var], Then::Move)
+                    let of = Some(this.stmt.results[0]);
+                    let place = if this.rest.is_empty() {
+                        self.meanwhile(identity, elem, of)
+                    } else {
+                        self.place_of(elem, this.rest.clone(), Some(identity), of)
+                    };
+                    (vec![place], Then::Move)
                 }
-                (Combine::Custom { .. }, _) if stored => {
+                (Combine::Custom { .. }, _) if stored && this.rest.is_empty() => {
                     // What it begins with has been stored there.
                     let vars = places.iter().enumerate().map(|(k, place)| {
                         let first = self.read(place);
@@ -110,7 +120,8 @@ impl<'p> Builder<'p> {
         held
     }
 
-    /// Those of the tasks that are reductions and begin at a loop over `axis`, at one point of their results.
+    /// Those of the tasks that are reductions and begin at a loop over `axis`, at one point of their results or at a few known ones,
+    /// which then have no place yet that is the kernel's own.
     fn begun(&self, region: &Region<'p>, tasks: &[TaskId], axis: AxisId) -> Vec<Begun<'p>> {
         let open = self.open();
         let begins = |&task: &TaskId| {
@@ -120,16 +131,32 @@ impl<'p> Builder<'p> {
             let BulkOp::Reduce { combine, axes, .. } = &stmt.op else {
                 return None;
             };
-            let own = self.facts.axes(stmt.results[0]);
-            let ready = own.iter().all(|a| open.contains(a));
+            let rest = self.rest(stmt.results[0]);
+            let ready = rest.is_empty() || self.may_hold(stmt.results[0], combine, &rest);
             let begins = axes.contains(&axis) && axes.iter().all(|a| !open.contains(a));
             (ready && begins).then_some(Begun {
                 task,
                 stmt,
                 combine,
+                rest,
             })
         };
         tasks.iter().filter_map(begins).collect()
+    }
+
+    /// Whether what a kernel combines into memory outside of it, at a few known places, is worth variables.
+    fn may_hold(&self, result: ValueId, combine: &Combine, rest: &[AxisId]) -> bool {
+        let places = rest.iter().try_fold(1, |n: u64, &axis| {
+            let Extent::Const(length) = self.facts.extent(axis) else {
+                return None;
+            };
+            n.checked_mul(length).filter(|&n| n <= MOST_PLACES)
+        });
+        let outside = matches!(
+            (self.location(result), self.kernel),
+            (Some(Location::Buffer { depth, .. }), Some(kernel)) if *depth < kernel
+        );
+        matches!(combine, Combine::Monoid(_)) && places.is_some() && outside
     }
 
     fn meanwhile(&mut self, first: Lit, elem: Elem, of: Option<ValueId>) -> Place {
@@ -152,13 +179,23 @@ impl<'p> Builder<'p> {
     pub(super) fn release(&mut self, region: &mut Region<'p>, held: Vec<Held>) {
         for Held { task, places, then } in held {
             let meanwhile = std::mem::replace(&mut region.places[task], places.clone());
+            let results = region.tasks.list[task].results();
             match then {
                 Then::Move => {
-                    for (place, meanwhile) in places.iter().zip(meanwhile) {
-                        if place.is_buffer {
-                            let value = self.read(&meanwhile);
-                            self.write(place, value);
+                    let named = places.len() == results.len();
+                    for (k, (place, meanwhile)) in places.iter().zip(meanwhile).enumerate() {
+                        if !place.is_buffer {
+                            continue;
                         }
+                        self.for_each(&meanwhile.dims, results[0], |this| {
+                            let value = this.read(&meanwhile);
+                            this.write(place, value);
+                            // Readers at the same point need not load it.
+                            if named {
+                                let depth = this.depth();
+                                this.remember(results[k], value, depth);
+                            }
+                        });
                     }
                 }
                 Then::Take { best, monoid } => {
