@@ -19,9 +19,6 @@ use pointful_compiler::testing::{Options, Rng, derivative, expanded, random_poin
 /// How often the operations of a function without sequential loops its gradient may take.
 const STRAIGHT: f64 = 4.0;
 
-/// By how much kernels may exceed it: of a choice between things that cost little they compute both, as vectors have no branches.
-const BOTH_SIDES: f64 = 1.05;
-
 /// How long axes are whose length is free: long enough that what is done once does not count.
 const EXTENTS: [usize; 2] = [8, 14];
 
@@ -70,7 +67,7 @@ impl Ratio {
     }
 
     fn worst(&self) -> f64 {
-        self.bulk.max(self.kernels / BOTH_SIDES)
+        self.bulk.max(self.kernels)
     }
 }
 

@@ -47,6 +47,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unread;
 
 use build::{Builder, Location};
 use facts::Facts;
@@ -130,6 +131,7 @@ fn attempt(program: &Program<Bulk>, pads: &Pads) -> Result<Program<Kernels>, Vec
     if !pads.is_empty() {
         padding::fit(&mut out);
     }
+    unread::unread(&mut out);
     Ok(out)
 }
 

@@ -4,14 +4,15 @@
 //! It may join a loop over `x` if every task that it waits for is in an earlier loop, or in this one and needed only at the same `x`
 //! (so that loops are only ever fused along axes that two tasks share by name). The same is then done inside each loop.
 //!
-//! What no reader can share loops with is done as early as it can be, so that it does not stand between tasks that share some.
+//! What no reader can share loops with is done as early as it can be, so that it does not stand between tasks that share some. And of
+//! what is kept only for tasks of one later loop, point for point, nothing is stored: it moves there.
 
 use std::collections::BTreeMap;
 
 use super::facts::{Cond, without};
 use super::tasks::{Kind, Task, TaskId, Tasks};
 use crate::ir::stages::bulk::BulkOp;
-use crate::ir::{AxisId, ValueId};
+use crate::ir::{AxisId, Operation, ValueId};
 
 /// A node: an index into [`Tree::nodes`]. The root is 0.
 pub(super) type NodeId = usize;
@@ -161,7 +162,7 @@ impl Grower<'_, '_> {
     ) {
         let mut clusters: Vec<Cluster> = Vec::new();
         // By task: the cluster it is in.
-        let mut cluster_of: Vec<(TaskId, usize)> = Vec::new();
+        let mut cluster_of: BTreeMap<TaskId, usize> = BTreeMap::new();
         for &id in tasks {
             let task = &self.tasks[id];
             let rest: Vec<AxisId> = task
@@ -173,12 +174,7 @@ impl Grower<'_, '_> {
             let near: Vec<(usize, &super::tasks::Read)> = task
                 .reads
                 .iter()
-                .filter_map(|read| {
-                    cluster_of
-                        .iter()
-                        .find(|(t, _)| *t == read.task)
-                        .map(|&(_, c)| (c, read))
-                })
+                .filter_map(|read| cluster_of.get(&read.task).map(|&c| (c, read)))
                 .collect();
             let after = near.iter().map(|&(c, _)| c + 1).max().unwrap_or(0);
             // A branch that only says where something is accumulated is no reason to leave a loop.
@@ -213,7 +209,7 @@ impl Grower<'_, '_> {
                     None if self.apart[id] => after,
                     _ => clusters.len(),
                 };
-                for (_, cluster) in &mut cluster_of {
+                for cluster in cluster_of.values_mut() {
                     *cluster += usize::from(*cluster >= place);
                 }
                 let tasks = Vec::new();
@@ -224,7 +220,10 @@ impl Grower<'_, '_> {
             let all = std::iter::once(&id).chain(&task.guests);
             cluster_of.extend(all.map(|&id| (id, cluster)));
         }
-        for Cluster { key, tasks } in clusters {
+        if host {
+            self.postpone(&mut clusters, &mut cluster_of);
+        }
+        for Cluster { key, tasks } in clusters.into_iter().filter(|c| !c.tasks.is_empty()) {
             let node = self.nodes.len();
             self.nodes.push(Node {
                 kind: key.clone(),
@@ -247,6 +246,94 @@ impl Grower<'_, '_> {
                 NodeKind::Root => {}
             }
         }
+    }
+
+    /// Moves values to the later cluster that all of their readers are in.
+    fn postpone(&self, clusters: &mut [Cluster], cluster_of: &mut BTreeMap<TaskId, usize>) {
+        let mut readers: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+        for (reader, task) in self.tasks.iter().enumerate() {
+            for read in &task.reads {
+                readers.entry(read.task).or_default().push(reader);
+            }
+        }
+        let moved: Vec<TaskId> = cluster_of.keys().copied().rev().collect();
+        for id in moved {
+            let own = cluster_of[&id];
+            let readers = readers.get(&id).map_or(&[][..], Vec::as_slice);
+            let Some(&later) = readers.first().and_then(|reader| cluster_of.get(reader)) else {
+                continue;
+            };
+            let together = readers
+                .iter()
+                .all(|reader| cluster_of.get(reader) == Some(&later));
+            if together && later > own && self.may_wait(id, readers, &clusters[own + 1..=later]) {
+                clusters[own].tasks.retain(|&task| task != id);
+                let tasks = &mut clusters[later].tasks;
+                let place = tasks.partition_point(|&task| task < id);
+                tasks.insert(place, id);
+                cluster_of.insert(id, later);
+            }
+        }
+    }
+
+    /// Whether a value may be computed where its readers are, in the last of these clusters: none of them needs more of it than one point, and none
+    /// changes in place what it is made of.
+    fn may_wait(&self, id: TaskId, readers: &[TaskId], clusters: &[Cluster]) -> bool {
+        let task = &self.tasks[id];
+        let Some(cluster) = clusters.last() else {
+            return false;
+        };
+        let NodeKind::Loop {
+            axis,
+            in_order: false,
+        } = cluster.key
+        else {
+            return false;
+        };
+        let free = matches!(task.kind, Kind::Keep(_))
+            && task.order.first() == Some(&axis)
+            && task.reduced.is_empty()
+            && task.sequential.is_empty()
+            && task.guard.is_none()
+            && task.exists.is_none()
+            && task.mask.is_none()
+            && task.guest_of.is_none()
+            && task.guests.is_empty()
+            && !task.visits;
+        let at_a_point = |&reader: &TaskId| {
+            let reads = self.tasks[reader].reads.iter();
+            reads
+                .filter(|read| read.task == id)
+                .all(|read| !read.first && !read.length && !read.complete.contains(&axis))
+        };
+        let made_of: Vec<ValueId> = task
+            .reads
+            .iter()
+            .flat_map(|read| read.values.iter().copied())
+            .collect();
+        let changes = |&other: &TaskId| match self.tasks[other].kind {
+            Kind::Run(stmt) => match &stmt.op {
+                BulkOp::Scatter { .. }
+                | BulkOp::Update { .. }
+                | BulkOp::Loop { .. }
+                | BulkOp::While { .. } => stmt
+                    .op
+                    .operands()
+                    .iter()
+                    .any(|value| made_of.contains(value)),
+                _ => false,
+            },
+            Kind::Keep(_) | Kind::Deliver(..) => false,
+        };
+        free && readers.iter().all(at_a_point)
+            && !clusters
+                .iter()
+                .flat_map(|cluster| &cluster.tasks)
+                .any(changes)
+            && !cluster
+                .tasks
+                .iter()
+                .any(|&other| self.are_strangers(id, other, true, &[]))
     }
 
     /// Whether a task may become part of a cluster that is a loop.

@@ -1,0 +1,116 @@
+//! Variables that nobody reads but to change them.
+//!
+//! ```text
+//! %a = var 1.0  %b = var 0.0                          %b = var 0.0
+//! for rev %i: N {                                     for rev %i: N {
+//!   %p = get %a  %q = mul %p, x[%i]  set %a, %q   ▶     %r = get %b  %s = add %r, x[%i]  set %b, %s
+//!   %r = get %b  %s = add %r, x[%i]  set %b, %s       }
+//! }
+//! ```
+//!
+//! An operator that combines several things in any order, as the adjoint of a scan does, needs all of them; run in order, it may need fewer.
+
+use std::collections::BTreeSet;
+
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Elem, Operation, Program, Stmt, ValueId, Verify};
+use crate::passes::effects::{length, lengths};
+
+/// Takes them away, and what only they were computed from.
+pub(super) fn unread(program: &mut Program<Kernels>) {
+    let mut vars = BTreeSet::new();
+    find(&program.body, &mut vars);
+    if vars.is_empty() {
+        return;
+    }
+    let mut body = std::mem::take(&mut program.body);
+    let mut needs = Needs {
+        needed: lengths(program),
+        program,
+        vars,
+    };
+    // An iteration reads what the one before has set.
+    loop {
+        let before = needs.needed.len();
+        needs.block(&body);
+        if needs.needed.len() == before {
+            break;
+        }
+    }
+    needs.retain(&mut body);
+    program.body = body;
+}
+
+fn find(block: &Block<Kernels>, vars: &mut BTreeSet<ValueId>) {
+    for stmt in &block.stmts {
+        if matches!(stmt.op, KernelOp::Var(_)) {
+            vars.extend(&stmt.results);
+        }
+        for inner in stmt.op.blocks() {
+            find(inner, vars);
+        }
+    }
+}
+
+struct Needs<'p> {
+    program: &'p Program<Kernels>,
+    vars: BTreeSet<ValueId>,
+    needed: BTreeSet<ValueId>,
+}
+
+impl Needs<'_> {
+    /// Whether a statement does anything that is needed, as far as is known.
+    fn is_needed(&self, stmt: &Stmt<Kernels>) -> bool {
+        let result = || stmt.results.iter().any(|value| self.needed.contains(value));
+        match &stmt.op {
+            KernelOp::Set { place, .. } | KernelOp::Combine { place, .. } => {
+                !self.vars.contains(place) || self.needed.contains(place)
+            }
+            KernelOp::Prim(prim, args) => {
+                let elems: Vec<Elem> = args.iter().map(|&arg| self.program.elem(arg)).collect();
+                prim.may_panic(&elems) || result()
+            }
+            KernelOp::Const(_)
+            | KernelOp::Size(_)
+            | KernelOp::Select(..)
+            | KernelOp::Load { .. }
+            | KernelOp::Var(_)
+            | KernelOp::Get(_) => result(),
+            KernelOp::Alloc { .. }
+            | KernelOp::Copy(_)
+            | KernelOp::Store { .. }
+            | KernelOp::Swap(..)
+            | KernelOp::Contract { .. }
+            | KernelOp::For { .. }
+            | KernelOp::Par { .. }
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => true,
+        }
+    }
+
+    fn block(&mut self, block: &Block<Kernels>) {
+        self.needed.extend(&block.results);
+        for stmt in block.stmts.iter().rev() {
+            if !self.is_needed(stmt) {
+                continue;
+            }
+            self.needed.extend(stmt.op.operands());
+            let extents = Kernels::extents(self.program, &stmt.op);
+            self.needed
+                .extend(extents.into_iter().flatten().filter_map(length));
+            for inner in stmt.op.blocks() {
+                self.block(inner);
+            }
+        }
+    }
+
+    fn retain(&self, block: &mut Block<Kernels>) {
+        block.stmts.retain(|stmt| self.is_needed(stmt));
+        for stmt in &mut block.stmts {
+            for inner in stmt.op.blocks_mut() {
+                self.retain(inner);
+            }
+        }
+    }
+}
