@@ -7,8 +7,10 @@
 //!
 //! For `f32` four rows serve all exponents, and a row is chosen by selections: a table would be memory, and loops that write
 //! memory are not vectorised over reading it. For `f64` there are 125 rows, so this is done apart, for far angles only.
+//!
+//! Near angles are reduced after Cody and Waite: multiples of π/2 are subtracted in parts so short that the products are exact.
 
-use crate::parts::{halves, nearest, product, sum, sum_of_ordered};
+use crate::parts::{halves, low_bits, nearest, product, sum, sum_of_ordered};
 
 /// The bits of 2/π behind the point.
 const TWO_OVER_PI: [u64; 20] = [
@@ -165,7 +167,13 @@ pub(crate) fn reduced_double(x: f64) -> Angle {
 }
 
 /// Angles below this are near: they are reduced by subtracting multiples of π/2.
-pub(crate) const NEAR: f64 = 1_048_576.0;
+const NEAR: f64 = 1_048_576.0;
+
+/// Whether an angle is far. Infinities and NaN are not.
+#[inline(always)]
+pub(crate) fn is_far_double(x: f64) -> bool {
+    (NEAR..=f64::MAX).contains(&x.abs())
+}
 
 /// After Cody and Waite: π/2 is in parts so short that their products with `n` are exact.
 #[inline(always)]
@@ -230,11 +238,12 @@ fn contribution(x: f64, scaled: f64, digit: usize) -> f64 {
         )
 }
 
-/// The number of right angles in `|x|`, for the value of a single, and the remainder.
+/// The number of right angles in a single, in the low bits, and the remainder, with the sign of the single.
 #[inline(always)]
-pub(crate) fn reduced_single(x: f64) -> (f64, f64) {
+fn reduced_far_single(x: f32) -> (u32, f64) {
     const UNITS: [f64; 4] = [1.0, power(-WIDE), power(-2 * WIDE), power(-3 * WIDE)];
-    let x = x.abs();
+    let wide = f64::from(x);
+    let x = wide.abs();
     let scaled = x * of_group(x, UNITS);
     let a = modulo_four(contribution(x, scaled, 0));
     let b = modulo_four(contribution(x, scaled, 1));
@@ -243,8 +252,88 @@ pub(crate) fn reduced_single(x: f64) -> (f64, f64) {
     let (s, e2) = sum(s, contribution(x, scaled, 2));
     let s_whole = nearest(s);
     let fraction = (s - s_whole) + ((e1 + e2) + contribution(x, scaled, 3));
+    let n = (a_whole + b_whole) + s_whole;
+    let r = fraction * std::f64::consts::FRAC_PI_2;
+    let negative = wide.to_bits() & (1 << 63);
     (
-        (a_whole + b_whole) + s_whole,
-        fraction * std::f64::consts::FRAC_PI_2,
+        low_bits(f64::from_bits(n.to_bits() ^ negative)) as u32,
+        f64::from_bits(r.to_bits() ^ negative),
     )
+}
+
+/// The angle of a single, with its sign: the number of right angles, up to multiples of four, and the remainder `r - r_excess`.
+#[derive(Clone, Copy)]
+pub(crate) struct SingleAngle {
+    pub(crate) quadrant: u32,
+    pub(crate) r: f32,
+    pub(crate) r_excess: f32,
+}
+
+impl SingleAngle {
+    /// With the remainder as a double.
+    #[inline(always)]
+    pub(crate) fn widely(self) -> (u32, f64) {
+        let r = f64::from(self.r) - f64::from(self.r_excess);
+        (self.quadrant, r)
+    }
+}
+
+/// A single's magnitude as an integer, so that greater numbers have greater ones; those of infinities and NaN are less than any.
+#[inline(always)]
+pub(crate) const fn magnitude(x: f32) -> u32 {
+    // Without the sign; the last exponent becomes the first.
+    (x.to_bits() << 1).wrapping_add(1 << 24)
+}
+
+/// Singles from 2¹² on are far: neighbours there are 2⁻¹¹ and more apart, so that such angles are seldom meant.
+pub(crate) const FAR_MAGNITUDE: u32 = magnitude(4096.0);
+
+/// A near angle reduced, in singles alone. Of infinities and NaN the remainder is NaN.
+///
+/// Multiples of π/2 have at most 12 bits, and so have the parts. What is left by the first two is a multiple of 2⁻²⁴ below one, thus exact.
+/// Zero keeps its sign because the parts are positive.
+#[inline(always)]
+pub(crate) fn reduced_near_single(x: f32) -> SingleAngle {
+    const PARTS: [f32; 4] = [1.570_312_5, 4.837_513e-4, 7.549_533_6e-8, 2.563_344e-12];
+    // Added to a number below 2²² it leaves the nearest integer in the low bits of the sum, in two's complement.
+    const SHIFT: f32 = 12_582_912.0;
+    let shifted = x * std::f32::consts::FRAC_2_PI + SHIFT;
+    let n = shifted - SHIFT;
+    let rest = (x - n * PARTS[0]) - n * PARTS[1];
+    let third = n * PARTS[2];
+    let r = rest - third;
+    SingleAngle {
+        quadrant: shifted.to_bits(),
+        r,
+        r_excess: (third - (rest - r)) + n * PARTS[3],
+    }
+}
+
+/// Any angle reduced, without a branch.
+#[inline(always)]
+pub(crate) fn reduced_single(x: f32) -> SingleAngle {
+    let near = reduced_near_single(x);
+    let (quadrant, exact) = reduced_far_single(x);
+    let r = exact as f32;
+    if magnitude(x) >= FAR_MAGNITUDE {
+        SingleAngle {
+            quadrant,
+            r,
+            r_excess: (f64::from(r) - exact) as f32,
+        }
+    } else {
+        near
+    }
+}
+
+/// The same with the remainder as a double.
+#[inline(always)]
+pub(crate) fn reduced_single_widely(x: f32) -> (u32, f64) {
+    let near = reduced_near_single(x).widely();
+    let far = reduced_far_single(x);
+    if magnitude(x) >= FAR_MAGNITUDE {
+        far
+    } else {
+        near
+    }
 }

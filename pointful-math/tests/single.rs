@@ -4,8 +4,9 @@
 
 use pointful_math as math;
 
-/// The greatest error that is allowed, in units of the last place.
+/// The greatest error that is allowed, in units of the last place: of functions that are computed as `f64`, and of those that are not.
 const BOUND: f64 = 0.51;
+const SINGLE_BOUND: f64 = 0.93;
 
 /// How far `got` is from `exact` in units of the last place of `f32`; zero where it is the nearest number.
 fn error(got: f32, exact: f64) -> f64 {
@@ -29,29 +30,29 @@ fn error(got: f32, exact: f64) -> f64 {
     (finite(got) - exact).abs() / ulp
 }
 
-type Unary = (&'static str, fn(f32) -> f32, fn(f64) -> f64);
+type Unary = (&'static str, fn(f32) -> f32, fn(f64) -> f64, f64);
 
 const UNARY: [Unary; 20] = [
-    ("exp", math::exp, f64::exp),
-    ("exp2", math::exp2, f64::exp2),
-    ("exp_m1", math::exp_m1, f64::exp_m1),
-    ("ln", math::ln, f64::ln),
-    ("log2", math::log2, f64::log2),
-    ("log10", math::log10, f64::log10),
-    ("ln_1p", math::ln_1p, f64::ln_1p),
-    ("sin", math::sin, f64::sin),
-    ("cos", math::cos, f64::cos),
-    ("tan", math::tan, f64::tan),
-    ("asin", math::asin, f64::asin),
-    ("acos", math::acos, f64::acos),
-    ("atan", math::atan, f64::atan),
-    ("sinh", math::sinh, f64::sinh),
-    ("cosh", math::cosh, f64::cosh),
-    ("tanh", math::tanh, f64::tanh),
-    ("asinh", math::asinh, precise_asinh),
-    ("acosh", math::acosh, precise_acosh),
-    ("atanh", math::atanh, f64::atanh),
-    ("cbrt", math::cbrt, f64::cbrt),
+    ("exp", math::exp, f64::exp, BOUND),
+    ("exp2", math::exp2, f64::exp2, BOUND),
+    ("exp_m1", math::exp_m1, f64::exp_m1, BOUND),
+    ("ln", math::ln, f64::ln, BOUND),
+    ("log2", math::log2, f64::log2, BOUND),
+    ("log10", math::log10, f64::log10, BOUND),
+    ("ln_1p", math::ln_1p, f64::ln_1p, BOUND),
+    ("sin", math::sin, f64::sin, SINGLE_BOUND),
+    ("cos", math::cos, f64::cos, SINGLE_BOUND),
+    ("tan", math::tan, f64::tan, BOUND),
+    ("asin", math::asin, f64::asin, BOUND),
+    ("acos", math::acos, f64::acos, BOUND),
+    ("atan", math::atan, f64::atan, BOUND),
+    ("sinh", math::sinh, f64::sinh, BOUND),
+    ("cosh", math::cosh, f64::cosh, BOUND),
+    ("tanh", math::tanh, f64::tanh, BOUND),
+    ("asinh", math::asinh, precise_asinh, BOUND),
+    ("acosh", math::acosh, precise_acosh, BOUND),
+    ("atanh", math::atanh, f64::atanh, BOUND),
+    ("cbrt", math::cbrt, f64::cbrt, BOUND),
 ];
 
 /// The standard library's loses small arguments.
@@ -76,7 +77,7 @@ fn precise_acosh(x: f64) -> f64 {
 }
 
 /// The worst error over bit patterns `first, first + step, …`, and where it is.
-fn worst(first: u32, step: u64, (_, function, reference): Unary) -> (f64, f32) {
+fn worst(first: u32, step: u64, (_, function, reference, _): Unary) -> (f64, f32) {
     let mut worst = (0.0, 0.0);
     let mut bits = u64::from(first);
     while bits <= u64::from(u32::MAX) {
@@ -104,7 +105,7 @@ fn every(step: u64) {
         });
         println!("{}: {error:.4} ulp at {x:e}", unary.0);
         assert!(
-            error <= BOUND,
+            error <= unary.3,
             "{} is {error} ulp off at {x:e} ({:#x})",
             unary.0,
             x.to_bits()

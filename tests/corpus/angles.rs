@@ -4,6 +4,14 @@ pub fn waves<N: IndexSet>(x: &Table<N, f64>) -> (Table<N, f64>, Table<N, f64>, T
     (for i in N { x[i].sin() }, for i in N { x[i].cos() }, for i in N { x[i].tan() })
 }
 
+pub fn waves_of_singles<N: IndexSet>(x: &Table<N, f32>) -> (Table<N, f32>, Table<N, f32>, Table<N, f32>) {
+    (for i in N { x[i].sin() }, for i in N { x[i].cos() }, for i in N { x[i].tan() })
+}
+
+pub fn of_both_widths<N: IndexSet>(x: &Table<N, f32>, y: &Table<N, f64>) -> Table<N, f64> {
+    for i in N { x[i].sin() as f64 * y[i].cos() }
+}
+
 pub fn half_waves<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
     for i in N { if x[i] > 0.0 { x[i].sin() } else { 2.0 * x[i] } }
 }

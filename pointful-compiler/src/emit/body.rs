@@ -125,7 +125,7 @@ impl<'u> Body<'u> {
                 let value = match prim {
                     Some(prim)
                         if self.angles == Angles::Near
-                            && angles::branches(prim, operands[0].elem) =>
+                            && angles::has_near(prim, operands[0].elem) =>
                     {
                         angles::call(prim, &operands[0].tokens)
                     }

@@ -303,7 +303,7 @@ pub(super) fn combine_into(
 
 /// Whether a primitive is computed in vectors where functions of angles are called like this.
 pub(super) fn vectorises(prim: Prim, elem: Elem, angles: Angles) -> bool {
-    prim.vectorises(elem) || (angles == Angles::Near && angles::branches(prim, elem))
+    prim.vectorises(elem) || (angles == Angles::Near && angles::has_near(prim, elem))
 }
 
 #[cfg(test)]

@@ -304,7 +304,7 @@ impl Prim {
     }
 
     /// Whether it becomes a few instructions that exist for whole vectors, on operands of this type.
-    /// Calls and whatever may panic do not, nor do functions with a branch for far angles.
+    /// Calls and whatever may panic do not, nor do functions that have a branch for far angles, which those of `f32` have not.
     pub fn vectorises(self, elem: Elem) -> bool {
         match self {
             Self::StopGradient

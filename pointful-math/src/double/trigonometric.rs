@@ -1,7 +1,7 @@
 //! Sine, cosine and tangent of any finite angle.
 
 use crate::parts::{low_bits, polynomial, product, sum_of_ordered};
-use crate::two_over_pi::{Angle, NEAR, reduced_double, reduced_near};
+use crate::two_over_pi::{Angle, reduced_double, reduced_near};
 
 /// `(sin r - r) / r³` in powers of `r²`.
 const SIN: [f64; 6] = [
@@ -113,103 +113,17 @@ pub(crate) fn tan(x: f64) -> f64 {
     tan_of(x, reduced_double(x))
 }
 
-/// Sine, cosine and tangent of `f64` in code that is written once, for angles of any size and for small ones only.
-///
-/// Code that can be repeated is run with [`Near`] first, as vector instructions; if that has met a far angle, what it computed
-/// is thrown away and the code is run again with [`Any`]. Where there is no far angle, both give the same bits.
-///
-/// ```
-/// use pointful_math::{Angles, Any, Near};
-///
-/// fn sines<A: Angles>(x: &[f64], y: &mut [f64]) -> bool {
-///     let mut angles = A::default();
-///     for (y, &x) in y.iter_mut().zip(x) {
-///         *y = angles.sin(x);
-///     }
-///     angles.missed()
-/// }
-///
-/// let (x, mut y) = ([0.5, 1e22], [0.0; 2]);
-/// if sines::<Near>(&x, &mut y) {
-///     sines::<Any>(&x, &mut y);
-/// }
-/// assert_eq!(y, x.map(pointful_math::sin));
-/// ```
-pub trait Angles: Default {
-    /// The sine of an angle in radians.
-    fn sin(&mut self, x: f64) -> f64;
-    /// The cosine of an angle in radians.
-    fn cos(&mut self, x: f64) -> f64;
-    /// The tangent of an angle in radians.
-    fn tan(&mut self, x: f64) -> f64;
-    /// Whether there was an angle of which the result may be any number.
-    fn missed(&self) -> bool;
+#[inline(always)]
+pub(crate) fn near_sin(x: f64) -> f64 {
+    sin_of(x, reduced_near(x.abs()))
 }
 
-/// Angles of any size, with a branch for those of 2²⁰ and more. Never misses one.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Any;
-
-impl Angles for Any {
-    #[inline(always)]
-    fn sin(&mut self, x: f64) -> f64 {
-        sin(x)
-    }
-
-    #[inline(always)]
-    fn cos(&mut self, x: f64) -> f64 {
-        cos(x)
-    }
-
-    #[inline(always)]
-    fn tan(&mut self, x: f64) -> f64 {
-        tan(x)
-    }
-
-    #[inline(always)]
-    fn missed(&self) -> bool {
-        false
-    }
+#[inline(always)]
+pub(crate) fn near_cos(x: f64) -> f64 {
+    cos_of(x, reduced_near(x.abs()))
 }
 
-/// Angles below 2²⁰, infinities and NaN, without a branch. Misses others.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Near {
-    /// Not zero if one was missed. As wide as the angles, so that vectors of both have as many elements.
-    far: u64,
-}
-
-impl Near {
-    /// `|x|` reduced as if it were near.
-    #[inline(always)]
-    fn reduced(&mut self, x: f64) -> Angle {
-        let x = x.abs();
-        self.far |= u64::from((NEAR..=f64::MAX).contains(&x));
-        reduced_near(x)
-    }
-}
-
-impl Angles for Near {
-    #[inline(always)]
-    fn sin(&mut self, x: f64) -> f64 {
-        let angle = self.reduced(x);
-        sin_of(x, angle)
-    }
-
-    #[inline(always)]
-    fn cos(&mut self, x: f64) -> f64 {
-        let angle = self.reduced(x);
-        cos_of(x, angle)
-    }
-
-    #[inline(always)]
-    fn tan(&mut self, x: f64) -> f64 {
-        let angle = self.reduced(x);
-        tan_of(x, angle)
-    }
-
-    #[inline(always)]
-    fn missed(&self) -> bool {
-        self.far != 0
-    }
+#[inline(always)]
+pub(crate) fn near_tan(x: f64) -> f64 {
+    tan_of(x, reduced_near(x.abs()))
 }

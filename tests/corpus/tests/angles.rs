@@ -134,6 +134,41 @@ fn maps_give_the_same_bits() {
     });
 }
 
+/// The same angles, which are all sorts of `f32` too: some are far for one type, some for both.
+fn singles(x: &[f64]) -> Vec<f32> {
+    x.iter().map(|&x| x as f32).collect()
+}
+
+fn widened(x: &[f32]) -> Vec<f64> {
+    x.iter().map(|&x| f64::from(x)).collect()
+}
+
+#[test]
+fn maps_of_singles_give_the_same_bits() {
+    let mut angles: Vec<_> = LENGTHS.into_iter().flat_map(all).collect();
+    angles.push(with(1000, &[4_095.999_9, -4_096.0, 4_096.000_5], 300));
+    for doubles in angles {
+        let x = singles(&doubles);
+        let table = vector(&x);
+        let (sin, cos, tan) = on_all_pools(
+            || corpus::waves_of_singles(&table),
+            |(a, b, c)| widened(&[a.as_slice(), b.as_slice(), c.as_slice()].concat()),
+        );
+        let each = |f: fn(f32) -> f32| x.iter().map(move |&x| f64::from(f(x)));
+        same(&widened(sin.as_slice()), each(math::sin));
+        same(&widened(cos.as_slice()), each(math::cos));
+        same(&widened(tan.as_slice()), each(math::tan));
+        let y = vector(&doubles);
+        let found = on_all_pools(
+            || corpus::of_both_widths(&table, &y),
+            |y| y.as_slice().to_vec(),
+        );
+        let pairs = x.iter().zip(&doubles);
+        let expected = pairs.map(|(&x, &y)| f64::from(math::sin(x)) * math::cos(y));
+        same(found.as_slice(), expected);
+    }
+}
+
 #[test]
 fn neighbours_give_the_same_bits() {
     for x in LENGTHS.into_iter().flat_map(all) {
