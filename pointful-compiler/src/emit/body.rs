@@ -9,7 +9,7 @@ use super::angles::{self, Angles};
 use super::copies::Copies;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
-use super::{edges, kernel, lanes, scalar, strips, tokens, turns};
+use super::{edges, kernel, lanes, rows, scalar, strips, tokens, turns};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId};
 
@@ -45,6 +45,8 @@ pub(super) struct Body<'u> {
     decided: BTreeMap<ValueId, bool>,
     /// How many points of the kernel advance together, if it is worth cutting the work so.
     pub(super) together: Option<u64>,
+    /// Whether the points about to be emitted are a row of several.
+    pub(super) in_rows: bool,
     /// Whether a loop is open, so that no more buffers are moved before it.
     in_loop: bool,
     /// Whether this is one iteration of a kernel: small buffers may live on the stack, because nobody else needs a view of them, and nothing is
@@ -74,6 +76,7 @@ impl<'u> Body<'u> {
             interior: BTreeSet::new(),
             decided: BTreeMap::new(),
             together: None,
+            in_rows: false,
             in_loop: false,
             in_kernel,
             splits_reductions: true,
@@ -85,6 +88,11 @@ impl<'u> Body<'u> {
     /// Whether an index is made of a position known to be in range here.
     pub(super) fn is_interior(&self, index: ValueId) -> bool {
         self.interior.contains(&index)
+    }
+
+    /// Whether a truth value is known here.
+    pub(super) fn is_decided(&self, value: ValueId) -> bool {
+        self.decided.contains_key(&value)
     }
 
     /// How a buffer is reached.
@@ -297,6 +305,7 @@ impl<'u> Body<'u> {
         let Some(plan) = edges::plan(unit, index, body, extent) else {
             return self.run_of_points(index, body, extent, start, stop);
         };
+        let in_rows = self.in_rows;
         edges::emit(
             unit,
             &plan,
@@ -308,6 +317,7 @@ impl<'u> Body<'u> {
                     self.interior.clone_from(&plan.positions);
                     self.decided.clone_from(&plan.decided);
                     let body = edges::pruned(body, &plan.decided);
+                    self.in_rows = in_rows;
                     let emitted = self.run_of_points(index, &body, extent, start, stop);
                     self.interior.clear();
                     self.decided.clear();
@@ -329,10 +339,13 @@ impl<'u> Body<'u> {
         start: &TokenStream,
         stop: &TokenStream,
     ) -> TokenStream {
-        match strips::plan(self.unit, index, body, &self.interior, self.angles) {
-            Some(plan) => strips::emit(self, &plan, index, body, start, stop),
-            None => self.counted(index, body, extent, start, stop),
+        let in_rows = std::mem::take(&mut self.in_rows);
+        if let Some(plan) = strips::plan(self.unit, index, body, &self.interior, self.angles) {
+            return strips::emit(self, &plan, index, body, start, stop);
         }
+        let row = in_rows.then(|| rows::emit(self, index, body, extent, start, stop));
+        row.flatten()
+            .unwrap_or_else(|| self.counted(index, body, extent, start, stop))
     }
 
     /// Emits something in which reductions are not split into lanes.

@@ -48,6 +48,7 @@ mod host;
 mod kernel;
 mod lanes;
 mod names;
+mod rows;
 mod scalar;
 mod shim;
 mod strips;
