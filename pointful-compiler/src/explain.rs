@@ -7,6 +7,7 @@
 //!   parallel over i: I, j: J
 //!   one after the other: for k: K
 //!   reads a, b; writes f64[I, J]
+//!   costs 2·I·J·K operations on tables of 8·I·J + 8·I·K + 8·J·K bytes
 //!
 //! memory: 8·I·J bytes
 //!   f64[I, J]: 8·I·J bytes, a result
@@ -15,12 +16,15 @@
 //! On memory it says what each buffer that is allocated is for, its bytes as a formula of the extents, and what every loop of a derivative
 //! keeps for its way back.
 
+mod cost;
 mod formula;
 mod memory;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
+use self::cost::Cost;
+use self::formula::Lengths;
 use crate::emit::Emission;
 use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
 use crate::ir::{self, Block, Extent, Program, ValueId};
@@ -131,6 +135,7 @@ impl fmt::Display for Structure {
 fn report(program: &Program<Kernels>) -> String {
     let mut report = Report {
         program,
+        lengths: &Lengths::new(program),
         emission: Emission::of(program),
         kernels: 0,
         text: String::new(),
@@ -141,6 +146,7 @@ fn report(program: &Program<Kernels>) -> String {
 
 struct Report<'p> {
     program: &'p Program<Kernels>,
+    lengths: &'p Lengths<'p>,
     emission: Emission<'p>,
     kernels: usize,
     text: String,
@@ -205,15 +211,22 @@ impl Report<'_> {
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
                 | KernelOp::Assert { .. } => {}
-                KernelOp::Contract { out, factors, .. } => {
-                    let [out, left, right] =
-                        [out, &factors[0], &factors[1]].map(|&buffer| self.name(buffer));
+                KernelOp::Contract {
+                    out,
+                    factors: [left, right],
+                    along,
+                    ..
+                } => {
+                    let arrays = [*out, *left, *right];
+                    let cost = Cost::of_contraction(self.program, self.lengths, arrays, along);
+                    let [out, left, right] = arrays.map(|buffer| self.name(buffer));
                     self.line(
                         depth,
                         &format!(
                             "contraction {out} of {left} and {right}: a library multiplies matrices"
                         ),
                     );
+                    self.line(depth + 1, &cost.to_string());
                 }
             }
         }
@@ -291,6 +304,8 @@ impl Report<'_> {
         if !moved.is_empty() {
             self.line(depth + 1, &moved.join("; "));
         }
+        let cost = Cost::of_kernel(self.program, self.lengths, extents, accs, body);
+        self.line(depth + 1, &cost.to_string());
     }
 
     fn index(&self, index: ValueId, extent: Extent) -> String {
@@ -414,7 +429,7 @@ mod tests {
             "{text}"
         );
         for part in [
-            "  parallel over i: I\n  one after the other: for k: K\n  reads a, b; writes f64[I]\n",
+            "  parallel over i: I\n  one after the other: for k: K\n  reads a, b; writes f64[I]\n  costs 2·I·K operations on tables of 8·I·K + 8·I + 8·K bytes\n",
             "---- point",
             "---- bulk",
             "---- kernels",
@@ -447,7 +462,9 @@ mod tests {
         let contraction = "contraction f64[I, J] of a and b: a library multiplies matrices";
         let start = "mm: kernels 0, contractions 1, allocations 1, copies 0, swaps 0, host loops 0";
         assert!(
-            text.starts_with(&format!("{start}\n\n{contraction}\n")),
+            text.starts_with(&format!(
+                "{start}\n\n{contraction}\n  costs 2·I·J·K operations on tables of"
+            )),
             "{text}"
         );
     }

@@ -27,7 +27,7 @@
 //! | `tan`, of any angle | 0.503 | 1 |
 //! | `asin` `acos` | 0.505 | 1 |
 //! | `atan` | 0.501 | 1 |
-//! | `sinh` `cosh` `tanh` | 0.504 | 1 |
+//! | `sinh` `cosh` `tanh` | 0.504 | 1.1 |
 //! | `asinh` `acosh` `atanh` | 0.501 | 1.5 |
 //! | `cbrt` | 0.501 | 1 |
 //! | `powf` | 0.502 | 0.9 |

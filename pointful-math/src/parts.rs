@@ -18,6 +18,24 @@ pub(crate) fn nearest(x: f64) -> f64 {
     (x + SHIFT) - SHIFT
 }
 
+/// The nearest integer of a number below 2⁵¹, and as it is in two's complement.
+#[inline(always)]
+pub(crate) fn nearest_and_bits(x: f64) -> (f64, u64) {
+    let shifted = x + SHIFT;
+    (
+        shifted - SHIFT,
+        shifted.to_bits().wrapping_sub(SHIFT.to_bits()),
+    )
+}
+
+/// `x` · 2ᵏ for an integer in `-2044..=2046`, given as its bits, rounded once.
+#[inline(always)]
+pub(crate) fn scale_by_bits(x: f64, k: u64) -> f64 {
+    let biased = k.wrapping_add(2046);
+    let half = biased >> 1;
+    x * f64::from_bits(half << 52) * f64::from_bits(biased.wrapping_sub(half) << 52)
+}
+
 /// An integer below 2⁵¹ as its low bits.
 #[inline(always)]
 pub(crate) fn low_bits(integer: f64) -> u64 {

@@ -1,6 +1,9 @@
 //! Exponentials: `eˣ = 2ᵏ eʳ` with `|r| ≤ ½ ln 2`, and a polynomial for `eʳ`.
 
-use crate::parts::{LN_2, halves, nearest, polynomial, power_of_two, scale, sum, sum_of_ordered};
+use crate::parts::{
+    LN_2, halves, nearest, nearest_and_bits, polynomial, power_of_two, scale, scale_by_bits, sum,
+    sum_of_ordered,
+};
 
 /// `(eʳ - 1 - r) / r²`, to 2⁻⁶⁴ of `eʳ`.
 const EXP: [f64; 11] = [
@@ -15,6 +18,20 @@ const EXP: [f64; 11] = [
     2.755_723_371_888_131_5e-7,
     2.511_224_042_280_208_3e-8,
     2.092_683_190_378_004_8e-9,
+];
+
+/// The same to 2⁻⁵⁷.
+const SHORT_EXP: [f64; 10] = [
+    0.5,
+    0.166_666_666_666_664_33,
+    0.041_666_666_666_603_94,
+    0.008_333_333_333_500_077,
+    0.001_388_888_892_680_530_4,
+    0.000_198_412_694_661_581_7,
+    2.480_150_867_078_757_8e-5,
+    2.755_764_089_818_118_6e-6,
+    2.762_519_170_488_924_6e-7,
+    2.497_837_692_282_491e-8,
 ];
 
 /// An argument reduced: `x = k ln 2 + r`, the remainder with its rounding error.
@@ -69,9 +86,14 @@ pub(super) fn limited(x: f64, low: f64, high: f64) -> f64 {
     if x < low { low } else { x }
 }
 
+/// What other functions are made of needs more digits than a result has; here the remainder's own rounding is at most a sixth of the last place.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
-    reduced(limited(x, -760.0, 720.0), 0.0).exp()
+    let x = limited(x, -760.0, 720.0);
+    let (k, bits) = nearest_and_bits(x * std::f64::consts::LOG2_E);
+    let r = (x - k * LN_2.0) - k * LN_2.1;
+    let (one, error) = sum_of_ordered(1.0, r);
+    scale_by_bits(one + (error + r * r * polynomial(r, &SHORT_EXP)), bits)
 }
 
 #[inline(always)]
