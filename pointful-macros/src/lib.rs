@@ -33,6 +33,9 @@ pub fn define(definitions: TokenStream) -> TokenStream {
 
 /// What becomes of a function or of a transformation of one, as text: its kernels, its memory, and its program at each stage.
 ///
+/// Of a kernel it says what it costs, as formulas of the extents: operations on numbers that are no indices, an elementary function being one, and the bytes of
+/// the tables that it reads or writes. Of a branch both sides count, of a `while` one round.
+///
 /// On memory it lists every buffer that is allocated, with its purpose and its bytes as a formula of the extents, and says of each sequential
 /// loop of a derivative what it keeps for its way back: what its steps are not linear in, or less of it under `#[checkpoint]`.
 ///

@@ -94,26 +94,23 @@ pub unsafe fn get<T: Copy>(slice: &[T], index: usize) -> T {
     unsafe { *slice.get_unchecked(index) }
 }
 
-/// Combines the independent accumulators of an unrolled reduction: neighbours first, then neighbours of those, so that
-/// the order is the same at every level of CPU features.
+/// Combines the independent accumulators of an unrolled reduction: the second half into the first, then again, as vectors are folded fastest. The
+/// order is the same at every level of CPU features.
 ///
 /// Lanes are strided parts of a reduction, so the operator commutes. There is at least one lane.
 #[inline(always)]
 pub fn fold_lanes<T: Copy, const N: usize>(lanes: [T; N], combine: impl Fn(T, T) -> T) -> T {
     const { assert!(N > 0, "a reduction has at least one lane") }
-    // Where the optimiser sees the tree, it groups the lanes in registers as the tree pairs them, by twos, and computes
+    // Where the optimiser sees the tree, it groups the lanes in registers as its last steps do, and computes
     // whatever was combined into them in vectors as narrow as that.
     let mut lanes = std::hint::black_box(lanes);
     let mut left = N;
     while left > 1 {
-        let pairs = left / 2;
-        for pair in 0..pairs {
-            lanes[pair] = combine(lanes[2 * pair], lanes[2 * pair + 1]);
+        let kept = left.div_ceil(2);
+        for lane in 0..left - kept {
+            lanes[lane] = combine(lanes[lane], lanes[lane + kept]);
         }
-        if left % 2 == 1 {
-            lanes[pairs] = lanes[left - 1];
-        }
-        left = left.div_ceil(2);
+        left = kept;
     }
     lanes[0]
 }
@@ -448,8 +445,8 @@ mod tests {
         let f = |a: i64, b: i64| 3 * a - 7 * b + 1;
         assert_eq!(fold_lanes([1], f), 1);
         assert_eq!(fold_lanes([1, 2], f), f(1, 2));
-        assert_eq!(fold_lanes([1, 2, 3], f), f(f(1, 2), 3));
-        assert_eq!(fold_lanes([1, 2, 3, 4, 5], f), f(f(f(1, 2), f(3, 4)), 5));
+        assert_eq!(fold_lanes([1, 2, 3], f), f(f(1, 3), 2));
+        assert_eq!(fold_lanes([1, 2, 3, 4, 5], f), f(f(f(1, 4), 3), f(2, 5)));
         assert_eq!(fold_lanes([1, 2, 3, 4, 5, 6, 7, 8], i64::wrapping_add), 36);
     }
 

@@ -469,9 +469,9 @@ mod tests {
         for statements in [
             // Another iteration may read it, or the place is only known inside.
             "store u[%2], %3 %5 = load u[%2] combine add %1[], %5",
-            "%5 = trust K %6 store u[%5], %3",
+            "%5 = trust K %8 store u[%5], %3",
         ] {
-            let text = emitted(&statements.replace("trust K %6", "trust K %8"));
+            let text = emitted(statements);
             assert!(!text.contains("moved"), "{text}");
         }
     }
