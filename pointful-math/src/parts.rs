@@ -3,6 +3,9 @@
 /// Added to a number below 2⁵¹ it leaves the nearest integer in the low bits of the sum, in two's complement.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
 
+/// The same for a single below 2²².
+pub(crate) const SINGLE_SHIFT: f32 = 12_582_912.0;
+
 /// 2⁵², from which on every number is an integer.
 const INTEGRAL: f64 = 4_503_599_627_370_496.0;
 
@@ -59,8 +62,7 @@ pub(crate) fn power_of_two(k: f64) -> f64 {
 /// `x` · 2ᵏ for an integer in `-2044..=2046`, rounded once.
 #[inline(always)]
 pub(crate) fn scale(x: f64, k: f64) -> f64 {
-    let half = nearest(k * 0.5);
-    x * power_of_two(half) * power_of_two(k - half)
+    scale_by_bits(x, nearest_and_bits(k).1)
 }
 
 /// `k` and `m` in `√½..√2` with `x = m · 2ᵏ`, of a positive number that is normal.

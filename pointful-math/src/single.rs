@@ -11,7 +11,7 @@
 use std::f64::consts::{FRAC_PI_2, LN_2, LOG2_E, LOG10_E, SQRT_2};
 
 use crate::double::{halley, power_everywhere, root_of_cube};
-use crate::parts::{exponent_and_mantissa, nearest, polynomial, power_of_two};
+use crate::parts::{SINGLE_SHIFT, exponent_and_mantissa, nearest, polynomial, power_of_two};
 use crate::two_over_pi::{SingleAngle, reduced_near_single, reduced_single, reduced_single_widely};
 
 /// `(eʳ - 1 - r) / r²`
@@ -35,9 +35,6 @@ const SINGLE_EXP: [f32; 5] = [
 
 /// ln 2 to 16 bits, so that its product with any exponent of a single is exact, and what is missing.
 const SINGLE_LN_2: (f32, f32) = (0.693_145_75, 1.428_606_8e-6);
-
-/// Added to a single below 2²² it leaves the nearest integer in the low bits of the sum, in two's complement.
-const SINGLE_SHIFT: f32 = 12_582_912.0;
 
 /// The numerator of `(tanh a - a) / a³ + ¼` in powers of `a²`, up to [`FAR_TANH`], and what its denominator has beyond one.
 const TANH: ([f32; 3], f32) = ([-0.083_333_28, 0.099_568_66, 5.637_978_4e-5], 0.405_169_28);

@@ -10,7 +10,7 @@
 //!
 //! Near angles are reduced after Cody and Waite: multiples of π/2 are subtracted in parts so short that the products are exact.
 
-use crate::parts::{halves, low_bits, nearest, product, sum, sum_of_ordered};
+use crate::parts::{SINGLE_SHIFT, halves, low_bits, nearest, product, sum, sum_of_ordered};
 
 /// The bits of 2/π behind the point.
 const TWO_OVER_PI: [u64; 20] = [
@@ -295,10 +295,8 @@ pub(crate) const FAR_MAGNITUDE: u32 = magnitude(4096.0);
 #[inline(always)]
 pub(crate) fn reduced_near_single(x: f32) -> SingleAngle {
     const PARTS: [f32; 4] = [1.570_312_5, 4.837_513e-4, 7.549_533_6e-8, 2.563_344e-12];
-    // Added to a number below 2²² it leaves the nearest integer in the low bits of the sum, in two's complement.
-    const SHIFT: f32 = 12_582_912.0;
-    let shifted = x * std::f32::consts::FRAC_2_PI + SHIFT;
-    let n = shifted - SHIFT;
+    let shifted = x * std::f32::consts::FRAC_2_PI + SINGLE_SHIFT;
+    let n = shifted - SINGLE_SHIFT;
     let rest = (x - n * PARTS[0]) - n * PARTS[1];
     let third = n * PARTS[2];
     let r = rest - third;

@@ -123,7 +123,7 @@ pub fn fold_lanes<T: Copy, const N: usize>(lanes: [T; N], combine: impl Fn(T, T)
 /// # Safety
 /// All those places are in the buffers, which are apart, and the source's are initialised.
 #[inline(always)]
-pub unsafe fn turn<T: Copy>(
+pub unsafe fn transpose<T: Copy>(
     source: *const T,
     out: *mut T,
     [rows, columns]: [usize; 2],
@@ -381,7 +381,7 @@ mod tests {
                 let from = |row| 3 + row * columns;
                 // SAFETY: the rows are what follows three elements, and the columns fill the other.
                 unsafe {
-                    turn(
+                    transpose(
                         source.as_ptr(),
                         written.as_mut_ptr(),
                         size,

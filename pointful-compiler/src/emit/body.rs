@@ -9,7 +9,7 @@ use super::angles::{self, Angles};
 use super::copies::Copies;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
-use super::{edges, kernel, lanes, rows, scalar, strips, tokens, turns};
+use super::{edges, kernel, lanes, scalar, short_rows, strips, tokens, transpose};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId};
 
@@ -45,8 +45,6 @@ pub(super) struct Body<'u> {
     decided: BTreeMap<ValueId, bool>,
     /// How many points of the kernel advance together, if it is worth cutting the work so.
     pub(super) together: Option<u64>,
-    /// Whether the points about to be emitted are a row of several.
-    pub(super) in_rows: bool,
     /// Whether a loop is open, so that no more buffers are moved before it.
     in_loop: bool,
     /// Whether this is one iteration of a kernel: small buffers may live on the stack, because nobody else needs a view of them, and nothing is
@@ -76,7 +74,6 @@ impl<'u> Body<'u> {
             interior: BTreeSet::new(),
             decided: BTreeMap::new(),
             together: None,
-            in_rows: false,
             in_loop: false,
             in_kernel,
             splits_reductions: true,
@@ -240,13 +237,13 @@ impl<'u> Body<'u> {
             } => self.in_outermost_loop(&[body], |emit| {
                 let stop = unit.extent(*extent);
                 let index = body.params[0];
-                if let Some(turn) = turns::plan(unit, body) {
-                    turns::emit(emit, &turn, index, *extent)
+                if let Some(nest) = transpose::plan(emit, body) {
+                    transpose::emit(emit, &nest, index, *extent)
                 } else if *reverse {
                     let (index, inner) = (unit.names.value(index), emit.block(body));
                     tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner })
                 } else if emit.in_kernel && strips::independent(body) {
-                    emit.run_of_points(index, body, *extent, &tokens!(0usize), &stop)
+                    emit.run_of_points(index, body, *extent, &tokens!(0usize), &stop, false)
                 } else {
                     emit.counted(index, body, *extent, &tokens!(0usize), &stop)
                 }
@@ -292,7 +289,7 @@ impl<'u> Body<'u> {
         }
     }
 
-    /// A loop over points, which are independent: cut where neighbours begin and end, in strips if that pays.
+    /// A loop over points, which are independent: cut where neighbours begin and end, in strips if that pays. Whether they are one row of several.
     pub(super) fn points(
         &mut self,
         index: ValueId,
@@ -300,12 +297,12 @@ impl<'u> Body<'u> {
         extent: Extent,
         start: &TokenStream,
         stop: &TokenStream,
+        is_row: bool,
     ) -> TokenStream {
         let unit = self.unit;
         let Some(plan) = edges::plan(unit, index, body, extent) else {
-            return self.run_of_points(index, body, extent, start, stop);
+            return self.run_of_points(index, body, extent, start, stop, is_row);
         };
-        let in_rows = self.in_rows;
         edges::emit(
             unit,
             &plan,
@@ -317,8 +314,7 @@ impl<'u> Body<'u> {
                     self.interior.clone_from(&plan.positions);
                     self.decided.clone_from(&plan.decided);
                     let body = edges::pruned(body, &plan.decided);
-                    self.in_rows = in_rows;
-                    let emitted = self.run_of_points(index, &body, extent, start, stop);
+                    let emitted = self.run_of_points(index, &body, extent, start, stop, is_row);
                     self.interior.clear();
                     self.decided.clear();
                     emitted
@@ -338,12 +334,12 @@ impl<'u> Body<'u> {
         extent: Extent,
         start: &TokenStream,
         stop: &TokenStream,
+        is_row: bool,
     ) -> TokenStream {
-        let in_rows = std::mem::take(&mut self.in_rows);
         if let Some(plan) = strips::plan(self.unit, index, body, &self.interior, self.angles) {
             return strips::emit(self, &plan, index, body, start, stop);
         }
-        let row = in_rows.then(|| rows::emit(self, index, body, extent, start, stop));
+        let row = is_row.then(|| short_rows::emit(self, index, body, extent, start, stop));
         row.flatten()
             .unwrap_or_else(|| self.counted(index, body, extent, start, stop))
     }

@@ -448,6 +448,7 @@ fn piece(
             *extent,
             &tokens!(range.start),
             &tokens!(range.end),
+            false,
         ),
         [leading @ .., last] => {
             let written = |buffer| {
@@ -561,9 +562,7 @@ fn rows(
     let last_index = body.params[leading.len()];
     let (in_row, at_point) = split_rows(body, last_index, written);
     let in_row = emit.block(&in_row);
-    emit.in_rows = true;
-    let inner = emit.points(last_index, &at_point, last, &tokens!(start), &stop);
-    emit.in_rows = false;
+    let inner = emit.points(last_index, &at_point, last, &tokens!(start), &stop, true);
     let last = unit.extent(last);
     // A bet that is lost is lost for all rows.
     let goes_on = match emit.angles {

@@ -281,13 +281,10 @@ fn in_lanes(
     for own in plan.writes.values() {
         let mut writes = TokenStream::new();
         for &number in own {
-            let (value, write) = delayed(emit, &body.stmts[number], number);
-            let lanes = ident(&format!("moved{number}_"));
-            let zero = scalar::literal(Lit::of(unit.scalar(value), 0.0));
-            let value = unit.value(value);
-            declared.extend(tokens!(let mut #lanes = [#zero; #count];));
-            inner.extend(tokens!(#lanes[lane] = #value;));
-            writes.extend(write);
+            let later = Later::of(emit, &body.stmts[number], number, &count);
+            declared.extend(later.declared);
+            inner.extend(later.kept);
+            writes.extend(later.written);
         }
         written.extend(tokens! {
             for lane in 0..#count {
@@ -322,27 +319,51 @@ fn in_lanes(
     }
 }
 
-/// The value that a statement writes into a buffer, and the statement that does so later.
-fn delayed(emit: &Body<'_>, stmt: &Stmt<Kernels>, number: usize) -> (ValueId, TokenStream) {
-    let unit = emit.unit;
-    let lanes = ident(&format!("moved{number}_"));
-    let moved = tokens!(#lanes[lane]);
-    match &stmt.op {
-        KernelOp::Store {
-            buffer,
-            indices,
-            value,
-        } => {
-            let position = unit.position(*buffer, indices);
-            (*value, emit.write(*buffer, &position, &moved))
+/// A write into a buffer that waits until all lanes have run.
+pub(super) struct Later {
+    /// What is kept for it, before the lanes,
+    pub(super) declared: TokenStream,
+    /// in a lane,
+    pub(super) kept: TokenStream,
+    /// and how it is written in a lane afterwards.
+    pub(super) written: TokenStream,
+}
+
+impl Later {
+    /// Of a store or a combination, the `number`th statement, in so many lanes.
+    pub(super) fn of(
+        emit: &Body<'_>,
+        stmt: &Stmt<Kernels>,
+        number: usize,
+        count: &TokenStream,
+    ) -> Self {
+        let unit = emit.unit;
+        let lanes = ident(&format!("moved{number}_"));
+        let moved = tokens!(#lanes[lane]);
+        let (value, written) = match &stmt.op {
+            KernelOp::Store {
+                buffer,
+                indices,
+                value,
+            } => {
+                let position = unit.position(*buffer, indices);
+                (*value, emit.write(*buffer, &position, &moved))
+            }
+            KernelOp::Combine {
+                monoid,
+                place,
+                indices,
+                value,
+            } => (*value, emit.combine(*monoid, *place, indices, &moved)),
+            other => unreachable!("it writes into no buffer: {other:?}"),
+        };
+        let zero = scalar::literal(Lit::of(unit.scalar(value), 0.0));
+        let value = unit.value(value);
+        Self {
+            declared: tokens!(let mut #lanes = [#zero; #count];),
+            kept: tokens!(#moved = #value;),
+            written,
         }
-        KernelOp::Combine {
-            monoid,
-            place,
-            indices,
-            value,
-        } => (*value, emit.combine(*monoid, *place, indices, &moved)),
-        other => unreachable!("it writes into no buffer: {other:?}"),
     }
 }
 

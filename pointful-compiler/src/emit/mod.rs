@@ -48,13 +48,13 @@ mod host;
 mod kernel;
 mod lanes;
 mod names;
-mod rows;
 mod scalar;
 mod shim;
+mod short_rows;
 mod strips;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-mod turns;
+mod transpose;
 mod unit;
 mod work;
 

@@ -101,7 +101,7 @@ const RESERVED: &[&str] = &[
     "stop",
     "sub",
     "taken",
-    "turn",
+    "transpose",
     "wrap",
 ];
 

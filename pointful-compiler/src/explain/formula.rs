@@ -46,6 +46,11 @@ impl Formula {
         self.at_most |= other.at_most;
     }
 
+    /// Says that it is the largest of several.
+    pub(super) fn bound(&mut self) {
+        self.at_most = true;
+    }
+
     /// Whether it is 0.
     pub(super) fn is_zero(&self) -> bool {
         self.terms.is_empty()

@@ -8,7 +8,7 @@ pub mod ad;
 pub mod bulk;
 pub mod cse;
 pub mod dce;
-mod effects;
+pub(crate) mod effects;
 mod flow;
 pub mod invariants;
 mod lanes;

@@ -40,15 +40,19 @@ fn quarters(x: f64) -> ((f64, f64), (f64, f64)) {
     } else {
         0.0
     };
-    let (difference, total) = (grown - shrunk, grown + shrunk);
+    let (difference, lost) = sum_of_ordered(grown, -shrunk);
+    let (total, gained) = sum_of_ordered(grown, shrunk);
     let (s, s_error) = sum(difference, grown * r);
     let (c, c_error) = sum_of_ordered(total, grown * r);
     (
         (
             s,
-            s_error + (shrunk * r + (difference * cosh + total * sinh)),
+            (s_error + lost) + (shrunk * r + (difference * cosh + total * sinh)),
         ),
-        (c, c_error + (total * cosh + difference * sinh - shrunk * r)),
+        (
+            c,
+            (c_error + gained) + (total * cosh + difference * sinh - shrunk * r),
+        ),
     )
 }
 
@@ -97,9 +101,14 @@ pub(crate) fn asinh(x: f64) -> f64 {
 pub(crate) fn acosh(x: f64) -> f64 {
     let large = x > LARGE;
     let t = x - 1.0;
-    let square = if large { 0.0 } else { t * (t + 2.0) };
-    let (y, error) = sum(t, square.sqrt());
-    let result = ln_1p_with(y, error, if large { 1.0 } else { 0.0 });
+    let (square, square_error) = product(if large { 0.0 } else { t }, x + 1.0);
+    let root = square.sqrt();
+    let (back, back_error) = product(root, root);
+    // What the root misses; nothing of a root of zero.
+    let missing = ((square - back) - back_error + square_error) / (2.0 * root);
+    let missing = if root > 0.0 { missing } else { 0.0 };
+    let (y, error) = sum(t, root);
+    let result = ln_1p_with(y, error + missing, if large { 1.0 } else { 0.0 });
     let result = if x > f64::MAX { x } else { result };
     if x >= 1.0 { result } else { f64::NAN }
 }

@@ -13,8 +13,8 @@
 use std::collections::BTreeSet;
 
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Operation, Program, Stmt, ValueId, Verify};
-use crate::passes::effects::{length, lengths};
+use crate::ir::{Block, Operation, Program, Stmt, ValueId};
+use crate::passes::effects::{extents, is_pure, length};
 
 /// Takes them away, and what only they were computed from.
 pub(super) fn unread(program: &mut Program<Kernels>) {
@@ -25,7 +25,7 @@ pub(super) fn unread(program: &mut Program<Kernels>) {
     }
     let mut body = std::mem::take(&mut program.body);
     let mut needs = Needs {
-        needed: lengths(program),
+        needed: BTreeSet::new(),
         program,
         vars,
     };
@@ -66,26 +66,8 @@ impl Needs<'_> {
             KernelOp::Set { place, .. } | KernelOp::Combine { place, .. } => {
                 !self.vars.contains(place) || self.needed.contains(place)
             }
-            KernelOp::Prim(prim, args) => {
-                let elems: Vec<Elem> = args.iter().map(|&arg| self.program.elem(arg)).collect();
-                prim.may_panic(&elems) || result()
-            }
-            KernelOp::Const(_)
-            | KernelOp::Size(_)
-            | KernelOp::Select(..)
-            | KernelOp::Load { .. }
-            | KernelOp::Var(_)
-            | KernelOp::Get(_) => result(),
-            KernelOp::Alloc { .. }
-            | KernelOp::Copy(_)
-            | KernelOp::Store { .. }
-            | KernelOp::Swap(..)
-            | KernelOp::Contract { .. }
-            | KernelOp::For { .. }
-            | KernelOp::Par { .. }
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => true,
+            KernelOp::Var(_) | KernelOp::Get(_) => result(),
+            _ => !is_pure(self.program, stmt) || result(),
         }
     }
 
@@ -96,9 +78,8 @@ impl Needs<'_> {
                 continue;
             }
             self.needed.extend(stmt.op.operands());
-            let extents = Kernels::extents(self.program, &stmt.op);
-            self.needed
-                .extend(extents.into_iter().flatten().filter_map(length));
+            let extents = extents(self.program, stmt);
+            self.needed.extend(extents.into_iter().filter_map(length));
             for inner in stmt.op.blocks() {
                 self.block(inner);
             }

@@ -17,16 +17,18 @@
 //!
 //! A condition that is the same along the row is asked once, around both.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 
 use super::body::Body;
+use super::lanes::Later;
 use super::names::ident;
 use super::unit::usize_literal;
 use super::{scalar, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Lit, Operation, Stmt, ValueId};
+use crate::ir::{Block, Extent, Operation, Stmt, ValueId};
+use crate::passes::effects::is_pure;
 
 /// Bytes of a strip: one of the widest vector registers.
 const BYTES: u64 = 64;
@@ -65,12 +67,30 @@ pub(super) fn emit(
         return None;
     };
     let (before, after) = (&body.stmts[..branch], &body.stmts[branch + 1..]);
-    let (outside, before): (Vec<_>, Vec<_>) = before
-        .iter()
-        .partition(|stmt| is_pure(emit, stmt) && !stmt.results.iter().any(|v| varies.contains(v)));
+    // What is asked for the condition comes before it, and nothing that would panic.
+    let mut inside = varies.clone();
+    let (mut outside, mut within) = (Vec::new(), Vec::new());
+    for stmt in before {
+        let decided = stmt.results.iter().all(|&value| emit.is_decided(value));
+        let known = decided
+            || !stmt
+                .op
+                .operands()
+                .iter()
+                .any(|value| inside.contains(value));
+        if known && is_pure(unit.program, stmt) && !matches!(stmt.op, KernelOp::Load { .. }) {
+            outside.push(stmt);
+        } else {
+            inside.extend(&stmt.results);
+            within.push(stmt);
+        }
+    }
+    if inside.contains(cond) {
+        return None;
+    }
     let mut sides = Vec::new();
     for side in [then, otherwise] {
-        let stmts: Vec<&Stmt<Kernels>> = before
+        let stmts: Vec<&Stmt<Kernels>> = within
             .iter()
             .copied()
             .chain(&side.stmts)
@@ -91,21 +111,6 @@ pub(super) fn emit(
     let [then, otherwise] =
         [0, 1].map(|side: usize| sides[side].0.emit(emit, index, &sides[side].1, start, stop));
     Some(tokens!(#outside if #cond { #then } else { #otherwise }))
-}
-
-/// Whether a statement may be run although nobody asks for it.
-fn is_pure(emit: &Body<'_>, stmt: &Stmt<Kernels>) -> bool {
-    match &stmt.op {
-        KernelOp::Const(_) | KernelOp::Size(_) | KernelOp::Select(..) => true,
-        KernelOp::Prim(prim, args) => {
-            let elems: Vec<Elem> = args
-                .iter()
-                .map(|&arg| emit.unit.program.elem(arg))
-                .collect();
-            !prim.may_panic(&elems)
-        }
-        _ => false,
-    }
 }
 
 /// The one branch of a body that all points of a row take or none; and what differs from point to point.
@@ -239,27 +244,11 @@ impl<'s> Points<'s> {
         let uniform = emit.block_of(&self.uniform);
         let mut inner = emit.block_of(&self.rest);
         let (mut declared, mut written) = (TokenStream::new(), TokenStream::new());
-        let mut moved: BTreeMap<ValueId, _> = BTreeMap::new();
-        for stmt in &self.stores {
-            let KernelOp::Store {
-                buffer,
-                indices,
-                value,
-            } = &stmt.op
-            else {
-                unreachable!("it was sorted out")
-            };
-            let number = moved.len();
-            let array = moved.entry(*value).or_insert_with(|| {
-                let array = ident(&format!("moved{number}_"));
-                let zero = scalar::literal(Lit::of(unit.scalar(*value), 0.0));
-                let value = unit.value(*value);
-                declared.extend(tokens!(let mut #array = [#zero; #lanes];));
-                inner.extend(tokens!(#array[lane] = #value;));
-                array
-            });
-            let position = unit.position(*buffer, indices);
-            written.extend(emit.write(*buffer, &position, &tokens!(#array[lane])));
+        for (number, stmt) in self.stores.iter().enumerate() {
+            let later = Later::of(emit, stmt, number, &lanes);
+            declared.extend(later.declared);
+            inner.extend(later.kept);
+            written.extend(later.written);
         }
         let plain = emit.block(body);
         tokens! {
@@ -326,6 +315,18 @@ mod tests {
         );
         assert_eq!(text.matches("16usize .. 128usize").count(), 2, "{text}");
         assert!(text.contains("if t5 { if (16usize"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_asked_before_it_is_known() {
+        // In the interior `%6` is true, and so `%13` is the same for all of a row; but a check that may panic stays inside.
+        let text = emitted(
+            "J",
+            "%4 = cast usize %1 %5 = const 0usize %6 = gt %4, %5 %10 = cast i64 %6 %11 = check I %10 %12 = cast usize %11 %13 = gt %12, %5
+             %14 = var %8 if %13 { set %14, %3 } else { set %14, %8 } %15 = get %14 store %9[%0, %1], %15",
+        );
+        let file = syn::parse_str::<syn::File>(&text);
+        assert!(file.is_ok() && !text.contains("128usize"), "{text}");
     }
 
     #[test]

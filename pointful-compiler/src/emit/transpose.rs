@@ -2,18 +2,17 @@
 //!
 //! ```text
 //! for i in 0..m {
-//!     for j in 0..n { t[j, i] = x[i, j]; }  ▶  turn(x, t, [m, n], |i| …, |j| …);
+//!     for j in 0..n { t[j, i] = x[i, j]; }  ▶  transpose(x, t, [m, n], |i| …, |j| …);
 //! }
 //! ```
 //!
-//! Of two such loops one reads or writes places that are far apart. The runtime's `turn` does it block by block, in registers; it is told where rows and columns
+//! Of two such loops one reads or writes places that are far apart. The runtime's `transpose` does it block by block, in registers; it is told where rows and columns
 //! begin.
 
 use proc_macro2::TokenStream;
 
 use super::body::Body;
 use super::tokens;
-use super::unit::Unit;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Operation, Scalar, Stmt, ValueId};
 
@@ -21,7 +20,7 @@ use crate::ir::{Block, Elem, Extent, Operation, Scalar, Stmt, ValueId};
 const LEAST: u64 = 8;
 
 /// Two loops that do nothing else.
-pub(super) struct Turn<'p> {
+pub(super) struct Transpose<'p> {
     column: (ValueId, Extent),
     /// What indices are made of, in the outer loop and in the inner one.
     outer: &'p [Stmt<Kernels>],
@@ -31,7 +30,8 @@ pub(super) struct Turn<'p> {
 }
 
 /// Whether a loop with this body is the outer one of such two.
-pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Turn<'p>> {
+pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Transpose<'p>> {
+    let unit = emit.unit;
     let row = body.params[0];
     let (last, outer) = body.stmts.split_last()?;
     let KernelOp::For {
@@ -75,9 +75,9 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Turn
         _ => false,
     };
     // Where a row begins does not depend on the column, and the other way round.
-    let depends = |parts: &[Stmt<Kernels>], on: ValueId, indices: &[ValueId]| {
+    let depends = |on: ValueId, indices: &[ValueId]| {
         let mut on = vec![on];
-        for stmt in parts {
+        for stmt in outer.iter().chain(inner) {
             if stmt.op.operands().iter().any(|value| on.contains(value)) {
                 on.extend(&stmt.results);
             }
@@ -86,15 +86,17 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Turn
             .split_last()
             .is_some_and(|(_, rest)| rest.iter().any(|index| on.contains(index)))
     };
-    let turns = apart
+    let is_one = apart
         && !few
         && source != out
+        && ![source, out]
+            .iter()
+            .any(|buffer| emit.in_strips.contains_key(buffer))
         && load.results[0] == *value
         && outer.iter().chain(inner).all(counts)
-        && !depends(inner, column, from)
-        && !depends(outer, row, to)
-        && !depends(inner, row, to);
-    turns.then_some(Turn {
+        && !depends(column, from)
+        && !depends(row, to);
+    is_one.then_some(Transpose {
         column: (column, *extent),
         outer,
         inner,
@@ -106,19 +108,19 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Turn
 /// Both loops; the outer one's index, and its extent.
 pub(super) fn emit(
     emit: &mut Body<'_>,
-    turn: &Turn<'_>,
+    nest: &Transpose<'_>,
     index: ValueId,
     extent: Extent,
 ) -> TokenStream {
     let unit = emit.unit;
-    let [rows, columns] = [extent, turn.column.1].map(|extent| unit.extent(extent));
-    let [row, column] = [index, turn.column.0].map(|index| unit.names.value(index));
-    let parts: Vec<_> = turn.outer.iter().chain(turn.inner).collect();
+    let [rows, columns] = [extent, nest.column.1].map(|extent| unit.extent(extent));
+    let [row, column] = [index, nest.column.0].map(|index| unit.names.value(index));
+    let parts: Vec<_> = nest.outer.iter().chain(nest.inner).collect();
     let parts = emit.block_of(&parts);
-    let [(source, from), (out, to)] = [turn.source, turn.out]
+    let [(source, from), (out, to)] = [nest.source, nest.out]
         .map(|(buffer, indices)| (emit.pointer(buffer), unit.position(buffer, indices)));
     tokens! {
-        turn(#source, #out, [#rows, #columns],
+        transpose(#source, #out, [#rows, #columns],
             |#row| { let #column = 0usize; #parts #from },
             |#column| { let #row = 0usize; #parts #to });
     }
@@ -127,11 +129,12 @@ pub(super) fn emit(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::emit::unit::Unit;
 
     /// What is emitted for two loops in a kernel, with these statements in the outer and in the inner one.
     fn emitted(outer: &str, inner: &str) -> String {
         let text = format!(
-            "fn f(x: f64[I, J], u: f64[I, K, J], own t: f64[J, I], own s: f64[I, J]) -> f64[N] {{
+            "fn f(x: f64[I, J], u: f64[I, K, J], own t: f64[J, I], own s: f64[I, J], own w: f64[K, J, I]) -> f64[N] {{
                %0 = alloc f64[N]
                par %1: N {{
                  %9 = const 0usize %8 = trust K %9
@@ -148,25 +151,29 @@ mod tests {
     #[test]
     fn loops_that_only_move_elements_apart_become_one_call() {
         let text = emitted("", "%4 = load x[%2, %3] store t[%3, %2], %4");
-        let call = "turn (x . as_ptr () , t . start () , [i , j] , | i";
+        let call = "transpose (x . as_ptr () , t . start () , [i , j] , | i";
         assert!(text.contains(call), "{text}");
         let text = emitted(
             "%4 = cast usize %2 %5 = trust I %4",
             "%6 = load u[%5, %8, %3] store t[%3, %2], %6",
         );
-        assert!(text.contains("turn (u . as_ptr ()"), "{text}");
+        assert!(text.contains("transpose (u . as_ptr ()"), "{text}");
         for (outer, inner) in [
             // They stay in order, or are not read as they lie, or something is computed, or both places depend on both loops.
             ("", "%4 = load x[%2, %3] store s[%2, %3], %4"),
             ("", "%4 = load t[%3, %2] store s[%2, %3], %4"),
             ("", "%4 = load x[%2, %3] %5 = neg %4 store t[%3, %2], %5"),
             (
+                "%10 = cast usize %2",
+                "%11 = add %10, %9 %12 = trust K %11 %4 = load x[%2, %3] store w[%12, %3, %2], %4",
+            ),
+            (
                 "",
                 "%5 = cast usize %3 %6 = trust I %5 %4 = load x[%6, %3] store t[%3, %2], %4",
             ),
         ] {
             let text = emitted(outer, inner);
-            assert!(!text.contains("turn ("), "{inner}: {text}");
+            assert!(!text.contains("transpose ("), "{inner}: {text}");
         }
     }
 }
