@@ -19,6 +19,8 @@ use crate::passes::ad::{DERIVE, SPARSE, derives};
 use crate::passes::bulk::BULK;
 use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
+use crate::passes::factors::FACTORS;
+use crate::passes::fission::FISSION;
 use crate::passes::invariants::INVARIANTS;
 use crate::passes::registers::REGISTERS;
 use crate::passes::schedule::schedule;
@@ -173,6 +175,8 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
     let kernels = trace.pass(REGISTERS, &kernels);
     let kernels = trace.pass(TILES, &kernels);
     let kernels = trace.pass(INVARIANTS, &kernels);
+    let kernels = trace.pass(FISSION, &kernels);
+    let kernels = trace.pass(FACTORS, &kernels);
     Stages {
         point,
         bulk,

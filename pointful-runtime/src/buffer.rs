@@ -260,6 +260,25 @@ impl<T: Copy> Out<T> {
         self.start
     }
 
+    /// The view of a stretch of elements.
+    ///
+    /// # Safety
+    /// `range` lies within the buffer, which is alive.
+    #[inline(always)]
+    pub unsafe fn part(self, range: Range<usize>) -> Out<T> {
+        debug_assert!(
+            range.start <= range.end && range.end <= self.len,
+            "part {range:?} of {}",
+            self.len
+        );
+        // SAFETY: promised by the caller.
+        let start = unsafe { self.start.add(range.start) };
+        Out {
+            start,
+            len: range.end - range.start,
+        }
+    }
+
     /// Writes one element.
     ///
     /// # Safety

@@ -39,7 +39,10 @@ use std::fmt::Display;
 use std::ops::Range;
 
 pub use crate::buffer::{Buf, Out, OutBuf};
-pub use crate::cpu::{Along, Factor, contract, contract_here, launch, launch_here};
+pub use crate::cpu::{
+    Along, Factor, Rows, Steps, accumulate_steps, contract, contract_here, launch, launch_here,
+    launch_steps,
+};
 use crate::error::Error;
 pub use crate::opaque::Opaque;
 pub use crate::recast::{is, recast, recast_buf, recast_slice};

@@ -9,7 +9,7 @@ use super::angles::{self, Angles};
 use super::copies::Copies;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
-use super::{edges, kernel, lanes, scalar, short_rows, strips, tokens, transpose};
+use super::{edges, kernel, lanes, scalar, short_rows, steps, strips, tokens, transpose};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId};
 
@@ -18,6 +18,8 @@ use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId};
 pub(super) enum Storage {
     /// `&[T]`: it is only read.
     Slice,
+    /// `&[T]`: what a kernel may read of it, from some element on.
+    Window,
     /// `Out<T>`: the view of a kernel that writes it.
     View,
     /// `OutBuf<T>`: it is owned here.
@@ -85,6 +87,32 @@ impl<'u> Body<'u> {
     /// Whether an index is made of a position known to be in range here.
     pub(super) fn is_interior(&self, index: ValueId) -> bool {
         self.interior.contains(&index)
+    }
+
+    /// Whether a buffer's memory was made before the outermost loop.
+    pub(super) fn is_hoisted(&self, buffer: ValueId) -> bool {
+        self.hoisted.contains(&buffer)
+    }
+
+    /// Whether a buffer is owned here.
+    pub(super) fn is_owned(&self, buffer: ValueId) -> bool {
+        self.storage.get(&buffer) == Some(&Storage::Owned)
+    }
+
+    /// From now on these buffers are reached by views of their names. Gives how they were.
+    pub(super) fn by_views<'b>(
+        &mut self,
+        buffers: impl Iterator<Item = &'b ValueId>,
+    ) -> BTreeMap<ValueId, Storage> {
+        let before = self.storage.clone();
+        let views = buffers.map(|&buffer| (buffer, Storage::View));
+        self.storage.extend(views);
+        before
+    }
+
+    /// From now on buffers are reached so.
+    pub(super) fn reach_as(&mut self, storage: BTreeMap<ValueId, Storage>) {
+        self.storage = storage;
     }
 
     /// Whether a truth value is known here.
@@ -208,19 +236,7 @@ impl<'u> Body<'u> {
                 add,
             } => {
                 let arrays = [out, left, right].into_iter().zip(along);
-                let dims = arrays.map(|(&array, along)| {
-                    let dims = along.iter().zip(unit.dims(array)).map(|(along, &extent)| {
-                        let length = unit.extent(extent);
-                        match along {
-                            Along::Axis(axis) => tokens!((#length, Along::Axis(#axis))),
-                            Along::At(index) => {
-                                let index = unit.value(*index);
-                                tokens!((#length, Along::At(#index)))
-                            }
-                        }
-                    });
-                    tokens!(&[#(#dims),*])
-                });
+                let dims = arrays.map(|(array, along)| self.contracted(*array, along, 0));
                 let contract = if self.in_kernel {
                     tokens!(contract_here)
                 } else {
@@ -237,7 +253,10 @@ impl<'u> Body<'u> {
             } => self.in_outermost_loop(&[body], |emit| {
                 let stop = unit.extent(*extent);
                 let index = body.params[0];
-                if let Some(nest) = transpose::plan(emit, body) {
+                let steps = (!emit.in_kernel).then(|| steps::plan(emit, body)).flatten();
+                if let Some(plan) = steps {
+                    steps::emit(emit, &plan, index, *extent, *reverse)
+                } else if let Some(nest) = transpose::plan(emit, body) {
                     transpose::emit(emit, &nest, index, *extent)
                 } else if *reverse {
                     let (index, inner) = (unit.names.value(index), emit.block(body));
@@ -289,6 +308,28 @@ impl<'u> Body<'u> {
         }
     }
 
+    /// What a contraction goes through of the axes of one array, but for the first ones.
+    pub(super) fn contracted(
+        &self,
+        array: ValueId,
+        along: &[Along],
+        skipped: usize,
+    ) -> TokenStream {
+        let unit = self.unit;
+        let dims = along.iter().zip(unit.dims(array)).skip(skipped);
+        let dims = dims.map(|(along, &extent)| {
+            let length = unit.extent(extent);
+            match along {
+                Along::Axis(axis) => tokens!((#length, Along::Axis(#axis))),
+                Along::At(index) => {
+                    let index = unit.value(*index);
+                    tokens!((#length, Along::At(#index)))
+                }
+            }
+        });
+        tokens!(&[#(#dims),*])
+    }
+
     /// A loop over points, which are independent: cut where neighbours begin and end, in strips if that pays. Whether they are one row of several.
     pub(super) fn points(
         &mut self,
@@ -309,20 +350,20 @@ impl<'u> Body<'u> {
             index,
             extent,
             (start, stop),
-            |interior, start, stop| {
-                if interior {
+            |interior, decided, start, stop| {
+                self.decided.clone_from(decided);
+                let body = edges::pruned(body, decided);
+                let emitted = if interior {
                     self.interior.clone_from(&plan.positions);
-                    self.decided.clone_from(&plan.decided);
-                    let body = edges::pruned(body, &plan.decided);
-                    let emitted = self.run_of_points(index, &body, extent, start, stop, is_row);
-                    self.interior.clear();
-                    self.decided.clear();
-                    emitted
+                    self.run_of_points(index, &body, extent, start, stop, is_row)
                 } else {
                     let name = unit.names.value(index);
-                    let inner = self.without_lanes(|emit| emit.block(body));
+                    let inner = self.without_lanes(|emit| emit.block(&body));
                     tokens!(for #name in #start..#stop { #inner })
-                }
+                };
+                self.interior.clear();
+                self.decided.clear();
+                emitted
             },
         )
     }
@@ -472,14 +513,17 @@ impl<'u> Body<'u> {
         match self.storage(buffer) {
             Storage::Slice | Storage::View => tokens!(#name),
             Storage::Owned | Storage::Array => tokens!(#name.written()),
+            Storage::Window => unreachable!("a part of a buffer is read element by element"),
         }
     }
 
     /// A buffer that is written, as a view.
-    fn out(&self, buffer: ValueId) -> TokenStream {
+    pub(super) fn out(&self, buffer: ValueId) -> TokenStream {
         let name = self.unit.names.value(buffer);
         match self.storage(buffer) {
-            Storage::Slice => unreachable!("a buffer that is written is not a slice"),
+            Storage::Slice | Storage::Window => {
+                unreachable!("a buffer that is written is not a slice")
+            }
             Storage::View => tokens!(#name),
             Storage::Owned => tokens!(#name.out()),
             Storage::Array => unreachable!("what a library writes is not an array"),
@@ -490,7 +534,7 @@ impl<'u> Body<'u> {
     pub(super) fn pointer(&mut self, buffer: ValueId) -> TokenStream {
         let name = self.unit.names.value(buffer);
         match self.storage(buffer) {
-            Storage::Slice => tokens!(#name.as_ptr()),
+            Storage::Slice | Storage::Window => tokens!(#name.as_ptr()),
             Storage::View => tokens!(#name.start()),
             Storage::Owned => tokens!(#name.out().start()),
             Storage::Array => tokens!(#name.as_mut_ptr()),
@@ -526,6 +570,10 @@ impl<'u> Body<'u> {
         let (name, storage, position) = self.element(buffer, position);
         match storage {
             Storage::Slice => tokens!(get(#name, #position)),
+            Storage::Window => {
+                let first = kernel::first(self.unit, buffer);
+                tokens!(get(#name, #position - #first))
+            }
             Storage::View => tokens!(#name.read(#position)),
             Storage::Owned => tokens!(#name.out().read(#position)),
             Storage::Array => tokens!((*#name.get_unchecked(#position))),
@@ -541,7 +589,9 @@ impl<'u> Body<'u> {
     ) -> TokenStream {
         let (name, storage, position) = self.element(buffer, position);
         match storage {
-            Storage::Slice => unreachable!("a buffer that is written is not a slice"),
+            Storage::Slice | Storage::Window => {
+                unreachable!("a buffer that is written is not a slice")
+            }
             Storage::View => tokens!(#name.write(#position, #value);),
             Storage::Owned => tokens!(#name.out().write(#position, #value);),
             Storage::Array => tokens!(*#name.get_unchecked_mut(#position) = #value;),

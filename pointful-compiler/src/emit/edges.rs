@@ -13,7 +13,7 @@
 //! with `inner` at least 1 and `outer` at most `n - 1`. The middle loop has no branch left and becomes vector instructions.
 //!
 //! Comparisons with the axis' ends are decided likewise: `0 < i` is true but at the first point, `i == n - 1` false but at the last. What they guard is no branch
-//! in the interior.
+//! in the interior; and none near the end that the furthest of them are about, where they are the opposite.
 //!
 //! Positions are told apart by how far they lie from the axis' own index: a constant, or an interval if an inner loop of
 //! constant length moves them. The positions of the interior are indices by that arithmetic alone.
@@ -42,7 +42,11 @@ pub(super) struct Plan {
     /// What makes an index of a position near the axis' own.
     pub(super) positions: BTreeSet<ValueId>,
     /// Truth values that are the same throughout the interior.
-    pub(super) decided: BTreeMap<ValueId, bool>,
+    decided: BTreeMap<ValueId, bool>,
+    /// Those that are the same in all of what is before it,
+    at_beginning: BTreeMap<ValueId, bool>,
+    /// and after it.
+    at_end: BTreeMap<ValueId, bool>,
     /// How many points at the beginning are no interior.
     before: u64,
     /// How many at the end.
@@ -73,11 +77,15 @@ pub(super) fn plan(
         )]),
         positions: BTreeSet::new(),
         decided: BTreeMap::new(),
+        turns: Vec::new(),
+        logic: Vec::new(),
         low: 0,
         high: 0,
     };
     look.block(body);
     (!look.positions.is_empty() || !look.decided.is_empty()).then(|| Plan {
+        at_beginning: look.beyond(look.low),
+        at_end: look.beyond(look.high),
         positions: look.positions,
         decided: look.decided,
         before: look.low.unsigned_abs(),
@@ -115,6 +123,10 @@ struct Look<'u> {
     reach: BTreeMap<ValueId, Reach>,
     positions: BTreeSet<ValueId>,
     decided: BTreeMap<ValueId, bool>,
+    /// What is decided in the interior, and the opposite in all points that are so far from it or further, by signs as below.
+    turns: Vec<(ValueId, bool, i64)>,
+    /// What follows from other truth values.
+    logic: Vec<(ValueId, Prim, Vec<ValueId>)>,
     /// The furthest positions before and after the axis' index.
     low: i64,
     high: i64,
@@ -161,6 +173,21 @@ impl Look<'_> {
         }
     }
 
+    /// What is known in all points on one side of the interior, which begins so far from that end.
+    fn beyond(&self, far: i64) -> BTreeMap<ValueId, bool> {
+        let turned = self
+            .turns
+            .iter()
+            .filter(|(_, _, at)| far != 0 && *at == far);
+        let mut known: BTreeMap<_, _> = turned.map(|&(value, truth, _)| (value, truth)).collect();
+        for (result, prim, args) in &self.logic {
+            if let Some(truth) = follows(*prim, args, &known) {
+                known.insert(*result, truth);
+            }
+        }
+        known
+    }
+
     /// What is compared with: of an axis of constant length, numbers in its second half are counted from that.
     fn near_end(&self, reach: Reach) -> Reach {
         match (reach.from, self.extent) {
@@ -189,28 +216,26 @@ impl Look<'_> {
             }
         };
         let first = of(&args[0]);
-        let truth = |value: &ValueId| self.decided.get(value).copied();
         let decided = match prim {
             Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne => {
                 let (x, y) = (first?, of(&args[1])?);
                 let (x, y) = (self.near_end(x), self.near_end(y));
                 let decided = decide(prim, x, y).or_else(|| decide(turned(prim), y, x));
-                if let Some((_, low, high)) = decided {
+                if let Some((truth, low, high)) = decided {
                     (self.low, self.high) = (self.low.min(low), self.high.max(high));
+                    let is_one = x.low == x.high && y.low == y.high;
+                    // What is equal at one point is not at the next.
+                    let stays = !matches!(prim, Prim::Eq | Prim::Ne) || high - low == 1;
+                    if is_one && stays {
+                        self.turns.push((result, !truth, low + high));
+                    }
                 }
                 decided.map(|(truth, ..)| truth)
             }
-            Prim::And => match (truth(&args[0]), truth(&args[1])) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            },
-            Prim::Or => match (truth(&args[0]), truth(&args[1])) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            },
-            Prim::Not => truth(&args[0]).map(|truth| !truth),
+            Prim::And | Prim::Or | Prim::Not => {
+                self.logic.push((result, prim, args.to_vec()));
+                follows(prim, args, &self.decided)
+            }
             _ => None,
         };
         if let Some(truth) = decided {
@@ -245,6 +270,9 @@ impl Look<'_> {
             | Prim::InRange(extent) => {
                 let reach = first.filter(|reach| reach.from == Base::Index)?;
                 if self.unit.resolve(extent) == self.extent {
+                    if prim == Prim::InRange(extent) && reach.low == reach.high {
+                        self.turns.push((result, false, reach.low));
+                    }
                     self.low = self.low.min(reach.low);
                     self.high = self.high.max(reach.high);
                     self.positions.insert(result);
@@ -254,6 +282,23 @@ impl Look<'_> {
             // Everything else leads away from the index.
             _ => None,
         }
+    }
+}
+
+/// What a logical operation gives, as far as its operands are known.
+fn follows(prim: Prim, args: &[ValueId], known: &BTreeMap<ValueId, bool>) -> Option<bool> {
+    let truth = |value: &ValueId| known.get(value).copied();
+    // One operand decides, if it is the one that the other cannot change.
+    let both = |decisive: bool| match (truth(&args[0]), truth(&args[1])) {
+        (Some(x), Some(y)) => Some(if x == decisive { x } else { y }),
+        (Some(x), None) | (None, Some(x)) => (x == decisive).then_some(x),
+        (None, None) => None,
+    };
+    match prim {
+        Prim::And => both(false),
+        Prim::Or => both(true),
+        Prim::Not => truth(&args[0]).map(|truth| !truth),
+        _ => None,
     }
 }
 
@@ -326,14 +371,14 @@ pub(super) fn pruned(block: &Block<Kernels>, decided: &BTreeMap<ValueId, bool>) 
     }
 }
 
-/// The three loops: `border` and `interior` emit a loop from one number to another.
+/// The three loops. `part` emits one of them, from one number to another: whether it is the interior, and what is known there.
 pub(super) fn emit(
     unit: &Unit<'_>,
     plan: &Plan,
     index: ValueId,
     extent: Extent,
     (start, stop): (&TokenStream, &TokenStream),
-    mut part: impl FnMut(bool, &TokenStream, &TokenStream) -> TokenStream,
+    mut part: impl FnMut(bool, &BTreeMap<ValueId, bool>, &TokenStream, &TokenStream) -> TokenStream,
 ) -> TokenStream {
     let name = unit.names.value(index);
     let inner = ident(&format!("{name}_inner"));
@@ -341,9 +386,9 @@ pub(super) fn emit(
     let (before, after) = (usize_literal(plan.before), usize_literal(plan.after));
     let length = unit.extent(extent);
     let (inner_tokens, outer_tokens) = (tokens!(#inner), tokens!(#outer));
-    let first = part(false, start, &inner_tokens);
-    let middle = part(true, &inner_tokens, &outer_tokens);
-    let last = part(false, &outer_tokens, stop);
+    let first = part(false, &plan.at_beginning, start, &inner_tokens);
+    let middle = part(true, &plan.decided, &inner_tokens, &outer_tokens);
+    let last = part(false, &plan.at_end, &outer_tokens, stop);
     tokens! {
         let #inner = min(#stop, max(#start, #before));
         let #outer = max(#inner, min(#stop, #length.saturating_sub(#after)));
@@ -458,6 +503,54 @@ mod tests {
         }
         let far = near(Base::Zero, CLOSE + 1, CLOSE + 1);
         assert_eq!(decide(Prim::Lt, near(Base::Index, 0, 0), far), None);
+    }
+
+    #[test]
+    fn what_the_furthest_comparisons_are_about_is_decided_beyond_the_interior_too() {
+        let text = "fn f(x: f64[N]) -> bool[N] {
+            %0 = alloc bool[N]
+            %1 = size N
+            par %2: N {
+              %3 = cast usize %2 %4 = const 0usize %5 = const 1usize %6 = const 2usize
+              %7 = gt %3, %4 %8 = add %3, %5 %9 = lt %8, %1
+              %10 = and %7, %9 %11 = or %7, %9 %12 = not %9
+              %13 = cast i64 %2 %14 = const 1i64 %15 = sub %13, %14 %16 = in_range N %15
+              %17 = lt %3, %6
+              store %0[%2], %10
+            }
+            return %0
+        }";
+        let known = |text: &str| {
+            let program = crate::ir::parse::<Kernels>(text).unwrap_or_else(|e| panic!("{e}"));
+            let plan = planned(&program).expect("an interior");
+            let known = |at: &BTreeMap<ValueId, bool>| -> Vec<_> {
+                let stmts = program.body.stmts.iter().flat_map(|stmt| stmt.op.blocks());
+                let results = stmts
+                    .flat_map(|block| &block.stmts)
+                    .flat_map(|stmt| &stmt.results);
+                results
+                    .enumerate()
+                    .filter_map(|(number, value)| Some((number, *at.get(value)?)))
+                    .collect()
+            };
+            (
+                plan.before,
+                plan.after,
+                known(&plan.at_beginning),
+                known(&plan.at_end),
+            )
+        };
+        // Numbers of statements in the kernel. The first is not inside, the last neither; and the last is not one of the first two.
+        let near = text.replace("%17 = lt %3, %6", "");
+        let (before, after, beginning, end) = known(&near);
+        assert_eq!((before, after), (1, 1));
+        assert_eq!(beginning, [(4, false), (7, false), (13, false)]);
+        assert_eq!(end, [(6, false), (7, false), (9, true)]);
+        // Of two points nothing is known that is different for one of them.
+        let (before, after, beginning, end) = known(text);
+        assert_eq!((before, after), (2, 1));
+        assert_eq!(beginning, [(14, true)]);
+        assert_eq!(end, [(6, false), (7, false), (9, true)]);
     }
 
     #[test]

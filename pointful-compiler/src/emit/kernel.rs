@@ -8,6 +8,7 @@ use super::angles::{self, Angles};
 use super::body::{Body, Storage, kernel_name};
 use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::names::ident;
+use super::steps::Reached;
 use super::unit::{Unit, usize_literal};
 use super::{edges, scalar, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
@@ -23,7 +24,49 @@ pub(super) fn launch(
     body: &Block<Kernels>,
 ) -> TokenStream {
     let unit = host.unit;
-    let captures = Captures::of(unit, extents, copies, body);
+    let kernel = declare(host, name, extents, copies, body, &BTreeMap::new());
+    let (points, per_point) = (unit.product(extents), work::per_point(unit, body));
+    let acc_bytes = acc_bytes(unit, copies);
+    // What only the caller knows may not be fit for other threads.
+    let launch = if unit.functions.is_empty() {
+        tokens!(launch)
+    } else {
+        tokens!(launch_here)
+    };
+    let launched = tokens! {
+        #launch(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel)
+    };
+    if copies.is_empty() {
+        return tokens!(#launched;);
+    }
+    let results = copies
+        .all()
+        .map(|(_, private, _)| unit.names.value(private));
+    let merged = merge_on_host(host, copies);
+    tokens! {
+        let (#(#results,)*) = #launched;
+        #merged
+    }
+}
+
+/// Emits a kernel's struct among the host's items and gives one of them, which reads of these buffers only what [`Rows`](steps) allow.
+///
+/// [`Rows`]: super::steps
+pub(super) fn declare(
+    host: &mut Body<'_>,
+    name: &str,
+    extents: &[Extent],
+    copies: Copies<'_>,
+    body: &Block<Kernels>,
+    in_rows: &BTreeMap<ValueId, Reached>,
+) -> TokenStream {
+    let unit = host.unit;
+    let mut captures = Captures::of(unit, extents, copies, body);
+    for (buffer, access) in &mut captures.buffers {
+        if *access == Access::Read && in_rows.contains_key(buffer) {
+            *access = Access::Window;
+        }
+    }
     let kernel = kernel_name(host.kernels.len());
     let item = item(unit, &kernel, name, &captures, extents, copies, body);
     host.kernels.push(item);
@@ -39,33 +82,28 @@ pub(super) fn launch(
             let slice = host.slice(buffer);
             tokens!(#name: #slice)
         }
+        Field::Window(buffer) => {
+            let name = unit.names.value(buffer);
+            let window = in_rows[&buffer].window(unit, buffer);
+            tokens!(#name: #window)
+        }
+        Field::First(buffer) => {
+            let name = first(unit, buffer);
+            let first = in_rows[&buffer].first(unit, buffer);
+            tokens!(#name: #first)
+        }
         Field::Written(buffer) => {
             let name = unit.names.value(buffer);
-            tokens!(#name: #name.out())
+            let view = host.out(buffer);
+            tokens!(#name: #view)
         }
     });
-    let (points, per_point) = (unit.product(extents), work::per_point(unit, body));
-    let acc_bytes = acc_bytes(unit, copies);
-    // What only the caller knows may not be fit for other threads.
-    let launch = if unit.functions.is_empty() {
-        tokens!(launch)
-    } else {
-        tokens!(launch_here)
-    };
-    let launched = tokens! {
-        #launch(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel { #(#fields),* })
-    };
-    if copies.is_empty() {
-        return tokens!(#launched;);
-    }
-    let results = copies
-        .all()
-        .map(|(_, private, _)| unit.names.value(private));
-    let merged = merge_on_host(host, copies);
-    tokens! {
-        let (#(#results,)*) = #launched;
-        #merged
-    }
+    tokens!(#kernel { #(#fields),* })
+}
+
+/// The variable that holds the first element of a buffer that a kernel may read.
+pub(super) fn first(unit: &Unit<'_>, buffer: ValueId) -> Ident {
+    ident(&format!("{}_first", unit.names.value(buffer)))
 }
 
 /// How many points of a kernel advance together through loops that each of them alone would have to wait for.
@@ -86,12 +124,21 @@ struct Captures {
     sizes: BTreeSet<SizeId>,
     /// Scalars, and what `var`s hold at launch.
     scalars: BTreeSet<ValueId>,
-    /// Buffers, and whether they are written.
-    buffers: BTreeMap<ValueId, bool>,
+    buffers: BTreeMap<ValueId, Access>,
     /// Functions of the caller's.
     functions: BTreeSet<u8>,
     /// What the body binds itself.
     bound: BTreeSet<ValueId>,
+}
+
+/// What a kernel does to a buffer.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Access {
+    #[default]
+    Read,
+    /// It reads a part of it, while others write elsewhere.
+    Window,
+    Write,
 }
 
 /// A field of a kernel's struct.
@@ -102,6 +149,10 @@ enum Field {
     Function(u8),
     /// A buffer as a slice.
     Read(ValueId),
+    /// Some of a buffer as a slice,
+    Window(ValueId),
+    /// and where that begins.
+    First(ValueId),
     /// A buffer as an output view.
     Written(ValueId),
 }
@@ -195,7 +246,10 @@ impl Captures {
                 // A position does not depend on how long the first axis is.
                 self.extents(unit, unit.dims(value).get(1..).unwrap_or_default());
                 if !self.bound.contains(&value) {
-                    *self.buffers.entry(value).or_default() |= written;
+                    let access = self.buffers.entry(value).or_default();
+                    if written {
+                        *access = Access::Write;
+                    }
                 }
             }
             PlaceKind::Var | PlaceKind::Scalar => match unit.as_extent(value) {
@@ -226,16 +280,14 @@ impl Captures {
 
     /// How the buffers are reached.
     fn storage(&self) -> BTreeMap<ValueId, Storage> {
-        let how = |written| {
-            if written {
-                Storage::View
-            } else {
-                Storage::Slice
-            }
+        let how = |access| match access {
+            Access::Read => Storage::Slice,
+            Access::Window => Storage::Window,
+            Access::Write => Storage::View,
         };
         let buffers = self.buffers.iter();
         buffers
-            .map(|(&buffer, &written)| (buffer, how(written)))
+            .map(|(&buffer, &access)| (buffer, how(access)))
             .collect()
     }
 
@@ -248,13 +300,14 @@ impl Captures {
             .scalars
             .iter()
             .map(|&value| Field::Plain(unit.names.value(value).clone(), unit.scalar(value)));
-        let buffers = self.buffers.iter().map(|(&buffer, &written)| {
-            if written {
-                Field::Written(buffer)
-            } else {
-                Field::Read(buffer)
-            }
-        });
+        let buffers = self
+            .buffers
+            .iter()
+            .flat_map(|(&buffer, access)| match access {
+                Access::Read => vec![Field::Read(buffer)],
+                Access::Window => vec![Field::Window(buffer), Field::First(buffer)],
+                Access::Write => vec![Field::Written(buffer)],
+            });
         let functions = self.functions.iter().map(|&at| Field::Function(at));
         sizes
             .chain(scalars)
@@ -275,12 +328,15 @@ fn item(
     body: &Block<Kernels>,
 ) -> TokenStream {
     let fields = captures.fields(unit);
-    let names: Vec<&Ident> = fields
+    let names: Vec<Ident> = fields
         .iter()
         .map(|field| match field {
-            Field::Plain(name, _) => name,
-            Field::Function(at) => unit.names.function(*at),
-            Field::Read(buffer) | Field::Written(buffer) => unit.names.value(*buffer),
+            Field::Plain(name, _) => name.clone(),
+            Field::Function(at) => unit.names.function(*at).clone(),
+            Field::Read(buffer) | Field::Window(buffer) | Field::Written(buffer) => {
+                unit.names.value(*buffer).clone()
+            }
+            Field::First(buffer) => first(unit, *buffer),
         })
         .collect();
     let types = |lifetime: TokenStream| -> Vec<TokenStream> {
@@ -290,10 +346,11 @@ fn item(
                 Field::Plain(_, element) => scalar::ty(*element),
                 Field::Function(at) if lifetime.is_empty() => unit.function_type(*at, &tokens!('_)),
                 Field::Function(at) => unit.function_type(*at, &lifetime),
-                Field::Read(buffer) => {
+                Field::Read(buffer) | Field::Window(buffer) => {
                     let ty = unit.ty(*buffer);
                     tokens!(&#lifetime [#ty])
                 }
+                Field::First(_) => scalar::ty(Scalar::Usize),
                 Field::Written(buffer) => {
                     let ty = unit.ty(*buffer);
                     tokens!(Out<#ty>)
@@ -302,23 +359,19 @@ fn item(
             .collect()
     };
     let (field_types, param_types) = (types(tokens!('a)), types(TokenStream::new()));
-    let borrows = fields
-        .iter()
-        .any(|field| matches!(field, Field::Read(_) | Field::Function(_)));
+    let borrows = fields.iter().any(|field| {
+        matches!(
+            field,
+            Field::Read(_) | Field::Window(_) | Field::Function(_)
+        )
+    });
     let (generics, elided) = if borrows {
         (tokens!(<'a>), tokens!(<'_>))
     } else {
         Default::default()
     };
 
-    let acc_type = copies.all().map(|(target, ..)| {
-        let ty = unit.ty(target);
-        match unit.kind(target) {
-            PlaceKind::Buffer => tokens!(Buf<#ty>),
-            PlaceKind::Var | PlaceKind::Scalar => ty,
-        }
-    });
-    let acc_type = tokens!((#(#acc_type,)*));
+    let acc_type = acc_type(unit, copies);
     let identity = copies.all().map(|(target, _, first)| {
         let identity =
             scalar::literal(first.unwrap_or_else(|monoid| monoid.identity(unit.scalar(target))));
@@ -408,6 +461,26 @@ fn item(
     }
 }
 
+/// The type of what a piece accumulates.
+fn acc_type(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
+    let types = copies.all().map(|(target, ..)| {
+        let ty = unit.ty(target);
+        match unit.kind(target) {
+            PlaceKind::Buffer => tokens!(Buf<#ty>),
+            PlaceKind::Var | PlaceKind::Scalar => ty,
+        }
+    });
+    tokens!((#(#types,)*))
+}
+
+/// The type of what is combined into variables, and the statements that combine a `later` one into an `earlier` one.
+pub(super) fn merged(unit: &Unit<'_>, copies: Copies<'_>) -> (TokenStream, TokenStream) {
+    (
+        acc_type(unit, copies),
+        merge_pieces(unit, copies, BTreeMap::new),
+    )
+}
+
 /// What a piece of the work does: loops over its points; and how many of them it is worth having in one piece.
 fn piece(
     unit: &Unit<'_>,
@@ -453,7 +526,7 @@ fn piece(
         [leading @ .., last] => {
             let written = |buffer| {
                 let captured = captures.buffers.get(&buffer);
-                !unit.is_constant(buffer) && captured.is_none_or(|&written| written)
+                !unit.is_constant(buffer) && captured.is_none_or(|&access| access == Access::Write)
             };
             rows(&mut emit, leading, *last, body, written)
         }

@@ -51,6 +51,7 @@ mod names;
 mod scalar;
 mod shim;
 mod short_rows;
+mod steps;
 mod strips;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -7,7 +7,7 @@ use proc_macro2::{Literal, TokenStream};
 use super::tokens;
 use super::unit::Unit;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, ValueId};
+use crate::ir::{Block, Elem, Extent, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// Iterations that are assumed of a loop of which nothing is known.
@@ -36,6 +36,42 @@ pub(super) fn per_point(unit: &Unit<'_>, body: &Block<Kernels>) -> TokenStream {
         most: Vec::new(),
     };
     estimate.block(body).tokens(unit)
+}
+
+/// The same of a contraction, for each place along its result's first axis.
+pub(super) fn contraction_per_row(unit: &Unit<'_>, stmt: &Stmt<Kernels>) -> TokenStream {
+    let mut axes = contracted(unit, &stmt.op);
+    if let KernelOp::Contract { along, .. } = &stmt.op {
+        let row = along[0].iter().find_map(|along| match along {
+            Along::Axis(axis) => Some(axis),
+            Along::At(_) => None,
+        });
+        row.and_then(|row| axes.remove(row));
+    }
+    let lengths = axes.into_values().map(|extent| unit.extent(extent));
+    // The library multiplies and adds so many times as fast as what costs 1 here.
+    tokens!((1u64 #(.saturating_mul(#lengths as u64))* / 16))
+}
+
+/// The axes of a contraction.
+fn contracted(unit: &Unit<'_>, op: &KernelOp) -> BTreeMap<usize, Extent> {
+    let mut axes = BTreeMap::new();
+    if let KernelOp::Contract {
+        out,
+        factors: [left, right],
+        along,
+        ..
+    } = op
+    {
+        for (array, along) in [out, left, right].into_iter().zip(along) {
+            for (along, &extent) in along.iter().zip(unit.dims(*array)) {
+                if let Along::Axis(axis) = along {
+                    axes.insert(*axis, extent);
+                }
+            }
+        }
+    }
+    axes
 }
 
 struct Estimate<'u> {
@@ -81,25 +117,12 @@ impl Estimate<'_> {
                 | KernelOp::Store { .. }
                 | KernelOp::Swap(..)
                 | KernelOp::Assert { .. } => cost.constant += 1,
-                KernelOp::Contract {
-                    out,
-                    factors: [left, right],
-                    along,
-                    ..
-                } => {
-                    let mut axes: BTreeMap<usize, Extent> = BTreeMap::new();
-                    for (array, along) in [out, left, right].into_iter().zip(along) {
-                        for (along, &extent) in along.iter().zip(self.unit.dims(*array)) {
-                            if let Along::Axis(axis) = along {
-                                axes.insert(*axis, extent);
-                            }
-                        }
-                    }
+                KernelOp::Contract { .. } => {
                     let one = Cost {
                         constant: 1,
                         loops: Vec::new(),
                     };
-                    let all = axes.into_values();
+                    let all = contracted(self.unit, &stmt.op).into_values();
                     cost.add(all.fold(one, |cost, extent| self.repeated(extent, cost)));
                 }
                 KernelOp::Combine { indices, .. } => {

@@ -110,7 +110,11 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let tiles = |kernels: &_| tiles_of(kernels, Size::of(2));
             let kernels = stage("in tiles", &kernels, &tiles, inputs, expected, programs)?;
             let moved = |kernels: &_| passes::invariants(kernels);
-            stage("moved", &kernels, &moved, inputs, expected, programs)?;
+            let kernels = stage("moved", &kernels, &moved, inputs, expected, programs)?;
+            let split = |kernels: &_| passes::fission(kernels);
+            let kernels = stage("split", &kernels, &split, inputs, expected, programs)?;
+            let turned = |kernels: &_| passes::factors(kernels);
+            stage("turned", &kernels, &turned, inputs, expected, programs)?;
             Ok(())
         })
     })

@@ -5,8 +5,10 @@ mod features;
 mod launch;
 mod library;
 mod split;
+mod steps;
 
 pub use contract::{Along, contract, contract_here};
 pub use launch::{launch, launch_here};
 pub use library::Factor;
 pub(crate) use split::Pieces;
+pub use steps::{Rows, Steps, accumulate_steps, launch_steps};

@@ -16,6 +16,7 @@ fn main() {
     println!("cargo::rerun-if-changed=derivatives.rs");
     println!("cargo::rerun-if-changed=angles.rs");
     println!("cargo::rerun-if-changed=steps.rs");
+    println!("cargo::rerun-if-changed=stencils.rs");
     write(
         "programs.rs",
         programs::all().into_iter().map(|program| {
@@ -33,6 +34,10 @@ fn main() {
         source::functions(include_str!("../derivatives.rs")),
     );
     write("steps.rs", source::functions(include_str!("../steps.rs")));
+    write(
+        "stencils.rs",
+        source::functions(include_str!("../stencils.rs")),
+    );
     write("angles.rs", source::functions(include_str!("../angles.rs")));
     write("speed.rs", [speed::measured()]);
 }

@@ -39,6 +39,12 @@ pub mod steps {
     include!(concat!(env!("OUT_DIR"), "/steps.rs"));
 }
 
+/// The functions of `stencils.rs`.
+pub mod stencils {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/stencils.rs"));
+}
+
 /// How long the compiler took for the functions of `build/speed.rs`, and how much it emitted.
 pub mod speed {
     include!(concat!(env!("OUT_DIR"), "/speed.rs"));

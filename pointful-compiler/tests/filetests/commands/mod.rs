@@ -27,6 +27,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("dce", tidy::dce),
     command("dual", derive::dual),
     command("invariants", schedule::invariants),
+    command("factors", schedule::factors),
+    command("fission", schedule::fission),
     command("lower", lower::run),
     command("registers", schedule::registers),
     command("schedule", schedule::run),

@@ -1,8 +1,11 @@
 //! `schedule`: the kernels that a program of Bulk is contracted to; `registers`: these with small buffers in variables;
-//! `tiles`: these with products of matrices inside of kernels; `invariants`: these with what does not change in front of loops.
+//! `tiles`: these with products of matrices inside of kernels; `invariants`: these with what does not change in front of loops;
+//! `fission`: these with products that loops add up after them; `factors`: these with what loops multiply by as products want it.
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::kernels::Kernels;
+use pointful_compiler::passes::factors as turned;
+use pointful_compiler::passes::fission as split;
 use pointful_compiler::passes::invariants as moved;
 use pointful_compiler::passes::registers as in_registers;
 use pointful_compiler::passes::schedule::schedule;
@@ -22,6 +25,14 @@ pub(crate) fn registers(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn invariants(file: &File) -> Result<Vec<Section>, String> {
     sections(file, &moved(&read(file.input())?))
+}
+
+pub(crate) fn fission(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &split(&read(file.input())?))
+}
+
+pub(crate) fn factors(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &turned(&read(file.input())?))
 }
 
 pub(crate) fn tiles(file: &File) -> Result<Vec<Section>, String> {

@@ -1,0 +1,795 @@
+//! Steps of a loop of the host that are kernels over the same rows: several of them are run at once, a tile of rows at a time.
+//!
+//! ```text
+//! for t: T {                                      let views = (u.out(), v.out());
+//!   par i: I, j: J { … u[i ± 1, …] … store v }    launch_steps(Steps { … }, |step, kernel, here| {
+//!   swap u, v                              ▶          let (u, v) = if step % 2 == 0 { (views.0, views.1) } else { (views.1, views.0) };
+//! }                                                   here.run(j, Work { … }, &K1 { u: here.window(u, j), u_first: here.first(j), v });
+//!                                                 });
+//!                                                 if t % 2 == 1 { swap(&mut u, &mut v); }
+//! ```
+//!
+//! A row is what belongs to one index of the kernels' first axis. The runtime runs kernels out of order: some rows are steps ahead of others. That is no difference
+//! as long as a kernel writes in its own rows, and reads what these kernels write not far from there. How far is found out from the indices: neighbours by constants,
+//! whatever is done about them at the ends but counting around.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
+
+use super::body::Body;
+use super::copies::{Copies, merge_on_host};
+use super::unit::{Unit, usize_literal};
+use super::{kernel, tokens, work};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
+use crate::ir::{Block, Extent, Operation, Scalar, Stmt, ValueId};
+use crate::ops::Prim;
+use crate::passes::effects::{extents, is_pure};
+
+/// The furthest neighbour that counts as near.
+const FAR: i64 = 64;
+/// Rows of a product of matrices that are better computed together, so that packing the other factor costs little beside multiplying by it.
+const TOGETHER: u64 = 32;
+
+/// Steps that may be run at once.
+#[derive(Debug)]
+pub(super) struct Plan<'p> {
+    /// The extent of all kernels' first axis.
+    rows: Extent,
+    /// How many rows away a kernel reads of what these kernels write.
+    reach: u64,
+    /// What is computed in each step for the kernels.
+    before: Vec<&'p Stmt<Kernels>>,
+    /// Parallel loops and contractions.
+    kernels: Vec<&'p Stmt<Kernels>>,
+    /// What is done with what is accumulated, once all steps have run, in the order of the steps; among it the kernel that accumulates.
+    after: Vec<&'p Stmt<Kernels>>,
+    /// Buffers that change places after each step.
+    pairs: Vec<(ValueId, ValueId)>,
+    /// Buffers that the steps write, and how they are reached.
+    written: BTreeMap<ValueId, Reached>,
+}
+
+/// Where a buffer's rows are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reached {
+    /// The axis that the kernels' first goes along: 0, or 1 if the one before it goes along the steps,
+    axis: usize,
+    /// whose index is this.
+    step: ValueId,
+}
+
+/// Whether the body of a loop of the host is such steps.
+pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Plan<'p>> {
+    let unit = emit.unit;
+    if !unit.functions.is_empty() {
+        return None;
+    }
+    let mut plan = Plan {
+        rows: Extent::Const(0),
+        reach: 0,
+        before: Vec::new(),
+        kernels: Vec::new(),
+        after: Vec::new(),
+        pairs: Vec::new(),
+        written: BTreeMap::new(),
+    };
+    let step = *body.params.first()?;
+    let mut uses = Vec::new();
+    // What is known only after the kernels.
+    let mut late = BTreeSet::new();
+    for stmt in &body.stmts {
+        let is_late =
+            |stmt: &Stmt<Kernels>| stmt.op.operands().iter().any(|value| late.contains(value));
+        match &stmt.op {
+            KernelOp::Alloc { fill: None } if emit.is_hoisted(stmt.results[0]) => {}
+            KernelOp::Par { .. } | KernelOp::Contract { .. } if plan.pairs.is_empty() => {
+                let (rows, own) = Uses::of(unit, stmt, step)?;
+                if !plan.kernels.is_empty() && rows != plan.rows {
+                    return None;
+                }
+                plan.rows = rows;
+                plan.kernels.push(stmt);
+                if own.accumulates {
+                    plan.after.push(stmt);
+                }
+                uses.push(own);
+            }
+            KernelOp::Swap(a, b) => {
+                let swapped =
+                    |&(c, d): &(ValueId, ValueId)| [c, d].iter().any(|x| x == a || x == b);
+                if plan.pairs.iter().any(swapped) {
+                    return None;
+                }
+                plan.pairs.push((*a, *b));
+            }
+            KernelOp::Var(_) | KernelOp::Get(_) => {
+                late.extend(&stmt.results);
+                plan.after.push(stmt);
+            }
+            KernelOp::Set { place, .. } => {
+                late.insert(*place);
+                plan.after.push(stmt);
+            }
+            _ if !is_pure(unit.program, stmt) => return None,
+            _ if is_late(stmt) => {
+                late.extend(&stmt.results);
+                plan.after.push(stmt);
+            }
+            _ => plan.before.push(stmt),
+        }
+    }
+    let swapped = plan.pairs.iter().flat_map(|&(a, b)| [(a, 0), (b, 0)]);
+    let written = uses.iter().flat_map(|uses| uses.written.iter());
+    for (buffer, axis) in swapped.chain(written.map(|(&buffer, &(axis, _))| (buffer, axis))) {
+        let reached = Reached { axis, step };
+        if *plan.written.entry(buffer).or_insert(reached) != reached {
+            return None;
+        }
+    }
+    let is_read = |buffer: &ValueId| {
+        plan.pairs.iter().any(|(a, b)| a == buffer || b == buffer)
+            || uses.iter().any(|uses| uses.read.contains_key(buffer))
+    };
+    let has_rows = |buffer: &ValueId| {
+        let rows = unit.dims(*buffer).get(plan.written[buffer].axis);
+        rows.is_some_and(|&rows| unit.resolve(rows) == plan.rows)
+    };
+    // How much there is to do is known before the loop.
+    let own: BTreeSet<ValueId> = body
+        .stmts
+        .iter()
+        .flat_map(|stmt| stmt.results.iter().copied())
+        .collect();
+    let is_known = |stmt: &&Stmt<Kernels>| {
+        !has_extent(unit, stmt, &|value| {
+            own.contains(&value) || body.params.contains(&value)
+        })
+    };
+    let asks = |stmt: &&Stmt<Kernels>| {
+        stmt.op
+            .operands()
+            .iter()
+            .any(|value| plan.written.contains_key(value))
+    };
+    let fits = !plan.kernels.is_empty()
+        && plan.kernels.iter().all(is_known)
+        && uses.iter().filter(|uses| uses.accumulates).count()
+            == usize::from(!plan.after.is_empty())
+        && uses.iter().all(|uses| uses.asked.is_disjoint(&late))
+        && plan.written.keys().all(|&buffer| emit.is_owned(buffer))
+        && !plan.before.iter().any(asks)
+        && uses.iter().all(|uses| {
+            let in_place = |buffer| uses.written.contains_key(buffer);
+            uses.written.iter().all(|(buffer, (_, place))| match place {
+                Place::First => has_rows(buffer),
+                Place::Row => !is_read(buffer),
+            }) && uses.read.iter().all(|(buffer, (axis, reach))| {
+                let Some(reached) = plan.written.get(buffer) else {
+                    return true;
+                };
+                let near = reach.is_some_and(|reach| reach == 0 || !in_place(buffer));
+                near && reached.axis == *axis && has_rows(buffer)
+            })
+        });
+    let near = |(buffer, (_, reach)): (&ValueId, &(usize, Option<u64>))| {
+        let is_written = plan.written.contains_key(buffer);
+        reach.filter(|_| is_written).unwrap_or(0)
+    };
+    plan.reach = uses
+        .iter()
+        .flat_map(|uses| uses.read.iter().map(near))
+        .max()
+        .unwrap_or(0);
+    fits.then_some(plan)
+}
+
+/// Whether a statement has an extent, at any depth, that is such a value.
+fn has_extent(unit: &Unit<'_>, stmt: &Stmt<Kernels>, is: &dyn Fn(ValueId) -> bool) -> bool {
+    let one = |extent: Extent| matches!(unit.resolve(extent), Extent::Value(value) if is(value));
+    let dims = stmt.op.operands();
+    let dims = dims.iter().flat_map(|&operand| unit.dims(operand));
+    extents(unit.program, stmt)
+        .iter()
+        .chain(dims)
+        .any(|&extent| one(extent))
+        || stmt
+            .op
+            .blocks()
+            .iter()
+            .any(|block| block.stmts.iter().any(|stmt| has_extent(unit, stmt, is)))
+}
+
+/// The loop, of so many steps.
+pub(super) fn emit(
+    emit: &mut Body<'_>,
+    plan: &Plan<'_>,
+    index: ValueId,
+    steps: Extent,
+    reverse: bool,
+) -> TokenStream {
+    let unit = emit.unit;
+    let outside = emit.by_views(plan.written.keys());
+    let name = |buffer: &ValueId| unit.names.value(*buffer).clone();
+    let names: Vec<_> = plan.written.keys().map(name).collect();
+    let place = |buffer: &ValueId| {
+        let at = plan.written.keys().position(|other| other == buffer);
+        at.map(kernel::tuple_field)
+    };
+    let partner = |buffer: &ValueId| {
+        let mut pairs = plan.pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
+        pairs.find(|(a, _)| a == buffer).map_or(*buffer, |(_, b)| b)
+    };
+    let even = plan.written.keys().map(place);
+    let odd = plan.written.keys().map(|buffer| place(&partner(buffer)));
+    let views = if plan.pairs.is_empty() {
+        tokens!(let (#(#names,)*) = views;)
+    } else {
+        tokens!(let (#(#names,)*) = if step % 2 == 0 { (#(views.#even,)*) } else { (#(views.#odd,)*) };)
+    };
+    let accumulates = !plan.after.is_empty();
+    let before = emit.block_of(&plan.before);
+    let mut row_work = tokens!(0u64);
+    let (mut runs, mut merge) = (TokenStream::new(), TokenStream::new());
+    for (number, stmt) in plan.kernels.iter().enumerate() {
+        let (run, work) = kernel_in_rows(emit, stmt, plan);
+        row_work.extend(tokens!(.saturating_add(#work)));
+        let pattern = if number + 1 == plan.kernels.len() {
+            tokens!(_)
+        } else {
+            usize_literal(number as u64)
+        };
+        runs.extend(match &stmt.op {
+            KernelOp::Par { accs, .. } if !accs.is_empty() => {
+                let (ty, joined) = kernel::merged(unit, copies(stmt));
+                merge = tokens!(, |earlier: &mut #ty, later: #ty| { #joined });
+                tokens!(#pattern => ::core::option::Option::Some(#run),)
+            }
+            _ if accumulates => tokens!(#pattern => { #run; ::core::option::Option::None }),
+            _ => tokens!(#pattern => #run,),
+        });
+    }
+    emit.reach_as(outside);
+    let bytes = plan.written.iter().map(|(&buffer, reached)| {
+        let row = reached.row(unit, buffer);
+        let bytes = usize_literal(unit.scalar(buffer).bytes());
+        tokens!(.saturating_add(#row.saturating_mul(#bytes)))
+    });
+    let is_product = |stmt: &&Stmt<Kernels>| matches!(stmt.op, KernelOp::Contract { .. });
+    let together = if plan.kernels.iter().any(is_product) {
+        TOGETHER
+    } else {
+        1
+    };
+    let [kernels, reach, together] =
+        [plan.kernels.len() as u64, plan.reach, together].map(usize_literal);
+    let (steps, rows, index) = (
+        unit.extent(steps),
+        unit.extent(plan.rows),
+        unit.names.value(index),
+    );
+    let step = if reverse {
+        tokens!(#steps - 1 - step)
+    } else {
+        tokens!(step)
+    };
+    let swaps = plan.pairs.iter().map(|(a, b)| {
+        let (a, b) = (name(a), name(b));
+        tokens!(::core::mem::swap(&mut #a, &mut #b);)
+    });
+    let swaps = (!plan.pairs.is_empty()).then(|| tokens!(if #steps % 2 == 1 { #(#swaps)* }));
+    let launch = if accumulates {
+        tokens!(accumulate_steps)
+    } else {
+        tokens!(launch_steps)
+    };
+    let launched = tokens! {
+        #launch(
+            Steps {
+                steps: #steps,
+                kernels: #kernels,
+                rows: #rows,
+                reach: #reach,
+                row_work: #row_work,
+                row_bytes: (0usize #(#bytes)*) as u64,
+                together: #together,
+            },
+            |step, kernel, here| {
+                #views
+                let #index = #step;
+                #before
+                match kernel { #runs }
+            }
+            #merge
+        )
+    };
+    let launched = if accumulates {
+        let mut after = TokenStream::new();
+        for stmt in &plan.after {
+            after.extend(match &stmt.op {
+                KernelOp::Par { .. } => {
+                    let copies = copies(stmt);
+                    let privates = copies
+                        .all()
+                        .map(|(_, private, _)| unit.names.value(private));
+                    let merged = merge_on_host(emit, copies);
+                    tokens!(let (#(#privates,)*) = found; #merged)
+                }
+                _ => emit.block_of(&[stmt]),
+            });
+        }
+        tokens! {
+            for (step, found) in ::core::iter::Iterator::enumerate(::core::iter::IntoIterator::into_iter(#launched)) {
+                let #index = #step;
+                #before
+                #after
+            }
+        }
+    } else {
+        tokens!(#launched;)
+    };
+    tokens! {
+        let views = (#(#names.out(),)*);
+        #launched
+        #swaps
+    }
+}
+
+/// What a kernel accumulates.
+fn copies(stmt: &Stmt<Kernels>) -> Copies<'_> {
+    match &stmt.op {
+        KernelOp::Par { accs, folds, .. } => Copies { accs, folds },
+        _ => Copies {
+            accs: &[],
+            folds: &[],
+        },
+    }
+}
+
+/// A kernel in some rows, and what it costs for each of them.
+fn kernel_in_rows(
+    emit: &mut Body<'_>,
+    stmt: &Stmt<Kernels>,
+    plan: &Plan<'_>,
+) -> (TokenStream, TokenStream) {
+    let unit = emit.unit;
+    match &stmt.op {
+        KernelOp::Par {
+            name,
+            extents,
+            body,
+            ..
+        } => {
+            let points = unit.product(&extents[1..]);
+            let per_point = work::per_point(unit, body);
+            let kernel = kernel::declare(emit, name, extents, copies(stmt), body, &plan.written);
+            let run =
+                tokens!(here.run(#points, Work { per_point: #per_point, acc_bytes: 0 }, &#kernel));
+            (run, tokens!((#points as u64).saturating_mul(#per_point)))
+        }
+        KernelOp::Contract {
+            out,
+            factors,
+            along,
+            add,
+        } => {
+            // Of what has a place for each step only that takes part.
+            let skipped =
+                |array: &ValueId| plan.written.get(array).map_or(0, |reached| reached.axis);
+            let dims = [out, &factors[0], &factors[1]].into_iter().zip(along);
+            let dims = dims.map(|(array, along)| emit.contracted(*array, along, skipped(array)));
+            let dims = tokens!([#(#dims),*]);
+            let factors = factors.iter().map(|factor| match plan.written.get(factor) {
+                Some(reached) => {
+                    let window = reached.window(unit, *factor);
+                    tokens!((#window, true))
+                }
+                None => {
+                    let slice = emit.slice(*factor);
+                    tokens!((#slice, false))
+                }
+            });
+            let out = plan.written[out].view(unit, *out);
+            let run = tokens!(here.contract(#out, [#(#factors),*], #dims, #add));
+            (run, work::contraction_per_row(unit, stmt))
+        }
+        other => unreachable!("no kernel: {other:?}"),
+    }
+}
+
+impl Reached {
+    /// Elements of a row.
+    fn row(self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
+        unit.product(&unit.dims(buffer)[self.axis + 1..])
+    }
+
+    /// The first element of a step.
+    fn start(self, unit: &Unit<'_>, buffer: ValueId) -> Option<TokenStream> {
+        let (step, length) = (
+            unit.names.value(self.step),
+            unit.product(&unit.dims(buffer)[1..]),
+        );
+        (self.axis > 0).then(|| tokens!(#step * #length))
+    }
+
+    /// All rows of the step at hand.
+    fn view(self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
+        let name = unit.names.value(buffer);
+        let length = unit.product(&unit.dims(buffer)[self.axis..]);
+        match self.start(unit, buffer) {
+            Some(start) => tokens!(#name.part(#start..#start + #length)),
+            None => tokens!(#name),
+        }
+    }
+
+    /// What may be read of them.
+    pub(super) fn window(self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
+        let (view, row) = (self.view(unit, buffer), self.row(unit, buffer));
+        tokens!(here.window(#view, #row))
+    }
+
+    /// Where that begins in the buffer.
+    pub(super) fn first(self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
+        let row = self.row(unit, buffer);
+        let start = self.start(unit, buffer).map(|start| tokens!(#start +));
+        tokens!(#start here.first(#row))
+    }
+}
+
+/// Where in its own row a kernel writes a buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    /// The row is the first index.
+    First,
+    /// The row is one of the indices.
+    Row,
+}
+
+/// What a kernel does to buffers that are not its own.
+#[derive(Debug, Default)]
+struct Uses {
+    /// The axis that is looked at, and where along it.
+    written: BTreeMap<ValueId, (usize, Place)>,
+    /// And how many rows away, as far as that is known.
+    read: BTreeMap<ValueId, (usize, Option<u64>)>,
+    /// All that it asks for.
+    asked: BTreeSet<ValueId>,
+    /// Whether it accumulates in variables.
+    accumulates: bool,
+}
+
+impl Uses {
+    /// And the extent of its rows. None if it does more than reading and writing elements.
+    fn of(unit: &Unit<'_>, stmt: &Stmt<Kernels>, step: ValueId) -> Option<(Extent, Self)> {
+        match &stmt.op {
+            KernelOp::Par {
+                extents,
+                accs,
+                folds,
+                body,
+                ..
+            } => {
+                let is_variable = |target: ValueId| unit.kind(target) == PlaceKind::Var;
+                if !folds.is_empty() || !accs.iter().all(|acc| is_variable(acc.target)) {
+                    return None;
+                }
+                let mut look = Look {
+                    unit,
+                    step,
+                    row: *body.params.first()?,
+                    own: accs.iter().map(|acc| acc.private).collect(),
+                    known: BTreeMap::from([(
+                        body.params[0],
+                        Near {
+                            row: true,
+                            low: 0,
+                            high: 0,
+                        },
+                    )]),
+                    uses: Self::default(),
+                };
+                look.block(body)?;
+                look.uses.accumulates = !accs.is_empty();
+                Some((unit.resolve(*extents.first()?), look.uses))
+            }
+            KernelOp::Contract {
+                out,
+                factors,
+                along,
+                ..
+            } => {
+                let axis =
+                    |along: &[Along]| usize::from(along.len() > 1 && along[0] == Along::At(step));
+                let rows = axis(&along[0]);
+                let row = along[0]
+                    .get(rows)
+                    .filter(|row| matches!(row, Along::Axis(_)))?;
+                let mut uses = Self::default();
+                uses.asked.extend(stmt.op.operands());
+                uses.written.insert(*out, (rows, Place::First));
+                for (factor, along) in factors.iter().zip(&along[1..]) {
+                    let is_axis = |along: &&Along| matches!(along, Along::Axis(_));
+                    if along.contains(row) && along.iter().find(is_axis) != Some(row) {
+                        return None;
+                    }
+                    let axis = axis(along);
+                    let own = (along.get(axis) == Some(row)).then_some(0);
+                    let before = uses.read.insert(*factor, (axis, own));
+                    if before.is_some_and(|before| before != (axis, own)) {
+                        return None;
+                    }
+                }
+                Some((unit.resolve(*unit.dims(*out).get(rows)?), uses))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An integer that lies in `low..=high`, counted from the row or from zero.
+#[derive(Clone, Copy)]
+struct Near {
+    row: bool,
+    low: i64,
+    high: i64,
+}
+
+struct Look<'u> {
+    unit: &'u Unit<'u>,
+    /// The index of the step.
+    step: ValueId,
+    row: ValueId,
+    /// What the kernel binds.
+    own: BTreeSet<ValueId>,
+    known: BTreeMap<ValueId, Near>,
+    uses: Uses,
+}
+
+impl Look<'_> {
+    fn block(&mut self, block: &Block<Kernels>) -> Option<()> {
+        self.own.extend(&block.params);
+        for stmt in &block.stmts {
+            self.own.extend(&stmt.results);
+            self.uses.asked.extend(stmt.op.operands());
+            self.stmt(stmt)?;
+            for inner in stmt.op.blocks() {
+                self.block(inner)?;
+            }
+        }
+        Some(())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> Option<()> {
+        match &stmt.op {
+            KernelOp::Load { buffer, indices } => {
+                if !self.own.contains(buffer) {
+                    let axis = self.axis(indices);
+                    let near = indices.get(axis).and_then(|&index| self.near(index));
+                    let reach = near
+                        .filter(|near| near.row)
+                        .map(|near| near.low.unsigned_abs().max(near.high.unsigned_abs()));
+                    let before = self.uses.read.entry(*buffer).or_insert((axis, Some(0)));
+                    before.1 = before.1.zip(reach).map(|(before, reach)| before.max(reach));
+                    before.1 = before.1.filter(|_| before.0 == axis);
+                }
+            }
+            KernelOp::Store {
+                buffer, indices, ..
+            } => {
+                if !self.own.contains(buffer) {
+                    let axis = self.axis(indices);
+                    let place = match indices.iter().position(|&index| index == self.row)? {
+                        place if place == axis => Place::First,
+                        _ => Place::Row,
+                    };
+                    let before = self.uses.written.insert(*buffer, (axis, place));
+                    if before.is_some_and(|before| before != (axis, place)) {
+                        return None;
+                    }
+                }
+            }
+            KernelOp::Prim(prim, args) => {
+                if let Some(near) = self.prim(*prim, args, stmt.results[0]) {
+                    self.known.insert(stmt.results[0], near);
+                }
+            }
+            KernelOp::For { extent, body, .. } => {
+                if let Extent::Const(length @ 1..) = self.unit.resolve(*extent) {
+                    let high = i64::try_from(length - 1).ok()?;
+                    self.known.insert(
+                        body.params[0],
+                        Near {
+                            row: false,
+                            low: 0,
+                            high,
+                        },
+                    );
+                }
+            }
+            // Of buffers and places of its own alone.
+            KernelOp::Copy(_)
+            | KernelOp::Combine { .. }
+            | KernelOp::Set { .. }
+            | KernelOp::Swap(..)
+            | KernelOp::Contract { .. } => {
+                let is_place = |value: &ValueId| self.unit.kind(*value) != PlaceKind::Scalar;
+                let mut places = stmt.op.operands().into_iter().filter(is_place);
+                if !places.all(|place| self.own.contains(&place)) {
+                    return None;
+                }
+            }
+            KernelOp::Par { .. } => return None,
+            KernelOp::Const(_)
+            | KernelOp::Size(_)
+            | KernelOp::Select(..)
+            | KernelOp::Alloc { .. }
+            | KernelOp::Var(_)
+            | KernelOp::Get(_)
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => {}
+        }
+        Some(())
+    }
+
+    /// The axis of a buffer whose places are rows.
+    fn axis(&self, indices: &[ValueId]) -> usize {
+        usize::from(indices.len() > 1 && indices[0] == self.step)
+    }
+
+    fn near(&self, value: ValueId) -> Option<Near> {
+        match self.unit.integer(value) {
+            Some(number) => Some(Near {
+                row: false,
+                low: number,
+                high: number,
+            }),
+            None => self.known.get(&value).copied(),
+        }
+    }
+
+    fn prim(&self, prim: Prim, args: &[ValueId], result: ValueId) -> Option<Near> {
+        let x = self.near(*args.first()?)?;
+        let signed = self.unit.scalar(result) == Scalar::I64;
+        let near = match prim {
+            Prim::Cast(Scalar::I64 | Scalar::Usize) | Prim::Trust(_) | Prim::Check(_) => x,
+            Prim::Add => {
+                let y = self.near(args[1])?;
+                Near {
+                    row: x.row || y.row,
+                    low: x.low.checked_add(y.low)?,
+                    high: x.high.checked_add(y.high)?,
+                }
+                .filter(!(x.row && y.row))?
+            }
+            Prim::Sub if signed => {
+                let y = self.near(args[1])?;
+                Near {
+                    row: x.row,
+                    low: x.low.checked_sub(y.high)?,
+                    high: x.high.checked_sub(y.low)?,
+                }
+                .filter(!y.row)?
+            }
+            // Neither takes two numbers further apart than they are, and both leave a row where it is.
+            Prim::ClampTo(_) | Prim::Mirror(_) if x.row => {
+                let far = x.low.checked_neg()?.max(x.high).max(0);
+                Near {
+                    row: true,
+                    low: -far,
+                    high: far,
+                }
+            }
+            _ => return None,
+        };
+        near.filter(near.low >= -FAR && near.high <= FAR || !near.row)
+    }
+}
+
+impl Near {
+    fn filter(self, holds: bool) -> Option<Self> {
+        holds.then_some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::emit::host::host;
+    use crate::emit::unit::Unit;
+    use crate::ir::stages::kernels::Kernels;
+
+    /// What is emitted for a loop of the host.
+    fn emitted(body: &str) -> String {
+        let text = format!(
+            "fn f(own u: f64[I, J], own v: f64[I, J], own s: f64[J, I], own r: f64[T, I, J], w: f64[I, J], m: f64[J, J], q: f64[I, I], n: i64) -> (f64[I, J], f64) {{
+               %0 = const 0.0f64 %90 = var %0 %91 = const 0usize %92 = trust I %91 %93 = const 1i64 %94 = const 2i64
+               for %1: T {{ {body} }}
+               %99 = get %90
+               return u, %99
+             }}"
+        );
+        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        host(&Unit::of(&program), &[]).to_string()
+    }
+
+    /// One kernel that stores to `v` what it loads from `u` in a row that is made of its own by some statements, and the exchange.
+    fn from_row(statements: &str) -> String {
+        emitted(&format!(
+            "par %2: I, %3: J {{ %4 = cast i64 %2 {statements} %6 = load u[%5, %3] store v[%2, %3], %6 }} swap u, v"
+        ))
+    }
+
+    #[test]
+    fn neighbours_are_as_far_as_they_are_known_to_be() {
+        for (statements, reach) in [
+            ("%7 = add %4, %93 %5 = check I %7", 1),
+            ("%7 = sub %4, %94 %5 = clamp_to I %7", 2),
+            ("%7 = add %93, %4 %8 = add %7, %94 %5 = mirror I %8", 3),
+            ("%7 = cast usize %2 %5 = trust I %7", 0),
+        ] {
+            let text = from_row(statements);
+            assert!(
+                text.contains(&format!("reach : {reach}usize")),
+                "{statements}: {text}"
+            );
+            assert!(
+                text.contains("if t % 2 == 1 { :: core :: mem :: swap (& mut u , & mut v) ; }"),
+                "{text}"
+            );
+            assert!(text.contains("get (u , "), "{text}");
+        }
+        for statements in [
+            // Around the ends, by a number that is not known, or not from here.
+            "%7 = add %4, %93 %5 = wrap I %7",
+            "%7 = add %4, n %5 = check I %7",
+            "%7 = mul %4, %94 %5 = check I %7",
+            "%7 = add %4, %4 %5 = check I %7",
+            "%7 = sub %93, %4 %5 = check I %7",
+            "%5 = check I %93",
+        ] {
+            let text = from_row(statements);
+            assert!(!text.contains("launch_steps"), "{statements}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_done_in_rows_may_be_done_in_steps() {
+        let step = "par %2: I, %3: J { %6 = load u[%2, %3] store v[%2, %3], %6 } swap u, v";
+        for body in [
+            step,
+            // A kernel in place, several kernels, what is collected, and a product.
+            "par %2: I, %3: J { %6 = load u[%2, %3] %7 = neg %6 store u[%2, %3], %7 }",
+            &format!("par %12: I {{ par_ }} {step}").replace("par_", "%13 = const 0usize %14 = trust J %13 %15 = load w[%92, %14] store s[%14, %12], %15"),
+            &format!("par %12: I, %13: J {{ %16 = load u[%12, %13] store r[%1, %12, %13], %16 }} {step}"),
+            "contract v[0, 1] = m[1, 2], u[0, 2] swap u, v",
+        ] {
+            let text = emitted(body);
+            assert!(text.contains("launch_steps"), "{body}: {text}");
+        }
+        let sums = "%20 = const 0.0f64 %21 = var %20 par %2: I (add %22 = %21) { %6 = load w[%2, %9] combine add %22[], %6 store u[%2, %9], %6 } %23 = get %21 %24 = get %90 %25 = add %23, %24 set %90, %25";
+        let sums = format!("%9 = trust J %91 {sums}");
+        let text = emitted(&sums);
+        assert!(
+            text.contains("for (step , found) in") && text.contains("accumulate_steps"),
+            "{text}"
+        );
+        for body in [
+            // Somebody else's row, a buffer whose rows are not first, other rows, a row that all read, a matrix that another kernel writes, and
+            // a kernel that asks for what is accumulated.
+            "par %2: I, %3: J { %6 = load w[%2, %3] store v[%92, %3], %6 } swap u, v".to_owned(),
+            "par %12: I, %13: J { %16 = load u[%12, %13] store s[%13, %12], %16 } par %32: I, %33: J { %36 = load s[%33, %32] store v[%32, %33], %36 } swap u, v".to_owned(),
+            format!(
+                "par %12: J, %13: I {{ %16 = load w[%13, %12] store s[%12, %13], %16 }} {step}"
+            ),
+            "par %2: I, %3: J { %6 = load u[%92, %3] store v[%2, %3], %6 } swap u, v".to_owned(),
+            "contract v[0, 1] = q[0, 2], u[2, 1] swap u, v".to_owned(),
+            sums.replace(
+                "combine add %22[], %6",
+                "%31 = get %90 combine add %22[], %31",
+            ),
+        ] {
+            let text = emitted(&body);
+            assert!(!text.contains("_steps"), "{body}: {text}");
+        }
+    }
+}
