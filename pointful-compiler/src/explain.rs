@@ -181,6 +181,18 @@ impl Report<'_> {
                         depth,
                         &format!("the host, one after the other{order}: for {index}, because an iteration reads what the one before wrote"),
                     );
+                    if let Some((rows, reach)) = self.emission.steps(body) {
+                        let rows = self.extent(rows);
+                        let line = match reach {
+                            0 => format!(
+                                "the rows along {rows} do not need each other: a tile of them runs all steps, in parallel with others"
+                            ),
+                            reach => format!(
+                                "several steps at a time, as far as a cache holds tiles of the rows along {rows}: a step reads {reach} away"
+                            ),
+                        };
+                        self.line(depth + 1, &line);
+                    }
                     self.host(body, depth + 1);
                 }
                 KernelOp::While { cond, body } => {
@@ -513,6 +525,8 @@ mod tests {
             text.contains("the host, one after the other: for a: t, because"),
             "{text}"
         );
+        let apart = "  the rows along N do not need each other: a tile of them runs all steps, in parallel with others\n";
+        assert!(text.contains(apart), "{text}");
         assert!(text.contains("  kernel K0"), "{text}");
     }
 }

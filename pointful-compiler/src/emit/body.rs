@@ -89,16 +89,6 @@ impl<'u> Body<'u> {
         self.interior.contains(&index)
     }
 
-    /// Whether a buffer's memory was made before the outermost loop.
-    pub(super) fn is_hoisted(&self, buffer: ValueId) -> bool {
-        self.hoisted.contains(&buffer)
-    }
-
-    /// Whether a buffer is owned here.
-    pub(super) fn is_owned(&self, buffer: ValueId) -> bool {
-        self.storage.get(&buffer) == Some(&Storage::Owned)
-    }
-
     /// From now on these buffers are reached by views of their names. Gives how they were.
     pub(super) fn by_views<'b>(
         &mut self,
@@ -253,7 +243,7 @@ impl<'u> Body<'u> {
             } => self.in_outermost_loop(&[body], |emit| {
                 let stop = unit.extent(*extent);
                 let index = body.params[0];
-                let steps = (!emit.in_kernel).then(|| steps::plan(emit, body)).flatten();
+                let steps = (!emit.in_kernel).then(|| steps::plan(unit, body)).flatten();
                 if let Some(plan) = steps {
                     steps::emit(emit, &plan, index, *extent, *reverse)
                 } else if let Some(nest) = transpose::plan(emit, body) {

@@ -135,6 +135,11 @@ impl<'p> Emission<'p> {
     ) -> Option<u64> {
         kernel::together(&self.unit, extents, copies::Copies { accs, folds }, body)
     }
+
+    /// The rows that a loop of the host goes through several steps at a time, and how many of them away a step reads.
+    pub(crate) fn steps(&self, body: &Block<Kernels>) -> Option<(Extent, u64)> {
+        steps::plan(&self.unit, body).map(|plan| plan.rows())
+    }
 }
 
 #[cfg(test)]

@@ -597,7 +597,8 @@ impl Shim<'_> {
                 if set.to_string().chars().any(char::is_alphanumeric) {
                     axes.next();
                 }
-                tokens!(#runtime::Extent::<#set>::default())
+                // Which set it is the type of what is made says. Where the function is compiled there may be no name for it.
+                tokens!(#runtime::Extent::<_>::default())
             }
             SetShape::Product(ty, parts) => {
                 let parts = parts

@@ -38,6 +38,8 @@ pub(super) struct Plan<'p> {
     rows: Extent,
     /// How many rows away a kernel reads of what these kernels write.
     reach: u64,
+    /// Buffers of a step, which may as well be those of the step before.
+    made: Vec<&'p Stmt<Kernels>>,
     /// What is computed in each step for the kernels.
     before: Vec<&'p Stmt<Kernels>>,
     /// Parallel loops and contractions.
@@ -60,14 +62,14 @@ pub(super) struct Reached {
 }
 
 /// Whether the body of a loop of the host is such steps.
-pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Plan<'p>> {
-    let unit = emit.unit;
+pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan<'p>> {
     if !unit.functions.is_empty() {
         return None;
     }
     let mut plan = Plan {
         rows: Extent::Const(0),
         reach: 0,
+        made: Vec::new(),
         before: Vec::new(),
         kernels: Vec::new(),
         after: Vec::new(),
@@ -79,10 +81,10 @@ pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Plan
     // What is known only after the kernels.
     let mut late = BTreeSet::new();
     for stmt in &body.stmts {
-        let is_late =
-            |stmt: &Stmt<Kernels>| stmt.op.operands().iter().any(|value| late.contains(value));
+        let operands = stmt.op.operands();
+        let is_late = operands.iter().any(|value| late.contains(value));
         match &stmt.op {
-            KernelOp::Alloc { fill: None } if emit.is_hoisted(stmt.results[0]) => {}
+            KernelOp::Alloc { fill: None } => plan.made.push(stmt),
             KernelOp::Par { .. } | KernelOp::Contract { .. } if plan.pairs.is_empty() => {
                 let (rows, own) = Uses::of(unit, stmt, step)?;
                 if !plan.kernels.is_empty() && rows != plan.rows {
@@ -91,6 +93,7 @@ pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Plan
                 plan.rows = rows;
                 plan.kernels.push(stmt);
                 if own.accumulates {
+                    late.extend(copies(stmt).accs.iter().map(|acc| acc.target));
                     plan.after.push(stmt);
                 }
                 uses.push(own);
@@ -112,7 +115,7 @@ pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Plan
                 plan.after.push(stmt);
             }
             _ if !is_pure(unit.program, stmt) => return None,
-            _ if is_late(stmt) => {
+            _ if is_late => {
                 late.extend(&stmt.results);
                 plan.after.push(stmt);
             }
@@ -153,11 +156,10 @@ pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Plan
             .any(|value| plan.written.contains_key(value))
     };
     let fits = !plan.kernels.is_empty()
-        && plan.kernels.iter().all(is_known)
+        && plan.made.iter().chain(&plan.kernels).all(is_known)
         && uses.iter().filter(|uses| uses.accumulates).count()
             == usize::from(!plan.after.is_empty())
         && uses.iter().all(|uses| uses.asked.is_disjoint(&late))
-        && plan.written.keys().all(|&buffer| emit.is_owned(buffer))
         && !plan.before.iter().any(asks)
         && uses.iter().all(|uses| {
             let in_place = |buffer| uses.written.contains_key(buffer);
@@ -209,6 +211,7 @@ pub(super) fn emit(
     reverse: bool,
 ) -> TokenStream {
     let unit = emit.unit;
+    let made = emit.block_of(&plan.made);
     let outside = emit.by_views(plan.written.keys());
     let name = |buffer: &ValueId| unit.names.value(*buffer).clone();
     let names: Vec<_> = plan.written.keys().map(name).collect();
@@ -329,6 +332,7 @@ pub(super) fn emit(
         tokens!(#launched;)
     };
     tokens! {
+        #made
         let views = (#(#names.out(),)*);
         #launched
         #swaps
@@ -394,6 +398,13 @@ fn kernel_in_rows(
             (run, work::contraction_per_row(unit, stmt))
         }
         other => unreachable!("no kernel: {other:?}"),
+    }
+}
+
+impl Plan<'_> {
+    /// The extent of the rows, and how many away a kernel reads.
+    pub(super) fn rows(&self) -> (Extent, u64) {
+        (self.rows, self.reach)
     }
 }
 

@@ -12,7 +12,7 @@
 //! A step of a loop that goes on from step to step is seldom worth another thread, while all steps' products together are. And what is left in
 //! the loop may be rows that do not need each other, which run all steps by themselves (`emit/steps.rs`): the gradient of weights needed all of them in each step.
 //!
-//! What is multiplied must be kept for all steps. So only what is no larger than something that has a place for each step already is kept; a derivative's
+//! What is multiplied must be kept for all steps. So only what is not much larger than something that has a place for each step already is kept; a derivative's
 //! intermediates have. It is kept row by row of the kernel that makes it. A kernel that reads what is kept and writes what nobody in the loop looks at moves too.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use super::effects::{changes, length};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId};
 
-/// Axes of constant length below this do not count where it is asked how much is kept.
+/// How many times as large as what has a place for each step anyway something may be that is kept.
 const FEW: u64 = 8;
 
 /// The pass.
@@ -268,16 +268,20 @@ impl Plan {
     }
 }
 
-/// Whether an array of these axes is no larger than one of those.
+/// Whether an array of these axes is no larger than one of those, or than a few of them.
 fn holds(those: &[Extent], these: &[Extent]) -> bool {
     let mut left = those.to_vec();
-    let many = these
-        .iter()
-        .filter(|extent| !matches!(extent, Extent::Const(..FEW)));
-    many.into_iter().all(|extent| {
-        let place = left.iter().position(|other| other == extent);
-        place.map(|place| left.remove(place)).is_some()
-    })
+    let mut times = 1_u64;
+    for extent in these {
+        if let Some(place) = left.iter().position(|other| other == extent) {
+            left.remove(place);
+        } else if let Extent::Const(length) = extent {
+            times = times.saturating_mul(*length);
+        } else {
+            return false;
+        }
+    }
+    times <= FEW
 }
 
 /// The axes of a buffer, first the one that the first axis of the kernel goes along that writes it.

@@ -33,7 +33,7 @@ const MOST_LEVELS: u64 = 16;
 /// The same of tiles that do not need each other.
 const MOST_LEVELS_APART: u64 = 1 << 12;
 /// Tiles there should be at least, for a few cores to be busy.
-const FEW_TILES: u64 = 4;
+const FEW_TILES: u64 = 8;
 /// Tiles that keep a few cores evenly busy.
 const EVEN_TILES: u64 = 32;
 

@@ -29,6 +29,47 @@ fn sample<T: Float>() -> Net<Inputs, T> {
     }
 }
 
+mod gated {
+    //! A struct with a set that only this module names.
+
+    use pointful::prelude::*;
+
+    #[derive(Clone, Copy, IndexSet)]
+    pub(super) enum Gate {
+        Open,
+        Shut,
+    }
+
+    #[pointful]
+    #[derive(Clone, Debug, PartialEq)]
+    pub(super) struct Gates {
+        pub(super) bias: Table<(Gate, Fin<3>), f64>,
+        pub(super) first: Table<Gate, f64>,
+    }
+
+    #[pointful]
+    pub(super) fn through(gates: &Gates) -> f64 {
+        sum(for k in Fin::<3> {
+            gates.bias[Gate::Open][k] * gates.bias[Gate::Shut][k] * gates.first[Gate::Shut]
+        })
+    }
+}
+
+#[test]
+fn a_set_in_a_struct_need_not_be_named_where_its_gradient_is_taken() {
+    let gates = gated::Gates {
+        bias: numbers(Extent::default(), 0.1),
+        first: numbers(Extent::default(), 0.2),
+    };
+    let slope = grad!(gated::through)(&gates);
+    let [bias, first] = [gates.bias.as_slice(), gates.first.as_slice()];
+    let crossed: Vec<f64> = (0..6).map(|at| bias[(at + 3) % 6] * first[1]).collect();
+    assert_eq!(slope.bias.as_slice(), crossed);
+    assert_eq!(slope.first.as_slice()[0], 0.0);
+    let both: f64 = (0..3).map(|k| bias[k] * bias[k + 3]).sum();
+    assert!((slope.first.as_slice()[1] - both).abs() < 1e-12);
+}
+
 #[test]
 fn a_generic_struct_of_another_crate_and_its_gradient() {
     for n in [1, 2, 7, 100] {
