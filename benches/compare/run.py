@@ -22,6 +22,8 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 VENV = pathlib.Path(os.environ.get("COMPARE_VENV", TARGET / "compare" / "venv"))
 OURS = "pointful"
 CONTENDERS = [OURS, "rust", "jax", "torch", "torch-compile", "enzyme", "enzyme-fast"]
+# How many seconds each contender works before each of its calls that is timed.
+WARM = 0.05
 PACKAGES = {
     "jax": ["numpy", "scipy", "jax", "jaxlib"],
     "torch": ["torch"],
@@ -267,6 +269,15 @@ def compare(name, size, options, absent, report):
     return agreed
 
 
+def warm(worker, task, patience):
+    """Calls a task without a watch, until its threads, which have slept, have found cores of their own again."""
+    start = time.monotonic()
+    while True:
+        worker.ask(f"run {task}", patience)
+        if time.monotonic() - start > WARM:
+            return
+
+
 def one_task(module, where, task, workers, options, report):
     tolerance = module.TOLERANCE
     if isinstance(tolerance, dict):
@@ -299,6 +310,7 @@ def one_task(module, where, task, workers, options, report):
             # Threads that wait by spinning have stopped when the next one starts.
             time.sleep(0.02)
             try:
+                warm(worker, task, options.patience)
                 before = worker.processor()
                 times[contender].append(int(worker.ask(f"run {task}", options.patience)[0]))
                 processors[contender].append(worker.processor() - before)

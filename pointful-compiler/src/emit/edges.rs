@@ -95,7 +95,7 @@ pub(super) fn plan(
 
 /// What a number is counted from.
 #[derive(Clone, Copy, PartialEq)]
-enum Base {
+pub(super) enum Base {
     Zero,
     /// The axis' index.
     Index,
@@ -105,14 +105,14 @@ enum Base {
 
 /// What is known of an integer: it lies in `low..=high`, counted from somewhere.
 #[derive(Clone, Copy)]
-struct Reach {
-    from: Base,
-    low: i64,
-    high: i64,
+pub(super) struct Reach {
+    pub(super) from: Base,
+    pub(super) low: i64,
+    pub(super) high: i64,
 }
 
 impl Reach {
-    fn checked(from: Base, low: i64, high: i64) -> Option<Self> {
+    pub(super) fn checked(from: Base, low: i64, high: i64) -> Option<Self> {
         (low >= -FAR && high <= FAR).then_some(Self { from, low, high })
     }
 }
@@ -243,26 +243,6 @@ impl Look<'_> {
             return None;
         }
         match prim {
-            // Types that hold every position: the unsigned one those that are never negative.
-            Prim::Cast(Scalar::I64) | Prim::Trust(_) => first,
-            Prim::Cast(Scalar::Usize) => first.filter(|reach| reach.low >= 0),
-            // A sum of two positions near the index is twice as far, and no neighbour.
-            Prim::Add if matches!(self.unit.scalar(result), Scalar::I64 | Scalar::Usize) => {
-                let (x, y) = (first?, of(&args[1])?);
-                let from = match (x.from, y.from) {
-                    (from, Base::Zero) | (Base::Zero, from) => from,
-                    _ => return None,
-                };
-                Reach::checked(from, x.low + y.low, x.high + y.high)
-            }
-            // Differences may be negative, which only the signed type can say.
-            Prim::Sub if self.unit.scalar(result) == Scalar::I64 => {
-                let (x, y) = (first?, of(&args[1])?);
-                if y.from != Base::Zero {
-                    return None;
-                }
-                Reach::checked(x.from, x.low - y.high, x.high - y.low)
-            }
             Prim::Wrap(extent)
             | Prim::ClampTo(extent)
             | Prim::Mirror(extent)
@@ -279,9 +259,40 @@ impl Look<'_> {
                 }
                 None
             }
-            // Everything else leads away from the index.
-            _ => None,
+            _ => moved(self.unit, prim, args, result, of),
         }
+    }
+}
+
+/// Where arithmetic leads from what is known of its operands.
+pub(super) fn moved(
+    unit: &Unit<'_>,
+    prim: Prim,
+    args: &[ValueId],
+    result: ValueId,
+    of: impl Fn(&ValueId) -> Option<Reach>,
+) -> Option<Reach> {
+    let x = of(args.first()?)?;
+    match prim {
+        // Types that hold every position: the unsigned one those that are never negative.
+        Prim::Cast(Scalar::I64) | Prim::Trust(_) => Some(x),
+        Prim::Cast(Scalar::Usize) => Some(x).filter(|reach| reach.low >= 0),
+        // A sum of two positions near the index is twice as far, and no neighbour.
+        Prim::Add if matches!(unit.scalar(result), Scalar::I64 | Scalar::Usize) => {
+            let y = of(&args[1])?;
+            let from = match (x.from, y.from) {
+                (from, Base::Zero) | (Base::Zero, from) => from,
+                _ => return None,
+            };
+            Reach::checked(from, x.low + y.low, x.high + y.high)
+        }
+        // Differences may be negative, which only the signed type can say.
+        Prim::Sub if unit.scalar(result) == Scalar::I64 => {
+            let y = of(&args[1]).filter(|y| y.from == Base::Zero)?;
+            Reach::checked(x.from, x.low - y.high, x.high - y.low)
+        }
+        // Everything else leads away from the index.
+        _ => None,
     }
 }
 

@@ -49,9 +49,7 @@ pub(super) fn launch(
     }
 }
 
-/// Emits a kernel's struct among the host's items and gives one of them, which reads of these buffers only what [`Rows`](steps) allow.
-///
-/// [`Rows`]: super::steps
+/// Emits a kernel's struct among the host's items and gives one of them, which reads of these buffers only [near rows](super::steps).
 pub(super) fn declare(
     host: &mut Body<'_>,
     name: &str,

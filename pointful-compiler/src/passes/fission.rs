@@ -122,7 +122,6 @@ impl Plan {
                     .any(|other| holds(&program.ty(*other).dims[1..], dims))
         };
         let moves = |number: usize, stmt: &Stmt<Kernels>| {
-            let touched = touched(stmt);
             // Whether it goes with the steps, as far as it is the same after the loop.
             let source = |buffer: ValueId| match look.uses.get(&buffer) {
                 Some(uses) if !uses.writers.is_empty() => {
@@ -155,18 +154,15 @@ impl Plan {
                         && !indices().any(|index| results.contains(&index))
                 }
                 KernelOp::Par { accs, folds, .. } if accs.is_empty() && folds.is_empty() => {
-                    let mut own = BTreeSet::new();
-                    bound_in(stmt, &mut own);
                     let changed = |buffer: &ValueId| look.uses[buffer].writers.contains(&number);
-                    let outside = touched
-                        .iter()
-                        .filter(|value| !own.contains(value) && look.uses.contains_key(value));
-                    let (written, read): (Vec<_>, Vec<_>) = outside.copied().partition(changed);
-                    let asked = touched.iter().filter(|value| results.contains(value));
+                    let asked = asked(stmt);
+                    let used = asked.iter().filter(|value| look.uses.contains_key(value));
+                    let (written, read): (Vec<_>, Vec<_>) = used.copied().partition(changed);
+                    let mut made = asked.iter().filter(|value| results.contains(value));
                     read.iter().any(|&buffer| is_kept(buffer))
                         && written.iter().all(alone)
                         && read.iter().all(|&buffer| source(buffer).is_some())
-                        && asked.copied().all(is_kept)
+                        && made.all(|&buffer| is_kept(buffer))
                 }
                 _ => false,
             }
@@ -181,10 +177,8 @@ impl Plan {
         if !moved.iter().any(is_product) || matches!(extent, Extent::Const(0..2)) {
             return None;
         }
-        let touched = moved
-            .iter()
-            .flat_map(|&number| touched(&body.stmts[number]));
-        let kept = touched.filter(|value| results.contains(value));
+        let asked = moved.iter().flat_map(|&number| asked(&body.stmts[number]));
+        let kept = asked.filter(|value| results.contains(value));
         let kept = kept
             .map(|buffer| (buffer, rows_first(program, body, buffer)))
             .collect();
@@ -355,24 +349,10 @@ fn keep(
     }
 }
 
-/// All that a statement has to do with, at any depth.
-fn touched(stmt: &Stmt<Kernels>) -> BTreeSet<ValueId> {
-    let mut all: BTreeSet<ValueId> = stmt.op.operands().into_iter().collect();
-    for block in stmt.op.blocks() {
-        all.extend(block.stmts.iter().flat_map(touched));
-    }
-    all
-}
-
-/// All that a statement binds inside.
-fn bound_in(stmt: &Stmt<Kernels>, found: &mut BTreeSet<ValueId>) {
-    for block in stmt.op.blocks() {
-        found.extend(&block.params);
-        for stmt in &block.stmts {
-            found.extend(&stmt.results);
-            bound_in(stmt, found);
-        }
-    }
+/// All that a statement has to do with and does not bind itself.
+fn asked(stmt: &Stmt<Kernels>) -> Vec<ValueId> {
+    let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
+    stmt.op.operands().into_iter().chain(inside).collect()
 }
 
 struct Look {

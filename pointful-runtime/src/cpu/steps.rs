@@ -90,7 +90,7 @@ pub fn accumulate_steps<A: Send>(
         return (0..levels).filter_map(|level| at(level, &whole)).collect();
     };
     let processor = Level::current();
-    let mut merged: Vec<Option<A>> = (0..levels).map(|_| None).collect();
+    let mut done = Vec::new();
     for first in (0..levels).step_by(tiles.levels) {
         let together = tiles.levels.min(levels - first);
         // What one tile accumulates in each level, from the first on.
@@ -134,10 +134,11 @@ pub fn accumulate_steps<A: Send>(
         let upright = each(0..tiles.count, &upright);
         let between = each(0..tiles.count - 1, &between);
         let mut between = between.into_iter();
+        let mut merged: Vec<Option<A>> = (0..together).map(|_| None).collect();
         for tile in upright {
             for part in std::iter::once(tile).chain(between.next()) {
                 for (level, later) in part.into_iter().enumerate() {
-                    match (&mut merged[first + level], later) {
+                    match (&mut merged[level], later) {
                         (Some(earlier), Some(later)) => merge(earlier, later),
                         (earlier @ None, later) => *earlier = later,
                         (Some(_), None) => {}
@@ -145,8 +146,9 @@ pub fn accumulate_steps<A: Send>(
                 }
             }
         }
+        done.extend(merged.into_iter().flatten());
     }
-    merged.into_iter().flatten().collect()
+    done
 }
 
 /// All of a range in parallel, and what comes of it in order.
@@ -169,7 +171,7 @@ fn each<R: Send>(range: Range<usize>, run: &(impl Fn(usize) -> R + Sync)) -> Vec
     earlier
 }
 
-/// Rows of equal number, but for one.
+/// Rows cut into tiles of nearly equal length.
 #[derive(Clone, Copy, Debug)]
 struct Tiles {
     rows: usize,
@@ -287,10 +289,10 @@ impl Rows {
         let left = &left[here];
         let (here, right_dims) = part(factors[1], dims[2]);
         let right = &right[here];
-        let first = self.own.start * count(&dims[0][1..]);
+        let row = count(&dims[0][1..]);
         // SAFETY: promised by the caller: these rows of the result are within it, and nobody else's.
         unsafe {
-            let out = out.part(first..first + self.own.len() * count(&dims[0][1..]));
+            let out = out.part(self.own.start * row..self.own.end * row);
             contract_here(
                 out,
                 left,

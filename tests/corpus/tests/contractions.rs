@@ -33,17 +33,6 @@ fn product(
     out
 }
 
-/// On pools of one, two and five threads the same bits.
-fn on_threads<R: PartialEq + std::fmt::Debug + Send>(run: impl Fn() -> R + Sync) -> R {
-    let on = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.expect("threads can be made").install(&run)
-    };
-    let one = on(1);
-    assert!(one == on(2) && one == on(5));
-    one
-}
-
 #[test]
 fn products() {
     for size in SIZES {

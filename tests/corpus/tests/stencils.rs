@@ -6,17 +6,6 @@ use common::*;
 use pointful_corpus::stencils as corpus;
 use pointful_runtime::{Dyn, Extent, Table, stats};
 
-/// On pools of one, two and five threads the same.
-fn on_threads<R: PartialEq + Send>(run: impl Fn() -> R + Sync) -> R {
-    let on = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.expect("threads can be made").install(&run)
-    };
-    let one = on(1);
-    assert!(one == on(2) && one == on(5));
-    one
-}
-
 /// Rows and columns.
 const GRIDS: [[usize; 2]; 9] = [
     [0, 3],

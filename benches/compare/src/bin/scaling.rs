@@ -14,9 +14,9 @@ const TURN: Duration = Duration::from_millis(60);
 const CALLS: usize = 200;
 
 /// A workload, what its size counts, and its inputs at a size.
-type Sized = (&'static str, &'static str, [usize; 4], fn(usize) -> Inputs);
+type Series = (&'static str, &'static str, [usize; 4], fn(usize) -> Inputs);
 
-const SIZES: [Sized; 5] = [
+const SERIES: [Series; 5] = [
     (
         "kmeans",
         "points of 35 coordinates, 5 centres, f32",
@@ -107,7 +107,7 @@ fn main() {
         "| workload | size counts | task | size | 1 thread, ms | 2 threads, ms | ratio | ms a 1000 of the size, 2 threads |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    for (name, what, sizes, inputs) in SIZES {
+    for (name, what, sizes, inputs) in SERIES {
         if !wanted.is_empty() && !wanted.iter().any(|wanted| wanted == name) {
             continue;
         }

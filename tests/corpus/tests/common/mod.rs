@@ -50,6 +50,17 @@ pub fn matrix<T: Plain>(rows: usize, columns: usize, values: &[T]) -> Table<(Dyn
     Table::from_vec(Extent::new((rows, columns)), values.to_vec()).expect("as many values")
 }
 
+/// On pools of one, two and five threads the same bits.
+pub fn on_threads<R: PartialEq + Send>(run: impl Fn() -> R + Sync) -> R {
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("threads can be made").install(&run)
+    };
+    let one = on(1);
+    assert!(one == on(2) && one == on(5));
+    one
+}
+
 #[track_caller]
 pub fn close(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());

@@ -13,21 +13,21 @@
 //! as long as a kernel writes in its own rows, and reads what these kernels write not far from there. How far is found out from the indices: neighbours by constants,
 //! whatever is done about them at the ends but counting around.
 
+mod uses;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 
+use self::uses::{Place, Uses};
 use super::body::Body;
 use super::copies::{Copies, merge_on_host};
 use super::unit::{Unit, usize_literal};
 use super::{kernel, tokens, work};
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
-use crate::ir::{Block, Extent, Operation, Scalar, Stmt, ValueId};
-use crate::ops::Prim;
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Extent, Operation, Stmt, ValueId};
 use crate::passes::effects::{extents, is_pure};
 
-/// The furthest neighbour that counts as near.
-const FAR: i64 = 64;
 /// Rows of a product of matrices that are better computed together, so that packing the other factor costs little beside multiplying by it.
 const TOGETHER: u64 = 32;
 
@@ -139,16 +139,14 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
         rows.is_some_and(|&rows| unit.resolve(rows) == plan.rows)
     };
     // How much there is to do is known before the loop.
-    let own: BTreeSet<ValueId> = body
+    let bound: BTreeSet<ValueId> = body
         .stmts
         .iter()
-        .flat_map(|stmt| stmt.results.iter().copied())
+        .flat_map(|stmt| &stmt.results)
+        .chain(&body.params)
+        .copied()
         .collect();
-    let is_known = |stmt: &&Stmt<Kernels>| {
-        !has_extent(unit, stmt, &|value| {
-            own.contains(&value) || body.params.contains(&value)
-        })
-    };
+    let is_known = |stmt: &&Stmt<Kernels>| !has_extent(unit, stmt, &bound);
     let asks = |stmt: &&Stmt<Kernels>| {
         stmt.op
             .operands()
@@ -186,20 +184,14 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
     fits.then_some(plan)
 }
 
-/// Whether a statement has an extent, at any depth, that is such a value.
-fn has_extent(unit: &Unit<'_>, stmt: &Stmt<Kernels>, is: &dyn Fn(ValueId) -> bool) -> bool {
-    let one = |extent: Extent| matches!(unit.resolve(extent), Extent::Value(value) if is(value));
-    let dims = stmt.op.operands();
-    let dims = dims.iter().flat_map(|&operand| unit.dims(operand));
-    extents(unit.program, stmt)
-        .iter()
-        .chain(dims)
-        .any(|&extent| one(extent))
-        || stmt
-            .op
-            .blocks()
-            .iter()
-            .any(|block| block.stmts.iter().any(|stmt| has_extent(unit, stmt, is)))
+/// Whether a statement has an extent, at any depth, that is one of these values.
+fn has_extent(unit: &Unit<'_>, stmt: &Stmt<Kernels>, values: &BTreeSet<ValueId>) -> bool {
+    let is_one = |&extent: &Extent| matches!(unit.resolve(extent), Extent::Value(value) if values.contains(&value));
+    let operands = stmt.op.operands();
+    let dims = operands.iter().flat_map(|&operand| unit.dims(operand));
+    let mut inner = stmt.op.blocks().into_iter().flat_map(|block| &block.stmts);
+    extents(unit.program, stmt).iter().chain(dims).any(is_one)
+        || inner.any(|stmt| has_extent(unit, stmt, values))
 }
 
 /// The loop, of so many steps.
@@ -447,262 +439,6 @@ impl Reached {
     }
 }
 
-/// Where in its own row a kernel writes a buffer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
-    /// The row is the first index.
-    First,
-    /// The row is one of the indices.
-    Row,
-}
-
-/// What a kernel does to buffers that are not its own.
-#[derive(Debug, Default)]
-struct Uses {
-    /// The axis that is looked at, and where along it.
-    written: BTreeMap<ValueId, (usize, Place)>,
-    /// And how many rows away, as far as that is known.
-    read: BTreeMap<ValueId, (usize, Option<u64>)>,
-    /// All that it asks for.
-    asked: BTreeSet<ValueId>,
-    /// Whether it accumulates in variables.
-    accumulates: bool,
-}
-
-impl Uses {
-    /// And the extent of its rows. None if it does more than reading and writing elements.
-    fn of(unit: &Unit<'_>, stmt: &Stmt<Kernels>, step: ValueId) -> Option<(Extent, Self)> {
-        match &stmt.op {
-            KernelOp::Par {
-                extents,
-                accs,
-                folds,
-                body,
-                ..
-            } => {
-                let is_variable = |target: ValueId| unit.kind(target) == PlaceKind::Var;
-                if !folds.is_empty() || !accs.iter().all(|acc| is_variable(acc.target)) {
-                    return None;
-                }
-                let mut look = Look {
-                    unit,
-                    step,
-                    row: *body.params.first()?,
-                    own: accs.iter().map(|acc| acc.private).collect(),
-                    known: BTreeMap::from([(
-                        body.params[0],
-                        Near {
-                            row: true,
-                            low: 0,
-                            high: 0,
-                        },
-                    )]),
-                    uses: Self::default(),
-                };
-                look.block(body)?;
-                look.uses.accumulates = !accs.is_empty();
-                Some((unit.resolve(*extents.first()?), look.uses))
-            }
-            KernelOp::Contract {
-                out,
-                factors,
-                along,
-                ..
-            } => {
-                let axis =
-                    |along: &[Along]| usize::from(along.len() > 1 && along[0] == Along::At(step));
-                let rows = axis(&along[0]);
-                let row = along[0]
-                    .get(rows)
-                    .filter(|row| matches!(row, Along::Axis(_)))?;
-                let mut uses = Self::default();
-                uses.asked.extend(stmt.op.operands());
-                uses.written.insert(*out, (rows, Place::First));
-                for (factor, along) in factors.iter().zip(&along[1..]) {
-                    let is_axis = |along: &&Along| matches!(along, Along::Axis(_));
-                    if along.contains(row) && along.iter().find(is_axis) != Some(row) {
-                        return None;
-                    }
-                    let axis = axis(along);
-                    let own = (along.get(axis) == Some(row)).then_some(0);
-                    let before = uses.read.insert(*factor, (axis, own));
-                    if before.is_some_and(|before| before != (axis, own)) {
-                        return None;
-                    }
-                }
-                Some((unit.resolve(*unit.dims(*out).get(rows)?), uses))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// An integer that lies in `low..=high`, counted from the row or from zero.
-#[derive(Clone, Copy)]
-struct Near {
-    row: bool,
-    low: i64,
-    high: i64,
-}
-
-struct Look<'u> {
-    unit: &'u Unit<'u>,
-    /// The index of the step.
-    step: ValueId,
-    row: ValueId,
-    /// What the kernel binds.
-    own: BTreeSet<ValueId>,
-    known: BTreeMap<ValueId, Near>,
-    uses: Uses,
-}
-
-impl Look<'_> {
-    fn block(&mut self, block: &Block<Kernels>) -> Option<()> {
-        self.own.extend(&block.params);
-        for stmt in &block.stmts {
-            self.own.extend(&stmt.results);
-            self.uses.asked.extend(stmt.op.operands());
-            self.stmt(stmt)?;
-            for inner in stmt.op.blocks() {
-                self.block(inner)?;
-            }
-        }
-        Some(())
-    }
-
-    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> Option<()> {
-        match &stmt.op {
-            KernelOp::Load { buffer, indices } => {
-                if !self.own.contains(buffer) {
-                    let axis = self.axis(indices);
-                    let near = indices.get(axis).and_then(|&index| self.near(index));
-                    let reach = near
-                        .filter(|near| near.row)
-                        .map(|near| near.low.unsigned_abs().max(near.high.unsigned_abs()));
-                    let before = self.uses.read.entry(*buffer).or_insert((axis, Some(0)));
-                    before.1 = before.1.zip(reach).map(|(before, reach)| before.max(reach));
-                    before.1 = before.1.filter(|_| before.0 == axis);
-                }
-            }
-            KernelOp::Store {
-                buffer, indices, ..
-            } => {
-                if !self.own.contains(buffer) {
-                    let axis = self.axis(indices);
-                    let place = match indices.iter().position(|&index| index == self.row)? {
-                        place if place == axis => Place::First,
-                        _ => Place::Row,
-                    };
-                    let before = self.uses.written.insert(*buffer, (axis, place));
-                    if before.is_some_and(|before| before != (axis, place)) {
-                        return None;
-                    }
-                }
-            }
-            KernelOp::Prim(prim, args) => {
-                if let Some(near) = self.prim(*prim, args, stmt.results[0]) {
-                    self.known.insert(stmt.results[0], near);
-                }
-            }
-            KernelOp::For { extent, body, .. } => {
-                if let Extent::Const(length @ 1..) = self.unit.resolve(*extent) {
-                    let high = i64::try_from(length - 1).ok()?;
-                    self.known.insert(
-                        body.params[0],
-                        Near {
-                            row: false,
-                            low: 0,
-                            high,
-                        },
-                    );
-                }
-            }
-            // Of buffers and places of its own alone.
-            KernelOp::Copy(_)
-            | KernelOp::Combine { .. }
-            | KernelOp::Set { .. }
-            | KernelOp::Swap(..)
-            | KernelOp::Contract { .. } => {
-                let is_place = |value: &ValueId| self.unit.kind(*value) != PlaceKind::Scalar;
-                let mut places = stmt.op.operands().into_iter().filter(is_place);
-                if !places.all(|place| self.own.contains(&place)) {
-                    return None;
-                }
-            }
-            KernelOp::Par { .. } => return None,
-            KernelOp::Const(_)
-            | KernelOp::Size(_)
-            | KernelOp::Select(..)
-            | KernelOp::Alloc { .. }
-            | KernelOp::Var(_)
-            | KernelOp::Get(_)
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => {}
-        }
-        Some(())
-    }
-
-    /// The axis of a buffer whose places are rows.
-    fn axis(&self, indices: &[ValueId]) -> usize {
-        usize::from(indices.len() > 1 && indices[0] == self.step)
-    }
-
-    fn near(&self, value: ValueId) -> Option<Near> {
-        match self.unit.integer(value) {
-            Some(number) => Some(Near {
-                row: false,
-                low: number,
-                high: number,
-            }),
-            None => self.known.get(&value).copied(),
-        }
-    }
-
-    fn prim(&self, prim: Prim, args: &[ValueId], result: ValueId) -> Option<Near> {
-        let x = self.near(*args.first()?)?;
-        let signed = self.unit.scalar(result) == Scalar::I64;
-        let near = match prim {
-            Prim::Cast(Scalar::I64 | Scalar::Usize) | Prim::Trust(_) | Prim::Check(_) => x,
-            Prim::Add => {
-                let y = self.near(args[1])?;
-                Near {
-                    row: x.row || y.row,
-                    low: x.low.checked_add(y.low)?,
-                    high: x.high.checked_add(y.high)?,
-                }
-                .filter(!(x.row && y.row))?
-            }
-            Prim::Sub if signed => {
-                let y = self.near(args[1])?;
-                Near {
-                    row: x.row,
-                    low: x.low.checked_sub(y.high)?,
-                    high: x.high.checked_sub(y.low)?,
-                }
-                .filter(!y.row)?
-            }
-            // Neither takes two numbers further apart than they are, and both leave a row where it is.
-            Prim::ClampTo(_) | Prim::Mirror(_) if x.row => {
-                let far = x.low.checked_neg()?.max(x.high).max(0);
-                Near {
-                    row: true,
-                    low: -far,
-                    high: far,
-                }
-            }
-            _ => return None,
-        };
-        near.filter(near.low >= -FAR && near.high <= FAR || !near.row)
-    }
-}
-
-impl Near {
-    fn filter(self, holds: bool) -> Option<Self> {
-        holds.then_some(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::emit::host::host;
@@ -794,6 +530,7 @@ mod tests {
             ),
             "par %2: I, %3: J { %6 = load u[%92, %3] store v[%2, %3], %6 } swap u, v".to_owned(),
             "contract v[0, 1] = q[0, 2], u[2, 1] swap u, v".to_owned(),
+            format!("{step} par %12: I (add %13 = %90) {{ %14 = const 1.0f64 combine add %13[], %14 }}").replace(step, "par %32: I, %33: J { %36 = get %90 store v[%32, %33], %36 }"),
             sums.replace(
                 "combine add %22[], %6",
                 "%31 = get %90 combine add %22[], %31",

@@ -1,0 +1,225 @@
+//! What the kernels of a step do to buffers: where they write, and how far from their own rows they read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::emit::edges::{Base, Reach, moved};
+use crate::emit::unit::Unit;
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
+use crate::ir::{Block, Extent, Operation, Stmt, ValueId};
+use crate::ops::Prim;
+
+/// The furthest neighbour that counts as near.
+const FAR: u64 = 64;
+/// The row itself.
+const ROW: Reach = Reach {
+    from: Base::Index,
+    low: 0,
+    high: 0,
+};
+/// Where in its own row a kernel writes a buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Place {
+    /// The row is the first index.
+    First,
+    /// The row is one of the indices.
+    Row,
+}
+
+/// What a kernel does to buffers that are not its own.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    /// The axis that is looked at, and where along it.
+    pub(super) written: BTreeMap<ValueId, (usize, Place)>,
+    /// And how many rows away, as far as that is known.
+    pub(super) read: BTreeMap<ValueId, (usize, Option<u64>)>,
+    /// All that it asks for.
+    pub(super) asked: BTreeSet<ValueId>,
+    /// Whether it accumulates in variables.
+    pub(super) accumulates: bool,
+}
+
+impl Uses {
+    /// And the extent of its rows. None if it does more than reading and writing elements.
+    pub(super) fn of(
+        unit: &Unit<'_>,
+        stmt: &Stmt<Kernels>,
+        step: ValueId,
+    ) -> Option<(Extent, Self)> {
+        match &stmt.op {
+            KernelOp::Par {
+                extents,
+                accs,
+                folds,
+                body,
+                ..
+            } => {
+                let is_variable = |target: ValueId| unit.kind(target) == PlaceKind::Var;
+                if !folds.is_empty() || !accs.iter().all(|acc| is_variable(acc.target)) {
+                    return None;
+                }
+                let mut look = Look {
+                    unit,
+                    step,
+                    row: *body.params.first()?,
+                    own: accs.iter().map(|acc| acc.private).collect(),
+                    known: BTreeMap::from([(body.params[0], ROW)]),
+                    uses: Self::default(),
+                };
+                look.block(body)?;
+                look.uses.asked.extend(body.free());
+                look.uses.accumulates = !accs.is_empty();
+                Some((unit.resolve(*extents.first()?), look.uses))
+            }
+            KernelOp::Contract {
+                out,
+                factors,
+                along,
+                ..
+            } => {
+                let axis =
+                    |along: &[Along]| usize::from(along.len() > 1 && along[0] == Along::At(step));
+                let rows = axis(&along[0]);
+                let row = along[0]
+                    .get(rows)
+                    .filter(|row| matches!(row, Along::Axis(_)))?;
+                let mut uses = Self::default();
+                uses.asked.extend(stmt.op.operands());
+                uses.written.insert(*out, (rows, Place::First));
+                for (factor, along) in factors.iter().zip(&along[1..]) {
+                    let is_axis = |along: &&Along| matches!(along, Along::Axis(_));
+                    if along.contains(row) && along.iter().find(is_axis) != Some(row) {
+                        return None;
+                    }
+                    let axis = axis(along);
+                    let own = (along.get(axis) == Some(row)).then_some(0);
+                    let before = uses.read.insert(*factor, (axis, own));
+                    if before.is_some_and(|before| before != (axis, own)) {
+                        return None;
+                    }
+                }
+                Some((unit.resolve(*unit.dims(*out).get(rows)?), uses))
+            }
+            _ => None,
+        }
+    }
+}
+
+struct Look<'u> {
+    unit: &'u Unit<'u>,
+    /// The index of the step.
+    step: ValueId,
+    row: ValueId,
+    /// What the kernel binds.
+    own: BTreeSet<ValueId>,
+    /// Integers, counted from the row or from zero.
+    known: BTreeMap<ValueId, Reach>,
+    uses: Uses,
+}
+
+impl Look<'_> {
+    fn block(&mut self, block: &Block<Kernels>) -> Option<()> {
+        self.own.extend(&block.params);
+        for stmt in &block.stmts {
+            self.own.extend(&stmt.results);
+            self.stmt(stmt)?;
+            for inner in stmt.op.blocks() {
+                self.block(inner)?;
+            }
+        }
+        Some(())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> Option<()> {
+        match &stmt.op {
+            KernelOp::Load { buffer, indices } => {
+                if !self.own.contains(buffer) {
+                    let axis = self.axis(indices);
+                    let near = indices.get(axis).and_then(|index| self.reach(index));
+                    let near = near.filter(|near| near.from == Base::Index);
+                    let reach = near
+                        .map(|near| near.low.unsigned_abs().max(near.high.unsigned_abs()))
+                        .filter(|&reach| reach <= FAR);
+                    let before = self.uses.read.entry(*buffer).or_insert((axis, Some(0)));
+                    before.1 = before.1.zip(reach).map(|(before, reach)| before.max(reach));
+                    before.1 = before.1.filter(|_| before.0 == axis);
+                }
+            }
+            KernelOp::Store {
+                buffer, indices, ..
+            } => {
+                if !self.own.contains(buffer) {
+                    let axis = self.axis(indices);
+                    let place = match indices.iter().position(|&index| index == self.row)? {
+                        place if place == axis => Place::First,
+                        _ => Place::Row,
+                    };
+                    let before = self.uses.written.insert(*buffer, (axis, place));
+                    if before.is_some_and(|before| before != (axis, place)) {
+                        return None;
+                    }
+                }
+            }
+            KernelOp::Prim(prim, args) => {
+                if let Some(reach) = self.prim(*prim, args, stmt.results[0]) {
+                    self.known.insert(stmt.results[0], reach);
+                }
+            }
+            KernelOp::For { extent, body, .. } => {
+                if let Extent::Const(length @ 1..) = self.unit.resolve(*extent) {
+                    let high = i64::try_from(length - 1).ok()?;
+                    self.known.extend(
+                        Reach::checked(Base::Zero, 0, high).map(|reach| (body.params[0], reach)),
+                    );
+                }
+            }
+            // Of buffers and places of its own alone.
+            KernelOp::Copy(_)
+            | KernelOp::Combine { .. }
+            | KernelOp::Set { .. }
+            | KernelOp::Swap(..)
+            | KernelOp::Contract { .. } => {
+                let is_place = |value: &ValueId| self.unit.kind(*value) != PlaceKind::Scalar;
+                let mut places = stmt.op.operands().into_iter().filter(is_place);
+                if !places.all(|place| self.own.contains(&place)) {
+                    return None;
+                }
+            }
+            KernelOp::Par { .. } => return None,
+            KernelOp::Const(_)
+            | KernelOp::Size(_)
+            | KernelOp::Select(..)
+            | KernelOp::Alloc { .. }
+            | KernelOp::Var(_)
+            | KernelOp::Get(_)
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => {}
+        }
+        Some(())
+    }
+
+    /// The axis of a buffer whose places are rows.
+    fn axis(&self, indices: &[ValueId]) -> usize {
+        usize::from(indices.len() > 1 && indices[0] == self.step)
+    }
+
+    fn reach(&self, value: &ValueId) -> Option<Reach> {
+        match self.unit.integer(*value) {
+            Some(number) => Reach::checked(Base::Zero, number, number),
+            None => self.known.get(value).copied(),
+        }
+    }
+
+    fn prim(&self, prim: Prim, args: &[ValueId], result: ValueId) -> Option<Reach> {
+        match prim {
+            Prim::Check(_) => self.reach(&args[0]),
+            // Neither takes two numbers further apart than they are, and both leave a row where it is.
+            Prim::ClampTo(_) | Prim::Mirror(_) => {
+                let x = self.reach(&args[0]).filter(|x| x.from == Base::Index)?;
+                let far = x.high.max(-x.low).max(0);
+                Reach::checked(Base::Index, -far, far)
+            }
+            _ => moved(self.unit, prim, args, result, |value| self.reach(value)),
+        }
+    }
+}
