@@ -24,10 +24,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use self::cost::Cost;
-use self::formula::Lengths;
-use crate::emit::Emission;
+use self::formula::{Formula, Lengths};
+use crate::emit::{Emission, InRows};
 use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
-use crate::ir::{self, Block, Extent, Program, ValueId};
+use crate::ir::{self, Block, Extent, Program, Stmt, ValueId};
 use crate::pipeline::Stages;
 
 /// Everything there is to say of a function.
@@ -161,85 +161,117 @@ impl Report<'_> {
 
     /// What the host does itself.
     fn host(&mut self, block: &Block<Kernels>, depth: usize) {
+        let sequences = self.emission.sequences(block);
         for stmt in &block.stmts {
-            match &stmt.op {
-                KernelOp::Par {
-                    name,
-                    extents,
-                    accs,
-                    folds,
-                    body,
-                } => self.kernel(name, extents, accs, folds, body, depth),
-                KernelOp::For {
-                    extent,
-                    reverse,
-                    body,
-                } => {
-                    let order = if *reverse { ", from the last" } else { "" };
-                    let index = self.index(body.params[0], *extent);
-                    self.line(
+            self.stmt(stmt, depth);
+            let is_in = |in_rows: &&InRows<'_>| {
+                let mut kernels = in_rows.kernels.iter();
+                kernels.any(|kernel| std::ptr::eq(*kernel, stmt))
+            };
+            if let Some(in_rows) = sequences.iter().find(is_in) {
+                let (count, rows) = (in_rows.kernels.len(), self.extent(in_rows.rows));
+                let line = format!(
+                    "one of {count} that a tile of rows along {rows} goes through at once{}",
+                    self.bytes_of_rows(in_rows)
+                );
+                self.line(depth + 1, &line);
+            }
+        }
+    }
+
+    /// What a cache has to hold of each row.
+    fn bytes_of_rows(&self, in_rows: &InRows<'_>) -> String {
+        let mut bytes = Formula::default();
+        for &(buffer, axis) in &in_rows.written {
+            let ty = self.program.ty(buffer);
+            let row = ty.dims[axis + 1..].iter();
+            let row: Vec<_> = row.map(|&dim| self.lengths.of(dim)).collect();
+            bytes.add(&Formula::product(ty.elem.repr().bytes(), &row));
+        }
+        let reach = match in_rows.reach {
+            0 => String::new(),
+            reach => format!(", reading {reach} away"),
+        };
+        format!("{reach}: what one leaves, the next finds in a cache, {bytes} bytes a row")
+    }
+
+    fn stmt(&mut self, stmt: &Stmt<Kernels>, depth: usize) {
+        match &stmt.op {
+            KernelOp::Par {
+                name,
+                extents,
+                accs,
+                folds,
+                body,
+            } => self.kernel(name, extents, accs, folds, body, depth),
+            KernelOp::For {
+                extent,
+                reverse,
+                body,
+            } => {
+                let order = if *reverse { ", from the last" } else { "" };
+                let index = self.index(body.params[0], *extent);
+                self.line(
                         depth,
                         &format!("the host, one after the other{order}: for {index}, because an iteration reads what the one before wrote"),
                     );
-                    if let Some((rows, reach)) = self.emission.steps(body) {
-                        let rows = self.extent(rows);
-                        let line = match reach {
-                            0 => format!(
-                                "the rows along {rows} do not need each other: a tile of them runs all steps, in parallel with others"
-                            ),
-                            reach => format!(
-                                "several steps at a time, as far as a cache holds tiles of the rows along {rows}: a step reads {reach} away"
-                            ),
-                        };
-                        self.line(depth + 1, &line);
-                    }
-                    self.host(body, depth + 1);
+                if let Some(in_rows) = self.emission.steps(body) {
+                    let rows = self.extent(in_rows.rows);
+                    let how = match in_rows.reach {
+                        0 => format!(
+                            "the rows along {rows} do not need each other: a tile of them runs all steps, in parallel with others"
+                        ),
+                        _ => format!("several steps at a time in tiles of rows along {rows}"),
+                    };
+                    let line = format!("{how}{}", self.bytes_of_rows(&in_rows));
+                    self.line(depth + 1, &line);
                 }
-                KernelOp::While { cond, body } => {
-                    self.line(
+                self.host(body, depth + 1);
+            }
+            KernelOp::While { cond, body } => {
+                self.line(
                         depth,
                         "the host, one after the other: while, because only an iteration says whether there is another",
                     );
-                    self.host(cond, depth + 1);
-                    self.host(body, depth + 1);
-                }
-                KernelOp::If {
-                    then, otherwise, ..
-                } => {
-                    self.host(then, depth);
-                    self.host(otherwise, depth);
-                }
-                KernelOp::Const(_)
-                | KernelOp::Size(_)
-                | KernelOp::Prim(..)
-                | KernelOp::Select(..)
-                | KernelOp::Alloc { .. }
-                | KernelOp::Copy(_)
-                | KernelOp::Load { .. }
-                | KernelOp::Store { .. }
-                | KernelOp::Combine { .. }
-                | KernelOp::Var(_)
-                | KernelOp::Get(_)
-                | KernelOp::Set { .. }
-                | KernelOp::Swap(..)
-                | KernelOp::Assert { .. } => {}
-                KernelOp::Contract {
-                    out,
-                    factors: [left, right],
-                    along,
-                    ..
-                } => {
-                    let arrays = [*out, *left, *right];
-                    let cost = Cost::of_contraction(self.program, self.lengths, arrays, along);
-                    let [out, left, right] = arrays.map(|buffer| self.name(buffer));
-                    self.line(
-                        depth,
-                        &format!(
-                            "contraction {out} of {left} and {right}: a library multiplies matrices"
-                        ),
-                    );
-                    self.line(depth + 1, &cost.to_string());
-                }
+                self.host(cond, depth + 1);
+                self.host(body, depth + 1);
+            }
+            KernelOp::If {
+                then, otherwise, ..
+            } => {
+                self.host(then, depth);
+                self.host(otherwise, depth);
+            }
+            KernelOp::Const(_)
+            | KernelOp::Size(_)
+            | KernelOp::Prim(..)
+            | KernelOp::Select(..)
+            | KernelOp::Alloc { .. }
+            | KernelOp::Copy(_)
+            | KernelOp::Load { .. }
+            | KernelOp::Store { .. }
+            | KernelOp::Combine { .. }
+            | KernelOp::Var(_)
+            | KernelOp::Get(_)
+            | KernelOp::Set { .. }
+            | KernelOp::Swap(..)
+            | KernelOp::Assert { .. } => {}
+            KernelOp::Contract {
+                out,
+                factors: [left, right],
+                along,
+                ..
+            } => {
+                let arrays = [*out, *left, *right];
+                let cost = Cost::of_contraction(self.program, self.lengths, arrays, along);
+                let [out, left, right] = arrays.map(|buffer| self.name(buffer));
+                self.line(
+                    depth,
+                    &format!(
+                        "contraction {out} of {left} and {right}: a library multiplies matrices"
+                    ),
+                );
+                self.line(depth + 1, &cost.to_string());
             }
         }
     }
@@ -272,9 +304,10 @@ impl Report<'_> {
         }
         for acc in accs {
             let line = format!(
-                "adds up into {} by `{}`: a private copy for each piece of the work, merged in order",
+                "adds up into {} by `{}`: a private copy of {} bytes for each piece of the work, merged in order",
                 self.name(acc.target),
-                acc.monoid.name()
+                acc.monoid.name(),
+                self.bytes(acc.target)
             );
             self.line(depth + 1, &line);
         }
@@ -299,6 +332,11 @@ impl Report<'_> {
             };
             self.line(depth + 1 + level, &format!("one after the other: {index}"));
         }
+        for [out, left, right] in &inside.products {
+            let [out, left, right] = [out, left, right].map(|&buffer| self.name(buffer));
+            let line = format!("a library multiplies {left} and {right} into {out}");
+            self.line(depth + 1, &line);
+        }
         let outside = |values: &BTreeSet<ValueId>| -> Vec<String> {
             values
                 .difference(&inside.own)
@@ -318,6 +356,12 @@ impl Report<'_> {
         }
         let cost = Cost::of_kernel(self.program, self.lengths, extents, accs, body);
         self.line(depth + 1, &cost.to_string());
+    }
+
+    fn bytes(&self, buffer: ValueId) -> Formula {
+        let ty = self.program.ty(buffer);
+        let lengths: Vec<_> = ty.dims.iter().map(|&dim| self.lengths.of(dim)).collect();
+        Formula::product(ty.elem.repr().bytes(), &lengths)
     }
 
     fn index(&self, index: ValueId, extent: Extent) -> String {
@@ -353,6 +397,8 @@ struct Inside {
     loops: Vec<(usize, Option<ValueId>, Extent)>,
     reads: BTreeSet<ValueId>,
     writes: BTreeSet<ValueId>,
+    /// Results and factors of products of matrices.
+    products: Vec<[ValueId; 3]>,
     /// Buffers and places of the kernel's own.
     own: BTreeSet<ValueId>,
 }
@@ -395,9 +441,13 @@ impl Inside {
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
-                | KernelOp::Contract { .. }
                 | KernelOp::Par { .. }
                 | KernelOp::Assert { .. } => {}
+                KernelOp::Contract { out, factors, .. } => {
+                    self.writes.insert(*out);
+                    self.reads.extend(factors);
+                    self.products.push([*out, factors[0], factors[1]]);
+                }
             }
         }
     }
@@ -482,6 +532,33 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_on_row_by_row_says_so() {
+        let stages = stages(
+            "fn mm(a: f64[I, K], b: f64[K, J]) -> f64[I, J] {
+               %0 = for %1: I {
+                 %2 = for %3: J {
+                   %4 = for %5: K {
+                     %6 = index a[%1, %5]
+                     %7 = index b[%5, %3]
+                     %8 = mul %6, %7
+                     yield %8
+                   }
+                   %9 = reduce add %4
+                   %10 = tanh %9
+                   yield %10
+                 }
+                 yield %2
+               }
+               return %0
+             }",
+        );
+        let text = explain(&stages);
+        let line = "  one of 2 that a tile of rows along I goes through at once: what one leaves, the next finds in a cache, 8·J bytes a row\n";
+        assert_eq!(text.matches(line).count(), 2, "{text}");
+        assert!(text.contains("memory: 8·I·J bytes\n"), "{text}");
+    }
+
+    #[test]
     fn a_loop_that_carries_something_runs_in_lanes() {
         let stages = stages(
             "fn f(x: f64[N], t: usize) -> f64[N] {
@@ -525,7 +602,7 @@ mod tests {
             text.contains("the host, one after the other: for a: t, because"),
             "{text}"
         );
-        let apart = "  the rows along N do not need each other: a tile of them runs all steps, in parallel with others\n";
+        let apart = "  the rows along N do not need each other: a tile of them runs all steps, in parallel with others: what one leaves, the next finds in a cache, 8 bytes a row\n";
         assert!(text.contains(apart), "{text}");
         assert!(text.contains("  kernel K0"), "{text}");
     }

@@ -21,6 +21,7 @@ use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
 use crate::passes::factors::FACTORS;
 use crate::passes::fission::FISSION;
+use crate::passes::in_place::IN_PLACE;
 use crate::passes::invariants::INVARIANTS;
 use crate::passes::registers::REGISTERS;
 use crate::passes::schedule::schedule;
@@ -177,6 +178,7 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
     let kernels = trace.pass(INVARIANTS, &kernels);
     let kernels = trace.pass(FISSION, &kernels);
     let kernels = trace.pass(FACTORS, &kernels);
+    let kernels = trace.pass(IN_PLACE, &kernels);
     Stages {
         point,
         bulk,

@@ -186,3 +186,29 @@ pub fn looked_up<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, lengths: &Table<N,
         y
     }
 }
+
+pub fn fit<N: IndexSet, M: IndexSet>(x: &Table<M, f64>, t: &Table<N, f64>, y: &Table<N, f64>) -> f64 {
+    sum(for i in N {
+        let mut value = 0.0;
+        for j in M.rev() { value = value * t[i] + x[j]; }
+        (y[i] - value).powi(2)
+    })
+}
+
+pub fn fit_back<N: IndexSet, M: IndexSet>(x: &Table<M, f64>, t: &Table<N, f64>, y: &Table<N, f64>) -> Table<M, f64> {
+    grad!(fit, wrt = x)(x, t, y)
+}
+
+pub fn passed<N: IndexSet, M: IndexSet>(x: &Table<N, f32>, y: &Table<M, f32>) -> (Table<M, f32>, Table<M, f32>) {
+    let mut most = Accum::max();
+    let mut left = Accum::zero();
+    for i in N {
+        let mut x = x[i];
+        for j in M {
+            if x > 0.25 { left[j] += x; }
+            most[j].put(x);
+            x = x * y[j];
+        }
+    }
+    (most.get(), left.get())
+}

@@ -8,6 +8,7 @@ use quote::ToTokens;
 use super::angles::{self, Angles};
 use super::copies::Copies;
 use super::names::ident;
+use super::steps::Part;
 use super::unit::{Unit, usize_literal};
 use super::{edges, kernel, lanes, scalar, short_rows, steps, strips, tokens, transpose};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
@@ -120,12 +121,21 @@ impl<'u> Body<'u> {
 
     /// The statements of a block.
     pub(super) fn block(&mut self, block: &Block<Kernels>) -> TokenStream {
-        block.stmts.iter().map(|stmt| self.stmt(stmt)).collect()
+        self.block_of(&block.stmts.iter().collect::<Vec<_>>())
     }
 
     /// Some statements of a block.
     pub(super) fn block_of(&mut self, stmts: &[&Stmt<Kernels>]) -> TokenStream {
-        stmts.iter().map(|stmt| self.stmt(stmt)).collect()
+        if self.in_kernel {
+            return stmts.iter().map(|stmt| self.stmt(stmt)).collect();
+        }
+        let parts = steps::parts(self.unit, stmts).into_iter();
+        parts
+            .map(|part| match part {
+                Part::One(stmt) => self.stmt(stmt),
+                Part::Several(plan) => steps::emit_once(self, &plan),
+            })
+            .collect()
     }
 
     fn stmt(&mut self, stmt: &Stmt<Kernels>) -> TokenStream {

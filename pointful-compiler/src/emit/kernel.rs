@@ -655,7 +655,7 @@ fn rows(
 }
 
 /// Bytes of one private accumulator, as a `u64` expression.
-fn acc_bytes(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
+pub(super) fn acc_bytes(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
     let mut constant = 0_u64;
     let mut buffers = TokenStream::new();
     for (target, ..) in copies.all() {

@@ -368,7 +368,7 @@ impl Later {
 }
 
 /// The function that folds two lanes.
-fn operator(monoid: Monoid, element: Scalar) -> TokenStream {
+pub(super) fn operator(monoid: Monoid, element: Scalar) -> TokenStream {
     let (x, y) = (tokens!(x), tokens!(y));
     let combined = scalar::combine(monoid, element, &x, &y);
     tokens!(|x, y| #combined)

@@ -67,7 +67,10 @@ pub(super) fn memory(stages: &Stages) -> String {
         } else if buffer.summed {
             line += ", summed up";
         } else if !line.ends_with("a result") {
-            line += ", an intermediate";
+            line += &match buffer.readers.iter().cloned().collect::<Vec<_>>() {
+                readers if readers.is_empty() => ", an intermediate".to_owned(),
+                readers => format!(", an intermediate for {}", readers.join(", ")),
+            };
         }
         if buffer.copies {
             line += ", with a copy for each piece of the work";
@@ -182,6 +185,8 @@ struct Buffer {
     /// The loops around each place where it is written, and read.
     writes: BTreeSet<Vec<usize>>,
     reads: BTreeSet<Vec<usize>>,
+    /// Who reads it.
+    readers: BTreeSet<String>,
     /// Whether something is combined into it.
     summed: bool,
     /// Whether pieces of the work have copies.
@@ -220,7 +225,12 @@ impl Walk<'_> {
                     }
                 }
                 KernelOp::Contract { out, factors, .. } => {
-                    factors.iter().for_each(|&factor| self.read(factor));
+                    for &factor in factors {
+                        self.read(factor);
+                        if let (None, Some(&k)) = (self.kernel, self.known.get(&factor)) {
+                            self.buffers[k].readers.insert("a product".to_owned());
+                        }
+                    }
                     self.write(*out);
                 }
                 KernelOp::Swap(a, b) => {
@@ -301,6 +311,7 @@ impl Walk<'_> {
             around: self.open.len(),
             writes: BTreeSet::new(),
             reads: BTreeSet::new(),
+            readers: BTreeSet::new(),
             summed: false,
             copies: false,
         });
@@ -309,6 +320,8 @@ impl Walk<'_> {
     fn read(&mut self, value: ValueId) {
         if let Some(&k) = self.known.get(&value) {
             self.buffers[k].reads.insert(self.open.clone());
+            let reader = self.kernel.map(|kernel| format!("K{kernel}"));
+            self.buffers[k].readers.extend(reader);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Elem, Extent, Operation, Program, Stmt, Type, ValueId, Verify};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, Verify};
 use crate::ops::Prim;
 
 /// Whether a statement does nothing but bind a scalar, whenever it is run.
@@ -76,6 +76,12 @@ pub(crate) fn changes(stmts: &[Stmt<Kernels>], found: &mut BTreeSet<ValueId>) {
             changes(&inner.stmts, found);
         }
     }
+}
+
+/// All that a statement has to do with and does not bind itself.
+pub(crate) fn asked(stmt: &Stmt<Kernels>) -> Vec<ValueId> {
+    let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
+    stmt.op.operands().into_iter().chain(inside).collect()
 }
 
 /// The values that are extents of types.

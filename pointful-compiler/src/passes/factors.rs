@@ -173,7 +173,7 @@ impl Turned<'_> {
 }
 
 /// The order of a factor's axes in which neighbours in the product are neighbours in the factor, if it is another: what is summed comes first.
-fn wanted(out: &[Along], factor: &[Along]) -> Option<Vec<usize>> {
+pub(crate) fn wanted(out: &[Along], factor: &[Along]) -> Option<Vec<usize>> {
     let place = |along: &Along| out.iter().position(|other| other == along);
     let (last, end) = (factor.last()?, out.last()?);
     let whole = factor.iter().all(|along| along.index().is_none());

@@ -18,7 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Pass;
-use super::effects::{changes, length};
+use super::effects::{asked, changes, length};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId};
 
@@ -347,12 +347,6 @@ fn keep(
             keep(stmt, kept, step, at);
         }
     }
-}
-
-/// All that a statement has to do with and does not bind itself.
-fn asked(stmt: &Stmt<Kernels>) -> Vec<ValueId> {
-    let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
-    stmt.op.operands().into_iter().chain(inside).collect()
 }
 
 struct Look {

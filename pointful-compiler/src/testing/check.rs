@@ -114,7 +114,9 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let split = |kernels: &_| passes::fission(kernels);
             let kernels = stage("split", &kernels, &split, inputs, expected, programs)?;
             let turned = |kernels: &_| passes::factors(kernels);
-            stage("turned", &kernels, &turned, inputs, expected, programs)?;
+            let kernels = stage("turned", &kernels, &turned, inputs, expected, programs)?;
+            let placed = |kernels: &_| passes::in_place(kernels);
+            stage("in place", &kernels, &placed, inputs, expected, programs)?;
             Ok(())
         })
     })

@@ -53,16 +53,10 @@ pub unsafe fn contract<T: Factor>(
     dims: [&[(usize, Along)]; 3],
     add: bool,
 ) {
-    let product = Product::new(out, left, right, dims, add);
-    let Plan {
-        rows,
-        summed,
-        columns,
-        sums,
-        ..
-    } = &product.plan;
-    let tile = rows.length.min(ROWS) * columns.length.min(product.plan.columns_at_once());
-    let products = tile * summed.length * points(sums);
+    let mut product = Product::new(out, left, right, dims, add);
+    product.cut();
+    let Plan { summed, sums, .. } = &product.plan;
+    let products = product.tile.iter().product::<usize>() * summed.length * points(sums);
     // The library multiplies and adds in 0.01 ns, of which so many are what waking a thread is to what else there is to do.
     let work = Work {
         per_point: (products as u64 / 16).max(1),
@@ -71,7 +65,7 @@ pub unsafe fn contract<T: Factor>(
     launch(product.points(), work, &product);
 }
 
-/// [`contract`] on the calling thread: what a kernel does by the way. It has the same bits.
+/// [`contract`] on the calling thread, in pieces as large as may be: what a kernel does by the way.
 ///
 /// # Safety
 /// As there.
@@ -153,19 +147,6 @@ impl Plan {
         };
         (plan, start)
     }
-
-    /// How many columns one point of the work computes.
-    fn columns_at_once(&self) -> usize {
-        let pieces = POINTS.div_ceil(self.rows.length.div_ceil(ROWS).max(1));
-        let piece = self.columns.length.div_ceil(pieces);
-        piece.next_multiple_of(COLUMNS).max(1)
-    }
-
-    /// How many points a product is: along its rows, and along its columns.
-    fn tiles(&self) -> [usize; 2] {
-        let columns = self.columns.length.div_ceil(self.columns_at_once());
-        [self.rows.length.div_ceil(ROWS), columns]
-    }
 }
 
 /// Axes that lie in memory as one, made one.
@@ -224,6 +205,8 @@ struct Product<'a, T> {
     /// Where each of them begins.
     start: [usize; 3],
     plan: Plan,
+    /// Rows and columns of a tile.
+    tile: [usize; 2],
     /// Whether sums are added to what is there.
     add: bool,
 }
@@ -268,14 +251,32 @@ impl<'a, T: Factor> Product<'a, T> {
             left,
             right,
             start,
+            tile: [plan.rows.length, plan.columns.length].map(|length| length.max(1)),
             plan,
             add,
         }
     }
 
+    /// Cuts products into tiles for several threads.
+    fn cut(&mut self) {
+        let [rows, columns] = [self.plan.rows.length, self.plan.columns.length];
+        let pieces = POINTS.div_ceil(rows.div_ceil(ROWS).max(1));
+        let across = columns.div_ceil(pieces).next_multiple_of(COLUMNS);
+        self.tile = [rows.min(ROWS), columns.min(across)].map(|length| length.max(1));
+    }
+
+    /// How many tiles a product is: along its rows, and along its columns.
+    fn tiles(&self) -> [usize; 2] {
+        let [rows, columns] = self.tile;
+        [
+            self.plan.rows.length.div_ceil(rows),
+            self.plan.columns.length.div_ceil(columns),
+        ]
+    }
+
     /// How many points the work is.
     fn points(&self) -> usize {
-        let [rows, columns] = self.plan.tiles();
+        let [rows, columns] = self.tiles();
         rows * columns * points(&self.plan.apart)
     }
 
@@ -287,19 +288,18 @@ impl<'a, T: Factor> Product<'a, T> {
             apart,
             sums,
         } = &self.plan;
-        let [down, across] = self.plan.tiles();
-        let wide = self.plan.columns_at_once();
+        let [down, across] = self.tiles();
         let mut here = offsets(apart, point / (down * across));
-        let row = point / across % down * ROWS;
-        let column = point % across * wide;
+        let row = point / across % down * self.tile[0];
+        let column = point % across * self.tile[1];
         for (array, here) in here.iter_mut().enumerate() {
             *here +=
                 self.start[array] + row * rows.strides[array] + column * columns.strides[array];
         }
         let size = [
-            (rows.length - row).min(ROWS),
+            (rows.length - row).min(self.tile[0]),
             summed.length,
-            (columns.length - column).min(wide),
+            (columns.length - column).min(self.tile[1]),
         ];
         let again = points(sums);
         if summed.length * again == 0 {

@@ -21,7 +21,7 @@ use super::contract::{Along, contract, contract_here};
 use super::features::Level;
 use super::launch::launch;
 use super::library::Factor;
-use super::split::THRESHOLD;
+use super::split::{OPERATIONS_PER_ACC_BYTE, THRESHOLD};
 use crate::buffer::Out;
 use crate::kernel::{Kernel, Work};
 use crate::stats;
@@ -52,6 +52,8 @@ pub struct Steps {
     pub row_work: u64,
     /// Bytes of a row in all buffers that the steps write.
     pub row_bytes: u64,
+    /// Bytes of what a tile accumulates in a step.
+    pub acc_bytes: u64,
     /// How many rows are better done together, as those of a product of matrices are.
     pub together: usize,
 }
@@ -196,12 +198,16 @@ impl Tiles {
                 .min(all),
         };
         let work = rows.saturating_mul(steps.row_work).saturating_mul(levels) / kernels;
+        let for_accs = steps.acc_bytes.saturating_mul(OPERATIONS_PER_ACC_BYTE);
         let length = (rows / EVEN_TILES)
             .min(in_cache)
             .max(slope * levels)
             .max(steps.together as u64)
+            .max(for_accs / steps.row_work.max(1))
             .max(1);
-        if levels < 2 || rows < 2 * length || work < THRESHOLD {
+        // Of one step there is little to save: rows must not be all that is shared out where kernels have other axes too.
+        let few = if steps.steps == 1 { FEW_TILES } else { 2 };
+        if levels < 2 || rows < length.saturating_mul(few) || work < THRESHOLD {
             return None;
         }
         Some(Self {
@@ -380,6 +386,7 @@ mod tests {
             reach: 1,
             row_work: 20 * 1024,
             row_bytes: 8 * 1024,
+            acc_bytes: 0,
             together: 1,
         };
         // Sixteen tiles and what is between them, sixteen levels at a time; between tiles nothing is left of the first level.
@@ -411,15 +418,40 @@ mod tests {
             ..apart
         };
         assert_eq!(looked(few_tiles), 2 * 100);
+        // A sequence of kernels is a step alone; and what is accumulated has to be worth it.
+        let sequence = Steps {
+            steps: 1,
+            kernels: 4,
+            ..apart
+        };
+        assert_eq!(looked(sequence), 32 * 4);
+        let wide = Steps {
+            together: 128,
+            ..sequence
+        };
+        assert_eq!(looked(wide), 8 * 4);
+        for few in [
+            Steps {
+                together: 129,
+                ..sequence
+            },
+            Steps {
+                acc_bytes: 1 << 21,
+                ..sequence
+            },
+        ] {
+            assert_eq!(looked(few), 4, "{few:?}");
+        }
     }
 
     proptest! {
         #[test]
         fn neighbours_are_read_between_their_writes(
             steps in 0_usize..40, kernels in 1_usize..4, rows in 0_usize..300, reach in 0_usize..5,
-            row_work in 1_u64..1 << 16, row_bytes in 1_u64..1 << 17, together in 0_usize..100,
+            row_work in 1_u64..1 << 16, row_bytes in 1_u64..1 << 17,
+            acc_bytes in 0_u64..1 << 20, together in 0_usize..100,
         ) {
-            looked(Steps { steps, kernels, rows, reach, row_work, row_bytes, together });
+            looked(Steps { steps, kernels, rows, reach, row_work, row_bytes, acc_bytes, together });
         }
     }
 }

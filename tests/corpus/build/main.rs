@@ -10,13 +10,23 @@ use std::path::Path;
 
 use proc_macro2::TokenStream;
 
+/// Files of functions as authors write them.
+const FUNCTIONS: [&str; 6] = [
+    "functions.rs",
+    "derivatives.rs",
+    "steps.rs",
+    "stencils.rs",
+    "sequences.rs",
+    "angles.rs",
+];
+
 fn main() {
     println!("cargo::rerun-if-changed=build");
-    println!("cargo::rerun-if-changed=functions.rs");
-    println!("cargo::rerun-if-changed=derivatives.rs");
-    println!("cargo::rerun-if-changed=angles.rs");
-    println!("cargo::rerun-if-changed=steps.rs");
-    println!("cargo::rerun-if-changed=stencils.rs");
+    for name in FUNCTIONS {
+        println!("cargo::rerun-if-changed={name}");
+        let text = std::fs::read_to_string(name).expect("the file is there");
+        write(name, source::functions(&text));
+    }
     write(
         "programs.rs",
         programs::all().into_iter().map(|program| {
@@ -25,20 +35,6 @@ fn main() {
         }),
     );
     write("random.rs", random::functions());
-    write(
-        "functions.rs",
-        source::functions(include_str!("../functions.rs")),
-    );
-    write(
-        "derivatives.rs",
-        source::functions(include_str!("../derivatives.rs")),
-    );
-    write("steps.rs", source::functions(include_str!("../steps.rs")));
-    write(
-        "stencils.rs",
-        source::functions(include_str!("../stencils.rs")),
-    );
-    write("angles.rs", source::functions(include_str!("../angles.rs")));
     write("speed.rs", [speed::measured()]);
 }
 

@@ -45,6 +45,12 @@ pub mod stencils {
     include!(concat!(env!("OUT_DIR"), "/stencils.rs"));
 }
 
+/// The functions of `sequences.rs`.
+pub mod sequences {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/sequences.rs"));
+}
+
 /// How long the compiler took for the functions of `build/speed.rs`, and how much it emitted.
 pub mod speed {
     include!(concat!(env!("OUT_DIR"), "/speed.rs"));

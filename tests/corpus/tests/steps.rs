@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Source, floats, panic_of, vector};
+use common::{Source, close, close_f32, floats, panic_of, vector};
 use pointful_corpus::steps as corpus;
 use pointful_runtime::{Dyn, Extent, Table};
 
@@ -360,5 +360,45 @@ fn only_who_looks_up_what_is_not_there_panics() {
         let nobody = vec![0; len];
         let found = corpus::looked_up(&vector(&x), &vector(&nobody), &vector(&[]));
         assert_eq!(bits(found.as_slice()), bits(&x));
+    }
+}
+
+#[test]
+fn what_points_add_to_one_element_they_add_up_first() {
+    for len in LENGTHS {
+        for degree in [0, 1, 5, 40] {
+            let (x, t, y) = (shares(1, degree), shares(2, len), shares(3, len));
+            let mut slope = vec![0.0; degree];
+            for (t, y) in t.iter().zip(&y) {
+                let value = x.iter().rev().fold(0.0, |value, x| value * t + x);
+                let mut power = -2.0 * (y - value);
+                for slope in &mut slope {
+                    *slope += power;
+                    power *= t;
+                }
+            }
+            let found = corpus::fit_back(&vector(&x), &vector(&t), &vector(&y));
+            close(found.as_slice(), &slope);
+        }
+    }
+}
+
+#[test]
+fn points_that_do_not_take_part_add_nothing() {
+    for len in LENGTHS {
+        let (x, y) = (shares(1, len), shares(2, 9));
+        let [x, y] = [x, y].map(|x| x.iter().map(|&x| x as f32).collect::<Vec<_>>());
+        let (mut most, mut left) = (vec![f32::NEG_INFINITY; 9], vec![0.0; 9]);
+        for &x in &x {
+            let mut x = x;
+            for (j, y) in y.iter().enumerate() {
+                left[j] += if x > 0.25 { x } else { 0.0 };
+                most[j] = most[j].max(x);
+                x *= y;
+            }
+        }
+        let found = corpus::passed(&vector(&x), &vector(&y));
+        assert_eq!(found.0.as_slice(), most);
+        close_f32(found.1.as_slice(), &left);
     }
 }

@@ -12,13 +12,18 @@
 //! A row is what belongs to one index of the kernels' first axis. The runtime runs kernels out of order: some rows are steps ahead of others. That is no difference
 //! as long as a kernel writes in its own rows, and reads what these kernels write not far from there. How far is found out from the indices: neighbours by constants,
 //! whatever is done about them at the ends but counting around.
+//!
+//! Kernels that follow each other without a loop are [one such step](sequence): products of matrices with what is made of them, row by row, before a cache has
+//! forgotten it.
 
+mod sequence;
 mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 
+pub(super) use self::sequence::{Part, parts};
 use self::uses::{Place, Uses};
 use super::body::Body;
 use super::copies::{Copies, merge_on_host};
@@ -28,12 +33,16 @@ use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId};
 use crate::passes::effects::{extents, is_pure};
 
-/// Rows of a product of matrices that are better computed together, so that packing the other factor costs little beside multiplying by it.
+/// Rows of a product of matrices that are better computed together, so that packing the other factor costs little beside multiplying by it: in a loop, before
+/// which that is [written down](crate::passes::factors) as the library wants it, and once.
 const TOGETHER: u64 = 32;
+const TOGETHER_ONCE: u64 = 128;
 
 /// Steps that may be run at once.
 #[derive(Debug)]
 pub(super) struct Plan<'p> {
+    /// Their index; of a sequence there is one step, and none.
+    step: Option<ValueId>,
     /// The extent of all kernels' first axis.
     rows: Extent,
     /// How many rows away a kernel reads of what these kernels write.
@@ -44,12 +53,25 @@ pub(super) struct Plan<'p> {
     before: Vec<&'p Stmt<Kernels>>,
     /// Parallel loops and contractions.
     kernels: Vec<&'p Stmt<Kernels>>,
-    /// What is done with what is accumulated, once all steps have run, in the order of the steps; among it the kernel that accumulates.
+    /// What is done with what is accumulated, once all steps have run, in the order of the steps; among it the kernels that accumulate.
     after: Vec<&'p Stmt<Kernels>>,
     /// Buffers that change places after each step.
     pairs: Vec<(ValueId, ValueId)>,
     /// Buffers that the steps write, and how they are reached.
     written: BTreeMap<ValueId, Reached>,
+}
+
+/// Kernels that run in rows, for explanations.
+#[derive(Debug)]
+pub(crate) struct InRows<'p> {
+    /// The extent of the rows.
+    pub(crate) rows: Extent,
+    /// How many rows away a kernel reads.
+    pub(crate) reach: u64,
+    /// Kernels and contractions.
+    pub(crate) kernels: Vec<&'p Stmt<Kernels>>,
+    /// The buffers that they write, and the axis that their rows are along.
+    pub(crate) written: Vec<(ValueId, usize)>,
 }
 
 /// Where a buffer's rows are.
@@ -58,7 +80,7 @@ pub(super) struct Reached {
     /// The axis that the kernels' first goes along: 0, or 1 if the one before it goes along the steps,
     axis: usize,
     /// whose index is this.
-    step: ValueId,
+    step: Option<ValueId>,
 }
 
 /// Whether the body of a loop of the host is such steps.
@@ -66,17 +88,8 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
     if !unit.functions.is_empty() {
         return None;
     }
-    let mut plan = Plan {
-        rows: Extent::Const(0),
-        reach: 0,
-        made: Vec::new(),
-        before: Vec::new(),
-        kernels: Vec::new(),
-        after: Vec::new(),
-        pairs: Vec::new(),
-        written: BTreeMap::new(),
-    };
     let step = *body.params.first()?;
+    let mut plan = Plan::new(Some(step));
     let mut uses = Vec::new();
     // What is known only after the kernels.
     let mut late = BTreeSet::new();
@@ -86,7 +99,7 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
         match &stmt.op {
             KernelOp::Alloc { fill: None } => plan.made.push(stmt),
             KernelOp::Par { .. } | KernelOp::Contract { .. } if plan.pairs.is_empty() => {
-                let (rows, own) = Uses::of(unit, stmt, step)?;
+                let (rows, own) = Uses::of(unit, stmt, Some(step))?;
                 if !plan.kernels.is_empty() && rows != plan.rows {
                     return None;
                 }
@@ -122,22 +135,6 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
             _ => plan.before.push(stmt),
         }
     }
-    let swapped = plan.pairs.iter().flat_map(|&(a, b)| [(a, 0), (b, 0)]);
-    let written = uses.iter().flat_map(|uses| uses.written.iter());
-    for (buffer, axis) in swapped.chain(written.map(|(&buffer, &(axis, _))| (buffer, axis))) {
-        let reached = Reached { axis, step };
-        if *plan.written.entry(buffer).or_insert(reached) != reached {
-            return None;
-        }
-    }
-    let is_read = |buffer: &ValueId| {
-        plan.pairs.iter().any(|(a, b)| a == buffer || b == buffer)
-            || uses.iter().any(|uses| uses.read.contains_key(buffer))
-    };
-    let has_rows = |buffer: &ValueId| {
-        let rows = unit.dims(*buffer).get(plan.written[buffer].axis);
-        rows.is_some_and(|&rows| unit.resolve(rows) == plan.rows)
-    };
     // How much there is to do is known before the loop.
     let bound: BTreeSet<ValueId> = body
         .stmts
@@ -147,40 +144,13 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
         .copied()
         .collect();
     let is_known = |stmt: &&Stmt<Kernels>| !has_extent(unit, stmt, &bound);
-    let asks = |stmt: &&Stmt<Kernels>| {
-        stmt.op
-            .operands()
-            .iter()
-            .any(|value| plan.written.contains_key(value))
-    };
     let fits = !plan.kernels.is_empty()
+        && plan.fits(unit, &uses)
         && plan.made.iter().chain(&plan.kernels).all(is_known)
         && uses.iter().filter(|uses| uses.accumulates).count()
             == usize::from(!plan.after.is_empty())
         && uses.iter().all(|uses| uses.asked.is_disjoint(&late))
-        && !plan.before.iter().any(asks)
-        && uses.iter().all(|uses| {
-            let in_place = |buffer| uses.written.contains_key(buffer);
-            uses.written.iter().all(|(buffer, (_, place))| match place {
-                Place::First => has_rows(buffer),
-                Place::Row => !is_read(buffer),
-            }) && uses.read.iter().all(|(buffer, (axis, reach))| {
-                let Some(reached) = plan.written.get(buffer) else {
-                    return true;
-                };
-                let near = reach.is_some_and(|reach| reach == 0 || !in_place(buffer));
-                near && reached.axis == *axis && has_rows(buffer)
-            })
-        });
-    let near = |(buffer, (_, reach)): (&ValueId, &(usize, Option<u64>))| {
-        let is_written = plan.written.contains_key(buffer);
-        reach.filter(|_| is_written).unwrap_or(0)
-    };
-    plan.reach = uses
-        .iter()
-        .flat_map(|uses| uses.read.iter().map(near))
-        .max()
-        .unwrap_or(0);
+        && !plan.before.iter().any(|stmt| plan.asks_for_written(stmt));
     fits.then_some(plan)
 }
 
@@ -194,7 +164,7 @@ fn has_extent(unit: &Unit<'_>, stmt: &Stmt<Kernels>, values: &BTreeSet<ValueId>)
         || inner.any(|stmt| has_extent(unit, stmt, values))
 }
 
-/// The loop, of so many steps.
+/// A loop of so many steps.
 pub(super) fn emit(
     emit: &mut Body<'_>,
     plan: &Plan<'_>,
@@ -202,6 +172,60 @@ pub(super) fn emit(
     steps: Extent,
     reverse: bool,
 ) -> TokenStream {
+    let unit = emit.unit;
+    let (steps, index) = (unit.extent(steps), unit.names.value(index));
+    let step = if reverse {
+        tokens!(#steps - 1 - step)
+    } else {
+        tokens!(step)
+    };
+    let before = emit.block_of(&plan.before);
+    let each = tokens!(let #index = #step; #before);
+    let (views, launched) = launch(emit, plan, &steps, &each);
+    let launched = if plan.after.is_empty() {
+        tokens!(#launched;)
+    } else {
+        let after = after(emit, plan, |found| tokens!(let #found = found;));
+        tokens! {
+            for (step, found) in ::core::iter::Iterator::enumerate(::core::iter::IntoIterator::into_iter(#launched)) {
+                #each
+                #after
+            }
+        }
+    };
+    let swaps = plan.pairs.iter().map(|(a, b)| {
+        let (a, b) = (unit.names.value(*a), unit.names.value(*b));
+        tokens!(::core::mem::swap(&mut #a, &mut #b);)
+    });
+    let swaps = (!plan.pairs.is_empty()).then(|| tokens!(if #steps % 2 == 1 { #(#swaps)* }));
+    tokens!(#views #launched #swaps)
+}
+
+/// A [sequence], and what is put off.
+pub(super) fn emit_once(emit: &mut Body<'_>, plan: &Plan<'_>) -> TokenStream {
+    let (views, launched) = launch(emit, plan, &usize_literal(1), &TokenStream::new());
+    let launched = if plan.sums().next().is_some() {
+        tokens!(let mut sums = ::core::iter::IntoIterator::into_iter(#launched);)
+    } else {
+        tokens!(#launched;)
+    };
+    let after = after(emit, plan, |found| {
+        tokens! {
+            let ::core::option::Option::Some(#found) = ::core::iter::Iterator::next(&mut sums) else {
+                ::core::unreachable!()
+            };
+        }
+    });
+    tokens!(#views #launched #after)
+}
+
+/// What comes before the steps; and all of them, each of which begins with these statements.
+fn launch(
+    emit: &mut Body<'_>,
+    plan: &Plan<'_>,
+    steps: &TokenStream,
+    each: &TokenStream,
+) -> (TokenStream, TokenStream) {
     let unit = emit.unit;
     let made = emit.block_of(&plan.made);
     let outside = emit.by_views(plan.written.keys());
@@ -222,10 +246,9 @@ pub(super) fn emit(
     } else {
         tokens!(let (#(#names,)*) = if step % 2 == 0 { (#(views.#even,)*) } else { (#(views.#odd,)*) };)
     };
-    let accumulates = !plan.after.is_empty();
-    let before = emit.block_of(&plan.before);
-    let mut row_work = tokens!(0u64);
-    let (mut runs, mut merge) = (TokenStream::new(), TokenStream::new());
+    let (sums, mut slot) = (plan.sums().count(), 0);
+    let (mut row_work, mut acc_bytes) = (tokens!(0u64), tokens!(0u64));
+    let mut runs = TokenStream::new();
     for (number, stmt) in plan.kernels.iter().enumerate() {
         let (run, work) = kernel_in_rows(emit, stmt, plan);
         row_work.extend(tokens!(.saturating_add(#work)));
@@ -234,14 +257,16 @@ pub(super) fn emit(
         } else {
             usize_literal(number as u64)
         };
-        runs.extend(match &stmt.op {
-            KernelOp::Par { accs, .. } if !accs.is_empty() => {
-                let (ty, joined) = kernel::merged(unit, copies(stmt));
-                merge = tokens!(, |earlier: &mut #ty, later: #ty| { #joined });
-                tokens!(#pattern => ::core::option::Option::Some(#run),)
-            }
-            _ if accumulates => tokens!(#pattern => { #run; ::core::option::Option::None }),
-            _ => tokens!(#pattern => #run,),
+        runs.extend(if plan.is_sum(stmt) {
+            let bytes = kernel::acc_bytes(unit, copies(stmt));
+            acc_bytes.extend(tokens!(.saturating_add(#bytes)));
+            let found = in_slot(slot, sums, &run, &tokens!(::core::option::Option::None));
+            slot += 1;
+            tokens!(#pattern => ::core::option::Option::Some(#found),)
+        } else if sums > 0 {
+            tokens!(#pattern => { #run; ::core::option::Option::None })
+        } else {
+            tokens!(#pattern => #run,)
         });
     }
     emit.reach_as(outside);
@@ -251,32 +276,24 @@ pub(super) fn emit(
         tokens!(.saturating_add(#row.saturating_mul(#bytes)))
     });
     let is_product = |stmt: &&Stmt<Kernels>| matches!(stmt.op, KernelOp::Contract { .. });
-    let together = if plan.kernels.iter().any(is_product) {
-        TOGETHER
-    } else {
-        1
+    let together = match plan.step {
+        _ if !plan.kernels.iter().any(is_product) => 1,
+        Some(_) => TOGETHER,
+        None => TOGETHER_ONCE,
     };
     let [kernels, reach, together] =
         [plan.kernels.len() as u64, plan.reach, together].map(usize_literal);
-    let (steps, rows, index) = (
-        unit.extent(steps),
-        unit.extent(plan.rows),
-        unit.names.value(index),
-    );
-    let step = if reverse {
-        tokens!(#steps - 1 - step)
+    let rows = unit.extent(plan.rows);
+    let (launch, merge) = if sums == 0 {
+        (tokens!(launch_steps), TokenStream::new())
     } else {
-        tokens!(step)
+        let merge = merge(unit, plan);
+        (tokens!(accumulate_steps), tokens!(, #merge))
     };
-    let swaps = plan.pairs.iter().map(|(a, b)| {
-        let (a, b) = (name(a), name(b));
-        tokens!(::core::mem::swap(&mut #a, &mut #b);)
-    });
-    let swaps = (!plan.pairs.is_empty()).then(|| tokens!(if #steps % 2 == 1 { #(#swaps)* }));
-    let launch = if accumulates {
-        tokens!(accumulate_steps)
+    let step = if plan.step.is_some() {
+        tokens!(step)
     } else {
-        tokens!(launch_steps)
+        tokens!(_)
     };
     let launched = tokens! {
         #launch(
@@ -287,48 +304,82 @@ pub(super) fn emit(
                 reach: #reach,
                 row_work: #row_work,
                 row_bytes: (0usize #(#bytes)*) as u64,
+                acc_bytes: #acc_bytes,
                 together: #together,
             },
-            |step, kernel, here| {
+            |#step, kernel, here| {
                 #views
-                let #index = #step;
-                #before
+                #each
                 match kernel { #runs }
             }
             #merge
         )
     };
-    let launched = if accumulates {
-        let mut after = TokenStream::new();
-        for stmt in &plan.after {
-            after.extend(match &stmt.op {
-                KernelOp::Par { .. } => {
-                    let copies = copies(stmt);
-                    let privates = copies
-                        .all()
-                        .map(|(_, private, _)| unit.names.value(private));
-                    let merged = merge_on_host(emit, copies);
-                    tokens!(let (#(#privates,)*) = found; #merged)
-                }
-                _ => emit.block_of(&[stmt]),
-            });
-        }
-        tokens! {
-            for (step, found) in ::core::iter::Iterator::enumerate(::core::iter::IntoIterator::into_iter(#launched)) {
-                let #index = #step;
-                #before
-                #after
-            }
-        }
-    } else {
-        tokens!(#launched;)
-    };
-    tokens! {
+    let views = tokens! {
         #made
         let views = (#(#names.out(),)*);
-        #launched
-        #swaps
+    };
+    (views, launched)
+}
+
+/// What is done once all steps have run. `bind` binds a pattern to what a kernel has accumulated.
+fn after(
+    emit: &mut Body<'_>,
+    plan: &Plan<'_>,
+    bind: impl Fn(TokenStream) -> TokenStream,
+) -> TokenStream {
+    let mut sums = plan.sums().enumerate();
+    let count = plan.sums().count();
+    let mut emitted = TokenStream::new();
+    for others in plan.after() {
+        emitted.extend(emit.block_of(others));
+        let Some((slot, sum)) = sums.next() else {
+            break;
+        };
+        let copies = copies(sum);
+        let privates = copies.all().map(|(_, own, _)| emit.unit.names.value(own));
+        let found = in_slot(slot, count, &tokens!((#(#privates,)*)), &tokens!(_));
+        let bound = bind(found);
+        let merged = merge_on_host(emit, copies);
+        emitted.extend(tokens!(#bound #merged));
     }
+    emitted
+}
+
+/// What one of several kernels that accumulate gives: of the others nothing.
+fn in_slot(slot: usize, count: usize, found: &TokenStream, nothing: &TokenStream) -> TokenStream {
+    if count == 1 {
+        return found.clone();
+    }
+    let slots = (0..count).map(|other| match other == slot {
+        true => tokens!(::core::option::Option::Some(#found)),
+        false => nothing.clone(),
+    });
+    tokens!((#(#slots,)*))
+}
+
+/// A function that merges what kernels accumulate.
+fn merge(unit: &Unit<'_>, plan: &Plan<'_>) -> TokenStream {
+    let sums: Vec<_> = plan
+        .sums()
+        .map(|sum| kernel::merged(unit, copies(sum)))
+        .collect();
+    if let [(ty, joined)] = sums.as_slice() {
+        return tokens!(|earlier: &mut #ty, later: #ty| { #joined });
+    }
+    let types = sums
+        .iter()
+        .map(|(ty, _)| tokens!(::core::option::Option<#ty>));
+    let types = tokens!((#(#types,)*));
+    let joined = sums.iter().enumerate().map(|(slot, (_, joined))| {
+        let slot = kernel::tuple_field(slot);
+        tokens! {
+            if let (::core::option::Option::Some(earlier), ::core::option::Option::Some(later)) = (&mut earlier.#slot, later.#slot) {
+                #joined
+            }
+        }
+    });
+    tokens!(|earlier: &mut #types, later: #types| { #(#joined)* })
 }
 
 /// What a kernel accumulates.
@@ -358,9 +409,9 @@ fn kernel_in_rows(
         } => {
             let points = unit.product(&extents[1..]);
             let per_point = work::per_point(unit, body);
+            let acc_bytes = kernel::acc_bytes(unit, copies(stmt));
             let kernel = kernel::declare(emit, name, extents, copies(stmt), body, &plan.written);
-            let run =
-                tokens!(here.run(#points, Work { per_point: #per_point, acc_bytes: 0 }, &#kernel));
+            let run = tokens!(here.run(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel));
             (run, tokens!((#points as u64).saturating_mul(#per_point)))
         }
         KernelOp::Contract {
@@ -393,10 +444,105 @@ fn kernel_in_rows(
     }
 }
 
-impl Plan<'_> {
-    /// The extent of the rows, and how many away a kernel reads.
-    pub(super) fn rows(&self) -> (Extent, u64) {
-        (self.rows, self.reach)
+impl<'p> Plan<'p> {
+    fn new(step: Option<ValueId>) -> Self {
+        Self {
+            step,
+            rows: Extent::Const(0),
+            reach: 0,
+            made: Vec::new(),
+            before: Vec::new(),
+            kernels: Vec::new(),
+            after: Vec::new(),
+            pairs: Vec::new(),
+            written: BTreeMap::new(),
+        }
+    }
+
+    /// What is to be said of it.
+    pub(super) fn told(&self) -> InRows<'p> {
+        InRows {
+            rows: self.rows,
+            reach: self.reach,
+            kernels: self.kernels.clone(),
+            written: self
+                .written
+                .iter()
+                .map(|(&buffer, reached)| (buffer, reached.axis))
+                .collect(),
+        }
+    }
+
+    /// Whether kernels that use buffers so may run out of order. Notes which of them they write, and how far away they read.
+    fn fits(&mut self, unit: &Unit<'_>, uses: &[Uses]) -> bool {
+        let step = self.step;
+        let swapped = self.pairs.iter().flat_map(|&(a, b)| [(a, 0), (b, 0)]);
+        let written = uses.iter().flat_map(|uses| uses.written.iter());
+        let written = written.map(|(&buffer, &(axis, _))| (buffer, axis));
+        self.written.clear();
+        for (buffer, axis) in swapped.chain(written) {
+            let reached = Reached { axis, step };
+            if *self.written.entry(buffer).or_insert(reached) != reached {
+                return false;
+            }
+        }
+        let near = |(buffer, (_, reach)): (&ValueId, &(usize, Option<u64>))| {
+            let is_written = self.written.contains_key(buffer);
+            reach.filter(|_| is_written).unwrap_or(0)
+        };
+        let reaches = uses.iter().flat_map(|uses| uses.read.iter().map(near));
+        self.reach = reaches.max().unwrap_or(0);
+        let is_read = |buffer: &ValueId| {
+            self.pairs.iter().any(|(a, b)| a == buffer || b == buffer)
+                || uses.iter().any(|uses| uses.read.contains_key(buffer))
+        };
+        let has_rows = |buffer: &ValueId| {
+            let rows = unit.dims(*buffer).get(self.written[buffer].axis);
+            rows.is_some_and(|&rows| unit.resolve(rows) == self.rows)
+        };
+        uses.iter().all(|uses| {
+            let in_place = |buffer| uses.written.contains_key(buffer);
+            uses.written.iter().all(|(buffer, (_, place))| match place {
+                Place::First => has_rows(buffer),
+                Place::Row => !is_read(buffer),
+            }) && uses.read.iter().all(|(buffer, (axis, reach))| {
+                let Some(reached) = self.written.get(buffer) else {
+                    return true;
+                };
+                let near = reach.is_some_and(|reach| reach == 0 || !in_place(buffer));
+                near && reached.axis == *axis && has_rows(buffer)
+            })
+        })
+    }
+
+    /// Whether one of the kernels accumulates.
+    fn is_sum(&self, stmt: &Stmt<Kernels>) -> bool {
+        !copies(stmt).is_empty()
+            && self
+                .kernels
+                .iter()
+                .any(|kernel| std::ptr::eq(*kernel, stmt))
+    }
+
+    /// What comes after the kernels: before the first of those that accumulate is merged, and after each of them.
+    pub(super) fn after(&self) -> impl Iterator<Item = &[&'p Stmt<Kernels>]> {
+        self.after.split(|stmt| self.is_sum(stmt))
+    }
+
+    /// Those that do.
+    fn sums(&self) -> impl Iterator<Item = &'p Stmt<Kernels>> {
+        self.kernels
+            .iter()
+            .copied()
+            .filter(|stmt| !copies(stmt).is_empty())
+    }
+
+    /// Whether a statement asks for what the kernels write.
+    fn asks_for_written(&self, stmt: &Stmt<Kernels>) -> bool {
+        let operands = stmt.op.operands();
+        operands
+            .iter()
+            .any(|value| self.written.contains_key(value))
     }
 }
 
@@ -408,10 +554,8 @@ impl Reached {
 
     /// The first element of a step.
     fn start(self, unit: &Unit<'_>, buffer: ValueId) -> Option<TokenStream> {
-        let (step, length) = (
-            unit.names.value(self.step),
-            unit.product(&unit.dims(buffer)[1..]),
-        );
+        let (step, length) = (self.step?, unit.product(&unit.dims(buffer)[1..]));
+        let step = unit.names.value(step);
         (self.axis > 0).then(|| tokens!(#step * #length))
     }
 

@@ -34,16 +34,17 @@ pub(super) struct Uses {
     pub(super) read: BTreeMap<ValueId, (usize, Option<u64>)>,
     /// All that it asks for.
     pub(super) asked: BTreeSet<ValueId>,
-    /// Whether it accumulates in variables.
+    /// Whether it accumulates.
     pub(super) accumulates: bool,
 }
 
 impl Uses {
-    /// And the extent of its rows. None if it does more than reading and writing elements.
+    /// And the extent of its rows. None if it does more than reading and writing elements. In each of several steps it may accumulate in variables only, as
+    /// what it does is kept for all of them.
     pub(super) fn of(
         unit: &Unit<'_>,
         stmt: &Stmt<Kernels>,
-        step: ValueId,
+        step: Option<ValueId>,
     ) -> Option<(Extent, Self)> {
         match &stmt.op {
             KernelOp::Par {
@@ -53,8 +54,9 @@ impl Uses {
                 body,
                 ..
             } => {
-                let is_variable = |target: ValueId| unit.kind(target) == PlaceKind::Var;
-                if !folds.is_empty() || !accs.iter().all(|acc| is_variable(acc.target)) {
+                let is_small =
+                    |target: ValueId| step.is_none() || unit.kind(target) == PlaceKind::Var;
+                if !folds.is_empty() || !accs.iter().all(|acc| is_small(acc.target)) {
                     return None;
                 }
                 let mut look = Look {
@@ -74,10 +76,10 @@ impl Uses {
                 out,
                 factors,
                 along,
-                ..
+                add,
             } => {
-                let axis =
-                    |along: &[Along]| usize::from(along.len() > 1 && along[0] == Along::At(step));
+                let step = step.map(Along::At);
+                let axis = |along: &[Along]| usize::from(along.len() > 1 && step == Some(along[0]));
                 let rows = axis(&along[0]);
                 let row = along[0]
                     .get(rows)
@@ -85,6 +87,9 @@ impl Uses {
                 let mut uses = Self::default();
                 uses.asked.extend(stmt.op.operands());
                 uses.written.insert(*out, (rows, Place::First));
+                if *add {
+                    uses.read.insert(*out, (rows, Some(0)));
+                }
                 for (factor, along) in factors.iter().zip(&along[1..]) {
                     let is_axis = |along: &&Along| matches!(along, Along::Axis(_));
                     if along.contains(row) && along.iter().find(is_axis) != Some(row) {
@@ -106,8 +111,8 @@ impl Uses {
 
 struct Look<'u> {
     unit: &'u Unit<'u>,
-    /// The index of the step.
-    step: ValueId,
+    /// The index of the step, if there are several.
+    step: Option<ValueId>,
     row: ValueId,
     /// What the kernel binds.
     own: BTreeSet<ValueId>,
@@ -200,7 +205,7 @@ impl Look<'_> {
 
     /// The axis of a buffer whose places are rows.
     fn axis(&self, indices: &[ValueId]) -> usize {
-        usize::from(indices.len() > 1 && indices[0] == self.step)
+        usize::from(indices.len() > 1 && Some(indices[0]) == self.step)
     }
 
     fn reach(&self, value: &ValueId) -> Option<Reach> {

@@ -71,6 +71,8 @@ pub(super) struct Look<'u> {
     pub(super) own: BTreeSet<ValueId>,
     /// Places of the kernel that points combine something into.
     pub(super) summed: BTreeMap<ValueId, Monoid>,
+    /// Whether points combine something into elements of a table of the kernel.
+    shares: bool,
     /// Indices that are in range only where a point computes them.
     pub(super) doubtful: BTreeSet<ValueId>,
     /// Whether not all points do the same.
@@ -116,6 +118,7 @@ impl<'u> Look<'u> {
             kept: BTreeSet::new(),
             own: BTreeSet::new(),
             summed: BTreeMap::new(),
+            shares: false,
             doubtful: BTreeSet::new(),
             diverges: false,
             read: BTreeSet::new(),
@@ -140,7 +143,7 @@ impl<'u> Look<'u> {
 
     /// Whether inner loops become vector instructions only if neighbours advance together: they read or add up along the axis.
     pub(super) fn pays_to_read(&self) -> bool {
-        let simple = !self.diverges && self.own.is_empty() && self.summed.is_empty();
+        let simple = !self.diverges && self.own.is_empty() && !self.accumulates();
         simple && (self.profits || self.sums) && !self.across
     }
 
@@ -153,7 +156,11 @@ impl<'u> Look<'u> {
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
     pub(super) fn repeatable(&self) -> bool {
         let mut others = self.read.difference(&self.own);
-        self.summed.is_empty() && others.all(|buffer| !self.written.contains(buffer))
+        !self.accumulates() && others.all(|buffer| !self.written.contains(buffer))
+    }
+
+    fn accumulates(&self) -> bool {
+        self.shares || !self.summed.is_empty()
     }
 
     /// What differs from point to point.
@@ -260,9 +267,15 @@ impl<'u> Look<'u> {
                 indices,
                 value,
             } => {
-                if !indices.is_empty() {
-                    self.own.contains(place).then_some(())?;
+                if !indices.is_empty() && self.own.contains(place) {
                     self.access(*place, indices, around);
+                } else if !indices.is_empty() {
+                    // All points combine into the same element, which is there whoever takes part.
+                    let same = |&index: &ValueId| {
+                        self.stride(index) == Stride::Zero && !self.doubtful.contains(&index)
+                    };
+                    indices.iter().all(same).then_some(())?;
+                    self.shares = true;
                 } else if self.home.contains_key(place) {
                     // Every point adds up something of its own, of what all of them read.
                     self.sums |= around.in_loop && self.stride(*value) != Stride::Zero;

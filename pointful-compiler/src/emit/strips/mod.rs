@@ -38,7 +38,8 @@
 //! ```
 //!
 //! Buffers that points have for themselves lie side by side, element by element. What points combine into places of the kernel
-//! each adds up for itself; the sums are then added in the points' order.
+//! each adds up for itself; the sums are then added in the points' order. What all points of a strip combine into one element of a table of the kernel's
+//! they combine with each other first.
 
 mod independent;
 mod look;
@@ -377,6 +378,29 @@ mod tests {
             &[
                 "let t12 = t11 > 0.5f64 ; t12_lanes [lane] = t12 ; bad0_ |= if t12 { 0i64 } else { ! 0i64 } ; }",
                 "let t12 = t12_lanes [lane] ; let t11 = t11_lanes [lane] ; :: core :: assert ! (t12 ,",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_points_combine_into_one_element_they_combine_first() {
+        let program = "fn f(x: f64[N], y: f64[K], own s: f64[K]) -> f64[K] {
+            par %0: N (add %1 = s) {
+              %2 = load x[%0] %3 = var %2
+              for %4: K { %5 = get %3 combine add %1[%4], %5 %6 = load y[%4] %7 = mul %5, %6 set %3, %7 }
+            }
+            return s
+        }";
+        let program = crate::ir::parse::<Kernels>(program).unwrap_or_else(|e| panic!("{e}"));
+        let text = crate::emit::host::host(&Unit::of(&program), &[]).to_string();
+        assert_parts(
+            &text,
+            &[
+                "let mut moved0_ = [0f64 ; 16usize] ;",
+                "moved0_ [lane] = t",
+                "fold_lanes (moved0_ , | x , y | x + y)",
+                // A point that is computed twice would count twice.
+                "while range . end - i1_from >= 16usize {",
             ],
         );
     }

@@ -110,6 +110,8 @@ impl Strip<'_> {
             match part {
                 Part::Made(_, made) => segment.inner.extend(made.clone()),
                 Part::Asked(stmt, bad) => self.asked_here(emit, &mut segment, stmt, bad, around),
+                Part::Stmt(stmt, mask)
+                    if self.combined(emit, &mut segment, stmt, mask.as_ref()) => {}
                 Part::Stmt(stmt, mask) => {
                     let moved = (mask.as_ref() == around)
                         .then(|| self.moved(stmt, position, &looks))
@@ -251,6 +253,47 @@ impl Strip<'_> {
             .inner
             .extend(tokens!(#bad |= if #fine { #zero } else { #mine };));
         self.keep(emit, segment, &stmt.results);
+    }
+
+    /// What all lanes combine into one element of a table of the kernel: first with each other.
+    fn combined(
+        &mut self,
+        emit: &mut Body<'_>,
+        segment: &mut Segment,
+        stmt: &Stmt<Kernels>,
+        mask: Option<&Ident>,
+    ) -> bool {
+        let KernelOp::Combine {
+            monoid,
+            place,
+            indices,
+            value,
+        } = &stmt.op
+        else {
+            return false;
+        };
+        if indices.is_empty() || self.plan.own.contains(place) {
+            return false;
+        }
+        let unit = emit.unit;
+        let element = unit.scalar(*place);
+        let values = ident(&format!("moved{}_", self.moves));
+        self.moves += 1;
+        let (width, value) = (usize_literal(self.width), unit.value(*value));
+        let identity = scalar::literal(monoid.identity(element));
+        segment
+            .before
+            .extend(tokens!(let mut #values = [#identity; #width];));
+        segment.inner.extend(match mask {
+            Some(mask) => tokens!(#values[lane] = if #mask { #value } else { #identity };),
+            None => tokens!(#values[lane] = #value;),
+        });
+        let operator = lanes::operator(*monoid, element);
+        let all = tokens!(fold_lanes(#values, #operator));
+        segment
+            .after
+            .extend(emit.combine(*monoid, *place, indices, &all));
+        true
     }
 
     /// A load or a store in a loop of its own, before or after all that is computed.

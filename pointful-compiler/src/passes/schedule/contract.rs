@@ -75,43 +75,72 @@ pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<[Value
     if !alone || !same_block || guarded || !facts.program.elem(result).is_float() {
         return None;
     }
-    let [a, b] = [left, right].map(|factor| facts.axes(factor));
-    let rows = a.iter().filter(|axis| !b.contains(axis));
-    let columns = b.iter().filter(|axis| !a.contains(axis));
-    let both = summed
-        .iter()
-        .all(|axis| a.contains(axis) && b.contains(axis));
-    let large = |axes: &mut dyn Iterator<Item = &AxisId>| {
-        let mut known = Some(1u64);
-        let mut any = false;
-        for &axis in axes {
-            any = true;
-            known = match (known, facts.extent(axis)) {
-                (Some(known), Extent::Const(length)) => Some(known.saturating_mul(length)),
-                _ => None,
-            };
-        }
-        any && known.is_none_or(|known| known >= LEAST)
+    let shape = Shape {
+        left: facts.axes(left),
+        right: facts.axes(right),
+        summed,
+        result: facts.axes(result),
     };
-    let matrices =
-        large(&mut rows.clone()) && large(&mut columns.clone()) && large(&mut summed.iter());
-    let all = a.iter().chain(b).chain(facts.axes(result));
-    let regular = all.copied().all(|axis| facts.is_regular(axis));
-    let given = rows
-        .chain(columns)
-        .all(|axis| facts.axes(result).contains(axis));
-    let fits = |value: ValueId| {
-        let axes = facts.axes(value);
+    let stored = [result, left, right]
+        .iter()
+        .all(|&value| Shape::fits(facts, value));
+    (shape.is_of_matrices(facts) && stored).then_some([left, right])
+}
+
+/// The axes of a sum of products of two arrays.
+pub(super) struct Shape<'a> {
+    pub(super) left: &'a [AxisId],
+    pub(super) right: &'a [AxisId],
+    pub(super) summed: &'a [AxisId],
+    pub(super) result: &'a [AxisId],
+}
+
+impl Shape<'_> {
+    /// Whether these are matrices, as large as is worth a call.
+    pub(super) fn is_of_matrices(&self, facts: &Facts<'_>) -> bool {
+        let (a, b) = (self.left, self.right);
+        let rows = a.iter().filter(|axis| !b.contains(axis));
+        let columns = b.iter().filter(|axis| !a.contains(axis));
+        let both = self
+            .summed
+            .iter()
+            .all(|axis| a.contains(axis) && b.contains(axis));
+        let large = |axes: &mut dyn Iterator<Item = &AxisId>| {
+            let mut known = Some(1u64);
+            let mut any = false;
+            for &axis in axes {
+                any = true;
+                known = match (known, facts.extent(axis)) {
+                    (Some(known), Extent::Const(length)) => Some(known.saturating_mul(length)),
+                    _ => None,
+                };
+            }
+            any && known.is_none_or(|known| known >= LEAST)
+        };
+        let matrices = large(&mut rows.clone())
+            && large(&mut columns.clone())
+            && large(&mut self.summed.iter());
+        let all = a.iter().chain(b).chain(self.result);
+        let regular = all.copied().all(|axis| facts.is_regular(axis));
+        let given = rows.chain(columns).all(|axis| self.result.contains(axis));
+        both && matrices && regular && given
+    }
+
+    /// Whether an array may be stored for it.
+    pub(super) fn fits(facts: &Facts<'_>, value: ValueId) -> bool {
+        Self::is_storable(facts, facts.axes(value)) || is_whole(facts, value, 16)
+    }
+
+    /// Whether an array over these axes may be stored.
+    pub(super) fn is_storable(facts: &Facts<'_>, axes: &[AxisId]) -> bool {
         let covers = |param: &Param| {
             axes.iter()
                 .all(|axis| facts.axes(param.value).contains(axis))
         };
         let mut params = facts.program.params.iter();
         let long = axes.iter().filter(|&&axis| !facts.is_few(axis));
-        long.count() <= 2 || params.any(covers) || is_whole(facts, value, 16)
-    };
-    let stored = [result, left, right].into_iter().all(fits);
-    (both && matrices && regular && given && stored).then_some([left, right])
+        long.count() <= 2 || params.any(covers)
+    }
 }
 
 /// Whether an array is needed as a whole, or one is that is computed of it point for point.

@@ -9,10 +9,14 @@
 //! ```
 //!
 //! So it is stored as most of what its elements are made of lies, and what is read of it again is taken in the same order.
+//!
+//! A product of matrices may be written either way. It lies as the first array over the same axes: `d[n, f] = Σ e[n, c] w[c, f]` as the layer `a[n, f]` does that it
+//! is an adjoint of, whatever the order of its factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::on_demand;
+use super::facts::{Facts, on_demand};
+use super::padding::Pads;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Operation, Program, Stmt, ValueId};
 
@@ -23,11 +27,17 @@ const DEFINITIONS: usize = 64;
 pub(super) fn laid_out(program: &Program<Bulk>) -> Program<Bulk> {
     let mut sites = BTreeMap::new();
     note(&program.body, &mut sites);
+    let pads = Pads::default();
     let mut orders = Orders {
         program,
+        facts: Facts::new(program, &pads),
         sites,
+        first: BTreeMap::new(),
         changed: BTreeMap::new(),
     };
+    for param in &program.params {
+        orders.meet(param.value);
+    }
     orders.block(&program.body);
     let changed = orders.changed;
     let mut out = program.clone();
@@ -49,7 +59,10 @@ fn note<'p>(block: &'p Block<Bulk>, sites: &mut BTreeMap<ValueId, &'p Stmt<Bulk>
 
 struct Orders<'p> {
     program: &'p Program<Bulk>,
+    facts: Facts<'p>,
     sites: BTreeMap<ValueId, &'p Stmt<Bulk>>,
+    /// How the first array over some axes lies.
+    first: BTreeMap<BTreeSet<AxisId>, Vec<AxisId>>,
     /// Values whose axes are in another order.
     changed: BTreeMap<ValueId, Vec<AxisId>>,
 }
@@ -76,10 +89,36 @@ impl<'p> Orders<'p> {
                 }
             } else if on_demand(&stmt.op) {
                 self.follow(stmt);
+            } else if self.facts.factors(stmt).is_some() {
+                self.lie_as_first(stmt.results[0]);
+            }
+            for &result in &stmt.results {
+                if self.facts.is_task(result) {
+                    self.meet(result);
+                }
             }
             for inner in stmt.op.blocks() {
                 self.block(inner);
             }
+        }
+    }
+
+    /// Notes how an array that is stored lies.
+    fn meet(&mut self, value: ValueId) {
+        let dims = self.dims(value).to_vec();
+        if dims.len() > 1 {
+            let axes = dims.iter().copied().collect();
+            self.first.entry(axes).or_insert(dims);
+        }
+    }
+
+    /// Gives an array the order of the first one over the same axes.
+    fn lie_as_first(&mut self, value: ValueId) {
+        let axes: BTreeSet<AxisId> = self.dims(value).iter().copied().collect();
+        if let Some(dims) = self.first.get(&axes)
+            && dims != self.dims(value)
+        {
+            self.changed.insert(value, dims.clone());
         }
     }
 

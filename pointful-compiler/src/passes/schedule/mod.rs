@@ -37,6 +37,7 @@ mod guests;
 mod held;
 mod layout;
 mod loops;
+mod nested;
 mod order;
 mod padding;
 mod region;
@@ -71,7 +72,7 @@ enum Outcome {
 
 /// Schedules a program.
 pub fn schedule(program: &Program<Bulk>) -> Program<Kernels> {
-    let mut padded = layout::laid_out(&contract::add_in_place(program));
+    let mut padded = layout::laid_out(&contract::add_in_place(&nested::unnested(program)));
     let mut pads = Pads::default();
     loop {
         match attempt(&padded, &pads) {

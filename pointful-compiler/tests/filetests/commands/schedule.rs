@@ -1,11 +1,13 @@
 //! `schedule`: the kernels that a program of Bulk is contracted to; `registers`: these with small buffers in variables;
 //! `tiles`: these with products of matrices inside of kernels; `invariants`: these with what does not change in front of loops;
-//! `fission`: these with products that loops add up after them; `factors`: these with what loops multiply by as products want it.
+//! `fission`: these with products that loops add up after them; `factors`: these with what loops multiply by as products want it;
+//! `in_place`: these with what is made of arrays in their places.
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::kernels::Kernels;
 use pointful_compiler::passes::factors as turned;
 use pointful_compiler::passes::fission as split;
+use pointful_compiler::passes::in_place as placed;
 use pointful_compiler::passes::invariants as moved;
 use pointful_compiler::passes::registers as in_registers;
 use pointful_compiler::passes::schedule::schedule;
@@ -33,6 +35,10 @@ pub(crate) fn fission(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn factors(file: &File) -> Result<Vec<Section>, String> {
     sections(file, &turned(&read(file.input())?))
+}
+
+pub(crate) fn in_place(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &placed(&read(file.input())?))
 }
 
 pub(crate) fn tiles(file: &File) -> Result<Vec<Section>, String> {

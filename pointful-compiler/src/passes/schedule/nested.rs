@@ -1,0 +1,190 @@
+//! Sums of products of three arrays, as sums of products of two.
+//!
+//! ```text
+//! %0[b, i, v] = mul m, r              sum over j of what bones do to vertices         %0[v, b, j] = mul w, r
+//! %1[b, i, v] = reduce add [j] %0                                                ▶   %1[v, b, j, i] = mul %0, m
+//! %2[b, i, v] = mul w, %1             and over bones, by their weights                %2[i, v] = reduce add [b, j] %1
+//! %3[i, v] = reduce add [b] %2
+//! ```
+//!
+//! As it is written, no array of two of them is a matrix that is small enough to be stored. Multiplied in another order, they may be: then what is left is a
+//! product of matrices. There are no more products than before, but for those of two arrays, which all others share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::contract::Shape;
+use super::facts::Facts;
+use super::padding::Pads;
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Block, Monoid, Operation, Program, Stmt, Type, ValueId};
+use crate::ops::Prim;
+
+/// A sum as it should be.
+struct Flat {
+    /// What is multiplied first,
+    first: [ValueId; 2],
+    /// and then by this,
+    last: ValueId,
+    /// summed along these axes.
+    axes: Vec<AxisId>,
+}
+
+/// The program with sums of products of three arrays as products of matrices, where these are.
+pub(super) fn unnested(program: &Program<Bulk>) -> Program<Bulk> {
+    let pads = Pads::default();
+    let facts = Facts::new(program, &pads);
+    let mut found = BTreeMap::new();
+    let mut dead = BTreeSet::new();
+    find(&facts, &program.body, &mut found, &mut dead);
+    let mut out = program.clone();
+    if !found.is_empty() {
+        let mut body = std::mem::take(&mut out.body);
+        rewrite(&mut out, &mut body, &found, &dead);
+        out.body = body;
+    }
+    out
+}
+
+/// The operand of a sum, and its axes.
+fn summed(stmt: &Stmt<Bulk>) -> Option<(ValueId, &[AxisId])> {
+    match &stmt.op {
+        BulkOp::Reduce {
+            combine: Combine::Monoid(Monoid::Add),
+            axes,
+            operands,
+        } if stmt.guard.is_none() => Some((*operands.first()?, axes)),
+        _ => None,
+    }
+}
+
+/// The factors of a product that only one statement asks for.
+fn factors(facts: &Facts<'_>, product: ValueId, home: usize) -> Option<[ValueId; 2]> {
+    let site = facts.site(product)?;
+    let BulkOp::Map(Prim::Mul, args) = &site.op else {
+        return None;
+    };
+    let own = facts.readers(product).len() == 1 && !facts.given(product);
+    let here = facts.home(product) == home && site.guard.is_none();
+    (own && here).then(|| args.as_slice().try_into().ok())?
+}
+
+fn find(
+    facts: &Facts<'_>,
+    block: &Block<Bulk>,
+    found: &mut BTreeMap<ValueId, Flat>,
+    dead: &mut BTreeSet<ValueId>,
+) {
+    for stmt in &block.stmts {
+        match &stmt.op {
+            BulkOp::Loop { lanes, body, .. } if lanes.is_empty() => find(facts, body, found, dead),
+            _ => {
+                if let Some((flat, unread)) = flat(facts, stmt)
+                    && !unread.iter().any(|value| dead.contains(value))
+                {
+                    dead.extend(unread);
+                    found.insert(stmt.results[0], flat);
+                }
+            }
+        }
+    }
+}
+
+/// A sum of products with a sum of products as it should be, and what nobody reads then.
+fn flat(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<(Flat, [ValueId; 3])> {
+    let (outer, outer_axes) = summed(stmt)?;
+    let result = stmt.results[0];
+    let home = facts.home(result);
+    if facts.factors(stmt).is_some() || !facts.program.elem(result).is_float() {
+        return None;
+    }
+    let [a, b] = factors(facts, outer, home)?;
+    for (weight, sum) in [(a, b), (b, a)] {
+        let Some(site) = facts.site(sum) else {
+            continue;
+        };
+        let Some((inner, inner_axes)) = summed(site) else {
+            continue;
+        };
+        let own = facts.readers(sum).len() == 1 && !facts.given(sum) && facts.home(sum) == home;
+        if !own || facts.factors(site).is_some() {
+            continue;
+        }
+        let Some([y, z]) = factors(facts, inner, home) else {
+            continue;
+        };
+        let axes: Vec<AxisId> = outer_axes.iter().chain(inner_axes).copied().collect();
+        for (with, last) in [(y, z), (z, y)] {
+            let first = [weight, with];
+            let shape = Shape {
+                left: &union(facts, first),
+                right: facts.axes(last),
+                summed: &axes,
+                result: facts.axes(result),
+            };
+            if shape.is_of_matrices(facts)
+                && Shape::is_storable(facts, shape.left)
+                && [last, result]
+                    .iter()
+                    .all(|&value| Shape::fits(facts, value))
+            {
+                let flat = Flat { first, last, axes };
+                return Some((flat, [outer, sum, inner]));
+            }
+        }
+    }
+    None
+}
+
+/// The axes of a product.
+fn union(facts: &Facts<'_>, [a, b]: [ValueId; 2]) -> Vec<AxisId> {
+    let a = facts.axes(a);
+    let more = facts.axes(b).iter().filter(|axis| !a.contains(axis));
+    a.iter().chain(more).copied().collect()
+}
+
+fn rewrite(
+    program: &mut Program<Bulk>,
+    block: &mut Block<Bulk>,
+    found: &BTreeMap<ValueId, Flat>,
+    dead: &BTreeSet<ValueId>,
+) {
+    for mut stmt in std::mem::take(&mut block.stmts) {
+        for inner in stmt.op.blocks_mut() {
+            rewrite(program, inner, found, dead);
+        }
+        if stmt.results.iter().any(|value| dead.contains(value)) {
+            continue;
+        }
+        if let Some(flat) = stmt.results.first().and_then(|result| found.get(result)) {
+            let first = product(program, flat.first, &mut block.stmts, &stmt);
+            let all = product(program, [first, flat.last], &mut block.stmts, &stmt);
+            stmt.op = BulkOp::Reduce {
+                combine: Combine::Monoid(Monoid::Add),
+                axes: flat.axes.clone(),
+                operands: vec![all],
+            };
+        }
+        block.stmts.push(stmt);
+    }
+}
+
+/// The product of two arrays, for the sake of a statement.
+fn product(
+    program: &mut Program<Bulk>,
+    [a, b]: [ValueId; 2],
+    stmts: &mut Vec<Stmt<Bulk>>,
+    whose: &Stmt<Bulk>,
+) -> ValueId {
+    let ty = program.ty(a).clone();
+    let mut dims = ty.dims;
+    for &axis in &program.ty(b).dims {
+        if !dims.contains(&axis) {
+            dims.push(axis);
+        }
+    }
+    let elem = ty.elem;
+    let value = program.value(Type { elem, dims }, whose.span);
+    let op = BulkOp::Map(Prim::Mul, vec![a, b]);
+    stmts.push(Stmt::new(vec![value], op, whose.span));
+    value
+}
