@@ -25,7 +25,7 @@ use std::fmt;
 
 use self::cost::Cost;
 use self::formula::{Formula, Lengths};
-use crate::emit::{Emission, InRows};
+use crate::emit::{Emission, Plan};
 use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
 use crate::ir::{self, Block, Extent, Program, Stmt, ValueId};
 use crate::pipeline::Stages;
@@ -164,7 +164,7 @@ impl Report<'_> {
         let sequences = self.emission.sequences(block);
         for stmt in &block.stmts {
             self.stmt(stmt, depth);
-            let is_in = |in_rows: &&InRows<'_>| {
+            let is_in = |in_rows: &&Plan<'_>| {
                 let mut kernels = in_rows.kernels.iter();
                 kernels.any(|kernel| std::ptr::eq(*kernel, stmt))
             };
@@ -180,13 +180,10 @@ impl Report<'_> {
     }
 
     /// What a cache has to hold of each row.
-    fn bytes_of_rows(&self, in_rows: &InRows<'_>) -> String {
+    fn bytes_of_rows(&self, in_rows: &Plan<'_>) -> String {
         let mut bytes = Formula::default();
-        for &(buffer, axis) in &in_rows.written {
-            let ty = self.program.ty(buffer);
-            let row = ty.dims[axis + 1..].iter();
-            let row: Vec<_> = row.map(|&dim| self.lengths.of(dim)).collect();
-            bytes.add(&Formula::product(ty.elem.repr().bytes(), &row));
+        for (&buffer, axis) in &in_rows.written {
+            bytes.add(&self.bytes(buffer, axis + 1));
         }
         let reach = match in_rows.reach {
             0 => String::new(),
@@ -211,10 +208,10 @@ impl Report<'_> {
             } => {
                 let order = if *reverse { ", from the last" } else { "" };
                 let index = self.index(body.params[0], *extent);
-                self.line(
-                        depth,
-                        &format!("the host, one after the other{order}: for {index}, because an iteration reads what the one before wrote"),
-                    );
+                let line = format!(
+                    "the host, one after the other{order}: for {index}, because an iteration reads what the one before wrote"
+                );
+                self.line(depth, &line);
                 if let Some(in_rows) = self.emission.steps(body) {
                     let rows = self.extent(in_rows.rows);
                     let how = match in_rows.reach {
@@ -229,10 +226,8 @@ impl Report<'_> {
                 self.host(body, depth + 1);
             }
             KernelOp::While { cond, body } => {
-                self.line(
-                        depth,
-                        "the host, one after the other: while, because only an iteration says whether there is another",
-                    );
+                let line = "the host, one after the other: while, because only an iteration says whether there is another";
+                self.line(depth, line);
                 self.host(cond, depth + 1);
                 self.host(body, depth + 1);
             }
@@ -307,7 +302,7 @@ impl Report<'_> {
                 "adds up into {} by `{}`: a private copy of {} bytes for each piece of the work, merged in order",
                 self.name(acc.target),
                 acc.monoid.name(),
-                self.bytes(acc.target)
+                self.bytes(acc.target, 0)
             );
             self.line(depth + 1, &line);
         }
@@ -358,9 +353,11 @@ impl Report<'_> {
         self.line(depth + 1, &cost.to_string());
     }
 
-    fn bytes(&self, buffer: ValueId) -> Formula {
+    /// Bytes of a buffer, from this axis on.
+    fn bytes(&self, buffer: ValueId, first: usize) -> Formula {
         let ty = self.program.ty(buffer);
-        let lengths: Vec<_> = ty.dims.iter().map(|&dim| self.lengths.of(dim)).collect();
+        let dims = ty.dims[first..].iter();
+        let lengths: Vec<_> = dims.map(|&dim| self.lengths.of(dim)).collect();
         Formula::product(ty.elem.repr().bytes(), &lengths)
     }
 

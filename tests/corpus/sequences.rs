@@ -29,11 +29,12 @@ pub fn attention<N: IndexSet, M: IndexSet, K: IndexSet, F: IndexSet>(
     (for (n, f) in (N, F) { mixed[n][f] / all[n] }, sum(for n in N { all[n].ln() }))
 }
 
+// `sums` and `views` are names of emitted code too.
 pub fn blurred_product<N: IndexSet, K: IndexSet, F: IndexSet>(x: &Table<(N, K), f64>, w: &Table<(K, F), f64>) -> (Table<(N, F), f64>, Table<F, f64>) {
     let y = for (n, f) in (N, F) { sum(for k in K { x[n][k] * w[k][f] }) };
-    let mean = for f in F { sum(for n in N { y[n][f] }) };
-    let near = for (n, f) in (N, F) { (y[(n + 1).clamp()][f] - y[(n - 2).clamp()][f]).exp() };
-    (for (n, f) in (N, F) { near[(n + 1).clamp()][f] + y[n][f] * near[n][f] }, mean)
+    let sums = for f in F { sum(for n in N { y[n][f] }) };
+    let views = for (n, f) in (N, F) { (y[(n + 1).clamp()][f] - y[(n - 2).clamp()][f]).exp() };
+    (for (n, f) in (N, F) { views[(n + 1).clamp()][f] + y[n][f] * views[n][f] }, sums)
 }
 
 pub fn centred_product<N: IndexSet, K: IndexSet, F: IndexSet>(x: &Table<(N, K), f64>, w: &Table<(K, F), f64>) -> Table<(N, F), f64> {

@@ -48,7 +48,7 @@ pub(super) enum Angles {
 
 /// Whether a function is shorter for near angles.
 pub(super) fn has_near(prim: Prim, elem: Elem) -> bool {
-    matches!(prim, Prim::Sin | Prim::Cos | Prim::Tan) && elem.is_float()
+    prim.takes_angle() && elem.is_float()
 }
 
 /// The call of such a function of a near angle.

@@ -8,7 +8,7 @@ use super::angles::{self, Angles};
 use super::body::{Body, Storage, kernel_name};
 use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::names::ident;
-use super::steps::Reached;
+use super::steps::Plan;
 use super::unit::{Unit, usize_literal};
 use super::{edges, scalar, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
@@ -24,7 +24,7 @@ pub(super) fn launch(
     body: &Block<Kernels>,
 ) -> TokenStream {
     let unit = host.unit;
-    let kernel = declare(host, name, extents, copies, body, &BTreeMap::new());
+    let kernel = declare(host, name, extents, copies, body, None);
     let (points, per_point) = (unit.product(extents), work::per_point(unit, body));
     let acc_bytes = acc_bytes(unit, copies);
     // What only the caller knows may not be fit for other threads.
@@ -56,12 +56,13 @@ pub(super) fn declare(
     extents: &[Extent],
     copies: Copies<'_>,
     body: &Block<Kernels>,
-    in_rows: &BTreeMap<ValueId, Reached>,
+    in_rows: Option<&Plan<'_>>,
 ) -> TokenStream {
     let unit = host.unit;
     let mut captures = Captures::of(unit, extents, copies, body);
     for (buffer, access) in &mut captures.buffers {
-        if *access == Access::Read && in_rows.contains_key(buffer) {
+        let is_written = in_rows.is_some_and(|plan| plan.written.contains_key(buffer));
+        if *access == Access::Read && is_written {
             *access = Access::Window;
         }
     }
@@ -82,12 +83,12 @@ pub(super) fn declare(
         }
         Field::Window(buffer) => {
             let name = unit.names.value(buffer);
-            let window = in_rows[&buffer].window(unit, buffer);
+            let window = in_rows.map(|plan| plan.window(unit, buffer));
             tokens!(#name: #window)
         }
         Field::First(buffer) => {
             let name = first(unit, buffer);
-            let first = in_rows[&buffer].first(unit, buffer);
+            let first = in_rows.map(|plan| plan.first(unit, buffer));
             tokens!(#name: #first)
         }
         Field::Written(buffer) => {

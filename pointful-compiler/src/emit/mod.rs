@@ -74,8 +74,8 @@ macro_rules! tokens {
     };
 }
 pub(crate) use convert::converted;
-pub(crate) use steps::InRows;
 use steps::Part;
+pub(crate) use steps::Plan;
 use tokens;
 
 /// What emission has to know beside the program.
@@ -139,19 +139,19 @@ impl<'p> Emission<'p> {
     }
 
     /// The rows that a loop of the host goes through several steps at a time.
-    pub(crate) fn steps<'b>(&self, body: &'b Block<Kernels>) -> Option<InRows<'b>> {
-        steps::plan(&self.unit, body).map(|plan| plan.told())
+    pub(crate) fn steps<'b>(&self, body: &'b Block<Kernels>) -> Option<Plan<'b>> {
+        steps::plan(&self.unit, body)
     }
 
     /// Kernels of a block of the host that a tile of rows goes through one after the other.
-    pub(crate) fn sequences<'b>(&self, block: &'b Block<Kernels>) -> Vec<InRows<'b>> {
+    pub(crate) fn sequences<'b>(&self, block: &'b Block<Kernels>) -> Vec<Plan<'b>> {
         let mut found = Vec::new();
         let mut left = vec![block.stmts.iter().collect::<Vec<_>>()];
         while let Some(stmts) = left.pop() {
             for part in steps::parts(&self.unit, &stmts) {
                 if let Part::Several(plan) = part {
                     left.extend(plan.after().map(<[_]>::to_vec));
-                    found.push(plan.told());
+                    found.push(plan);
                 }
             }
         }

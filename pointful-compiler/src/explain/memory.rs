@@ -67,10 +67,10 @@ pub(super) fn memory(stages: &Stages) -> String {
         } else if buffer.summed {
             line += ", summed up";
         } else if !line.ends_with("a result") {
-            line += &match buffer.readers.iter().cloned().collect::<Vec<_>>() {
-                readers if readers.is_empty() => ", an intermediate".to_owned(),
-                readers => format!(", an intermediate for {}", readers.join(", ")),
-            };
+            line += ", an intermediate";
+            if !buffer.readers.is_empty() {
+                line += &format!(" for {}", buffer.readers.join(", "));
+            }
         }
         if buffer.copies {
             line += ", with a copy for each piece of the work";
@@ -185,8 +185,8 @@ struct Buffer {
     /// The loops around each place where it is written, and read.
     writes: BTreeSet<Vec<usize>>,
     reads: BTreeSet<Vec<usize>>,
-    /// Who reads it.
-    readers: BTreeSet<String>,
+    /// Who reads it, in the order of reading.
+    readers: Vec<String>,
     /// Whether something is combined into it.
     summed: bool,
     /// Whether pieces of the work have copies.
@@ -212,11 +212,11 @@ impl Walk<'_> {
             match &stmt.op {
                 KernelOp::Alloc { .. } => self.allocated(stmt.results[0]),
                 KernelOp::Copy(source) => {
-                    self.read(*source);
+                    self.read(*source, "a copy");
                     self.allocated(stmt.results[0]);
                     self.write(stmt.results[0]);
                 }
-                KernelOp::Load { buffer, .. } => self.read(*buffer),
+                KernelOp::Load { buffer, .. } => self.read(*buffer, "the host"),
                 KernelOp::Store { buffer, .. } => self.write(*buffer),
                 KernelOp::Combine { place, .. } => {
                     self.write(*place);
@@ -226,16 +226,13 @@ impl Walk<'_> {
                 }
                 KernelOp::Contract { out, factors, .. } => {
                     for &factor in factors {
-                        self.read(factor);
-                        if let (None, Some(&k)) = (self.kernel, self.known.get(&factor)) {
-                            self.buffers[k].readers.insert("a product".to_owned());
-                        }
+                        self.read(factor, "a product");
                     }
                     self.write(*out);
                 }
                 KernelOp::Swap(a, b) => {
                     for value in [*a, *b] {
-                        self.read(value);
+                        self.read(value, "the host");
                         self.write(value);
                     }
                 }
@@ -311,17 +308,22 @@ impl Walk<'_> {
             around: self.open.len(),
             writes: BTreeSet::new(),
             reads: BTreeSet::new(),
-            readers: BTreeSet::new(),
+            readers: Vec::new(),
             summed: false,
             copies: false,
         });
     }
 
-    fn read(&mut self, value: ValueId) {
+    /// Notes that a kernel reads a buffer, or outside of all of them somebody else.
+    fn read(&mut self, value: ValueId, outside: &str) {
         if let Some(&k) = self.known.get(&value) {
-            self.buffers[k].reads.insert(self.open.clone());
-            let reader = self.kernel.map(|kernel| format!("K{kernel}"));
-            self.buffers[k].readers.extend(reader);
+            let buffer = &mut self.buffers[k];
+            buffer.reads.insert(self.open.clone());
+            let kernel = self.kernel.map(|kernel| format!("K{kernel}"));
+            let reader = kernel.unwrap_or_else(|| outside.to_owned());
+            if !buffer.readers.contains(&reader) {
+                buffer.readers.push(reader);
+            }
         }
     }
 

@@ -382,6 +382,11 @@ impl Prim {
         }
     }
 
+    /// Whether it is a function of an angle, of which any number is one and small ones are easier.
+    pub fn takes_angle(self) -> bool {
+        matches!(self, Self::Sin | Self::Cos | Self::Tan)
+    }
+
     /// The element type it gives for operands of these types.
     pub fn result(self, operands: &[Elem]) -> Result<Elem, PrimError> {
         let fail = |what: &str| {

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A step of a loop that goes on from step to step is seldom worth another thread, while all steps' products together are. And what is left in
-//! the loop may be rows that do not need each other, which run all steps by themselves (`emit/steps.rs`): the gradient of weights needed all of them in each step.
+//! the loop may be rows that do not need each other, which run all steps by themselves (`emit/steps`): the gradient of weights needed all of them in each step.
 //!
 //! What is multiplied must be kept for all steps. So only what is not much larger than something that has a place for each step already is kept; a derivative's
 //! intermediates have. It is kept row by row of the kernel that makes it. A kernel that reads what is kept and writes what nobody in the loop looks at moves too.

@@ -18,7 +18,6 @@ use super::Pass;
 use super::effects::asked;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Operation, Program, ValueId};
-use crate::ops::Prim;
 
 /// The pass.
 pub const IN_PLACE: Pass<Kernels> = Pass {
@@ -117,10 +116,8 @@ fn rename(places: &BTreeMap<ValueId, ValueId>, block: &mut Block<Kernels>) {
 
 fn has_angles(block: &Block<Kernels>) -> bool {
     block.stmts.iter().any(|stmt| {
-        matches!(
-            stmt.op,
-            KernelOp::Prim(Prim::Sin | Prim::Cos | Prim::Tan, _)
-        ) || stmt.op.blocks().into_iter().any(has_angles)
+        matches!(&stmt.op, KernelOp::Prim(prim, _) if prim.takes_angle())
+            || stmt.op.blocks().into_iter().any(has_angles)
     })
 }
 

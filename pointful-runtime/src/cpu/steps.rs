@@ -1,4 +1,4 @@
-//! Running several steps of a loop at once: kernels that follow each other, of which each reads what the ones before left near by.
+//! Running several steps of a loop at once, or several kernels that follow each other without one: each reads what the ones before left near by.
 //!
 //! A step of a stencil is one pass over memory for next to no work. So the rows are cut into tiles that a cache holds, and a tile advances several
 //! kernels (here: *levels*) before the next one does. What lies at a tile's ends needs neighbours, so a tile gets shorter with each level; in a second phase
@@ -37,7 +37,7 @@ const FEW_TILES: u64 = 8;
 /// Tiles that keep a few cores evenly busy.
 const EVEN_TILES: u64 = 32;
 
-/// What is known of a loop's steps before they run.
+/// What is known of a loop's steps before they run. Kernels without a loop are one step.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     /// How many there are.
@@ -72,7 +72,7 @@ pub fn launch_steps(steps: Steps, run: impl Fn(usize, usize, &Rows) + Sync) {
     accumulate_steps(steps, nothing, |(), ()| ());
 }
 
-/// [`launch_steps`] of which one kernel accumulates, whose `run` gives what it did. All that for each step, merged in the order of the rows.
+/// [`launch_steps`] of which some kernels accumulate, whose `run` gives what it did. All that for each step, merged in the order of the rows.
 ///
 /// # Panics
 /// As there.

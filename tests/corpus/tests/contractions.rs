@@ -18,21 +18,6 @@ const SIZES: [[usize; 3]; 8] = [
     [600, 40, 200],
 ];
 
-fn product(
-    size: [usize; 3],
-    left: impl Fn(usize, usize) -> f64,
-    right: impl Fn(usize, usize) -> f64,
-) -> Vec<f64> {
-    let [rows, summed, columns] = size;
-    let mut out = Vec::new();
-    for i in 0..rows {
-        for j in 0..columns {
-            out.push((0..summed).map(|k| left(i, k) * right(k, j)).sum());
-        }
-    }
-    out
-}
-
 #[test]
 fn products() {
     for size in SIZES {

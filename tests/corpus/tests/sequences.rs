@@ -19,17 +19,6 @@ const SIZES: [[usize; 4]; 9] = [
     [1100, 65, 70, 9],
 ];
 
-/// `Σ left · right` of rows and columns.
-fn product(
-    [rows, summed, columns]: [usize; 3],
-    left: impl Fn(usize, usize) -> f64,
-    right: impl Fn(usize, usize) -> f64,
-) -> Vec<f64> {
-    let at = |at: usize| (at / columns, at % columns);
-    let sum = |(i, j): (usize, usize)| (0..summed).map(|k| left(i, k) * right(k, j)).sum();
-    (0..rows * columns).map(at).map(sum).collect()
-}
-
 fn small(seed: u64, len: usize) -> Vec<f64> {
     floats::<f64>(seed, len).iter().map(|x| x / 8.0).collect()
 }

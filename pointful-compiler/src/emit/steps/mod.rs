@@ -40,47 +40,25 @@ const TOGETHER_ONCE: u64 = 128;
 
 /// Steps that may be run at once.
 #[derive(Debug)]
-pub(super) struct Plan<'p> {
+pub(crate) struct Plan<'p> {
     /// Their index; of a sequence there is one step, and none.
     step: Option<ValueId>,
     /// The extent of all kernels' first axis.
-    rows: Extent,
+    pub(crate) rows: Extent,
     /// How many rows away a kernel reads of what these kernels write.
-    reach: u64,
-    /// Buffers of a step, which may as well be those of the step before.
+    pub(crate) reach: u64,
+    /// Buffers of a step, which may as well be those of the step before; of a sequence also what is computed for the kernels.
     made: Vec<&'p Stmt<Kernels>>,
     /// What is computed in each step for the kernels.
     before: Vec<&'p Stmt<Kernels>>,
     /// Parallel loops and contractions.
-    kernels: Vec<&'p Stmt<Kernels>>,
+    pub(crate) kernels: Vec<&'p Stmt<Kernels>>,
     /// What is done with what is accumulated, once all steps have run, in the order of the steps; among it the kernels that accumulate.
     after: Vec<&'p Stmt<Kernels>>,
     /// Buffers that change places after each step.
     pairs: Vec<(ValueId, ValueId)>,
-    /// Buffers that the steps write, and how they are reached.
-    written: BTreeMap<ValueId, Reached>,
-}
-
-/// Kernels that run in rows, for explanations.
-#[derive(Debug)]
-pub(crate) struct InRows<'p> {
-    /// The extent of the rows.
-    pub(crate) rows: Extent,
-    /// How many rows away a kernel reads.
-    pub(crate) reach: u64,
-    /// Kernels and contractions.
-    pub(crate) kernels: Vec<&'p Stmt<Kernels>>,
-    /// The buffers that they write, and the axis that their rows are along.
-    pub(crate) written: Vec<(ValueId, usize)>,
-}
-
-/// Where a buffer's rows are.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Reached {
-    /// The axis that the kernels' first goes along: 0, or 1 if the one before it goes along the steps,
-    axis: usize,
-    /// whose index is this.
-    step: Option<ValueId>,
+    /// Buffers that the steps write, and the axis that the kernels' first goes along: 0, or 1 if the one before it goes along the steps.
+    pub(crate) written: BTreeMap<ValueId, usize>,
 }
 
 /// Whether the body of a loop of the host is such steps.
@@ -270,8 +248,8 @@ fn launch(
         });
     }
     emit.reach_as(outside);
-    let bytes = plan.written.iter().map(|(&buffer, reached)| {
-        let row = reached.row(unit, buffer);
+    let bytes = plan.written.keys().map(|&buffer| {
+        let row = plan.row(unit, buffer);
         let bytes = usize_literal(unit.scalar(buffer).bytes());
         tokens!(.saturating_add(#row.saturating_mul(#bytes)))
     });
@@ -410,7 +388,7 @@ fn kernel_in_rows(
             let points = unit.product(&extents[1..]);
             let per_point = work::per_point(unit, body);
             let acc_bytes = kernel::acc_bytes(unit, copies(stmt));
-            let kernel = kernel::declare(emit, name, extents, copies(stmt), body, &plan.written);
+            let kernel = kernel::declare(emit, name, extents, copies(stmt), body, Some(plan));
             let run = tokens!(here.run(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel));
             (run, tokens!((#points as u64).saturating_mul(#per_point)))
         }
@@ -421,22 +399,20 @@ fn kernel_in_rows(
             add,
         } => {
             // Of what has a place for each step only that takes part.
-            let skipped =
-                |array: &ValueId| plan.written.get(array).map_or(0, |reached| reached.axis);
+            let skipped = |array: &ValueId| plan.written.get(array).copied().unwrap_or(0);
             let dims = [out, &factors[0], &factors[1]].into_iter().zip(along);
             let dims = dims.map(|(array, along)| emit.contracted(*array, along, skipped(array)));
             let dims = tokens!([#(#dims),*]);
-            let factors = factors.iter().map(|factor| match plan.written.get(factor) {
-                Some(reached) => {
-                    let window = reached.window(unit, *factor);
+            let factors = factors.iter().map(|factor| {
+                if plan.written.contains_key(factor) {
+                    let window = plan.window(unit, *factor);
                     tokens!((#window, true))
-                }
-                None => {
+                } else {
                     let slice = emit.slice(*factor);
                     tokens!((#slice, false))
                 }
             });
-            let out = plan.written[out].view(unit, *out);
+            let out = plan.view(unit, *out);
             let run = tokens!(here.contract(#out, [#(#factors),*], #dims, #add));
             (run, work::contraction_per_row(unit, stmt))
         }
@@ -459,30 +435,14 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// What is to be said of it.
-    pub(super) fn told(&self) -> InRows<'p> {
-        InRows {
-            rows: self.rows,
-            reach: self.reach,
-            kernels: self.kernels.clone(),
-            written: self
-                .written
-                .iter()
-                .map(|(&buffer, reached)| (buffer, reached.axis))
-                .collect(),
-        }
-    }
-
     /// Whether kernels that use buffers so may run out of order. Notes which of them they write, and how far away they read.
     fn fits(&mut self, unit: &Unit<'_>, uses: &[Uses]) -> bool {
-        let step = self.step;
         let swapped = self.pairs.iter().flat_map(|&(a, b)| [(a, 0), (b, 0)]);
         let written = uses.iter().flat_map(|uses| uses.written.iter());
         let written = written.map(|(&buffer, &(axis, _))| (buffer, axis));
         self.written.clear();
         for (buffer, axis) in swapped.chain(written) {
-            let reached = Reached { axis, step };
-            if *self.written.entry(buffer).or_insert(reached) != reached {
+            if *self.written.entry(buffer).or_insert(axis) != axis {
                 return false;
             }
         }
@@ -497,7 +457,7 @@ impl<'p> Plan<'p> {
                 || uses.iter().any(|uses| uses.read.contains_key(buffer))
         };
         let has_rows = |buffer: &ValueId| {
-            let rows = unit.dims(*buffer).get(self.written[buffer].axis);
+            let rows = unit.dims(*buffer).get(self.written[buffer]);
             rows.is_some_and(|&rows| unit.resolve(rows) == self.rows)
         };
         uses.iter().all(|uses| {
@@ -506,11 +466,11 @@ impl<'p> Plan<'p> {
                 Place::First => has_rows(buffer),
                 Place::Row => !is_read(buffer),
             }) && uses.read.iter().all(|(buffer, (axis, reach))| {
-                let Some(reached) = self.written.get(buffer) else {
+                let Some(written) = self.written.get(buffer) else {
                     return true;
                 };
                 let near = reach.is_some_and(|reach| reach == 0 || !in_place(buffer));
-                near && reached.axis == *axis && has_rows(buffer)
+                near && written == axis && has_rows(buffer)
             })
         })
     }
@@ -544,25 +504,23 @@ impl<'p> Plan<'p> {
             .iter()
             .any(|value| self.written.contains_key(value))
     }
-}
 
-impl Reached {
     /// Elements of a row.
-    fn row(self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
-        unit.product(&unit.dims(buffer)[self.axis + 1..])
+    fn row(&self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
+        unit.product(&unit.dims(buffer)[self.written[&buffer] + 1..])
     }
 
     /// The first element of a step.
-    fn start(self, unit: &Unit<'_>, buffer: ValueId) -> Option<TokenStream> {
+    fn start(&self, unit: &Unit<'_>, buffer: ValueId) -> Option<TokenStream> {
         let (step, length) = (self.step?, unit.product(&unit.dims(buffer)[1..]));
         let step = unit.names.value(step);
-        (self.axis > 0).then(|| tokens!(#step * #length))
+        (self.written[&buffer] > 0).then(|| tokens!(#step * #length))
     }
 
     /// All rows of the step at hand.
-    fn view(self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
+    fn view(&self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
         let name = unit.names.value(buffer);
-        let length = unit.product(&unit.dims(buffer)[self.axis..]);
+        let length = unit.product(&unit.dims(buffer)[self.written[&buffer]..]);
         match self.start(unit, buffer) {
             Some(start) => tokens!(#name.part(#start..#start + #length)),
             None => tokens!(#name),
@@ -570,13 +528,13 @@ impl Reached {
     }
 
     /// What may be read of them.
-    pub(super) fn window(self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
+    pub(super) fn window(&self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
         let (view, row) = (self.view(unit, buffer), self.row(unit, buffer));
         tokens!(here.window(#view, #row))
     }
 
     /// Where that begins in the buffer.
-    pub(super) fn first(self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
+    pub(super) fn first(&self, unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
         let row = self.row(unit, buffer);
         let start = self.start(unit, buffer).map(|start| tokens!(#start +));
         tokens!(#start here.first(#row))

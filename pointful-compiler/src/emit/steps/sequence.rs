@@ -92,10 +92,10 @@ impl<'p> Sequence<'_, 'p> {
             | KernelOp::Swap(..)
             | KernelOp::Assert { .. } => return false,
             KernelOp::Par { .. } | KernelOp::Contract { .. } => {
-                if self.joins(stmt) {
-                    let targets = copies(stmt).all().map(|(target, ..)| target);
-                    self.late.extend(targets);
+                if self.join(stmt) {
                     if self.plan.is_sum(stmt) {
+                        let targets = copies(stmt).all().map(|(target, ..)| target);
+                        self.late.extend(targets);
                         self.plan.after.push(stmt);
                     }
                 } else if self.left > 0 {
@@ -117,8 +117,8 @@ impl<'p> Sequence<'_, 'p> {
         true
     }
 
-    /// Whether a kernel is one of them.
-    fn joins(&mut self, stmt: &'p Stmt<Kernels>) -> bool {
+    /// Makes a kernel one of them, if it may be.
+    fn join(&mut self, stmt: &'p Stmt<Kernels>) -> bool {
         let Some((rows, own)) = Uses::of(self.unit, stmt, None) else {
             return false;
         };

@@ -39,7 +39,7 @@ const LEAST: u64 = 8;
 const FEW: u64 = 8;
 
 /// What a statement sums, and along which axes.
-fn summed(op: &BulkOp) -> Option<(ValueId, &[AxisId])> {
+pub(super) fn summed(op: &BulkOp) -> Option<(ValueId, &[AxisId])> {
     match op {
         BulkOp::Reduce {
             combine: Combine::Monoid(Monoid::Add),
@@ -62,19 +62,10 @@ fn summed(op: &BulkOp) -> Option<(ValueId, &[AxisId])> {
 pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<[ValueId; 2]> {
     let (product, summed) = summed(&stmt.op)?;
     let &result = stmt.results.first()?;
-    let site = facts.site(product)?;
-    let BulkOp::Map(Prim::Mul, args) = &site.op else {
-        return None;
-    };
-    let &[left, right] = args.as_slice() else {
-        return None;
-    };
-    let alone = facts.readers(product).len() == 1 && !facts.given(product);
-    let same_block = facts.home(product) == facts.home(result);
-    let guarded = stmt.guard.is_some() || site.guard.is_some();
-    if !alone || !same_block || guarded || !facts.program.elem(result).is_float() {
+    if stmt.guard.is_some() || !facts.program.elem(result).is_float() {
         return None;
     }
+    let [left, right] = own_factors(facts, product, facts.home(result))?;
     let shape = Shape {
         left: facts.axes(left),
         right: facts.axes(right),
@@ -85,6 +76,28 @@ pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<[Value
         .iter()
         .all(|&value| Shape::fits(facts, value));
     (shape.is_of_matrices(facts) && stored).then_some([left, right])
+}
+
+/// The factors of a product in some block that only one statement asks for.
+pub(super) fn own_factors(
+    facts: &Facts<'_>,
+    product: ValueId,
+    home: usize,
+) -> Option<[ValueId; 2]> {
+    match &own_site(facts, product, home)?.op {
+        BulkOp::Map(Prim::Mul, args) => args.as_slice().try_into().ok(),
+        _ => None,
+    }
+}
+
+/// The statement in some block of which a value is, if only one other asks for it.
+pub(super) fn own_site<'p>(
+    facts: &Facts<'p>,
+    value: ValueId,
+    home: usize,
+) -> Option<&'p Stmt<Bulk>> {
+    let own = facts.readers(value).len() == 1 && !facts.given(value) && facts.home(value) == home;
+    facts.site(value).filter(|site| own && site.guard.is_none())
 }
 
 /// The axes of a sum of products of two arrays.

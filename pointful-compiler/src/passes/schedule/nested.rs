@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::contract::Shape;
+use super::contract::{Shape, own_factors, own_site, summed};
 use super::facts::Facts;
 use super::padding::Pads;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -45,32 +45,9 @@ pub(super) fn unnested(program: &Program<Bulk>) -> Program<Bulk> {
     out
 }
 
-/// The operand of a sum, and its axes.
-fn summed(stmt: &Stmt<Bulk>) -> Option<(ValueId, &[AxisId])> {
-    match &stmt.op {
-        BulkOp::Reduce {
-            combine: Combine::Monoid(Monoid::Add),
-            axes,
-            operands,
-        } if stmt.guard.is_none() => Some((*operands.first()?, axes)),
-        _ => None,
-    }
-}
-
-/// The factors of a product that only one statement asks for.
-fn factors(facts: &Facts<'_>, product: ValueId, home: usize) -> Option<[ValueId; 2]> {
-    let site = facts.site(product)?;
-    let BulkOp::Map(Prim::Mul, args) = &site.op else {
-        return None;
-    };
-    let own = facts.readers(product).len() == 1 && !facts.given(product);
-    let here = facts.home(product) == home && site.guard.is_none();
-    (own && here).then(|| args.as_slice().try_into().ok())?
-}
-
-fn find(
-    facts: &Facts<'_>,
-    block: &Block<Bulk>,
+fn find<'p>(
+    facts: &Facts<'p>,
+    block: &'p Block<Bulk>,
     found: &mut BTreeMap<ValueId, Flat>,
     dead: &mut BTreeSet<ValueId>,
 ) {
@@ -90,26 +67,24 @@ fn find(
 }
 
 /// A sum of products with a sum of products as it should be, and what nobody reads then.
-fn flat(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<(Flat, [ValueId; 3])> {
-    let (outer, outer_axes) = summed(stmt)?;
+fn flat<'p>(facts: &Facts<'p>, stmt: &'p Stmt<Bulk>) -> Option<(Flat, [ValueId; 3])> {
+    let sum = |stmt: &'p Stmt<Bulk>| {
+        let is_reduce = matches!(stmt.op, BulkOp::Reduce { .. });
+        let alone = is_reduce && stmt.guard.is_none() && facts.factors(stmt).is_none();
+        summed(&stmt.op).filter(|_| alone)
+    };
+    let (outer, outer_axes) = sum(stmt)?;
     let result = stmt.results[0];
     let home = facts.home(result);
-    if facts.factors(stmt).is_some() || !facts.program.elem(result).is_float() {
+    if !facts.program.elem(result).is_float() {
         return None;
     }
-    let [a, b] = factors(facts, outer, home)?;
-    for (weight, sum) in [(a, b), (b, a)] {
-        let Some(site) = facts.site(sum) else {
+    let [a, b] = own_factors(facts, outer, home)?;
+    for (weight, middle) in [(a, b), (b, a)] {
+        let Some((inner, inner_axes)) = own_site(facts, middle, home).and_then(sum) else {
             continue;
         };
-        let Some((inner, inner_axes)) = summed(site) else {
-            continue;
-        };
-        let own = facts.readers(sum).len() == 1 && !facts.given(sum) && facts.home(sum) == home;
-        if !own || facts.factors(site).is_some() {
-            continue;
-        }
-        let Some([y, z]) = factors(facts, inner, home) else {
+        let Some([y, z]) = own_factors(facts, inner, home) else {
             continue;
         };
         let axes: Vec<AxisId> = outer_axes.iter().chain(inner_axes).copied().collect();
@@ -128,7 +103,7 @@ fn flat(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<(Flat, [ValueId; 3])> {
                     .all(|&value| Shape::fits(facts, value))
             {
                 let flat = Flat { first, last, axes };
-                return Some((flat, [outer, sum, inner]));
+                return Some((flat, [outer, middle, inner]));
             }
         }
     }

@@ -37,6 +37,17 @@ pub fn floats<T: From<f32>>(seed: u64, len: usize) -> Vec<T> {
         .collect()
 }
 
+/// `Σ left · right` of rows and columns.
+pub fn product(
+    [rows, summed, columns]: [usize; 3],
+    left: impl Fn(usize, usize) -> f64,
+    right: impl Fn(usize, usize) -> f64,
+) -> Vec<f64> {
+    let at = |at: usize| (at / columns, at % columns);
+    let sum = |(i, j): (usize, usize)| (0..summed).map(|k| left(i, k) * right(k, j)).sum();
+    (0..rows * columns).map(at).map(sum).collect()
+}
+
 pub fn ints(seed: u64, len: usize) -> Vec<i64> {
     let mut source = Source(seed);
     (0..len).map(|_| source.next()).collect()
