@@ -92,8 +92,8 @@ fn estimate<K: Kernel>(points: usize, pieces: u64, kernel: &K) -> Work {
 fn header(name: &str) {
     println!("\n{name}: nanoseconds");
     println!(
-        "{:>12} {:>10} {:>10} {:>10} {:>10} {:>10}",
-        "operations", "1 thread", "4, awake", "4, asleep", "16, awake", "16, asleep"
+        "{:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "operations", "1, awake", "4, awake", "16, awake", "1, asleep", "4, asleep", "16, asleep"
     );
 }
 
@@ -101,18 +101,24 @@ fn header(name: &str) {
 fn line<K: Kernel>(operations: usize, points: usize, kernel: &K) {
     let (awake, asleep) = (Duration::ZERO, Duration::from_millis(2));
     let (few, many) = (estimate(points, 4, kernel), estimate(points, 16, kernel));
-    let alone = median(awake, || {
-        let mut acc = kernel.identity();
-        kernel.run(black_box(0..points), &mut acc);
-        black_box(acc);
-    });
-    let [a, b, c, d] =
-        [(few, awake), (few, asleep), (many, awake), (many, asleep)].map(|(work, rest)| {
-            median(rest, || {
-                black_box(launch(points, work, kernel));
-            })
-        });
-    println!("{operations:>12} {alone:>10.0} {a:>10.0} {b:>10.0} {c:>10.0} {d:>10.0}");
+    let alone = |rest| {
+        median(rest, || {
+            let mut acc = kernel.identity();
+            kernel.run(black_box(0..points), &mut acc);
+            black_box(acc);
+        })
+    };
+    let launched = |work, rest| {
+        median(rest, || {
+            black_box(launch(points, work, kernel));
+        })
+    };
+    print!("{operations:>12}");
+    for rest in [awake, asleep] {
+        let times = [alone(rest), launched(few, rest), launched(many, rest)];
+        times.iter().for_each(|time| print!(" {time:>10.0}"));
+    }
+    println!();
 }
 
 fn main() {

@@ -1,6 +1,7 @@
 //! Running a kernel's pieces in parallel and merging what they accumulated, in order.
 
 use super::features::Level;
+use super::share::{in_order, share};
 use super::split::Pieces;
 use crate::kernel::{Kernel, Work};
 use crate::stats;
@@ -9,24 +10,27 @@ use crate::stats;
 ///
 /// The work is cut into pieces by its size alone, and the pieces' accumulators are merged pairwise in a tree whose
 /// shape depends on their number alone: the same call gives the same bits whatever the number of threads. Pieces run
-/// on the rayon pool that is current where `launch` is called; little work runs on the calling thread and wakes
-/// nobody. No points: the identity.
+/// on the calling thread and on the rayon pool that is current there, as many at a time as the pool has threads; little work
+/// runs on the calling thread and wakes nobody. No points: the identity.
 ///
 /// # Panics
 /// With the panic of the earliest piece that panics, after every piece that was begun has ended.
 pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     begin(points, work, kernel, |run, count| {
-        if count == 1 || rayon::current_num_threads() == 1 {
-            run.in_order(0, count)
-        } else {
-            run.in_parallel(0, count)
-        }
+        share(
+            count,
+            run.pieces.operations(),
+            |piece| run.piece(piece),
+            |a, b| kernel.merge(a, b),
+        )
     })
 }
 
 /// [`launch`] on the calling thread, for kernels that hold what is not fit for others. Pieces are the same, and so are the bits.
 pub fn launch_here<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
-    begin(points, work, kernel, |run, count| run.in_order(0, count))
+    begin(points, work, kernel, |run, count| {
+        in_order(count, |piece| run.piece(piece), |a, b| kernel.merge(a, b))
+    })
 }
 
 /// Cuts the work into pieces, if there is any, and lets `all` run so many.
@@ -47,6 +51,7 @@ fn begin<K: Kernel>(
     };
     match count {
         0 => kernel.identity(),
+        1 => run.piece(0),
         _ => all(&run, count),
     }
 }
@@ -64,37 +69,5 @@ impl<K: Kernel> Run<'_, K> {
         self.level
             .run(self.kernel, self.pieces.range(piece), &mut acc);
         acc
-    }
-
-    /// Runs the pieces `first..end`, of which there is at least one, and merges them as a tree.
-    fn in_parallel(&self, first: usize, end: usize) -> K::Acc {
-        if end - first == 1 {
-            return self.piece(first);
-        }
-        let middle = first.midpoint(end);
-        let (mut earlier, later) = rayon::join(
-            || {
-                let _paused = stats::pause();
-                self.in_parallel(first, middle)
-            },
-            || {
-                let _paused = stats::pause();
-                self.in_parallel(middle, end)
-            },
-        );
-        self.kernel.merge(&mut earlier, later);
-        earlier
-    }
-
-    /// The same tree on the calling thread, for a pool of one.
-    fn in_order(&self, first: usize, end: usize) -> K::Acc {
-        if end - first == 1 {
-            return self.piece(first);
-        }
-        let middle = first.midpoint(end);
-        let mut earlier = self.in_order(first, middle);
-        let later = self.in_order(middle, end);
-        self.kernel.merge(&mut earlier, later);
-        earlier
     }
 }

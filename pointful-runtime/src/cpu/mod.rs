@@ -2,8 +2,10 @@
 
 mod contract;
 mod features;
+mod helpers;
 mod launch;
 mod library;
+mod share;
 mod split;
 mod steps;
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::kernel::Work;
 
-/// Scalar operations from which on it pays to wake other threads; see the README for how it was measured.
-pub(crate) const THRESHOLD: u64 = 1 << 21;
+/// Scalar operations from which on it pays to share them with threads that are awake; see the README for how it was measured.
+pub(crate) const THRESHOLD: u64 = 1 << 17;
 
 /// Scalar operations that a piece should at least do, so that handing it to a thread that is awake costs little in
 /// comparison.
@@ -32,6 +32,7 @@ pub(crate) struct Pieces {
     points: usize,
     /// Points in each piece but the last.
     length: usize,
+    operations: u64,
 }
 
 impl Pieces {
@@ -56,7 +57,13 @@ impl Pieces {
         Pieces {
             points,
             length: (length as usize).max(1),
+            operations: total,
         }
+    }
+
+    /// About how many scalar operations all of them are.
+    pub(crate) fn operations(self) -> u64 {
+        self.operations
     }
 
     /// How many pieces there are; none for no points.

@@ -21,7 +21,8 @@ use super::contract::{Along, contract, contract_here};
 use super::features::Level;
 use super::launch::launch;
 use super::library::Factor;
-use super::split::{OPERATIONS_PER_ACC_BYTE, THRESHOLD};
+use super::share::share;
+use super::split::OPERATIONS_PER_ACC_BYTE;
 use crate::buffer::Out;
 use crate::kernel::{Kernel, Work};
 use crate::stats;
@@ -34,6 +35,8 @@ const MOST_LEVELS: u64 = 16;
 const MOST_LEVELS_APART: u64 = 1 << 12;
 /// Tiles there should be at least, for a few cores to be busy.
 const FEW_TILES: u64 = 8;
+/// Scalar operations in all levels for which tiles are worth it.
+const THRESHOLD: u64 = 1 << 21;
 /// Tiles that keep a few cores evenly busy.
 const EVEN_TILES: u64 = 32;
 
@@ -133,8 +136,8 @@ pub fn accumulate_steps<A: Send>(
         };
         stats::launched(2 * tiles.count - 1, 0);
         let _paused = stats::pause();
-        let upright = each(0..tiles.count, &upright);
-        let between = each(0..tiles.count - 1, &between);
+        let upright = each(tiles.count, &upright);
+        let between = each(tiles.count - 1, &between);
         let mut between = between.into_iter();
         let mut merged: Vec<Option<A>> = (0..together).map(|_| None).collect();
         for tile in upright {
@@ -153,24 +156,17 @@ pub fn accumulate_steps<A: Send>(
     done
 }
 
-/// All of a range in parallel, and what comes of it in order.
-fn each<R: Send>(range: Range<usize>, run: &(impl Fn(usize) -> R + Sync)) -> Vec<R> {
-    if range.len() < 2 || rayon::current_num_threads() == 1 {
-        return range.map(run).collect();
+/// So many in parallel, and what comes of them in order.
+fn each<R: Send>(count: usize, run: &(impl Fn(usize) -> R + Sync)) -> Vec<R> {
+    if count == 0 {
+        return Vec::new();
     }
-    let middle = range.start.midpoint(range.end);
-    let (mut earlier, later) = rayon::join(
-        || {
-            let _paused = stats::pause();
-            each(range.start..middle, run)
-        },
-        || {
-            let _paused = stats::pause();
-            each(middle..range.end, run)
-        },
-    );
-    earlier.extend(later);
-    earlier
+    share(
+        count,
+        u64::MAX,
+        |number| vec![run(number)],
+        |earlier, later| earlier.extend(later),
+    )
 }
 
 /// Rows cut into tiles of nearly equal length.
