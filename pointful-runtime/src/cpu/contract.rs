@@ -19,6 +19,9 @@ const ROWS: usize = 128;
 const POINTS: usize = 4;
 const COLUMNS: usize = 64;
 
+/// Tiles for which it is worth it to turn a factor round, instead of packing it as it lies for each of them.
+const TILES: usize = 4;
+
 /// Multiplications and additions from which on a product is handed to the library.
 const SMALL: usize = 1 << 10;
 
@@ -317,7 +320,7 @@ impl<'a, T: Factor> Product<'a, T> {
             _ => return None,
         };
         let across = summed.strides[factor] == 1 && along.strides[factor] > 1;
-        (across && other.length > ROWS).then_some(factor)
+        (across && other.length >= TILES * ROWS).then_some(factor)
     }
 
     /// A factor as the library wants it; from now on the plan is about that.
@@ -673,10 +676,10 @@ mod tests {
     #[test]
     fn factors_that_lie_across_are_turned_round() {
         for lengths in [
-            [3, 150, 9, 7, 2],
-            [1, 300, 70, 33, 1],
-            [2, 129, 2, 2, 3],
-            [2, 129, 3, 0, 3],
+            [3, 512, 9, 7, 2],
+            [1, 600, 70, 33, 1],
+            [2, 513, 2, 2, 3],
+            [2, 520, 3, 0, 3],
         ] {
             // Each of them, in batches of sums, and of several columns that are no one axis.
             for axes in [
@@ -689,7 +692,7 @@ mod tests {
             }
         }
         // A part of a larger array.
-        let (m, n, k) = (200, 5, 12);
+        let (m, n, k) = (600, 5, 12);
         let (left, right) = (numbers(m * k, 7), numbers(3 * n * k, 5));
         let own = |axes: &[usize]| dims(&[m, n, k], axes);
         let part: Vec<_> = [(3, Along::At(1))]
