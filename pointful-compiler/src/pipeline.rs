@@ -23,6 +23,7 @@ use crate::passes::factors::FACTORS;
 use crate::passes::fission::FISSION;
 use crate::passes::in_place::IN_PLACE;
 use crate::passes::invariants::INVARIANTS;
+use crate::passes::owned::OWNED;
 use crate::passes::registers::REGISTERS;
 use crate::passes::schedule::schedule;
 use crate::passes::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
@@ -179,6 +180,7 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
     let kernels = trace.pass(FISSION, &kernels);
     let kernels = trace.pass(FACTORS, &kernels);
     let kernels = trace.pass(IN_PLACE, &kernels);
+    let kernels = trace.pass(OWNED, &kernels);
     Stages {
         point,
         bulk,

@@ -291,6 +291,20 @@ fn solved<N: IndexSet>(x: &Table<N, f64>, a: f64) -> Table<N, f64> {
 }
 pub fn solved_vjp<N: IndexSet>(x: &Table<N, f64>, a: f64, ct: &Table<N, f64>) -> (Table<N, f64>, (Table<N, f64>, f64)) { vjp!(solved)(x, a, ct) }
 
+// ---- Factorizations ----
+
+fn evidence<N: IndexSet>(a: &Table<(N, N), f64>, y: &Table<N, f64>) -> f64 {
+    let mut l = for (i, j) in (N, N) { sum(for k in N { a[i][k] * a[j][k] }) / size(N) as f64 + if i == j { 2.0 } else { 0.0 } };
+    for j in N {
+        l[j][j] = (l[j][j] - sum(for k in ..j { l[j][k] * l[j][k] })).sqrt();
+        for i in (j + 1).. { l[i][j] = (l[i][j] - sum(for k in ..j { l[i][k] * l[j][k] })) / l[j][j]; }
+    }
+    let mut z = y;
+    for i in N { z[i] = (y[i] - sum(for k in ..i { l[i][k] * z[k] })) / l[i][i]; }
+    sum(for i in N { z[i] * z[i] * 0.5 + l[i][i].ln() })
+}
+pub fn evidence_grad<N: IndexSet>(a: &Table<(N, N), f64>, y: &Table<N, f64>) -> (f64, (Table<(N, N), f64>, Table<N, f64>)) { value_and_grad!(evidence)(a, y) }
+
 // ---- Higher and nested derivatives ----
 
 fn energy<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 {

@@ -116,7 +116,9 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let turned = |kernels: &_| passes::factors(kernels);
             let kernels = stage("turned", &kernels, &turned, inputs, expected, programs)?;
             let placed = |kernels: &_| passes::in_place(kernels);
-            stage("in place", &kernels, &placed, inputs, expected, programs)?;
+            let kernels = stage("in place", &kernels, &placed, inputs, expected, programs)?;
+            let owned = |kernels: &_| passes::owned(kernels);
+            stage("owned", &kernels, &owned, inputs, expected, programs)?;
             Ok(())
         })
     })

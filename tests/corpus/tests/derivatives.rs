@@ -4,7 +4,7 @@ mod common;
 
 use common::{matrix, vector};
 use pointful_corpus::derivatives as corpus;
-use pointful_runtime::{Dyn, Extent, Table};
+use pointful_runtime::{Dyn, Extent, Table, stats};
 
 const LENGTHS: [usize; 5] = [0, 1, 2, 7, 1000];
 const SHAPES: [(usize, usize); 8] = [
@@ -48,6 +48,7 @@ fn on_all_pools<R: Send>(run: impl Fn() -> R + Sync, bits: impl Fn(&R) -> Vec<u6
     for threads in [2, 5] {
         assert_eq!(bits(&on(threads)), bits(&alone), "on {threads} threads");
     }
+    assert_eq!(bits(&run()), bits(&alone), "on a thread of no pool");
     alone
 }
 
@@ -410,6 +411,25 @@ places! {
     largest_of_bins: largest_of_bins_grad;
     products_of_bins: products_of_bins_grad;
     writes_at_places: written_grad;
+}
+
+// ---- Factorizations ----
+
+#[test]
+fn factorizations() {
+    for n in [0, 1, 2, 7, 40] {
+        let vjp = |inputs: &[f64], ct: &[f64]| {
+            let (a, y) = inputs.split_at(n * n);
+            let (value, (da, dy)) = corpus::evidence_grad(&matrix(n, n, a), &vector(y));
+            let gradient = da.as_slice().iter().chain(dy.as_slice());
+            (vec![value], gradient.map(|slope| slope * ct[0]).collect())
+        };
+        reverse(n * n + n, DOUBLE, vjp, 1);
+        // The way back adds to rows of the matrix, and to none but these: a copy of it for each row would make it slower by as much as there are rows.
+        let (a, y) = (matrix(n, n, &numbers(1, n * n)), vector(&numbers(2, n)));
+        let (_, stats) = stats::measure(|| corpus::evidence_grad(&a, &y));
+        assert!(stats.accumulator_bytes <= 8 * stats.pieces, "{stats:?}");
+    }
 }
 
 // ---- Higher derivatives ----

@@ -1,7 +1,7 @@
 //! `schedule`: the kernels that a program of Bulk is contracted to; `registers`: these with small buffers in variables;
 //! `tiles`: these with products of matrices inside of kernels; `invariants`: these with what does not change in front of loops;
 //! `fission`: these with products that loops add up after them; `factors`: these with what loops multiply by as products want it;
-//! `in_place`: these with what is made of arrays in their places.
+//! `in_place`: these with what is made of arrays in their places; `owned`: these without private copies of what points have elements of their own of.
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::kernels::Kernels;
@@ -9,6 +9,7 @@ use pointful_compiler::passes::factors as turned;
 use pointful_compiler::passes::fission as split;
 use pointful_compiler::passes::in_place as placed;
 use pointful_compiler::passes::invariants as moved;
+use pointful_compiler::passes::owned as alone;
 use pointful_compiler::passes::registers as in_registers;
 use pointful_compiler::passes::schedule::schedule;
 use pointful_compiler::passes::tiles as in_tiles;
@@ -39,6 +40,10 @@ pub(crate) fn factors(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn in_place(file: &File) -> Result<Vec<Section>, String> {
     sections(file, &placed(&read(file.input())?))
+}
+
+pub(crate) fn owned(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &alone(&read(file.input())?))
 }
 
 pub(crate) fn tiles(file: &File) -> Result<Vec<Section>, String> {
