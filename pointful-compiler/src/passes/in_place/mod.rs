@@ -9,8 +9,12 @@
 //! }
 //! ```
 //!
+//! So do [copies] that are changed.
+//!
 //! An array that is made and used up point for point is no array, unless something else than a kernel makes it, as a library makes products of matrices.
 //! Each element is read at its own point only, before it is written there, in whatever order points are visited.
+
+mod copies;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +33,10 @@ pub const IN_PLACE: Pass<Kernels> = Pass {
 /// Stores what kernels make of arrays that nobody reads again in their places.
 pub fn in_place(program: &Program<Kernels>) -> Program<Kernels> {
     let mut out = program.clone();
-    block(program, &mut out.body);
+    let mut body = std::mem::take(&mut out.body);
+    copies::copies(&mut out, &mut body);
+    block(&out, &mut body);
+    out.body = body;
     out
 }
 
@@ -66,12 +73,9 @@ fn block(program: &Program<Kernels>, block: &mut Block<Kernels>) {
         if has_angles(body) {
             continue;
         }
-        let mut look = Look::default();
-        look.others.extend(stmt.op.operands());
+        let mut look = Look::of(&stmt.op, body);
         look.others
             .extend(folds.iter().flat_map(|fold| fold.join.free()));
-        look.loops = body.params.iter().copied().map(Some).collect();
-        look.block(body);
         for (&new, written) in &look.stored {
             let begins = fresh.contains(&new) && first[&new] == number && last[&new] > number;
             if !begins || !look.is_each_once(new, written) {
@@ -143,6 +147,15 @@ struct Look {
 }
 
 impl Look {
+    /// Looks at a kernel.
+    fn of(kernel: &KernelOp, body: &Block<Kernels>) -> Self {
+        let mut look = Self::default();
+        look.others.extend(kernel.operands());
+        look.loops = body.params.iter().copied().map(Some).collect();
+        look.block(body);
+        look
+    }
+
     fn block(&mut self, block: &Block<Kernels>) {
         for stmt in &block.stmts {
             self.time += 1;
