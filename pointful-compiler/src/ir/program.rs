@@ -132,6 +132,15 @@ impl<S: Stage> Program<S> {
         }
     }
 
+    /// The program with another body: `rewrite` changes it, and may add values.
+    pub(crate) fn rewritten(&self, rewrite: impl FnOnce(&mut Self, &mut Block<S>)) -> Self {
+        let mut program = self.clone();
+        let mut body = std::mem::take(&mut program.body);
+        rewrite(&mut program, &mut body);
+        program.body = body;
+        program
+    }
+
     /// A new value of this type. Whoever asks for it also defines it.
     pub fn value(&mut self, ty: Type<S::Dim>, span: SpanId) -> ValueId {
         let id = ValueId(u32::try_from(self.values.len()).expect("fewer than 2^32 values"));

@@ -16,8 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Pass;
 use super::effects::changes;
+use super::write_down::write_down;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Operation, Program, SpanId, Stmt, Type, ValueId};
+use crate::ir::{Block, Extent, Operation, Program, SpanId, Stmt, ValueId};
 
 /// Steps below which it does not pay.
 const FEW: u64 = 4;
@@ -31,11 +32,7 @@ pub const FACTORS: Pass<Kernels> = Pass {
 
 /// Writes down in front of a loop, as products want it, what they multiply by in each step.
 pub fn factors(program: &Program<Kernels>) -> Program<Kernels> {
-    let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
-    block(&mut program, &mut body);
-    program.body = body;
-    program
+    program.rewritten(block)
 }
 
 fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
@@ -125,48 +122,17 @@ impl Turned<'_> {
         if let Some(&known) = self.known.get(&(factor, order.clone())) {
             return known;
         }
-        let Type { elem, dims } = self.program.ty(factor).clone();
-        let extents: Vec<Extent> = order.iter().map(|&place| dims[place]).collect();
-        let own = Type {
-            elem,
-            dims: extents.clone(),
+        let dims = &self.program.ty(factor).dims;
+        let extents = order.iter().map(|&place| dims[place]).collect();
+        let at = |params: &[ValueId]| {
+            let mut indices = params.to_vec();
+            for (&place, &index) in order.iter().zip(params) {
+                indices[place] = index;
+            }
+            indices
         };
-        let buffer = self.program.value(own, span);
-        let index = |&extent: &Extent| self.program.value(Type::scalar(Elem::Index(extent)), span);
-        let params: Vec<ValueId> = extents.iter().map(index).collect();
-        let mut indices = params.clone();
-        for (&place, &index) in order.iter().zip(&params) {
-            indices[place] = index;
-        }
-        let value = self.program.value(Type::scalar(elem), span);
-        let load = KernelOp::Load {
-            buffer: factor,
-            indices,
-        };
-        let store = KernelOp::Store {
-            buffer,
-            indices: params.clone(),
-            value,
-        };
-        let body = Block {
-            params,
-            stmts: vec![
-                Stmt::new(vec![value], load, span),
-                Stmt::new(Vec::new(), store, span),
-            ],
-            results: Vec::new(),
-        };
-        let name = self.program.name.clone();
-        let par = KernelOp::Par {
-            name,
-            extents,
-            accs: Vec::new(),
-            folds: Vec::new(),
-            body,
-        };
-        let alloc = KernelOp::Alloc { fill: None };
-        self.before.push(Stmt::new(vec![buffer], alloc, span));
-        self.before.push(Stmt::new(Vec::new(), par, span));
+        let (buffer, made) = write_down(self.program, factor, extents, at, span);
+        self.before.extend(made);
         self.known.insert((factor, order), buffer);
         buffer
     }

@@ -34,11 +34,7 @@ pub const FISSION: Pass<Kernels> = Pass {
 
 /// Multiplies after a loop, all steps at once, what it adds up products of.
 pub fn fission(program: &Program<Kernels>) -> Program<Kernels> {
-    let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
-    block(&mut program, &mut body);
-    program.body = body;
-    program
+    program.rewritten(block)
 }
 
 fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {

@@ -21,6 +21,7 @@ pub mod schedule;
 pub mod simplify;
 mod subst;
 pub mod tiles;
+mod write_down;
 
 pub use ad::{derive, dual, sparse};
 pub use bulk::bulk;

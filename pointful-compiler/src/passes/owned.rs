@@ -26,11 +26,7 @@ pub const OWNED: Pass<Kernels> = Pass {
 
 /// Adds to elements that only one point of a kernel adds to without private copies.
 pub fn owned(program: &Program<Kernels>) -> Program<Kernels> {
-    let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
-    block(&mut program, &mut body);
-    program.body = body;
-    program
+    program.rewritten(block)
 }
 
 fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {

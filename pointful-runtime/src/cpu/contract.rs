@@ -10,7 +10,8 @@ use std::ops::Range;
 
 use super::launch;
 use super::library::{Factor, PACKS_SLOWLY};
-use crate::kernel::{Buf, Kernel, Out, OutBuf, Work, transpose};
+use super::turn::turned;
+use crate::kernel::{Buf, Kernel, Out, Work};
 
 /// Rows of a matrix that one point of the work computes: enough that packing the other factor costs little beside multiplying by it.
 const ROWS: usize = 128;
@@ -330,19 +331,16 @@ impl<'a, T: Factor> Product<'a, T> {
             1 => &mut plan.rows,
             _ => &mut plan.columns,
         };
-        let turn = Turn {
-            source: [self.left, self.right][factor - 1],
-            start: self.start[factor],
-            row: along.strides[factor],
-            size: [along.length, plan.summed.length],
-            matrices: (plan.apart.iter().chain(&plan.sums))
-                .filter(|axis| axis.strides[factor] > 0)
-                .map(|axis| Axis {
-                    length: axis.length,
-                    strides: [axis.strides[factor]; 3],
-                })
+        let matrices = plan.apart.iter().chain(&plan.sums);
+        let matrices = matrices.filter(|axis| axis.strides[factor] > 0);
+        let turned = turned(
+            &[self.left, self.right][factor - 1][self.start[factor]..],
+            [along.length, plan.summed.length],
+            along.strides[factor],
+            matrices
+                .map(|axis| [axis.length, axis.strides[factor]])
                 .collect(),
-        };
+        );
         self.start[factor] = 0;
         plan.summed.strides[factor] = along.length;
         along.strides[factor] = 1;
@@ -353,7 +351,7 @@ impl<'a, T: Factor> Product<'a, T> {
                 stride *= axis.length;
             }
         }
-        (factor, turn.run())
+        (factor, turned)
     }
 
     fn point(&self, point: usize) {
@@ -444,88 +442,10 @@ impl<'a, T: Factor> Product<'a, T> {
     }
 }
 
-/// Matrices to be written down with their rows as columns, one after the other.
-struct Turn<'a, T> {
-    source: &'a [T],
-    /// Where they begin, and how far apart their rows are.
-    start: usize,
-    row: usize,
-    /// Rows and columns of each.
-    size: [usize; 2],
-    /// The axes of which each point is a matrix.
-    matrices: Vec<Axis>,
-}
-
-impl<T: Factor> Turn<'_, T> {
-    fn run(self) -> Buf<T> {
-        let [rows, columns] = self.size;
-        let strips = rows.div_ceil(STRIP);
-        let matrices = points(&self.matrices);
-        let mut out = OutBuf::new(matrices * rows * columns);
-        let work = Work {
-            per_point: (STRIP.min(rows) * columns) as u64,
-            acc_bytes: 0,
-        };
-        let kernel = Strips {
-            turn: self,
-            out: out.out(),
-        };
-        launch(matrices * strips, work, &kernel);
-        // SAFETY: each row of each matrix is one of a strip's, and has been written as a column.
-        unsafe { out.assume_init() }
-    }
-}
-
-/// Rows that are turned round together, so that what is written of a column is a few lines of a cache.
-const STRIP: usize = 16;
-
-/// [`Turn`] on its way: a point is a strip of rows of a matrix.
-struct Strips<'a, T> {
-    turn: Turn<'a, T>,
-    out: Out<T>,
-}
-
-impl<T: Factor> Kernel for Strips<'_, T> {
-    type Acc = ();
-
-    fn identity(&self) {}
-
-    #[inline(always)]
-    fn run(&self, range: Range<usize>, (): &mut ()) {
-        let Turn {
-            source,
-            start,
-            row,
-            size: [rows, columns],
-            ref matrices,
-        } = self.turn;
-        let strips = rows.div_ceil(STRIP);
-        for point in range {
-            let (matrix, first) = (point / strips, point % strips * STRIP);
-            let source = &source[start + offsets(matrices, matrix)[0] + first * row..];
-            let count = STRIP.min(rows - first);
-            // In bounds: the last of the rows that are read.
-            let source = &source[..(count - 1) * row + columns];
-            // SAFETY: so all that is read is, and what is written are columns `first..` of this matrix' place.
-            unsafe {
-                let out = self.out.start().add(matrix * rows * columns + first);
-                transpose(
-                    source.as_ptr(),
-                    out,
-                    [count, columns],
-                    |r| r * row,
-                    |c| c * rows,
-                );
-            }
-        }
-    }
-
-    fn merge(&self, (): &mut (), (): ()) {}
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::OutBuf;
 
     /// Axes of these lengths, everywhere.
     fn dims(lengths: &[usize], axes: &[usize]) -> Vec<(usize, Along)> {

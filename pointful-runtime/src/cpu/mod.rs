@@ -8,6 +8,7 @@ mod library;
 mod share;
 mod split;
 mod steps;
+mod turn;
 
 pub use contract::{Along, contract, contract_here};
 pub use launch::{launch, launch_here};

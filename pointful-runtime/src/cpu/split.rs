@@ -32,6 +32,7 @@ pub(crate) struct Pieces {
     points: usize,
     /// Points in each piece but the last.
     length: usize,
+    /// Scalar operations in all of them, about.
     operations: u64,
 }
 

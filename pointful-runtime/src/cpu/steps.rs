@@ -36,7 +36,7 @@ const MOST_LEVELS_APART: u64 = 1 << 12;
 /// Tiles there should be at least, for a few cores to be busy.
 const FEW_TILES: u64 = 8;
 /// Scalar operations in all levels for which tiles are worth it.
-const THRESHOLD: u64 = 1 << 21;
+const WORTH_TILES: u64 = 1 << 21;
 /// Tiles that keep a few cores evenly busy.
 const EVEN_TILES: u64 = 32;
 
@@ -203,7 +203,7 @@ impl Tiles {
             .max(1);
         // Of one step there is little to save: rows must not be all that is shared out where kernels have other axes too.
         let few = if steps.steps == 1 { FEW_TILES } else { 2 };
-        if levels < 2 || rows < length.saturating_mul(few) || work < THRESHOLD {
+        if levels < 2 || rows < length.saturating_mul(few) || work < WORTH_TILES {
             return None;
         }
         Some(Self {

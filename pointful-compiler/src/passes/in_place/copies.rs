@@ -14,38 +14,56 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Look, has_angles, rename};
+use super::{Look, has_angles, place_of, rename};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId};
+use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId};
 use crate::passes::effects::asked;
+use crate::passes::write_down::write_down;
 
 /// Changes copies where they were copied from.
 pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
-    let mut number = 0;
-    while number < block.stmts.len() {
-        if !matches!(block.stmts[number].op, KernelOp::Par { .. }) {
-            for inner in block.stmts[number].op.blocks_mut() {
-                copies(program, inner);
-            }
+    let mut uses: BTreeMap<ValueId, Vec<usize>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (number, stmt) in block.stmts.iter_mut().enumerate() {
+        if !matches!(stmt.op, KernelOp::Par { .. }) {
+            let inner = stmt.op.blocks_mut();
+            inner.into_iter().for_each(|inner| copies(program, inner));
         }
-        let Some(copied) = Copied::of(program, block, number) else {
-            number += 1;
-            continue;
-        };
-        block.stmts.remove(copied.swap);
-        if let Some(fixed) = &copied.kept {
-            keep(program, block, &copied, fixed);
+        for value in asked(stmt) {
+            uses.entry(value).or_default().push(number);
         }
-        block.stmts.remove(number);
-        rename(&BTreeMap::from([(copied.copy, copied.source)]), block);
     }
+    for number in 0..block.stmts.len() {
+        found.extend(Copied::of(program, block, &uses, number));
+    }
+    let mut places = BTreeMap::new();
+    let mut gone = BTreeSet::new();
+    let mut before: BTreeMap<usize, Vec<Stmt<Kernels>>> = BTreeMap::new();
+    for copied in found {
+        if let Some(fixed) = &copied.kept {
+            let made = keep(program, block, &copied, fixed);
+            before.entry(copied.first).or_default().extend(made);
+        }
+        gone.extend([copied.number, copied.swap]);
+        places.insert(copied.copy, place_of(&places, copied.source));
+    }
+    for (number, stmt) in std::mem::take(&mut block.stmts).into_iter().enumerate() {
+        block
+            .stmts
+            .extend(before.remove(&number).unwrap_or_default());
+        if !gone.contains(&number) {
+            block.stmts.push(stmt);
+        }
+    }
+    rename(&places, block);
 }
 
 /// A copy that is changed where it was copied from.
 struct Copied {
     source: ValueId,
     copy: ValueId,
-    /// The first statement that asks for the copy, and the one that exchanges both.
+    /// The statement that copies, the first that asks for the copy, and the one that exchanges both.
+    number: usize,
     first: usize,
     swap: usize,
     /// What has to be kept: for each dimension, the one place along it if there is only one.
@@ -53,38 +71,46 @@ struct Copied {
 }
 
 impl Copied {
-    /// If the statement of this number is such a copy.
-    fn of(program: &Program<Kernels>, block: &Block<Kernels>, number: usize) -> Option<Self> {
+    /// If the statement of this number is such a copy. `uses`: which statements ask for a value, in order.
+    fn of(
+        program: &Program<Kernels>,
+        block: &Block<Kernels>,
+        uses: &BTreeMap<ValueId, Vec<usize>>,
+        number: usize,
+    ) -> Option<Self> {
         let KernelOp::Copy(source) = block.stmts[number].op else {
             return None;
         };
         let copy = block.stmts[number].results[0];
-        let asks = |stmt: &Stmt<Kernels>, value| asked(stmt).contains(&value);
-        let exchanges = |stmt: &Stmt<Kernels>| match stmt.op {
-            KernelOp::Swap(a, b) => [a, b] == [source, copy] || [a, b] == [copy, source],
-            _ => false,
+        // The exchange is the last that is done with the copy: else both are needed.
+        let (of_copy, of_source) = (uses.get(&copy)?, uses.get(&source)?);
+        let (&first, &swap) = (of_copy.first()?, of_copy.last()?);
+        let KernelOp::Swap(a, b) = block.stmts[swap].op else {
+            return None;
         };
-        let later = &block.stmts[number + 1..];
-        let first = later.iter().position(|stmt| asks(stmt, copy))?;
-        let swap = later.iter().position(exchanges)?;
-        let changing = later.get(first..swap)?;
-        let is_needed = later[..first].iter().any(|stmt| asks(stmt, source))
-            || later[swap + 1..].iter().any(|stmt| asks(stmt, copy))
-            || block.results.contains(&copy);
-        if is_needed {
+        let is_read = |from: usize, to: usize| {
+            let at = of_source.partition_point(|&at| at < from);
+            of_source.get(at).is_some_and(|&at| at < to)
+        };
+        let is_exchanged = [a, b] == [source, copy] || [a, b] == [copy, source];
+        if !is_exchanged
+            || first == swap
+            || is_read(number + 1, first)
+            || block.results.contains(&copy)
+        {
             return None;
         }
-        let (kernel, rest) = changing.split_first()?;
-        let alone = !rest.iter().any(|stmt| asks(stmt, source));
-        let kept = match alone && is_pointwise(kernel, source, copy) {
+        let changing = &block.stmts[first..swap];
+        let kept = match !is_read(first + 1, swap) && is_pointwise(&changing[0], source, copy) {
             true => None,
             false => Some(fixed(program, changing, source)?),
         };
         Some(Self {
             source,
             copy,
-            first: number + 1 + first,
-            swap: number + 1 + swap,
+            number,
+            first,
+            swap,
             kept,
         })
     }
@@ -165,50 +191,23 @@ fn keep(
     block: &mut Block<Kernels>,
     copied: &Copied,
     fixed: &[Option<ValueId>],
-) {
-    let (Copied { source, .. }, span) = (copied, block.stmts[copied.first].span);
-    let Type { elem, dims } = program.ty(*source).clone();
-    let extents: Vec<Extent> = (dims.iter().zip(fixed))
-        .filter(|(_, place)| place.is_none())
-        .map(|(&extent, _)| extent)
-        .collect();
-    let kept = program.value(Type::table(elem, extents.clone()), span);
+) -> [Stmt<Kernels>; 2] {
+    let dims = program.ty(copied.source).dims.iter().zip(fixed);
+    let along = dims.filter(|(_, place)| place.is_none());
+    let extents = along.map(|(&extent, _)| extent).collect();
+    let at = |params: &[ValueId]| {
+        let mut along = params.iter().copied();
+        fixed
+            .iter()
+            .filter_map(|place| place.or_else(|| along.next()))
+            .collect()
+    };
+    let span = block.stmts[copied.first].span;
+    let (kept, made) = write_down(program, copied.source, extents, at, span);
     for stmt in &mut block.stmts[copied.first..copied.swap] {
-        read_there(stmt, *source, kept, fixed);
+        read_there(stmt, copied.source, kept, fixed);
     }
-    let index = |&extent: &Extent| program.value(Type::scalar(Elem::Index(extent)), span);
-    let params: Vec<ValueId> = extents.iter().map(index).collect();
-    let mut along = params.iter();
-    let at = |place: &Option<ValueId>| place.or_else(|| along.next().copied());
-    let indices = fixed.iter().filter_map(at).collect();
-    let value = program.value(Type::scalar(elem), span);
-    let load = KernelOp::Load {
-        buffer: *source,
-        indices,
-    };
-    let store = KernelOp::Store {
-        buffer: kept,
-        indices: params.clone(),
-        value,
-    };
-    let body = Block {
-        params,
-        stmts: vec![
-            Stmt::new(vec![value], load, span),
-            Stmt::new(Vec::new(), store, span),
-        ],
-        results: Vec::new(),
-    };
-    let par = KernelOp::Par {
-        name: program.name.clone(),
-        extents,
-        accs: Vec::new(),
-        folds: Vec::new(),
-        body,
-    };
-    let alloc = Stmt::new(vec![kept], KernelOp::Alloc { fill: None }, span);
-    let before = [alloc, Stmt::new(Vec::new(), par, span)];
-    block.stmts.splice(copied.first..copied.first, before);
+    made
 }
 
 fn read_there(stmt: &mut Stmt<Kernels>, source: ValueId, kept: ValueId, fixed: &[Option<ValueId>]) {

@@ -32,12 +32,10 @@ pub const IN_PLACE: Pass<Kernels> = Pass {
 
 /// Stores what kernels make of arrays that nobody reads again in their places.
 pub fn in_place(program: &Program<Kernels>) -> Program<Kernels> {
-    let mut out = program.clone();
-    let mut body = std::mem::take(&mut out.body);
-    copies::copies(&mut out, &mut body);
-    block(&out, &mut body);
-    out.body = body;
-    out
+    program.rewritten(|program, body| {
+        copies::copies(program, body);
+        block(program, body);
+    })
 }
 
 fn block(program: &Program<Kernels>, block: &mut Block<Kernels>) {

@@ -92,11 +92,7 @@ const LEAST: u64 = 8;
 
 /// [`tiles`] of this size.
 pub fn tiles_of(program: &Program<Kernels>, size: Size) -> Program<Kernels> {
-    let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
-    host(&mut program, size, &mut body);
-    program.body = body;
-    program
+    program.rewritten(|program, body| host(program, size, body))
 }
 
 /// Looks for kernels in what the host does.
