@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::context::Context;
+use super::through::through;
 use super::wanted::settle;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -44,10 +45,20 @@ impl Simplify for Bulk {
         Answer::Keep
     }
 
-    fn rewrite(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> Answer<Bulk> {
+    fn rewrite(
+        context: &mut Context<'_, Bulk>,
+        stmt: &Stmt<Bulk>,
+        out: &mut Vec<Stmt<Bulk>>,
+    ) -> Answer<Bulk> {
         match &stmt.op {
             BulkOp::Select(cond, then, otherwise) => select(context, *cond, *then, *otherwise),
-            BulkOp::Gather { table, at } => gather(context, stmt, *table, at),
+            BulkOp::Gather { table, at } => match gather(context, stmt, *table, at) {
+                Answer::Keep => match through(context, stmt, out) {
+                    Some(op) => Answer::Op(op),
+                    None => Answer::Keep,
+                },
+                answer => answer,
+            },
             BulkOp::Pack { values, .. } if values.iter().all(|value| *value == values[0]) => {
                 Answer::Values(vec![values[0]])
             }

@@ -77,11 +77,29 @@ impl<'a, S: Simplify> Context<'a, S> {
         }
     }
 
-    pub(super) fn new_value(&mut self, ty: Type<S::Dim>, span: SpanId) -> ValueId {
+    /// Defines what an operation gives, which is of this element type, as a value of its own.
+    pub(super) fn bind(
+        &mut self,
+        op: S::Op,
+        elem: Elem,
+        guard: Option<ValueId>,
+        span: SpanId,
+        out: &mut Vec<Stmt<S>>,
+    ) -> ValueId {
+        let types = S::types(self.program, &op, None);
+        let ty = types.ok().and_then(|types| types.into_iter().next());
+        let ty = ty.unwrap_or_else(|| Type::scalar(elem));
         self.defs.push(None);
         self.guarded.push(false);
         self.same.push(None);
-        self.program.value(ty, span)
+        let value = self.program.value(ty, span);
+        let stmt = Stmt {
+            guard,
+            ..Stmt::new(vec![value], op, span)
+        };
+        self.define(&stmt);
+        out.push(stmt);
+        value
     }
 
     /// Notes what a statement defines.

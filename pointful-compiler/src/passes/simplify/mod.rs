@@ -37,6 +37,7 @@ mod fold;
 mod index;
 mod loops;
 mod point;
+mod through;
 mod wanted;
 
 use std::collections::BTreeSet;
@@ -47,7 +48,7 @@ use super::flow::Flow;
 use super::subst::Subst;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::point::Point;
-use crate::ir::{Block, Extent, Lit, Operation, Program, Stage, Stmt, Type, ValueId};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Stage, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// The pass at the Point stage.
@@ -126,8 +127,12 @@ pub(crate) trait Simplify: Flow {
     fn prim(prim: Prim, args: Vec<ValueId>) -> Self::Op;
     /// The stage's own rules, before the blocks of the statement are simplified.
     fn before(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> Answer<Self>;
-    /// The stage's own rules.
-    fn rewrite(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> Answer<Self>;
+    /// The stage's own rules. What they ask for that is not there yet they put into `out`.
+    fn rewrite(
+        context: &mut Context<'_, Self>,
+        stmt: &Stmt<Self>,
+        out: &mut Vec<Stmt<Self>>,
+    ) -> Answer<Self>;
     /// Tables whose sub-tables are all the same value, which is bound outside the statement.
     fn uniform(stmt: &Stmt<Self>) -> Vec<(ValueId, ValueId)>;
     /// What must keep its axes, because an operation that may panic, and that must not where an axis is empty, has them from it.
@@ -251,7 +256,7 @@ impl<S: Simplify> Walk<'_, S> {
                 i128::from(n),
             )));
         }
-        let answer = S::rewrite(&self.context, stmt);
+        let answer = S::rewrite(&mut self.context, stmt, out);
         let axes = match &answer {
             Answer::Keep | Answer::Block(_) => return answer,
             Answer::Values(values) => self.context.axes(values),
@@ -291,17 +296,8 @@ impl<S: Simplify> Walk<'_, S> {
         let elem = rewrite.elem(&self.context);
         let constant = matches!(rewrite, Rewrite::Const(_));
         let op = self.build(rewrite, stmt, out);
-        let types = S::types(self.context.program, &op, None);
-        let ty = types.ok().and_then(|types| types.into_iter().next());
-        let ty = ty.unwrap_or_else(|| Type::scalar(elem));
-        let value = self.context.new_value(ty, stmt.span);
-        let mut new = Stmt::new(vec![value], op, stmt.span);
-        if !constant {
-            new.guard = stmt.guard;
-        }
-        self.context.define(&new);
-        out.push(new);
-        value
+        let guard = stmt.guard.filter(|_| !constant);
+        self.context.bind(op, elem, guard, stmt.span, out)
     }
 }
 

@@ -68,7 +68,11 @@ impl Simplify for Point {
         Answer::Keep
     }
 
-    fn rewrite(context: &Context<'_, Point>, stmt: &Stmt<Point>) -> Answer<Point> {
+    fn rewrite(
+        context: &mut Context<'_, Point>,
+        stmt: &Stmt<Point>,
+        _: &mut Vec<Stmt<Point>>,
+    ) -> Answer<Point> {
         match &stmt.op {
             PointOp::Index { table, indices } => index(context, *table, indices),
             PointOp::Update { indices, value, .. } if indices.is_empty() => {
