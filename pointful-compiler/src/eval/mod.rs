@@ -27,7 +27,7 @@ use std::fmt;
 
 pub use compare::approx_eq;
 pub use data::{Data, ScalarValue};
-pub use prim::{combine, eval_prim, identity};
+pub use prim::{combine, eval_const, eval_prim, identity};
 
 use crate::ir::{Elem, Extent, Program, SizeId, Stage, ValueId};
 

@@ -138,6 +138,18 @@ macro_rules! bits {
     };
 }
 
+/// What a primitive gives that is computed before the program runs, unless it would panic or asks for an extent that is not known then.
+pub fn eval_const(prim: Prim, operands: &[ScalarValue]) -> Option<ScalarValue> {
+    let extent = |extent| {
+        let known = match extent {
+            Extent::Const(n) => usize::try_from(n).ok(),
+            Extent::Size(_) | Extent::Value(_) => None,
+        };
+        known.ok_or_else(|| EvalError::bug("the extent is not constant"))
+    };
+    eval_prim(prim, operands, &extent).ok()
+}
+
 /// Applies a primitive to scalars.
 ///
 /// `extents` tells how large an extent is; a caller that does not know (a constant folder) gives an error of its own.

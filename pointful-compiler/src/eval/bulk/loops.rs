@@ -49,7 +49,7 @@ impl Run<'_> {
             .collect::<Result<Vec<Array>, _>>()?;
         let around = self.here.clone();
         let lanes = self.unbound(lanes);
-        for lane in self.places(&lanes, &around)?.unwrap_or_default() {
+        for lane in self.places(&lanes, &around)? {
             if self.is_active(stmt.guard, &lane)? {
                 self.here = lane;
                 run(self, &mut results)?;
@@ -70,7 +70,7 @@ impl Run<'_> {
         computed: &Array,
     ) -> Result<(), EvalError> {
         let axes = self.unbound(&self.program.ty(result).dims);
-        for place in self.places(&axes, &self.here.clone())?.unwrap_or_default() {
+        for place in self.places(&axes, &self.here.clone())? {
             into.set(&place, computed.get(&place)?)?;
         }
         Ok(())

@@ -186,9 +186,10 @@ impl Run<'_> {
                 let &[operand] = operands.as_slice() else {
                     return Err(EvalError::bug("a monoid combines one operand"));
                 };
-                let Some(places) = self.places(axes, place)? else {
+                let (places, all) = self.places_and_whether_all(axes, place)?;
+                if !all {
                     return Ok(None);
-                };
+                }
                 match (combine, axes.as_slice()) {
                     (Combine::Monoid(monoid), _) => self.reduce(*monoid, operand, &places),
                     (Combine::ArgMin, &[axis]) => self.extreme(false, operand, axis, &places),
@@ -316,7 +317,7 @@ impl Run<'_> {
                     .collect::<Vec<_>>(),
             );
         }
-        for place in self.places(&axes, &self.here.clone())?.unwrap_or_default() {
+        for place in self.places(&axes, &self.here.clone())? {
             if !self.is_active(stmt.guard, &place)? {
                 continue;
             }
@@ -363,11 +364,11 @@ impl Run<'_> {
             .into_iter()
             .filter(|a| !moved(a))
             .collect();
-        for outer in self.places(&kept, &self.here.clone())?.unwrap_or_default() {
+        for outer in self.places(&kept, &self.here.clone())? {
             if !self.is_active(stmt.guard, &outer)? {
                 continue;
             }
-            for place in self.places(over, &outer)?.unwrap_or_default() {
+            for place in self.places(over, &outer)? {
                 let wanted = match mask {
                     Some(mask) => self.truth(mask, &place)?,
                     None => Some(true),
@@ -411,7 +412,7 @@ impl Run<'_> {
     ) -> Result<Array, EvalError> {
         let mut array = self.unspecified(dims)?;
         let axes = self.unbound(dims);
-        for place in self.places(&axes, &self.here.clone())?.unwrap_or_default() {
+        for place in self.places(&axes, &self.here.clone())? {
             self.meter.step()?;
             let cell = element(self, &place)?;
             array.set(&place, cell)?;
@@ -443,9 +444,20 @@ impl Run<'_> {
     }
 
     /// Every point of the product of `axes`, starting from `place`, the last axis fastest; but an axis that depends on others comes
-    /// after them. None if an extent was not evaluated.
-    fn places(&self, axes: &[AxisId], place: &Place) -> Result<Option<Vec<Place>>, EvalError> {
+    /// after them. Where its extent was not evaluated there is nothing along it.
+    fn places(&self, axes: &[AxisId], place: &Place) -> Result<Vec<Place>, EvalError> {
+        self.places_and_whether_all(axes, place)
+            .map(|found| found.0)
+    }
+
+    /// The same, and whether all extents were evaluated.
+    fn places_and_whether_all(
+        &self,
+        axes: &[AxisId],
+        place: &Place,
+    ) -> Result<(Vec<Place>, bool), EvalError> {
         let mut places = vec![place.clone()];
+        let mut all = true;
         let mut left = axes.to_vec();
         while !left.is_empty() {
             let ready = left.iter().position(|&axis| {
@@ -461,14 +473,14 @@ impl Run<'_> {
             let mut longer = Vec::new();
             for place in places {
                 let extent = Bulk::extent(self.program, axis);
-                let Some(extent) = self.extent(extent, &place)? else {
-                    return Ok(None);
-                };
+                let known = self.extent(extent, &place)?;
+                all &= known.is_some();
+                let extent = known.unwrap_or(0);
                 longer.extend((0..extent).map(|ordinal| place.with(axis, ordinal)));
             }
             places = longer;
         }
-        Ok(Some(places))
+        Ok((places, all))
     }
 
     /// The axes that the extent of an axis depends on.
@@ -553,7 +565,6 @@ impl Run<'_> {
             .collect::<Result<Vec<usize>, _>>()?;
         let values = self
             .places(axes, &nowhere)?
-            .unwrap_or_default()
             .iter()
             .map(|place| {
                 self.read(value, place)?

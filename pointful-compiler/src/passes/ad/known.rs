@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::build::Builder;
-use crate::eval::{EvalError, ScalarValue, eval_prim};
+use crate::eval::{ScalarValue, eval_const};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Extent, Lit, Operation, Stmt, ValueId};
 
@@ -95,11 +95,7 @@ impl Defs {
                     .iter()
                     .map(|&arg| self.at(arg, point, depth))
                     .collect::<Option<_>>()?;
-                let extent = |extent: Extent| match extent {
-                    Extent::Const(n) => usize::try_from(n).map_err(|_| unknown()),
-                    Extent::Size(_) | Extent::Value(_) => Err(unknown()),
-                };
-                eval_prim(*prim, &args, &extent).ok()
+                eval_const(*prim, &args)
             }
             BulkOp::Gather { table, at } => {
                 let mut there = point.clone();
@@ -118,11 +114,6 @@ impl Defs {
 /// Whether an axis is so short that what is at its places may be written down.
 pub(super) fn is_small(b: &Builder, axis: AxisId) -> bool {
     matches!(b.extent(axis), Extent::Const(n) if n <= MOST)
-}
-
-/// What is said of an extent that is not known before the program runs.
-fn unknown() -> EvalError {
-    EvalError::Bug("the extent is not constant".to_owned())
 }
 
 /// All points of some axes, if they are few.

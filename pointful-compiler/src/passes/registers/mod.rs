@@ -34,6 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Pass;
 use super::schedule::price;
+use crate::eval::{ScalarValue, eval_const};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Extent, Lit, Operation, Program, ValueId};
 use crate::ops::Prim;
@@ -41,8 +42,11 @@ use crate::ops::Prim;
 /// Buffers of more elements stay in memory.
 pub(super) const MOST_PLACES: u64 = 32;
 
+/// Loops by whose indices a place is computed.
+const MOST_LOOPS: usize = 4;
+
 /// Loops inside of others that are unrolled for their own sake: their iterations, and the additions that all of them are.
-const SHORTEST: u64 = 4;
+pub(super) const SHORTEST: u64 = 4;
 const LITTLE: u64 = 64;
 
 /// The pass.
@@ -80,7 +84,9 @@ struct Survey<'a> {
     program: &'a Program<Kernels>,
     /// The loops of constant length, by their index.
     loops: BTreeMap<ValueId, Loop>,
-    constants: BTreeMap<ValueId, u64>,
+    constants: BTreeMap<ValueId, ScalarValue>,
+    /// What is computed of constants and of the indices of such loops, and of which.
+    computed: BTreeMap<ValueId, BTreeSet<ValueId>>,
     /// Small buffers that are loaded from, stored to and combined into only, all in one kernel: that kernel, and indices of loops along
     /// which they are accessed.
     buffers: BTreeMap<ValueId, (usize, BTreeSet<ValueId>)>,
@@ -96,6 +102,7 @@ impl<'a> Survey<'a> {
             program,
             loops: BTreeMap::new(),
             constants: BTreeMap::new(),
+            computed: BTreeMap::new(),
             buffers: BTreeMap::new(),
             kernels: 0,
             open: 0,
@@ -158,8 +165,13 @@ impl<'a> Survey<'a> {
     }
 
     fn access(&mut self, results: &[ValueId], op: &KernelOp, kernel: usize) {
-        if let Some(k) = constant(op, |value| self.constants.get(&value).copied()) {
-            self.constants.insert(results[0], k);
+        match op {
+            KernelOp::Const(lit @ Lit::Int(..)) => {
+                self.constants
+                    .insert(results[0], ScalarValue::from_lit(*lit));
+            }
+            KernelOp::Prim(prim, args) => self.compute(results[0], *prim, args),
+            _ => {}
         }
         match op {
             KernelOp::Alloc { .. } => {
@@ -204,6 +216,30 @@ impl<'a> Survey<'a> {
         }
     }
 
+    /// Notes an integer that is known, or will be once loops are unrolled.
+    fn compute(&mut self, result: ValueId, prim: Prim, args: &[ValueId]) {
+        if self.program.elem(result).is_float() {
+            return;
+        }
+        let known = args.iter().map(|arg| self.constants.get(arg).copied());
+        if let Some(known) = known.collect::<Option<Vec<_>>>() {
+            if let Some(value) = eval_const(prim, &known) {
+                self.constants.insert(result, value);
+            }
+            return;
+        }
+        let mut along = BTreeSet::new();
+        for arg in args {
+            match self.computed.get(arg) {
+                _ if self.constants.contains_key(arg) => {}
+                _ if self.loops.contains_key(arg) => along.extend([*arg]),
+                Some(loops) if along.len() + loops.len() <= MOST_LOOPS => along.extend(loops),
+                _ => return,
+            }
+        }
+        self.computed.insert(result, along);
+    }
+
     /// Notes that a buffer is accessed at these indices.
     fn at(&mut self, buffer: ValueId, indices: &[ValueId], kernel: usize) {
         let Some((own, along)) = self.buffers.get_mut(&buffer) else {
@@ -213,7 +249,7 @@ impl<'a> Survey<'a> {
         for ((index, extent), place) in indices
             .iter()
             .zip(&self.program.ty(buffer).dims)
-            .map(|(index, dim)| ((*index, *dim), self.constants.get(index).copied()))
+            .map(|(index, dim)| ((*index, *dim), place(&self.constants, *index)))
         {
             let Extent::Const(length) = extent else {
                 unreachable!("a small buffer is of constant extents");
@@ -224,7 +260,11 @@ impl<'a> Survey<'a> {
                     fits &= one.trips <= length;
                     along.insert(index);
                 }
-                (None, None) => fits = false,
+                // Whether it is within the buffer is asked again once it is a constant.
+                (None, None) => match self.computed.get(&index) {
+                    Some(loops) => along.extend(loops),
+                    None => fits = false,
+                },
             }
         }
         if !fits {
@@ -266,13 +306,9 @@ fn has_loops(block: &Block<Kernels>) -> bool {
     })
 }
 
-/// The number that an operation gives, if that is known.
-fn constant(op: &KernelOp, of: impl Fn(ValueId) -> Option<u64>) -> Option<u64> {
-    match op {
-        KernelOp::Const(Lit::Int(_, k)) => u64::try_from(*k).ok(),
-        KernelOp::Prim(Prim::Trust(_), args) => of(args[0]),
-        _ => None,
-    }
+/// The place along a dimension that an index is, if that is known.
+fn place(constants: &BTreeMap<ValueId, ScalarValue>, index: ValueId) -> Option<u64> {
+    u64::try_from(constants.get(&index)?.int()?).ok()
 }
 
 /// Calls `visit` with each extent that an operation names.

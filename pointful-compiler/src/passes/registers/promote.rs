@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Survey, for_each_extent_mut};
+use super::{Survey, for_each_extent_mut, place};
+use crate::eval::ScalarValue;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
@@ -56,12 +57,18 @@ pub(super) fn promote(mut program: Program<Kernels>) -> Program<Kernels> {
     }
     program.body = body;
     let mut read = lengths(&program);
-    sweep(&mut program.body, &mut read);
+    sweep(&mut program.body, &constants, &mut read);
     program
 }
 
 /// Where an element of a buffer is.
 type At = Vec<u64>;
+
+fn at(constants: &BTreeMap<ValueId, ScalarValue>, indices: &[ValueId]) -> At {
+    let known =
+        |&index: &ValueId| place(constants, index).expect("places of such buffers are known");
+    indices.iter().map(known).collect()
+}
 
 /// What happens to a buffer.
 #[derive(Default)]
@@ -90,7 +97,7 @@ impl Place {
 
 /// Counts what happens to the places of buffers.
 struct Census<'a> {
-    constants: &'a BTreeMap<ValueId, u64>,
+    constants: &'a BTreeMap<ValueId, ScalarValue>,
     buffers: &'a mut BTreeMap<ValueId, Buffer>,
     /// Blocks so far.
     blocks: usize,
@@ -135,14 +142,14 @@ impl Census<'_> {
 
     fn place(&mut self, buffer: ValueId, indices: &[ValueId]) -> Option<&mut Place> {
         let buffer = self.buffers.get_mut(&buffer)?;
-        let at = indices.iter().map(|index| self.constants[index]).collect();
+        let at = at(self.constants, indices);
         Some(buffer.places.entry(at).or_default())
     }
 }
 
 struct Walk<'a> {
     program: Program<Kernels>,
-    constants: &'a BTreeMap<ValueId, u64>,
+    constants: &'a BTreeMap<ValueId, ScalarValue>,
     buffers: &'a BTreeMap<ValueId, Buffer>,
     /// The variables that places have become.
     vars: BTreeMap<(ValueId, At), ValueId>,
@@ -221,8 +228,7 @@ impl Walk<'_> {
     }
 
     fn key(&self, buffer: ValueId, indices: &[ValueId]) -> (ValueId, At) {
-        let at = indices.iter().map(|index| self.constants[index]).collect();
-        (buffer, at)
+        (buffer, at(self.constants, indices))
     }
 
     fn is_name(&self, (buffer, at): &(ValueId, At)) -> bool {
@@ -274,19 +280,24 @@ fn named(subst: &Subst, extent: Extent) -> Extent {
 }
 
 /// Takes away constants that are not read any more.
-fn sweep(block: &mut Block<Kernels>, read: &mut BTreeSet<ValueId>) {
+fn sweep(
+    block: &mut Block<Kernels>,
+    constants: &BTreeMap<ValueId, ScalarValue>,
+    read: &mut BTreeSet<ValueId>,
+) {
     read.extend(&block.results);
     let mut kept = Vec::new();
     for mut stmt in std::mem::take(&mut block.stmts).into_iter().rev() {
-        let constant = matches!(
-            stmt.op,
-            KernelOp::Const(_) | KernelOp::Prim(Prim::Trust(_), _)
-        );
-        if constant && !read.contains(&stmt.results[0]) {
+        let is_constant = match stmt.op {
+            KernelOp::Const(_) | KernelOp::Prim(Prim::Trust(_), _) => true,
+            KernelOp::Prim(..) => constants.contains_key(&stmt.results[0]),
+            _ => false,
+        };
+        if is_constant && !read.contains(&stmt.results[0]) {
             continue;
         }
         for inner in stmt.op.blocks_mut().into_iter().rev() {
-            sweep(inner, read);
+            sweep(inner, constants, read);
         }
         read.extend(stmt.op.operands());
         for_each_extent_mut(&mut stmt.op, &mut |extent| read.extend(length(*extent)));

@@ -2,18 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Loop, for_each_extent_mut};
+use super::{Loop, SHORTEST, for_each_extent_mut};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
 /// The most work, in additions, that is written down for a loop: functions are inlined, and loops that compute them are run in vectors.
 const MOST: u64 = 256;
+/// The same for the shortest loops, which are less than that to whoever reads them.
+const MOST_SHORTEST: u64 = 1024;
 
 impl Loop {
     /// Whether it does not become too much.
     pub(super) fn may_be_unrolled(&self) -> bool {
-        !self.launches && self.trips.saturating_mul(self.work) <= MOST
+        let most = match self.trips <= SHORTEST {
+            true => MOST_SHORTEST,
+            false => MOST,
+        };
+        !self.launches && self.trips.saturating_mul(self.work) <= most
     }
 }
 

@@ -10,12 +10,13 @@ use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 use crate::passes::flow::{Flow, named_axes};
+use crate::passes::registers::SHORTEST;
 
 /// Computing a value again is preferred to storing it while it costs no more than this many simple operations.
 const CHEAP: u32 = 12;
 
 /// Where nothing but arithmetic is behind a condition, a branch is preferred only if it saves more than this.
-const BRANCH: u32 = 48;
+const BRANCH: u32 = 200;
 
 /// How many points a loop has that is unrolled rather than run.
 const SHORT: u64 = 8;
@@ -347,11 +348,37 @@ impl<'p> Facts<'p> {
         }
     }
 
+    /// Whether a task may as well be done where nobody asks for what it gives: a function or a sum of a few, that vectors have too.
+    /// With a branch around it points would be no lanes of theirs; a loop inside of them keeps them from that anyway.
+    pub(super) fn is_plain_work(&self, stmt: &Stmt<Bulk>) -> bool {
+        let (values, axes) = match &stmt.op {
+            BulkOp::Reduce {
+                axes,
+                combine: Combine::Monoid(_),
+                operands,
+                ..
+            } => (operands, axes.as_slice()),
+            op if on_demand(op) => (&stmt.results, &[][..]),
+            _ => return false,
+        };
+        let points = axes.iter().map(|&axis| match self.extent(axis) {
+            Extent::Const(n) => n,
+            Extent::Size(_) | Extent::Value(_) => u64::MAX,
+        });
+        let cost = values.iter().map(|value| self.cost[value.index()]);
+        values.iter().all(|value| self.plain[value.index()])
+            && cost.fold(0, u32::saturating_add) <= BRANCH
+            && points.fold(1, u64::saturating_mul) <= SHORTEST
+    }
+
     /// Whether a value is made by what vectors have too, of what is at the current point.
     fn is_plain(&self, op: &BulkOp) -> bool {
         let own = match op {
             BulkOp::Const(_) | BulkOp::Size(_) | BulkOp::Iota(_) | BulkOp::Select(..) => true,
-            BulkOp::Map(prim, args) => prim.vectorises(self.program.elem(args[0])),
+            // Kernels bet that angles are near, and then these functions are vectors' too.
+            BulkOp::Map(prim, args) => {
+                prim.vectorises(self.program.elem(args[0])) || prim.takes_angle()
+            }
             BulkOp::Gather { at, .. } => at.is_empty(),
             BulkOp::Pack { .. }
             | BulkOp::Reduce { .. }

@@ -396,6 +396,9 @@ impl<'p> Survey<'_, 'p> {
         {
             return None;
         }
+        if self.facts.is_plain_work(stmt) {
+            return None;
+        }
         let first = self.facts.wanted(*stmt.results.first()?);
         let same = stmt.results.iter().all(|&r| self.facts.wanted(r) == first);
         let Wanted::When((cond, side)) = first else {

@@ -176,6 +176,25 @@ impl Simplify for Bulk {
     }
 
     /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.
+    fn is_unspecified(context: &Context<'_, Bulk>, op: &BulkOp) -> bool {
+        match op {
+            BulkOp::Map(..) | BulkOp::Gather { .. } => {
+                let mut operands = op.operands().into_iter();
+                operands.any(|operand| context.is_unspecified(operand))
+            }
+            BulkOp::Select(cond, then, otherwise) => {
+                let chosen = |&side: &ValueId| match context.guard(side) {
+                    Some(guard) => implies(context, *cond, guard, DEEP),
+                    None => !context.is_unspecified(side),
+                };
+                let safe =
+                    chosen(then) && (chosen(otherwise) && context.guard(*otherwise).is_none());
+                context.is_unspecified(*cond) || !safe
+            }
+            _ => false,
+        }
+    }
+
     fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
         if let Some(guard) = stmt.guard
             && (context.truth(guard) == Some(true)
@@ -187,7 +206,7 @@ impl Simplify for Bulk {
             .op
             .operands()
             .into_iter()
-            .any(|v| may_be_unspecified(context, v, DEEP));
+            .any(|v| context.is_unspecified(v));
         let float =
             matches!(stmt.op, BulkOp::Map(..)) && context.program.elem(stmt.results[0]).is_float();
         reads_guarded || !is_total(context, &stmt.op) || (context.derives && float)
@@ -216,33 +235,8 @@ fn inhabited(context: &Context<'_, Bulk>, along: &[AxisId], guard: ValueId, deep
     }
 }
 
-/// How many definitions are looked through for something unspecified.
+/// How many definitions are looked through for what a condition says.
 const DEEP: u32 = 6;
-
-/// Whether a value may say nothing somewhere.
-fn may_be_unspecified(context: &Context<'_, Bulk>, value: ValueId, deep: u32) -> bool {
-    if context.is_guarded(value) {
-        return true;
-    }
-    let Some(deep) = deep.checked_sub(1) else {
-        return true;
-    };
-    match context.def(value) {
-        Some(op @ (BulkOp::Map(..) | BulkOp::Gather { .. })) => op
-            .operands()
-            .into_iter()
-            .any(|operand| may_be_unspecified(context, operand, deep)),
-        Some(BulkOp::Select(cond, then, otherwise)) => {
-            let chosen = |&side: &ValueId| match context.guard(side) {
-                Some(guard) => implies(context, *cond, guard, DEEP),
-                None => !may_be_unspecified(context, side, deep),
-            };
-            let safe = chosen(then) && (chosen(otherwise) && context.guard(*otherwise).is_none());
-            may_be_unspecified(context, *cond, deep) || !safe
-        }
-        _ => false,
-    }
-}
 
 /// Whether one truth value is known to hold where another does.
 fn implies(context: &Context<'_, Bulk>, cond: ValueId, guard: ValueId, deep: u32) -> bool {

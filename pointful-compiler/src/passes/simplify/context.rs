@@ -54,6 +54,8 @@ pub(crate) struct Context<'a, S: Simplify> {
     defs: Vec<Option<(S::Op, Option<ValueId>)>>,
     /// What is bound behind a guard.
     guarded: Vec<bool>,
+    /// What may say nothing somewhere: that, and what is made of it point for point.
+    unspecified: Vec<bool>,
     /// The value that each sub-table of a table is, if they are all the same.
     same: Vec<Option<ValueId>>,
     /// What must keep its axes, see [`Simplify::pinned`].
@@ -72,6 +74,7 @@ impl<'a, S: Simplify> Context<'a, S> {
             program,
             defs: vec![None; count],
             guarded: vec![false; count],
+            unspecified: vec![false; count],
             same: vec![None; count],
             pinned,
         }
@@ -91,6 +94,7 @@ impl<'a, S: Simplify> Context<'a, S> {
         let ty = ty.unwrap_or_else(|| Type::scalar(elem));
         self.defs.push(None);
         self.guarded.push(false);
+        self.unspecified.push(false);
         self.same.push(None);
         let value = self.program.value(ty, span);
         let stmt = Stmt {
@@ -113,9 +117,11 @@ impl<'a, S: Simplify> Context<'a, S> {
             Slots::Operands | Slots::Blocks | Slots::Whole => None,
         };
         let inside = inside.map_or(&[][..], |body| &body.results);
+        let is_unspecified = S::is_unspecified(self, &stmt.op);
         for (k, &result) in stmt.results.iter().enumerate() {
             let nothing = inside.get(k).is_some_and(|value| self.is_guarded(*value));
             self.guarded[result.index()] = stmt.guard.is_some() || nothing;
+            self.unspecified[result.index()] = self.is_guarded(result) || is_unspecified;
         }
         if let &[result] = stmt.results.as_slice()
             && ir::Operation::blocks(&stmt.op).is_empty()
@@ -153,6 +159,11 @@ impl<'a, S: Simplify> Context<'a, S> {
     /// Whether a value is specified behind a guard only.
     pub(crate) fn is_guarded(&self, value: ValueId) -> bool {
         self.guarded[value.index()]
+    }
+
+    /// Whether a value may say nothing somewhere.
+    pub(crate) fn is_unspecified(&self, value: ValueId) -> bool {
+        self.unspecified[value.index()]
     }
 
     /// The element type of a value.

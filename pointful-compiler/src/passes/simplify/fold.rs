@@ -2,8 +2,8 @@
 
 use super::Simplify;
 use super::context::{Context, Rewrite};
-use crate::eval::{EvalError, ScalarValue, eval_prim};
-use crate::ir::{Elem, Extent, ValueId};
+use crate::eval::{ScalarValue, eval_const};
+use crate::ir::{Elem, ValueId};
 use crate::ops::Prim;
 
 /// A primitive of constants, unless it would panic or is not the same to the last bit on every machine.
@@ -24,17 +24,8 @@ pub(super) fn rule<S: Simplify>(
     let Ok(Elem::Scalar(_)) = prim.result(&elems) else {
         return None;
     };
-    let extent = |extent: Extent| match extent {
-        Extent::Const(n) => usize::try_from(n).map_err(|_| unknown()),
-        Extent::Size(_) | Extent::Value(_) => Err(unknown()),
-    };
-    let value = eval_prim(prim, &operands, &extent).ok()?;
+    let value = eval_const(prim, &operands)?;
     Some(Rewrite::Const(value.to_lit()))
-}
-
-/// What a folder says of an extent that is not known before the program runs.
-fn unknown() -> EvalError {
-    EvalError::Bug("the extent is not constant".to_owned())
 }
 
 /// Whether every machine computes the same bits: libraries differ in how they round the elementary functions.

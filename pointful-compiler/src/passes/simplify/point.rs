@@ -146,6 +146,10 @@ impl Simplify for Point {
         false
     }
 
+    fn is_unspecified(_: &Context<'_, Point>, _: &PointOp) -> bool {
+        false
+    }
+
     fn needs_guard(_: &Context<'_, Point>, _: &Stmt<Point>) -> bool {
         false
     }
