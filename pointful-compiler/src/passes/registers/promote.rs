@@ -64,6 +64,7 @@ pub(super) fn promote(mut program: Program<Kernels>) -> Program<Kernels> {
 /// Where an element of a buffer is.
 type At = Vec<u64>;
 
+/// Where these indices are.
 fn at(constants: &BTreeMap<ValueId, ScalarValue>, indices: &[ValueId]) -> At {
     let known =
         |&index: &ValueId| place(constants, index).expect("places of such buffers are known");

@@ -175,7 +175,6 @@ impl Simplify for Bulk {
         replaced
     }
 
-    /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.
     fn is_unspecified(context: &Context<'_, Bulk>, op: &BulkOp) -> bool {
         match op {
             BulkOp::Map(..) | BulkOp::Gather { .. } => {
@@ -195,6 +194,7 @@ impl Simplify for Bulk {
         }
     }
 
+    /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.
     fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
         if let Some(guard) = stmt.guard
             && (context.truth(guard) == Some(true)
