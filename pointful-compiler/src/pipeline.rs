@@ -21,6 +21,7 @@ use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
 use crate::passes::factors::FACTORS;
 use crate::passes::fission::FISSION;
+use crate::passes::hand_on::HAND_ON;
 use crate::passes::in_place::IN_PLACE;
 use crate::passes::invariants::INVARIANTS;
 use crate::passes::owned::OWNED;
@@ -172,8 +173,15 @@ pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) ->
         bulk
     };
 
-    // Contract.
-    let kernels = trace.pass(SCHEDULE, &bulk);
+    // Contract. What loops change where a condition holds is one table, and not one more to choose between.
+    let handed = trace.pass(HAND_ON, &bulk);
+    let kernels = if handed == bulk {
+        trace.pass(SCHEDULE, &bulk)
+    } else {
+        let handed = trace.pass(SIMPLIFY_BULK, &handed);
+        let handed = trace.pass(DCE_BULK, &handed);
+        trace.pass(SCHEDULE, &handed)
+    };
     let kernels = trace.pass(REGISTERS, &kernels);
     let kernels = trace.pass(TILES, &kernels);
     let kernels = trace.pass(INVARIANTS, &kernels);

@@ -230,6 +230,45 @@ fn reads_and_writes_at_computed_places() {
 }
 
 #[test]
+fn loops_behind_conditions() {
+    let square = |what: &str| {
+        check(&format!(
+            "fn f<N: IndexSet>(a: &Table<(N, N), f64>, w: &Table<N, f64>) -> Table<(N, N), f64> {{ let mut m = a; for k in N {{ {what} }} m }}"
+        ));
+    };
+    // An elimination; with a number that is carried; on both sides; with places that are there where the condition holds only.
+    square(
+        "for i in N { if i > k { let f = m[i][k] * w[i]; for j in N { m[i][j] -= f * m[k][j]; } } }",
+    );
+    square(
+        "if w[k] > 0.0 { let mut s = w[k]; for j in N { s = s * 0.5 + m[k][j]; m[k][j] = s; } }",
+    );
+    square(
+        "if w[k] > 0.0 { for j in N { m[k][j] = m[k][j].sin(); } } else { for j in N { m[j][k] += w[j] * m[j][j]; } }",
+    );
+    square("if k.ordinal() > 0 { for j in N { m[k][j] += m[k - 1][j] * w[j]; } m[k][k] = 0.5; }");
+    square(
+        "for i in N { if i > k { for p in N { for q in N { if q > p { m[p][q] += 0.1 * m[q][p] * w[i]; } } } } }",
+    );
+    square(
+        "let c = w[k] > 0.0 && k.ordinal() > 0; if c { for i in N { let mut n = 3; while n > 0 { m[i][k] = m[i][k].sin() + w[i]; n -= 1; } } }",
+    );
+    // Two tables, places that are read, and points each with a condition and a table of its own.
+    check("fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>, at: &Table<N, N>) -> (Table<N, f64>, Table<N, f64>) {
+        let (mut u, mut v) = (x, y);
+        for k in N { if x[k] > 0.0 { for j in N { u[at[j]] += 0.3 * v[j]; v[j] = u[at[k]] * y[k]; } } }
+        (u, v)
+    }");
+    check("fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, w: &Table<N, f64>) -> Table<N, f64> {
+        for n in N {
+            let mut u = x[n];
+            for k in M { if w[n] > u[k] { for j in M { u[j] = u[j].sin() + 0.5 * u[k]; } } }
+            sum(u)
+        }
+    }");
+}
+
+#[test]
 fn reductions() {
     let over = |what: &str| {
         format!(

@@ -105,6 +105,9 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let bulk = stage("as definitions", &point, &lift, inputs, expected, programs)?;
             let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
             let bulk = stage("tidied", &bulk, &tidy, inputs, expected, programs)?;
+            let handed = |bulk: &_| passes::hand_on(bulk);
+            let bulk = stage("handed on", &bulk, &handed, inputs, expected, programs)?;
+            let bulk = stage("tidied again", &bulk, &tidy, inputs, expected, programs)?;
             let schedule = |bulk: &_| passes::registers(&passes::schedule::schedule(bulk));
             let kernels = stage("scheduled", &bulk, &schedule, inputs, expected, programs)?;
             let tiles = |kernels: &_| tiles_of(kernels, Size::of(2));

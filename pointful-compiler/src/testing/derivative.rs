@@ -153,7 +153,11 @@ pub fn check_derivative(
             Err(EvalError::StepLimit) => return Err(format!("{}: endless", mode.name())),
             Err(error) => return Err(format!("{}: {error}\n{}", mode.name(), shown())),
         };
-        let kernels = passes::registers(&passes::schedule::schedule(&program));
+        let handed = passes::dce(&passes::simplify(&passes::hand_on(&program)));
+        verify(&handed).map_err(|error| {
+            format!("{}, handed on: invalid: {error}\n{}", mode.name(), shown())
+        })?;
+        let kernels = passes::registers(&passes::schedule::schedule(&handed));
         verify(&kernels).map_err(|error| {
             format!("{}, scheduled: invalid: {error}\n{}", mode.name(), shown())
         })?;

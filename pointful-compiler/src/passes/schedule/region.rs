@@ -5,7 +5,7 @@ mod statement;
 
 pub(super) use place::Place;
 
-use super::build::Builder;
+use super::build::{Builder, Location};
 use super::facts::without;
 use super::guests::Visitor;
 use super::order::improve;
@@ -108,8 +108,15 @@ impl<'p> Builder<'p> {
             NodeKind::If(cond) => {
                 let test = self.test(cond);
                 self.push(Vec::new(), Some(cond));
-                self.children(region, node);
+                let mut before = Vec::new();
+                for child in region.tree.nodes[node].children.clone() {
+                    self.node(region, node, child);
+                    before.extend(self.read_from_here(region, child));
+                }
                 let then = self.pop();
+                for (result, location) in before {
+                    self.locate(result, location);
+                }
                 self.run(KernelOp::If {
                     cond: test,
                     then,
@@ -134,6 +141,24 @@ impl<'p> Builder<'p> {
                 }
             }
         }
+    }
+
+    /// Lets what tasks give be read in the innermost frame only, which they have changed it in: in front of the branch it was another. Gives where it was read.
+    fn read_from_here(&mut self, region: &Region<'p>, node: NodeId) -> Vec<(ValueId, Location)> {
+        let tasks = region.tree.tasks_below(node).into_iter();
+        let results = tasks.flat_map(|task| region.tasks.list[task].results());
+        let mut before = Vec::new();
+        for result in results.collect::<Vec<_>>() {
+            let Some(location) = self.location(result).cloned() else {
+                continue;
+            };
+            let mut here = location.clone();
+            let (Location::Var { depth, .. } | Location::Buffer { depth, .. }) = &mut here;
+            *depth = self.depth();
+            self.locate(result, here);
+            before.push((result, location));
+        }
+        before
     }
 
     /// A kernel: this loop and those directly inside it that are as parallel.

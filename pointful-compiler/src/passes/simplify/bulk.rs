@@ -388,6 +388,15 @@ fn select(
     if let Some((Prim::Not, &[cond])) = context.prim(cond) {
         return Answer::Op(BulkOp::Select(cond, otherwise, then));
     }
+    // What is chosen by the same condition again.
+    let chosen = |side: ValueId, number: usize| match context.def(side) {
+        Some(&BulkOp::Select(again, x, y)) if again == cond => [x, y][number],
+        _ => side,
+    };
+    let sides = [chosen(then, 0), chosen(otherwise, 1)];
+    if sides != [then, otherwise] {
+        return Answer::Op(BulkOp::Select(cond, sides[0], sides[1]));
+    }
     // Behind a truth value that is unspecified, so is the other side; a conjunction would look at it.
     let decided = |value| context.truth(value).is_some();
     if [then, otherwise]

@@ -26,6 +26,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("cse", tidy::cse),
     command("dce", tidy::dce),
     command("dual", derive::dual),
+    command("hand_on", tidy::hand_on),
     command("in_place", schedule::in_place),
     command("invariants", schedule::invariants),
     command("factors", schedule::factors),

@@ -21,6 +21,10 @@ pub(crate) fn dce(file: &File) -> Result<Vec<Section>, String> {
     either(file, passes::dce, passes::dce)
 }
 
+pub(crate) fn hand_on(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, passes::hand_on)
+}
+
 fn either(
     file: &File,
     point: fn(&Program<Point>) -> Program<Point>,
