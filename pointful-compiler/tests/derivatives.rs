@@ -253,6 +253,26 @@ fn loops_behind_conditions() {
     square(
         "let c = w[k] > 0.0 && k.ordinal() > 0; if c { for i in N { let mut n = 3; while n > 0 { m[i][k] = m[i][k].sin() + w[i]; n -= 1; } } }",
     );
+    // Steps of which it says how many there are; that are looked at elsewhere too; and an update first.
+    square(
+        "if w[k] > 0.0 { for i in N { for j in 0..i.ordinal() { m[i][k] = m[i][k].sin() + 0.1 * j as f64; } } }",
+    );
+    square(
+        "if w[k] > 0.0 { let n = 6 / (k.ordinal() + 1); for j in 0..n { m[k][k] = m[k][k].sin() + 0.1 * j as f64; } }",
+    );
+    square(
+        "if w[k] > 0.0 { m[k][k] = w[k]; for j in N { m[k][j] = m[k][(j + 1).wrap()].sin(); } }",
+    );
+    for what in ["(y, z)", "(z, for j in N { y[j] * s })"] {
+        check(&format!(
+            "fn f<N: IndexSet>(x: &Table<N, f64>, w: f64) -> (Table<N, f64>, Table<N, f64>) {{
+                let (mut y, mut s) = (x, w);
+                for j in N {{ y[j] = y[(j + 1).wrap()].sin() + s; s = s * 0.5 + y[j]; }}
+                let z = if w > 0.0 {{ y }} else {{ x }};
+                {what}
+            }}"
+        ));
+    }
     // Two tables, places that are read, and points each with a condition and a table of its own.
     check("fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>, at: &Table<N, N>) -> (Table<N, f64>, Table<N, f64>) {
         let (mut u, mut v) = (x, y);

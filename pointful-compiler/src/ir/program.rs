@@ -1,6 +1,6 @@
 //! Programs, blocks and statements: what all stages have in common.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -192,6 +192,21 @@ impl<S: Stage> Program<S> {
 }
 
 impl<S: Stage> Block<S> {
+    /// Puts statements in front of those of these numbers, and takes those away that are `gone`.
+    pub(crate) fn edit(
+        &mut self,
+        mut before: BTreeMap<usize, Vec<Stmt<S>>>,
+        gone: &BTreeSet<usize>,
+    ) {
+        for (number, stmt) in std::mem::take(&mut self.stmts).into_iter().enumerate() {
+            let new = before.remove(&number).unwrap_or_default();
+            self.stmts.extend(new);
+            if !gone.contains(&number) {
+                self.stmts.push(stmt);
+            }
+        }
+    }
+
     /// Values that the block reads but does not bind, each once, in order of first use. Extents and element types are not looked at.
     pub fn free(&self) -> Vec<ValueId> {
         fn walk<S: Stage>(

@@ -17,13 +17,15 @@
 //! # Why it is sound
 //!
 //! Of a table that is changed place by place, by updates and scatters and loops of these, nothing is left where none of them happens. What else such a loop computes
-//! stands behind the condition as the loop did; what is a number of a point, and carried, is chosen there.
+//! stands behind the condition as the loop did; what is a number of a point, and carried, is chosen there. What the changes make is looked at where the condition
+//! holds and by the choice only: else they stay as they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Pass;
+use super::flow::may_fail;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Operation, Program, SpanId, Stmt, ValueId};
+use crate::ir::{Block, Extent, Operation, Program, SpanId, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// The pass.
@@ -44,8 +46,8 @@ fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
             self::block(program, inner);
         }
     }
-    let sites = sites(block);
-    let mut conds = Vec::new();
+    let uses = Uses::of(block);
+    let mut conds = Conds::new();
     for number in 0..block.stmts.len() {
         let Stmt { ref op, guard, .. } = block.stmts[number];
         let &BulkOp::Select(cond, changed, before) = op else {
@@ -54,44 +56,58 @@ fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
         if guard.is_some() || !is_table(program, changed, cond) {
             continue;
         }
-        let Some(chain) = Chain::of(program, block, &sites, cond, [before, changed]) else {
+        let Some(chain) = Chain::of(program, block, &uses.sites, cond, [before, changed]) else {
             continue;
         };
-        if chain.has_loops() {
+        if chain.has_loops() && chain.is_only_for(program, block, &uses, cond, number) {
             chain.mask(program, block, cond, &mut conds);
             let (table, at) = (changed, Vec::new());
             block.stmts[number].op = BulkOp::Gather { table, at };
         }
     }
-    insert(block, conds);
+    block.edit(conds, &BTreeSet::new());
 }
 
-/// Whether a value has all axes of a condition, and axes of its own.
-fn is_table(program: &Program<Bulk>, value: ValueId, cond: ValueId) -> bool {
+/// Conditions that are made, in front of the statements of these numbers.
+type Conds = BTreeMap<usize, Vec<Stmt<Bulk>>>;
+
+/// Whether a value has all axes of a condition.
+fn has_axes(program: &Program<Bulk>, value: ValueId, cond: ValueId) -> bool {
     let (own, asked) = (&program.ty(value).dims, &program.ty(cond).dims);
-    own.len() > asked.len() && asked.iter().all(|axis| own.contains(axis))
+    asked.iter().all(|axis| own.contains(axis))
 }
 
-/// Which statement of a block binds a value.
+/// Whether a value has axes of its own beside those.
+fn is_table(program: &Program<Bulk>, value: ValueId, cond: ValueId) -> bool {
+    has_axes(program, value, cond) && program.ty(value).dims.len() > program.ty(cond).dims.len()
+}
+
+/// Which statements of a block bind values, and which read them, also inside.
+struct Uses {
+    sites: BTreeMap<ValueId, usize>,
+    readers: BTreeMap<ValueId, Vec<usize>>,
+}
+
+impl Uses {
+    fn of(block: &Block<Bulk>) -> Self {
+        let mut readers: BTreeMap<ValueId, Vec<usize>> = BTreeMap::new();
+        for (number, stmt) in block.stmts.iter().enumerate() {
+            let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
+            let read = stmt.op.operands().into_iter().chain(stmt.guard);
+            for value in read.chain(inside) {
+                readers.entry(value).or_default().push(number);
+            }
+        }
+        let sites = sites(block);
+        Self { sites, readers }
+    }
+}
+
 fn sites(block: &Block<Bulk>) -> BTreeMap<ValueId, usize> {
     let stmts = block.stmts.iter().enumerate();
     stmts
         .flat_map(|(number, stmt)| stmt.results.iter().map(move |&result| (result, number)))
         .collect()
-}
-
-/// Puts statements in front of those of these numbers, which ascend for each chain.
-fn insert(block: &mut Block<Bulk>, new: Vec<(usize, Stmt<Bulk>)>) {
-    let mut before: BTreeMap<usize, Vec<Stmt<Bulk>>> = BTreeMap::new();
-    for (number, stmt) in new {
-        before.entry(number).or_default().push(stmt);
-    }
-    for (number, stmt) in std::mem::take(&mut block.stmts).into_iter().enumerate() {
-        block
-            .stmts
-            .extend(before.remove(&number).unwrap_or_default());
-        block.stmts.push(stmt);
-    }
 }
 
 /// How a table is made of another by statements of a block that change some of its places: their numbers, and of loops, what is so in their bodies.
@@ -140,9 +156,7 @@ impl Chain {
             chain.changes.insert(number, inside);
             made = table;
         }
-        let first = chain.changes.keys().next();
-        let is_known = |&number: &usize| sites.get(&cond).is_none_or(|&site| site < number);
-        first.is_none_or(is_known).then_some(chain)
+        Some(chain)
     }
 
     /// How the tables that a loop carries are made of themselves, if what else it does can stand behind the condition.
@@ -153,16 +167,14 @@ impl Chain {
             if is_table(program, param, cond) {
                 let of_state = Self::of(program, body, &sites, cond, [param, next])?;
                 chain.changes.extend(of_state.changes);
+            } else if !has_axes(program, param, cond) {
+                return None;
             }
         }
-        let asked = &program.ty(cond).dims;
-        let fits = |(number, stmt): (usize, &Stmt<Bulk>)| {
-            let has_axes = |result: &ValueId| {
-                let own = &program.ty(*result).dims;
-                asked.iter().all(|axis| own.contains(axis))
-            };
-            chain.changes.contains_key(&number)
-                || stmt.results.iter().all(has_axes) && !stmt.results.is_empty()
+        // How many steps a loop has must be known where the condition does not hold.
+        let fits = |(number, stmt): (usize, &Stmt<Bulk>)| match chain.changes.get(&number) {
+            Some(_) => length(program, stmt).is_none(),
+            None => stands_behind(program, stmt, cond) || is_harmless(program, stmt),
         };
         let mut stmts = body.stmts.iter().enumerate();
         stmts.all(fits).then_some(chain)
@@ -173,13 +185,50 @@ impl Chain {
         self.changes.values().any(Option::is_some)
     }
 
-    /// Lets the statements change something where the condition holds only. Conditions that they need, and in front of which statements, go to `conds`.
+    /// Whether what the statements make is looked at where the condition holds only, but by the choice. The condition and how many steps loops have are known
+    /// before, everywhere.
+    fn is_only_for(
+        &self,
+        program: &Program<Bulk>,
+        block: &Block<Bulk>,
+        uses: &Uses,
+        cond: ValueId,
+        choice: usize,
+    ) -> bool {
+        let is_behind = |number: usize| block.stmts[number].guard == Some(cond);
+        let may_read = |&number: &usize| {
+            number == choice || self.changes.contains_key(&number) || is_behind(number)
+        };
+        let is_private = |value: &ValueId| {
+            let mut axes = program.decls.axes.iter();
+            !block.results.contains(value)
+                && axes.all(|axis| axis.extent != Extent::Value(*value))
+                && uses
+                    .readers
+                    .get(value)
+                    .is_none_or(|readers| readers.iter().all(may_read))
+        };
+        let is_known = |&number: &usize| {
+            let site =
+                length(program, &block.stmts[number]).and_then(|length| uses.sites.get(&length));
+            site.is_none_or(|&site| block.stmts[site].guard.is_none())
+        };
+        let first = self.changes.keys().next();
+        let site = uses.sites.get(&cond);
+        site.is_none_or(|site| first.is_none_or(|first| site < first))
+            && self.changes.keys().all(is_known)
+            && self.changes.keys().all(|&number| {
+                is_behind(number) || block.stmts[number].results.iter().all(is_private)
+            })
+    }
+
+    /// Lets the statements change something where the condition holds only.
     fn mask(
         self,
         program: &mut Program<Bulk>,
         block: &mut Block<Bulk>,
         cond: ValueId,
-        conds: &mut Vec<(usize, Stmt<Bulk>)>,
+        conds: &mut Conds,
     ) {
         for (number, inside) in self.changes {
             let span = block.stmts[number].span;
@@ -204,15 +253,15 @@ impl Chain {
         states: usize,
         cond: ValueId,
     ) {
-        let mut conds = Vec::new();
+        let mut conds = Conds::new();
         for (number, stmt) in body.stmts.iter_mut().enumerate() {
-            if !self.changes.contains_key(&number) {
+            if !self.changes.contains_key(&number) && stands_behind(program, stmt, cond) {
                 let at = (number, stmt.span);
                 stmt.guard = Some(both(program, cond, stmt.guard, at, &mut conds));
             }
         }
         self.mask(program, body, cond, &mut conds);
-        insert(body, conds);
+        body.edit(conds, &BTreeSet::new());
         for state in 0..states {
             let (param, next) = (body.params[1 + state], body.results[state]);
             if param != next && !is_table(program, param, cond) {
@@ -227,13 +276,35 @@ impl Chain {
     }
 }
 
+/// What says how many steps a loop has, if that is computed.
+fn length(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Option<ValueId> {
+    let BulkOp::Loop { axis, .. } = stmt.op else {
+        return None;
+    };
+    match program.decls.axes[axis.0 as usize].extent {
+        Extent::Value(length) => Some(length),
+        Extent::Const(_) | Extent::Size(_) => None,
+    }
+}
+
+/// Whether a statement can be guarded by a condition.
+fn stands_behind(program: &Program<Bulk>, stmt: &Stmt<Bulk>, cond: ValueId) -> bool {
+    let mut results = stmt.results.iter();
+    !stmt.results.is_empty() && results.all(|&result| has_axes(program, result, cond))
+}
+
+/// Whether a statement may be where nobody asks for what it gives.
+fn is_harmless(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
+    !may_fail(program, &stmt.op) && stmt.op.blocks().is_empty()
+}
+
 /// The condition and another one.
 fn both(
     program: &mut Program<Bulk>,
     cond: ValueId,
     other: Option<ValueId>,
     (number, span): (usize, SpanId),
-    conds: &mut Vec<(usize, Stmt<Bulk>)>,
+    conds: &mut Conds,
 ) -> ValueId {
     let Some(other) = other.filter(|&other| other != cond) else {
         return cond;
@@ -244,6 +315,7 @@ fn both(
     ty.dims.extend(asked);
     let both = program.value(ty, span);
     let op = BulkOp::Map(Prim::And, vec![cond, other]);
-    conds.push((number, Stmt::new(vec![both], op, span)));
+    let made = Stmt::new(vec![both], op, span);
+    conds.entry(number).or_default().push(made);
     both
 }

@@ -47,14 +47,7 @@ pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>)
         gone.extend([copied.number, copied.swap]);
         places.insert(copied.copy, place_of(&places, copied.source));
     }
-    for (number, stmt) in std::mem::take(&mut block.stmts).into_iter().enumerate() {
-        block
-            .stmts
-            .extend(before.remove(&number).unwrap_or_default());
-        if !gone.contains(&number) {
-            block.stmts.push(stmt);
-        }
-    }
+    block.edit(before, &gone);
     rename(&places, block);
 }
 
