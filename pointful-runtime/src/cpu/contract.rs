@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::launch;
 use super::library::{Factor, PACKS_SLOWLY};
+use super::short;
 use super::turn::turned;
 use crate::kernel::{Buf, Kernel, Out, Work};
 
@@ -377,52 +378,50 @@ impl<'a, T: Factor> Product<'a, T> {
         ];
         let again = points(sums);
         if summed.length * again == 0 {
-            return self.each(size, here, |_, _| T::ZERO);
+            return self.each(size, here, self.add, |_, _| T::ZERO);
         }
-        if size.iter().product::<usize>() * again <= SMALL {
-            return self.each(size, here, |row, column| {
-                let mut sum = T::ZERO;
-                for round in 0..again {
-                    let there = offsets(sums, round);
-                    for k in 0..summed.length {
-                        let at = |array: usize| {
-                            let own = row * rows.strides[array] + column * columns.strides[array];
-                            here[array] + there[array] + own + k * summed.strides[array]
-                        };
-                        sum += self.left[at(1)] * self.right[at(2)];
-                    }
-                }
-                sum
-            });
-        }
-        let signed = |stride: usize| stride as isize;
+        let is_small = size.iter().product::<usize>() * again <= SMALL;
+        let signed = |strides: [usize; 2]| strides.map(|stride| stride as isize);
         for round in 0..again {
             let there = offsets(sums, round);
-            let a = &self.left[here[1] + there[1]..];
-            let b = &self.right[here[2] + there[2]..];
+            let [left, right] = [1, 2].map(|array| here[array] + there[array]);
+            let (a, b) = (&self.left[left..], &self.right[right..]);
+            let [of_a, of_b, of_c] = [
+                [rows.strides[1], summed.strides[1]],
+                [summed.strides[2], columns.strides[2]],
+                [rows.strides[0], columns.strides[0]],
+            ];
+            let add = self.add || round > 0;
             // SAFETY: all strides are those of the arrays' own axes, so every element is in bounds: `contract` has compared the factors' lengths,
             // and its caller promises that of the result, of which points have different rows or places of other axes.
             unsafe {
                 let c = self.out.start().add(here[0]);
-                T::multiply(
-                    size,
-                    (a.as_ptr(), [rows.strides[1], summed.strides[1]].map(signed)),
-                    (
-                        b.as_ptr(),
-                        [summed.strides[2], columns.strides[2]].map(signed),
-                    ),
-                    (c, [rows.strides[0], columns.strides[0]].map(signed)),
-                    self.add || round > 0,
-                );
+                if short::multiply(size, (a.as_ptr(), of_a), (b.as_ptr(), of_b), (c, of_c), add) {
+                    continue;
+                }
+                if !is_small {
+                    let a = (a.as_ptr(), signed(of_a));
+                    let b = (b.as_ptr(), signed(of_b));
+                    T::multiply(size, a, b, (c, signed(of_c)), add);
+                    continue;
+                }
             }
+            self.each(size, here, add, |row, column| {
+                let mut sum = T::ZERO;
+                for k in 0..summed.length {
+                    sum += a[row * of_a[0] + k * of_a[1]] * b[k * of_b[0] + column * of_b[1]];
+                }
+                sum
+            });
         }
     }
 
-    /// Computes each element of some rows.
+    /// Computes each element of some rows, or adds to it.
     fn each(
         &self,
         [rows, _, columns]: [usize; 3],
         here: [usize; 3],
+        add: bool,
         value: impl Fn(usize, usize) -> T,
     ) {
         for row in 0..rows {
@@ -432,7 +431,7 @@ impl<'a, T: Factor> Product<'a, T> {
                 let mut sum = value(row, column);
                 // SAFETY: as above.
                 unsafe {
-                    if self.add {
+                    if add {
                         sum += self.out.read(at);
                     }
                     self.out.write(at, sum);

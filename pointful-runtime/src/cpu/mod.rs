@@ -6,6 +6,7 @@ mod helpers;
 mod launch;
 mod library;
 mod share;
+mod short;
 mod split;
 mod steps;
 mod turn;
