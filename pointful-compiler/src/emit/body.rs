@@ -108,7 +108,12 @@ impl<'u> Body<'u> {
 
     /// Whether a truth value is known here.
     pub(super) fn is_decided(&self, value: ValueId) -> bool {
-        self.decided.contains_key(&value)
+        self.decided(value).is_some()
+    }
+
+    /// Which it is.
+    pub(super) fn decided(&self, value: ValueId) -> Option<bool> {
+        self.decided.get(&value).copied()
     }
 
     /// How a buffer is reached.

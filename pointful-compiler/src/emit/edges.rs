@@ -76,6 +76,7 @@ pub(super) fn plan(
             },
         )]),
         positions: BTreeSet::new(),
+        trusted: BTreeSet::new(),
         decided: BTreeMap::new(),
         turns: Vec::new(),
         logic: Vec::new(),
@@ -86,7 +87,7 @@ pub(super) fn plan(
     (!look.positions.is_empty() || !look.decided.is_empty()).then(|| Plan {
         at_beginning: look.beyond(look.low),
         at_end: look.beyond(look.high),
-        positions: look.positions,
+        positions: &look.positions | &look.trusted,
         decided: look.decided,
         before: look.low.unsigned_abs(),
         after: look.high.unsigned_abs(),
@@ -122,6 +123,8 @@ struct Look<'u> {
     extent: Extent,
     reach: BTreeMap<ValueId, Reach>,
     positions: BTreeSet<ValueId>,
+    /// Positions that are known to be indices everywhere.
+    trusted: BTreeSet<ValueId>,
     decided: BTreeMap<ValueId, bool>,
     /// What is decided in the interior, and the opposite in all points that are so far from it or further, by signs as below.
     turns: Vec<(ValueId, bool, i64)>,
@@ -250,14 +253,25 @@ impl Look<'_> {
             | Prim::InRange(extent) => {
                 let reach = first.filter(|reach| reach.from == Base::Index)?;
                 if self.unit.resolve(extent) == self.extent {
-                    if prim == Prim::InRange(extent) && reach.low == reach.high {
-                        self.turns.push((result, false, reach.low));
-                    }
                     self.low = self.low.min(reach.low);
                     self.high = self.high.max(reach.high);
-                    self.positions.insert(result);
+                    if prim == Prim::InRange(extent) {
+                        if reach.low == reach.high {
+                            self.turns.push((result, false, reach.low));
+                        }
+                        self.decided.insert(result, true);
+                    } else {
+                        self.positions.insert(result);
+                    }
                 }
                 None
+            }
+            Prim::Trust(extent) => {
+                let reach = moved(self.unit, prim, args, result, of)?;
+                if reach.from == Base::Index && self.unit.resolve(extent) == self.extent {
+                    self.trusted.insert(result);
+                }
+                Some(reach)
             }
             _ => moved(self.unit, prim, args, result, of),
         }

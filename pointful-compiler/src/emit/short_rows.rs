@@ -15,7 +15,8 @@
 //!                                      } else { for j in start..stop { t[i, j] = f(x[i, j]); } }
 //! ```
 //!
-//! A condition that is the same along the row is asked once, around both.
+//! A condition that is the same along the row is asked once, around both. Of several, as of a point's neighbours in other rows, it is asked whether all hold: else the
+//! row is a loop as before.
 
 use std::collections::BTreeSet;
 
@@ -53,24 +54,15 @@ pub(super) fn emit(
         return None;
     }
     let mut varies = BTreeSet::from([index]);
-    let branch = branch(emit, body, &mut varies);
-    let Some(branch) = branch else {
+    vary(emit, body.stmts.iter(), &mut varies);
+    if !body.stmts.iter().any(|stmt| condition(stmt).is_some()) {
         let points = Points::of(emit, index, body.stmts.iter().collect(), varies, extent)?;
         return Some(points.emit(emit, index, body, start, stop));
-    };
-    let KernelOp::If {
-        cond,
-        then,
-        otherwise,
-    } = &body.stmts[branch].op
-    else {
-        return None;
-    };
-    let (before, after) = (&body.stmts[..branch], &body.stmts[branch + 1..]);
-    // What is asked for the condition comes before it, and nothing that would panic.
+    }
+    // What is asked for conditions comes before the row, and nothing that would panic.
     let mut inside = varies.clone();
-    let (mut outside, mut within) = (Vec::new(), Vec::new());
-    for stmt in before {
+    let (mut outside, mut within, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+    for stmt in &body.stmts {
         let decided = stmt.results.iter().all(|&value| emit.is_decided(value));
         let known = decided
             || !stmt
@@ -78,53 +70,74 @@ pub(super) fn emit(
                 .operands()
                 .iter()
                 .any(|value| inside.contains(value));
-        if known && is_pure(unit.program, stmt) && !matches!(stmt.op, KernelOp::Load { .. }) {
+        if let Some(cond) = condition(stmt).filter(|&cond| emit.decided(cond).is_none()) {
+            if inside.contains(&cond) {
+                return None;
+            }
+            if !asked.contains(&cond) {
+                asked.push(cond);
+            }
+        }
+        let is_first = condition(stmt).is_none() && !matches!(stmt.op, KernelOp::Load { .. });
+        if known && is_first && is_pure(unit.program, stmt) {
             outside.push(stmt);
         } else {
             inside.extend(&stmt.results);
             within.push(stmt);
         }
     }
-    if inside.contains(cond) {
-        return None;
-    }
-    let mut sides = Vec::new();
-    for side in [then, otherwise] {
-        let stmts: Vec<&Stmt<Kernels>> = within
-            .iter()
-            .copied()
-            .chain(&side.stmts)
-            .chain(after)
-            .collect();
+    // Of one condition both sides; of several, that all hold, as they do away from the borders.
+    let sides: &[bool] = if asked.len() == 1 {
+        &[true, false]
+    } else {
+        &[true]
+    };
+    let mut ways = Vec::new();
+    for &holds in sides {
+        let mut stmts = Vec::new();
+        for &stmt in &within {
+            match &stmt.op {
+                KernelOp::If {
+                    cond,
+                    then,
+                    otherwise,
+                } => stmts.extend(match emit.decided(*cond).unwrap_or(holds) {
+                    true => &then.stmts,
+                    false => &otherwise.stmts,
+                }),
+                _ => stmts.push(stmt),
+            }
+        }
         let whole = Block {
             params: body.params.clone(),
             stmts: stmts.iter().map(|&stmt| stmt.clone()).collect(),
             results: Vec::new(),
         };
-        sides.push((
-            Points::of(emit, index, stmts, varies.clone(), extent)?,
-            whole,
-        ));
+        let points = Points::of(emit, index, stmts, varies.clone(), extent)?;
+        ways.push((points, whole));
     }
     let outside = emit.block_of(&outside);
-    let cond = unit.value(*cond);
-    let [then, otherwise] =
-        [0, 1].map(|side: usize| sides[side].0.emit(emit, index, &sides[side].1, start, stop));
-    Some(tokens!(#outside if #cond { #then } else { #otherwise }))
+    let ways: Vec<_> = ways
+        .iter()
+        .map(|(points, whole)| points.emit(emit, index, whole, start, stop))
+        .collect();
+    let conds = asked.iter().map(|&cond| unit.value(cond));
+    Some(match ways.as_slice() {
+        [then, otherwise] => tokens!(#outside if #(#conds)* { #then } else { #otherwise }),
+        _ if asked.is_empty() => tokens!(#outside #(#ways)*),
+        _ => {
+            let name = unit.names.value(index);
+            let plain = emit.block(body);
+            tokens!(#outside if #(#conds)&* { #(#ways)* } else { for #name in #start..#stop { #plain } })
+        }
+    })
 }
 
-/// The one branch of a body that all points of a row take or none; and what differs from point to point.
-fn branch(emit: &Body<'_>, body: &Block<Kernels>, varies: &mut BTreeSet<ValueId>) -> Option<usize> {
-    vary(emit, body.stmts.iter(), varies);
-    let mut branches = body.stmts.iter().enumerate().filter_map(|(number, stmt)| {
-        let KernelOp::If { cond, .. } = stmt.op else {
-            return None;
-        };
-        Some((number, cond))
-    });
-    match (branches.next(), branches.next()) {
-        (Some((number, cond)), None) if !varies.contains(&cond) => Some(number),
-        (_, _) => None,
+/// What a branch asks.
+fn condition(stmt: &Stmt<Kernels>) -> Option<ValueId> {
+    match stmt.op {
+        KernelOp::If { cond, .. } => Some(cond),
+        _ => None,
     }
 }
 
@@ -315,6 +328,31 @@ mod tests {
         );
         assert_eq!(text.matches("16usize .. 128usize").count(), 2, "{text}");
         assert!(text.contains("if t5 { if (16usize"), "{text}");
+    }
+
+    #[test]
+    fn of_several_conditions_it_is_asked_whether_all_hold() {
+        let side = |cond: &str, next: &str| {
+            format!(
+                "%1{next} = var %8 if {cond} {{ set %1{next}, %3 }} else {{ set %1{next}, %8 }} %2{next} = get %1{next}"
+            )
+        };
+        let text = emitted(
+            "J",
+            &format!(
+                "%7 = cast i64 %0 %6 = in_range I %7 {} {} {} %4 = add %20, %21 %5 = add %4, %22 store %9[%0, %1], %5",
+                side("%2", "0"),
+                side("%6", "1"),
+                side("%2", "2"),
+            ),
+        );
+        assert_eq!(text.matches("16usize .. 128usize").count(), 1, "{text}");
+        for part in [
+            "if t5 & t8 { if (16usize",
+            "let mut t11 : f32 = 0.5f32 ; if t8 { t11 = t6 ; } else",
+        ] {
+            assert!(text.contains(part), "no {part:?} in {text}");
+        }
     }
 
     #[test]
