@@ -48,6 +48,7 @@ workloads! {
     logistic,
     lorenz,
     lstm,
+    machine,
     matmul,
     mlp,
     mriq,

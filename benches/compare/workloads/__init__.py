@@ -29,6 +29,7 @@ NAMES = [
     "logistic",
     "lorenz",
     "lstm",
+    "machine",
     "matmul",
     "mlp",
     "mriq",
