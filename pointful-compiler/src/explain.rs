@@ -362,14 +362,27 @@ impl Report<'_> {
     }
 
     fn index(&self, index: ValueId, extent: Extent) -> String {
-        format!("{}: {}", self.name(index), self.extent(extent))
+        match self.lengths.of(extent).tiles() {
+            Some((of, [least, most])) => {
+                format!(
+                    "tiles of {of}, {least} to {most} points each, so that a cache holds what they keep"
+                )
+            }
+            None => format!("{}: {}", self.name(index), self.extent(extent)),
+        }
     }
 
     fn extent(&self, extent: Extent) -> String {
         match extent {
             Extent::Const(number) => number.to_string(),
             Extent::Size(size) => self.program.sizes[size.0 as usize].name.clone(),
-            Extent::Value(value) => self.name(value),
+            Extent::Value(value) => {
+                let length = self.lengths.of(extent);
+                match &self.program.values[value.index()].name {
+                    None if length.is_known() => length.to_string(),
+                    _ => self.name(value),
+                }
+            }
         }
     }
 
@@ -553,6 +566,25 @@ mod tests {
         let line = "  one of 2 that a tile of rows along I goes through at once: what one leaves, the next finds in a cache, 8·J bytes a row\n";
         assert_eq!(text.matches(line).count(), 2, "{text}");
         assert!(text.contains("memory: 8·I·J bytes\n"), "{text}");
+    }
+
+    #[test]
+    fn what_goes_on_tile_by_tile_says_how_many_points_a_tile_has() {
+        let source = "fn f<N: IndexSet, K: IndexSet, D: IndexSet>(a: &Table<(K, D, D), f64>, x: &Table<(N, D), f64>, m: &Table<(K, D), f64>) -> f64 {
+            sum(for n in N { sum(for k in K { sum(for i in D { sum(for j in D { a[k][i][j] * (x[n][j] - m[k][j]) }).powi(2) }) }) })
+        }";
+        let linked = crate::lower::source::link(source).unwrap_or_else(|error| panic!("{error:?}"));
+        let stages = pipeline::stages(&linked).unwrap_or_else(|error| panic!("{error:?}"));
+        let text = explain(&stages);
+        for part in [
+            "  parallel over tiles of N, 32 to 128 points each, so that a cache holds what they keep\n",
+            "a library multiplies f64[tile, D] and a into f64[tile, D]\n",
+            // All tiles together have N points.
+            "  costs 2·D·D·K·N + ",
+            "f64[tile, D]: at most 8·D·tile bytes for each thread",
+        ] {
+            assert!(text.contains(part), "no {part:?} in\n{text}");
+        }
     }
 
     #[test]

@@ -4,6 +4,9 @@
 //! can take longer than the computation. So large pieces of memory that are given back are kept for the next request of the same size:
 //! at most so many bytes ([`keep_at_most`]), the oldest given up first.
 //!
+//! Memory of several large pages ([`PAGE`]) is asked for in such pages, where the system leaves that to programs: what streams through memory otherwise waits for the addresses of small
+//! pages, and the system clears one after the other.
+//!
 //! Programs that are built for debugging keep nothing, so that tools that watch memory see every piece go.
 
 use std::alloc::{self, Layout};
@@ -13,6 +16,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Pieces smaller than this many bytes are the allocator's own business.
 const SMALLEST: usize = 1 << 16;
+
+/// Bytes of a large page, on x86-64 and on most of ARM's.
+const PAGE: usize = 1 << 21;
+
+/// From so many bytes on memory is asked for in large pages.
+const IN_PAGES: usize = 2 * PAGE;
 
 /// Bytes that are kept unless [`keep_at_most`] says otherwise.
 const LIMIT: usize = 1 << 28;
@@ -42,9 +51,31 @@ fn kept() -> MutexGuard<'static, Kept> {
 pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let layout = padded(layout);
     let old = large(layout).then(|| kept().take(layout)).flatten();
-    // SAFETY: the size is not zero, and padding does not lessen it.
-    old.or_else(|| NonNull::new(unsafe { alloc::alloc(layout) }))
+    old.or_else(|| {
+        // SAFETY: the size is not zero, and padding does not lessen it.
+        let new = NonNull::new(unsafe { alloc::alloc(layout) })?;
+        if layout.align() >= PAGE {
+            in_large_pages(new, layout.size());
+        }
+        Some(new)
+    })
 }
+
+/// Asks for large pages, of which the system has or has not some.
+#[cfg(target_os = "linux")]
+fn in_large_pages(start: NonNull<u8>, bytes: usize) {
+    // SAFETY: the memory is owned and begins with a page; its contents and its addresses stay as they are. What is left of a page at its end is not asked for.
+    unsafe {
+        libc::madvise(
+            start.as_ptr().cast(),
+            bytes / PAGE * PAGE,
+            libc::MADV_HUGEPAGE,
+        )
+    };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn in_large_pages(_: NonNull<u8>, _: usize) {}
 
 /// Gives memory back.
 ///
@@ -64,14 +95,15 @@ fn large(layout: Layout) -> bool {
     layout.size() >= SMALLEST
 }
 
-/// A layout of which there are few: large sizes are rounded up by at most an eighth, so that requests that differ little can have the same.
+/// A layout of which there are few: large sizes are rounded up by at most an eighth, so that requests that differ little can have the same. The largest begin with a page.
 fn padded(layout: Layout) -> Layout {
     if !large(layout) {
         return layout;
     }
     let step = 1 << (layout.size().ilog2() - 3);
     let rounded = layout.size().next_multiple_of(step);
-    Layout::from_size_align(rounded, layout.align()).unwrap_or(layout)
+    let align = if rounded >= IN_PAGES { PAGE } else { 1 };
+    Layout::from_size_align(rounded, layout.align().max(align)).unwrap_or(layout)
 }
 
 /// A piece of memory that belongs to whoever holds this.
@@ -207,15 +239,18 @@ mod tests {
             assert_eq!(padded(layout(size)).size(), size, "{bytes}");
         }
         assert_eq!(padded(layout(SMALLEST - 1)).size(), SMALLEST - 1);
+        assert_eq!(padded(layout(IN_PAGES)).align(), PAGE);
         let largest = layout(isize::MAX as usize - 63);
         assert_eq!(padded(largest), largest, "what cannot be rounded up stays");
     }
 
     #[test]
     fn memory_comes_and_goes() {
-        for bytes in [1, 100, SMALLEST, 3 * SMALLEST + 5] {
+        for bytes in [1, 100, SMALLEST, 3 * SMALLEST + 5, IN_PAGES, 3 * PAGE + 5] {
             let layout = layout(bytes);
             let start = allocate(layout).expect("there is memory");
+            let align = if bytes >= IN_PAGES { PAGE } else { 64 };
+            assert_eq!(start.addr().get() % align, 0);
             // SAFETY: so many bytes are owned.
             unsafe { start.as_ptr().write_bytes(1, bytes) };
             // SAFETY: allocated above, with the same layout.

@@ -18,6 +18,9 @@ pub struct Stats {
     pub peak_bytes: u64,
     /// Kernels launched.
     pub launches: u64,
+    /// Scalar operations in them as the compiler counts them: an addition is one, a division a few, an exponential 15, what a library multiplies and adds less than one;
+    /// of a loop that only running it tells how long it is, 16 iterations.
+    pub operations: u64,
     /// Pieces they were split into.
     pub pieces: u64,
     /// Bytes of the private accumulators of those pieces, as the kernels estimate them.
@@ -104,9 +107,10 @@ pub(crate) fn freed(bytes: usize) {
     count(|count| count.live -= bytes as i64);
 }
 
-pub(crate) fn launched(pieces: usize, acc_bytes: u64) {
+pub(crate) fn launched(pieces: usize, acc_bytes: u64, operations: u64) {
     count(|count| {
         count.stats.launches += 1;
+        count.stats.operations += operations;
         count.stats.pieces += pieces as u64;
         count.stats.accumulator_bytes += pieces as u64 * acc_bytes;
     });

@@ -23,7 +23,8 @@
 //! ```
 //!
 //! Many lanes hide how long an addition takes but have to be folded, which is more work than it saves in a short loop; so
-//! there is a second loop with a quarter of the lanes for short loops and for what the first leaves.
+//! there is a second loop with a quarter of the lanes for short loops and for what the first leaves. Once is enough for it where there is an elementary function,
+//! which takes as long for all lanes as for one.
 //!
 //! The iterations still run in order, so whatever else the body does means the same as before; only the reductions are
 //! associated differently, and always in the same way. It pays where the body becomes vector instructions:
@@ -41,7 +42,7 @@ use super::body::Body;
 use super::extrema::{self, Extremum};
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
-use super::{scalar, tokens};
+use super::{scalar, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stmt, ValueId};
 
@@ -51,6 +52,9 @@ const BYTES: u64 = 128;
 /// With more reductions or more operations than these in one body, lanes are half as many, so that they stay in registers.
 const MANY_REDUCTIONS: usize = 2;
 const MANY_OPERATIONS: usize = 24;
+
+/// Operations of what is dearer than to fold lanes.
+const DEAR: u64 = 12;
 
 /// Constant loops of up to this many iterations, which are unrolled, are not split into fewer lanes than so many: to fold them takes longer.
 const SHORT: u64 = 16;
@@ -120,7 +124,7 @@ pub(super) fn plan(
 ) -> Option<Plan> {
     let mut reductions: Vec<(ValueId, Monoid)> = Vec::new();
     let mut inner = Vec::new();
-    let mut operations = 0;
+    let (mut operations, mut is_dear) = (0, false);
     let mut read_or_set = Vec::new();
     let last = (0..body.stmts.len()).filter_map(|last| extrema::ending_with(unit, body, last));
     let extrema: Vec<Extremum> = last.collect();
@@ -138,6 +142,7 @@ pub(super) fn plan(
                     return None;
                 }
                 operations += 1;
+                is_dear |= work::prim(*prim, unit.program.elem(args[0])) >= DEAR;
             }
             KernelOp::Select(..) | KernelOp::Load { .. } | KernelOp::Store { .. } => {
                 operations += 1
@@ -202,7 +207,7 @@ pub(super) fn plan(
         },
         Width {
             lanes: most / 4,
-            from: most / 2,
+            from: most / if is_dear { 4 } else { 2 },
         },
     ]
     .into_iter()
@@ -438,6 +443,16 @@ mod tests {
     fn short_loops_have_fewer_lanes_or_none() {
         assert_eq!(widths(&reduction(Scalar::F64, Some(20), None, false)), [4]);
         assert!(widths(&reduction(Scalar::F64, Some(7), None, false)).is_empty());
+        // A function of four numbers takes as long as of one.
+        let exponentials = |length| {
+            widths(&reduction(
+                Scalar::F64,
+                Some(length),
+                Some(Prim::Exp),
+                false,
+            ))
+        };
+        assert_eq!((exponentials(4), exponentials(3)), (vec![4], vec![]));
     }
 
     #[test]

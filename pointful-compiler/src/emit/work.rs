@@ -250,7 +250,7 @@ impl Cost {
 }
 
 /// What one primitive costs, in additions.
-fn prim(prim: Prim, elem: Elem) -> u64 {
+pub(super) fn prim(prim: Prim, elem: Elem) -> u64 {
     let float = elem.is_float();
     match prim {
         Prim::Neg

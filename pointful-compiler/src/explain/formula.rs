@@ -21,11 +21,12 @@ impl Formula {
     /// So many times the product of these lengths.
     pub(super) fn product(times: u64, lengths: &[Length]) -> Self {
         let (mut number, mut factors, mut at_most) = (times, Vec::new(), false);
-        for length in lengths {
+        for length in untiled(lengths) {
             match &length.text {
                 Text::Number(n) => number *= n,
                 Text::Simple(text) => factors.push(text.clone()),
                 Text::Sum(text) => factors.push(format!("({text})")),
+                Text::Tiles { .. } => factors.push(length.to_string()),
             }
             at_most |= length.at_most;
         }
@@ -55,6 +56,27 @@ impl Formula {
     pub(super) fn is_zero(&self) -> bool {
         self.terms.is_empty()
     }
+}
+
+/// The points of all tiles are those of the axis that is cut.
+fn untiled(lengths: &[Length]) -> Vec<Length> {
+    let mut lengths = lengths.to_vec();
+    while let Some((tiles, of)) = lengths.iter().enumerate().find_map(|(k, length)| {
+        let Text::Tiles { of, .. } = &length.text else {
+            return None;
+        };
+        Some((k, Length::clone(of)))
+    }) {
+        let points = lengths
+            .iter()
+            .position(|length| length.text == Text::Simple(TILE.into()));
+        let Some(points) = points else {
+            break;
+        };
+        lengths[tiles] = of;
+        lengths.remove(points);
+    }
+    lengths
 }
 
 impl fmt::Display for Formula {
@@ -96,7 +118,17 @@ enum Text {
     Simple(String),
     /// What stands in parentheses there.
     Sum(String),
+    /// How many tiles of no less and no more points than these a length is cut into.
+    Tiles {
+        of: Box<Length>,
+        points: [u64; 2],
+    },
 }
+
+/// How many points a tile has.
+const TILE: &str = "tile";
+
+const UNKNOWN: &str = "a computed length";
 
 impl Length {
     fn simple(text: impl Into<String>) -> Self {
@@ -112,6 +144,20 @@ impl Length {
             Text::Number(n) => n.to_string(),
             Text::Simple(text) => text.clone(),
             Text::Sum(text) => format!("({text})"),
+            Text::Tiles { .. } => self.to_string(),
+        }
+    }
+
+    /// Whether it can be said in terms of sizes and parameters.
+    pub(super) fn is_known(&self) -> bool {
+        self.text != Text::Sum(UNKNOWN.into())
+    }
+
+    /// What is cut into tiles, if it is how many of them there are, and how many points one has at least and at most.
+    pub(super) fn tiles(&self) -> Option<(&Self, [u64; 2])> {
+        match &self.text {
+            Text::Tiles { of, points } => Some((of, *points)),
+            _ => None,
         }
     }
 }
@@ -121,6 +167,7 @@ impl fmt::Display for Length {
         match &self.text {
             Text::Number(n) => write!(f, "{n}"),
             Text::Simple(text) | Text::Sum(text) => f.write_str(text),
+            Text::Tiles { of, .. } => write!(f, "⌈{} / {TILE}⌉", of.factor()),
         }
     }
 }
@@ -204,7 +251,7 @@ impl<'p> Lengths<'p> {
         let unknown = || match &self.program.values[value.index()].name {
             Some(name) => Length::simple(name),
             None => Length {
-                text: Text::Sum("a computed length".into()),
+                text: Text::Sum(UNKNOWN.into()),
                 at_most: false,
             },
         };
@@ -240,6 +287,7 @@ impl<'p> Lengths<'p> {
                 None if self.counters.contains(place) => Length::simple("iterations"),
                 None => unknown(),
             },
+            Some(KernelOp::Prim(..)) if self.tile(value).is_some() => Length::simple(TILE),
             Some(KernelOp::Prim(prim, args)) => {
                 let length = self.rounded_up(*prim, args, depth).or_else(|| {
                     let args: Vec<_> = args.iter().map(|&arg| self.value(arg, depth)).collect();
@@ -253,30 +301,63 @@ impl<'p> Lengths<'p> {
         }
     }
 
-    /// `(a + (b - 1)) / b`
+    /// A literal.
+    fn number(&self, value: ValueId) -> Option<u64> {
+        match self.defs.get(&value) {
+            Some(KernelOp::Const(Lit::Int(_, number))) => u64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    /// The operands of a primitive.
+    fn args(&self, value: ValueId, prim: Prim) -> Option<[ValueId; 2]> {
+        match self.defs.get(&value) {
+            Some(KernelOp::Prim(found, args)) if *found == prim => args[..].try_into().ok(),
+            _ => None,
+        }
+    }
+
+    /// How many points a tile has at least and at most: `min(max(bytes / _, low), high)`.
+    fn tile(&self, value: ValueId) -> Option<[u64; 2]> {
+        let [at_least, high] = self.args(value, Prim::Min)?;
+        let [fit, low] = self.args(at_least, Prim::Max)?;
+        let [bytes, _] = self.args(fit, Prim::Div)?;
+        self.number(bytes)?;
+        Some([self.number(low)?, self.number(high)?])
+    }
+
+    /// `(a + (b - 1)) / b` or `(a + b - 1) / b`
     fn rounded_up(&self, prim: Prim, args: &[ValueId], depth: usize) -> Option<Length> {
         let (Prim::Div, &[sum, by]) = (prim, args) else {
             return None;
         };
-        let Some(KernelOp::Prim(Prim::Add, terms)) = self.defs.get(&sum) else {
-            return None;
+        let is_less = |less: ValueId| match self.args(less, Prim::Sub) {
+            Some([whole, one]) => whole == by && self.number(one) == Some(1),
+            None => {
+                let (less, by) = (self.number(less), self.number(by));
+                less.is_some_and(|less| by == Some(less + 1))
+            }
         };
-        let number = |value: ValueId| match self.defs.get(&value) {
-            Some(KernelOp::Const(Lit::Int(_, number))) => Some(*number),
-            _ => None,
-        };
-        let one_less = |value: ValueId| match self.defs.get(&value) {
-            Some(KernelOp::Prim(Prim::Sub, args)) => args[0] == by && number(args[1]) == Some(1),
-            _ => number(value).is_some_and(|less| number(by) == Some(less + 1)),
-        };
-        let of = match terms[..] {
-            [of, less] | [less, of] if one_less(less) => of,
+        let of = match (self.args(sum, Prim::Add), self.args(sum, Prim::Sub)) {
+            (Some([of, less]), _) if is_less(less) => of,
+            (Some([less, of]), _) if is_less(less) => of,
+            (_, Some([more, one])) if self.number(one) == Some(1) => {
+                let [of, _] = self.args(more, Prim::Add).filter(|terms| terms[1] == by)?;
+                of
+            }
             _ => return None,
         };
-        let (of, by) = (self.value(of, depth), self.value(by, depth));
+        let of = self.value(of, depth);
+        let at_most = of.at_most;
+        if let Some(points) = self.tile(by) {
+            let of = Box::new(of);
+            let text = Text::Tiles { of, points };
+            return Some(Length { text, at_most });
+        }
+        let by = self.value(by, depth);
         (!by.at_most).then(|| Length {
             text: Text::Simple(format!("⌈{} / {}⌉", of.factor(), by.factor())),
-            at_most: of.at_most,
+            at_most,
         })
     }
 

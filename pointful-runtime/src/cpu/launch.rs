@@ -42,7 +42,7 @@ fn begin<K: Kernel>(
 ) -> K::Acc {
     let pieces = Pieces::of(points, work, K::TOGETHER);
     let count = pieces.count();
-    stats::launched(count, work.acc_bytes);
+    stats::launched(count, work.acc_bytes, pieces.operations());
     let _paused = stats::pause();
     let run = Run {
         kernel,

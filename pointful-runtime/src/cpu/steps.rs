@@ -61,6 +61,14 @@ pub struct Steps {
     pub together: usize,
 }
 
+impl Steps {
+    /// Scalar operations of all rows in so many levels, of which a step has as many as kernels.
+    fn work(self, levels: usize) -> u64 {
+        let of_step = (self.rows as u64).saturating_mul(self.row_work);
+        of_step.saturating_mul(levels as u64) / (self.kernels as u64).max(1)
+    }
+}
+
 /// Runs all steps in order: `run` runs one kernel of a step in the rows that it is told, by [`Rows::run`].
 ///
 /// How steps are cut into tiles is decided by what is in `steps` alone. Without tiles each kernel is a [`launch`].
@@ -134,7 +142,7 @@ pub fn accumulate_steps<A: Send>(
                 middle - grown..middle + grown
             })
         };
-        stats::launched(2 * tiles.count - 1, 0);
+        stats::launched(2 * tiles.count - 1, 0, steps.work(together));
         let _paused = stats::pause();
         let upright = each(tiles.count, &upright);
         let between = each(tiles.count - 1, &between);
@@ -193,7 +201,7 @@ impl Tiles {
                 .min(MOST_LEVELS)
                 .min(all),
         };
-        let work = rows.saturating_mul(steps.row_work).saturating_mul(levels) / kernels;
+        let work = steps.work(levels as usize);
         let for_accs = steps.acc_bytes.saturating_mul(OPERATIONS_PER_ACC_BYTE);
         let length = (rows / EVEN_TILES)
             .min(in_cache)

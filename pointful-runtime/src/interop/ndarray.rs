@@ -9,7 +9,7 @@ use crate::index_set::{Axes, IndexSet, SetName};
 use crate::table::{Table, View};
 
 /// The extent of a set whose axes have these lengths.
-fn extent_of_axes<I: IndexSet>(lengths: &[usize]) -> Result<Extent<I>, Error> {
+pub(super) fn extent_of_axes<I: IndexSet>(lengths: &[usize]) -> Result<Extent<I>, Error> {
     if lengths.len() != I::RANK {
         return Err(Error::Rank {
             set: SetName::<I>::new().to_string(),

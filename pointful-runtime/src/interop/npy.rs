@@ -8,10 +8,12 @@ use std::io::{self, Read, Write};
 
 use ndarray::{Array, IxDyn, ShapeBuilder};
 
+use super::ndarray::extent_of_axes;
+use crate::buffer::Buf;
 use crate::element::Plain;
 use crate::error::Error;
 use crate::index_set::IndexSet;
-use crate::table::{Table, View};
+use crate::table::{Table, View, check_length};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
@@ -229,14 +231,23 @@ impl<I: IndexSet, T: NpyElement> Table<I, T> {
         if big_endian {
             bytes.chunks_exact_mut(T::BYTES).for_each(<[u8]>::reverse);
         }
-        let elements = bytes
-            .chunks_exact(T::BYTES)
-            .map(T::take)
-            .collect::<Option<Vec<T>>>();
-        let elements = elements
-            .ok_or_else(|| NpyError::Format("an element does not fit its type".to_owned()))?;
-        let shape = IxDyn(&header.shape).set_f(header.fortran_order);
-        let array = Array::from_shape_vec(shape, elements)
+        let chunks = bytes.chunks_exact(T::BYTES);
+        let elements = chunks.map(T::take);
+        if elements.clone().any(|element| element.is_none()) {
+            let why = "an element does not fit its type".to_owned();
+            return Err(NpyError::Format(why));
+        }
+        let mut elements = elements.flatten();
+        if !header.fortran_order {
+            // Straight into memory that is aligned, and in large pages.
+            let extent = extent_of_axes::<I>(&header.shape)?;
+            let count = bytes.len() / T::BYTES;
+            check_length(extent, count)?;
+            let next = |_| elements.next().expect("as many as there are bytes for");
+            return Ok(Table::from_buf(extent, Buf::from_fn(count, next)));
+        }
+        let shape = IxDyn(&header.shape).f();
+        let array = Array::from_shape_vec(shape, elements.collect())
             .map_err(|error| NpyError::Format(error.to_string()))?;
         Ok(Table::from_ndarray(array)?)
     }

@@ -101,10 +101,11 @@ fn counts() {
                 let stats = task.count();
                 writeln!(
                     found,
-                    "{} {}: {} launches, {} allocations of {} bytes, at most {} at a time, {} in place",
+                    "{} {}: {} launches, {} operations, {} allocations of {} bytes, at most {} at a time, {} in place",
                     workload.name,
                     task.name,
                     stats.launches,
+                    stats.operations,
                     stats.allocations,
                     stats.allocated_bytes,
                     stats.peak_bytes,
