@@ -565,6 +565,11 @@ mod tests {
             [3, 2, 0],
             [7, 1, 9],
             [300, 17, 40],
+            // Of which two are short.
+            [300, 2, 3],
+            [2, 300, 1],
+            [4, 3, 500],
+            [2, 1, 2000],
         ] {
             for axes in orders {
                 let (found, expected) = both(&lengths, axes);

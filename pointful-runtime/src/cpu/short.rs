@@ -42,7 +42,8 @@ pub(super) unsafe fn multiply<T: Factor>(
     let (at, bt, ct) = ((a.0, across(a.1)), (b.0, across(b.1)), (c.0, across(c.1)));
     with_lengths!(rows, [k, n], (m, a, b, c, add))
         || with_lengths!(rows, [k, m], (n, bt, at, ct, add))
-        || with_lengths!(sums, [m, n], (k, a, b, c, add))
+        // Fewer sums wait for each other.
+        || m * n >= 4 && with_lengths!(sums, [m, n], (k, a, b, c, add))
 }
 
 /// Many rows: the other factor is in variables.

@@ -32,6 +32,7 @@ mod build;
 mod contract;
 mod extrema;
 mod facts;
+mod fills;
 mod folds;
 mod guests;
 mod held;
@@ -133,6 +134,7 @@ fn attempt(program: &Program<Bulk>, pads: &Pads) -> Result<Program<Kernels>, Vec
         padding::fit(&mut out);
     }
     unread::unread(&mut out);
+    fills::fills(&mut out);
     Ok(out)
 }
 
