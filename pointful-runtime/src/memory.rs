@@ -62,7 +62,7 @@ pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 }
 
 /// Asks for large pages, of which the system has or has not some.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 fn in_large_pages(start: NonNull<u8>, bytes: usize) {
     // SAFETY: the memory is owned and begins with a page; its contents and its addresses stay as they are. What is left of a page at its end is not asked for.
     unsafe {
@@ -74,7 +74,7 @@ fn in_large_pages(start: NonNull<u8>, bytes: usize) {
     };
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 fn in_large_pages(_: NonNull<u8>, _: usize) {}
 
 /// Gives memory back.

@@ -5,23 +5,12 @@ use std::sync::Arc;
 use pointful::prelude::*;
 use rayon::prelude::*;
 
+use crate::matmul::{Column, Inner, Row};
 use crate::{Failure, Inputs, Task};
 
 /// A place in memory.
 #[derive(Clone, Copy, IndexSet)]
 pub struct Place(usize);
-
-/// A row of the product.
-#[derive(Clone, Copy, IndexSet)]
-pub struct Row(usize);
-
-/// What is summed over.
-#[derive(Clone, Copy, IndexSet)]
-pub struct Inner(usize);
-
-/// A column of the product.
-#[derive(Clone, Copy, IndexSet)]
-pub struct Column(usize);
 
 /// Reads all of it.
 #[pointful]
