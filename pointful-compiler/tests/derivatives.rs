@@ -273,6 +273,31 @@ fn loops_behind_conditions() {
             }}"
         ));
     }
+    // Two tables of one loop, chosen by the same condition, one of them again, or by different ones.
+    for choices in [
+        "(if c { u } else { x }, if c { v } else { y })",
+        "let a = if c { u } else { x }; (for j in N { a[j] * u[j] }, if c { v } else { y })",
+        "(if c { u } else { x }, if w > 1.0 { v } else { y })",
+        "let b = if c { v } else { y }; let mut t = u; if c { for j in N { t[j] = t[(j + 1).wrap()].sin() * b[j]; } } (t, if c { u } else { x })",
+    ] {
+        check(&format!(
+            "fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>, w: f64) -> (Table<N, f64>, Table<N, f64>) {{
+                let c = w > 0.0;
+                let (mut u, mut v) = (x, y);
+                for j in N {{ u[j] = u[(j + 1).wrap()].sin() + w; v[j] = v[(j + 2).wrap()] * u[j]; }}
+                {choices}
+            }}"
+        ));
+    }
+    check("fn f<N: IndexSet>(a: &Table<(N, N), f64>, b: &Table<(N, N), f64>, c: &Table<N, f64>) -> (Table<(N, N), f64>, Table<N, f64>) {
+        let (mut m, mut x, mut y) = (a, b, c);
+        for k in N { for i in N { if i != k {
+            let f = m[i][k] * c[k];
+            for j in N { m[i][j] -= f * m[k][j]; x[i][j] -= f * x[k][j]; }
+            y[i] -= f * y[k];
+        } } }
+        (x, y)
+    }");
     // Two tables, places that are read, and points each with a condition and a table of its own.
     check("fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>, at: &Table<N, N>) -> (Table<N, f64>, Table<N, f64>) {
         let (mut u, mut v) = (x, y);

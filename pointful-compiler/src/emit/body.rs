@@ -158,22 +158,18 @@ impl<'u> Body<'u> {
                 let prim = if self.interior.contains(&stmt.results[0]) {
                     scalar::in_range(*prim)
                 } else {
-                    Some(*prim)
+                    *prim
                 };
-                let value = match prim {
-                    Some(prim)
-                        if self.angles == Angles::Near
-                            && angles::has_near(prim, operands[0].elem) =>
-                    {
-                        angles::call(prim, &operands[0].tokens)
-                    }
-                    Some(prim) => scalar::prim(
+                let near = self.angles == Angles::Near && angles::has_near(prim, operands[0].elem);
+                let value = if near {
+                    angles::call(prim, &operands[0].tokens)
+                } else {
+                    scalar::prim(
                         prim,
                         &operands,
                         |extent| unit.length(extent),
                         |function| unit.names.function(function).to_token_stream(),
-                    ),
-                    None => tokens!(true),
+                    )
                 };
                 tokens!(let #name = #value;)
             }

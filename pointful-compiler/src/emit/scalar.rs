@@ -270,15 +270,13 @@ pub(super) fn combine(
     }
 }
 
-/// What is left of a primitive that makes an index, or asks whether there is one, of a position known to be in range;
-/// `None` if it is always true.
-pub(super) fn in_range(prim: Prim) -> Option<Prim> {
+/// What is left of a primitive that makes an index of a position known to be in range.
+pub(super) fn in_range(prim: Prim) -> Prim {
     match prim {
         Prim::Check(extent) | Prim::Wrap(extent) | Prim::ClampTo(extent) | Prim::Mirror(extent) => {
-            Some(Prim::Trust(extent))
+            Prim::Trust(extent)
         }
-        Prim::InRange(_) => None,
-        other => Some(other),
+        other => other,
     }
 }
 

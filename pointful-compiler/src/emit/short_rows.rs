@@ -78,8 +78,9 @@ pub(super) fn emit(
                 asked.push(cond);
             }
         }
-        let is_first = condition(stmt).is_none() && !matches!(stmt.op, KernelOp::Load { .. });
-        if known && is_first && is_pure(unit.program, stmt) {
+        let may_come_before =
+            condition(stmt).is_none() && !matches!(stmt.op, KernelOp::Load { .. });
+        if known && may_come_before && is_pure(unit.program, stmt) {
             outside.push(stmt);
         } else {
             inside.extend(&stmt.results);
@@ -94,20 +95,7 @@ pub(super) fn emit(
     };
     let mut ways = Vec::new();
     for &holds in sides {
-        let mut stmts = Vec::new();
-        for &stmt in &within {
-            match &stmt.op {
-                KernelOp::If {
-                    cond,
-                    then,
-                    otherwise,
-                } => stmts.extend(match emit.decided(*cond).unwrap_or(holds) {
-                    true => &then.stmts,
-                    false => &otherwise.stmts,
-                }),
-                _ => stmts.push(stmt),
-            }
-        }
+        let stmts = taken(emit, &within, holds);
         let whole = Block {
             params: body.params.clone(),
             stmts: stmts.iter().map(|&stmt| stmt.clone()).collect(),
@@ -131,6 +119,25 @@ pub(super) fn emit(
             tokens!(#outside if #(#conds)&* { #(#ways)* } else { for #name in #start..#stop { #plain } })
         }
     })
+}
+
+/// Statements with one side of each branch in its place: the one that is known, else that of conditions which hold or do not.
+fn taken<'s>(emit: &Body<'_>, stmts: &[&'s Stmt<Kernels>], holds: bool) -> Vec<&'s Stmt<Kernels>> {
+    let mut taken = Vec::new();
+    for &stmt in stmts {
+        match &stmt.op {
+            KernelOp::If {
+                cond,
+                then,
+                otherwise,
+            } => taken.extend(match emit.decided(*cond).unwrap_or(holds) {
+                true => &then.stmts,
+                false => &otherwise.stmts,
+            }),
+            _ => taken.push(stmt),
+        }
+    }
+    taken
 }
 
 /// What a branch asks.

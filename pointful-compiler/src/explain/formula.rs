@@ -61,22 +61,18 @@ impl Formula {
 /// The points of all tiles are those of the axis that is cut.
 fn untiled(lengths: &[Length]) -> Vec<Length> {
     let mut lengths = lengths.to_vec();
-    while let Some((tiles, of)) = lengths.iter().enumerate().find_map(|(k, length)| {
-        let Text::Tiles { of, .. } = &length.text else {
-            return None;
-        };
-        Some((k, Length::clone(of)))
-    }) {
-        let points = lengths
-            .iter()
-            .position(|length| length.text == Text::Simple(TILE.into()));
-        let Some(points) = points else {
-            break;
-        };
-        lengths[tiles] = of;
-        lengths.remove(points);
-    }
-    lengths
+    let tile = Text::Simple(TILE.into());
+    let points = lengths.iter().position(|length| length.text == tile);
+    let tiles = lengths.iter_mut().find_map(|length| match &length.text {
+        Text::Tiles { of, .. } => Some((Length::clone(of), length)),
+        Text::Number(_) | Text::Simple(_) | Text::Sum(_) => None,
+    });
+    let (Some(points), Some((of, tiles))) = (points, tiles) else {
+        return lengths;
+    };
+    *tiles = of;
+    lengths.remove(points);
+    untiled(&lengths)
 }
 
 impl fmt::Display for Formula {

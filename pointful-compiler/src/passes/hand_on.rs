@@ -37,16 +37,21 @@ pub const HAND_ON: Pass<Bulk> = Pass {
 
 /// Takes away choices between what a loop behind a condition has changed and what was there before.
 pub fn hand_on(program: &Program<Bulk>) -> Program<Bulk> {
-    program.rewritten(block)
+    program.rewritten(|program, body| block(program, body, &mut BTreeSet::new()))
 }
 
-fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
+/// `guarded` is what stands behind guards so far, also around the block.
+fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &mut BTreeSet<ValueId>) {
     for stmt in &mut block.stmts {
         for inner in stmt.op.blocks_mut() {
-            self::block(program, inner);
+            self::block(program, inner, guarded);
+        }
+        if stmt.guard.is_some() {
+            guarded.extend(&stmt.results);
         }
     }
     let uses = Uses::of(block);
+    let mut handed = Handed::default();
     let mut conds = Conds::new();
     for number in 0..block.stmts.len() {
         let Stmt { ref op, guard, .. } = block.stmts[number];
@@ -59,13 +64,35 @@ fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
         let Some(chain) = Chain::of(program, block, &uses.sites, cond, [before, changed]) else {
             continue;
         };
-        if chain.has_loops() && chain.is_only_for(program, block, &uses, cond, number) {
+        if chain.has_loops()
+            && chain.is_known(program, block, guarded)
+            && chain.is_only_for(program, block, &uses, &handed, cond, number)
+        {
+            let chain = handed.without_masked(chain, cond);
             chain.mask(program, block, cond, &mut conds);
+            handed.choices.insert(number, (cond, changed));
             let (table, at) = (changed, Vec::new());
             block.stmts[number].op = BulkOp::Gather { table, at };
         }
     }
     block.edit(conds, &BTreeSet::new());
+}
+
+/// What has become of the statements of a block.
+#[derive(Default)]
+struct Handed {
+    /// The choices that were taken away: by which condition, and the table they took where it holds.
+    choices: BTreeMap<usize, (ValueId, ValueId)>,
+    /// The statements that change something where a condition holds only: a loop that changes two tables is in front of two choices.
+    masked: BTreeSet<(usize, ValueId)>,
+}
+
+impl Handed {
+    fn without_masked(&mut self, mut chain: Chain, cond: ValueId) -> Chain {
+        let changes = &mut chain.changes;
+        changes.retain(|&number, _| self.masked.insert((number, cond)));
+        chain
+    }
 }
 
 /// Conditions that are made, in front of the statements of these numbers.
@@ -82,10 +109,11 @@ fn is_table(program: &Program<Bulk>, value: ValueId, cond: ValueId) -> bool {
     has_axes(program, value, cond) && program.ty(value).dims.len() > program.ty(cond).dims.len()
 }
 
-/// Which statements of a block bind values, and which read them, also inside.
+/// Which statements of a block bind values, which read them, also inside, and what they stand behind.
 struct Uses {
     sites: BTreeMap<ValueId, usize>,
     readers: BTreeMap<ValueId, Vec<usize>>,
+    guards: Vec<Option<ValueId>>,
 }
 
 impl Uses {
@@ -98,8 +126,11 @@ impl Uses {
                 readers.entry(value).or_default().push(number);
             }
         }
-        let sites = sites(block);
-        Self { sites, readers }
+        Self {
+            sites: sites(block),
+            readers,
+            guards: block.stmts.iter().map(|stmt| stmt.guard).collect(),
+        }
     }
 }
 
@@ -185,38 +216,50 @@ impl Chain {
         self.changes.values().any(Option::is_some)
     }
 
-    /// Whether what the statements make is looked at where the condition holds only, but by the choice. The condition and how many steps loops have are known
-    /// before, everywhere.
+    /// Whether everywhere is known how many steps the loops have.
+    fn is_known(
+        &self,
+        program: &Program<Bulk>,
+        block: &Block<Bulk>,
+        guarded: &BTreeSet<ValueId>,
+    ) -> bool {
+        let mut numbers = self.changes.keys();
+        numbers.all(|&number| {
+            let length = length(program, &block.stmts[number]);
+            length.is_none_or(|length| !guarded.contains(&length))
+        })
+    }
+
+    /// Whether what the statements make is looked at where the condition holds only, but by the choice. The condition is there before them.
     fn is_only_for(
         &self,
         program: &Program<Bulk>,
         block: &Block<Bulk>,
         uses: &Uses,
+        handed: &Handed,
         cond: ValueId,
         choice: usize,
     ) -> bool {
-        let is_behind = |number: usize| block.stmts[number].guard == Some(cond);
-        let may_read = |&number: &usize| {
-            number == choice || self.changes.contains_key(&number) || is_behind(number)
+        let is_behind = |number: usize| uses.guards[number] == Some(cond);
+        let may_read = |&reader: &usize, value: ValueId| {
+            let takes = match block.stmts[reader].op {
+                BulkOp::Select(by, taken, other) => (by, taken) == (cond, value) && other != value,
+                _ => handed.choices.get(&reader) == Some(&(cond, value)),
+            };
+            reader == choice || takes || self.changes.contains_key(&reader) || is_behind(reader)
         };
-        let is_private = |value: &ValueId| {
+        let is_private = |&value: &ValueId| {
             let mut axes = program.decls.axes.iter();
-            !block.results.contains(value)
-                && axes.all(|axis| axis.extent != Extent::Value(*value))
+            !block.results.contains(&value)
+                && axes.all(|axis| axis.extent != Extent::Value(value))
                 && uses
                     .readers
-                    .get(value)
-                    .is_none_or(|readers| readers.iter().all(may_read))
-        };
-        let is_known = |&number: &usize| {
-            let site =
-                length(program, &block.stmts[number]).and_then(|length| uses.sites.get(&length));
-            site.is_none_or(|&site| block.stmts[site].guard.is_none())
+                    .get(&value)
+                    .is_none_or(|readers| readers.iter().all(|reader| may_read(reader, value)))
         };
         let first = self.changes.keys().next();
         let site = uses.sites.get(&cond);
         site.is_none_or(|site| first.is_none_or(|first| site < first))
-            && self.changes.keys().all(is_known)
             && self.changes.keys().all(|&number| {
                 is_behind(number) || block.stmts[number].results.iter().all(is_private)
             })

@@ -474,9 +474,10 @@ impl<'u> Look<'u> {
         around: Around,
     ) -> Option<Stride> {
         let elem = self.unit.program.elem(args[0]);
-        let prim = match scalar::in_range(prim) {
-            Some(left) if self.interior.contains(&result) => left,
-            Some(_) | None => prim,
+        let prim = if self.interior.contains(&result) {
+            scalar::in_range(prim)
+        } else {
+            prim
         };
         let dear = !scalar::vectorises(prim, elem, self.angles) && self.mixed(args) != Stride::Zero;
         if prim.may_panic(&[elem]) || (around.in_loop && dear) {

@@ -384,7 +384,7 @@ impl<'p> Region<'p> {
             Kind::Deliver(..) => false,
         };
         if let Some(task) = self.tasks.list.iter().position(own) {
-            return (task == this && !alone) || self.done[task];
+            return (task == this && !alone) || self.done[task] || self.tree.is_before(task, this);
         }
         // Computed on demand: for whom?
         let [result] = stmt.results[..] else {

@@ -55,7 +55,7 @@ pub(super) struct Task<'p> {
     pub(super) guard: Option<Cond>,
     /// The condition under which there is anything along its axes, if one of them is of one place or none.
     pub(super) exists: Option<Cond>,
-    /// The mask of an accumulation: those with the same at the same points share a branch.
+    /// Where an accumulation or a change does something: those with the same condition at the same points share a branch.
     pub(super) mask: Option<Cond>,
     pub(super) reads: Vec<Read>,
     /// Whether it came from a block around this one, in which its place was made.
@@ -468,10 +468,10 @@ impl<'p> Survey<'_, 'p> {
     }
 }
 
-/// The mask of an accumulation.
+/// Where an accumulation or a change does something.
 fn mask(op: &BulkOp) -> Option<Cond> {
     match op {
-        BulkOp::Scatter { mask, .. } => mask.map(|mask| (mask, true)),
+        BulkOp::Scatter { mask, .. } | BulkOp::Update { mask, .. } => mask.map(|mask| (mask, true)),
         BulkOp::Const(_)
         | BulkOp::Size(_)
         | BulkOp::Iota(_)
@@ -481,7 +481,6 @@ fn mask(op: &BulkOp) -> Option<Cond> {
         | BulkOp::Pack { .. }
         | BulkOp::Reduce { .. }
         | BulkOp::Scan { .. }
-        | BulkOp::Update { .. }
         | BulkOp::Assert { .. }
         | BulkOp::Loop { .. }
         | BulkOp::While { .. }

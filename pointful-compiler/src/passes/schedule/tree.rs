@@ -427,6 +427,29 @@ impl Tree {
         self.values.get(&result) == Some(&self.nodes[self.leaf[task]].parent)
     }
 
+    /// Whether a task is done by the time another begins that shares branches with it, inside of the loops that the other's place is made in.
+    pub(super) fn is_before(&self, task: TaskId, other: TaskId) -> bool {
+        let mut inner = self.leaf[other];
+        while inner != self.place[other] {
+            let outer = self.nodes[inner].parent;
+            if self.is_below(self.leaf[task], outer) {
+                let mut children = self.nodes[outer].children.iter();
+                let first = children
+                    .find(|&&child| child == inner || self.is_below(self.leaf[task], child));
+                return first != Some(&inner) && self.is_straight(outer, self.place[other]);
+            }
+            inner = outer;
+        }
+        false
+    }
+
+    /// Whether only branches are between a node and one around it.
+    fn is_straight(&self, node: NodeId, around: NodeId) -> bool {
+        node == around
+            || matches!(self.nodes[node].kind, NodeKind::If(_))
+                && self.is_straight(self.nodes[node].parent, around)
+    }
+
     /// Whether `node` is `ancestor` or below it.
     pub(super) fn is_below(&self, mut node: NodeId, ancestor: NodeId) -> bool {
         while node > ancestor {
