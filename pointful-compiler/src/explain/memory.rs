@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::formula::{Formula, Lengths};
+use super::formula::{Formula, Length, Lengths};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Checkpoint, Operation, Program, SpanId, ValueId};
@@ -27,6 +27,9 @@ pub(super) fn memory(stages: &Stages) -> String {
         lengths: Lengths::new(program),
         loops: Vec::new(),
         open: Vec::new(),
+        axes: Vec::new(),
+        branches: 0,
+        whiles: 0,
         kernel: None,
         kernels: 0,
         buffers: Vec::new(),
@@ -70,6 +73,9 @@ pub(super) fn memory(stages: &Stages) -> String {
             line += ", an intermediate";
             if !buffer.readers.is_empty() {
                 line += &format!(" for {}", buffer.readers.join(", "));
+            }
+            if let Some(loads) = buffer.loads.as_ref().filter(|loads| !loads.is_zero()) {
+                line += &format!(", of which {loads} elements are read");
             }
         }
         if buffer.copies {
@@ -187,6 +193,10 @@ struct Buffer {
     reads: BTreeSet<Vec<usize>>,
     /// Who reads it, in the order of reading.
     readers: Vec<String>,
+    /// How many elements of it are read by kernels and the host, one by one; nobody knows of a `while`.
+    loads: Option<Formula>,
+    /// How many axes are open around it.
+    depth: usize,
     /// Whether something is combined into it.
     summed: bool,
     /// Whether pieces of the work have copies.
@@ -199,6 +209,11 @@ struct Walk<'p> {
     loops: Vec<Sequential>,
     /// The loops that are open.
     open: Vec<usize>,
+    /// The lengths of all axes that are open, those of kernels among them.
+    axes: Vec<Length>,
+    /// How many branches are open, and loops of which nobody knows how many steps they have.
+    branches: usize,
+    whiles: usize,
     kernel: Option<usize>,
     kernels: usize,
     buffers: Vec<Buffer>,
@@ -216,7 +231,10 @@ impl Walk<'_> {
                     self.allocated(stmt.results[0]);
                     self.write(stmt.results[0]);
                 }
-                KernelOp::Load { buffer, .. } => self.read(*buffer, "the host"),
+                KernelOp::Load { buffer, .. } => {
+                    self.read(*buffer, "the host");
+                    self.load(*buffer);
+                }
                 KernelOp::Store { buffer, .. } => self.write(*buffer),
                 KernelOp::Combine { place, .. } => {
                     self.write(*place);
@@ -258,30 +276,35 @@ impl Walk<'_> {
                 | KernelOp::Set { .. }
                 | KernelOp::Assert { .. } => {}
             }
-            let outer = self.kernel;
-            let is_loop = match &stmt.op {
-                KernelOp::Par { .. } => {
-                    self.kernel = outer.or(Some(self.kernels));
-                    self.kernels += usize::from(outer.is_none());
-                    false
+            let (kernel, loops, axes) = (self.kernel, self.open.len(), self.axes.len());
+            let (branches, whiles) = (self.branches, self.whiles);
+            match &stmt.op {
+                KernelOp::Par { extents, .. } => {
+                    self.kernel = kernel.or(Some(self.kernels));
+                    self.kernels += usize::from(kernel.is_none());
+                    let lengths = extents.iter().map(|&extent| self.lengths.of(extent));
+                    self.axes.extend(lengths);
                 }
-                KernelOp::For { reverse, .. } => {
+                KernelOp::For {
+                    extent, reverse, ..
+                } => {
                     self.begin(stmt.span, *reverse);
-                    true
+                    self.axes.push(self.lengths.of(*extent));
                 }
                 KernelOp::While { .. } => {
                     self.begin(stmt.span, false);
-                    true
+                    self.whiles += 1;
                 }
-                _ => false,
-            };
+                KernelOp::If { .. } => self.branches += 1,
+                _ => {}
+            }
             for inner in stmt.op.blocks() {
                 self.block(inner);
             }
-            if is_loop {
-                self.open.pop();
-            }
-            self.kernel = outer;
+            (self.branches, self.whiles) = (branches, whiles);
+            self.axes.truncate(axes);
+            self.open.truncate(loops);
+            self.kernel = kernel;
         }
     }
 
@@ -309,6 +332,8 @@ impl Walk<'_> {
             writes: BTreeSet::new(),
             reads: BTreeSet::new(),
             readers: Vec::new(),
+            loads: (self.whiles == 0).then(Formula::default),
+            depth: self.axes.len(),
             summed: false,
             copies: false,
         });
@@ -323,6 +348,23 @@ impl Walk<'_> {
             let reader = kernel.unwrap_or_else(|| outside.to_owned());
             if !buffer.readers.contains(&reader) {
                 buffer.readers.push(reader);
+            }
+        }
+    }
+
+    /// Counts the elements that are read at all points of the loops around.
+    fn load(&mut self, value: ValueId) {
+        let Some(&k) = self.known.get(&value) else {
+            return;
+        };
+        let buffer = &mut self.buffers[k];
+        if self.whiles > 0 {
+            buffer.loads = None;
+        }
+        if let Some(loads) = &mut buffer.loads {
+            loads.add(&Formula::product(1, &self.axes[buffer.depth..]));
+            if self.branches > 0 {
+                loads.bound();
             }
         }
     }
@@ -540,6 +582,27 @@ fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { grad!(f)(x) }",
             triangular.contains("the loop at 2:40 keeps at most 8·N bytes for each thread"),
             "{triangular}"
         );
+    }
+
+    #[test]
+    fn of_intermediates_it_says_how_much_is_read() {
+        let of = |what: &str| {
+            told(&format!(
+                "fn f<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, w: &Table<(M, N), f64>) -> Table<M, f64> {{
+    let e = for i in N {{ x[i].tanh() }};
+    for j in M {{ {what} }}
+}}"
+            ))
+        };
+        let text = of("sum(for i in N { (w[j][i] - e[i]).abs() })");
+        let expected =
+            "f64[N]: 8·N bytes, an intermediate for K1, of which 1·M·N elements are read\n";
+        assert!(text.contains(expected), "{text}");
+        let text = of("let mut s = 0.0; for i in N { if w[j][i] > 0.0 { for k in N { s += e[k] * s; } } } s");
+        let expected = "an intermediate for K1, of which at most 1·M·N·N elements are read\n";
+        assert!(text.contains(expected), "{text}");
+        let text = of("let mut s = 0.0; while s < 1.0 { for i in N { s = (s * e[i]).tanh() + w[j][i]; } } s");
+        assert!(!text.contains("are read"), "{text}");
     }
 
     #[test]
