@@ -1,6 +1,5 @@
 //! The passes, in order.
 
-use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -206,21 +205,23 @@ const SCHEDULE: Pass<Bulk, Kernels> = Pass {
     run: schedule,
 };
 
-/// The passes run so far: verified in debug builds, printed and timed if `POINTFUL_DUMP` is set in the environment.
-///
-/// Its value is the name of a pass, or `all`.
+/// What is done with the program after each pass, besides handing it on.
 #[derive(Debug, Default)]
 pub struct Trace {
+    /// It is printed, with the time that it took, after the pass of this name, or after `all`.
     dump: Option<String>,
-    times: Vec<(&'static str, Duration)>,
+    /// It is verified, which takes as long as a fifth of all passes.
+    verifies: bool,
 }
 
 impl Trace {
-    /// As the environment says.
+    /// As the environment says: `POINTFUL_DUMP` names a pass, and debug builds verify if `POINTFUL_VERIFY` is there; those for tests always do.
     pub fn new() -> Self {
+        let asked =
+            cfg!(any(test, feature = "testing")) || std::env::var_os("POINTFUL_VERIFY").is_some();
         Self {
             dump: std::env::var("POINTFUL_DUMP").ok(),
-            times: Vec::new(),
+            verifies: cfg!(debug_assertions) && asked,
         }
     }
 
@@ -237,28 +238,16 @@ impl Trace {
     }
 
     fn arrived<S: Verify>(&mut self, pass: &'static str, program: &Program<S>, time: Duration) {
-        if let Some(dump) = &self.dump {
-            self.times.push((pass, time));
-            if dump == "all" || dump == pass {
-                eprintln!(
-                    "---- {} after {pass}, {time:?}\n{}",
-                    S::NAME,
-                    ir::print(program)
-                );
-            }
+        let dump = self.dump.as_deref();
+        if dump.is_some_and(|dump| dump == "all" || dump == pass) {
+            eprintln!(
+                "---- {} after {pass}, {time:?}\n{}",
+                S::NAME,
+                ir::print(program)
+            );
         }
-        if cfg!(debug_assertions) {
+        if self.verifies {
             ir::verify_after(pass, program);
         }
-    }
-
-    /// What was timed, a line for each pass.
-    pub fn times(&self) -> String {
-        self.times
-            .iter()
-            .fold(String::new(), |mut text, (pass, time)| {
-                let _ = writeln!(text, "{pass}: {time:?}");
-                text
-            })
     }
 }

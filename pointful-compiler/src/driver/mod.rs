@@ -11,6 +11,7 @@ mod types;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -156,7 +157,22 @@ pub fn linked(tokens: TokenStream) -> TokenStream {
     };
     let name = name.unwrap_or_else(|| Ident::new("__link", Span::call_site()));
     let instead = instead(request, &gathering.errors());
-    guarded(&name, &instead, || proceed(gathering))
+    let start = Instant::now();
+    let expansion = guarded(&name, &instead, || proceed(gathering));
+    if std::env::var("POINTFUL_DUMP").is_ok_and(|dump| dump == "times") {
+        let (time, tokens) = (start.elapsed(), count(expansion.clone()));
+        eprintln!("pointful: {name}: {time:.1?}, {tokens} tokens");
+    }
+    expansion
+}
+
+/// How many tokens there are, those inside of others included.
+fn count(tokens: TokenStream) -> usize {
+    let count_of = |tree| match tree {
+        TokenTree::Group(group) => 2 + count(group.stream()),
+        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => 1,
+    };
+    tokens.into_iter().map(count_of).sum()
 }
 
 /// Runs an expansion; a panic in it is a diagnostic, beside what is emitted instead.

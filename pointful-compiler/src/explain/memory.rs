@@ -598,10 +598,14 @@ fn g<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> { grad!(f)(x) }",
         let expected =
             "f64[N]: 8·N bytes, an intermediate for K1, of which 1·M·N elements are read\n";
         assert!(text.contains(expected), "{text}");
-        let text = of("let mut s = 0.0; for i in N { if w[j][i] > 0.0 { for k in N { s += e[k] * s; } } } s");
+        let text = of(
+            "let mut s = 0.0; for i in N { if w[j][i] > 0.0 { for k in N { s += e[k] * s; } } } s",
+        );
         let expected = "an intermediate for K1, of which at most 1·M·N·N elements are read\n";
         assert!(text.contains(expected), "{text}");
-        let text = of("let mut s = 0.0; while s < 1.0 { for i in N { s = (s * e[i]).tanh() + w[j][i]; } } s");
+        let text = of(
+            "let mut s = 0.0; while s < 1.0 { for i in N { s = (s * e[i]).tanh() + w[j][i]; } } s",
+        );
         assert!(!text.contains("are read"), "{text}");
     }
 

@@ -114,13 +114,9 @@ impl Simplify for Bulk {
         crate::passes::ad::derives(body)
     }
 
-    fn settle(program: &mut Program<Bulk>) -> bool {
+    fn settle(program: &mut Program<Bulk>, pinned: &BTreeSet<ValueId>) -> bool {
         // Derivatives to be taken need to know what stands in a branch.
-        if Self::derives(&program.body) {
-            return false;
-        }
-        let pinned = Self::pinned(&program.body, program);
-        settle(program, &pinned)
+        !Self::derives(&program.body) && chooses(&program.body) && settle(program, pinned)
     }
 
     fn uncollect(
@@ -250,6 +246,14 @@ fn implies(context: &Context<'_, Bulk>, cond: ValueId, guard: ValueId, deep: u32
     cond == guard
         || parts(cond).is_some_and(|parts| parts.iter().any(|&c| implies(context, c, guard, deep)))
         || parts(guard).is_some_and(|parts| parts.iter().all(|&g| implies(context, cond, g, deep)))
+}
+
+/// Whether there is a choice anywhere.
+fn chooses(block: &Block<Bulk>) -> bool {
+    let mut stmts = block.stmts.iter();
+    stmts.any(|stmt| {
+        matches!(stmt.op, BulkOp::Select(..)) || stmt.op.blocks().into_iter().any(chooses)
+    })
 }
 
 /// What stands behind guards, and all that is computed from it.

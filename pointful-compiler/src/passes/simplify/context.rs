@@ -65,9 +65,12 @@ pub(crate) struct Context<'a, S: Simplify> {
 }
 
 impl<'a, S: Simplify> Context<'a, S> {
-    pub(super) fn new(program: &'a mut Program<S>, body: &Block<S>) -> Self {
+    pub(super) fn new(
+        program: &'a mut Program<S>,
+        body: &Block<S>,
+        pinned: BTreeSet<ValueId>,
+    ) -> Self {
         let count = program.values.len();
-        let pinned = S::pinned(body, program);
         let derives = S::derives(body);
         Self {
             derives,

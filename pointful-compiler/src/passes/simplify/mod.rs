@@ -73,21 +73,25 @@ const MOST_WALKS: usize = 8;
 pub fn simplify<S: Simplify>(program: &Program<S>) -> Program<S> {
     let mut out = program.clone();
     for _ in 0..MOST_WALKS {
-        let settled = S::settle(&mut out);
+        let mut pinned = S::pinned(&out.body, &out);
+        let settled = S::settle(&mut out, &pinned);
+        if settled {
+            pinned = S::pinned(&out.body, &out);
+        }
         let mut body = std::mem::take(&mut out.body);
         let mut walk = Walk {
-            context: Context::new(&mut out, &body),
+            context: Context::new(&mut out, &body, pinned),
             subst: Subst::new(),
             changed: settled,
         };
         walk.block(&mut body);
         let Walk { subst, changed, .. } = walk;
         out.body = body;
-        subst.types(&mut out);
-        S::retype(&mut out);
         if !changed {
             break;
         }
+        subst.types(&mut out);
+        S::retype(&mut out);
     }
     out
 }
@@ -139,8 +143,8 @@ pub(crate) trait Simplify: Flow {
     fn pinned(body: &Block<Self>, program: &Program<Self>) -> BTreeSet<ValueId>;
     /// Whether there are derivatives to be taken.
     fn derives(body: &Block<Self>) -> bool;
-    /// Replaces choices that have been made already where their values are wanted. Says whether there were any.
-    fn settle(program: &mut Program<Self>) -> bool;
+    /// Replaces choices that have been made already where their values are wanted; what is pinned keeps its axes. Says whether there were any.
+    fn settle(program: &mut Program<Self>, pinned: &BTreeSet<ValueId>) -> bool;
     /// What a loop collects that is the same in all iterations: the results, and the values outside that they are. Moves the statements that
     /// bind those to `out`.
     fn uncollect(

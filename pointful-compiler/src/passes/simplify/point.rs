@@ -138,7 +138,7 @@ impl Simplify for Point {
 
     /// Nothing in Point is guarded.
     /// A branch of Point holds what is wanted in it alone.
-    fn settle(_: &mut Program<Point>) -> bool {
+    fn settle(_: &mut Program<Point>, _: &BTreeSet<ValueId>) -> bool {
         false
     }
 
