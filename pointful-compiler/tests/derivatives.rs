@@ -273,6 +273,28 @@ fn loops_behind_conditions() {
             }}"
         ));
     }
+    // Sides of branches that change one table: three, one of them without a loop, in places that are read before, and two tables on both sides.
+    square(
+        "if w[k] > 0.5 { for j in N { m[k][j] *= 1.5; } } else if m[k][k] > 0.1 { for j in N { m[j][k] = m[k][j].sin(); } } else { for j in N { m[k][j] -= 0.3 * m[j][j]; } }",
+    );
+    square(
+        "m[k][k] += 0.5; if w[k] > 0.5 { m[k][k] = 2.0; } else if w[k] > 0.0 { let f = m[k - k.ordinal()][k]; for j in N { m[j][k] = m[j][k] * f + w[j]; } } m[k][k] *= w[k];",
+    );
+    square(
+        "for i in N { if w[i] > w[k] { if w[i] > 0.0 { for j in N { m[i][j] += 0.1 * m[k][j]; } } } else { for j in N { m[j][i] *= w[k]; } } }",
+    );
+    square(
+        "let mut s = w[k]; if m[k][k] > 0.0 { for j in N { s = s * 0.5 + m[k][j]; m[k][j] = s; } } else { for j in N { m[j][k] = s * m[j][j]; s += 0.1; } } m[k][k] += s;",
+    );
+    check("fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>, c: &Table<N, i64>) -> (Table<N, f64>, Table<N, f64>) {
+        let (mut u, mut v) = (x, y);
+        for k in N {
+            if c[k] % 3 == 0 { for j in N { u[j] += 0.3 * v[k]; v[j] = u[j] * y[k]; } }
+            else if c[k] % 3 == 1 { for j in N { v[j] -= 0.2 * u[j]; } }
+            else { u[k] = v[k]; for j in N { u[j] = u[(j + 1).wrap()].cos(); } v[k] = 1.0; }
+        }
+        (u, v)
+    }");
     // Two tables of one loop, chosen by the same condition, one of them again, or by different ones.
     for choices in [
         "(if c { u } else { x }, if c { v } else { y })",

@@ -6,26 +6,28 @@
 //!   %5[i] = update %3 [i := %2] %4                   %5[i] = update %3 [i := %2] %4 where c
 //!   yield %5                                         yield %5
 //! } if c                                           }
-//! %6[i] = select c, %1, x                          return %1[i]
-//! return %6[i]
+//! %6[i] = update x [i := %0] w                     %7 = not c
+//! %8[i] = select c, %1, %6                         %6[i] = update %1 [i := %0] w where %7
+//! return %8[i]                                     return %6[i]
 //! ```
 //!
 //! What an elimination does is behind a condition, `if i > k { for j in N { m[i][j] -= f * m[k][j]; } }`, and so is its derivative. The choice afterwards, of the
-//! table that the loop has changed or the one before, asks for both of them: in each step the whole table is copied, though a row of it changes. If it is changed
-//! where the condition holds only, there is one table.
+//! table that the loop has changed or the one before, or of what the sides of a branch have made of one table, asks for all of them: in each step the whole table is
+//! copied, though a row of it changes. If each side changes it where that side is taken only, there is one table.
 //!
 //! # Why it is sound
 //!
 //! Of a table that is changed place by place, by updates and scatters and loops of these, nothing is left where none of them happens. What else such a loop computes
 //! stands behind the condition as the loop did; what is a number of a point, and carried, is chosen there. What the changes make is looked at where the condition
-//! holds and by the choice only: else they stay as they are.
+//! holds and by the choice only: else they stay as they are. A side that begins with what another hands on begins with the table before, wherever it is taken: of two
+//! sides at most one is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Pass;
 use super::flow::may_fail;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Extent, Operation, Program, SpanId, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Operation, Program, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
 /// The pass.
@@ -35,7 +37,7 @@ pub const HAND_ON: Pass<Bulk> = Pass {
     run: hand_on,
 };
 
-/// Takes away choices between what a loop behind a condition has changed and what was there before.
+/// Takes away choices between what loops behind conditions have changed and what was there before.
 pub fn hand_on(program: &Program<Bulk>) -> Program<Bulk> {
     program.rewritten(|program, body| block(program, body, &mut BTreeSet::new()))
 }
@@ -52,62 +54,37 @@ fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &mut BTr
     }
     let uses = Uses::of(block);
     let mut handed = Handed::default();
-    let mut conds = Conds::new();
-    for number in 0..block.stmts.len() {
-        let Stmt { ref op, guard, .. } = block.stmts[number];
-        let &BulkOp::Select(cond, changed, before) = op else {
-            continue;
+    // A choice between choices comes before those.
+    for number in (0..block.stmts.len()).rev() {
+        let look = Look {
+            program,
+            block,
+            uses: &uses,
+            handed: &handed,
+            guarded,
         };
-        if guard.is_some() || !is_table(program, changed, cond) {
-            continue;
-        }
-        let Some(chain) = Chain::of(program, block, &uses.sites, cond, [before, changed]) else {
-            continue;
-        };
-        if chain.has_loops()
-            && chain.is_known(program, block, guarded)
-            && chain.is_only_for(program, block, &uses, &handed, cond, number)
-        {
-            let chain = handed.without_masked(chain, cond);
-            chain.mask(program, block, cond, &mut conds);
-            handed.choices.insert(number, (cond, changed));
-            let (table, at) = (changed, Vec::new());
-            block.stmts[number].op = BulkOp::Gather { table, at };
+        if let Some(choice) = look.choice(number) {
+            choice.hand_on(program, block, number, &mut handed);
         }
     }
-    block.edit(conds, &BTreeSet::new());
+    block.edit(handed.conds, &handed.gone);
 }
 
 /// What has become of the statements of a block.
 #[derive(Default)]
 struct Handed {
-    /// The choices that were taken away: by which condition, and the table they took where it holds.
-    choices: BTreeMap<usize, (ValueId, ValueId)>,
+    /// By choice that was taken away: the conditions of its sides, and what it took where they hold.
+    choices: BTreeMap<usize, Vec<(ValueId, ValueId)>>,
     /// The statements that change something where a condition holds only: a loop that changes two tables is in front of two choices.
     masked: BTreeSet<(usize, ValueId)>,
+    /// Choices that were sides of those.
+    gone: BTreeSet<usize>,
+    /// Conditions that are made.
+    conds: Conds,
 }
 
-impl Handed {
-    fn without_masked(&mut self, mut chain: Chain, cond: ValueId) -> Chain {
-        let changes = &mut chain.changes;
-        changes.retain(|&number, _| self.masked.insert((number, cond)));
-        chain
-    }
-}
-
-/// Conditions that are made, in front of the statements of these numbers.
+/// Statements that are made, in front of those of these numbers.
 type Conds = BTreeMap<usize, Vec<Stmt<Bulk>>>;
-
-/// Whether a value has all axes of a condition.
-fn has_axes(program: &Program<Bulk>, value: ValueId, cond: ValueId) -> bool {
-    let (own, asked) = (&program.ty(value).dims, &program.ty(cond).dims);
-    asked.iter().all(|axis| own.contains(axis))
-}
-
-/// Whether a value has axes of its own beside those.
-fn is_table(program: &Program<Bulk>, value: ValueId, cond: ValueId) -> bool {
-    has_axes(program, value, cond) && program.ty(value).dims.len() > program.ty(cond).dims.len()
-}
 
 /// Which statements of a block bind values, which read them, also inside, and what they stand behind.
 struct Uses {
@@ -141,74 +118,410 @@ fn sites(block: &Block<Bulk>) -> BTreeMap<ValueId, usize> {
         .collect()
 }
 
+/// A truth value, or a comparison that may be told from its opposite; and how it ends.
+type Literal = (Option<Prim>, Vec<ValueId>, bool);
+
+/// What a condition is a conjunction of.
+fn literals(block: &Block<Bulk>, uses: &Uses, cond: ValueId, truth: bool) -> BTreeSet<Literal> {
+    let site = uses.sites.get(&cond);
+    let found = site.and_then(|&site| match &block.stmts[site].op {
+        BulkOp::Map(prim, args) => match (prim, truth) {
+            (Prim::And, true) | (Prim::Or, false) => {
+                let sides = args.iter().map(|&side| literals(block, uses, side, truth));
+                Some(sides.flatten().collect())
+            }
+            (Prim::Not, _) => Some(literals(block, uses, args[0], !truth)),
+            (Prim::Eq, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), truth)])),
+            (Prim::Ne, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), !truth)])),
+            _ => None,
+        },
+        _ => None,
+    });
+    found.unwrap_or_else(|| BTreeSet::from([(None, vec![cond], truth)]))
+}
+
+/// Where changes happen: the axes of the condition, and the guard that they may stand behind.
+struct Region {
+    axes: Vec<AxisId>,
+    guard: Option<ValueId>,
+}
+
+impl Region {
+    /// Whether a value has all axes of the condition.
+    fn is_within(&self, program: &Program<Bulk>, value: ValueId) -> bool {
+        let own = &program.ty(value).dims;
+        self.axes.iter().all(|axis| own.contains(axis))
+    }
+
+    /// Whether it has axes of its own beside those.
+    fn is_table(&self, program: &Program<Bulk>, value: ValueId) -> bool {
+        self.is_within(program, value) && program.ty(value).dims.len() > self.axes.len()
+    }
+
+    /// Whether a statement can be guarded by the condition.
+    fn takes(&self, program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
+        let mut results = stmt.results.iter();
+        !stmt.results.is_empty() && results.all(|&result| self.is_within(program, result))
+    }
+}
+
+/// Choices between what was made of one table.
+struct Choice {
+    /// The table before.
+    base: ValueId,
+    /// In the order of their statements, without those that change nothing.
+    sides: Vec<Side>,
+    /// The choices that are sides of this one.
+    inner: Vec<usize>,
+}
+
+/// A side that changes something.
+struct Side {
+    table: ValueId,
+    /// The conditions under which it is taken.
+    path: Vec<(ValueId, bool)>,
+    /// What its changes stand behind.
+    guard: Option<ValueId>,
+    /// The condition, if it is there already.
+    cond: Option<ValueId>,
+    chain: Chain,
+}
+
+impl Choice {
+    fn hand_on(
+        self,
+        program: &mut Program<Bulk>,
+        block: &mut Block<Bulk>,
+        number: usize,
+        handed: &mut Handed,
+    ) {
+        let mut table = self.base;
+        for side in self.sides {
+            let cond = side
+                .cond
+                .unwrap_or_else(|| side.condition(program, block, &mut handed.conds));
+            side.chain.begin_with(block, table);
+            table = side.table;
+            let taken = handed.choices.entry(number).or_default();
+            taken.push((cond, table));
+            let mut chain = side.chain;
+            let changes = &mut chain.changes;
+            changes.retain(|&number, _| handed.masked.insert((number, cond)));
+            chain.mask(program, block, cond, &mut handed.conds);
+        }
+        block.stmts[number].op = BulkOp::Gather {
+            table,
+            at: Vec::new(),
+        };
+        handed.gone.extend(self.inner);
+    }
+}
+
+impl Side {
+    /// Makes the condition.
+    fn condition(
+        &self,
+        program: &mut Program<Bulk>,
+        block: &Block<Bulk>,
+        conds: &mut Conds,
+    ) -> ValueId {
+        let first = self.chain.first();
+        let at = (first, block.stmts[first].span);
+        let mut all = self.guard;
+        for &(cond, truth) in &self.path {
+            let ty = program.ty(cond).clone();
+            let cond = match truth {
+                true => cond,
+                false => made(program, ty, BulkOp::Map(Prim::Not, vec![cond]), at, conds),
+            };
+            all = Some(both(program, cond, all, at, conds));
+        }
+        all.unwrap_or_else(|| unreachable!("a side is one of a choice"))
+    }
+}
+
+/// What is looked at to find choices that can be taken away.
+struct Look<'l> {
+    program: &'l Program<Bulk>,
+    block: &'l Block<Bulk>,
+    uses: &'l Uses,
+    handed: &'l Handed,
+    guarded: &'l BTreeSet<ValueId>,
+}
+
+impl Look<'_> {
+    fn choice(&self, number: usize) -> Option<Choice> {
+        let stmt = &self.block.stmts[number];
+        if self.handed.gone.contains(&number) || !self.chooses(stmt) {
+            return None;
+        }
+        let (mut leaves, mut inner) = (Vec::new(), Vec::new());
+        self.leaves(stmt, &mut Vec::new(), &mut leaves, &mut inner);
+        let lineages: Vec<_> = leaves
+            .iter()
+            .map(|(table, _)| self.lineage(*table))
+            .collect();
+        let is_common = |base: &&ValueId| lineages.iter().all(|all| all.contains(base));
+        let base = *lineages[0].iter().find(is_common)?;
+        let mut sides = Vec::new();
+        for (table, path) in leaves {
+            if table != base {
+                sides.push(self.side(base, table, path)?);
+            }
+        }
+        sides.sort_by_key(|side| side.chain.first());
+        let apart = sides.windows(2).all(|pair| {
+            pair[0].chain.last() < pair[1].chain.first()
+                && self.same_axes(pair[0].table, pair[1].table)
+        });
+        let several = sides.len() > 1;
+        let fits = apart
+            && (!several || sides.iter().all(|side| self.same_axes(side.table, base)))
+            && sides.iter().any(|side| side.chain.has_loops())
+            && sides
+                .iter()
+                .all(|side| self.is_known(side) && self.is_only_for(side, number, &inner));
+        fits.then_some(Choice { base, sides, inner })
+    }
+
+    fn same_axes(&self, one: ValueId, other: ValueId) -> bool {
+        let (one, other) = (&self.program.ty(one).dims, &self.program.ty(other).dims);
+        one.len() == other.len() && one.iter().all(|axis| other.contains(axis))
+    }
+
+    /// Whether a statement is a choice between tables.
+    fn chooses(&self, stmt: &Stmt<Bulk>) -> bool {
+        let BulkOp::Select(cond, ..) = stmt.op else {
+            return false;
+        };
+        let region = Region {
+            axes: self.program.ty(cond).dims.clone(),
+            guard: None,
+        };
+        stmt.guard.is_none() && region.is_table(self.program, stmt.results[0])
+    }
+
+    /// What a choice chooses between, and the choices that are its sides, which nobody else looks at.
+    fn leaves(
+        &self,
+        choice: &Stmt<Bulk>,
+        path: &mut Vec<(ValueId, bool)>,
+        leaves: &mut Vec<(ValueId, Vec<(ValueId, bool)>)>,
+        inner: &mut Vec<usize>,
+    ) {
+        let BulkOp::Select(cond, then, otherwise) = choice.op else {
+            return;
+        };
+        for (truth, side) in [(true, then), (false, otherwise)] {
+            path.push((cond, truth));
+            let site = self.uses.sites.get(&side);
+            let own = site.filter(|&&site| {
+                let readers = self.uses.readers.get(&side);
+                self.chooses(&self.block.stmts[site])
+                    && readers.is_some_and(|readers| readers.len() == 1)
+                    && !self.block.results.contains(&side)
+                    && !self.handed.choices.contains_key(&site)
+            });
+            match own {
+                Some(&site) => {
+                    inner.push(site);
+                    self.leaves(&self.block.stmts[site], path, leaves, inner);
+                }
+                None => leaves.push((side, path.clone())),
+            }
+            path.pop();
+        }
+    }
+
+    /// The tables that a table was made of by changes of some of its places, itself first.
+    fn lineage(&self, table: ValueId) -> Vec<ValueId> {
+        let mut all = vec![table];
+        let mut made = table;
+        while let Some(&site) = self.uses.sites.get(&made)
+            && let Some(base) = base(&self.block.stmts[site], made)
+        {
+            all.push(base);
+            made = base;
+        }
+        all
+    }
+
+    fn side(&self, base: ValueId, table: ValueId, path: Vec<(ValueId, bool)>) -> Option<Side> {
+        let Self {
+            program,
+            block,
+            uses,
+            ..
+        } = *self;
+        let made = self.lineage(table);
+        let guards = made.iter().take_while(|&&made| made != base);
+        let guard = guards
+            .filter_map(|made| block.stmts[uses.sites[made]].guard)
+            .next();
+        let mut axes: Vec<AxisId> = Vec::new();
+        for cond in path.iter().map(|&(cond, _)| cond).chain(guard) {
+            let dims = program.ty(cond).dims.iter();
+            let new: Vec<AxisId> = dims.filter(|axis| !axes.contains(axis)).copied().collect();
+            axes.extend(new);
+        }
+        let region = Region { axes, guard };
+        let chain = Chain::of(program, block, &uses.sites, &region, [base, table])?;
+        let first = chain.first();
+        let asked = path.iter().map(|(cond, _)| cond).chain(&guard);
+        let is_there = |cond: &ValueId| uses.sites.get(cond).is_none_or(|&site| site < first);
+        if !asked.into_iter().all(is_there) || !region.is_table(program, table) {
+            return None;
+        }
+        let taken: BTreeSet<Literal> = path
+            .iter()
+            .flat_map(|&(cond, truth)| literals(block, uses, cond, truth))
+            .collect();
+        let cond = match (guard, path.as_slice()) {
+            (Some(guard), _) => Some(guard).filter(|&g| literals(block, uses, g, true) == taken),
+            (None, &[(cond, true)]) => Some(cond),
+            (None, _) => None,
+        };
+        Some(Side {
+            table,
+            path,
+            guard,
+            cond,
+            chain,
+        })
+    }
+
+    /// Whether everywhere is known how many steps the loops have.
+    fn is_known(&self, side: &Side) -> bool {
+        let mut numbers = side.chain.changes.keys();
+        numbers.all(|&number| {
+            let length = length(self.program, &self.block.stmts[number]);
+            length.is_none_or(|length| !self.guarded.contains(&length))
+        })
+    }
+
+    /// Whether what the statements make is looked at where the condition holds only, but by the choice.
+    fn is_only_for(&self, side: &Side, choice: usize, inner: &[usize]) -> bool {
+        let Self {
+            program,
+            block,
+            uses,
+            handed,
+            ..
+        } = *self;
+        let is_behind = |number: usize| side.cond.is_some() && uses.guards[number] == side.cond;
+        let takes = |reader: usize, value: ValueId| match block.stmts[reader].op {
+            BulkOp::Select(by, then, otherwise) if then != otherwise => {
+                let of = |cond| literals(block, uses, cond, true);
+                let asked = literals(block, uses, by, value == then);
+                [then, otherwise].contains(&value) && side.cond.is_some_and(|own| of(own) == asked)
+            }
+            _ => handed.choices.get(&reader).is_some_and(|taken| {
+                let mut taken = taken.iter();
+                taken.any(|&(cond, table)| Some(cond) == side.cond && table == value)
+            }),
+        };
+        let may_read = |reader: usize, value: ValueId| {
+            reader == choice
+                || inner.contains(&reader)
+                || side.chain.changes.contains_key(&reader)
+                || is_behind(reader)
+                || takes(reader, value)
+        };
+        let is_private = |&value: &ValueId| {
+            let mut axes = program.decls.axes.iter();
+            let readers = uses.readers.get(&value);
+            !block.results.contains(&value)
+                && axes.all(|axis| axis.extent != Extent::Value(value))
+                && readers.is_none_or(|all| all.iter().all(|&reader| may_read(reader, value)))
+        };
+        let mut numbers = side.chain.changes.keys();
+        numbers
+            .all(|&number| is_behind(number) || block.stmts[number].results.iter().all(is_private))
+    }
+}
+
+/// The table of which a statement has changed some places.
+fn base(stmt: &Stmt<Bulk>, made: ValueId) -> Option<ValueId> {
+    match &stmt.op {
+        BulkOp::Update { table, .. } => Some(*table),
+        BulkOp::Scatter { base, .. } => Some(*base),
+        BulkOp::Loop { init, .. } => {
+            let state = stmt.results.iter().position(|&result| result == made)?;
+            init.get(state).copied()
+        }
+        _ => None,
+    }
+}
+
 /// How a table is made of another by statements of a block that change some of its places: their numbers, and of loops, what is so in their bodies.
 #[derive(Default)]
 struct Chain {
     changes: BTreeMap<usize, Option<Chain>>,
+    /// What the first of them makes of the other table.
+    begun: Option<(usize, ValueId)>,
 }
 
 impl Chain {
-    /// How one table is made of another where a condition holds.
+    /// How one table is made of another in a region.
     fn of(
         program: &Program<Bulk>,
         block: &Block<Bulk>,
         sites: &BTreeMap<ValueId, usize>,
-        cond: ValueId,
+        region: &Region,
         [before, after]: [ValueId; 2],
     ) -> Option<Self> {
         let mut chain = Self::default();
         let mut made = after;
         while made != before {
             let number = *sites.get(&made)?;
-            let Stmt {
-                results, op, guard, ..
-            } = &block.stmts[number];
-            if guard.is_some_and(|guard| guard != cond) {
+            let stmt = &block.stmts[number];
+            if stmt.guard.is_some() && stmt.guard != region.guard {
                 return None;
             }
-            let (table, inside) = match op {
-                BulkOp::Update {
-                    table: base, at, ..
-                }
-                | BulkOp::Scatter { base, at, .. } => {
-                    let dims = &program.ty(cond).dims;
-                    if at.iter().any(|(axis, _)| dims.contains(axis)) {
+            let inside = match &stmt.op {
+                BulkOp::Update { at, .. } | BulkOp::Scatter { at, .. } => {
+                    if at.iter().any(|(axis, _)| region.axes.contains(axis)) {
                         return None;
                     }
-                    (*base, None)
+                    None
                 }
-                BulkOp::Loop { init, body, .. } => {
-                    let state = results.iter().position(|&result| result == made)?;
-                    let inside = Self::of_body(program, body, cond)?;
-                    (*init.get(state)?, Some(inside))
-                }
+                BulkOp::Loop { body, .. } => Some(Self::of_body(program, body, region)?),
                 _ => return None,
             };
             chain.changes.insert(number, inside);
-            made = table;
+            chain.begun = Some((number, made));
+            made = base(stmt, made)?;
         }
         Some(chain)
     }
 
     /// How the tables that a loop carries are made of themselves, if what else it does can stand behind the condition.
-    fn of_body(program: &Program<Bulk>, body: &Block<Bulk>, cond: ValueId) -> Option<Self> {
+    fn of_body(program: &Program<Bulk>, body: &Block<Bulk>, region: &Region) -> Option<Self> {
         let sites = sites(body);
         let mut chain = Self::default();
         for (&param, &next) in body.params[1..].iter().zip(&body.results) {
-            if is_table(program, param, cond) {
-                let of_state = Self::of(program, body, &sites, cond, [param, next])?;
+            if region.is_table(program, param) {
+                let of_state = Self::of(program, body, &sites, region, [param, next])?;
                 chain.changes.extend(of_state.changes);
-            } else if !has_axes(program, param, cond) {
+            } else if !region.is_within(program, param) {
                 return None;
             }
         }
         // How many steps a loop has must be known where the condition does not hold.
         let fits = |(number, stmt): (usize, &Stmt<Bulk>)| match chain.changes.get(&number) {
             Some(_) => length(program, stmt).is_none(),
-            None => stands_behind(program, stmt, cond) || is_harmless(program, stmt),
+            None => region.takes(program, stmt) || is_harmless(program, stmt),
         };
         let mut stmts = body.stmts.iter().enumerate();
         stmts.all(fits).then_some(chain)
+    }
+
+    fn first(&self) -> usize {
+        self.changes.keys().next().copied().unwrap_or_default()
+    }
+
+    fn last(&self) -> usize {
+        self.changes.keys().last().copied().unwrap_or_default()
     }
 
     /// Whether there is a loop, for which it is worth it: of a place or two that are changed the schedule takes care.
@@ -216,53 +529,22 @@ impl Chain {
         self.changes.values().any(Option::is_some)
     }
 
-    /// Whether everywhere is known how many steps the loops have.
-    fn is_known(
-        &self,
-        program: &Program<Bulk>,
-        block: &Block<Bulk>,
-        guarded: &BTreeSet<ValueId>,
-    ) -> bool {
-        let mut numbers = self.changes.keys();
-        numbers.all(|&number| {
-            let length = length(program, &block.stmts[number]);
-            length.is_none_or(|length| !guarded.contains(&length))
-        })
-    }
-
-    /// Whether what the statements make is looked at where the condition holds only, but by the choice. The condition is there before them.
-    fn is_only_for(
-        &self,
-        program: &Program<Bulk>,
-        block: &Block<Bulk>,
-        uses: &Uses,
-        handed: &Handed,
-        cond: ValueId,
-        choice: usize,
-    ) -> bool {
-        let is_behind = |number: usize| uses.guards[number] == Some(cond);
-        let may_read = |&reader: &usize, value: ValueId| {
-            let takes = match block.stmts[reader].op {
-                BulkOp::Select(by, taken, other) => (by, taken) == (cond, value) && other != value,
-                _ => handed.choices.get(&reader) == Some(&(cond, value)),
-            };
-            reader == choice || takes || self.changes.contains_key(&reader) || is_behind(reader)
+    /// Changes another table.
+    fn begin_with(&self, block: &mut Block<Bulk>, table: ValueId) {
+        let Some((number, made)) = self.begun else {
+            return;
         };
-        let is_private = |&value: &ValueId| {
-            let mut axes = program.decls.axes.iter();
-            !block.results.contains(&value)
-                && axes.all(|axis| axis.extent != Extent::Value(value))
-                && uses
-                    .readers
-                    .get(&value)
-                    .is_none_or(|readers| readers.iter().all(|reader| may_read(reader, value)))
-        };
-        let first = self.changes.keys().next();
-        let site = uses.sites.get(&cond);
-        site.is_none_or(|site| first.is_none_or(|first| site < first))
-            && self.changes.keys().all(|&number| {
-                is_behind(number) || block.stmts[number].results.iter().all(is_private)
-            })
+        let Stmt { results, op, .. } = &mut block.stmts[number];
+        match op {
+            BulkOp::Update { table: base, .. } | BulkOp::Scatter { base, .. } => *base = table,
+            BulkOp::Loop { init, .. } => {
+                let states = results.iter().zip(init);
+                for (_, base) in states.filter(|(result, _)| **result == made) {
+                    *base = table;
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Lets the statements change something where the condition holds only.
@@ -296,9 +578,13 @@ impl Chain {
         states: usize,
         cond: ValueId,
     ) {
+        let region = Region {
+            axes: program.ty(cond).dims.clone(),
+            guard: None,
+        };
         let mut conds = Conds::new();
         for (number, stmt) in body.stmts.iter_mut().enumerate() {
-            if !self.changes.contains_key(&number) && stands_behind(program, stmt, cond) {
+            if !self.changes.contains_key(&number) && region.takes(program, stmt) {
                 let at = (number, stmt.span);
                 stmt.guard = Some(both(program, cond, stmt.guard, at, &mut conds));
             }
@@ -307,7 +593,7 @@ impl Chain {
         body.edit(conds, &BTreeSet::new());
         for state in 0..states {
             let (param, next) = (body.params[1 + state], body.results[state]);
-            if param != next && !is_table(program, param, cond) {
+            if param != next && !region.is_table(program, param) {
                 let ty = program.ty(param).clone();
                 let span = program.values[param.index()].span;
                 let chosen = program.value(ty, span);
@@ -330,12 +616,6 @@ fn length(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Option<ValueId> {
     }
 }
 
-/// Whether a statement can be guarded by a condition.
-fn stands_behind(program: &Program<Bulk>, stmt: &Stmt<Bulk>, cond: ValueId) -> bool {
-    let mut results = stmt.results.iter();
-    !stmt.results.is_empty() && results.all(|&result| has_axes(program, result, cond))
-}
-
 /// Whether a statement may be where nobody asks for what it gives.
 fn is_harmless(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
     !may_fail(program, &stmt.op) && stmt.op.blocks().is_empty()
@@ -346,7 +626,7 @@ fn both(
     program: &mut Program<Bulk>,
     cond: ValueId,
     other: Option<ValueId>,
-    (number, span): (usize, SpanId),
+    at: (usize, SpanId),
     conds: &mut Conds,
 ) -> ValueId {
     let Some(other) = other.filter(|&other| other != cond) else {
@@ -356,9 +636,25 @@ fn both(
     let asked = program.ty(cond).dims.clone();
     ty.dims.retain(|axis| !asked.contains(axis));
     ty.dims.extend(asked);
-    let both = program.value(ty, span);
-    let op = BulkOp::Map(Prim::And, vec![cond, other]);
-    let made = Stmt::new(vec![both], op, span);
-    conds.entry(number).or_default().push(made);
-    both
+    made(
+        program,
+        ty,
+        BulkOp::Map(Prim::And, vec![cond, other]),
+        at,
+        conds,
+    )
+}
+
+/// The result of an operation that is done in front of a statement.
+fn made(
+    program: &mut Program<Bulk>,
+    ty: Type<AxisId>,
+    op: BulkOp,
+    (number, span): (usize, SpanId),
+    conds: &mut Conds,
+) -> ValueId {
+    let made = program.value(ty, span);
+    let stmt = Stmt::new(vec![made], op, span);
+    conds.entry(number).or_default().push(stmt);
+    made
 }

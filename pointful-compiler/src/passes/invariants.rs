@@ -14,6 +14,8 @@
 //!   combine add %s[], %4             combine add %s[], %4
 //! }                                }
 //! ```
+//!
+//! Of the host's loops and of kernels, a branch around all of the body that goes the same way in all iterations moves too: nothing is run where nothing happens.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -42,6 +44,7 @@ pub fn invariants(program: &Program<Kernels>) -> Program<Kernels> {
 
 fn host(program: &Program<Kernels>, lengths: &BTreeSet<ValueId>, block: &mut Block<Kernels>) {
     for stmt in &mut block.stmts {
+        branch_first(stmt);
         if let KernelOp::Par { body, .. } = &mut stmt.op {
             let mut own = BTreeSet::new();
             changes(&body.stmts, &mut own);
@@ -63,6 +66,48 @@ fn host(program: &Program<Kernels>, lengths: &BTreeSet<ValueId>, block: &mut Blo
         for inner in stmt.op.blocks_mut() {
             host(program, lengths, inner);
         }
+    }
+}
+
+/// Asks once, around a loop, what all of its iterations ask, if that is all that they do. What is in loops inside of it comes first.
+fn branch_first(stmt: &mut Stmt<Kernels>) {
+    let body = match &mut stmt.op {
+        KernelOp::For { body, .. } => body,
+        KernelOp::Par {
+            accs, folds, body, ..
+        } if accs.is_empty() && folds.is_empty() => body,
+        _ => return,
+    };
+    if let [inner] = body.stmts.as_mut_slice() {
+        branch_first(inner);
+    }
+    let [
+        Stmt {
+            op:
+                KernelOp::If {
+                    cond,
+                    then,
+                    otherwise,
+                },
+            ..
+        },
+    ] = body.stmts.as_mut_slice()
+    else {
+        return;
+    };
+    if body.params.contains(cond) || !otherwise.stmts.is_empty() {
+        return;
+    }
+    let cond = *cond;
+    body.stmts = std::mem::take(&mut then.stmts);
+    let around = KernelOp::If {
+        cond,
+        then: Block::default(),
+        otherwise: Block::default(),
+    };
+    let op = std::mem::replace(&mut stmt.op, around);
+    if let KernelOp::If { then, .. } = &mut stmt.op {
+        then.stmts.push(Stmt::new(Vec::new(), op, stmt.span));
     }
 }
 
