@@ -336,6 +336,48 @@ fn loops_behind_conditions() {
 }
 
 #[test]
+fn loops_that_only_decide() {
+    // Numbers that change are compared, for a place or for how often something is done; the loop itself gives no number.
+    check(
+        "fn f<N: IndexSet>(a: &Table<(N, N), f64>, b: &Table<N, f64>) -> Table<N, f64> {
+        let (mut m, mut y) = (a, b);
+        for k in N {
+            let mut best = k;
+            for i in N { if m[i][k].abs() > m[best][k].abs() { best = i; } }
+            if best != k { for j in N { let t = m[k][j]; m[k][j] = m[best][j]; m[best][j] = t; } }
+            y[k] = y[best] * m[k][k];
+            m[k][k] = 0.5 + m[k][k] * y[k];
+        }
+        y
+    }",
+    );
+    check(
+        "fn f<N: IndexSet>(a: &Table<(N, N), f64>, b: &Table<N, f64>) -> Table<N, f64> {
+        let (mut m, mut y) = (a, b);
+        for k in N {
+            let mut n = 0;
+            while n < 5 && m[k][k] * (n as f64) < 1.0 { n += 1; }
+            y[k] = y[k] * m[k][k] + 0.1 * n as f64 * y[k];
+            m[k][(k + 1).wrap()] = y[k].sin();
+        }
+        y
+    }",
+    );
+    check(
+        "fn f<S: IndexSet, N: IndexSet>(a: &Table<(S, N), f64>) -> Table<S, f64> {
+        for s in S {
+            let (mut u, mut at) = (a[s], 0);
+            for k in N {
+                for i in N { if u[i] > u[k] { at += 1; } }
+                u[k] = u[k] * 0.5 + 0.01 * at as f64 * u[(k + 1).wrap()];
+            }
+            sum(u)
+        }
+    }",
+    );
+}
+
+#[test]
 fn reductions() {
     let over = |what: &str| {
         format!(

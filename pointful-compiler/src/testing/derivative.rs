@@ -6,7 +6,7 @@ use crate::eval::{Counts, Data, EvalError, Inputs, ScalarValue, run_limited};
 use crate::ir::print::print;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::verify::verify;
+use crate::ir::verify::{verify, verify_after};
 use crate::ir::{self, Block, Elem, Extent, Mode, Param, Program, SpanId, Stmt, ValueId};
 use crate::passes;
 
@@ -91,9 +91,10 @@ pub fn differentiated(
 ) -> Program<Bulk> {
     let point = passes::dce(&passes::cse(&passes::simplify(program)));
     let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
-    tidy(&passes::sparse(&tidy(&derive(&tidy(&passes::bulk(
-        &point,
-    ))))))
+    let derived = derive(&tidy(&passes::bulk(&point)));
+    // What is dead is tidied away, whatever it reads.
+    verify_after("derive", &derived);
+    tidy(&passes::sparse(&tidy(&derived)))
 }
 
 /// What a check found.

@@ -186,8 +186,12 @@ impl Dual<'_> {
         }
         let collected: Vec<Option<ValueId>> = collected.iter().map(|&c| self.tangent(c)).collect();
         yields.extend(collected.iter().flatten());
-        let part = self.b.leave();
+        let mut part = self.b.leave();
         self.b.linear = outer;
+        // What only decides something, as numbers that are compared, leads nowhere.
+        if yields.is_empty() {
+            part.linear.clear();
+        }
 
         // The second loop reads what the first one keeps.
         let forward = Block {
@@ -265,6 +269,9 @@ impl Dual<'_> {
         }
         self.rename(&stmt.results, own);
         self.same_names(&stmt.results, own);
+        if yields.is_empty() {
+            return;
+        }
 
         if let Some(spread) = &mut spread {
             let states = tangents.iter().zip(active).map(|(&t, &k)| (t, init[k]));
