@@ -84,17 +84,25 @@ pub(crate) fn asked(stmt: &Stmt<Kernels>) -> Vec<ValueId> {
     stmt.op.operands().into_iter().chain(inside).collect()
 }
 
-/// The values that are extents of types.
+/// The values that are extents, of types or of what an operation names.
 pub(crate) fn lengths(program: &Program<Kernels>) -> BTreeSet<ValueId> {
+    fn walk(program: &Program<Kernels>, block: &Block<Kernels>, found: &mut BTreeSet<ValueId>) {
+        for stmt in &block.stmts {
+            found.extend(extents(program, stmt).into_iter().filter_map(length));
+            for inner in stmt.op.blocks() {
+                walk(program, inner, found);
+            }
+        }
+    }
     let own = |ty: &Type<Extent>| match ty.elem {
         Elem::Index(extent) => Some(extent),
         Elem::Scalar(_) => None,
     };
     let types = program.values.iter().map(|value| &value.ty);
-    types
-        .flat_map(|ty| ty.dims.iter().copied().chain(own(ty)))
-        .filter_map(length)
-        .collect()
+    let all = types.flat_map(|ty| ty.dims.iter().copied().chain(own(ty)));
+    let mut found = all.filter_map(length).collect();
+    walk(program, &program.body, &mut found);
+    found
 }
 
 /// The value that an extent is, if it is one.
