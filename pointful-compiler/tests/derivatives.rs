@@ -273,6 +273,19 @@ fn loops_behind_conditions() {
             }}"
         ));
     }
+    // Points each with a table of its own, and a condition that is the same for all of them.
+    check("fn f<S: IndexSet, N: IndexSet>(a: &Table<(S, N, N), f64>, b: &Table<(S, N), f64>) -> Table<(S, N), f64> {
+        for s in S {
+            let (mut m, mut y) = (a[s], b[s]);
+            for k in N { for i in N { if i > k {
+                let f = m[i][k] * y[k];
+                let mut t = f;
+                for j in N { m[i][j] -= f * m[k][j]; t = 0.5 * t + m[i][j]; }
+                y[i] -= f * t;
+            } else { for j in N { m[j][i] += 0.1 * y[j]; } } } }
+            for i in N { y[i] + m[i][i] }
+        }
+    }");
     // Sides of branches that change one table: three, one of them without a loop, in places that are read before, and two tables on both sides.
     square(
         "if w[k] > 0.5 { for j in N { m[k][j] *= 1.5; } } else if m[k][k] > 0.1 { for j in N { m[j][k] = m[k][j].sin(); } } else { for j in N { m[k][j] -= 0.3 * m[j][j]; } }",

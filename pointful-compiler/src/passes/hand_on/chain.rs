@@ -26,6 +26,13 @@ impl Region {
         self.is_within(program, value) && program.ty(value).dims.len() > self.axes.len()
     }
 
+    /// Whether it is more than a number of each point of a loop with these lanes.
+    fn is_table_in(&self, program: &Program<Bulk>, lanes: &[AxisId], value: ValueId) -> bool {
+        let mut own = program.ty(value).dims.iter();
+        self.is_within(program, value)
+            && own.any(|axis| !self.axes.contains(axis) && !lanes.contains(axis))
+    }
+
     /// Whether a statement can be guarded by the condition.
     fn takes(&self, program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
         let mut results = stmt.results.iter();
@@ -85,7 +92,9 @@ impl Chain {
                     }
                     None
                 }
-                BulkOp::Loop { body, .. } => Some(Self::of_body(program, body, region)?),
+                BulkOp::Loop { lanes, body, .. } => {
+                    Some(Self::of_body(program, lanes, body, region)?)
+                }
                 _ => return None,
             };
             chain.changes.insert(number, inside);
@@ -96,11 +105,16 @@ impl Chain {
     }
 
     /// How the tables that a loop carries are made of themselves, if what else it does can stand behind the condition.
-    fn of_body(program: &Program<Bulk>, body: &Block<Bulk>, region: &Region) -> Option<Self> {
+    fn of_body(
+        program: &Program<Bulk>,
+        lanes: &[AxisId],
+        body: &Block<Bulk>,
+        region: &Region,
+    ) -> Option<Self> {
         let sites = sites(body);
         let mut chain = Self::default();
         for (&param, &next) in body.params[1..].iter().zip(&body.results) {
-            if region.is_table(program, param) {
+            if region.is_table_in(program, lanes, param) {
                 let of_state = Self::of(program, body, &sites, region, [param, next])?;
                 chain.changes.extend(of_state.changes);
             } else if !region.is_within(program, param) {
@@ -162,9 +176,9 @@ impl Chain {
                 BulkOp::Update { mask, .. } | BulkOp::Scatter { mask, .. } => {
                     *mask = Some(both(program, cond, *mask, (number, span), conds));
                 }
-                BulkOp::Loop { init, body, .. } => {
+                BulkOp::Loop { lanes, body, .. } => {
                     let inside = inside.unwrap_or_default();
-                    inside.mask_body(program, body, init.len(), cond);
+                    inside.mask_body(program, lanes, body, cond);
                 }
                 _ => unreachable!("chains are of these"),
             }
@@ -174,8 +188,8 @@ impl Chain {
     fn mask_body(
         self,
         program: &mut Program<Bulk>,
+        lanes: &[AxisId],
         body: &mut Block<Bulk>,
-        states: usize,
         cond: ValueId,
     ) {
         let region = Region {
@@ -191,9 +205,9 @@ impl Chain {
         }
         self.mask(program, body, cond, &mut conds);
         body.edit(conds, &BTreeSet::new());
-        for state in 0..states {
+        for state in 0..body.params.len() - 1 {
             let (param, next) = (body.params[1 + state], body.results[state]);
-            if param != next && !region.is_table(program, param) {
+            if param != next && !region.is_table_in(program, lanes, param) {
                 let ty = program.ty(param).clone();
                 let span = program.values[param.index()].span;
                 let chosen = program.value(ty, span);
