@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use pointful_compiler::driver::count_tokens;
 use pointful_compiler::lower::source::link;
 use pointful_compiler::pipeline;
 
@@ -28,7 +29,7 @@ fn main() {
             let linked = link(&source).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
             let stages =
                 pipeline::stages(&linked).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
-            tokens = count(pipeline::emit(&stages));
+            tokens = count_tokens(pipeline::emit(&stages));
             times.push(start.elapsed());
         }
         times.sort();
@@ -37,16 +38,6 @@ fn main() {
             times[times.len() / 2].as_secs_f64() * 1e3
         );
     }
-}
-
-fn count(tokens: proc_macro2::TokenStream) -> usize {
-    tokens
-        .into_iter()
-        .map(|tree| match tree {
-            proc_macro2::TokenTree::Group(group) => 2 + count(group.stream()),
-            _ => 1,
-        })
-        .sum()
 }
 
 /// The index sets and annotated functions of an example; the last function is compiled with those in front of it.

@@ -160,16 +160,16 @@ pub fn linked(tokens: TokenStream) -> TokenStream {
     let start = Instant::now();
     let expansion = guarded(&name, &instead, || proceed(gathering));
     if std::env::var("POINTFUL_DUMP").is_ok_and(|dump| dump == "times") {
-        let (time, tokens) = (start.elapsed(), count(expansion.clone()));
+        let (time, tokens) = (start.elapsed(), count_tokens(expansion.clone()));
         eprintln!("pointful: {name}: {time:.1?}, {tokens} tokens");
     }
     expansion
 }
 
 /// How many tokens there are, those inside of others included.
-fn count(tokens: TokenStream) -> usize {
+pub fn count_tokens(tokens: TokenStream) -> usize {
     let count_of = |tree| match tree {
-        TokenTree::Group(group) => 2 + count(group.stream()),
+        TokenTree::Group(group) => 2 + count_tokens(group.stream()),
         TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => 1,
     };
     tokens.into_iter().map(count_of).sum()

@@ -28,8 +28,8 @@ pub(super) fn memory(stages: &Stages) -> String {
         loops: Vec::new(),
         open: Vec::new(),
         axes: Vec::new(),
-        branches: 0,
-        whiles: 0,
+        in_branch: false,
+        in_while: false,
         kernel: None,
         kernels: 0,
         buffers: Vec::new(),
@@ -211,9 +211,9 @@ struct Walk<'p> {
     open: Vec<usize>,
     /// The lengths of all axes that are open, those of kernels among them.
     axes: Vec<Length>,
-    /// How many branches are open, and loops of which nobody knows how many steps they have.
-    branches: usize,
-    whiles: usize,
+    /// Whether a branch is open, and a loop of which nobody knows how many steps it has.
+    in_branch: bool,
+    in_while: bool,
     kernel: Option<usize>,
     kernels: usize,
     buffers: Vec<Buffer>,
@@ -277,7 +277,7 @@ impl Walk<'_> {
                 | KernelOp::Assert { .. } => {}
             }
             let (kernel, loops, axes) = (self.kernel, self.open.len(), self.axes.len());
-            let (branches, whiles) = (self.branches, self.whiles);
+            let (in_branch, in_while) = (self.in_branch, self.in_while);
             match &stmt.op {
                 KernelOp::Par { extents, .. } => {
                     self.kernel = kernel.or(Some(self.kernels));
@@ -293,15 +293,15 @@ impl Walk<'_> {
                 }
                 KernelOp::While { .. } => {
                     self.begin(stmt.span, false);
-                    self.whiles += 1;
+                    self.in_while = true;
                 }
-                KernelOp::If { .. } => self.branches += 1,
+                KernelOp::If { .. } => self.in_branch = true,
                 _ => {}
             }
             for inner in stmt.op.blocks() {
                 self.block(inner);
             }
-            (self.branches, self.whiles) = (branches, whiles);
+            (self.in_branch, self.in_while) = (in_branch, in_while);
             self.axes.truncate(axes);
             self.open.truncate(loops);
             self.kernel = kernel;
@@ -332,7 +332,7 @@ impl Walk<'_> {
             writes: BTreeSet::new(),
             reads: BTreeSet::new(),
             readers: Vec::new(),
-            loads: (self.whiles == 0).then(Formula::default),
+            loads: (!self.in_while).then(Formula::default),
             depth: self.axes.len(),
             summed: false,
             copies: false,
@@ -358,12 +358,12 @@ impl Walk<'_> {
             return;
         };
         let buffer = &mut self.buffers[k];
-        if self.whiles > 0 {
+        if self.in_while {
             buffer.loads = None;
         }
         if let Some(loads) = &mut buffer.loads {
             loads.add(&Formula::product(1, &self.axes[buffer.depth..]));
-            if self.branches > 0 {
+            if self.in_branch {
                 loads.bound();
             }
         }

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use pointful_compiler::driver::count_tokens;
 use pointful_compiler::lower::source::link;
 use pointful_compiler::pipeline;
 use proc_macro2::TokenStream;
@@ -27,7 +28,7 @@ fn run(source: &str) -> (Duration, usize) {
     let linked = link(source).unwrap_or_else(|errors| panic!("{source}\n{errors:?}"));
     let stages = pipeline::stages(&linked).unwrap_or_else(|errors| panic!("{source}\n{errors:?}"));
     let tokens = pipeline::emit(&stages);
-    (clock().saturating_sub(start), count(tokens))
+    (clock().saturating_sub(start), count_tokens(tokens))
 }
 
 /// The time that this thread has run, where the system says it; else the time.
@@ -43,16 +44,6 @@ fn clock() -> Duration {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default(),
     }
-}
-
-fn count(tokens: TokenStream) -> usize {
-    tokens
-        .into_iter()
-        .map(|tree| match tree {
-            proc_macro2::TokenTree::Group(group) => 2 + count(group.stream()),
-            _ => 1,
-        })
-        .sum()
 }
 
 fn sources() -> Vec<(String, String)> {

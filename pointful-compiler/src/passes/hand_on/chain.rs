@@ -40,6 +40,7 @@ impl Region {
     }
 }
 
+/// The numbers of the statements that bind values.
 pub(super) fn sites(block: &Block<Bulk>) -> BTreeMap<ValueId, usize> {
     let stmts = block.stmts.iter().enumerate();
     stmts
@@ -130,10 +131,12 @@ impl Chain {
         stmts.all(fits).then_some(chain)
     }
 
+    /// The number of the first statement.
     pub(super) fn first(&self) -> usize {
         self.changes.keys().next().copied().unwrap_or_default()
     }
 
+    /// That of the last.
     pub(super) fn last(&self) -> usize {
         self.changes.keys().last().copied().unwrap_or_default()
     }
@@ -143,7 +146,7 @@ impl Chain {
         self.changes.values().any(Option::is_some)
     }
 
-    /// Changes another table.
+    /// Lets the first statement begin with this table instead.
     pub(super) fn begin_with(&self, block: &mut Block<Bulk>, table: ValueId) {
         let Some((number, made)) = self.begun else {
             return;
@@ -235,7 +238,7 @@ fn is_harmless(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
     !may_fail(program, &stmt.op) && stmt.op.blocks().is_empty()
 }
 
-/// The condition and another one.
+/// The condition and another one, which may say nothing where the first does not hold: then neither do both.
 pub(super) fn both(
     program: &mut Program<Bulk>,
     cond: ValueId,

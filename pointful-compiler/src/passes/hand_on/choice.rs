@@ -48,6 +48,7 @@ impl Choice {
             let taken = handed.choices.entry(number).or_default();
             taken.push((cond, table));
             let mut chain = side.chain;
+            // What stands in front of another choice by the same condition has been masked by it.
             let changes = &mut chain.changes;
             changes.retain(|&number, _| handed.masked.insert((number, cond)));
             chain.mask(program, block, cond, &mut handed.conds);
@@ -93,6 +94,7 @@ pub(super) struct Look<'l> {
 }
 
 impl Look<'_> {
+    /// The choice that a statement is, if it can be taken away.
     pub(super) fn choice(&self, number: usize) -> Option<Choice> {
         let stmt = &self.block.stmts[number];
         if self.handed.gone.contains(&number) || !self.chooses(stmt) {
@@ -125,6 +127,7 @@ impl Look<'_> {
         fits.then_some(Choice { base, sides, inner })
     }
 
+    /// Whether two tables have the same axes, in whatever order.
     fn same_axes(&self, one: ValueId, other: ValueId) -> bool {
         let (one, other) = (&self.program.ty(one).dims, &self.program.ty(other).dims);
         one.len() == other.len() && one.iter().all(|axis| other.contains(axis))
