@@ -20,14 +20,13 @@ mod cost;
 mod formula;
 mod memory;
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use self::cost::Cost;
 use self::formula::{Formula, Lengths};
 use crate::emit::{Emission, Plan};
 use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
-use crate::ir::{self, Block, Extent, Program, Stmt, ValueId};
+use crate::ir::{self, Block, Extent, Program, Stmt, ValueId, ValueSet};
 use crate::pipeline::Stages;
 
 /// Everything there is to say of a function.
@@ -332,10 +331,11 @@ impl Report<'_> {
             let line = format!("a library multiplies {left} and {right} into {out}");
             self.line(depth + 1, &line);
         }
-        let outside = |values: &BTreeSet<ValueId>| -> Vec<String> {
+        let outside = |values: &ValueSet| -> Vec<String> {
             values
-                .difference(&inside.own)
-                .map(|&value| self.name(value))
+                .iter()
+                .filter(|value| !inside.own.contains(value))
+                .map(|value| self.name(value))
                 .collect()
         };
         let (reads, writes) = (outside(&inside.reads), outside(&inside.writes));
@@ -405,12 +405,12 @@ impl Report<'_> {
 struct Inside {
     /// How deep, the index of a counted loop, and its extent.
     loops: Vec<(usize, Option<ValueId>, Extent)>,
-    reads: BTreeSet<ValueId>,
-    writes: BTreeSet<ValueId>,
+    reads: ValueSet,
+    writes: ValueSet,
     /// Results and factors of products of matrices.
     products: Vec<[ValueId; 3]>,
     /// Buffers and places of the kernel's own.
-    own: BTreeSet<ValueId>,
+    own: ValueSet,
 }
 
 impl Inside {
@@ -473,7 +473,7 @@ mod tests {
 
     fn stages(text: &str) -> Stages {
         let point = parse::<Point>(text).unwrap_or_else(|error| panic!("{error}"));
-        pipeline::run(&mut Trace::default(), &point, Interface::default())
+        pipeline::run(&mut Trace::default(), point, Interface::default())
     }
 
     #[test]

@@ -137,7 +137,7 @@ fn stages_at(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Stages, Vec<D
         spans,
     } = lower(linked, floats)?;
     trace.arrived("lower", &program, Duration::ZERO);
-    let stages = run(trace, &program, interface);
+    let stages = run(trace, program, interface);
     Ok(Stages {
         constants,
         spans,
@@ -146,48 +146,48 @@ fn stages_at(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Stages, Vec<D
 }
 
 /// A Point program at every stage.
-pub fn run(trace: &mut Trace, program: &Program<Point>, interface: Interface) -> Stages {
+pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> Stages {
     // Before axes are looked for, because every read is a reason for two axes to be the same.
     let point = trace.pass(SIMPLIFY_POINT, program);
-    let point = trace.pass(CSE_POINT, &point);
-    let point = trace.pass(DCE_POINT, &point);
+    let point = trace.pass(CSE_POINT, point);
+    let point = trace.pass(DCE_POINT, point);
 
     // Expand. Lifting makes one definition of everything that was the same in several loops.
-    let bulk = trace.pass(BULK, &point);
-    let bulk = trace.pass(SIMPLIFY_BULK, &bulk);
-    let bulk = trace.pass(CSE_BULK, &bulk);
-    let bulk = trace.pass(DCE_BULK, &bulk);
+    let bulk = trace.pass(BULK, point.clone());
+    let bulk = trace.pass(SIMPLIFY_BULK, bulk);
+    let bulk = trace.pass(CSE_BULK, bulk);
+    let bulk = trace.pass(DCE_BULK, bulk);
 
     // Differentiate, and tidy what that has left.
     let bulk = if derives(&bulk.body) {
-        let bulk = trace.pass(DERIVE, &bulk);
-        let bulk = trace.pass(SIMPLIFY_BULK, &bulk);
-        let bulk = trace.pass(CSE_BULK, &bulk);
-        let bulk = trace.pass(DCE_BULK, &bulk);
-        let bulk = trace.pass(SPARSE, &bulk);
-        let bulk = trace.pass(SIMPLIFY_BULK, &bulk);
-        let bulk = trace.pass(CSE_BULK, &bulk);
-        trace.pass(DCE_BULK, &bulk)
+        let bulk = trace.pass(DERIVE, bulk);
+        let bulk = trace.pass(SIMPLIFY_BULK, bulk);
+        let bulk = trace.pass(CSE_BULK, bulk);
+        let bulk = trace.pass(DCE_BULK, bulk);
+        let bulk = trace.pass(SPARSE, bulk);
+        let bulk = trace.pass(SIMPLIFY_BULK, bulk);
+        let bulk = trace.pass(CSE_BULK, bulk);
+        trace.pass(DCE_BULK, bulk)
     } else {
         bulk
     };
 
     // Contract. What loops change where a condition holds is one table, and not one more to choose between.
-    let handed = trace.pass(HAND_ON, &bulk);
-    let kernels = if handed == bulk {
-        trace.pass(SCHEDULE, &bulk)
+    let handed = trace.pass(HAND_ON, bulk.clone());
+    let handed = if handed.body == bulk.body {
+        handed
     } else {
-        let handed = trace.pass(SIMPLIFY_BULK, &handed);
-        let handed = trace.pass(DCE_BULK, &handed);
-        trace.pass(SCHEDULE, &handed)
+        let handed = trace.pass(SIMPLIFY_BULK, handed);
+        trace.pass(DCE_BULK, handed)
     };
-    let kernels = trace.pass(REGISTERS, &kernels);
-    let kernels = trace.pass(TILES, &kernels);
-    let kernels = trace.pass(INVARIANTS, &kernels);
-    let kernels = trace.pass(FISSION, &kernels);
-    let kernels = trace.pass(FACTORS, &kernels);
-    let kernels = trace.pass(IN_PLACE, &kernels);
-    let kernels = trace.pass(OWNED, &kernels);
+    let kernels = trace.pass(SCHEDULE, handed);
+    let kernels = trace.pass(REGISTERS, kernels);
+    let kernels = trace.pass(TILES, kernels);
+    let kernels = trace.pass(INVARIANTS, kernels);
+    let kernels = trace.pass(FISSION, kernels);
+    let kernels = trace.pass(FACTORS, kernels);
+    let kernels = trace.pass(IN_PLACE, kernels);
+    let kernels = trace.pass(OWNED, kernels);
     Stages {
         point,
         bulk,
@@ -229,7 +229,7 @@ impl Trace {
     pub fn pass<A: Verify, B: Verify>(
         &mut self,
         pass: Pass<A, B>,
-        program: &Program<A>,
+        program: Program<A>,
     ) -> Program<B> {
         let start = Instant::now();
         let after = (pass.run)(program);

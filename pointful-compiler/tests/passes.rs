@@ -156,15 +156,15 @@ impl Case {
     }
 
     fn every_pass(&self, program: &Program<Point>) -> Result<(), String> {
-        self.check("bulk alone", bulk(program))?;
+        self.check("bulk alone", bulk(program.clone()))?;
+        let program = self.check("cse", cse(program.clone()))?;
+        let program = self.check("simplify", simplify(program))?;
+        let program = self.check("dce", dce(program))?;
+        let program = self.check("bulk", bulk(program))?;
+        let program = self.check("simplify", simplify(program))?;
         let program = self.check("cse", cse(program))?;
-        let program = self.check("simplify", simplify(&program))?;
-        let program = self.check("dce", dce(&program))?;
-        let program = self.check("bulk", bulk(&program))?;
-        let program = self.check("simplify", simplify(&program))?;
-        let program = self.check("cse", cse(&program))?;
-        let program = self.check("simplify", simplify(&program))?;
-        self.check("dce", dce(&program))?;
+        let program = self.check("simplify", simplify(program))?;
+        self.check("dce", dce(program))?;
         Ok(())
     }
 }

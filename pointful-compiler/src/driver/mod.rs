@@ -43,15 +43,13 @@ pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStrea
     };
     match syn::parse2::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(function)) => {
-            guarded(&function.sig.ident, &function::stub(&function), || {
-                begin(request(RequestKind::Function))
-            })
+            let failed = || (function.sig.ident.clone(), function::stub(&function));
+            guarded(failed, || begin(request(RequestKind::Function)))
         }
         Ok(parsed @ (syn::Item::Struct(_) | syn::Item::Type(_))) => {
             let name = item_name(&parsed);
-            let rest = guarded(&name, &TokenStream::new(), || {
-                begin(request(RequestKind::Type))
-            });
+            let failed = || (name.clone(), TokenStream::new());
+            let rest = guarded(failed, || begin(request(RequestKind::Type)));
             // Bodies are compiled away, and with them every use that rustc could count: a struct of theirs is not dead, and whether
             // any of them uses this one is not known here.
             let dead = matches!(item_vis(&parsed), syn::Visibility::Inherited).then(
@@ -81,7 +79,8 @@ pub fn index_set(item: TokenStream, site: &str) -> TokenStream {
     let Ok(parsed) = syn::parse2::<syn::DeriveInput>(item.clone()) else {
         return TokenStream::new();
     };
-    guarded(&parsed.ident, &TokenStream::new(), || {
+    let failed = || (parsed.ident.clone(), TokenStream::new());
+    guarded(failed, || {
         begin(Request {
             kind: RequestKind::IndexSet,
             site: site.to_owned(),
@@ -109,7 +108,8 @@ pub fn define(definitions: TokenStream, site: &str) -> TokenStream {
         Err(error) => return error.to_tokens(),
     };
     let expand = |(at, definition): (usize, Definition)| {
-        guarded(&definition.name, &TokenStream::new(), || {
+        let failed = || (definition.name.clone(), TokenStream::new());
+        guarded(failed, || {
             begin(Request {
                 kind: RequestKind::Define,
                 site: format!("{site}:{at}"),
@@ -126,7 +126,8 @@ fn expression(kind: RequestKind, name: &str, item: TokenStream) -> TokenStream {
         return error.to_tokens();
     }
     let name = Ident::new(name, Span::call_site());
-    guarded(&name, &TokenStream::new(), || {
+    let failed = || (name.clone(), TokenStream::new());
+    guarded(failed, || {
         begin(Request {
             kind,
             site: String::new(),
@@ -143,7 +144,20 @@ pub fn linked(tokens: TokenStream) -> TokenStream {
         return Diagnostic::new(span, "this macro is for what pointful's macros expand to")
             .to_tokens();
     };
-    let request = &gathering.request;
+    let (request, errors) = (gathering.request.clone(), gathering.errors());
+    let failed = || (subject(&request), instead(&request, &errors));
+    let start = Instant::now();
+    let expansion = guarded(failed, || proceed(gathering));
+    if std::env::var("POINTFUL_DUMP").is_ok_and(|dump| dump == "times") {
+        let (time, tokens) = (start.elapsed(), count_tokens(expansion.clone()));
+        let name = subject(&request);
+        eprintln!("pointful: {name}: {time:.1?}, {tokens} tokens");
+    }
+    expansion
+}
+
+/// What a request is about, for those who read of it.
+fn subject(request: &Request) -> Ident {
     let name = match request.kind {
         RequestKind::Function | RequestKind::Type | RequestKind::IndexSet => {
             syn::parse2(request.item.clone())
@@ -155,15 +169,7 @@ pub fn linked(tokens: TokenStream) -> TokenStream {
             .map(|definition: Definition| definition.name)
             .ok(),
     };
-    let name = name.unwrap_or_else(|| Ident::new("__link", Span::call_site()));
-    let instead = instead(request, &gathering.errors());
-    let start = Instant::now();
-    let expansion = guarded(&name, &instead, || proceed(gathering));
-    if std::env::var("POINTFUL_DUMP").is_ok_and(|dump| dump == "times") {
-        let (time, tokens) = (start.elapsed(), count_tokens(expansion.clone()));
-        eprintln!("pointful: {name}: {time:.1?}, {tokens} tokens");
-    }
-    expansion
+    name.unwrap_or_else(|| Ident::new("__link", Span::call_site()))
 }
 
 /// How many tokens there are, those inside of others included.
@@ -175,8 +181,11 @@ pub fn count_tokens(tokens: TokenStream) -> usize {
     tokens.into_iter().map(count_of).sum()
 }
 
-/// Runs an expansion; a panic in it is a diagnostic, beside what is emitted instead.
-fn guarded(name: &Ident, instead: &TokenStream, run: impl FnOnce() -> TokenStream) -> TokenStream {
+/// Runs an expansion; a panic in it is a diagnostic. If there is one, `failed` says of what it is, and what is emitted instead.
+fn guarded(
+    failed: impl FnOnce() -> (Ident, TokenStream),
+    run: impl FnOnce() -> TokenStream,
+) -> TokenStream {
     let report = Arc::new(Mutex::new(String::new()));
     let heard = Arc::clone(&report);
     let hook = std::panic::take_hook();
@@ -189,6 +198,7 @@ fn guarded(name: &Ident, instead: &TokenStream, run: impl FnOnce() -> TokenStrea
     std::panic::set_hook(hook);
     result.unwrap_or_else(|_| {
         let what = report.lock().map(|text| text.clone()).unwrap_or_default();
+        let (name, instead) = failed();
         let error = diag::internal(name.span(), &name.to_string(), &what).to_tokens();
         quote!(#error #instead)
     })

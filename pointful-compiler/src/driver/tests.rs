@@ -78,7 +78,7 @@ fn attributes_inside_of_a_body_stand_before_the_function() {
 #[test]
 fn a_panic_is_a_diagnostic() {
     let name = format_ident!("f");
-    let tokens = guarded(&name, &quote!(instead), || panic!("lost {}", 1)).to_string();
+    let tokens = guarded(|| (name, quote!(instead)), || panic!("lost {}", 1)).to_string();
     assert!(tokens.contains("pointful has a bug: compiling `f` failed"));
     assert!(
         tokens.contains("lost 1") && tokens.ends_with("instead"),

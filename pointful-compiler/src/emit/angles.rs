@@ -26,15 +26,13 @@
 //! * nothing doubtful decides whether it panics, or how long it runs;
 //! * it calls no function of the caller's, who would be called twice.
 
-use std::collections::BTreeSet;
-
 use proc_macro2::TokenStream;
 
 use super::copies::Copies;
 use super::tokens;
 use super::unit::Unit;
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
-use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId};
+use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// How sines, cosines and tangents are called.
@@ -62,9 +60,9 @@ pub(super) fn of_kernel(unit: &Unit<'_>, copies: Copies<'_>, body: &Block<Kernel
     let mut look = Look {
         unit,
         own: copies.all().map(|(_, private, _)| private).collect(),
-        doubtful: BTreeSet::new(),
-        read: BTreeSet::new(),
-        written: BTreeSet::new(),
+        doubtful: ValueSet::new(),
+        read: ValueSet::new(),
+        written: ValueSet::new(),
     };
     // Until nothing more is in doubt: an iteration of a loop may read what one before it has left in a place.
     loop {
@@ -88,12 +86,12 @@ pub(super) fn of_kernel(unit: &Unit<'_>, copies: Copies<'_>, body: &Block<Kernel
 struct Look<'u> {
     unit: &'u Unit<'u>,
     /// Places that are made anew for each piece or iteration.
-    own: BTreeSet<ValueId>,
+    own: ValueSet,
     /// Values computed of angles, and places that hold some.
-    doubtful: BTreeSet<ValueId>,
+    doubtful: ValueSet,
     /// Buffers of others that are read, and written.
-    read: BTreeSet<ValueId>,
-    written: BTreeSet<ValueId>,
+    read: ValueSet,
+    written: ValueSet,
 }
 
 impl Look<'_> {

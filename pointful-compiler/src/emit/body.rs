@@ -1,6 +1,6 @@
 //! Statements that run one after the other, of the host or of one iteration of a kernel.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -12,7 +12,7 @@ use super::steps::Part;
 use super::unit::{Unit, usize_literal};
 use super::{edges, kernel, lanes, scalar, short_rows, steps, strips, tokens, transpose};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
-use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId};
+use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
 
 /// How the code being emitted reaches a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,13 +37,13 @@ pub(super) struct Body<'u> {
     pub(super) unit: &'u Unit<'u>,
     storage: BTreeMap<ValueId, Storage>,
     /// Buffers whose memory was made before the outermost loop around their `alloc`.
-    hoisted: BTreeSet<ValueId>,
+    hoisted: ValueSet,
     /// Scalar places that are addressed as `place_lanes[lane]` at the moment.
-    pub(super) in_lanes: BTreeSet<ValueId>,
+    pub(super) in_lanes: ValueSet,
     /// Buffers that each point of a strip has for itself, and how many points that are: addressed as `buffer_lanes` at the moment.
     pub(super) in_strips: BTreeMap<ValueId, u64>,
     /// Indices that are made of positions known to be in range where code is being emitted.
-    interior: BTreeSet<ValueId>,
+    interior: ValueSet,
     /// Truth values that are known where code is being emitted.
     decided: BTreeMap<ValueId, bool>,
     /// How many points of the kernel advance together, if it is worth cutting the work so.
@@ -71,10 +71,10 @@ impl<'u> Body<'u> {
         Self {
             unit,
             storage,
-            hoisted: BTreeSet::new(),
-            in_lanes: BTreeSet::new(),
+            hoisted: ValueSet::new(),
+            in_lanes: ValueSet::new(),
             in_strips: BTreeMap::new(),
-            interior: BTreeSet::new(),
+            interior: ValueSet::new(),
             decided: BTreeMap::new(),
             together: None,
             in_loop: false,
@@ -362,7 +362,7 @@ impl<'u> Body<'u> {
                     let inner = self.without_lanes(|emit| emit.block(&body));
                     tokens!(for #name in #start..#stop { #inner })
                 };
-                self.interior.clear();
+                self.interior = ValueSet::new();
                 self.decided.clear();
                 emitted
             },
@@ -641,9 +641,9 @@ struct Found {
     /// Allocated buffers, in order.
     buffers: Vec<ValueId>,
     /// Everything bound, on which an extent may depend.
-    bound: BTreeSet<ValueId>,
+    bound: ValueSet,
     /// Buffers that are no arrays: their memory is exchanged, or a library reads or writes it.
-    in_memory: BTreeSet<ValueId>,
+    in_memory: ValueSet,
 }
 
 impl Found {

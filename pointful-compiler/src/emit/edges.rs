@@ -18,7 +18,7 @@
 //! Positions are told apart by how far they lie from the axis' own index: a constant, or an interval if an inner loop of
 //! constant length moves them. The positions of the interior are indices by that arithmetic alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 
@@ -26,7 +26,7 @@ use super::names::ident;
 use super::tokens;
 use super::unit::{Unit, usize_literal};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Operation, Scalar, ValueId};
+use crate::ir::{Block, Extent, Operation, Scalar, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Constant axes shorter than this are not worth three loops.
@@ -40,7 +40,7 @@ const CLOSE: i64 = 8;
 #[derive(PartialEq, Debug)]
 pub(super) struct Plan {
     /// What makes an index of a position near the axis' own.
-    pub(super) positions: BTreeSet<ValueId>,
+    pub(super) positions: ValueSet,
     /// Truth values that are the same throughout the interior.
     decided: BTreeMap<ValueId, bool>,
     /// Those that are the same in all of what is before it,
@@ -75,8 +75,8 @@ pub(super) fn plan(
                 high: 0,
             },
         )]),
-        positions: BTreeSet::new(),
-        trusted: BTreeSet::new(),
+        positions: ValueSet::new(),
+        trusted: ValueSet::new(),
         decided: BTreeMap::new(),
         turns: Vec::new(),
         logic: Vec::new(),
@@ -87,7 +87,7 @@ pub(super) fn plan(
     (!look.positions.is_empty() || !look.decided.is_empty()).then(|| Plan {
         at_beginning: look.beyond(look.low),
         at_end: look.beyond(look.high),
-        positions: &look.positions | &look.trusted,
+        positions: look.positions.iter().chain(&look.trusted).collect(),
         decided: look.decided,
         before: look.low.unsigned_abs(),
         after: look.high.unsigned_abs(),
@@ -122,9 +122,9 @@ struct Look<'u> {
     unit: &'u Unit<'u>,
     extent: Extent,
     reach: BTreeMap<ValueId, Reach>,
-    positions: BTreeSet<ValueId>,
+    positions: ValueSet,
     /// Positions that are known to be indices everywhere.
-    trusted: BTreeSet<ValueId>,
+    trusted: ValueSet,
     decided: BTreeMap<ValueId, bool>,
     /// What is decided in the interior, and the opposite in all points that are so far from it or further, by signs as below.
     turns: Vec<(ValueId, bool, i64)>,

@@ -12,7 +12,7 @@ use super::steps::Plan;
 use super::unit::{Unit, usize_literal};
 use super::{edges, scalar, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
-use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId};
+use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Emits a kernel's struct among the host's items and gives the statements that launch it.
@@ -122,12 +122,12 @@ pub(super) fn together(
 struct Captures {
     sizes: BTreeSet<SizeId>,
     /// Scalars, and what `var`s hold at launch.
-    scalars: BTreeSet<ValueId>,
+    scalars: ValueSet,
     buffers: BTreeMap<ValueId, Access>,
     /// Functions of the caller's.
     functions: BTreeSet<u8>,
     /// What the body binds itself.
-    bound: BTreeSet<ValueId>,
+    bound: ValueSet,
 }
 
 /// What a kernel does to a buffer.
@@ -298,7 +298,7 @@ impl Captures {
         let scalars = self
             .scalars
             .iter()
-            .map(|&value| Field::Plain(unit.names.value(value).clone(), unit.scalar(value)));
+            .map(|value| Field::Plain(unit.names.value(value).clone(), unit.scalar(value)));
         let buffers = self
             .buffers
             .iter()
@@ -542,7 +542,7 @@ fn split_rows(
     last: ValueId,
     written: impl Fn(ValueId) -> bool,
 ) -> (Block<Kernels>, Block<Kernels>) {
-    let mut varying = BTreeSet::from([last]);
+    let mut varying = ValueSet::from([last]);
     let (mut row, mut point) = (Block::default(), Block::default());
     for stmt in &body.stmts {
         let pure = match &stmt.op {

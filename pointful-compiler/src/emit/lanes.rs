@@ -33,7 +33,7 @@
 //! What the body writes into buffers that it does not read ([`Writes`]) is written when all lanes have run: to the optimiser a buffer
 //! may overlap with any other, and a write between two reads keeps it from doing the reads of all lanes at once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 
@@ -44,7 +44,7 @@ use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{scalar, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stmt, ValueId};
+use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stmt, ValueId, ValueSet};
 
 /// Bytes that the lanes of one reduction fill when there is room: two of the widest vector registers, four of the common ones.
 const BYTES: u64 = 128;
@@ -79,7 +79,7 @@ type Writes = BTreeMap<ValueId, Vec<usize>>;
 /// What is written into one buffer is written in the same order as before.
 fn writes(body: &Block<Kernels>) -> Writes {
     let mut writes = Writes::new();
-    let (mut bound, mut read) = (BTreeSet::<ValueId>::new(), BTreeSet::new());
+    let (mut bound, mut read) = (ValueSet::new(), ValueSet::new());
     for (number, stmt) in body.stmts.iter().enumerate() {
         let (buffer, indices) = match &stmt.op {
             KernelOp::Const(_) => continue,
@@ -119,7 +119,7 @@ pub(super) fn plan(
     unit: &Unit<'_>,
     body: &Block<Kernels>,
     extent: Extent,
-    interior: &BTreeSet<ValueId>,
+    interior: &ValueSet,
     angles: Angles,
 ) -> Option<Plan> {
     let mut reductions: Vec<(ValueId, Monoid)> = Vec::new();
@@ -421,7 +421,7 @@ mod tests {
         let unit = Unit::of(program);
         let planned = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
             KernelOp::For { extent, body, .. } => {
-                plan(&unit, body, *extent, &BTreeSet::new(), angles)
+                plan(&unit, body, *extent, &ValueSet::new(), angles)
             }
             _ => None,
         });

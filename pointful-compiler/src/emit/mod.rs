@@ -59,13 +59,11 @@ mod transpose;
 mod unit;
 mod work;
 
-use std::collections::BTreeSet;
-
 use proc_macro2::TokenStream;
 
 use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::kernels::{Acc, Fold, Kernels};
-use crate::ir::{Block, Extent, Program};
+use crate::ir::{Block, Extent, Program, ValueSet};
 
 /// `quote!` with the span of the expansion.
 macro_rules! tokens {
@@ -123,7 +121,7 @@ impl<'p> Emission<'p> {
     /// Looks at a program once.
     pub(crate) fn of(program: &'p Program<Kernels>) -> Self {
         Self {
-            unit: unit::Unit::with_constants(program, BTreeSet::new()),
+            unit: unit::Unit::with_constants(program, ValueSet::new()),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Names for everything emitted code binds: those of the source where there are some, unique in the whole function.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, Span};
 
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Elem, Program, SizeId, ValueId};
+use crate::ir::{Elem, Program, SizeId, ValueId, ValueSet};
 
 /// Words that a value may not be called: those of Rust, and those that emitted code uses itself.
 const RESERVED: &[&str] = &[
@@ -125,16 +125,13 @@ impl Names {
     ///
     /// Every value has a name of its own, so that emitted blocks never shadow anything;
     /// the spans are those of the expansion, so that nothing meets a name of the user's.
-    pub(super) fn of(
-        program: &Program<Kernels>,
-        functions: usize,
-        constants: &BTreeSet<ValueId>,
-    ) -> Self {
-        let mut taken: BTreeSet<String> = RESERVED.iter().map(|&word| word.to_owned()).collect();
+    pub(super) fn of(program: &Program<Kernels>, functions: usize, constants: &ValueSet) -> Self {
+        let reserved = RESERVED.iter().map(|&word| (word.to_owned(), 1));
+        let mut taken = Taken(reserved.collect());
         let sizes = program
             .sizes
             .iter()
-            .map(|size| fresh(&mut taken, &snake(&size.name)))
+            .map(|size| taken.fresh(&snake(&size.name)))
             .collect();
         let mut unnamed = 0_u32;
         let values = program
@@ -143,9 +140,9 @@ impl Names {
             .enumerate()
             .map(|(id, value)| match value.name.as_deref().map(snake) {
                 Some(name) if constants.contains(&ValueId(id as u32)) => {
-                    fresh(&mut taken, &format!("__{}", name.to_uppercase()))
+                    taken.fresh(&format!("__{}", name.to_uppercase()))
                 }
-                Some(name) => fresh(&mut taken, &name),
+                Some(name) => taken.fresh(&name),
                 None => {
                     let kind = match (value.ty.dims.as_slice(), value.ty.elem) {
                         ([], Elem::Index(_)) => 'i',
@@ -153,12 +150,12 @@ impl Names {
                         ([_, ..], _) => 'b',
                     };
                     unnamed += 1;
-                    fresh(&mut taken, &format!("{kind}{unnamed}"))
+                    taken.fresh(&format!("{kind}{unnamed}"))
                 }
             })
             .collect();
         let functions = (0..functions)
-            .map(|at| fresh(&mut taken, &format!("function{at}")))
+            .map(|at| taken.fresh(&format!("function{at}")))
             .collect();
         Self {
             values,
@@ -188,15 +185,25 @@ pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// `name`, or `name_2` and so on if that is taken.
-fn fresh(taken: &mut BTreeSet<String>, name: &str) -> Ident {
-    let mut candidate = name.to_owned();
-    let mut count = 1_u32;
-    while !taken.insert(candidate.clone()) {
-        count += 1;
-        candidate = format!("{name}_{count}");
+/// The names that are taken, each with the number last given to another that asked for it: copies of a loop's body all do.
+struct Taken(HashMap<String, u32>);
+
+impl Taken {
+    /// `name`, or `name_2` and so on if that is taken.
+    fn fresh(&mut self, name: &str) -> Ident {
+        let mut candidate = name.to_owned();
+        if let Some(&last) = self.0.get(name) {
+            let mut count = last;
+            while self.0.contains_key(&candidate) {
+                count += 1;
+                candidate = format!("{name}_{count}");
+            }
+            self.0.insert(name.to_owned(), count);
+        }
+        let given = ident(&candidate);
+        self.0.insert(candidate, 1);
+        given
     }
-    ident(&candidate)
 }
 
 /// A name as Rust writes variables: `model.weights` is `model_weights`, `K` is `k`.
@@ -254,7 +261,7 @@ mod tests {
             .map(|name| program.param(*name, Type::scalar(Elem::F64), false, SpanId::NONE))
             .collect();
         let unnamed = program.value(Type::scalar(Elem::F64), SpanId::NONE);
-        let given = Names::of(&program, 0, &BTreeSet::new());
+        let given = Names::of(&program, 0, &ValueSet::new());
         let text: Vec<String> = values.iter().map(|&v| given.value(v).to_string()).collect();
         assert_eq!(
             text,

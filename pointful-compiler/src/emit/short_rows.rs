@@ -18,8 +18,6 @@
 //! A condition that is the same along the row is asked once, around both. Of several, as of a point's neighbours in other rows, it is asked whether all hold: else the
 //! row is a loop as before.
 
-use std::collections::BTreeSet;
-
 use proc_macro2::TokenStream;
 
 use super::body::Body;
@@ -28,7 +26,7 @@ use super::names::ident;
 use super::unit::usize_literal;
 use super::{scalar, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Operation, Stmt, ValueId};
+use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::passes::effects::is_pure;
 
 /// Bytes of a strip: one of the widest vector registers.
@@ -53,7 +51,7 @@ pub(super) fn emit(
     if body.stmts.len() > MOST {
         return None;
     }
-    let mut varies = BTreeSet::from([index]);
+    let mut varies = ValueSet::from([index]);
     vary(emit, body.stmts.iter(), &mut varies);
     if !body.stmts.iter().any(|stmt| condition(stmt).is_some()) {
         let points = Points::of(emit, index, body.stmts.iter().collect(), varies, extent)?;
@@ -152,7 +150,7 @@ fn condition(stmt: &Stmt<Kernels>) -> Option<ValueId> {
 fn vary<'s>(
     emit: &Body<'_>,
     stmts: impl Iterator<Item = &'s Stmt<Kernels>>,
-    varies: &mut BTreeSet<ValueId>,
+    varies: &mut ValueSet,
 ) {
     for stmt in stmts {
         let decided = stmt.results.iter().all(|&value| emit.is_decided(value));
@@ -181,7 +179,7 @@ impl<'s> Points<'s> {
         emit: &Body<'_>,
         index: ValueId,
         stmts: Vec<&'s Stmt<Kernels>>,
-        mut varies: BTreeSet<ValueId>,
+        mut varies: ValueSet,
         extent: Extent,
     ) -> Option<Self> {
         let unit = emit.unit;
@@ -198,7 +196,7 @@ impl<'s> Points<'s> {
             stores: Vec::new(),
             lanes: 0,
         };
-        let (mut places, mut read) = (BTreeSet::new(), BTreeSet::new());
+        let (mut places, mut read) = (ValueSet::new(), ValueSet::new());
         let mut widest = 0;
         for stmt in stmts {
             let fits = match &stmt.op {

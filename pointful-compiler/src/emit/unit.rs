@@ -1,6 +1,6 @@
 //! What all of one function's emission shares: names, and what is known of each value.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proc_macro2::{Literal, TokenStream};
 
@@ -8,7 +8,7 @@ use super::names::Names;
 use super::scalar::{self, Length, Operand};
 use super::tokens;
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
-use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Values that are written out wherever they are used instead of being bound.
@@ -29,7 +29,7 @@ pub(super) struct Unit<'a> {
     /// Numbers that are so far from an extent.
     counted: BTreeMap<ValueId, (Extent, i64)>,
     /// Parameters that are constants of the module: code names them and is not handed them, so that rustc knows their values.
-    constants: BTreeSet<ValueId>,
+    constants: ValueSet,
     /// What the functions of the caller's that it calls take and give.
     pub(super) functions: BTreeMap<u8, (Vec<Scalar>, Scalar)>,
 }
@@ -38,14 +38,11 @@ impl<'a> Unit<'a> {
     /// Looks at every definition once.
     #[cfg(test)]
     pub(super) fn of(program: &'a Program<Kernels>) -> Self {
-        Self::with_constants(program, BTreeSet::new())
+        Self::with_constants(program, ValueSet::new())
     }
 
     /// A function of which some parameters are constants: see [`is_constant`](Self::is_constant).
-    pub(super) fn with_constants(
-        program: &'a Program<Kernels>,
-        constants: BTreeSet<ValueId>,
-    ) -> Self {
+    pub(super) fn with_constants(program: &'a Program<Kernels>, constants: ValueSet) -> Self {
         let mut functions = BTreeMap::new();
         called(program, &program.body, &mut functions);
         let count = functions

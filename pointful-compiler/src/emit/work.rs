@@ -1,13 +1,13 @@
 //! How much a kernel has to do, as a formula in the extents that are known when it is launched.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proc_macro2::{Literal, TokenStream};
 
 use super::tokens;
 use super::unit::Unit;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Stmt, ValueId};
+use crate::ir::{Block, Elem, Extent, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Iterations that are assumed of a loop of which nothing is known.
@@ -31,7 +31,7 @@ enum Trips {
 pub(super) fn per_point(unit: &Unit<'_>, body: &Block<Kernels>) -> TokenStream {
     let mut estimate = Estimate {
         unit,
-        inside: BTreeSet::new(),
+        inside: ValueSet::new(),
         indices: Vec::new(),
         most: Vec::new(),
     };
@@ -77,7 +77,7 @@ fn contracted(unit: &Unit<'_>, op: &KernelOp) -> BTreeMap<usize, Extent> {
 struct Estimate<'u> {
     unit: &'u Unit<'u>,
     /// What the kernel binds, so that the host does not know it.
-    inside: BTreeSet<ValueId>,
+    inside: ValueSet,
     /// Values that lie below an extent, and which: indices and what is computed from them.
     indices: Vec<(ValueId, Extent)>,
     /// Lengths that are mostly what the host knows, and that.

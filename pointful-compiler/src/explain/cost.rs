@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::formula::{Formula, Length, Lengths};
 use crate::ir::stages::kernels::{Acc, Along, KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Program, Scalar, ValueId};
+use crate::ir::{Block, Elem, Extent, Program, Scalar, ValueId, ValueSet};
 
 /// Counts of something that runs at all points of some extents.
 ///
@@ -14,8 +14,8 @@ pub(super) struct Cost<'p> {
     program: &'p Program<Kernels>,
     lengths: &'p Lengths<'p>,
     operations: Formula,
-    tables: BTreeSet<ValueId>,
-    own: BTreeSet<ValueId>,
+    tables: ValueSet,
+    own: ValueSet,
     rounds: bool,
 }
 
@@ -31,8 +31,8 @@ impl<'p> Cost<'p> {
             program,
             lengths,
             operations: Formula::default(),
-            tables: BTreeSet::new(),
-            own: BTreeSet::new(),
+            tables: ValueSet::new(),
+            own: ValueSet::new(),
             rounds: false,
         };
         cost.tables.extend(accs.iter().map(|acc| acc.target));
@@ -132,7 +132,7 @@ impl<'p> Cost<'p> {
 impl std::fmt::Display for Cost<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut bytes = Formula::default();
-        for &table in self.tables.difference(&self.own) {
+        for table in self.tables.iter().filter(|table| !self.own.contains(table)) {
             let ty = self.program.ty(table);
             let lengths: Vec<Length> = ty.dims.iter().map(|&dim| self.lengths.of(dim)).collect();
             bytes.add(&Formula::product(ty.elem.repr().bytes(), &lengths));

@@ -1,11 +1,11 @@
 //! Numbers of bytes as formulas of extents: sums of products.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, ValueId};
+use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// `8·N·T + 16·N`: how often each product of extents is counted.
@@ -181,7 +181,7 @@ pub(super) struct Lengths<'p> {
     /// What is combined into a place: the longest of several.
     longest: BTreeMap<ValueId, ValueId>,
     /// Places that change in loops without a length.
-    counters: BTreeSet<ValueId>,
+    counters: ValueSet,
     /// What is known already: an expression may occur many times in another.
     known: RefCell<BTreeMap<ValueId, Length>>,
 }
@@ -192,7 +192,7 @@ impl<'p> Lengths<'p> {
             program,
             defs: BTreeMap::new(),
             longest: BTreeMap::new(),
-            counters: BTreeSet::new(),
+            counters: ValueSet::new(),
             known: RefCell::default(),
         };
         this.walk(&program.body, false);

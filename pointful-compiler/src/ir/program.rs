@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Elem, Operation, SizeId, Type};
+use super::{Elem, Operation, SizeId, Type, ValueSet};
 
 /// A place in the user's source; what it means is known to the driver only. [`SpanId::NONE`] for what the compiler made up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
@@ -133,12 +133,11 @@ impl<S: Stage> Program<S> {
     }
 
     /// The program with another body: `rewrite` changes it, and may add values.
-    pub(crate) fn rewritten(&self, rewrite: impl FnOnce(&mut Self, &mut Block<S>)) -> Self {
-        let mut program = self.clone();
-        let mut body = std::mem::take(&mut program.body);
-        rewrite(&mut program, &mut body);
-        program.body = body;
-        program
+    pub(crate) fn rewritten(mut self, rewrite: impl FnOnce(&mut Self, &mut Block<S>)) -> Self {
+        let mut body = std::mem::take(&mut self.body);
+        rewrite(&mut self, &mut body);
+        self.body = body;
+        self
     }
 
     /// A new value of this type. Whoever asks for it also defines it.
@@ -211,19 +210,20 @@ impl<S: Stage> Block<S> {
     pub fn free(&self) -> Vec<ValueId> {
         fn walk<S: Stage>(
             block: &Block<S>,
-            bound: &mut BTreeSet<ValueId>,
+            bound: &mut ValueSet,
             free: &mut Vec<ValueId>,
-            seen: &mut BTreeSet<ValueId>,
+            seen: &mut ValueSet,
         ) {
             bound.extend(&block.params);
-            let mut read = |value: ValueId, bound: &BTreeSet<ValueId>| {
+            let mut read = |value: ValueId, bound: &ValueSet| {
                 if !bound.contains(&value) && seen.insert(value) {
                     free.push(value);
                 }
             };
             for stmt in &block.stmts {
-                for value in stmt.op.operands().into_iter().chain(stmt.guard) {
-                    read(value, bound);
+                stmt.op.for_each_operand(&mut |&value| read(value, bound));
+                if let Some(guard) = stmt.guard {
+                    read(guard, bound);
                 }
                 bound.extend(&stmt.results);
             }
@@ -237,7 +237,7 @@ impl<S: Stage> Block<S> {
             }
         }
         let mut free = Vec::new();
-        walk(self, &mut BTreeSet::new(), &mut free, &mut BTreeSet::new());
+        walk(self, &mut ValueSet::new(), &mut free, &mut ValueSet::new());
         free
     }
 }

@@ -80,33 +80,36 @@ impl Lookup for Bulk {
 
 /// Computes nothing twice.
 #[allow(private_bounds, reason = "how values flow is the passes' own business")]
-pub fn cse<S: Lookup>(program: &Program<S>) -> Program<S> {
-    let mut out = program.clone();
-    let mut body = std::mem::take(&mut out.body);
+pub fn cse<S: Lookup>(mut program: Program<S>) -> Program<S> {
+    let mut body = std::mem::take(&mut program.body);
     let mut walk = Walk {
         known: HashMap::new(),
+        open: Vec::new(),
         subst: Subst::new(),
     };
     walk.block(&mut body);
     let subst = walk.subst;
-    out.body = body;
-    subst.types(&mut out);
-    S::retype(&mut out);
-    out
+    program.body = body;
+    subst.types(&mut program);
+    S::retype(&mut program);
+    program
 }
 
 /// What an operation is looked up by: itself and its guard.
 type Key<S> = (<S as crate::ir::Stage>::Op, Option<ValueId>);
 
 struct Walk<S: Lookup> {
-    /// The result of what has been evaluated. Never iterated over.
-    known: HashMap<Key<S>, ValueId>,
+    /// The result of what has been evaluated, and the number of the block that has done so. Never iterated over.
+    known: HashMap<Key<S>, (ValueId, usize)>,
+    /// Of each block so far, whether the walk is in it: what others have evaluated counts no more.
+    open: Vec<bool>,
     subst: Subst,
 }
 
 impl<S: Lookup> Walk<S> {
     fn block(&mut self, block: &mut Block<S>) {
-        let mut added: Vec<Key<S>> = Vec::new();
+        let number = self.open.len();
+        self.open.push(true);
         block.stmts.retain_mut(|stmt| {
             self.subst.stmt(stmt);
             for inner in stmt.op.blocks_mut() {
@@ -117,22 +120,24 @@ impl<S: Lookup> Walk<S> {
                 return true;
             };
             let mut key = (S::normal(&stmt.op), None);
-            let mut found = self.known.get(&key).copied();
+            let mut found = self.found(&key);
             if found.is_none() && stmt.guard.is_some() {
                 key.1 = stmt.guard;
-                found = self.known.get(&key).copied();
+                found = self.found(&key);
             }
             if let Some(found) = found {
                 self.subst.replace(result, found);
                 return false;
             }
-            added.push(key.clone());
-            self.known.insert(key, result);
+            self.known.insert(key, (result, number));
             true
         });
         self.subst.results(block);
-        for key in added {
-            self.known.remove(&key);
-        }
+        self.open[number] = false;
+    }
+
+    fn found(&self, key: &Key<S>) -> Option<ValueId> {
+        let (result, block) = self.known.get(key)?;
+        self.open[*block].then_some(*result)
     }
 }

@@ -45,16 +45,15 @@ pub const DCE_BULK: Pass<Bulk> = Pass {
 
 /// Takes away what no result and no assertion needs.
 #[allow(private_bounds, reason = "how values flow is the passes' own business")]
-pub fn dce<S: Flow>(program: &Program<S>) -> Program<S> {
-    let mut marks = Marks::new(program);
+pub fn dce<S: Flow>(mut program: Program<S>) -> Program<S> {
+    let mut marks = Marks::new(&program);
     marks.index(&program.body, None);
     marks.roots();
     marks.run();
     let live = marks.live;
     let mut next = 0;
-    let mut out = program.clone();
-    sweep(&mut out.body, &live, &mut next);
-    out
+    sweep(&mut program.body, &live, &mut next);
+    program
 }
 
 /// Where a value is bound.

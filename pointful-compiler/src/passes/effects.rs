@@ -1,9 +1,7 @@
 //! What statements of Kernels do, beside binding values.
 
-use std::collections::BTreeSet;
-
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, Verify};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, ValueSet, Verify};
 use crate::ops::Prim;
 
 /// Whether a statement does nothing but bind a scalar, whenever it is run.
@@ -47,7 +45,7 @@ pub(crate) fn extents(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<E
 }
 
 /// Buffers and `var`s that statements change, at any depth.
-pub(crate) fn changes(stmts: &[Stmt<Kernels>], found: &mut BTreeSet<ValueId>) {
+pub(crate) fn changes(stmts: &[Stmt<Kernels>], found: &mut ValueSet) {
     for stmt in stmts {
         match &stmt.op {
             KernelOp::Store { buffer: place, .. }
@@ -85,8 +83,8 @@ pub(crate) fn asked(stmt: &Stmt<Kernels>) -> Vec<ValueId> {
 }
 
 /// The values that are extents, of types or of what an operation names.
-pub(crate) fn lengths(program: &Program<Kernels>) -> BTreeSet<ValueId> {
-    fn walk(program: &Program<Kernels>, block: &Block<Kernels>, found: &mut BTreeSet<ValueId>) {
+pub(crate) fn lengths(program: &Program<Kernels>) -> ValueSet {
+    fn walk(program: &Program<Kernels>, block: &Block<Kernels>, found: &mut ValueSet) {
         for stmt in &block.stmts {
             found.extend(extents(program, stmt).into_iter().filter_map(length));
             for inner in stmt.op.blocks() {

@@ -12,13 +12,13 @@
 //! The library packs factors into strips before it multiplies, unless they lie like the product. In each step that would be done again, and with few rows in
 //! the other factor it takes a good part of the time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Pass;
 use super::effects::changes;
 use super::write_down::write_down;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
-use crate::ir::{Block, Extent, Operation, Program, SpanId, Stmt, ValueId};
+use crate::ir::{Block, Extent, Operation, Program, SpanId, Stmt, ValueId, ValueSet};
 
 /// Steps below which it does not pay.
 const FEW: u64 = 4;
@@ -31,7 +31,7 @@ pub const FACTORS: Pass<Kernels> = Pass {
 };
 
 /// Writes down in front of a loop, as products want it, what they multiply by in each step.
-pub fn factors(program: &Program<Kernels>) -> Program<Kernels> {
+pub fn factors(program: Program<Kernels>) -> Program<Kernels> {
     program.rewritten(block)
 }
 
@@ -49,7 +49,7 @@ fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
         if many {
             let mut turned = Turned {
                 program,
-                changed: BTreeSet::new(),
+                changed: ValueSet::new(),
                 known: BTreeMap::new(),
                 before: Vec::new(),
             };
@@ -70,7 +70,7 @@ fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
 }
 
 /// Everything that a block binds.
-fn bound(block: &Block<Kernels>, found: &mut BTreeSet<ValueId>) {
+fn bound(block: &Block<Kernels>, found: &mut ValueSet) {
     found.extend(&block.params);
     for stmt in &block.stmts {
         found.extend(&stmt.results);
@@ -84,7 +84,7 @@ fn bound(block: &Block<Kernels>, found: &mut BTreeSet<ValueId>) {
 struct Turned<'p> {
     program: &'p mut Program<Kernels>,
     /// What the loop changes or makes.
-    changed: BTreeSet<ValueId>,
+    changed: ValueSet,
     /// Factors in the order of axes that is wanted.
     known: BTreeMap<(ValueId, Vec<usize>), ValueId>,
     before: Vec<Stmt<Kernels>>,

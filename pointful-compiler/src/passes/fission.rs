@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Pass;
 use super::effects::{asked, changes, length};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, ValueSet};
 
 /// How many times as large as what has a place for each step anyway something may be that is kept.
 const FEW: u64 = 8;
@@ -33,7 +33,7 @@ pub const FISSION: Pass<Kernels> = Pass {
 };
 
 /// Multiplies after a loop, all steps at once, what it adds up products of.
-pub fn fission(program: &Program<Kernels>) -> Program<Kernels> {
+pub fn fission(program: Program<Kernels>) -> Program<Kernels> {
     program.rewritten(block)
 }
 
@@ -87,13 +87,13 @@ impl Plan {
         for (number, stmt) in body.stmts.iter().enumerate() {
             look.number = number;
             look.stmt(program, stmt);
-            let mut changed = BTreeSet::new();
+            let mut changed = ValueSet::new();
             changes(std::slice::from_ref(stmt), &mut changed);
-            for buffer in changed {
+            for buffer in changed.iter() {
                 look.uses.entry(buffer).or_default().writers.insert(number);
             }
         }
-        let results: BTreeSet<ValueId> = body
+        let results: ValueSet = body
             .stmts
             .iter()
             .flat_map(|stmt| stmt.results.iter().copied())

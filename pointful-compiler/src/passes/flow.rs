@@ -1,7 +1,5 @@
 //! How values flow through an operation: what passes that treat all operations alike need to know, at each stage that they run on.
 
-use std::collections::BTreeSet;
-
 use super::lanes::narrow;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::{Point, PointOp};
@@ -571,11 +569,15 @@ fn retype_block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
         );
         let guard = stmt.guard.filter(|_| !carried);
         for (&result, ty) in stmt.results.iter().zip(types) {
-            let mut axes: BTreeSet<AxisId> = ty.dims.into_iter().collect();
-            axes.extend(guard.into_iter().flat_map(|g| program.ty(g).dims.clone()));
+            // There are a few.
+            let mut axes = ty.dims;
+            axes.extend(guard.iter().flat_map(|&guard| &program.ty(guard).dims));
             let dims = &mut program.values[result.index()].ty.dims;
-            dims.retain(|axis| axes.remove(axis));
-            dims.extend(axes);
+            dims.retain(|axis| axes.contains(axis));
+            axes.retain(|axis| !dims.contains(axis));
+            axes.sort_unstable();
+            axes.dedup();
+            dims.append(&mut axes);
         }
     }
 }

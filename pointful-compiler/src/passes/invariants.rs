@@ -17,12 +17,12 @@
 //!
 //! Of the host's loops and of kernels, a branch around all of the body that goes the same way in all iterations moves too: nothing is run where nothing happens.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use super::Pass;
 use super::effects::{changes, extents, is_pure, lengths};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Lit, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The pass.
@@ -33,20 +33,16 @@ pub const INVARIANTS: Pass<Kernels> = Pass {
 };
 
 /// Moves what is the same in all iterations of a kernel's loop in front of it.
-pub fn invariants(program: &Program<Kernels>) -> Program<Kernels> {
-    let mut body = program.body.clone();
-    host(program, &lengths(program), &mut body);
-    Program {
-        body,
-        ..program.clone()
-    }
+pub fn invariants(program: Program<Kernels>) -> Program<Kernels> {
+    let lengths = lengths(&program);
+    program.rewritten(|program, body| host(program, &lengths, body))
 }
 
-fn host(program: &Program<Kernels>, lengths: &BTreeSet<ValueId>, block: &mut Block<Kernels>) {
+fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernels>) {
     for stmt in &mut block.stmts {
         branch_first(stmt);
         if let KernelOp::Par { body, .. } = &mut stmt.op {
-            let mut own = BTreeSet::new();
+            let mut own = ValueSet::new();
             changes(&body.stmts, &mut own);
             let mut kernel = Kernel {
                 program,
@@ -114,9 +110,9 @@ fn branch_first(stmt: &mut Stmt<Kernels>) {
 struct Kernel<'p> {
     program: &'p Program<Kernels>,
     /// Buffers that the kernel changes or makes.
-    own: BTreeSet<ValueId>,
+    own: ValueSet,
     /// The values that are lengths.
-    lengths: &'p BTreeSet<ValueId>,
+    lengths: &'p ValueSet,
     /// Whole numbers that are known.
     constants: BTreeMap<ValueId, u64>,
 }
@@ -146,7 +142,7 @@ impl Kernel<'_> {
 
     /// Takes what is the same in all iterations out of a loop's body.
     fn leave(&self, body: &mut Block<Kernels>) -> Vec<Stmt<Kernels>> {
-        let mut bound: BTreeSet<ValueId> = body.params.iter().copied().collect();
+        let mut bound: ValueSet = body.params.iter().copied().collect();
         let (mut outside, mut inside) = (Vec::new(), Vec::new());
         for stmt in std::mem::take(&mut body.stmts) {
             let named = |extent: &Extent| matches!(extent, Extent::Value(v) if bound.contains(v));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::flow::{Flow, may_fail, named_axes};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 
 /// Takes the lanes away that nothing depends on that the statement begins with or reads.
 pub(super) fn narrow(program: &mut Program<Bulk>, stmt: &mut Stmt<Bulk>) {
@@ -42,7 +42,7 @@ pub(super) fn narrow(program: &mut Program<Bulk>, stmt: &mut Stmt<Bulk>) {
         return;
     }
     drop_lanes(&mut stmt.op, &idle);
-    for value in bound.into_iter().chain(stmt.results.iter().copied()) {
+    for value in bound.iter().chain(stmt.results.iter().copied()) {
         let dims = &mut program.values[value.index()].ty.dims;
         dims.retain(|axis| !idle.contains(axis));
     }
@@ -73,7 +73,7 @@ fn drop_lanes(op: &mut BulkOp, idle: &[AxisId]) {
 /// What blocks bind, what they read, and the axes that they name otherwise than as lanes.
 #[derive(Default)]
 struct Inside {
-    bound: BTreeSet<ValueId>,
+    bound: ValueSet,
     read: Vec<ValueId>,
     named: BTreeSet<AxisId>,
 }

@@ -46,7 +46,7 @@ pub struct Pass<A: Stage, B: Stage = A> {
     /// What it does, in a sentence.
     pub about: &'static str,
     /// The pass itself.
-    pub run: fn(&Program<A>) -> Program<B>,
+    pub run: fn(Program<A>) -> Program<B>,
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn random_programs_are_tidied_throughout() {
-        let point = |p: &_| dce(&cse(&simplify(p)));
-        check_between(300, point, |p| dce(&cse(&simplify(&bulk(p)))));
+        let point = |p| dce(cse(simplify(p)));
+        check_between(300, point, |p| dce(cse(simplify(bulk(p)))));
     }
 }

@@ -10,11 +10,13 @@
 //! Points that may meet add to private copies of a table, which are merged. A copy is as large as the table: a loop of the host that adds to a row in each of its steps, as the
 //! way back through a factorisation does, would take as long for each row as for the table. Points whose own indices are among those of the element never meet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Pass;
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Scalar, Stmt, Type, ValueId};
+use crate::ir::{
+    Block, Elem, Extent, Monoid, Operation, Program, Scalar, Stmt, Type, ValueId, ValueSet,
+};
 use crate::ops::Prim;
 
 /// The pass.
@@ -25,7 +27,7 @@ pub const OWNED: Pass<Kernels> = Pass {
 };
 
 /// Adds to elements that only one point of a kernel adds to without private copies.
-pub fn owned(program: &Program<Kernels>) -> Program<Kernels> {
+pub fn owned(program: Program<Kernels>) -> Program<Kernels> {
     program.rewritten(block)
 }
 
@@ -68,11 +70,11 @@ fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
 struct Look {
     /// Values that are as far apart as points are along an axis: its index, by that.
     points: BTreeMap<ValueId, ValueId>,
-    bound: BTreeSet<ValueId>,
+    bound: ValueSet,
     /// Where something is added, by what it is added to.
     added: BTreeMap<ValueId, Vec<Vec<ValueId>>>,
     /// What is used otherwise.
-    used: BTreeSet<ValueId>,
+    used: ValueSet,
 }
 
 impl Look {
@@ -123,7 +125,7 @@ impl Look {
     }
 
     /// Whether no two points add to the same element, and nobody else looks at the table.
-    fn is_own(&self, program: &Program<Kernels>, acc: &Acc, many: &BTreeSet<ValueId>) -> bool {
+    fn is_own(&self, program: &Program<Kernels>, acc: &Acc, many: &ValueSet) -> bool {
         let Acc {
             monoid,
             target,
@@ -132,14 +134,14 @@ impl Look {
         let [indices] = self.added.get(private).map_or(&[][..], Vec::as_slice) else {
             return false;
         };
-        let along: BTreeSet<ValueId> = indices
+        let along: ValueSet = indices
             .iter()
             .filter_map(|index| self.points.get(index).copied())
             .collect();
         *monoid == Monoid::Add
             && !indices.is_empty()
             && program.elem(*target).is_float()
-            && along.is_superset(many)
+            && many.iter().all(|point| along.contains(&point))
             && [private, target]
                 .iter()
                 .all(|place| !self.used.contains(place))

@@ -34,8 +34,8 @@ impl<S: Evaluate + Print + Verify> Tested for S {}
 /// # Panics
 ///
 /// If it does not: with a small program that shows it, before and after.
-pub fn check_pass<B: Tested>(n: u64, pass: impl Fn(&Program<Point>) -> Program<B>) {
-    check_seeds(0..n, Options::default(), Program::clone, pass);
+pub fn check_pass<B: Tested>(n: u64, pass: impl Fn(Program<Point>) -> Program<B>) {
+    check_seeds(0..n, Options::default(), |program| program, pass);
 }
 
 /// As [`check_pass`], for a pass on what `before` makes of random programs.
@@ -45,8 +45,8 @@ pub fn check_pass<B: Tested>(n: u64, pass: impl Fn(&Program<Point>) -> Program<B
 /// See [`check_pass`].
 pub fn check_between<A: Tested, B: Tested>(
     n: u64,
-    before: impl Fn(&Program<Point>) -> Program<A>,
-    pass: impl Fn(&Program<A>) -> Program<B>,
+    before: impl Fn(Program<Point>) -> Program<A>,
+    pass: impl Fn(Program<A>) -> Program<B>,
 ) {
     check_seeds(0..n, Options::default(), before, pass);
 }
@@ -59,8 +59,8 @@ pub fn check_between<A: Tested, B: Tested>(
 pub fn check_seeds<A: Tested, B: Tested>(
     seeds: std::ops::Range<u64>,
     options: Options,
-    before: impl Fn(&Program<Point>) -> Program<A>,
-    pass: impl Fn(&Program<A>) -> Program<B>,
+    before: impl Fn(Program<Point>) -> Program<A>,
+    pass: impl Fn(Program<A>) -> Program<B>,
 ) {
     let judge = |program: &_, inputs: &_| {
         judge(program, inputs, |expected, programs| {
@@ -99,29 +99,71 @@ pub fn check_seeds<A: Tested, B: Tested>(
 pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, String> {
     shown(program, inputs, |program, inputs| {
         judge(program, inputs, |expected, programs| {
-            let tidy = |point: &_| passes::dce(&passes::cse(&passes::simplify(point)));
+            let tidy = |point| passes::dce(passes::cse(passes::simplify(point)));
             let point = stage("simplified", program, &tidy, inputs, expected, programs)?;
-            let lift = |point: &_| passes::bulk(point);
-            let bulk = stage("as definitions", &point, &lift, inputs, expected, programs)?;
-            let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
+            let bulk = stage(
+                "as definitions",
+                &point,
+                &passes::bulk,
+                inputs,
+                expected,
+                programs,
+            )?;
+            let tidy = |bulk| passes::dce(passes::cse(passes::simplify(bulk)));
             let bulk = stage("tidied", &bulk, &tidy, inputs, expected, programs)?;
-            let handed = |bulk: &_| passes::hand_on(bulk);
-            let bulk = stage("handed on", &bulk, &handed, inputs, expected, programs)?;
+            let bulk = stage(
+                "handed on",
+                &bulk,
+                &passes::hand_on,
+                inputs,
+                expected,
+                programs,
+            )?;
             let bulk = stage("tidied again", &bulk, &tidy, inputs, expected, programs)?;
-            let schedule = |bulk: &_| passes::registers(&passes::schedule::schedule(bulk));
+            let schedule = |bulk| passes::registers(passes::schedule::schedule(bulk));
             let kernels = stage("scheduled", &bulk, &schedule, inputs, expected, programs)?;
-            let tiles = |kernels: &_| tiles_of(kernels, Size::of(2));
+            let tiles = |kernels| tiles_of(kernels, Size::of(2));
             let kernels = stage("in tiles", &kernels, &tiles, inputs, expected, programs)?;
-            let moved = |kernels: &_| passes::invariants(kernels);
-            let kernels = stage("moved", &kernels, &moved, inputs, expected, programs)?;
-            let split = |kernels: &_| passes::fission(kernels);
-            let kernels = stage("split", &kernels, &split, inputs, expected, programs)?;
-            let turned = |kernels: &_| passes::factors(kernels);
-            let kernels = stage("turned", &kernels, &turned, inputs, expected, programs)?;
-            let placed = |kernels: &_| passes::in_place(kernels);
-            let kernels = stage("in place", &kernels, &placed, inputs, expected, programs)?;
-            let owned = |kernels: &_| passes::owned(kernels);
-            stage("owned", &kernels, &owned, inputs, expected, programs)?;
+            let kernels = stage(
+                "moved",
+                &kernels,
+                &passes::invariants,
+                inputs,
+                expected,
+                programs,
+            )?;
+            let kernels = stage(
+                "split",
+                &kernels,
+                &passes::fission,
+                inputs,
+                expected,
+                programs,
+            )?;
+            let kernels = stage(
+                "turned",
+                &kernels,
+                &passes::factors,
+                inputs,
+                expected,
+                programs,
+            )?;
+            let kernels = stage(
+                "in place",
+                &kernels,
+                &passes::in_place,
+                inputs,
+                expected,
+                programs,
+            )?;
+            stage(
+                "owned",
+                &kernels,
+                &passes::owned,
+                inputs,
+                expected,
+                programs,
+            )?;
             Ok(())
         })
     })
@@ -247,7 +289,7 @@ fn judge(
 fn stage<A: Tested, B: Tested>(
     when: &'static str,
     program: &Program<A>,
-    pass: &impl Fn(&Program<A>) -> Program<B>,
+    pass: &impl Fn(Program<A>) -> Program<B>,
     inputs: &Inputs,
     expected: &Result<Vec<Data>, String>,
     programs: &mut String,
@@ -257,14 +299,15 @@ fn stage<A: Tested, B: Tested>(
         when,
         message,
     };
-    let out = quietly(|| catch_unwind(AssertUnwindSafe(|| pass(program)))).map_err(|panic| {
-        let message = panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied());
-        let message = message.unwrap_or("something else than a text");
-        wrong(Mistake::Panic, format!("the pass panics: {message}"))
-    })?;
+    let out =
+        quietly(|| catch_unwind(AssertUnwindSafe(|| pass(program.clone())))).map_err(|panic| {
+            let message = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied());
+            let message = message.unwrap_or("something else than a text");
+            wrong(Mistake::Panic, format!("the pass panics: {message}"))
+        })?;
     let _ = write!(programs, "---- {when}\n{}", print(&out));
     verify(&out).map_err(|error| wrong(Mistake::Invalid, format!("invalid: {error}")))?;
     let found = run_limited(&out, inputs, STEPS * MORE_STEPS);
@@ -364,8 +407,8 @@ mod tests {
 
     #[test]
     fn doing_nothing_keeps_the_meaning() {
-        check_pass(50, Program::clone);
-        check_between(50, Program::clone, Program::<Point>::clone);
+        check_pass(50, |program| program);
+        check_between(50, |program| program, |program: Program<Point>| program);
     }
 
     /// Makes every sum a difference.
@@ -386,10 +429,9 @@ mod tests {
     #[test]
     fn a_wrong_pass_is_found_and_shown_on_a_small_program() {
         let text = message(|| {
-            check_pass(200, |program| {
-                let mut out = program.clone();
-                spoil(&mut out.body);
-                out
+            check_pass(200, |mut program| {
+                spoil(&mut program.body);
+                program
             });
         });
         assert!(text.contains("after the pass: result 0"), "{text}");
@@ -403,10 +445,9 @@ mod tests {
         let text = message(|| check_pass::<Point>(5, |_| panic!("not today")));
         assert!(text.contains("the pass panics: not today"), "{text}");
         let text = message(|| {
-            check_pass(20, |program| {
-                let mut out = program.clone();
-                out.body.stmts.pop();
-                out
+            check_pass(20, |mut program| {
+                program.body.stmts.pop();
+                program
             });
         });
         assert!(text.contains("invalid"), "{text}");

@@ -87,14 +87,14 @@ pub fn expanded(program: &Program<Point>) -> Program<Bulk> {
 /// A program as it is just before it is scheduled, with derivatives taken by this pass.
 pub fn differentiated(
     program: &Program<Point>,
-    derive: fn(&Program<Bulk>) -> Program<Bulk>,
+    derive: fn(Program<Bulk>) -> Program<Bulk>,
 ) -> Program<Bulk> {
-    let point = passes::dce(&passes::cse(&passes::simplify(program)));
-    let tidy = |bulk: &_| passes::dce(&passes::cse(&passes::simplify(bulk)));
-    let derived = derive(&tidy(&passes::bulk(&point)));
+    let point = passes::dce(passes::cse(passes::simplify(program.clone())));
+    let tidy = |bulk| passes::dce(passes::cse(passes::simplify(bulk)));
+    let derived = derive(tidy(passes::bulk(point)));
     // What is dead is tidied away, whatever it reads.
     verify_after("derive", &derived);
-    tidy(&passes::sparse(&tidy(&derived)))
+    tidy(passes::sparse(tidy(derived)))
 }
 
 /// What a check found.
@@ -154,11 +154,11 @@ pub fn check_derivative(
             Err(EvalError::StepLimit) => return Err(format!("{}: endless", mode.name())),
             Err(error) => return Err(format!("{}: {error}\n{}", mode.name(), shown())),
         };
-        let handed = passes::dce(&passes::simplify(&passes::hand_on(&program)));
+        let handed = passes::dce(passes::simplify(passes::hand_on(program.clone())));
         verify(&handed).map_err(|error| {
             format!("{}, handed on: invalid: {error}\n{}", mode.name(), shown())
         })?;
-        let kernels = passes::registers(&passes::schedule::schedule(&handed));
+        let kernels = passes::registers(passes::schedule::schedule(handed));
         verify(&kernels).map_err(|error| {
             format!("{}, scheduled: invalid: {error}\n{}", mode.name(), shown())
         })?;

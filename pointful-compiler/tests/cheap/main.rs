@@ -85,7 +85,7 @@ fn compare(program: &Program<Point>, inputs: &Inputs) -> Result<Ratio, Incompara
     let said = |error: EvalError| Incomparable::Other(error.to_string());
     let primal = expanded(program);
     let (values, bulk) = run_limited(&primal, inputs, STEPS).map_err(said)?;
-    let (_, kernels) = run_limited(&schedule(&primal), inputs, STEPS).map_err(said)?;
+    let (_, kernels) = run_limited(&schedule(primal.clone()), inputs, STEPS).map_err(said)?;
     let rng = &mut Rng::new(1);
     let mut seeded = inputs.clone();
     for data in values.iter().filter(|&data| float(data)) {
@@ -97,7 +97,8 @@ fn compare(program: &Program<Point>, inputs: &Inputs) -> Result<Ratio, Incompara
     }
     let gradient = expanded(&derivative(program, Mode::Cotangent));
     let (results, bulk_back) = run_limited(&gradient, &seeded, STEPS * 8).map_err(said)?;
-    let (_, kernels_back) = run_limited(&schedule(&gradient), &seeded, STEPS * 8).map_err(said)?;
+    let (_, kernels_back) =
+        run_limited(&schedule(gradient.clone()), &seeded, STEPS * 8).map_err(said)?;
     let moved = |inputs: &Inputs, results: &[Data]| -> usize {
         inputs
             .params

@@ -55,13 +55,16 @@ fn holds(line: &Line, program: &Any) -> Result<(), String> {
     match program {
         Any::Point(program) => {
             by("", line.holds(program))?;
-            let program = bulk(program);
+            let program = bulk(program.clone());
             by(" and `bulk`", line.holds(&program))?;
-            by(", `bulk` and `schedule`", line.holds(&schedule(&program)))
+            by(
+                ", `bulk` and `schedule`",
+                line.holds(&schedule(program.clone())),
+            )
         }
         Any::Bulk(program) => {
             by("", line.holds(program))?;
-            by(" and `schedule`", line.holds(&schedule(program)))
+            by(" and `schedule`", line.holds(&schedule(program.clone())))
         }
         Any::Kernels(program) => by("", line.holds(program)),
     }

@@ -38,7 +38,7 @@ struct Emitted {
 impl Emitted {
     /// What the interpreter of definitions says about the program is what it should give.
     fn add(&mut self, program: &Program<Point>, inputs: &Inputs) {
-        let stages = pipeline::run(&mut Trace::default(), program, Interface::default());
+        let stages = pipeline::run(&mut Trace::default(), program.clone(), Interface::default());
         if statements(&stages.kernels.body) > LARGEST {
             return;
         }

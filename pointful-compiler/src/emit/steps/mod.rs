@@ -19,7 +19,7 @@
 mod sequence;
 mod uses;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 
@@ -30,7 +30,7 @@ use super::copies::{Copies, merge_on_host};
 use super::unit::{Unit, usize_literal};
 use super::{kernel, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Operation, Stmt, ValueId};
+use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::passes::effects::{extents, is_pure};
 
 /// Rows of a product of matrices that are better computed together, so that packing the other factor costs little beside multiplying by it: in a loop, before
@@ -70,7 +70,7 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
     let mut plan = Plan::new(Some(step));
     let mut uses = Vec::new();
     // What is known only after the kernels.
-    let mut late = BTreeSet::new();
+    let mut late = ValueSet::new();
     for stmt in &body.stmts {
         let operands = stmt.op.operands();
         let is_late = operands.iter().any(|value| late.contains(value));
@@ -114,7 +114,7 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
         }
     }
     // How much there is to do is known before the loop.
-    let bound: BTreeSet<ValueId> = body
+    let bound: ValueSet = body
         .stmts
         .iter()
         .flat_map(|stmt| &stmt.results)
@@ -133,7 +133,7 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
 }
 
 /// Whether a statement has an extent, at any depth, that is one of these values.
-fn has_extent(unit: &Unit<'_>, stmt: &Stmt<Kernels>, values: &BTreeSet<ValueId>) -> bool {
+fn has_extent(unit: &Unit<'_>, stmt: &Stmt<Kernels>, values: &ValueSet) -> bool {
     let is_one = |&extent: &Extent| matches!(unit.resolve(extent), Extent::Value(value) if values.contains(&value));
     let operands = stmt.op.operands();
     let dims = operands.iter().flat_map(|&operand| unit.dims(operand));

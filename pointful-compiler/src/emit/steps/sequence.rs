@@ -9,13 +9,11 @@
 //!
 //! A product of a matrix that the library has to turn round first is no part of it: that would be done for each tile.
 
-use std::collections::BTreeSet;
-
 use super::uses::Uses;
 use super::{Plan, copies, has_extent};
 use crate::emit::unit::Unit;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
-use crate::ir::{Stmt, ValueId};
+use crate::ir::{Stmt, ValueSet};
 use crate::passes::effects::{asked, changes, is_pure};
 use crate::passes::factors::wanted;
 
@@ -54,8 +52,8 @@ fn sequence<'p>(unit: &Unit<'_>, stmts: &[&'p Stmt<Kernels>]) -> Option<(Plan<'p
         plan: Plan::new(None),
         uses: Vec::new(),
         is_chain: false,
-        late: BTreeSet::new(),
-        needed: BTreeSet::new(),
+        late: ValueSet::new(),
+        needed: ValueSet::new(),
         left: LOOK_AHEAD,
     };
     let mut count = 0;
@@ -75,9 +73,9 @@ struct Sequence<'u, 'p> {
     /// Whether one of the kernels asks for what another has written.
     is_chain: bool,
     /// What is known, or changes, only after the kernels,
-    late: BTreeSet<ValueId>,
+    late: ValueSet,
     /// and what is asked for then.
-    needed: BTreeSet<ValueId>,
+    needed: ValueSet,
     /// How many kernels may still be put off.
     left: usize,
 }

@@ -1,11 +1,11 @@
 //! What the kernels of a step do to buffers: where they write, and how far from their own rows they read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::emit::edges::{Base, Reach, moved};
 use crate::emit::unit::Unit;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
-use crate::ir::{Block, Extent, Operation, Stmt, ValueId};
+use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The furthest neighbour that counts as near.
@@ -33,7 +33,7 @@ pub(super) struct Uses {
     /// And how many rows away, as far as that is known.
     pub(super) read: BTreeMap<ValueId, (usize, Option<u64>)>,
     /// All that it asks for.
-    pub(super) asked: BTreeSet<ValueId>,
+    pub(super) asked: ValueSet,
     /// Whether it accumulates.
     pub(super) accumulates: bool,
 }
@@ -115,7 +115,7 @@ struct Look<'u> {
     step: Option<ValueId>,
     row: ValueId,
     /// What the kernel binds.
-    own: BTreeSet<ValueId>,
+    own: ValueSet,
     /// Integers, counted from the row or from zero.
     known: BTreeMap<ValueId, Reach>,
     uses: Uses,

@@ -1,9 +1,9 @@
 //! Loops inside of a kernel whose iterations are as independent as points are.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Operation, ValueId};
+use crate::ir::{Block, Operation, ValueId, ValueSet};
 
 /// Whether the iterations of a loop do not see each other: each stores to places of its own, which nothing in the loop reads.
 pub(in crate::emit) fn independent(body: &Block<Kernels>) -> bool {
@@ -14,8 +14,8 @@ pub(in crate::emit) fn independent(body: &Block<Kernels>) -> bool {
 /// What a loop does to memory.
 #[derive(Default)]
 struct Seen {
-    bound: BTreeSet<ValueId>,
-    read: BTreeSet<ValueId>,
+    bound: ValueSet,
+    read: ValueSet,
     /// By buffer: the dimension along which an iteration has a place of its own.
     stored: BTreeMap<ValueId, usize>,
 }

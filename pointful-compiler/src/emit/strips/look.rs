@@ -1,12 +1,12 @@
 //! What is found out about the points of an axis: whether neighbours may advance together, and whether that pays.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::super::angles::Angles;
 use super::super::scalar;
 use super::super::unit::Unit;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Monoid, Operation, Stmt, ValueId};
+use crate::ir::{Block, Elem, Extent, Monoid, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Constant loops of up to this many iterations are unrolled, and the points around them vectorised, without help.
@@ -50,7 +50,7 @@ struct Loop {
 pub(super) struct Look<'u> {
     unit: &'u Unit<'u>,
     /// Indices made of positions known to be in range.
-    interior: &'u BTreeSet<ValueId>,
+    interior: &'u ValueSet,
     /// How functions of angles are called.
     angles: Angles,
     /// Strides of what the body binds; anything else does not change.
@@ -64,22 +64,22 @@ pub(super) struct Look<'u> {
     segment: usize,
     segments: usize,
     /// Scalars that are the same for all points of the axis.
-    pub(super) uniform: BTreeSet<ValueId>,
+    pub(super) uniform: ValueSet,
     /// Other scalars, and `var`s, that are bound in one segment and used in another.
-    pub(super) kept: BTreeSet<ValueId>,
+    pub(super) kept: ValueSet,
     /// Buffers that each point has for itself.
-    pub(super) own: BTreeSet<ValueId>,
+    pub(super) own: ValueSet,
     /// Places of the kernel that points combine something into.
     pub(super) summed: BTreeMap<ValueId, Monoid>,
     /// Whether points combine something into elements of a table of the kernel.
     shares: bool,
     /// Indices that are in range only where a point computes them.
-    pub(super) doubtful: BTreeSet<ValueId>,
+    pub(super) doubtful: ValueSet,
     /// Whether not all points do the same.
     pub(super) diverges: bool,
-    read: BTreeSet<ValueId>,
+    read: ValueSet,
     /// Buffers that are stored to.
-    pub(super) written: BTreeSet<ValueId>,
+    pub(super) written: ValueSet,
     /// Whether an inner loop of some length reads along the axis.
     profits: bool,
     /// Whether one adds up what is not the same for all points.
@@ -101,7 +101,7 @@ impl<'u> Look<'u> {
         unit: &'u Unit<'u>,
         index: ValueId,
         body: &Block<Kernels>,
-        interior: &'u BTreeSet<ValueId>,
+        interior: &'u ValueSet,
         angles: Angles,
     ) -> Option<Self> {
         let mut look = Self {
@@ -114,15 +114,15 @@ impl<'u> Look<'u> {
             loops: Vec::new(),
             segment: 0,
             segments: 0,
-            uniform: BTreeSet::new(),
-            kept: BTreeSet::new(),
-            own: BTreeSet::new(),
+            uniform: ValueSet::new(),
+            kept: ValueSet::new(),
+            own: ValueSet::new(),
             summed: BTreeMap::new(),
             shares: false,
-            doubtful: BTreeSet::new(),
+            doubtful: ValueSet::new(),
             diverges: false,
-            read: BTreeSet::new(),
-            written: BTreeSet::new(),
+            read: ValueSet::new(),
+            written: ValueSet::new(),
             profits: false,
             sums: false,
             across: false,
@@ -155,8 +155,11 @@ impl<'u> Look<'u> {
 
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
     pub(super) fn repeatable(&self) -> bool {
-        let mut others = self.read.difference(&self.own);
-        !self.accumulates() && others.all(|buffer| !self.written.contains(buffer))
+        let mut both = self
+            .read
+            .iter()
+            .filter(|buffer| self.written.contains(buffer));
+        !self.accumulates() && both.all(|buffer| self.own.contains(&buffer))
     }
 
     fn accumulates(&self) -> bool {
@@ -164,7 +167,7 @@ impl<'u> Look<'u> {
     }
 
     /// What differs from point to point.
-    pub(super) fn varying(&self) -> BTreeSet<ValueId> {
+    pub(super) fn varying(&self) -> ValueSet {
         let differ = |(&value, &stride)| (stride != Stride::Zero).then_some(value);
         self.strides.iter().filter_map(differ).collect()
     }

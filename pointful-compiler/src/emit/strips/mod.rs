@@ -46,7 +46,7 @@ mod look;
 mod segment;
 mod strip;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 
@@ -59,7 +59,7 @@ use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Lit, Monoid, Scalar, ValueId};
+use crate::ir::{Block, Lit, Monoid, Scalar, ValueId, ValueSet};
 
 /// Bytes of one variable over a strip: as many registers as are free when there is one variable.
 const BYTES: u64 = 256;
@@ -73,17 +73,17 @@ pub(super) struct Plan {
     /// Numbers of lanes, the larger first.
     widths: Vec<u64>,
     /// Scalars that are the same for all points of the axis, and so computed once for a strip.
-    uniform: BTreeSet<ValueId>,
+    uniform: ValueSet,
     /// Scalars that are not.
-    varying: BTreeSet<ValueId>,
+    varying: ValueSet,
     /// Those of them, and `var`s, that are bound in one segment and used in another.
-    kept: BTreeSet<ValueId>,
+    kept: ValueSet,
     /// Buffers that each point has for itself.
-    own: BTreeSet<ValueId>,
+    own: ValueSet,
     /// Places of the kernel that points combine something into.
     summed: BTreeMap<ValueId, Monoid>,
     /// Indices that are in range, and buffers whose elements are there, only where a point comes by.
-    doubtful: BTreeSet<ValueId>,
+    doubtful: ValueSet,
     /// The integer that says whether a lane takes part: as wide as what it decides about.
     mask: Scalar,
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
@@ -99,7 +99,7 @@ pub(super) fn plan(
     unit: &Unit<'_>,
     index: ValueId,
     body: &Block<Kernels>,
-    interior: &BTreeSet<ValueId>,
+    interior: &ValueSet,
     angles: Angles,
 ) -> Option<Plan> {
     let look = Look::at(unit, index, body, interior, angles)?;
@@ -110,7 +110,7 @@ pub(super) fn plan(
     let widest = look
         .kept
         .iter()
-        .map(|&value| unit.scalar(value).bytes())
+        .map(|value| unit.scalar(value).bytes())
         .max()?
         .max(4);
     let widths = if reads && look.kept.len() == 1 {
@@ -130,7 +130,7 @@ pub(super) fn plan(
         } else {
             Scalar::I64
         },
-        doubtful: doubtful.into_iter().flatten().copied().collect(),
+        doubtful: doubtful.into_iter().flatten().collect(),
         varying: look.varying(),
         uniform: look.uniform,
         kept: look.kept,
@@ -184,7 +184,7 @@ pub(super) fn emit(
         });
     }
     for value in &plan.kept {
-        emit.in_lanes.remove(value);
+        emit.in_lanes.remove(&value);
     }
     emit.in_strips.clear();
     // Without lanes, so that a point's numbers do not depend on whether it is in a strip.
@@ -213,7 +213,7 @@ fn own_buffers(
     let unit = emit.unit;
     let width = plan.widths[0];
     let (mut declared, mut bytes) = (TokenStream::new(), None);
-    for &buffer in &plan.own {
+    for buffer in &plan.own {
         emit.in_strips.insert(buffer, width);
         let name = lanes::name(unit, buffer);
         match emit.array_of(buffer) {

@@ -1,6 +1,6 @@
 //! Straight-line statements as a loop over lanes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -11,7 +11,7 @@ use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
 use super::strip::{Strip, mask_lanes};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
-use crate::ir::{Lit, Operation, Stmt, ValueId};
+use crate::ir::{Lit, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// A part of a segment.
@@ -47,9 +47,9 @@ struct Segment {
     inner: TokenStream,
     after: TokenStream,
     /// What is bound here and used elsewhere.
-    here: BTreeSet<ValueId>,
+    here: ValueSet,
     /// What is bound elsewhere and used here.
-    fetched: BTreeSet<ValueId>,
+    fetched: ValueSet,
     /// Whether something is no vector instruction.
     calls: bool,
 }
@@ -134,7 +134,7 @@ impl Strip<'_> {
         if calls {
             // A loop over calls is not unrolled, so the lanes it touches have to be in memory. That they need not be there
             // in the loops before and after, the optimiser sees only if there they are other variables.
-            let other = |&value: &ValueId| {
+            let other = |value: ValueId| {
                 let lanes = lanes::name(unit, value);
                 tokens!(let mut #lanes = ::core::hint::black_box(#lanes);)
             };

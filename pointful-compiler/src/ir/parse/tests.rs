@@ -46,7 +46,7 @@ fn check<S: Parse + Verify>(program: &Program<S>) {
 fn what_is_printed_is_read_back() {
     for seed in 0..100 {
         let (point, _) = random_point(seed, Options::default());
-        let bulk = bulk(&point);
+        let bulk = bulk(point.clone());
         check(&point);
         check(&bulk);
     }
@@ -101,7 +101,7 @@ fn no_text_makes_the_parser_panic() {
     let mut rng = Rng::new(1);
     for seed in 0..6 {
         let (point, _) = random_point(seed, Options::default());
-        let bulk = bulk(&point);
+        let bulk = bulk(point.clone());
         disturb::<Point>(&print(&point), &mut rng);
         disturb::<Bulk>(&print(&bulk), &mut rng);
         disturb::<Kernels>(kernels(), &mut rng);

@@ -21,7 +21,7 @@ fn lowered(source: &str) -> crate::lower::Lowered {
 fn results(source: &str, sizes: &[usize], params: &[Data]) -> Vec<Data> {
     let lowered = lowered(source);
     crate::ir::verify_after("lower", &lowered.program);
-    let stages = pipeline::run(&mut Trace::default(), &lowered.program, lowered.interface);
+    let stages = pipeline::run(&mut Trace::default(), lowered.program, lowered.interface);
     let inputs = Inputs {
         sizes: sizes.to_vec(),
         params: params.to_vec(),

@@ -1,18 +1,12 @@
 //! Which values depend on what is differentiated.
 
-use std::collections::BTreeSet;
-
 use super::build::reads;
 use super::prims::is_flat;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Program, Stmt, ValueId};
+use crate::ir::{Program, Stmt, ValueSet};
 
 /// Adds the floats that the statements compute from active values.
-pub(super) fn propagate(
-    program: &Program<Bulk>,
-    stmts: &[Stmt<Bulk>],
-    active: &mut BTreeSet<ValueId>,
-) {
+pub(super) fn propagate(program: &Program<Bulk>, stmts: &[Stmt<Bulk>], active: &mut ValueSet) {
     for stmt in stmts {
         if let BulkOp::Map(prim, _) = stmt.op
             && is_flat(prim)

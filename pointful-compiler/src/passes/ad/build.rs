@@ -1,12 +1,12 @@
 //! Statements being made: typed as they are added, to the primal part or to the linear one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
 use crate::ir::typing::Typing;
 use crate::ir::{
     AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type,
-    ValueId,
+    ValueId, ValueSet,
 };
 use crate::ops::Prim;
 
@@ -33,9 +33,9 @@ pub(super) struct Builder {
     /// What computes a value from others at the same point, as far as that has been met.
     definitions: BTreeMap<ValueId, BulkOp>,
     /// What may say nothing somewhere: it stands behind a guard, or is computed from what does.
-    unspecified: BTreeSet<ValueId>,
+    unspecified: ValueSet,
     /// What of that is not said by a condition that stands here: it was collected where a loop's body says nothing.
-    hidden: BTreeSet<ValueId>,
+    hidden: ValueSet,
 }
 
 impl Builder {
@@ -54,8 +54,8 @@ impl Builder {
             span: SpanId::NONE,
             extents,
             definitions: BTreeMap::new(),
-            unspecified: BTreeSet::new(),
-            hidden: BTreeSet::new(),
+            unspecified: ValueSet::new(),
+            hidden: ValueSet::new(),
         }
     }
 

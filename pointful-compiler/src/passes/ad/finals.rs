@@ -35,7 +35,7 @@ use super::build::Builder;
 use super::places::{Access, Scope, When};
 use super::residuals::free;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 
 /// How many writes of a table an iteration may have.
 const WRITES: usize = 64;
@@ -82,10 +82,10 @@ impl Tables {
             if b.program.ty(state).dims.len() == lanes.len() {
                 continue;
             }
-            let mut versions = BTreeSet::new();
+            let mut versions = ValueSet::new();
             let last = body.results[k];
             if let Some(round) = writes.between(&b.program, &body, state, last, &mut versions) {
-                for version in versions {
+                for version in &versions {
                     states.entry(version).or_insert(k);
                 }
                 rounds.insert(k, round);
@@ -120,7 +120,7 @@ impl Tables {
         let state = *self.states.get(&version)?;
         let last = self.body.results[state];
         if !self.rest.contains_key(&version) {
-            let seen = &mut BTreeSet::new();
+            let seen = &mut ValueSet::new();
             let rest = self
                 .writes
                 .between(&b.program, &self.body, version, last, seen);
@@ -164,7 +164,7 @@ impl Writes {
             let writes = Self::new(program, body);
             let states = body.params[indices..].iter().zip(&body.results);
             for ((&state, &last), &result) in states.zip(&stmt.results) {
-                let seen = &mut BTreeSet::new();
+                let seen = &mut ValueSet::new();
                 inner.insert(result, writes.between(program, body, state, last, seen));
             }
         }
@@ -178,7 +178,7 @@ impl Writes {
         block: &Block<Bulk>,
         from: ValueId,
         to: ValueId,
-        seen: &mut BTreeSet<ValueId>,
+        seen: &mut ValueSet,
     ) -> Option<Vec<Access>> {
         let axes = |value: ValueId| -> BTreeSet<AxisId> {
             program.ty(value).dims.iter().copied().collect()
@@ -255,7 +255,7 @@ impl Finals<'_> {
         let free = free(self.b, &body);
         let mut order: Vec<usize> = (0..free.len()).collect();
         order.sort_by_key(|&k| !free[k]);
-        let mut first: BTreeSet<ValueId> = BTreeSet::from([body.params[0]]);
+        let mut first: ValueSet = ValueSet::from([body.params[0]]);
         let mut computed = BTreeMap::new();
         let stmts: Vec<Stmt<Bulk>> = order.iter().map(|&k| body.stmts[k].clone()).collect();
         for (k, (stmt, &old)) in stmts.iter().zip(&order).enumerate() {
@@ -280,7 +280,7 @@ impl Finals<'_> {
     }
 
     /// What a statement puts into a table for good, and how to read it there.
-    fn put(&mut self, stmt: &Stmt<Bulk>, first: &BTreeSet<ValueId>) -> Option<(ValueId, BulkOp)> {
+    fn put(&mut self, stmt: &Stmt<Bulk>, first: &ValueSet) -> Option<(ValueId, BulkOp)> {
         let BulkOp::Update { at, value, .. } = &stmt.op else {
             return None;
         };

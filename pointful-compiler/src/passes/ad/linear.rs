@@ -21,7 +21,7 @@
 //!                                                               | %9 = reduce add [i] %8
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::build::Builder;
 use super::copy::Copier;
@@ -29,7 +29,7 @@ use super::finals::Tables;
 use super::operators::Prefixes;
 use super::{replace, replace_stmt};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Lit, Mode, Monoid, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Lit, Mode, Monoid, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::passes::subst::Subst;
 
@@ -43,7 +43,7 @@ pub(super) struct Dual<'b> {
     /// By value: what must hold for it to say something.
     conditions: BTreeMap<ValueId, ValueId>,
     /// Loops, by their indices, of which nothing is kept but states.
-    pub(super) frugal: BTreeSet<ValueId>,
+    pub(super) frugal: ValueSet,
     /// Loops, by their indices, that go from prefix to prefix of a scan.
     pub(super) prefixes: BTreeMap<ValueId, Prefixes>,
     /// The loops around that become two, from the outside in.
@@ -58,7 +58,7 @@ impl<'b> Dual<'b> {
             tangents: BTreeMap::new(),
             names: Subst::new(),
             conditions: BTreeMap::new(),
-            frugal: BTreeSet::new(),
+            frugal: ValueSet::new(),
             prefixes: BTreeMap::new(),
             around: Vec::new(),
         }
@@ -100,7 +100,7 @@ impl<'b> Dual<'b> {
     }
 
     /// The values that have tangents.
-    pub(super) fn active(&self) -> BTreeSet<ValueId> {
+    pub(super) fn active(&self) -> ValueSet {
         self.tangents.keys().copied().collect()
     }
 

@@ -73,18 +73,17 @@ pub fn derives(block: &Block<Bulk>) -> bool {
 }
 
 /// Takes all derivatives.
-pub fn derive(program: &Program<Bulk>) -> Program<Bulk> {
+pub fn derive(program: Program<Bulk>) -> Program<Bulk> {
     taken(program, false)
 }
 
 /// Takes all derivatives, and leaves of those with tangents the primal statements and the linear ones apart:
 /// what [`derive()`] turns round for cotangents.
-pub fn dual(program: &Program<Bulk>) -> Program<Bulk> {
+pub fn dual(program: Program<Bulk>) -> Program<Bulk> {
     taken(program, true)
 }
 
-fn taken(program: &Program<Bulk>, apart: bool) -> Program<Bulk> {
-    let mut program = program.clone();
+fn taken(mut program: Program<Bulk>, apart: bool) -> Program<Bulk> {
     let mut body = std::mem::take(&mut program.body);
     let mut walk = Walk {
         b: Builder::new(program),

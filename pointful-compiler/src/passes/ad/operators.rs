@@ -17,7 +17,7 @@
 //! }
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::build::{Builder, reads};
 use super::copy::{Copier, extend, lanes_and_params};
@@ -25,7 +25,7 @@ use super::linear::Dual;
 use super::reductions::Along;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::typing::Typing;
-use crate::ir::{AxisId, Block, Operation, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// A loop over elements that is a scan.
@@ -315,7 +315,7 @@ pub(super) fn independent(
     stmts: Vec<Stmt<Bulk>>,
     from: &[ValueId],
 ) -> (Vec<Stmt<Bulk>>, Vec<Stmt<Bulk>>) {
-    let mut waiting: BTreeSet<ValueId> = from.iter().copied().collect();
+    let mut waiting: ValueSet = from.iter().copied().collect();
     stmts.into_iter().partition(|stmt| {
         let waits = reads(&b.program, stmt)
             .iter()

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::{Builder, reads};
 use super::copy::Copier;
 use crate::ir::stages::bulk::Bulk;
-use crate::ir::{AxisId, Block, Operation, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, ValueSet};
 use crate::passes::flow::Flow;
 use crate::passes::is_cheap;
 
@@ -36,7 +36,7 @@ enum Origin {
 
 /// Which statements of a body can be run again from the index and what comes from outside.
 pub(super) fn free(b: &Builder, body: &Block<Bulk>) -> Vec<bool> {
-    let mut bound: BTreeSet<ValueId> = body.params[1..].iter().copied().collect();
+    let mut bound: ValueSet = body.params[1..].iter().copied().collect();
     let mut free = Vec::new();
     for stmt in &body.stmts {
         let known = reads(&b.program, stmt)
@@ -57,9 +57,9 @@ struct Plan<'a> {
     reads: Vec<Vec<ValueId>>,
     /// Whether a statement can be run again from what is always at hand.
     free: Vec<bool>,
-    needed: BTreeSet<ValueId>,
+    needed: ValueSet,
     stored: Vec<ValueId>,
-    has: BTreeSet<ValueId>,
+    has: ValueSet,
     again: BTreeSet<usize>,
     frugal: bool,
 }
@@ -83,7 +83,7 @@ impl Residuals {
                 origin.insert(result, Origin::Stmt(k));
             }
         }
-        let mut needed = BTreeSet::new();
+        let mut needed = ValueSet::new();
         let all = linear.iter().flat_map(|stmt| reads(&b.program, stmt));
         for value in all.chain(yields.iter().copied()) {
             if origin.contains_key(&value) {
@@ -102,14 +102,14 @@ impl Residuals {
             free: free(b, body),
             needed,
             stored: Vec::new(),
-            has: BTreeSet::new(),
+            has: ValueSet::new(),
             again: BTreeSet::new(),
             frugal,
         };
         let mut order: Vec<(usize, ValueId)> = plan
             .needed
             .iter()
-            .map(|&value| match plan.origin[&value] {
+            .map(|value| match plan.origin[&value] {
                 Origin::Index | Origin::State => (0, value),
                 Origin::Stmt(k) => (k + 1, value),
             })
@@ -233,7 +233,7 @@ impl Plan<'_> {
         let mut reads = self.reads[k].clone();
         // A block's own values are not its statement's to provide.
         for block in self.body.stmts[k].op.blocks() {
-            let free: BTreeSet<ValueId> = block.free().into_iter().collect();
+            let free: ValueSet = block.free().into_iter().collect();
             reads.retain(|value| self.origin.contains_key(value) || free.contains(value));
         }
         for value in reads {

@@ -41,8 +41,7 @@ const THROUGH: u32 = 8;
 const AGAIN: u32 = 3;
 
 /// Moves places outwards, and turns shifts back.
-pub fn sparse(program: &Program<Bulk>) -> Program<Bulk> {
-    let mut program = program.clone();
+pub fn sparse(mut program: Program<Bulk>) -> Program<Bulk> {
     let body = std::mem::take(&mut program.body);
     let mut summed = BTreeSet::new();
     sums(&body, &mut summed);
@@ -60,7 +59,7 @@ pub fn sparse(program: &Program<Bulk>) -> Program<Bulk> {
     program.body = body;
     subst.types(&mut program);
     Bulk::retype(&mut program);
-    write_down(dce(&program))
+    write_down(dce(program))
 }
 
 /// Finds the axes along which something is added up.

@@ -24,13 +24,13 @@
 mod cotangents;
 mod loops;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::build::{Builder, reads};
 use super::reductions::Along;
 use super::replace;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Elem, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Elem, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::passes::flow::{named_axes, points};
 use crate::passes::subst::Subst;
@@ -51,7 +51,7 @@ pub(super) fn transpose(
     params: &[ValueId],
     seeds: Vec<Seed>,
 ) -> Vec<ValueId> {
-    let mut linear: BTreeSet<ValueId> = params.iter().copied().collect();
+    let mut linear: ValueSet = params.iter().copied().collect();
     mark(b, &stmts, &mut linear);
     let mut walk = Transpose {
         b,
@@ -75,7 +75,7 @@ pub(super) fn transpose(
 }
 
 /// Adds what the statements compute from linear values.
-fn mark(b: &Builder, stmts: &[Stmt<Bulk>], linear: &mut BTreeSet<ValueId>) {
+fn mark(b: &Builder, stmts: &[Stmt<Bulk>], linear: &mut ValueSet) {
     for stmt in stmts {
         if !reads(&b.program, stmt)
             .iter()
@@ -97,9 +97,9 @@ struct Frame {
     /// The axes along which cotangents are not summed here.
     lanes: Vec<AxisId>,
     /// Linear values that the block binds.
-    bound: BTreeSet<ValueId>,
+    bound: ValueSet,
     /// Everything that the block binds.
-    inside: BTreeSet<ValueId>,
+    inside: ValueSet,
     cotangents: BTreeMap<ValueId, ValueId>,
     /// Cotangents of what the block reads from outside.
     sums: Vec<Sum>,
@@ -156,7 +156,7 @@ fn has(program: &Program<Bulk>, params: &[ValueId], stmts: &[Stmt<Bulk>], axis: 
 
 struct Transpose<'b> {
     b: &'b mut Builder,
-    linear: BTreeSet<ValueId>,
+    linear: ValueSet,
     frames: Vec<Frame>,
 }
 

@@ -3,18 +3,16 @@
 //! While derivatives are taken, floats in a branch stand behind its condition, so that their derivatives do. Afterwards, what cannot fail and
 //! reads nothing that is unspecified may be evaluated everywhere again.
 
-use std::collections::BTreeSet;
-
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::passes::flow::may_fail;
 
 /// Takes guards away.
 pub(super) fn unguard(block: &mut Block<Bulk>, program: &Program<Bulk>) {
-    walk(block, program, &mut BTreeSet::new());
+    walk(block, program, &mut ValueSet::new());
 }
 
-fn walk(block: &mut Block<Bulk>, program: &Program<Bulk>, unspecified: &mut BTreeSet<ValueId>) {
+fn walk(block: &mut Block<Bulk>, program: &Program<Bulk>, unspecified: &mut ValueSet) {
     for stmt in &mut block.stmts {
         if stmt.guard.is_some() {
             let reads = stmt.op.operands();

@@ -30,19 +30,19 @@
 mod pieces;
 mod terms;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::build::Builder;
 use super::known::{Defs, Point};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Extent, Monoid, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::passes::flow::Flow;
 use crate::passes::subst::Subst;
 
 /// Merges accumulations at known places. Nothing that is not needed may be left in the program: readers are counted.
 pub(super) fn write_down(mut program: Program<Bulk>) -> Program<Bulk> {
-    let mut inner = BTreeSet::new();
+    let mut inner = ValueSet::new();
     let mut readers = vec![0; program.values.len()];
     read_by(&program.body, &mut readers);
     summed(&program.body, &readers, &mut inner);
@@ -79,8 +79,8 @@ fn read_by(block: &Block<Bulk>, readers: &mut [u32]) {
 }
 
 /// Finds values that nothing but one sum of the same block reads, as a term.
-fn summed(block: &Block<Bulk>, readers: &[u32], inner: &mut BTreeSet<ValueId>) {
-    let bound: BTreeSet<ValueId> = block
+fn summed(block: &Block<Bulk>, readers: &[u32], inner: &mut ValueSet) {
+    let bound: ValueSet = block
         .stmts
         .iter()
         .flat_map(|stmt| stmt.results.iter().copied())
@@ -173,7 +173,7 @@ struct Walk {
     /// How often the values of the program are read.
     readers: Vec<u32>,
     /// What is a term of one sum only.
-    inner: BTreeSet<ValueId>,
+    inner: ValueSet,
     subst: Subst,
 }
 

@@ -57,7 +57,7 @@ pub const BULK: Pass<Point, Bulk> = Pass {
 };
 
 /// The bulk-operation transform.
-pub fn bulk(program: &Program<Point>) -> Program<Bulk> {
+pub fn bulk(program: Program<Point>) -> Program<Bulk> {
     let program = rotate::rotate(program);
     let updates = updates::Updates::new(&program);
     let axes = axes::axes(&program, &updates);

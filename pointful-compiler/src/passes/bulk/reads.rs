@@ -1,9 +1,7 @@
 //! What a block of Point reads from outside, extents included, and whether it may panic.
 
-use std::collections::BTreeSet;
-
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Elem, Extent, Operation, Program, ValueId};
+use crate::ir::{Block, Elem, Extent, Operation, Program, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The extents that an operation names itself.
@@ -36,8 +34,8 @@ pub(super) fn extents(op: &PointOp) -> Option<Extent> {
 pub(super) fn reads(program: &Program<Point>, block: &Block<Point>) -> Vec<ValueId> {
     let mut reads = Reads {
         program,
-        bound: BTreeSet::new(),
-        seen: BTreeSet::new(),
+        bound: ValueSet::new(),
+        seen: ValueSet::new(),
         free: Vec::new(),
     };
     reads.block(block);
@@ -46,8 +44,8 @@ pub(super) fn reads(program: &Program<Point>, block: &Block<Point>) -> Vec<Value
 
 struct Reads<'a> {
     program: &'a Program<Point>,
-    bound: BTreeSet<ValueId>,
-    seen: BTreeSet<ValueId>,
+    bound: ValueSet,
+    seen: ValueSet,
     free: Vec<ValueId>,
 }
 

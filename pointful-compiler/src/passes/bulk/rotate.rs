@@ -4,7 +4,6 @@
 //! the condition is evaluated before the loop and at the end of each iteration, and the loop goes on while the last answer was yes.
 //! It is evaluated as often as before, on the same states, in the same order.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::ir::stages::point::{Point, PointOp};
@@ -12,15 +11,11 @@ use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId};
 use crate::passes::flow::{Effect, Flow};
 
 /// The program with every such loop turned round.
-pub(super) fn rotate(program: &Program<Point>) -> Cow<'_, Program<Point>> {
+pub(super) fn rotate(program: Program<Point>) -> Program<Point> {
     if !any(&program.body) {
-        return Cow::Borrowed(program);
+        return program;
     }
-    let mut out = program.clone();
-    let mut body = std::mem::take(&mut out.body);
-    block(&mut out, &mut body);
-    out.body = body;
-    Cow::Owned(out)
+    program.rewritten(block)
 }
 
 fn any(block: &Block<Point>) -> bool {

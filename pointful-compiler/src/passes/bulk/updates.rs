@@ -18,10 +18,10 @@
 //! Along a chain of updates from a table of the outside, each is the table itself where its condition is false. So where the condition of the
 //! `if` is false, what the first branch leaves is the table that the second branch begins with; it is therefore called by that name there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Operation, Program, ValueId};
+use crate::ir::{Block, Operation, Program, ValueId, ValueSet};
 
 /// How a result of an `if` comes about without choosing between arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ pub(super) enum Chain {
 #[derive(Debug, Default)]
 pub(super) struct Updates {
     /// Results of updates, and of `if`s on the way.
-    masked: BTreeSet<ValueId>,
+    masked: ValueSet,
     /// By result of an `if`.
     chains: BTreeMap<ValueId, Chain>,
     /// By result of an `if` that has a chain: the table of the outside that it begins with.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::chain::{Chain, Region, base, both, length, made};
 use super::{Conds, Handed, Literal, Uses, literals};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Extent, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Choices between what was made of one table.
@@ -90,7 +90,7 @@ pub(super) struct Look<'l> {
     pub(super) block: &'l Block<Bulk>,
     pub(super) uses: &'l Uses,
     pub(super) handed: &'l Handed,
-    pub(super) guarded: &'l BTreeSet<ValueId>,
+    pub(super) guarded: &'l ValueSet,
 }
 
 impl Look<'_> {

@@ -31,7 +31,7 @@ use self::chain::sites;
 use self::choice::Look;
 use super::Pass;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The pass.
@@ -42,12 +42,12 @@ pub const HAND_ON: Pass<Bulk> = Pass {
 };
 
 /// Takes away choices between what loops behind conditions have changed and what was there before.
-pub fn hand_on(program: &Program<Bulk>) -> Program<Bulk> {
-    program.rewritten(|program, body| block(program, body, &mut BTreeSet::new()))
+pub fn hand_on(program: Program<Bulk>) -> Program<Bulk> {
+    program.rewritten(|program, body| block(program, body, &mut ValueSet::new()))
 }
 
 /// `guarded` is what stands behind guards so far, also around the block.
-fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &mut BTreeSet<ValueId>) {
+fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &mut ValueSet) {
     for stmt in &mut block.stmts {
         for inner in stmt.op.blocks_mut() {
             self::block(program, inner, guarded);

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Pass;
 use super::effects::asked;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Operation, Program, ValueId};
+use crate::ir::{Block, Operation, Program, ValueId, ValueSet};
 
 /// The pass.
 pub const IN_PLACE: Pass<Kernels> = Pass {
@@ -31,7 +31,7 @@ pub const IN_PLACE: Pass<Kernels> = Pass {
 };
 
 /// Stores what kernels make of arrays that nobody reads again in their places.
-pub fn in_place(program: &Program<Kernels>) -> Program<Kernels> {
+pub fn in_place(program: Program<Kernels>) -> Program<Kernels> {
     program.rewritten(|program, body| {
         copies::copies(program, body);
         block(program, body);
@@ -39,8 +39,8 @@ pub fn in_place(program: &Program<Kernels>) -> Program<Kernels> {
 }
 
 fn block(program: &Program<Kernels>, block: &mut Block<Kernels>) {
-    let mut made: BTreeSet<ValueId> = BTreeSet::new();
-    let mut fresh: BTreeSet<ValueId> = BTreeSet::new();
+    let mut made: ValueSet = ValueSet::new();
+    let mut fresh: ValueSet = ValueSet::new();
     let (mut first, mut last) = (BTreeMap::new(), BTreeMap::new());
     for (number, stmt) in block.stmts.iter_mut().enumerate() {
         match &mut stmt.op {
@@ -141,7 +141,7 @@ struct Look {
     /// The last of each buffer's stores.
     stored: BTreeMap<ValueId, Written>,
     /// What something else is done with, or stored to again.
-    others: BTreeSet<ValueId>,
+    others: ValueSet,
 }
 
 impl Look {

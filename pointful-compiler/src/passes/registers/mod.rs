@@ -36,7 +36,7 @@ use super::Pass;
 use super::schedule::price;
 use crate::eval::{ScalarValue, eval_const};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Lit, Operation, Program, ValueId};
+use crate::ir::{Block, Extent, Lit, Operation, Program, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Buffers of more elements stay in memory.
@@ -57,13 +57,13 @@ pub const REGISTERS: Pass<Kernels> = Pass {
 };
 
 /// Keeps small buffers in variables.
-pub fn registers(program: &Program<Kernels>) -> Program<Kernels> {
-    let survey = Survey::new(program);
+pub fn registers(program: Program<Kernels>) -> Program<Kernels> {
+    let survey = Survey::new(&program);
     let loops = survey.loops();
     if survey.buffers.is_empty() && loops.is_empty() {
-        return program.clone();
+        return program;
     }
-    let unrolled = unroll::unroll(program.clone(), &loops);
+    let unrolled = unroll::unroll(program, &loops);
     promote::promote(unrolled)
 }
 
@@ -284,7 +284,7 @@ impl<'a> Survey<'a> {
     }
 
     /// The loops that buffers want unrolled.
-    fn loops(&self) -> BTreeSet<ValueId> {
+    fn loops(&self) -> ValueSet {
         let fits = |index: &ValueId| self.loops[index].may_be_unrolled();
         let wanted = self.buffers.values().map(|(_, along)| along);
         let wanted = wanted.filter(|along| along.iter().all(fits)).flatten();

@@ -1,11 +1,13 @@
 //! Buffers all of whose accesses are at known places, place by place.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{Survey, for_each_extent_mut, place};
 use crate::eval::ScalarValue;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId};
+use crate::ir::{
+    Block, Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet,
+};
 use crate::ops::Prim;
 use crate::passes::effects::{length, lengths};
 use crate::passes::subst::Subst;
@@ -284,7 +286,7 @@ fn named(subst: &Subst, extent: Extent) -> Extent {
 fn sweep(
     block: &mut Block<Kernels>,
     constants: &BTreeMap<ValueId, ScalarValue>,
-    read: &mut BTreeSet<ValueId>,
+    read: &mut ValueSet,
 ) {
     read.extend(&block.results);
     let mut kept = Vec::new();

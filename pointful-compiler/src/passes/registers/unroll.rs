@@ -1,10 +1,12 @@
 //! Loops of constant length, each iteration written down.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{Loop, SHORTEST, for_each_extent_mut};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueId};
+use crate::ir::{
+    Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueId, ValueSet,
+};
 use crate::ops::Prim;
 
 /// The most work, in additions, that is written down for a loop: functions are inlined, and loops that compute them are run in vectors.
@@ -24,7 +26,7 @@ impl Loop {
 }
 
 /// Unrolls loops, given by their indices.
-pub(super) fn unroll(mut program: Program<Kernels>, loops: &BTreeSet<ValueId>) -> Program<Kernels> {
+pub(super) fn unroll(mut program: Program<Kernels>, loops: &ValueSet) -> Program<Kernels> {
     if loops.is_empty() {
         return program;
     }
@@ -42,7 +44,7 @@ pub(super) fn unroll(mut program: Program<Kernels>, loops: &BTreeSet<ValueId>) -
 
 struct Walk<'a> {
     program: Program<Kernels>,
-    loops: &'a BTreeSet<ValueId>,
+    loops: &'a ValueSet,
     /// What values are called in the copy that is being written.
     names: BTreeMap<ValueId, ValueId>,
 }

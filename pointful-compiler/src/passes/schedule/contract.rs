@@ -292,16 +292,15 @@ impl<'p> Facts<'p> {
 ///   yield %2                                    }
 /// }
 /// ```
-pub(super) fn add_in_place(program: &Program<Bulk>) -> Program<Bulk> {
+pub(super) fn add_in_place(mut program: Program<Bulk>) -> Program<Bulk> {
     let pads = Pads::default();
-    let facts = Facts::new(program, &pads);
+    let facts = Facts::new(&program, &pads);
     let mut found = BTreeMap::new();
     find(&facts, &program.body, &mut found);
-    let mut out = program.clone();
     if !found.is_empty() {
-        rewrite(&mut out.body, &found);
+        rewrite(&mut program.body, &found);
     }
-    out
+    program
 }
 
 /// What is added to what, by the value that the sum is and by the contraction.

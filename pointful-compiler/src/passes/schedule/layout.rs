@@ -24,13 +24,13 @@ use crate::ir::{AxisId, Block, Operation, Program, Stmt, ValueId};
 const DEFINITIONS: usize = 64;
 
 /// The program with collected arrays in better orders.
-pub(super) fn laid_out(program: &Program<Bulk>) -> Program<Bulk> {
+pub(super) fn laid_out(mut program: Program<Bulk>) -> Program<Bulk> {
     let mut sites = BTreeMap::new();
     note(&program.body, &mut sites);
     let pads = Pads::default();
     let mut orders = Orders {
-        program,
-        facts: Facts::new(program, &pads),
+        program: &program,
+        facts: Facts::new(&program, &pads),
         sites,
         first: BTreeMap::new(),
         changed: BTreeMap::new(),
@@ -40,11 +40,10 @@ pub(super) fn laid_out(program: &Program<Bulk>) -> Program<Bulk> {
     }
     orders.block(&program.body);
     let changed = orders.changed;
-    let mut out = program.clone();
     for (value, dims) in changed {
-        out.values[value.index()].ty.dims = dims;
+        program.values[value.index()].ty.dims = dims;
     }
-    out
+    program
 }
 
 /// The statements that bind values.

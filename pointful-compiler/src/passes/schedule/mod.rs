@@ -72,8 +72,8 @@ enum Outcome {
 }
 
 /// Schedules a program.
-pub fn schedule(program: &Program<Bulk>) -> Program<Kernels> {
-    let mut padded = layout::laid_out(&contract::add_in_place(&nested::unnested(program)));
+pub fn schedule(program: Program<Bulk>) -> Program<Kernels> {
+    let mut padded = layout::laid_out(contract::add_in_place(nested::unnested(program)));
     let mut pads = Pads::default();
     loop {
         match attempt(&padded, &pads) {

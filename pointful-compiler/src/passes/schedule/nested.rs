@@ -10,13 +10,13 @@
 //! As it is written, no array of two of them is a matrix that is small enough to be stored. Multiplied in another order, they may be: then what is left is a
 //! product of matrices. There are no more products than before, but for those of two arrays, which all others share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::contract::{Shape, own_factors, own_site, summed};
 use super::facts::Facts;
 use super::padding::Pads;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Monoid, Operation, Program, Stmt, Type, ValueId};
+use crate::ir::{AxisId, Block, Monoid, Operation, Program, Stmt, Type, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// A sum as it should be.
@@ -30,26 +30,23 @@ struct Flat {
 }
 
 /// The program with sums of products of three arrays as products of matrices, where these are.
-pub(super) fn unnested(program: &Program<Bulk>) -> Program<Bulk> {
+pub(super) fn unnested(program: Program<Bulk>) -> Program<Bulk> {
     let pads = Pads::default();
-    let facts = Facts::new(program, &pads);
+    let facts = Facts::new(&program, &pads);
     let mut found = BTreeMap::new();
-    let mut dead = BTreeSet::new();
+    let mut dead = ValueSet::new();
     find(&facts, &program.body, &mut found, &mut dead);
-    let mut out = program.clone();
-    if !found.is_empty() {
-        let mut body = std::mem::take(&mut out.body);
-        rewrite(&mut out, &mut body, &found, &dead);
-        out.body = body;
+    if found.is_empty() {
+        return program;
     }
-    out
+    program.rewritten(|program, body| rewrite(program, body, &found, &dead))
 }
 
 fn find<'p>(
     facts: &Facts<'p>,
     block: &'p Block<Bulk>,
     found: &mut BTreeMap<ValueId, Flat>,
-    dead: &mut BTreeSet<ValueId>,
+    dead: &mut ValueSet,
 ) {
     for stmt in &block.stmts {
         match &stmt.op {
@@ -121,7 +118,7 @@ fn rewrite(
     program: &mut Program<Bulk>,
     block: &mut Block<Bulk>,
     found: &BTreeMap<ValueId, Flat>,
-    dead: &BTreeSet<ValueId>,
+    dead: &ValueSet,
 ) {
     for mut stmt in std::mem::take(&mut block.stmts) {
         for inner in stmt.op.blocks_mut() {

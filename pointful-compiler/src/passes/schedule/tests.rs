@@ -13,9 +13,9 @@ use crate::testing::check_between;
 
 #[test]
 fn random_programs_are_scheduled() {
-    let lifted = |program: &Program<Point>| {
-        let point = dce(&cse(&simplify(program)));
-        dce(&cse(&simplify(&bulk(&point))))
+    let lifted = |program: Program<Point>| {
+        let point = dce(cse(simplify(program)));
+        dce(cse(simplify(bulk(point))))
     };
     check_between(300, lifted, schedule);
 }
@@ -23,7 +23,7 @@ fn random_programs_are_scheduled() {
 /// Checks that the kernels compute what the definitions do.
 fn check(text: &str, sizes: &[usize], params: Vec<Data>) {
     let program = parse::<Bulk>(text).unwrap_or_else(|error| panic!("{error}"));
-    let kernels = schedule(&program);
+    let kernels = schedule(program.clone());
     verify(&kernels).unwrap_or_else(|error| panic!("{error}"));
     let sizes = sizes.to_vec();
     let inputs = Inputs { sizes, params };
@@ -31,7 +31,7 @@ fn check(text: &str, sizes: &[usize], params: Vec<Data>) {
     let (found, _) =
         run(&kernels, &inputs).unwrap_or_else(|error| panic!("{error}\n{}", print(&kernels)));
     assert_eq!(found, expected);
-    let kept = crate::passes::registers(&kernels);
+    let kept = crate::passes::registers(kernels.clone());
     let (found, _) =
         run(&kept, &inputs).unwrap_or_else(|error| panic!("{error}\n{}", print(&kept)));
     assert_eq!(found, expected);
@@ -124,7 +124,7 @@ fn f(x: f64[n, k]) -> usize[n] {
   %1[n] = cast usize %0
   return %1[n]
 }";
-    let kernels = schedule(&parse::<Bulk>(text).unwrap_or_else(|error| panic!("{error}")));
+    let kernels = schedule(parse::<Bulk>(text).unwrap_or_else(|error| panic!("{error}")));
     let inputs = Inputs {
         sizes: vec![2, 0],
         params: vec![Data::f64s(&[2, 0], [])],
@@ -156,7 +156,8 @@ fn f(x: f64[i], all: bool) -> f64[i] {
             sizes: vec![50],
             params,
         };
-        let (_, counts) = run(&schedule(&program), &inputs).unwrap_or_else(|e| panic!("{e}"));
+        let (_, counts) =
+            run(&schedule(program.clone()), &inputs).unwrap_or_else(|e| panic!("{e}"));
         counts.ops
     });
     ops[0] += 100;
@@ -190,7 +191,7 @@ fn f(y: i64[p], x: i64[i]) -> i64[p] {
         check(text, &[p, c], params);
     }
     let program = parse::<Bulk>(text).unwrap_or_else(|error| panic!("{error}"));
-    let kernels = print(&schedule(&program));
+    let kernels = print(&schedule(program.clone()));
     assert!(!kernels.contains("if "), "{kernels}");
 }
 
@@ -627,7 +628,7 @@ fn f(x: f64[n], y: i64[n], c: i64) -> (f64[n], i64[n], f64) {
         ];
         check(text, &[n], params);
     }
-    let program = schedule(&parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")));
+    let program = schedule(parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")));
     let loops = crate::testing::skeleton(&program);
     assert_eq!(loops.matches("par ").count(), 4, "{loops}");
 }
@@ -702,7 +703,7 @@ fn f(x: f64[k, i], y: f64[j, k], z: f32[b, i, k, l], w: f32[k, b, j, l], m: f64[
   %15[j] = reduce max [i] %2
   return %2[i, j], %4[b, j, i], %5[i, b], %15[j]
 }";
-    let program = schedule(&parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")));
+    let program = schedule(parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")));
     let loops = crate::testing::skeleton(&program);
     assert_eq!(loops.matches("contract ").count(), 2, "{loops}");
     for i in [0, 1, 2, 5] {
@@ -755,7 +756,7 @@ fn f(x: f64[t, k, i], y: f64[k, j, t], m: f64[i, j]) -> (f64[i, j], f64[i, j], f
   }
   return %1[i, j], %2[i, j], %0[k, j]
 }";
-    let program = schedule(&parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")));
+    let program = schedule(parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")));
     let loops = crate::testing::skeleton(&program);
     assert_eq!(loops.matches("contract add ").count(), 1, "{loops}");
     assert_eq!(loops.matches("contract ").count(), 2, "{loops}");
@@ -777,7 +778,7 @@ fn f(x: f64[t, k, i], y: f64[k, j, t], m: f64[i, j]) -> (f64[i, j], f64[i, j], f
 fn what_is_added_up_at_once_is_not_stored_for_a_contraction() {
     let loops = |text: &str| {
         crate::testing::skeleton(&schedule(
-            &parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")),
+            parse::<Bulk>(text).unwrap_or_else(|e| panic!("{e}")),
         ))
     };
     // A result of three axes of which nobody needs the whole.

@@ -10,22 +10,20 @@
 //!
 //! An operator that combines several things in any order, as the adjoint of a scan does, needs all of them; run in order, it may need fewer.
 
-use std::collections::BTreeSet;
-
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Operation, Program, Stmt, ValueSet};
 use crate::passes::effects::{extents, is_pure, length};
 
 /// Takes them away, and what only they were computed from.
 pub(super) fn unread(program: &mut Program<Kernels>) {
-    let mut vars = BTreeSet::new();
+    let mut vars = ValueSet::new();
     find(&program.body, &mut vars);
     if vars.is_empty() {
         return;
     }
     let mut body = std::mem::take(&mut program.body);
     let mut needs = Needs {
-        needed: BTreeSet::new(),
+        needed: ValueSet::new(),
         program,
         vars,
     };
@@ -41,7 +39,7 @@ pub(super) fn unread(program: &mut Program<Kernels>) {
     program.body = body;
 }
 
-fn find(block: &Block<Kernels>, vars: &mut BTreeSet<ValueId>) {
+fn find(block: &Block<Kernels>, vars: &mut ValueSet) {
     for stmt in &block.stmts {
         if matches!(stmt.op, KernelOp::Var(_)) {
             vars.extend(&stmt.results);
@@ -54,8 +52,8 @@ fn find(block: &Block<Kernels>, vars: &mut BTreeSet<ValueId>) {
 
 struct Needs<'p> {
     program: &'p Program<Kernels>,
-    vars: BTreeSet<ValueId>,
-    needed: BTreeSet<ValueId>,
+    vars: ValueSet,
+    needed: ValueSet,
 }
 
 impl Needs<'_> {

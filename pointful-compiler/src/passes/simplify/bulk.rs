@@ -1,13 +1,11 @@
 //! Rules on arrays and guards in Bulk.
 
-use std::collections::BTreeSet;
-
 use super::context::Context;
 use super::through::through;
 use super::wanted::settle;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::passes::flow::{Flow, may_fail, points};
 
@@ -104,8 +102,8 @@ impl Simplify for Bulk {
         Vec::new()
     }
 
-    fn pinned(body: &Block<Bulk>, program: &Program<Bulk>) -> BTreeSet<ValueId> {
-        let mut pinned = BTreeSet::new();
+    fn pinned(body: &Block<Bulk>, program: &Program<Bulk>) -> ValueSet {
+        let mut pinned = ValueSet::new();
         pin(body, program, &unspecified_somewhere(body), &mut pinned);
         pinned
     }
@@ -114,7 +112,7 @@ impl Simplify for Bulk {
         crate::passes::ad::derives(body)
     }
 
-    fn settle(program: &mut Program<Bulk>, pinned: &BTreeSet<ValueId>) -> bool {
+    fn settle(program: &mut Program<Bulk>, pinned: &ValueSet) -> bool {
         // Derivatives to be taken need to know what stands in a branch.
         !Self::derives(&program.body) && chooses(&program.body) && settle(program, pinned)
     }
@@ -128,11 +126,11 @@ impl Simplify for Bulk {
             return Vec::new();
         };
         let states = init.len();
-        let wanted: BTreeSet<ValueId> = body.results[states..].iter().copied().collect();
+        let wanted: ValueSet = body.results[states..].iter().copied().collect();
         if wanted.is_empty() {
             return Vec::new();
         }
-        let mut inside: BTreeSet<ValueId> = body.params.iter().copied().collect();
+        let mut inside: ValueSet = body.params.iter().copied().collect();
         for inner in &body.stmts {
             inside.extend(&inner.results);
         }
@@ -257,8 +255,8 @@ fn chooses(block: &Block<Bulk>) -> bool {
 }
 
 /// What stands behind guards, and all that is computed from it.
-fn unspecified_somewhere(block: &Block<Bulk>) -> BTreeSet<ValueId> {
-    let mut found = BTreeSet::new();
+fn unspecified_somewhere(block: &Block<Bulk>) -> ValueSet {
+    let mut found = ValueSet::new();
     let mut todo = vec![block];
     while let Some(block) = todo.pop() {
         for stmt in &block.stmts {
@@ -277,8 +275,8 @@ fn unspecified_somewhere(block: &Block<Bulk>) -> BTreeSet<ValueId> {
 fn pin(
     block: &Block<Bulk>,
     program: &Program<Bulk>,
-    unspecified: &BTreeSet<ValueId>,
-    pinned: &mut BTreeSet<ValueId>,
+    unspecified: &ValueSet,
+    pinned: &mut ValueSet,
 ) {
     for stmt in block.stmts.iter().rev() {
         // What loops have lanes for is written down.

@@ -1,9 +1,7 @@
 //! What a rule can see: the definitions of operands, and what is known of them.
 
-use std::collections::BTreeSet;
-
 use super::{Scalar, Simplify};
-use crate::ir::{self, Block, Elem, Extent, Lit, Program, SpanId, Stmt, Type, ValueId};
+use crate::ir::{self, Block, Elem, Extent, Lit, Program, SpanId, Stmt, Type, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::passes::flow::Slots;
 
@@ -59,17 +57,13 @@ pub(crate) struct Context<'a, S: Simplify> {
     /// The value that each sub-table of a table is, if they are all the same.
     same: Vec<Option<ValueId>>,
     /// What must keep its axes, see [`Simplify::pinned`].
-    pinned: BTreeSet<ValueId>,
+    pinned: ValueSet,
     /// Whether there are derivatives still to be taken, which must know what stands in a branch.
     pub(crate) derives: bool,
 }
 
 impl<'a, S: Simplify> Context<'a, S> {
-    pub(super) fn new(
-        program: &'a mut Program<S>,
-        body: &Block<S>,
-        pinned: BTreeSet<ValueId>,
-    ) -> Self {
+    pub(super) fn new(program: &'a mut Program<S>, body: &Block<S>, pinned: ValueSet) -> Self {
         let count = program.values.len();
         let derives = S::derives(body);
         Self {

@@ -40,15 +40,13 @@ mod point;
 mod through;
 mod wanted;
 
-use std::collections::BTreeSet;
-
 use self::context::{Context, Rewrite};
 use super::Pass;
 use super::flow::Flow;
 use super::subst::Subst;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::point::Point;
-use crate::ir::{Block, Extent, Lit, Operation, Program, Stage, Stmt, ValueId};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Stage, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The pass at the Point stage.
@@ -70,30 +68,29 @@ const MOST_WALKS: usize = 8;
 
 /// Applies local rewrite rules.
 #[allow(private_bounds, reason = "the rules are the pass's own business")]
-pub fn simplify<S: Simplify>(program: &Program<S>) -> Program<S> {
-    let mut out = program.clone();
+pub fn simplify<S: Simplify>(mut program: Program<S>) -> Program<S> {
     for _ in 0..MOST_WALKS {
-        let mut pinned = S::pinned(&out.body, &out);
-        let settled = S::settle(&mut out, &pinned);
+        let mut pinned = S::pinned(&program.body, &program);
+        let settled = S::settle(&mut program, &pinned);
         if settled {
-            pinned = S::pinned(&out.body, &out);
+            pinned = S::pinned(&program.body, &program);
         }
-        let mut body = std::mem::take(&mut out.body);
+        let mut body = std::mem::take(&mut program.body);
         let mut walk = Walk {
-            context: Context::new(&mut out, &body, pinned),
+            context: Context::new(&mut program, &body, pinned),
             subst: Subst::new(),
             changed: settled,
         };
         walk.block(&mut body);
         let Walk { subst, changed, .. } = walk;
-        out.body = body;
+        program.body = body;
         if !changed {
             break;
         }
-        subst.types(&mut out);
-        S::retype(&mut out);
+        subst.types(&mut program);
+        S::retype(&mut program);
     }
-    out
+    program
 }
 
 /// What the operation of a statement is, where both stages have it.
@@ -140,11 +137,11 @@ pub(crate) trait Simplify: Flow {
     /// Tables whose sub-tables are all the same value, which is bound outside the statement.
     fn uniform(stmt: &Stmt<Self>) -> Vec<(ValueId, ValueId)>;
     /// What must keep its axes, because an operation that may panic, and that must not where an axis is empty, has them from it.
-    fn pinned(body: &Block<Self>, program: &Program<Self>) -> BTreeSet<ValueId>;
+    fn pinned(body: &Block<Self>, program: &Program<Self>) -> ValueSet;
     /// Whether there are derivatives to be taken.
     fn derives(body: &Block<Self>) -> bool;
     /// Replaces choices that have been made already where their values are wanted; what is pinned keeps its axes. Says whether there were any.
-    fn settle(program: &mut Program<Self>, pinned: &BTreeSet<ValueId>) -> bool;
+    fn settle(program: &mut Program<Self>, pinned: &ValueSet) -> bool;
     /// What a loop collects that is the same in all iterations: the results, and the values outside that they are. Moves the statements that
     /// bind those to `out`.
     fn uncollect(

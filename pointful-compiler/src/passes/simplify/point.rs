@@ -1,11 +1,9 @@
 //! Rules on tables and branches in Point.
 
-use std::collections::BTreeSet;
-
 use super::context::Context;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Lit, Program, Stmt, ValueId};
+use crate::ir::{Block, Lit, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 impl Simplify for Point {
@@ -107,7 +105,7 @@ impl Simplify for Point {
         let PointOp::For { body, .. } = &stmt.op else {
             return Vec::new();
         };
-        let bound: BTreeSet<ValueId> = body
+        let bound: ValueSet = body
             .stmts
             .iter()
             .flat_map(|inner| &inner.results)
@@ -132,13 +130,13 @@ impl Simplify for Point {
     }
 
     /// Nothing in Point has axes that it does not say.
-    fn pinned(_: &Block<Point>, _: &Program<Point>) -> BTreeSet<ValueId> {
-        BTreeSet::new()
+    fn pinned(_: &Block<Point>, _: &Program<Point>) -> ValueSet {
+        ValueSet::new()
     }
 
     /// Nothing in Point is guarded.
     /// A branch of Point holds what is wanted in it alone.
-    fn settle(_: &mut Program<Point>, _: &BTreeSet<ValueId>) -> bool {
+    fn settle(_: &mut Program<Point>, _: &ValueSet) -> bool {
         false
     }
 

@@ -28,10 +28,10 @@
 //! %3[i] = add %1, %2
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::passes::flow::{Flow, may_fail, points};
 
@@ -55,7 +55,7 @@ enum Test {
 type Cond = (Test, bool);
 
 /// Replaces choices that have been made already; `pinned` must keep their axes. Says whether there were any.
-pub(super) fn settle(program: &mut Program<Bulk>, pinned: &BTreeSet<ValueId>) -> bool {
+pub(super) fn settle(program: &mut Program<Bulk>, pinned: &ValueSet) -> bool {
     let mut body = std::mem::take(&mut program.body);
     let count = program.values.len();
     let mut walk = Walk {
@@ -65,8 +65,8 @@ pub(super) fn settle(program: &mut Program<Bulk>, pinned: &BTreeSet<ValueId>) ->
         home: vec![0; count],
         wanted: vec![None; count],
         sizes: BTreeMap::new(),
-        zeros: BTreeSet::new(),
-        nothing: BTreeSet::new(),
+        zeros: ValueSet::new(),
+        nothing: ValueSet::new(),
         inhabited: Vec::new(),
         blocks: 0,
         changed: false,
@@ -94,7 +94,7 @@ enum Def {
 
 struct Walk<'a> {
     program: &'a mut Program<Bulk>,
-    pinned: &'a BTreeSet<ValueId>,
+    pinned: &'a ValueSet,
     /// What defines a value, and behind which guard.
     defs: Vec<Option<(Def, Option<ValueId>)>>,
     /// The block that defines a value.
@@ -103,9 +103,9 @@ struct Walk<'a> {
     wanted: Vec<Option<Vec<Cond>>>,
     /// Values that are sizes, and of what.
     sizes: BTreeMap<ValueId, Extent>,
-    zeros: BTreeSet<ValueId>,
+    zeros: ValueSet,
     /// Floats that are zero.
-    nothing: BTreeSet<ValueId>,
+    nothing: ValueSet,
     /// Conditions that say that a size is not zero.
     inhabited: Vec<(ValueId, Extent)>,
     blocks: usize,

@@ -50,7 +50,7 @@ pub const TILES: Pass<Kernels> = Pass {
 };
 
 /// Multiplies matrices inside of kernels by a library.
-pub fn tiles(program: &Program<Kernels>) -> Program<Kernels> {
+pub fn tiles(program: Program<Kernels>) -> Program<Kernels> {
     tiles_of(program, Size::CACHED)
 }
 
@@ -91,7 +91,7 @@ impl Size {
 const LEAST: u64 = 8;
 
 /// [`tiles`] of this size.
-pub fn tiles_of(program: &Program<Kernels>, size: Size) -> Program<Kernels> {
+pub fn tiles_of(program: Program<Kernels>, size: Size) -> Program<Kernels> {
     program.rewritten(|program, body| host(program, size, body))
 }
 

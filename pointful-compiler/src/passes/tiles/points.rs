@@ -9,8 +9,6 @@ mod kept;
 mod pairs;
 mod write;
 
-use std::collections::BTreeSet;
-
 use kept::{Kept, Uses};
 use pairs::Pairs;
 use write::Writing;
@@ -18,7 +16,9 @@ use write::Writing;
 use super::slices::{Depends, Loops, Slice, bound};
 use super::{Cut, Size, Writer, is_long};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, SpanId, Stmt, Type, ValueId};
+use crate::ir::{
+    Block, Elem, Extent, Monoid, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet,
+};
 use crate::ops::Prim;
 use crate::passes::effects::{changes, extents, is_pure};
 
@@ -204,7 +204,7 @@ struct Planner<'a> {
     /// The index of the points.
     lane: ValueId,
     /// What is not the same for all points.
-    varying: BTreeSet<ValueId>,
+    varying: ValueSet,
     products: Vec<Product>,
     /// Parts of points so far.
     parts: usize,
@@ -217,7 +217,7 @@ impl<'a> Planner<'a> {
         body: &Block<Kernels>,
         lane: ValueId,
     ) -> Self {
-        let mut varying = BTreeSet::from([lane]);
+        let mut varying = ValueSet::from([lane]);
         changes(&body.stmts, &mut varying);
         let mut planner = Self {
             program,
@@ -329,7 +329,7 @@ impl<'a> Planner<'a> {
         if !is_long(rows.1) || !body.stmts.iter().any(summing) {
             return None;
         }
-        let mut changing = BTreeSet::new();
+        let mut changing = ValueSet::new();
         changes(&body.stmts, &mut changing);
         let mut depends = Depends::new(self.program, &changing, &self.varying);
         depends.known(rows.0, ROW);

@@ -1,10 +1,10 @@
 //! What a factor of a product depends on, and the statements that compute it, to be run elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Writer;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::passes::effects::{extents, is_pure};
 
 /// A set of the loops that a value depends on, a bit each; [`OPAQUE`] if it cannot be computed elsewhere.
@@ -17,9 +17,9 @@ pub(super) const OPAQUE: Loops = 1 << 7;
 pub(super) struct Depends<'a> {
     program: &'a Program<Kernels>,
     /// Buffers and `var`s that change where products are added up: what is read of them is opaque.
-    changing: &'a BTreeSet<ValueId>,
+    changing: &'a ValueSet,
     /// Values bound outside that depend on the first loop.
-    outside: &'a BTreeSet<ValueId>,
+    outside: &'a ValueSet,
     loops: BTreeMap<ValueId, Loops>,
     /// Statements by what they bind.
     stmts: BTreeMap<ValueId, &'a Stmt<Kernels>>,
@@ -28,8 +28,8 @@ pub(super) struct Depends<'a> {
 impl<'a> Depends<'a> {
     pub(super) fn new(
         program: &'a Program<Kernels>,
-        changing: &'a BTreeSet<ValueId>,
-        outside: &'a BTreeSet<ValueId>,
+        changing: &'a ValueSet,
+        outside: &'a ValueSet,
     ) -> Self {
         Self {
             program,
@@ -77,8 +77,8 @@ impl<'a> Depends<'a> {
     }
 
     /// The outermost of what a value is computed of that depends on these loops and on no others.
-    pub(super) fn parts(&self, value: ValueId, loops: Loops) -> BTreeSet<ValueId> {
-        let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    pub(super) fn parts(&self, value: ValueId, loops: Loops) -> ValueSet {
+        let (mut found, mut seen) = (ValueSet::new(), ValueSet::new());
         let mut open = vec![value];
         while let Some(value) = open.pop() {
             if !seen.insert(value) {
@@ -164,12 +164,12 @@ impl Slice {
 }
 
 /// Everything that a block binds, at any depth.
-pub(super) fn bound(block: &Block<Kernels>) -> BTreeSet<ValueId> {
-    let mut all: BTreeSet<ValueId> = block.params.iter().copied().collect();
+pub(super) fn bound(block: &Block<Kernels>) -> ValueSet {
+    let mut all: ValueSet = block.params.iter().copied().collect();
     for stmt in &block.stmts {
         all.extend(&stmt.results);
         for inner in stmt.op.blocks() {
-            all.extend(bound(inner));
+            all.extend(&bound(inner));
         }
     }
     all

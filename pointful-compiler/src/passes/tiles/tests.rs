@@ -27,10 +27,10 @@ fn check(source: &str, expected: usize) {
     let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));
     let stages = pipeline::stages(&linked)
         .unwrap_or_else(|e| panic!("{source}\n{:?}", e.first().map(|e| &e.message)));
-    let plain = schedule(&stages.bulk);
+    let plain = schedule(stages.bulk.clone());
     let outside = Structure::of(&plain).contractions;
     for points in [1, 2, 3, 64] {
-        let tiled = tiles_of(&plain, Size::of(points));
+        let tiled = tiles_of(plain.clone(), Size::of(points));
         verify(&tiled).unwrap_or_else(|e| panic!("{source}\n{e:?}\n{}", crate::ir::print(&tiled)));
         assert_eq!(
             products(&tiled.body) - outside,
@@ -184,8 +184,8 @@ fn changed(source: &str, expected: bool) {
     let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));
     let stages = pipeline::stages(&linked)
         .unwrap_or_else(|e| panic!("{source}\n{:?}", e.first().map(|e| &e.message)));
-    let plain = schedule(&stages.bulk);
-    let tiled = crate::ir::print(&tiles_of(&plain, Size::of(5)));
+    let plain = schedule(stages.bulk.clone());
+    let tiled = crate::ir::print(&tiles_of(plain.clone(), Size::of(5)));
     assert_eq!(crate::ir::print(&plain) != tiled, expected, "{tiled}");
 }
 

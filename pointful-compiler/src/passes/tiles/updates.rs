@@ -2,12 +2,12 @@
 //!
 //! The loop that is summed over is cut into tiles; for each, both factors are written down and a library multiplies them. What else the loops do stays in them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::slices::{Depends, OPAQUE, Slice, bound};
 use super::{Cut, Size, Writer, is_long};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::passes::effects::{changes, is_pure};
 
@@ -27,7 +27,7 @@ fn look(
     size: Size,
     block: &mut Block<Kernels>,
     host: &mut Writer,
-    inside: &BTreeSet<ValueId>,
+    inside: &ValueSet,
 ) {
     let mut out = Writer::default();
     for mut stmt in std::mem::take(&mut block.stmts) {
@@ -123,10 +123,10 @@ fn update(
     if indices.len() < 2 || !program.elem(*place).is_float() {
         return None;
     }
-    let (mut changing, outside) = (BTreeSet::new(), BTreeSet::new());
+    let (mut changing, outside) = (ValueSet::new(), ValueSet::new());
     changes(&loops[0].2.stmts, &mut changing);
     let mut depends = Depends::new(program, &changing, &outside);
-    let mut bound = BTreeSet::new();
+    let mut bound = ValueSet::new();
     for (k, (index, extent, body)) in loops.into_iter().enumerate() {
         let outside = match extent {
             Extent::Value(value) => !bound.contains(&value),

@@ -7,7 +7,7 @@ use crate::file::{File, Section};
 use crate::stages::{read, write};
 
 pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
-    let program = passes::bulk(&read(file.input())?);
+    let program = passes::bulk(read(file.input())?);
     let structure = structure::bulk(file, &program);
     Ok([write(&program)?].into_iter().chain(structure).collect())
 }

@@ -27,7 +27,7 @@ pub(crate) fn dual(file: &File) -> Result<Vec<Section>, String> {
 fn derived(
     file: &File,
     mode: Mode,
-    derive: fn(&Program<Bulk>) -> Program<Bulk>,
+    derive: fn(Program<Bulk>) -> Program<Bulk>,
 ) -> Result<Vec<Section>, String> {
     let input = file.input();
     if input.tag != "function" {

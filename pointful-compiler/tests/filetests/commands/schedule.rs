@@ -19,35 +19,35 @@ use crate::file::{File, Section};
 use crate::stages::{read, write};
 
 pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &schedule(&read(file.input())?))
+    sections(file, &schedule(read(file.input())?))
 }
 
 pub(crate) fn registers(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &in_registers(&read(file.input())?))
+    sections(file, &in_registers(read(file.input())?))
 }
 
 pub(crate) fn invariants(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &moved(&read(file.input())?))
+    sections(file, &moved(read(file.input())?))
 }
 
 pub(crate) fn fission(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &split(&read(file.input())?))
+    sections(file, &split(read(file.input())?))
 }
 
 pub(crate) fn factors(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &turned(&read(file.input())?))
+    sections(file, &turned(read(file.input())?))
 }
 
 pub(crate) fn in_place(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &placed(&read(file.input())?))
+    sections(file, &placed(read(file.input())?))
 }
 
 pub(crate) fn owned(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &alone(&read(file.input())?))
+    sections(file, &alone(read(file.input())?))
 }
 
 pub(crate) fn tiles(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &in_tiles(&read(file.input())?))
+    sections(file, &in_tiles(read(file.input())?))
 }
 
 fn sections(file: &File, program: &Program<Kernels>) -> Result<Vec<Section>, String> {

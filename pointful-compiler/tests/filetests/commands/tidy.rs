@@ -27,8 +27,8 @@ pub(crate) fn hand_on(file: &File) -> Result<Vec<Section>, String> {
 
 fn either(
     file: &File,
-    point: fn(&Program<Point>) -> Program<Point>,
-    bulk: fn(&Program<Bulk>) -> Program<Bulk>,
+    point: fn(Program<Point>) -> Program<Point>,
+    bulk: fn(Program<Bulk>) -> Program<Bulk>,
 ) -> Result<Vec<Section>, String> {
     match file.input().tag.as_str() {
         "bulk" => tidied(file, bulk),
@@ -38,19 +38,20 @@ fn either(
 
 fn tidied<S: Text>(
     file: &File,
-    pass: fn(&Program<S>) -> Program<S>,
+    pass: fn(Program<S>) -> Program<S>,
 ) -> Result<Vec<Section>, String> {
     let before = read::<S>(file.input())?;
-    let program = pass(&before);
+    let given = write(&before)?;
+    let program = pass(before);
     let section = write(&program)?;
-    let again = write(&pass(&program))?;
+    let again = write(&pass(program))?;
     if again != section {
         return Err(format!(
             "the second time, `{}` gives something else:\n{}",
             file.command, again.text
         ));
     }
-    if section == write(&before)? {
+    if section == given {
         return Ok(vec![Section::new("unchanged", "")]);
     }
     Ok(vec![section])

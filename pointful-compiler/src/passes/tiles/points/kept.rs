@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Piece, Product};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
-use crate::ir::{Elem, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::passes::effects::extents;
 
 /// By what is kept: what it is, and the part of a point that binds it; what products leave no part does.
@@ -18,7 +18,7 @@ pub(super) struct Uses {
     /// What is read, and by which part; products are none.
     reads: BTreeSet<(Option<usize>, ValueId)>,
     /// What only its own part may read: it is an extent, or used as a whole.
-    fixed: BTreeSet<ValueId>,
+    fixed: ValueSet,
     /// What products leave.
     sums: Vec<ValueId>,
 }

@@ -14,7 +14,7 @@
 //! rows are computed together; and for a few points at a time, so that memory is not what limits. Where there are few rows, it is the points of the tile that are neighbours,
 //! and what is read of them that is written down. How many rows there are is asked when it is known. What is the same for all tiles is written down before the first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::super::slices::{Depends, Loops, Slice};
 use super::super::{Size, Tile, Writer};
@@ -22,7 +22,7 @@ use super::write::{Writing, adapt, read};
 use super::{LANE, Product, ROW, SUMMED, Terms};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
-    Block, Elem, Extent, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId,
+    Block, Elem, Extent, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId, ValueSet,
 };
 use crate::ops::Prim;
 
@@ -75,11 +75,11 @@ impl Pairs {
             _ => false,
         };
         let parts = |own: ValueId, loops: Loops| -> Vec<Slice> {
-            let mut parts = depends.parts(value, loops | SUMMED);
-            parts.retain(|&part| {
+            let parts = depends.parts(value, loops | SUMMED);
+            let kept = parts.iter().filter(|&part| {
                 !along(part, own, loops) && matches!(program.elem(part), Elem::Scalar(_))
             });
-            parts.iter().map(|&part| Slice::of(depends, part)).collect()
+            kept.map(|part| Slice::of(depends, part)).collect()
         };
         let of_rows = parts(rows.0, ROW);
         (!of_rows.is_empty()).then(|| Self {
@@ -122,7 +122,7 @@ struct One {
 pub(super) fn before(
     program: &mut Program<Kernels>,
     products: &[Product],
-    inside: &BTreeSet<ValueId>,
+    inside: &ValueSet,
     out: &mut Writer,
 ) -> BTreeMap<ValueId, ValueId> {
     let mut written = BTreeMap::new();
@@ -139,8 +139,7 @@ pub(super) fn before(
             continue;
         }
         for part in &pairs.of_rows {
-            let bound: BTreeSet<ValueId> =
-                part.stmts().flat_map(|stmt| stmt.results.clone()).collect();
+            let bound: ValueSet = part.stmts().flat_map(|stmt| stmt.results.clone()).collect();
             let mut read = part.stmts().flat_map(|stmt| stmt.op.operands());
             if !read.all(|value| bound.contains(&value) || own(&value) || !inside.contains(&value))
             {

@@ -1,10 +1,10 @@
 //! The body of a kernel over tiles.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{Piece, Plan, Product, Terms};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
-use crate::ir::{Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId};
+use crate::ir::{Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet};
 use crate::passes::effects::changes;
 use crate::passes::tiles::slices::Slice;
 use crate::passes::tiles::{Tile, Writer};
@@ -207,7 +207,7 @@ impl<'a> Writing<'a> {
     pub(super) fn names(
         &mut self,
         part: Option<usize>,
-        read: &BTreeSet<ValueId>,
+        read: &ValueSet,
         point: ValueId,
         out: &mut Writer,
     ) -> BTreeMap<ValueId, ValueId> {
@@ -232,7 +232,7 @@ impl<'a> Writing<'a> {
     /// What each point does by itself. A variable of the point's is one while it does.
     fn points(&mut self, part: usize, stmts: &[Stmt<Kernels>], out: &mut Writer) {
         let read = read(stmts);
-        let mut changing = BTreeSet::new();
+        let mut changing = ValueSet::new();
         changes(stmts, &mut changing);
         self.each_point(out, self.span, |this, out, point| {
             let mut names = this.names(Some(part), &read, point, out);
@@ -395,12 +395,12 @@ pub(super) fn adapt(op: &mut KernelOp, buffers: &BTreeMap<ValueId, ValueId>, poi
 }
 
 /// Everything that statements read, at any depth.
-pub(super) fn read<'a>(stmts: impl IntoIterator<Item = &'a Stmt<Kernels>>) -> BTreeSet<ValueId> {
-    let mut found = BTreeSet::new();
+pub(super) fn read<'a>(stmts: impl IntoIterator<Item = &'a Stmt<Kernels>>) -> ValueSet {
+    let mut found = ValueSet::new();
     for stmt in stmts {
         found.extend(stmt.op.operands());
         for inner in stmt.op.blocks() {
-            found.extend(read(&inner.stmts));
+            found.extend(&read(&inner.stmts));
             found.extend(&inner.results);
         }
     }
