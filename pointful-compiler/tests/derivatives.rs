@@ -253,6 +253,10 @@ fn loops_behind_conditions() {
     square(
         "let c = w[k] > 0.0 && k.ordinal() > 0; if c { for i in N { let mut n = 3; while n > 0 { m[i][k] = m[i][k].sin() + w[i]; n -= 1; } } }",
     );
+    // Neighbours that are there where the condition holds only, read before the table is changed and asked for on the way back.
+    square(
+        "for i in N { if i.ordinal() + 1 < size(N) { m[k][i] = m[k][i].sin() * m[k][i + 1]; m[i][k] += m[i + 1][k] * w[i]; } }",
+    );
     // Steps of which it says how many there are; that are looked at elsewhere too; and an update first.
     square(
         "if w[k] > 0.0 { for i in N { for j in 0..i.ordinal() { m[i][k] = m[i][k].sin() + 0.1 * j as f64; } } }",

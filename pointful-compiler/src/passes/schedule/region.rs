@@ -361,22 +361,27 @@ impl<'p> Region<'p> {
         if own.op.operands().iter().filter(|&&v| v == value).count() > 1 {
             return false;
         }
-        let readers = builder.facts.readers(value).to_vec();
-        readers.into_iter().all(|(reader, home)| {
+        let mut now = Vec::new();
+        let last = builder.facts.readers(value).iter().all(|&(reader, home)| {
             let Some(owner) = builder.facts.statement_of(reader, home, self.block) else {
                 return false;
             };
             (std::ptr::eq(owner, own) && std::ptr::eq(reader, own))
-                || self.has_run(builder, owner, this, alone)
-        })
+                || self.has_run(builder, owner, this, alone, true, &mut now)
+        });
+        let frame = builder.frame_of_block();
+        last && now.into_iter().all(|value| builder.eval(value).1 <= frame)
     }
 
+    /// Whether a statement has run, once those values are computed that it puts into `now`. `element`: whether it is what reads the buffer.
     fn has_run(
         &self,
-        builder: &mut Builder<'p>,
+        builder: &Builder<'p>,
         stmt: &'p Stmt<Bulk>,
         this: TaskId,
         alone: bool,
+        element: bool,
+        now: &mut Vec<ValueId>,
     ) -> bool {
         let own = |task: &super::tasks::Task<'p>| match task.kind {
             Kind::Run(s) => std::ptr::eq(s, stmt),
@@ -390,24 +395,27 @@ impl<'p> Region<'p> {
         let [result] = stmt.results[..] else {
             return false;
         };
+        let wanted = now.len();
+        let mut readers = builder.facts.readers(result).iter();
         let all_ran = !builder.facts.given(result)
-            && builder
-                .facts
-                .readers(result)
-                .to_vec()
-                .into_iter()
-                .all(|(reader, home)| {
-                    builder
-                        .facts
-                        .statement_of(reader, home, self.block)
-                        .is_some_and(|owner| self.has_run(builder, owner, this, alone))
-                });
-        // A scalar computed in the block's own frame is at hand for everything that follows, but not one computed behind a condition.
+            && readers.all(|&(reader, home)| {
+                let owner = builder.facts.statement_of(reader, home, self.block);
+                owner.is_some_and(|owner| self.has_run(builder, owner, this, alone, false, now))
+            });
+        if all_ran {
+            return true;
+        }
+        now.truncate(wanted);
+        // A scalar computed in the block's own frame is at hand for everything that follows. Behind a guard it leaves there a variable,
+        // which is worth less than a copy if it is the element itself.
         let stays = self.tree.place[this] == 0
-            && stmt.guard.is_none()
+            && (element || stmt.guard.is_none())
             && builder.rest(result).is_empty()
             && self.is_ready(builder, result);
-        all_ran || (stays && builder.eval(result).1 <= builder.frame_of_block())
+        if stays {
+            now.push(result);
+        }
+        stays
     }
 
     /// Whether everything that a value computed on demand depends on has been done.
