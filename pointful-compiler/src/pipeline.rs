@@ -154,20 +154,14 @@ pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> 
 
     // Expand. Lifting makes one definition of everything that was the same in several loops.
     let bulk = trace.pass(BULK, point.clone());
-    let bulk = trace.pass(SIMPLIFY_BULK, bulk);
-    let bulk = trace.pass(CSE_BULK, bulk);
-    let bulk = trace.pass(DCE_BULK, bulk);
+    let bulk = tidied(trace, bulk);
 
     // Differentiate, and tidy what that has left.
     let bulk = if derives(&bulk.body) {
         let bulk = trace.pass(DERIVE, bulk);
-        let bulk = trace.pass(SIMPLIFY_BULK, bulk);
-        let bulk = trace.pass(CSE_BULK, bulk);
-        let bulk = trace.pass(DCE_BULK, bulk);
+        let bulk = tidied(trace, bulk);
         let bulk = trace.pass(SPARSE, bulk);
-        let bulk = trace.pass(SIMPLIFY_BULK, bulk);
-        let bulk = trace.pass(CSE_BULK, bulk);
-        trace.pass(DCE_BULK, bulk)
+        tidied(trace, bulk)
     } else {
         bulk
     };
@@ -196,6 +190,13 @@ pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> 
         constants: Vec::new(),
         spans: Vec::new(),
     }
+}
+
+/// Simple, without what is computed twice or for nobody.
+fn tidied(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
+    let bulk = trace.pass(SIMPLIFY_BULK, bulk);
+    let bulk = trace.pass(CSE_BULK, bulk);
+    trace.pass(DCE_BULK, bulk)
 }
 
 /// Scheduling as a pass.
