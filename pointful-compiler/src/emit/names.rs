@@ -185,7 +185,7 @@ pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// The names that are taken, each with the number last given to another that asked for it: copies of a loop's body all do.
+/// The names that are taken, and the last number after each: copies of a loop's body all ask for the same ones.
 struct Taken(HashMap<String, u32>);
 
 impl Taken {

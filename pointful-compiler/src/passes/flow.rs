@@ -569,7 +569,7 @@ fn retype_block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
         );
         let guard = stmt.guard.filter(|_| !carried);
         for (&result, ty) in stmt.results.iter().zip(types) {
-            // There are a few.
+            // Axes are few: a list of them is faster than a set.
             let mut axes = ty.dims;
             axes.extend(guard.iter().flat_map(|&guard| &program.ty(guard).dims));
             let dims = &mut program.values[result.index()].ty.dims;

@@ -63,16 +63,9 @@ pub fn check_seeds<A: Tested, B: Tested>(
     pass: impl Fn(Program<A>) -> Program<B>,
 ) {
     let judge = |program: &_, inputs: &_| {
-        judge(program, inputs, |expected, programs| {
-            let a = stage(
-                "before the pass",
-                program,
-                &before,
-                inputs,
-                expected,
-                programs,
-            )?;
-            stage("after the pass", &a, &pass, inputs, expected, programs)?;
+        judge(program, inputs, |trial| {
+            let a = trial.stage("before the pass", program.clone(), &before)?;
+            trial.stage("after the pass", a, &pass)?;
             Ok(())
         })
     };
@@ -98,72 +91,23 @@ pub fn check_seeds<A: Tested, B: Tested>(
 /// What is wrong, on a small program that shows it, at each stage.
 pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, String> {
     shown(program, inputs, |program, inputs| {
-        judge(program, inputs, |expected, programs| {
+        judge(program, inputs, |trial| {
             let tidy = |point| passes::dce(passes::cse(passes::simplify(point)));
-            let point = stage("simplified", program, &tidy, inputs, expected, programs)?;
-            let bulk = stage(
-                "as definitions",
-                &point,
-                &passes::bulk,
-                inputs,
-                expected,
-                programs,
-            )?;
+            let point = trial.stage("simplified", program.clone(), tidy)?;
+            let bulk = trial.stage("as definitions", point, passes::bulk)?;
             let tidy = |bulk| passes::dce(passes::cse(passes::simplify(bulk)));
-            let bulk = stage("tidied", &bulk, &tidy, inputs, expected, programs)?;
-            let bulk = stage(
-                "handed on",
-                &bulk,
-                &passes::hand_on,
-                inputs,
-                expected,
-                programs,
-            )?;
-            let bulk = stage("tidied again", &bulk, &tidy, inputs, expected, programs)?;
+            let bulk = trial.stage("tidied", bulk, tidy)?;
+            let bulk = trial.stage("handed on", bulk, passes::hand_on)?;
+            let bulk = trial.stage("tidied again", bulk, tidy)?;
             let schedule = |bulk| passes::registers(passes::schedule::schedule(bulk));
-            let kernels = stage("scheduled", &bulk, &schedule, inputs, expected, programs)?;
+            let kernels = trial.stage("scheduled", bulk, schedule)?;
             let tiles = |kernels| tiles_of(kernels, Size::of(2));
-            let kernels = stage("in tiles", &kernels, &tiles, inputs, expected, programs)?;
-            let kernels = stage(
-                "moved",
-                &kernels,
-                &passes::invariants,
-                inputs,
-                expected,
-                programs,
-            )?;
-            let kernels = stage(
-                "split",
-                &kernels,
-                &passes::fission,
-                inputs,
-                expected,
-                programs,
-            )?;
-            let kernels = stage(
-                "turned",
-                &kernels,
-                &passes::factors,
-                inputs,
-                expected,
-                programs,
-            )?;
-            let kernels = stage(
-                "in place",
-                &kernels,
-                &passes::in_place,
-                inputs,
-                expected,
-                programs,
-            )?;
-            stage(
-                "owned",
-                &kernels,
-                &passes::owned,
-                inputs,
-                expected,
-                programs,
-            )?;
+            let kernels = trial.stage("in tiles", kernels, tiles)?;
+            let kernels = trial.stage("moved", kernels, passes::invariants)?;
+            let kernels = trial.stage("split", kernels, passes::fission)?;
+            let kernels = trial.stage("turned", kernels, passes::factors)?;
+            let kernels = trial.stage("in place", kernels, passes::in_place)?;
+            trial.stage("owned", kernels, passes::owned)?;
             Ok(())
         })
     })
@@ -244,11 +188,19 @@ struct Wrong {
     message: String,
 }
 
-/// Runs a program, and what `stages` makes of it: they are given what to expect, and print the programs.
+/// What the stages of a program are measured by, and their programs as text so far.
+struct Trial<'t> {
+    inputs: &'t Inputs,
+    /// What the program gives as it is written.
+    expected: Result<Vec<Data>, String>,
+    programs: String,
+}
+
+/// Runs a program, and what `stages` makes of it.
 fn judge(
     program: &Program<Point>,
     inputs: &Inputs,
-    stages: impl FnOnce(&Result<Vec<Data>, String>, &mut String) -> Result<(), Wrong>,
+    stages: impl FnOnce(&mut Trial<'_>) -> Result<(), Wrong>,
 ) -> Verdict {
     if let Err(error) = verify(program) {
         return Verdict::Wrong {
@@ -274,66 +226,70 @@ fn judge(
     {
         return Verdict::Unsuitable;
     }
-    let mut programs = print(program);
-    match stages(&expected, &mut programs) {
+    let mut trial = Trial {
+        inputs,
+        expected,
+        programs: print(program),
+    };
+    match stages(&mut trial) {
         Ok(()) => Verdict::Same,
         Err(wrong) => Verdict::Wrong {
             mistake: (wrong.mistake, wrong.when),
             message: format!("{}: {}", wrong.when, wrong.message),
-            programs,
+            programs: trial.programs,
         },
     }
 }
 
-/// Applies a pass and checks what it gives.
-fn stage<A: Tested, B: Tested>(
-    when: &'static str,
-    program: &Program<A>,
-    pass: &impl Fn(Program<A>) -> Program<B>,
-    inputs: &Inputs,
-    expected: &Result<Vec<Data>, String>,
-    programs: &mut String,
-) -> Result<Program<B>, Wrong> {
-    let wrong = |mistake, message| Wrong {
-        mistake,
-        when,
-        message,
-    };
-    let out =
-        quietly(|| catch_unwind(AssertUnwindSafe(|| pass(program.clone())))).map_err(|panic| {
-            let message = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied());
-            let message = message.unwrap_or("something else than a text");
-            wrong(Mistake::Panic, format!("the pass panics: {message}"))
-        })?;
-    let _ = write!(programs, "---- {when}\n{}", print(&out));
-    verify(&out).map_err(|error| wrong(Mistake::Invalid, format!("invalid: {error}")))?;
-    let found = run_limited(&out, inputs, STEPS * MORE_STEPS);
-    match (expected, found) {
-        // A program may fail less often than before: what nobody needs is not computed.
-        (Err(_), Ok(_) | Err(EvalError::Panic(_))) => Ok(out),
-        (Ok(expected), Ok((found, _))) => {
-            if expected.len() != found.len() {
-                let message = "another number of results".to_owned();
-                return Err(wrong(Mistake::Different, message));
-            }
-            for (k, (expected, found)) in expected.iter().zip(&found).enumerate() {
-                if let Some(difference) = difference(expected, found, Tolerance::default()) {
-                    let message = format!("result {k}: {difference}");
+impl Trial<'_> {
+    /// Applies a pass and checks what it gives.
+    fn stage<A: Tested, B: Tested>(
+        &mut self,
+        when: &'static str,
+        program: Program<A>,
+        pass: impl FnOnce(Program<A>) -> Program<B>,
+    ) -> Result<Program<B>, Wrong> {
+        let wrong = |mistake, message| Wrong {
+            mistake,
+            when,
+            message,
+        };
+        let out =
+            quietly(|| catch_unwind(AssertUnwindSafe(|| pass(program)))).map_err(|panic| {
+                let message = panic
+                    .downcast_ref::<String>()
+                    .map(String::as_str)
+                    .or_else(|| panic.downcast_ref::<&str>().copied());
+                let message = message.unwrap_or("something else than a text");
+                wrong(Mistake::Panic, format!("the pass panics: {message}"))
+            })?;
+        let _ = write!(self.programs, "---- {when}\n{}", print(&out));
+        verify(&out).map_err(|error| wrong(Mistake::Invalid, format!("invalid: {error}")))?;
+        let found = run_limited(&out, self.inputs, STEPS * MORE_STEPS);
+        match (&self.expected, found) {
+            // A program may fail less often than before: what nobody needs is not computed.
+            (Err(_), Ok(_) | Err(EvalError::Panic(_))) => Ok(out),
+            (Ok(expected), Ok((found, _))) => {
+                if expected.len() != found.len() {
+                    let message = "another number of results".to_owned();
                     return Err(wrong(Mistake::Different, message));
                 }
+                for (k, (expected, found)) in expected.iter().zip(&found).enumerate() {
+                    if let Some(difference) = difference(expected, found, Tolerance::default()) {
+                        let message = format!("result {k}: {difference}");
+                        return Err(wrong(Mistake::Different, message));
+                    }
+                }
+                Ok(out)
             }
-            Ok(out)
-        }
-        (_, Err(error)) => {
-            let mistake = match &error {
-                EvalError::Panic(_) => Mistake::NewPanic,
-                EvalError::Bug(_) | EvalError::Input(_) => Mistake::Meaningless,
-                EvalError::StepLimit => Mistake::Endless,
-            };
-            Err(wrong(mistake, error.to_string()))
+            (_, Err(error)) => {
+                let mistake = match &error {
+                    EvalError::Panic(_) => Mistake::NewPanic,
+                    EvalError::Bug(_) | EvalError::Input(_) => Mistake::Meaningless,
+                    EvalError::StepLimit => Mistake::Endless,
+                };
+                Err(wrong(mistake, error.to_string()))
+            }
         }
     }
 }

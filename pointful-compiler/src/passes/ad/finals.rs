@@ -255,7 +255,7 @@ impl Finals<'_> {
         let free = free(self.b, &body);
         let mut order: Vec<usize> = (0..free.len()).collect();
         order.sort_by_key(|&k| !free[k]);
-        let mut first: ValueSet = ValueSet::from([body.params[0]]);
+        let mut first = ValueSet::from([body.params[0]]);
         let mut computed = BTreeMap::new();
         let stmts: Vec<Stmt<Bulk>> = order.iter().map(|&k| body.stmts[k].clone()).collect();
         for (k, (stmt, &old)) in stmts.iter().zip(&order).enumerate() {

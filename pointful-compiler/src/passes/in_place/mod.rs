@@ -39,8 +39,8 @@ pub fn in_place(program: Program<Kernels>) -> Program<Kernels> {
 }
 
 fn block(program: &Program<Kernels>, block: &mut Block<Kernels>) {
-    let mut made: ValueSet = ValueSet::new();
-    let mut fresh: ValueSet = ValueSet::new();
+    let mut made = ValueSet::new();
+    let mut fresh = ValueSet::new();
     let (mut first, mut last) = (BTreeMap::new(), BTreeMap::new());
     for (number, stmt) in block.stmts.iter_mut().enumerate() {
         match &mut stmt.op {
