@@ -297,12 +297,15 @@ impl Report<'_> {
             self.line(depth + 1, &line);
         }
         for acc in accs {
-            let line = format!(
+            let mut line = format!(
                 "adds up into {} by `{}`: a private copy of {} bytes for each piece of the work, merged in order",
                 self.name(acc.target),
                 acc.monoid.name(),
                 self.bytes(acc.target, 0)
             );
+            if self.emission.is_scattered(acc.private) {
+                line += "; notes instead of copies where these are larger than caches";
+            }
             self.line(depth + 1, &line);
         }
         for fold in folds {

@@ -40,8 +40,8 @@ use std::ops::Range;
 
 pub use crate::buffer::{Buf, Out, OutBuf};
 pub use crate::cpu::{
-    Along, Factor, Rows, Steps, accumulate_steps, contract, contract_here, launch, launch_here,
-    launch_steps,
+    Along, Factor, Rows, Scatter, ScatterView, Steps, accumulate_steps, contract, contract_here,
+    launch, launch_here, launch_steps,
 };
 use crate::error::Error;
 pub use crate::opaque::Opaque;
@@ -53,7 +53,7 @@ pub use pointful_math as math;
 /// The body of one fused loop nest, to be run over its flattened parallel axes in pieces.
 pub trait Kernel: Sync {
     /// What one piece of the work accumulates privately; `()` when the kernel only writes its own outputs.
-    type Acc: Send;
+    type Acc: Send + Sync;
 
     /// How many points the body runs together where there are as many: pieces of the work are multiples of it.
     const TOGETHER: usize = 1;
@@ -70,6 +70,26 @@ pub trait Kernel: Sync {
     ///
     /// Pieces are merged in order, so an operator need not commute.
     fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc);
+
+    /// Bytes of an accumulator that need not be there once for each piece, as they can be [noted](Self::noting).
+    fn scattered_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Identity accumulators for one piece, of which each [`Scatter`] notes what is combined, at most about so much.
+    fn noting(&self, most: usize) -> Self::Acc {
+        let _ = most;
+        self.identity()
+    }
+
+    /// Combines into one stretch of each [`Scatter`] what pieces have noted for it.
+    ///
+    /// # Safety
+    /// `all` is what [`identity`](Self::identity) has given, `noted` what pieces began with as [`noting`](Self::noting); no other thread settles the same stretch
+    /// meanwhile.
+    unsafe fn settle(&self, all: &Self::Acc, noted: &Self::Acc, stretch: usize) {
+        let _ = (all, noted, stretch);
+    }
 }
 
 /// What is known of a kernel's cost before it runs; together with the number of points it alone decides how the work

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
-use pointful_runtime::kernel::{Buf, Kernel, Out, OutBuf, Work, get, launch};
+use pointful_runtime::kernel::{Buf, Kernel, Out, OutBuf, Scatter, Work, get, launch};
 use pointful_runtime::{reference, stats};
 use proptest::prelude::*;
 
@@ -111,6 +111,110 @@ impl Kernel for Histogram<'_> {
         for (bin, count) in earlier.iter_mut().zip(later.iter()) {
             *bin += count;
         }
+    }
+}
+
+/// Two histograms, a large one and a small one, and a number, as generated code has them.
+struct Scattered<'a> {
+    class: &'a [usize],
+    weights: &'a [f64],
+    sizes: [usize; 2],
+}
+
+impl Kernel for Scattered<'_> {
+    type Acc = (Scatter<f64>, Scatter<f64>, usize);
+
+    fn identity(&self) -> Self::Acc {
+        let [large, small] = self.sizes.map(|size| Scatter::table(size, 0.0));
+        (large, small, 0)
+    }
+
+    #[inline(always)]
+    fn run(&self, range: Range<usize>, acc: &mut Self::Acc) {
+        let (large, small) = (acc.0.view(), acc.1.view());
+        acc.2 += range.len();
+        for i in range {
+            // SAFETY: the remainders are places of the tables.
+            unsafe {
+                let (class, weight) = (get(self.class, i), get(self.weights, i));
+                large.combine(class % self.sizes[0], weight, |x, y| x + y);
+                small.combine(class % self.sizes[1], weight, |x, y| x + y);
+            }
+        }
+    }
+
+    fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc) {
+        earlier.0.merge(later.0, |x, y| x + y);
+        earlier.1.merge(later.1, |x, y| x + y);
+        earlier.2 += later.2;
+    }
+
+    fn scattered_bytes(&self) -> u64 {
+        (self.sizes[0] + self.sizes[1]) as u64 * 8
+    }
+
+    fn noting(&self, most: usize) -> Self::Acc {
+        let [large, small] = self.sizes.map(|size| Scatter::noting(size, 0.0, most));
+        (large, small, 0)
+    }
+
+    unsafe fn settle(&self, all: &Self::Acc, noted: &Self::Acc, stretch: usize) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            all.0.settle(&noted.0, stretch, |x, y| x + y);
+            all.1.settle(&noted.1, stretch, |x, y| x + y);
+        }
+    }
+}
+
+#[test]
+fn what_is_noted_is_combined_in_the_order_of_the_points() {
+    let mut state = 1_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+        (state >> 33) as usize
+    };
+    let class: Vec<usize> = (0..30_000).map(|_| random()).collect();
+    let weights: Vec<f64> = (0..30_000).map(|_| random() as f64 / 1e9).collect();
+    // One round, several, and pieces of a point each; the last stretch is short in two of them.
+    for (points, size, per_point, pieces) in [
+        (30_000, 1 << 17, 1 << 8, 15),
+        (30_000, 300_001, 1 << 10, 59),
+        (100, 4_000_001, 1 << 19, 100),
+    ] {
+        let (class, weights) = (&class[..points], &weights[..points]);
+        let kernel = Scattered {
+            class,
+            weights,
+            sizes: [size, 5],
+        };
+        let mut expected = vec![0.0; size];
+        for (&class, weight) in class.iter().zip(weights) {
+            expected[class % size] += weight;
+        }
+        let acc_bytes = kernel.scattered_bytes() + 8;
+        let work = Work {
+            per_point,
+            acc_bytes,
+        };
+        let launched =
+            |threads| pool(threads).install(|| stats::measure(|| launch(points, work, &kernel)));
+        let ((large, small, count), stats) = launched(1);
+        assert_eq!(stats.pieces, pieces, "{size} places");
+        assert_eq!(large[..], expected[..]);
+        assert_eq!(count, points);
+        let all: f64 = small.iter().sum();
+        assert!((all / weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        for threads in [2, 5] {
+            let ((again, other, _), _) = launched(threads);
+            assert!(again[..] == large[..] && other[..] == small[..]);
+        }
+        // A little work is done in a copy.
+        let little = Work {
+            per_point: 1,
+            acc_bytes,
+        };
+        assert_eq!(launch(points, little, &kernel).0[..], expected[..]);
     }
 }
 

@@ -10,7 +10,7 @@ use super::copies::Copies;
 use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
-use super::{edges, kernel, lanes, scalar, short_rows, steps, strips, tokens, transpose};
+use super::{edges, kernel, lanes, scalar, scatter, short_rows, steps, strips, tokens, transpose};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
 
@@ -620,6 +620,10 @@ impl<'u> Body<'u> {
     ) -> TokenStream {
         let element = self.unit.scalar(place);
         match self.unit.kind(place) {
+            PlaceKind::Buffer if self.unit.is_scattered(place) => {
+                let position = self.unit.position(place, indices);
+                scatter::combine(self.unit, place, monoid, &position, value)
+            }
             PlaceKind::Buffer => {
                 let position = self.unit.position(place, indices);
                 let at = tokens!(at);

@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use super::body::{Body, Storage};
 use super::kernel::tuple_field;
 use super::unit::Unit;
-use super::{scalar, tokens};
+use super::{lanes, scalar, tokens};
 use crate::ir::stages::kernels::{Acc, Fold, PlaceKind};
 use crate::ir::{Lit, Monoid, ValueId};
 
@@ -47,6 +47,10 @@ pub(super) fn merge_pieces(
         let field = tuple_field(position);
         let element = unit.scalar(acc.target);
         merged.extend(match unit.kind(acc.target) {
+            PlaceKind::Buffer if unit.is_scattered(acc.private) => {
+                let operator = lanes::operator(acc.monoid, element);
+                tokens!(earlier.#field.merge(later.#field, #operator);)
+            }
             PlaceKind::Buffer => {
                 let new = scalar::combine(
                     acc.monoid,

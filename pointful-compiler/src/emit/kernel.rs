@@ -10,7 +10,7 @@ use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::names::ident;
 use super::steps::Plan;
 use super::unit::{Unit, usize_literal};
-use super::{edges, scalar, tokens, work};
+use super::{edges, scalar, scatter, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -371,23 +371,8 @@ fn item(
     };
 
     let acc_type = acc_type(unit, copies);
-    let identity = copies.all().map(|(target, _, first)| {
-        let identity =
-            scalar::literal(first.unwrap_or_else(|monoid| monoid.identity(unit.scalar(target))));
-        match unit.kind(target) {
-            PlaceKind::Buffer => {
-                let length = unit.product(unit.dims(target));
-                tokens!(Buf::filled(#length, #identity))
-            }
-            PlaceKind::Var | PlaceKind::Scalar => identity,
-        }
-    });
-    // No accumulators: no expression either, because `()` is not one that lints of style like.
-    let identity = if copies.is_empty() {
-        TokenStream::new()
-    } else {
-        tokens!((#(#identity,)*))
-    };
+    let identity = self::identity(unit, copies, &tokens!(Scatter::table), &TokenStream::new());
+    let noting = self::identity(unit, copies, &tokens!(Scatter::noting), &tokens!(, most));
     let merge = merge_pieces(unit, copies, || captures.storage());
     let angles = angles::of_kernel(unit, copies, body);
     let (piece, together) = piece(unit, captures, extents, copies, angles, body);
@@ -400,6 +385,7 @@ fn item(
     } else {
         tokens!(let Self { #(#names),* } = *self;)
     };
+    let scattered = scatter::items(unit, copies, &unpack, &noting);
     let is_table = |target| unit.kind(target) == PlaceKind::Buffer;
     let unpack_if = |needed: bool| needed.then(|| unpack.clone());
     let unpack_for_identity = unpack_if(copies.all().any(|(target, ..)| is_table(target)));
@@ -418,7 +404,7 @@ fn item(
             piece(#(#names,)* range, acc)
         },
         Angles::Near => {
-            let reset = (!copies.is_empty()).then(|| tokens!(*acc = self.identity();));
+            let reset = (!copies.is_empty()).then(|| reset(unit, copies));
             tokens! {
                 #[inline(always)]
                 fn piece<A: math::Angles>(#params) -> bool {
@@ -456,15 +442,63 @@ fn item(
                 #unpack_for_merge
                 #merge
             }
+
+            #scattered
+        }
+    }
+}
+
+/// What a piece's accumulators begin as; of scattered ones, what `scatter` makes of their length, their identity and what else it is given.
+fn identity(
+    unit: &Unit<'_>,
+    copies: Copies<'_>,
+    scatter: &TokenStream,
+    given: &TokenStream,
+) -> TokenStream {
+    // No accumulators: no expression either, because `()` is not one that lints of style like.
+    if copies.is_empty() {
+        return TokenStream::new();
+    }
+    let fields = copies.all().map(|(target, private, first)| {
+        let identity =
+            scalar::literal(first.unwrap_or_else(|monoid| monoid.identity(unit.scalar(target))));
+        let length = || unit.product(unit.dims(target));
+        match unit.kind(target) {
+            PlaceKind::Buffer if unit.is_scattered(private) => {
+                let length = length();
+                tokens!(#scatter(#length, #identity #given))
+            }
+            PlaceKind::Buffer => {
+                let length = length();
+                tokens!(Buf::filled(#length, #identity))
+            }
+            PlaceKind::Var | PlaceKind::Scalar => identity,
+        }
+    });
+    tokens!((#(#fields,)*))
+}
+
+/// Makes what a piece has accumulated what it began as.
+fn reset(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
+    let mut privates = copies.all().map(|(_, private, _)| private);
+    match privates.position(|private| unit.is_scattered(private)) {
+        None => tokens!(*acc = self.identity();),
+        Some(position) => {
+            let field = tuple_field(position);
+            tokens!(*acc = match acc.#field.most() {
+                ::core::option::Option::Some(most) => self.noting(most),
+                ::core::option::Option::None => self.identity(),
+            };)
         }
     }
 }
 
 /// The type of what a piece accumulates.
 fn acc_type(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
-    let types = copies.all().map(|(target, ..)| {
+    let types = copies.all().map(|(target, private, _)| {
         let ty = unit.ty(target);
         match unit.kind(target) {
+            PlaceKind::Buffer if unit.is_scattered(private) => tokens!(Scatter<#ty>),
             PlaceKind::Buffer => tokens!(Buf<#ty>),
             PlaceKind::Var | PlaceKind::Scalar => ty,
         }
@@ -495,6 +529,9 @@ fn piece(
     for (position, (target, copy, _)) in copies.all().enumerate() {
         let (field, private) = (tuple_field(position), unit.names.value(copy));
         match unit.kind(target) {
+            PlaceKind::Buffer if unit.is_scattered(copy) => {
+                before.extend(tokens!(let #private = acc.#field.view();));
+            }
             PlaceKind::Buffer => {
                 storage.insert(copy, Storage::View);
                 before.extend(tokens!(let #private = acc.#field.out();));

@@ -49,6 +49,7 @@ mod kernel;
 mod lanes;
 mod names;
 mod scalar;
+mod scatter;
 mod shim;
 mod short_rows;
 mod steps;
@@ -63,7 +64,7 @@ use proc_macro2::TokenStream;
 
 use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::kernels::{Acc, Fold, Kernels};
-use crate::ir::{Block, Extent, Program, ValueSet};
+use crate::ir::{Block, Extent, Program, ValueId, ValueSet};
 
 /// `quote!` with the span of the expansion.
 macro_rules! tokens {
@@ -134,6 +135,11 @@ impl<'p> Emission<'p> {
         body: &Block<Kernels>,
     ) -> Option<u64> {
         kernel::together(&self.unit, extents, copies::Copies { accs, folds }, body)
+    }
+
+    /// Whether what is combined into a private copy may be noted instead.
+    pub(crate) fn is_scattered(&self, private: ValueId) -> bool {
+        self.unit.is_scattered(private)
     }
 
     /// The rows that a loop of the host goes through several steps at a time.

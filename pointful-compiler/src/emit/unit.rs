@@ -6,7 +6,7 @@ use proc_macro2::{Literal, TokenStream};
 
 use super::names::Names;
 use super::scalar::{self, Length, Operand};
-use super::tokens;
+use super::{scatter, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -30,6 +30,8 @@ pub(super) struct Unit<'a> {
     counted: BTreeMap<ValueId, (Extent, i64)>,
     /// Parameters that are constants of the module: code names them and is not handed them, so that rustc knows their values.
     constants: ValueSet,
+    /// Private copies that may be notes instead.
+    scattered: ValueSet,
     /// What the functions of the caller's that it calls take and give.
     pub(super) functions: BTreeMap<u8, (Vec<Scalar>, Scalar)>,
 }
@@ -56,6 +58,7 @@ impl<'a> Unit<'a> {
             inline: vec![None; program.values.len()],
             kinds: vec![PlaceKind::Scalar; program.values.len()],
             counted: BTreeMap::new(),
+            scattered: ValueSet::new(),
             constants,
         };
         for param in &program.params {
@@ -80,7 +83,11 @@ impl<'a> Unit<'a> {
                     self.kinds[stmt.results[0].index()] = PlaceKind::Buffer;
                 }
                 KernelOp::Var(_) => self.kinds[stmt.results[0].index()] = PlaceKind::Var,
-                KernelOp::Par { accs, folds, .. } => {
+                KernelOp::Par {
+                    accs, folds, body, ..
+                } => {
+                    let scattered: Vec<_> = scatter::of_kernel(self, accs, body).collect();
+                    self.scattered.extend(&scattered);
                     for acc in accs {
                         self.kinds[acc.private.index()] = self.kinds[acc.target.index()];
                     }
@@ -125,6 +132,11 @@ impl<'a> Unit<'a> {
     /// What a value is.
     pub(super) fn kind(&self, value: ValueId) -> PlaceKind {
         self.kinds[value.index()]
+    }
+
+    /// Whether a private copy is one that points only combine into, at computed places.
+    pub(super) fn is_scattered(&self, private: ValueId) -> bool {
+        self.scattered.contains(&private)
     }
 
     /// Whether a parameter is a constant of the module.

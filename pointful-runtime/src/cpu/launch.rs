@@ -1,8 +1,9 @@
 //! Running a kernel's pieces in parallel and merging what they accumulated, in order.
 
 use super::features::Level;
+use super::scatter::MOST_BINS;
 use super::share::{in_order, share};
-use super::split::Pieces;
+use super::split::{Pieces, Rounds};
 use crate::kernel::{Kernel, Work};
 use crate::stats;
 
@@ -16,6 +17,12 @@ use crate::stats;
 /// # Panics
 /// With the panic of the earliest piece that panics, after every piece that was begun has ended.
 pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
+    let scattered = kernel.scattered_bytes();
+    if scattered > 0
+        && let Some(rounds) = Rounds::of(points, work, scattered, K::TOGETHER)
+    {
+        return in_rounds(rounds, kernel);
+    }
     begin(points, work, kernel, |run, count| {
         share(
             count,
@@ -31,6 +38,36 @@ pub fn launch_here<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     begin(points, work, kernel, |run, count| {
         in_order(count, |piece| run.piece(piece), |a, b| kernel.merge(a, b))
     })
+}
+
+/// Runs a kernel whose pieces [note](super::scatter) what they combine into large tables.
+fn in_rounds<K: Kernel>(rounds: Rounds, kernel: &K) -> K::Acc {
+    let pieces = rounds.pieces;
+    stats::launched(pieces.count(), 0, pieces.operations());
+    let _paused = stats::pause();
+    let level = Level::current();
+    let mut all = kernel.identity();
+    for round in rounds.all() {
+        let noted = share(
+            round.len(),
+            rounds.operations(),
+            |piece| {
+                let mut acc = kernel.noting(rounds.notes);
+                level.run(kernel, pieces.range(round.start + piece), &mut acc);
+                acc
+            },
+            |a, b| kernel.merge(a, b),
+        );
+        share(
+            MOST_BINS,
+            rounds.operations(),
+            // SAFETY: `all` and `noted` are of this kernel, and `share` does every part once.
+            |stretch| unsafe { kernel.settle(&all, &noted, stretch) },
+            |(), ()| (),
+        );
+        kernel.merge(&mut all, noted);
+    }
+    all
 }
 
 /// Cuts the work into pieces, if there is any, and lets `all` run so many.

@@ -22,6 +22,16 @@ pub(crate) const EVEN: u64 = 32;
 /// The most pieces a launch is split into: enough to keep many cores evenly busy, few enough to cost nothing.
 pub(crate) const MAX_PIECES: u64 = 1024;
 
+/// Scalar operations from which on it pays to [note](super::scatter) what is combined into a large table.
+const WORTH_NOTING: u64 = 1 << 22;
+
+/// Bytes of a table that caches hold for the most part: there an element is changed in less time than noted.
+const CACHED_BYTES: u64 = 1 << 24;
+
+/// Scalar operations of a piece that notes, and how many pieces are noted before their notes are settled.
+const NOTING_GRAIN: u64 = 1 << 20;
+const PIECES_OF_ROUND: usize = 16;
+
 /// Boundaries between pieces of many points are multiples of this, so that two pieces seldom write the same cache
 /// line and vector loops begin where lines do.
 const POINT_MULTIPLE: u64 = 64;
@@ -48,7 +58,12 @@ impl Pieces {
             even.max(pieces(MANY_OPERATIONS_PER_ACC_BYTE))
                 .clamp(1, MAX_PIECES)
         };
-        let mut length = (points as u64).div_ceil(wanted);
+        Self::of_length(points, (points as u64).div_ceil(wanted), total, together)
+    }
+
+    /// Pieces of at least so many points.
+    fn of_length(points: usize, mut length: u64, total: u64, together: usize) -> Pieces {
+        let wanted = (points as u64).div_ceil(length.max(1));
         if wanted > 1 && length >= 4 * POINT_MULTIPLE {
             length = length.next_multiple_of(POINT_MULTIPLE);
         }
@@ -76,6 +91,47 @@ impl Pieces {
     pub(crate) fn range(self, piece: usize) -> Range<usize> {
         let start = piece * self.length;
         start..self.points.min(start + self.length)
+    }
+}
+
+/// Pieces that note what they combine into large tables, and settle it after each so many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounds {
+    pub(crate) pieces: Pieces,
+    /// Most of what a piece can note: an operation that combines is counted as three.
+    pub(crate) notes: usize,
+}
+
+impl Rounds {
+    /// The rounds for work of this size, if it pays: so many bytes of an accumulator can be noted.
+    pub(crate) fn of(points: usize, work: Work, scattered: u64, together: usize) -> Option<Self> {
+        let per_point = work.per_point.max(1);
+        let total = (points as u64).saturating_mul(per_point);
+        if total < WORTH_NOTING || scattered < CACHED_BYTES {
+            return None;
+        }
+        // What is not noted has copies.
+        let copied = work.acc_bytes.saturating_sub(scattered);
+        let grain = NOTING_GRAIN.max(copied.saturating_mul(OPERATIONS_PER_ACC_BYTE));
+        let length = (grain / per_point).max(1);
+        let pieces = Pieces::of_length(points, length, total, together);
+        let notes = (pieces.length as u64).saturating_mul(per_point) / 3;
+        (pieces.count() > 1).then_some(Self {
+            pieces,
+            notes: usize::try_from(notes).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Scalar operations of one round, about.
+    pub(crate) fn operations(self) -> u64 {
+        self.pieces.operations() / (self.pieces.count().div_ceil(PIECES_OF_ROUND) as u64).max(1)
+    }
+
+    /// Each round's pieces.
+    pub(crate) fn all(self) -> impl Iterator<Item = Range<usize>> {
+        let count = self.pieces.count();
+        let starts = (0..count).step_by(PIECES_OF_ROUND);
+        starts.map(move |start| start..count.min(start + PIECES_OF_ROUND))
     }
 }
 

@@ -11,13 +11,14 @@ use std::path::Path;
 use proc_macro2::TokenStream;
 
 /// Files of functions as authors write them.
-const FUNCTIONS: [&str; 6] = [
+const FUNCTIONS: [&str; 7] = [
     "functions.rs",
     "derivatives.rs",
     "steps.rs",
     "stencils.rs",
     "sequences.rs",
     "angles.rs",
+    "scatters.rs",
 ];
 
 fn main() {

@@ -51,6 +51,12 @@ pub mod sequences {
     include!(concat!(env!("OUT_DIR"), "/sequences.rs"));
 }
 
+/// The functions of `scatters.rs`.
+pub mod scatters {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/scatters.rs"));
+}
+
 /// How long the compiler took for the functions of `build/speed.rs`, and how much it emitted.
 pub mod speed {
     include!(concat!(env!("OUT_DIR"), "/speed.rs"));

@@ -1,0 +1,140 @@
+//! Accumulators that points combine into at places that are computed, as in a histogram: a runtime's `Scatter`, which is a copy of the table for each piece of the work or, where the table
+//! is too large for that, notes of what is combined where.
+
+use proc_macro2::TokenStream;
+
+use super::copies::Copies;
+use super::kernel::tuple_field;
+use super::unit::Unit;
+use super::{lanes, tokens};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::{Block, Operation, ValueId, ValueSet};
+use crate::ops::Prim;
+
+/// Tables that are known to be of fewer bytes are always copied.
+const SMALL_BYTES: u64 = 1 << 16;
+
+/// The private copies of a kernel's accumulators that are only combined into, each at a place that is computed somewhere.
+pub(super) fn of_kernel<'k>(
+    unit: &Unit<'_>,
+    accs: &'k [Acc],
+    body: &Block<Kernels>,
+) -> impl Iterator<Item = ValueId> + 'k {
+    let is_large = |acc: &&Acc| {
+        let dims = unit.dims(acc.target);
+        let bytes = |elements: u64| elements.saturating_mul(unit.scalar(acc.target).bytes());
+        !dims.is_empty()
+            && unit
+                .const_product(dims)
+                .is_none_or(|n| bytes(n) >= SMALL_BYTES)
+    };
+    let large: Vec<ValueId> = accs
+        .iter()
+        .filter(is_large)
+        .map(|acc| acc.private)
+        .collect();
+    let mut look = Look::default();
+    if !large.is_empty() {
+        look.block(body);
+    }
+    let is_scattered =
+        move |private: &ValueId| look.scattered.contains(private) && !look.used.contains(private);
+    let privates = accs
+        .iter()
+        .map(|acc| acc.private)
+        .filter(move |private| large.contains(private));
+    privates.filter(is_scattered)
+}
+
+/// What a kernel does with places.
+#[derive(Default)]
+struct Look {
+    /// What is computed in the kernel, of more than an index.
+    computed: ValueSet,
+    /// What something is combined into at a computed place.
+    scattered: ValueSet,
+    /// What is used in another way than to combine into it.
+    used: ValueSet,
+}
+
+impl Look {
+    fn block(&mut self, block: &Block<Kernels>) {
+        for stmt in &block.stmts {
+            match &stmt.op {
+                KernelOp::Combine {
+                    place,
+                    indices,
+                    value,
+                    ..
+                } => {
+                    if indices.iter().any(|index| self.computed.contains(index)) {
+                        self.scattered.insert(*place);
+                    }
+                    self.used.insert(*value);
+                    continue;
+                }
+                KernelOp::Const(_) | KernelOp::Size(_) => {}
+                KernelOp::Prim(Prim::Trust(_) | Prim::Check(_) | Prim::Cast(_), args)
+                    if !self.computed.contains(&args[0]) => {}
+                _ => self.computed.extend(&stmt.results),
+            }
+            self.used.extend(&stmt.op.operands());
+            for inner in stmt.op.blocks() {
+                self.block(inner);
+            }
+        }
+        self.used.extend(&block.results);
+    }
+}
+
+/// What a kernel's implementation of the runtime's contract says of its scattered accumulators; nothing if it has none. `noting`: what an accumulator begins as that notes what it can.
+pub(super) fn items(
+    unit: &Unit<'_>,
+    copies: Copies<'_>,
+    unpack: &TokenStream,
+    noting: &TokenStream,
+) -> TokenStream {
+    let scattered: Vec<_> = (copies.accs.iter().enumerate())
+        .filter(|(_, acc)| unit.is_scattered(acc.private))
+        .collect();
+    if scattered.is_empty() {
+        return TokenStream::new();
+    }
+    let bytes = scattered.iter().map(|(_, acc)| {
+        let (length, ty) = (unit.product(unit.dims(acc.target)), unit.ty(acc.target));
+        tokens!(.saturating_add(#length.saturating_mul(::core::mem::size_of::<#ty>()) as u64))
+    });
+    let settled = scattered.iter().map(|&(position, acc)| {
+        let field = tuple_field(position);
+        let operator = lanes::operator(acc.monoid, unit.scalar(acc.target));
+        tokens!(all.#field.settle(&noted.#field, stretch, #operator);)
+    });
+    tokens! {
+        fn scattered_bytes(&self) -> u64 {
+            #unpack
+            0u64 #(#bytes)*
+        }
+
+        fn noting(&self, most: usize) -> Self::Acc {
+            #unpack
+            #noting
+        }
+
+        unsafe fn settle(&self, all: &Self::Acc, noted: &Self::Acc, stretch: usize) {
+            unsafe { #(#settled)* }
+        }
+    }
+}
+
+/// The statement that combines a value into an element.
+pub(super) fn combine(
+    unit: &Unit<'_>,
+    private: ValueId,
+    monoid: crate::ir::Monoid,
+    position: &TokenStream,
+    value: &TokenStream,
+) -> TokenStream {
+    let name = unit.names.value(private);
+    let operator = lanes::operator(monoid, unit.scalar(private));
+    tokens!(#name.combine(#position, #value, #operator);)
+}

@@ -1,0 +1,77 @@
+//! Tables that are too large for each piece of the work to have a copy: what is combined is noted, and the same bits on any number of threads come of it.
+
+mod common;
+
+use common::{Source, floats, matrix, on_threads, vector};
+use pointful_corpus::scatters as corpus;
+use pointful_runtime::stats;
+
+/// Places all over a table.
+fn places(seed: u64, count: usize, of: usize) -> Vec<i64> {
+    let mut source = Source::new(seed);
+    (0..count)
+        .map(|_| (source.next() << 16) + (source.next() << 8) + source.next())
+        .map(|place| place.rem_euclid(of as i64))
+        .collect()
+}
+
+/// A sum of sines and a maximum in each class, with an angle that is far in some pieces of the work.
+#[test]
+fn elements_are_combined_in_order() {
+    for (points, classes, pieces) in [(0, 4, 0), (1000, 1, 1), (300_000, 1 << 20, 10)] {
+        let class = places(1, points, classes);
+        let mut w: Vec<f64> = floats(2, points);
+        for far in w.iter_mut().skip(points / 2).step_by(70_000) {
+            *far = 1e9;
+        }
+        let expected: Vec<f64> = floats(3, classes);
+        let (mut total, mut most) = (vec![0.0; classes], vec![f64::NEG_INFINITY; classes]);
+        for (class, &w) in class.iter().zip(&w) {
+            let k = *class as usize;
+            total[k] += pointful_runtime::kernel::math::sin(w);
+            most[k] = f64::max(most[k], w);
+        }
+        for (total, expected) in total.iter_mut().zip(&expected) {
+            *total -= expected;
+        }
+        let (class, weights) = (vector(&class), vector(&w));
+        let call = || corpus::totals(&class, &weights, &vector(&expected));
+        let (found, largest, _) = on_threads(call);
+        if classes > 1 {
+            assert_eq!(
+                (found.as_slice(), largest.as_slice()),
+                (&total[..], &most[..])
+            );
+        }
+        let (_, stats) = stats::measure(call);
+        assert!(stats.pieces >= pieces, "{stats:?}");
+    }
+}
+
+/// Rows that are looked up, and a small sum on the way.
+#[test]
+fn rows_are_combined_in_order() {
+    let width = 5;
+    for (points, words) in [(0, 3), (300, 1), (150_000, 900_000)] {
+        let word = places(4, points, words);
+        let w: Vec<f32> = floats(5, points * width);
+        let expected: Vec<f32> = floats(6, words * width);
+        let mut total = vec![0.0; words * width];
+        for (word, row) in word.iter().zip(w.chunks(width)) {
+            let k = *word as usize;
+            for (total, w) in total[k * width..].iter_mut().zip(row) {
+                *total += w;
+            }
+        }
+        for (total, expected) in total.iter_mut().zip(&expected) {
+            *total += expected;
+        }
+        let (word, w, expected) = (
+            vector(&word),
+            matrix(points, width, &w),
+            matrix(words, width, &expected),
+        );
+        let (found, _) = on_threads(|| corpus::rows(&word, &w, &expected));
+        assert_eq!(found.as_slice(), &total[..]);
+    }
+}
