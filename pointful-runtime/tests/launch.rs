@@ -178,9 +178,9 @@ fn what_is_noted_is_combined_in_the_order_of_the_points() {
     let weights: Vec<f64> = (0..30_000).map(|_| random() as f64 / 1e9).collect();
     // One round, several, and pieces of a point each; the last stretch is short in two of them.
     for (points, size, per_point, pieces) in [
-        (30_000, 1 << 17, 1 << 8, 15),
-        (30_000, 300_001, 1 << 10, 59),
-        (100, 4_000_001, 1 << 19, 100),
+        (30_000, 1 << 21, 1 << 8, 8),
+        (30_000, (1 << 21) + 1, 1 << 10, 30),
+        (100, 4_000_001, 1 << 20, 100),
     ] {
         let (class, weights) = (&class[..points], &weights[..points]);
         let kernel = Scattered {

@@ -11,8 +11,9 @@ use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
 use super::{edges, kernel, lanes, scalar, scatter, short_rows, steps, strips, tokens, transpose};
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{Acc, Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
+use crate::passes::effects::asked;
 
 /// How the code being emitted reaches a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,8 @@ pub(super) struct Body<'u> {
     pub(super) in_lanes: ValueSet,
     /// Buffers that each point of a strip has for itself, and how many points that are: addressed as `buffer_lanes` at the moment.
     pub(super) in_strips: BTreeMap<ValueId, u64>,
+    /// Buffers that come into being as what a kernel has combined into them.
+    combined: ValueSet,
     /// Indices that are made of positions known to be in range where code is being emitted.
     interior: ValueSet,
     /// Truth values that are known where code is being emitted.
@@ -74,6 +77,7 @@ impl<'u> Body<'u> {
             hoisted: ValueSet::new(),
             in_lanes: ValueSet::new(),
             in_strips: BTreeMap::new(),
+            combined: ValueSet::new(),
             interior: ValueSet::new(),
             decided: BTreeMap::new(),
             together: None,
@@ -83,6 +87,11 @@ impl<'u> Body<'u> {
             angles: Angles::Any,
             kernels: Vec::new(),
         }
+    }
+
+    /// Whether a buffer is still to come into being, as what a kernel has combined into it: the first time that it is asked.
+    pub(super) fn becomes(&mut self, buffer: ValueId) -> bool {
+        self.combined.remove(&buffer)
     }
 
     /// Whether an index is made of a position known to be in range here.
@@ -134,7 +143,11 @@ impl<'u> Body<'u> {
         if self.in_kernel {
             return stmts.iter().map(|stmt| self.stmt(stmt)).collect();
         }
-        let parts = steps::parts(self.unit, stmts).into_iter();
+        let parts = steps::parts(self.unit, stmts);
+        if !self.in_loop {
+            self.combined.extend(&combined_only(self.unit, &parts));
+        }
+        let parts = parts.into_iter();
         parts
             .map(|part| match part {
                 Part::One(stmt) => self.stmt(stmt),
@@ -178,6 +191,10 @@ impl<'u> Body<'u> {
                 let (cond, then, otherwise) =
                     (unit.value(*cond), unit.value(*then), unit.value(*otherwise));
                 tokens!(let #name = if #cond { #then } else { #otherwise };)
+            }
+            KernelOp::Alloc { .. } if self.combined.contains(&stmt.results[0]) => {
+                self.storage.insert(stmt.results[0], Storage::Owned);
+                TokenStream::new()
             }
             KernelOp::Alloc { fill } => {
                 let declared = self.alloc_here(stmt.results[0]);
@@ -637,6 +654,42 @@ impl<'u> Body<'u> {
             }
         }
     }
+}
+
+/// Buffers that are filled with an identity, and then first asked for as what a kernel combines into by the operator that it belongs to: what the kernel gives is such a buffer already.
+fn combined_only(unit: &Unit<'_>, parts: &[Part<'_>]) -> Vec<ValueId> {
+    let mut filled: BTreeMap<ValueId, Lit> = BTreeMap::new();
+    let mut found = Vec::new();
+    for part in parts {
+        let Part::One(stmt) = part else {
+            filled.clear();
+            continue;
+        };
+        let mut used: ValueSet = asked(stmt).into_iter().collect();
+        let mut accs: &[Acc] = &[];
+        if let KernelOp::Par {
+            accs: all, body, ..
+        } = &stmt.op
+        {
+            accs = all;
+            for acc in accs {
+                used.remove(&acc.target);
+            }
+            used.extend(body.stmts.iter().flat_map(asked));
+        }
+        for acc in accs {
+            let first = filled.remove(&acc.target);
+            let identity = acc.monoid.identity(unit.scalar(acc.target));
+            if first == Some(identity) && !used.contains(&acc.target) {
+                found.push(acc.target);
+            }
+        }
+        filled.retain(|buffer, _| !used.contains(buffer));
+        if let KernelOp::Alloc { fill: Some(fill) } = &stmt.op {
+            filled.insert(stmt.results[0], *fill);
+        }
+    }
+    found
 }
 
 /// What is allocated in blocks, at any depth but not in kernels.

@@ -110,6 +110,9 @@ pub(super) fn merge_on_host(host: &mut Body<'_>, copies: Copies<'_>) -> TokenStr
         let target = unit.names.value(acc.target);
         let element = unit.scalar(acc.target);
         merged.extend(match unit.kind(acc.target) {
+            PlaceKind::Buffer if host.becomes(acc.target) => {
+                tokens!(let mut #target = OutBuf::from(#private);)
+            }
             PlaceKind::Buffer => {
                 let old = host.read(acc.target, &tokens!(at));
                 let new = scalar::combine(acc.monoid, element, &old, &tokens!(get(&#private, at)));

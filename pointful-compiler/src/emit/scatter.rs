@@ -1,5 +1,5 @@
 //! Accumulators that points combine into at places that are computed, as in a histogram: a runtime's `Scatter`, which is a copy of the table for each piece of the work or, where the table
-//! is too large for that, notes of what is combined where.
+//! is too large for that, notes of what is combined where. Rows that are looked up are no such thing: a note for each of their elements takes longer than to combine it.
 
 use proc_macro2::TokenStream;
 
@@ -11,39 +11,25 @@ use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
 use crate::ir::{Block, Operation, ValueId, ValueSet};
 use crate::ops::Prim;
 
-/// Tables that are known to be of fewer bytes are always copied.
-const SMALL_BYTES: u64 = 1 << 16;
+/// Tables that are known to be of fewer bytes are copied in any case.
+const SMALL_BYTES: u64 = 1 << 24;
 
-/// The private copies of a kernel's accumulators that are only combined into, each at a place that is computed somewhere.
-pub(super) fn of_kernel<'k>(
-    unit: &Unit<'_>,
-    accs: &'k [Acc],
-    body: &Block<Kernels>,
-) -> impl Iterator<Item = ValueId> + 'k {
+/// The private copies of a kernel's accumulators that are only combined into, at places that are computed along their last axis.
+pub(super) fn of_kernel(unit: &Unit<'_>, accs: &[Acc], body: &Block<Kernels>) -> Vec<ValueId> {
     let is_large = |acc: &&Acc| {
-        let dims = unit.dims(acc.target);
-        let bytes = |elements: u64| elements.saturating_mul(unit.scalar(acc.target).bytes());
-        !dims.is_empty()
-            && unit
-                .const_product(dims)
-                .is_none_or(|n| bytes(n) >= SMALL_BYTES)
+        let (dims, bytes) = (unit.dims(acc.target), unit.scalar(acc.target).bytes());
+        let is_small = |elements: u64| elements.saturating_mul(bytes) < SMALL_BYTES;
+        !unit.const_product(dims).is_some_and(is_small)
     };
-    let large: Vec<ValueId> = accs
-        .iter()
-        .filter(is_large)
+    let mut found: Vec<ValueId> = (accs.iter().filter(is_large))
         .map(|acc| acc.private)
         .collect();
-    let mut look = Look::default();
-    if !large.is_empty() {
+    if !found.is_empty() {
+        let mut look = Look::default();
         look.block(body);
+        found.retain(|private| look.scattered.contains(private) && !look.used.contains(private));
     }
-    let is_scattered =
-        move |private: &ValueId| look.scattered.contains(private) && !look.used.contains(private);
-    let privates = accs
-        .iter()
-        .map(|acc| acc.private)
-        .filter(move |private| large.contains(private));
-    privates.filter(is_scattered)
+    found
 }
 
 /// What a kernel does with places.
@@ -67,7 +53,10 @@ impl Look {
                     value,
                     ..
                 } => {
-                    if indices.iter().any(|index| self.computed.contains(index)) {
+                    if indices
+                        .last()
+                        .is_some_and(|last| self.computed.contains(last))
+                    {
                         self.scattered.insert(*place);
                     }
                     self.used.insert(*value);

@@ -86,7 +86,7 @@ impl<'a> Unit<'a> {
                 KernelOp::Par {
                     accs, folds, body, ..
                 } => {
-                    let scattered: Vec<_> = scatter::of_kernel(self, accs, body).collect();
+                    let scattered = scatter::of_kernel(self, accs, body);
                     self.scattered.extend(&scattered);
                     for acc in accs {
                         self.kinds[acc.private.index()] = self.kinds[acc.target.index()];

@@ -168,6 +168,13 @@ impl<T: Copy> Scatter<T> {
     }
 }
 
+impl<T: Copy> From<Scatter<T>> for OutBuf<T> {
+    /// The table.
+    fn from(all: Scatter<T>) -> Self {
+        OutBuf::from(all.table)
+    }
+}
+
 /// How tables are cut into stretches of a power of two: its exponent, and how many there are.
 fn stretches<T>(len: usize) -> (u32, usize) {
     let least = (STRETCH_BYTES / size_of::<T>().max(1)).max(1);
@@ -199,7 +206,7 @@ impl<T: Copy> ScatterView<T> {
             }
             let bin = index >> self.shift;
             let mut free = *self.free.add(bin);
-            if free.addr() % Notes::<T>::CHUNK_BYTES == 0 {
+            if free.addr().is_multiple_of(Notes::<T>::CHUNK_BYTES) {
                 free = (*self.notes).take_chunk(bin);
             }
             let at = (index & ((1 << self.shift) - 1)) as u32;

@@ -107,7 +107,7 @@ impl Rounds {
     pub(crate) fn of(points: usize, work: Work, scattered: u64, together: usize) -> Option<Self> {
         let per_point = work.per_point.max(1);
         let total = (points as u64).saturating_mul(per_point);
-        if total < WORTH_NOTING || scattered < CACHED_BYTES {
+        if total < WORTH_NOTING || scattered <= CACHED_BYTES {
             return None;
         }
         // What is not noted has copies.
