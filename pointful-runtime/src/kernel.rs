@@ -76,7 +76,7 @@ pub trait Kernel: Sync {
         0
     }
 
-    /// Identity accumulators for one piece, of which each [`Scatter`] notes what is combined, at most about so much.
+    /// Identity accumulators for one piece; those that can note do, as [`Scatter::noting`] says.
     fn noting(&self, most: usize) -> Self::Acc {
         let _ = most;
         self.identity()
@@ -85,7 +85,7 @@ pub trait Kernel: Sync {
     /// Combines into one stretch of each [`Scatter`] what pieces have noted for it.
     ///
     /// # Safety
-    /// `all` is what [`identity`](Self::identity) has given, `noted` what pieces began with as [`noting`](Self::noting); no other thread settles the same stretch
+    /// `all` is what [`noting`](Self::noting) has given for nothing, `noted` what pieces began with as it gives for something; no other thread settles the same stretch
     /// meanwhile.
     unsafe fn settle(&self, all: &Self::Acc, noted: &Self::Acc, stretch: usize) {
         let _ = (all, noted, stretch);

@@ -46,7 +46,7 @@ fn in_rounds<K: Kernel>(rounds: Rounds, kernel: &K) -> K::Acc {
     stats::launched(pieces.count(), 0, pieces.operations());
     let _paused = stats::pause();
     let level = Level::current();
-    let mut all = kernel.identity();
+    let mut all = kernel.noting(0);
     for round in rounds.all() {
         let noted = share(
             round.len(),

@@ -23,8 +23,10 @@ const CHUNK: usize = 256;
 #[derive(Debug)]
 pub struct Scatter<T: Copy> {
     /// No elements if it is noted.
-    table: Buf<T>,
+    table: OutBuf<T>,
     out: Out<T>,
+    /// What each stretch of the table is filled with when it is first settled, if it is not yet.
+    unfilled: Option<T>,
     /// Of each piece of the work, in order.
     notes: Vec<Notes<T>>,
     /// Which stretch an element lies in: its index without so many of the last bits.
@@ -92,32 +94,41 @@ impl<T: Copy> std::fmt::Debug for Notes<T> {
 impl<T: Copy> Scatter<T> {
     /// A table of `len` elements.
     pub fn table(len: usize, identity: T) -> Self {
-        let mut table = Buf::filled(len, identity);
+        Self::of(OutBuf::from(Buf::filled(len, identity)))
+    }
+
+    fn of(mut table: OutBuf<T>) -> Self {
         Self {
             out: table.out(),
             table,
+            unfilled: None,
             notes: Vec::new(),
             shift: 0,
             most: None,
         }
     }
 
-    /// Notes of what is combined into a table of `len` elements, at most about so many; a table if that is small.
+    /// Notes of what is combined into a table of `len` elements, at most about so many; a table if that is small. At most nothing: the table that notes
+    /// of others are settled in, whose stretches are filled as that is done for the first time.
     pub fn noting(len: usize, identity: T, most: usize) -> Self {
-        if len.saturating_mul(size_of::<T>()) < NOTED_BYTES {
-            return Self {
-                most: Some(most),
-                ..Self::table(len, identity)
-            };
-        }
-        let (shift, bins) = stretches::<T>(len);
-        let mut none = Buf::from_vec(Vec::new());
+        let of = if len.saturating_mul(size_of::<T>()) < NOTED_BYTES {
+            Self::table(len, identity)
+        } else if most == 0 {
+            Self {
+                unfilled: Some(identity),
+                ..Self::of(OutBuf::new(len))
+            }
+        } else {
+            let (shift, bins) = stretches::<T>(len);
+            Self {
+                notes: vec![Notes::new(bins, most)],
+                shift,
+                ..Self::of(OutBuf::new(0))
+            }
+        };
         Self {
-            out: none.out(),
-            table: none,
-            notes: vec![Notes::new(bins, most)],
-            shift,
             most: Some(most),
+            ..of
         }
     }
 
@@ -141,13 +152,16 @@ impl<T: Copy> Scatter<T> {
         }
     }
 
-    /// Combines what a later piece has into what an earlier one has. What was noted for a table is left to [`settle`](Self::settle).
+    /// Combines what a later piece has into what an earlier one has. What was noted for a table has been [settled](Self::settle).
     pub fn merge(&mut self, later: Self, combine: impl Fn(T, T) -> T) {
         if !self.notes.is_empty() {
             self.notes.extend(later.notes);
+        } else if !later.notes.is_empty() {
+            self.unfilled = None;
         } else {
-            for (earlier, &later) in self.table.iter_mut().zip(later.table.iter()) {
-                *earlier = combine(*earlier, later);
+            for (at, &later) in later.iter().enumerate() {
+                // SAFETY: both are filled tables of the same length.
+                unsafe { self.out.write(at, combine(self.out.read(at), later)) };
             }
         }
     }
@@ -158,6 +172,13 @@ impl<T: Copy> Scatter<T> {
     /// The notes are of a table as long as this one, and nobody else reads or writes the stretch meanwhile.
     pub unsafe fn settle(&self, noted: &Self, bin: usize, combine: impl Fn(T, T) -> T) {
         let start = bin << noted.shift;
+        if let Some(identity) = self.unfilled {
+            let end = self.out.len().min((bin + 1) << noted.shift);
+            for at in start..end {
+                // SAFETY: promised by the caller.
+                unsafe { self.out.write(at, identity) };
+            }
+        }
         for notes in &noted.notes {
             notes.each(bin, |note| {
                 let at = start + note.at as usize;
@@ -171,7 +192,7 @@ impl<T: Copy> Scatter<T> {
 impl<T: Copy> From<Scatter<T>> for OutBuf<T> {
     /// The table.
     fn from(all: Scatter<T>) -> Self {
-        OutBuf::from(all.table)
+        all.table
     }
 }
 
@@ -186,7 +207,12 @@ impl<T: Copy> std::ops::Deref for Scatter<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        &self.table
+        assert!(
+            self.unfilled.is_none(),
+            "a table is settled before it is read"
+        );
+        // SAFETY: it was filled when it was made, or as it was settled.
+        unsafe { self.table.written() }
     }
 }
 
