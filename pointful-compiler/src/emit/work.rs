@@ -125,6 +125,10 @@ impl Estimate<'_> {
                     let all = contracted(self.unit, &stmt.op).into_values();
                     cost.add(all.fold(one, |cost, extent| self.repeated(extent, cost)));
                 }
+                // A place anywhere in a table that may be large is waited for.
+                KernelOp::Combine { place, .. } if self.unit.is_scattered(*place) => {
+                    cost.constant += 6;
+                }
                 KernelOp::Combine { indices, .. } => {
                     cost.constant += if indices.is_empty() { 1 } else { 3 }
                 }

@@ -98,7 +98,7 @@ impl Pieces {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounds {
     pub(crate) pieces: Pieces,
-    /// Most of what a piece can note: an operation that combines is counted as three.
+    /// Most of what a piece can note: what combines is counted as three operations at least.
     pub(crate) notes: usize,
 }
 
