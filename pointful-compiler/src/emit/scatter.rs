@@ -8,7 +8,7 @@ use super::kernel::tuple_field;
 use super::unit::Unit;
 use super::{lanes, tokens};
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
-use crate::ir::{Block, Operation, ValueId, ValueSet};
+use crate::ir::{Block, Monoid, Operation, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Tables that are known to be of fewer bytes are copied in any case.
@@ -119,11 +119,77 @@ pub(super) fn items(
 pub(super) fn combine(
     unit: &Unit<'_>,
     private: ValueId,
-    monoid: crate::ir::Monoid,
+    monoid: Monoid,
     position: &TokenStream,
     value: &TokenStream,
 ) -> TokenStream {
     let name = unit.names.value(private);
     let operator = lanes::operator(monoid, unit.scalar(private));
     tokens!(#name.combine(#position, #value, #operator);)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::host::host;
+    use crate::emit::testing::{Build, indices, table};
+    use crate::ir::{Extent, Program, Scalar};
+
+    /// `for n, d { total[class[n], d] += 1; of_rows[d] += 1; of_elements[d, class[n]] += 1 }`
+    fn counts() -> Program<Kernels> {
+        let mut b = Build::new("counts");
+        let (n, d, k) = (b.size("N"), b.size("D"), b.size("K"));
+        let class = b.param("class", indices(k, &[n]));
+        let places = [vec![k, d], vec![d], vec![d, k]]
+            .map(|dims| b.alloc(table(Scalar::F64, &dims), Some(0.0)));
+        let targets = places.map(|place| (Monoid::Add, place));
+        b.par(&[n, d], &targets, |b, at, privates| {
+            let found = b.load(class, &at[..1]);
+            let one = b.f64(1.0);
+            b.combine(Monoid::Add, privates[0], &[found, at[1]], one);
+            b.combine(Monoid::Add, privates[1], &at[1..], one);
+            b.combine(Monoid::Add, privates[2], &[at[1], found], one);
+        });
+        b.finish(&places)
+    }
+
+    fn emitted(program: &Program<Kernels>) -> String {
+        host(&Unit::of(program), &[]).to_string().replace(' ', "")
+    }
+
+    #[test]
+    fn elements_at_computed_places_are_noted_and_rows_are_not() {
+        let text = emitted(&counts());
+        assert!(
+            text.contains("typeAcc=(Buf<f64>,Buf<f64>,Scatter<f64>,);"),
+            "{text}"
+        );
+        assert!(
+            text.contains("all.2.settle(&noted.2,stretch,|x,y|x+y);"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_is_known_to_be_small_is_copied() {
+        let mut b = Build::new("small");
+        let n = b.size("N");
+        let k = Extent::Const(256);
+        let class = b.param("class", indices(k, &[n]));
+        let total = b.alloc(table(Scalar::F64, &[k]), Some(0.0));
+        b.par(&[n], &[(Monoid::Add, total)], |b, at, privates| {
+            let found = b.load(class, at);
+            let one = b.f64(1.0);
+            b.combine(Monoid::Add, privates[0], &[found], one);
+        });
+        let text = emitted(&b.finish(&[total]));
+        assert!(text.contains("typeAcc=(Buf<f64>,);"), "{text}");
+    }
+
+    #[test]
+    fn what_is_combined_into_a_new_table_is_that_table() {
+        let text = emitted(&counts());
+        assert!(!text.contains("OutBuf::<f64>::new"), "{text}");
+        assert_eq!(text.matches("=OutBuf::from(").count(), 3, "{text}");
+    }
 }
