@@ -6,14 +6,13 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 
 use super::angles::{self, Angles};
-use super::copies::Copies;
+use super::copies::{self, Copies};
 use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
-use super::{edges, kernel, lanes, scalar, scatter, short_rows, steps, strips, tokens, transpose};
-use crate::ir::stages::kernels::{Acc, Along, KernelOp, Kernels, PlaceKind};
+use super::{edges, kernel, lanes, scalar, short_rows, steps, strips, tokens, transpose};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
-use crate::passes::effects::asked;
 
 /// How the code being emitted reaches a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -145,10 +144,10 @@ impl<'u> Body<'u> {
         }
         let parts = steps::parts(self.unit, stmts);
         if !self.in_loop {
-            self.combined.extend(&combined_only(self.unit, &parts));
+            self.combined.extend(&copies::tables(self.unit, &parts));
         }
-        let parts = parts.into_iter();
         parts
+            .into_iter()
             .map(|part| match part {
                 Part::One(stmt) => self.stmt(stmt),
                 Part::Several(plan) => steps::emit_once(self, &plan),
@@ -639,7 +638,11 @@ impl<'u> Body<'u> {
         match self.unit.kind(place) {
             PlaceKind::Buffer if self.unit.is_scattered(place) => {
                 let position = self.unit.position(place, indices);
-                scatter::combine(self.unit, place, monoid, &position, value)
+                let (name, operator) = (
+                    self.unit.names.value(place),
+                    lanes::operator(monoid, element),
+                );
+                tokens!(#name.combine(#position, #value, #operator);)
             }
             PlaceKind::Buffer => {
                 let position = self.unit.position(place, indices);
@@ -654,42 +657,6 @@ impl<'u> Body<'u> {
             }
         }
     }
-}
-
-/// Buffers that are filled with an identity, and then first asked for as what a kernel combines into by the operator that it belongs to: what the kernel gives is such a buffer already.
-fn combined_only(unit: &Unit<'_>, parts: &[Part<'_>]) -> Vec<ValueId> {
-    let mut filled: BTreeMap<ValueId, Lit> = BTreeMap::new();
-    let mut found = Vec::new();
-    for part in parts {
-        let Part::One(stmt) = part else {
-            filled.clear();
-            continue;
-        };
-        let mut used: ValueSet = asked(stmt).into_iter().collect();
-        let mut accs: &[Acc] = &[];
-        if let KernelOp::Par {
-            accs: all, body, ..
-        } = &stmt.op
-        {
-            accs = all;
-            for acc in accs {
-                used.remove(&acc.target);
-            }
-            used.extend(body.stmts.iter().flat_map(asked));
-        }
-        for acc in accs {
-            let first = filled.remove(&acc.target);
-            let identity = acc.monoid.identity(unit.scalar(acc.target));
-            if first == Some(identity) && !used.contains(&acc.target) {
-                found.push(acc.target);
-            }
-        }
-        filled.retain(|buffer, _| !used.contains(buffer));
-        if let KernelOp::Alloc { fill: Some(fill) } = &stmt.op {
-            filled.insert(stmt.results[0], *fill);
-        }
-    }
-    found
 }
 
 /// What is allocated in blocks, at any depth but not in kernels.

@@ -6,10 +6,12 @@ use proc_macro2::TokenStream;
 
 use super::body::{Body, Storage};
 use super::kernel::tuple_field;
+use super::steps::Part;
 use super::unit::Unit;
 use super::{lanes, scalar, tokens};
-use crate::ir::stages::kernels::{Acc, Fold, PlaceKind};
+use crate::ir::stages::kernels::{Acc, Fold, KernelOp, PlaceKind};
 use crate::ir::{Lit, Monoid, ValueId};
+use crate::passes::effects::asked;
 
 /// What a kernel combines into and folds. An accumulator is a tuple: first the private copies of the one, then those of the other.
 #[derive(Clone, Copy)]
@@ -36,6 +38,40 @@ impl<'k> Copies<'k> {
     }
 }
 
+/// Buffers of the host that are filled with an identity, and then first asked for as what a kernel combines into by the operator that it belongs to: what the kernel gives is such a
+/// buffer already.
+pub(super) fn tables(unit: &Unit<'_>, parts: &[Part<'_>]) -> Vec<ValueId> {
+    let mut filled: BTreeMap<ValueId, Lit> = BTreeMap::new();
+    let mut found = Vec::new();
+    for part in parts {
+        let Part::One(stmt) = part else {
+            filled.clear();
+            continue;
+        };
+        if let KernelOp::Alloc { fill: Some(fill) } = &stmt.op {
+            filled.insert(stmt.results[0], *fill);
+        }
+        if filled.is_empty() {
+            continue;
+        }
+        if let KernelOp::Par { accs, body, .. } = &stmt.op {
+            for acc in accs {
+                let first = filled.remove(&acc.target);
+                let identity = acc.monoid.identity(unit.scalar(acc.target));
+                let mut asking = body.stmts.iter();
+                if first == Some(identity) && !asking.any(|stmt| asked(stmt).contains(&acc.target))
+                {
+                    found.push(acc.target);
+                }
+            }
+        }
+        for used in asked(stmt) {
+            filled.remove(&used);
+        }
+    }
+    found
+}
+
 /// What is done with the accumulators of two pieces: statements of the runtime's `merge`. `storage`: how the kernel reaches its buffers.
 pub(super) fn merge_pieces(
     unit: &Unit<'_>,
@@ -49,7 +85,7 @@ pub(super) fn merge_pieces(
         merged.extend(match unit.kind(acc.target) {
             PlaceKind::Buffer if unit.is_scattered(acc.private) => {
                 let operator = lanes::operator(acc.monoid, element);
-                tokens!(earlier.#field.merge(later.#field, #operator);)
+                tokens!(unsafe { earlier.#field.merge(later.#field, #operator); })
             }
             PlaceKind::Buffer => {
                 let new = scalar::combine(
@@ -109,8 +145,9 @@ pub(super) fn merge_on_host(host: &mut Body<'_>, copies: Copies<'_>) -> TokenStr
         let private = unit.names.value(acc.private);
         let target = unit.names.value(acc.target);
         let element = unit.scalar(acc.target);
+        let becomes = host.becomes(acc.target);
         merged.extend(match unit.kind(acc.target) {
-            PlaceKind::Buffer if host.becomes(acc.target) => {
+            PlaceKind::Buffer if becomes => {
                 tokens!(let mut #target = OutBuf::from(#private);)
             }
             PlaceKind::Buffer => {

@@ -372,7 +372,6 @@ fn item(
 
     let acc_type = acc_type(unit, copies);
     let identity = self::identity(unit, copies, &tokens!(Scatter::table), &TokenStream::new());
-    let noting = self::identity(unit, copies, &tokens!(Scatter::noting), &tokens!(, most));
     let merge = merge_pieces(unit, copies, || captures.storage());
     let angles = angles::of_kernel(unit, copies, body);
     let (piece, together) = piece(unit, captures, extents, copies, angles, body);
@@ -385,7 +384,9 @@ fn item(
     } else {
         tokens!(let Self { #(#names),* } = *self;)
     };
-    let scattered = scatter::items(unit, copies, &unpack, &noting);
+    let scattered = scatter::items(unit, copies, &unpack, || {
+        self::identity(unit, copies, &tokens!(Scatter::noting), &tokens!(, most))
+    });
     let is_table = |target| unit.kind(target) == PlaceKind::Buffer;
     let unpack_if = |needed: bool| needed.then(|| unpack.clone());
     let unpack_for_identity = unpack_if(copies.all().any(|(target, ..)| is_table(target)));
@@ -486,8 +487,8 @@ fn reset(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
         Some(position) => {
             let field = tuple_field(position);
             tokens!(*acc = match acc.#field.most() {
-                ::core::option::Option::Some(most) => self.noting(most),
-                ::core::option::Option::None => self.identity(),
+                0 => self.identity(),
+                most => self.noting(most),
             };)
         }
     }
@@ -697,17 +698,23 @@ pub(super) fn acc_bytes(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
     let mut constant = 0_u64;
     let mut buffers = TokenStream::new();
     for (target, ..) in copies.all() {
-        let bytes = unit.scalar(target).bytes();
         match unit.kind(target) {
             PlaceKind::Buffer => {
-                let (length, bytes) = (unit.product(unit.dims(target)), u64_literal(bytes));
-                buffers.extend(tokens!(.saturating_add((#length as u64).saturating_mul(#bytes))));
+                let bytes = table_bytes(unit, target);
+                buffers.extend(tokens!(.saturating_add(#bytes)));
             }
-            PlaceKind::Var | PlaceKind::Scalar => constant += bytes,
+            PlaceKind::Var | PlaceKind::Scalar => constant += unit.scalar(target).bytes(),
         }
     }
     let constant = u64_literal(constant);
     tokens!(#constant #buffers)
+}
+
+/// Bytes of a buffer, as a `u64` expression.
+pub(super) fn table_bytes(unit: &Unit<'_>, buffer: ValueId) -> TokenStream {
+    let bytes = u64_literal(unit.scalar(buffer).bytes());
+    let length = unit.product(unit.dims(buffer));
+    tokens!((#length as u64).saturating_mul(#bytes))
 }
 
 fn u64_literal(number: u64) -> Literal {

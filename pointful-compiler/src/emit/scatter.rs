@@ -4,11 +4,11 @@
 use proc_macro2::TokenStream;
 
 use super::copies::Copies;
-use super::kernel::tuple_field;
+use super::kernel::{table_bytes, tuple_field};
 use super::unit::Unit;
 use super::{lanes, tokens};
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
-use crate::ir::{Block, Monoid, Operation, ValueId, ValueSet};
+use crate::ir::{Block, Operation, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Tables that are known to be of fewer bytes are copied in any case.
@@ -81,7 +81,7 @@ pub(super) fn items(
     unit: &Unit<'_>,
     copies: Copies<'_>,
     unpack: &TokenStream,
-    noting: &TokenStream,
+    noting: impl FnOnce() -> TokenStream,
 ) -> TokenStream {
     let scattered: Vec<_> = (copies.accs.iter().enumerate())
         .filter(|(_, acc)| unit.is_scattered(acc.private))
@@ -89,19 +89,19 @@ pub(super) fn items(
     if scattered.is_empty() {
         return TokenStream::new();
     }
-    let bytes = scattered.iter().map(|(_, acc)| {
-        let (length, ty) = (unit.product(unit.dims(acc.target)), unit.ty(acc.target));
-        tokens!(.saturating_add(#length.saturating_mul(::core::mem::size_of::<#ty>()) as u64))
-    });
+    let bytes = scattered
+        .iter()
+        .map(|(_, acc)| table_bytes(unit, acc.target));
     let settled = scattered.iter().map(|&(position, acc)| {
         let field = tuple_field(position);
         let operator = lanes::operator(acc.monoid, unit.scalar(acc.target));
         tokens!(all.#field.settle(&noted.#field, stretch, #operator);)
     });
+    let noting = noting();
     tokens! {
         fn scattered_bytes(&self) -> u64 {
             #unpack
-            0u64 #(#bytes)*
+            0u64 #(.saturating_add(#bytes))*
         }
 
         fn noting(&self, most: usize) -> Self::Acc {
@@ -115,25 +115,12 @@ pub(super) fn items(
     }
 }
 
-/// The statement that combines a value into an element.
-pub(super) fn combine(
-    unit: &Unit<'_>,
-    private: ValueId,
-    monoid: Monoid,
-    position: &TokenStream,
-    value: &TokenStream,
-) -> TokenStream {
-    let name = unit.names.value(private);
-    let operator = lanes::operator(monoid, unit.scalar(private));
-    tokens!(#name.combine(#position, #value, #operator);)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::emit::host::host;
     use crate::emit::testing::{Build, indices, table};
-    use crate::ir::{Extent, Program, Scalar};
+    use crate::ir::{Extent, Monoid, Program, Scalar};
 
     /// `for n, d { total[class[n], d] += 1; of_rows[d] += 1; of_elements[d, class[n]] += 1 }`
     fn counts() -> Program<Kernels> {

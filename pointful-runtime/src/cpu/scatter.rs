@@ -31,8 +31,8 @@ pub struct Scatter<T: Copy> {
     notes: Vec<Notes<T>>,
     /// Which stretch an element lies in: its index without so many of the last bits.
     shift: u32,
-    /// How much a piece may note.
-    most: Option<usize>,
+    /// How much a piece may note; nothing if pieces have copies.
+    most: usize,
 }
 
 /// How a kernel combines into a [`Scatter`].
@@ -104,7 +104,7 @@ impl<T: Copy> Scatter<T> {
             unfilled: None,
             notes: Vec::new(),
             shift: 0,
-            most: None,
+            most: 0,
         }
     }
 
@@ -126,14 +126,11 @@ impl<T: Copy> Scatter<T> {
                 ..Self::of(OutBuf::new(0))
             }
         };
-        Self {
-            most: Some(most),
-            ..of
-        }
+        Self { most, ..of }
     }
 
-    /// How much it may note, if pieces note.
-    pub fn most(&self) -> Option<usize> {
+    /// How much a piece may note; 0 if pieces have copies.
+    pub fn most(&self) -> usize {
         self.most
     }
 
@@ -152,15 +149,18 @@ impl<T: Copy> Scatter<T> {
         }
     }
 
-    /// Combines what a later piece has into what an earlier one has. What was noted for a table has been [settled](Self::settle).
-    pub fn merge(&mut self, later: Self, combine: impl Fn(T, T) -> T) {
+    /// Combines what a later piece has into what an earlier one has.
+    ///
+    /// # Safety
+    /// Both are of the same table. What the later one has noted, if it has and this one has not, has been [settled](Self::settle) here in every stretch.
+    pub unsafe fn merge(&mut self, later: Self, combine: impl Fn(T, T) -> T) {
         if !self.notes.is_empty() {
             self.notes.extend(later.notes);
         } else if !later.notes.is_empty() {
             self.unfilled = None;
         } else {
             for (at, &later) in later.iter().enumerate() {
-                // SAFETY: both are filled tables of the same length.
+                // SAFETY: tables of the same length, as promised by the caller; none is unfilled but the one that notes are settled in.
                 unsafe { self.out.write(at, combine(self.out.read(at), later)) };
             }
         }
@@ -170,17 +170,17 @@ impl<T: Copy> Scatter<T> {
     ///
     /// # Safety
     /// The notes are of a table as long as this one, and nobody else reads or writes the stretch meanwhile.
-    pub unsafe fn settle(&self, noted: &Self, bin: usize, combine: impl Fn(T, T) -> T) {
-        let start = bin << noted.shift;
+    pub unsafe fn settle(&self, noted: &Self, stretch: usize, combine: impl Fn(T, T) -> T) {
+        let start = stretch << noted.shift;
         if let Some(identity) = self.unfilled {
-            let end = self.out.len().min((bin + 1) << noted.shift);
+            let end = self.out.len().min((stretch + 1) << noted.shift);
             for at in start..end {
                 // SAFETY: promised by the caller.
                 unsafe { self.out.write(at, identity) };
             }
         }
         for notes in &noted.notes {
-            notes.each(bin, |note| {
+            notes.each(stretch, |note| {
                 let at = start + note.at as usize;
                 // SAFETY: promised by the caller; the place was below the table's length when it was noted.
                 unsafe { self.out.write(at, combine(self.out.read(at), note.value)) };
@@ -200,7 +200,9 @@ impl<T: Copy> From<Scatter<T>> for OutBuf<T> {
 fn stretches<T>(len: usize) -> (u32, usize) {
     let least = (STRETCH_BYTES / size_of::<T>().max(1)).max(1);
     let stretch = len.div_ceil(MOST_BINS).max(least).next_power_of_two();
-    (stretch.trailing_zeros(), len.div_ceil(stretch))
+    let shift = stretch.trailing_zeros();
+    assert!(shift <= u32::BITS, "a place in a stretch is 32 bits");
+    (shift, len.div_ceil(stretch))
 }
 
 impl<T: Copy> std::ops::Deref for Scatter<T> {
