@@ -23,6 +23,7 @@ use crate::passes::fission::FISSION;
 use crate::passes::hand_on::HAND_ON;
 use crate::passes::in_place::IN_PLACE;
 use crate::passes::invariants::INVARIANTS;
+use crate::passes::online::ONLINE;
 use crate::passes::owned::OWNED;
 use crate::passes::registers::REGISTERS;
 use crate::passes::schedule::schedule;
@@ -182,6 +183,7 @@ pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> 
     let kernels = trace.pass(FACTORS, kernels);
     let kernels = trace.pass(IN_PLACE, kernels);
     let kernels = trace.pass(OWNED, kernels);
+    let kernels = trace.pass(ONLINE, kernels);
     Stages {
         point,
         bulk,

@@ -194,6 +194,37 @@ fn scores_by_their_definitions() {
     }
 }
 
+/// Vectors that are taken whole and in tiles, of which some are of nothing but minus infinity and others far below the rest.
+#[test]
+fn scores_of_long_vectors() {
+    for n in [5000, (1 << 19) - 1, (1 << 19) + 700] {
+        let score = |(at, x): (usize, &f64)| match at / 1024 % 7 {
+            1 => f64::NEG_INFINITY,
+            tile => 300.0 * (x + 2.0 - tile as f64),
+        };
+        let x: Vec<f64> = list(n, 0.5).iter().enumerate().map(score).collect();
+        let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = x.iter().map(|x| (x - largest).exp()).sum();
+        let parts: Vec<f64> = x.iter().map(|x| (x - largest).exp() / total).collect();
+        let x = Table::<Dyn, _>::from(x);
+        all_close(softmax(&x).as_slice(), &parts);
+        let (value, slope) = value_and_grad!(logsumexp)(&x);
+        close(value, largest + total.ln());
+        all_close(slope.as_slice(), &parts);
+        let weights = list(n, 0.7);
+        let mean: f64 = parts.iter().zip(weights.iter()).map(|(p, w)| p * w).sum();
+        let back: Vec<f64> = parts
+            .iter()
+            .zip(weights.iter())
+            .map(|(p, w)| p * (w - mean))
+            .collect();
+        all_close(vjp!(softmax)(&x, &weights).1.as_slice(), &back);
+        let single: Table<Dyn, f32> = x.iter().map(|&x| x as f32).collect::<Vec<_>>().into();
+        let sum: f32 = softmax(&single).iter().sum();
+        assert!((sum - 1.0).abs() < 1e-5, "{sum}");
+    }
+}
+
 #[test]
 fn functions_of_numbers() {
     assert_eq!([-2.0, -0.0, 0.0, 3.0].map(relu), [0.0, 0.0, 0.0, 3.0]);

@@ -44,6 +44,35 @@ pub(crate) fn extents(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<E
     all
 }
 
+/// Calls `visit` with each extent that an operation names.
+pub(crate) fn for_each_extent_mut(op: &mut KernelOp, visit: &mut dyn FnMut(&mut Extent)) {
+    match op {
+        KernelOp::Size(extent) | KernelOp::For { extent, .. } => visit(extent),
+        KernelOp::Par { extents, .. } => extents.iter_mut().for_each(visit),
+        KernelOp::Prim(prim, _) => {
+            if let Some(mut extent) = prim.extent() {
+                visit(&mut extent);
+                *prim = prim.with_extent(extent);
+            }
+        }
+        KernelOp::Const(_)
+        | KernelOp::Select(..)
+        | KernelOp::Alloc { .. }
+        | KernelOp::Copy(_)
+        | KernelOp::Load { .. }
+        | KernelOp::Store { .. }
+        | KernelOp::Combine { .. }
+        | KernelOp::Var(_)
+        | KernelOp::Get(_)
+        | KernelOp::Set { .. }
+        | KernelOp::Swap(..)
+        | KernelOp::Contract { .. }
+        | KernelOp::Assert { .. }
+        | KernelOp::While { .. }
+        | KernelOp::If { .. } => {}
+    }
+}
+
 /// Buffers and `var`s that statements change, at any depth.
 pub(crate) fn changes(stmts: &[Stmt<Kernels>], found: &mut ValueSet) {
     for stmt in stmts {

@@ -310,32 +310,3 @@ fn has_loops(block: &Block<Kernels>) -> bool {
 fn place(constants: &BTreeMap<ValueId, ScalarValue>, index: ValueId) -> Option<u64> {
     u64::try_from(constants.get(&index)?.int()?).ok()
 }
-
-/// Calls `visit` with each extent that an operation names.
-fn for_each_extent_mut(op: &mut KernelOp, visit: &mut dyn FnMut(&mut Extent)) {
-    match op {
-        KernelOp::Size(extent) | KernelOp::For { extent, .. } => visit(extent),
-        KernelOp::Par { extents, .. } => extents.iter_mut().for_each(visit),
-        KernelOp::Prim(prim, _) => {
-            if let Some(mut extent) = prim.extent() {
-                visit(&mut extent);
-                *prim = prim.with_extent(extent);
-            }
-        }
-        KernelOp::Const(_)
-        | KernelOp::Select(..)
-        | KernelOp::Alloc { .. }
-        | KernelOp::Copy(_)
-        | KernelOp::Load { .. }
-        | KernelOp::Store { .. }
-        | KernelOp::Combine { .. }
-        | KernelOp::Var(_)
-        | KernelOp::Get(_)
-        | KernelOp::Set { .. }
-        | KernelOp::Swap(..)
-        | KernelOp::Contract { .. }
-        | KernelOp::Assert { .. }
-        | KernelOp::While { .. }
-        | KernelOp::If { .. } => {}
-    }
-}

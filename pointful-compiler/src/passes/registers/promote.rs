@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Survey, for_each_extent_mut, place};
+use super::{Survey, place};
 use crate::eval::ScalarValue;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
     Block, Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet,
 };
 use crate::ops::Prim;
-use crate::passes::effects::{length, lengths};
+use crate::passes::effects::{for_each_extent_mut, length, lengths};
 use crate::passes::subst::Subst;
 
 /// Takes such buffers away.

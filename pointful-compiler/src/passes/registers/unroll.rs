@@ -1,13 +1,12 @@
 //! Loops of constant length, each iteration written down.
 
-use std::collections::BTreeMap;
-
-use super::{Loop, SHORTEST, for_each_extent_mut};
+use super::{Loop, SHORTEST};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
     Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueId, ValueSet,
 };
 use crate::ops::Prim;
+use crate::passes::renamed::Renamed;
 
 /// The most work, in additions, that is written down for a loop: functions are inlined, and loops that compute them are run in vectors.
 const MOST: u64 = 256;
@@ -34,7 +33,7 @@ pub(super) fn unroll(mut program: Program<Kernels>, loops: &ValueSet) -> Program
     let mut walk = Walk {
         program,
         loops,
-        names: BTreeMap::new(),
+        names: Renamed::default(),
     };
     let body = walk.block(body, false);
     let mut program = walk.program;
@@ -45,8 +44,7 @@ pub(super) fn unroll(mut program: Program<Kernels>, loops: &ValueSet) -> Program
 struct Walk<'a> {
     program: Program<Kernels>,
     loops: &'a ValueSet,
-    /// What values are called in the copy that is being written.
-    names: BTreeMap<ValueId, ValueId>,
+    names: Renamed,
 }
 
 impl Walk<'_> {
@@ -58,7 +56,11 @@ impl Walk<'_> {
         for stmt in block.stmts {
             self.stmt(stmt, copy, &mut stmts);
         }
-        let results = block.results.iter().map(|&value| self.get(value)).collect();
+        let results = block
+            .results
+            .iter()
+            .map(|&value| self.names.get(value))
+            .collect();
         Block {
             params,
             stmts,
@@ -67,9 +69,7 @@ impl Walk<'_> {
     }
 
     fn stmt(&mut self, mut stmt: Stmt<Kernels>, copy: bool, out: &mut Vec<Stmt<Kernels>>) {
-        stmt.op
-            .for_each_operand_mut(&mut |value| *value = self.get(*value));
-        for_each_extent_mut(&mut stmt.op, &mut |extent| *extent = self.extent(*extent));
+        self.names.read(&mut stmt);
         match stmt.op {
             KernelOp::For {
                 extent: Extent::Const(trips),
@@ -113,31 +113,10 @@ impl Walk<'_> {
         value
     }
 
-    fn get(&self, value: ValueId) -> ValueId {
-        self.names.get(&value).copied().unwrap_or(value)
-    }
-
     fn bind(&mut self, value: ValueId, copy: bool) -> ValueId {
         if !copy {
             return value;
         }
-        let mut known = self.program.values[value.index()].clone();
-        if let Elem::Index(extent) = &mut known.ty.elem {
-            *extent = self.extent(*extent);
-        }
-        for dim in &mut known.ty.dims {
-            *dim = self.extent(*dim);
-        }
-        let new = self.program.value(known.ty, known.span);
-        self.program.values[new.index()].name = known.name;
-        self.names.insert(value, new);
-        new
-    }
-
-    fn extent(&self, extent: Extent) -> Extent {
-        match extent {
-            Extent::Value(value) => Extent::Value(self.get(value)),
-            Extent::Const(_) | Extent::Size(_) => extent,
-        }
+        self.names.bind(&mut self.program, value)
     }
 }

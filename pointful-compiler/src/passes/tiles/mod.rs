@@ -151,13 +151,13 @@ fn is_long(extent: Extent) -> bool {
 
 /// Statements being written.
 #[derive(Default)]
-struct Writer {
-    stmts: Vec<Stmt<Kernels>>,
+pub(super) struct Writer {
+    pub(super) stmts: Vec<Stmt<Kernels>>,
 }
 
 impl Writer {
     /// A statement that binds a value.
-    fn bind(
+    pub(super) fn bind(
         &mut self,
         program: &mut Program<Kernels>,
         op: KernelOp,
@@ -170,7 +170,7 @@ impl Writer {
     }
 
     /// A statement that binds nothing.
-    fn run(&mut self, op: KernelOp, span: SpanId) {
+    pub(super) fn run(&mut self, op: KernelOp, span: SpanId) {
         self.stmts.push(Stmt::new(Vec::new(), op, span));
     }
 
@@ -185,12 +185,22 @@ impl Writer {
         self.bind(program, op, Type::scalar(Elem::USIZE), span)
     }
 
-    fn number(&mut self, program: &mut Program<Kernels>, number: u64, span: SpanId) -> ValueId {
+    pub(super) fn number(
+        &mut self,
+        program: &mut Program<Kernels>,
+        number: u64,
+        span: SpanId,
+    ) -> ValueId {
         let op = KernelOp::Const(Lit::Int(Scalar::Usize, i128::from(number)));
         self.bind(program, op, Type::scalar(Elem::USIZE), span)
     }
 
-    fn size(&mut self, program: &mut Program<Kernels>, extent: Extent, span: SpanId) -> ValueId {
+    pub(super) fn size(
+        &mut self,
+        program: &mut Program<Kernels>,
+        extent: Extent,
+        span: SpanId,
+    ) -> ValueId {
         match extent {
             Extent::Const(number) => self.number(program, number, span),
             Extent::Size(_) => {
@@ -201,7 +211,7 @@ impl Writer {
         }
     }
 
-    fn alloc(
+    pub(super) fn alloc(
         &mut self,
         program: &mut Program<Kernels>,
         elem: Elem,
@@ -213,7 +223,7 @@ impl Writer {
     }
 
     /// A loop over an extent, whose body `inside` writes.
-    fn each(
+    pub(super) fn each(
         &mut self,
         program: &mut Program<Kernels>,
         extent: Extent,
@@ -244,12 +254,12 @@ impl Writer {
 
 /// An axis cut into tiles.
 #[derive(Clone, Copy)]
-struct Cut {
+pub(super) struct Cut {
     extent: Extent,
     /// Its length, the points of a full tile, and how many tiles there are.
-    length: ValueId,
+    pub(super) length: ValueId,
     full: ValueId,
-    tiles: ValueId,
+    pub(super) tiles: ValueId,
 }
 
 impl Cut {
@@ -279,6 +289,29 @@ impl Cut {
         let most = out.number(program, size.points.1, span);
         let fit = out.count(program, Prim::Max, &[fit, least], span);
         let full = out.count(program, Prim::Min, &[fit, most], span);
+        Self::of_tiles(program, out, extent, [length, full], span)
+    }
+
+    /// Cuts an axis into tiles of so many points.
+    pub(super) fn of(
+        program: &mut Program<Kernels>,
+        out: &mut Writer,
+        extent: Extent,
+        points: u64,
+        span: SpanId,
+    ) -> Self {
+        let length = out.size(program, extent, span);
+        let full = out.number(program, points, span);
+        Self::of_tiles(program, out, extent, [length, full], span)
+    }
+
+    fn of_tiles(
+        program: &mut Program<Kernels>,
+        out: &mut Writer,
+        extent: Extent,
+        [length, full]: [ValueId; 2],
+        span: SpanId,
+    ) -> Self {
         let more = out.count(program, Prim::Add, &[length, full], span);
         let one = out.number(program, 1, span);
         let last = out.count(program, Prim::Sub, &[more, one], span);
@@ -292,7 +325,7 @@ impl Cut {
     }
 
     /// A tile, given its index.
-    fn tile(
+    pub(super) fn tile(
         &self,
         program: &mut Program<Kernels>,
         out: &mut Writer,
@@ -313,15 +346,27 @@ impl Cut {
 
 /// A tile: its first point, and how many it has.
 #[derive(Clone, Copy)]
-struct Tile {
-    extent: Extent,
+pub(super) struct Tile {
+    pub(super) extent: Extent,
     first: ValueId,
     points: ValueId,
 }
 
 impl Tile {
-    fn points(&self) -> Extent {
+    pub(super) fn points(&self) -> Extent {
         Extent::Value(self.points)
+    }
+
+    /// The number on the axis of a point of the tile.
+    pub(super) fn number(
+        &self,
+        program: &mut Program<Kernels>,
+        out: &mut Writer,
+        index: ValueId,
+        span: SpanId,
+    ) -> ValueId {
+        let index = out.count(program, Prim::Cast(Scalar::Usize), &[index], span);
+        out.count(program, Prim::Add, &[self.first, index], span)
     }
 
     /// A point of the tile as one of the axis.
@@ -332,8 +377,7 @@ impl Tile {
         index: ValueId,
         span: SpanId,
     ) -> ValueId {
-        let index = out.count(program, Prim::Cast(Scalar::Usize), &[index], span);
-        let at = out.count(program, Prim::Add, &[self.first, index], span);
+        let at = self.number(program, out, index, span);
         let op = KernelOp::Prim(Prim::Trust(self.extent), vec![at]);
         out.bind(program, op, Type::scalar(Elem::Index(self.extent)), span)
     }

@@ -32,6 +32,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("factors", schedule::factors),
     command("fission", schedule::fission),
     command("lower", lower::run),
+    command("online", schedule::online),
     command("owned", schedule::owned),
     command("registers", schedule::registers),
     command("schedule", schedule::run),

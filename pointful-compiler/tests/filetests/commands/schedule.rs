@@ -1,7 +1,8 @@
 //! `schedule`: the kernels that a program of Bulk is contracted to; `registers`: these with small buffers in variables;
 //! `tiles`: these with products of matrices inside of kernels; `invariants`: these with what does not change in front of loops;
 //! `fission`: these with products that loops add up after them; `factors`: these with what loops multiply by as products want it;
-//! `in_place`: these with what is made of arrays in their places; `owned`: these without private copies of what points have elements of their own of.
+//! `in_place`: these with what is made of arrays in their places; `owned`: these without private copies of what points have elements of their own of;
+//! `online`: these with maxima and exponentials below them in one pass.
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::kernels::Kernels;
@@ -9,6 +10,7 @@ use pointful_compiler::passes::factors as turned;
 use pointful_compiler::passes::fission as split;
 use pointful_compiler::passes::in_place as placed;
 use pointful_compiler::passes::invariants as moved;
+use pointful_compiler::passes::online as below_maxima;
 use pointful_compiler::passes::owned as alone;
 use pointful_compiler::passes::registers as in_registers;
 use pointful_compiler::passes::schedule::schedule;
@@ -44,6 +46,10 @@ pub(crate) fn in_place(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn owned(file: &File) -> Result<Vec<Section>, String> {
     sections(file, &alone(read(file.input())?))
+}
+
+pub(crate) fn online(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &below_maxima(read(file.input())?))
 }
 
 pub(crate) fn tiles(file: &File) -> Result<Vec<Section>, String> {
