@@ -231,10 +231,25 @@ impl Report<'_> {
                 self.host(body, depth + 1);
             }
             KernelOp::If {
-                then, otherwise, ..
+                cond,
+                then,
+                otherwise,
             } => {
-                self.host(then, depth);
-                self.host(otherwise, depth);
+                let cond = self.lengths.comparison(*cond);
+                let cond = cond.unwrap_or_else(|| "its condition holds".to_owned());
+                let sides = [
+                    (format!("the host, if {cond}"), then),
+                    ("otherwise".to_owned(), otherwise),
+                ];
+                for (line, side) in sides {
+                    let above = self.text.len();
+                    self.line(depth, &line);
+                    let empty = self.text.len();
+                    self.host(side, depth + 1);
+                    if self.text.len() == empty {
+                        self.text.truncate(above);
+                    }
+                }
             }
             KernelOp::Const(_)
             | KernelOp::Size(_)

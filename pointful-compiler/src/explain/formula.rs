@@ -217,6 +217,25 @@ impl<'p> Lengths<'p> {
         }
     }
 
+    /// A comparison of lengths.
+    pub(super) fn comparison(&self, value: ValueId) -> Option<String> {
+        let Some(KernelOp::Prim(prim, args)) = self.defs.get(&value) else {
+            return None;
+        };
+        let sign = match prim {
+            Prim::Eq => "=",
+            Prim::Ne => "≠",
+            Prim::Lt => "<",
+            Prim::Le => "≤",
+            Prim::Gt => ">",
+            Prim::Ge => "≥",
+            _ => return None,
+        };
+        let [left, right] = [args[0], args[1]].map(|arg| self.value(arg, DEEPEST));
+        let are_known = left.is_known() && right.is_known();
+        are_known.then(|| format!("{left} {sign} {right}"))
+    }
+
     /// An extent.
     pub(super) fn of(&self, extent: Extent) -> Length {
         self.extent(extent, DEEPEST)
@@ -282,6 +301,11 @@ impl<'p> Lengths<'p> {
                 },
                 None if self.counters.contains(place) => Length::simple("iterations"),
                 None => unknown(),
+            },
+            // So many or none.
+            Some(KernelOp::Select(_, some, none)) if self.number(*none) == Some(0) => Length {
+                at_most: true,
+                ..self.value(*some, depth)
             },
             Some(KernelOp::Prim(..)) if self.tile(value).is_some() => Length::simple(TILE),
             Some(KernelOp::Prim(prim, args)) => {

@@ -1,7 +1,7 @@
 use super::{Size, online, online_of};
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::{Inputs, ScalarValue, run};
-use crate::explain::Structure;
+use crate::explain::{Structure, explain};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::stages::point::Point;
 use crate::ir::verify::verify;
@@ -236,6 +236,20 @@ fn an_axis_that_is_known_to_be_short_stays() {
         least: 5000,
     };
     assert_ne!(online_of(plain.clone(), size), plain);
+}
+
+#[test]
+fn what_is_chosen_is_explained() {
+    let linked = link(SOFTMAX).expect("a program");
+    let text = explain(&pipeline::stages(&linked).expect("a right program"));
+    for line in [
+        "the host, if N ≥ 524288",
+        "largest, then e_total, tile by tile while a cache holds it",
+        "parallel over tile: ⌈N / 1024⌉",
+        "otherwise",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
 }
 
 #[test]

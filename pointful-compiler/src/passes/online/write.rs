@@ -107,7 +107,7 @@ impl Plan {
 
         let is_left = |acc: &Acc| self.sums.iter().all(|sum| sum.private != acc.private);
         accs.extend(others.into_iter().filter(is_left));
-        let name = format!("{name}, then {then}, tile by tile");
+        let name = format!("{name}, then {then}, tile by tile while a cache holds it");
         tiles.kernel(name, accs, index, inside, span)
     }
 
@@ -170,11 +170,16 @@ impl Tiles {
             let dims = vec![Extent::Value(cut.tiles)];
             out.alloc(program, elem, dims, span)
         };
+        let (tops, sums): (_, Vec<_>) = (alloc(), plan.sums.iter().map(|_| alloc()).collect());
+        name(program, tops, "tops");
+        for &sum in &sums {
+            name(program, sum, "sums");
+        }
         Self {
             cut,
             is_long,
-            tops: alloc(),
-            sums: plan.sums.iter().map(|_| alloc()).collect(),
+            tops,
+            sums,
             span,
         }
     }
@@ -197,7 +202,9 @@ impl Tiles {
 
     fn index(&self, program: &mut Program<Kernels>, span: SpanId) -> ValueId {
         let tiles = Extent::Value(self.cut.tiles);
-        program.value(Type::scalar(Elem::Index(tiles)), span)
+        let index = program.value(Type::scalar(Elem::Index(tiles)), span);
+        name(program, index, "tile");
+        index
     }
 
     /// What begins the body of a kernel: its statements, its index, and the tile.
@@ -278,6 +285,11 @@ fn read(
     multiply(program, &mut points, buffers, factor);
     each_point(program, &mut inside, tile, points, span);
     tiles.kernel(name, accs, index, inside, span)
+}
+
+/// What is read of in `explain!`.
+fn name(program: &mut Program<Kernels>, value: ValueId, name: &str) {
+    program.values[value.index()].name = Some(name.to_owned());
 }
 
 /// A loop over the points of a tile, which do what those of a kernel did.
