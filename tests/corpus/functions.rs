@@ -27,6 +27,29 @@ pub fn softmax_rows<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f64>) -> Table<(
     }
 }
 
+pub fn log_sums<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f64>) -> f64 {
+    sum(for n in N {
+        let top = stop_gradient(max(for k in K { x[n][k] }));
+        top + sum(for k in K { (x[n][k] - top).exp() }).ln()
+    })
+}
+
+pub fn log_sums_back<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f64>) -> (f64, Table<(N, K), f64>) {
+    value_and_grad!(log_sums)(x)
+}
+
+pub fn log_sums_of_three<N: IndexSet>(x: &Table<(N, Fin<3>), f64>) -> f64 {
+    log_sums(x)
+}
+
+pub fn mixture<N: IndexSet, K: IndexSet, D: IndexSet>(x: &Table<(N, D), f32>, m: &Table<(K, D), f32>) -> f32 {
+    sum(for n in N { sum(for k in K { (-sum(for d in D { (x[n][d] - m[k][d]).powi(2) })).exp() }).ln_1p() })
+}
+
+pub fn mixture_back<N: IndexSet, K: IndexSet, D: IndexSet>(x: &Table<(N, D), f32>, m: &Table<(K, D), f32>) -> (f32, Table<(K, D), f32>) {
+    value_and_grad!(mixture, wrt = m)(x, m)
+}
+
 pub fn transpose<A: IndexSet, B: IndexSet>(x: &Table<(A, B), i32>) -> Table<(B, A), i32> {
     for (b, a) in _ { x[a][b] }
 }

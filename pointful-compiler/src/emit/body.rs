@@ -394,12 +394,22 @@ impl<'u> Body<'u> {
         stop: &TokenStream,
         is_row: bool,
     ) -> TokenStream {
+        let mut choice = None;
         if let Some(plan) = strips::plan(self.unit, index, body, &self.interior, self.angles) {
-            return strips::emit(self, &plan, index, body, start, stop);
+            let strips = strips::emit(self, &plan, index, body, start, stop);
+            match plan.condition(self.unit) {
+                Some(condition) => choice = Some((condition, strips)),
+                None => return strips,
+            }
         }
         let row = is_row.then(|| short_rows::emit(self, index, body, extent, start, stop));
-        row.flatten()
-            .unwrap_or_else(|| self.counted(index, body, extent, start, stop))
+        let row = row
+            .flatten()
+            .unwrap_or_else(|| self.counted(index, body, extent, start, stop));
+        match choice {
+            Some((condition, strips)) => tokens!(if #condition { #strips } else { #row }),
+            None => row,
+        }
     }
 
     /// Emits something in which reductions are not split into lanes.

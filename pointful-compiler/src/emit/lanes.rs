@@ -54,7 +54,7 @@ const MANY_REDUCTIONS: usize = 2;
 const MANY_OPERATIONS: usize = 24;
 
 /// Operations of what is dearer than to fold lanes.
-const DEAR: u64 = 12;
+pub(super) const DEAR: u64 = 12;
 
 /// Constant loops of up to this many iterations, which are unrolled, are not split into fewer lanes than so many: to fold them takes longer.
 const SHORT: u64 = 16;

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use pointful_corpus::functions as corpus;
-use pointful_runtime::{Dyn, Extent, Table};
+use pointful_runtime::{Dyn, Extent, Fin, Table};
 
 const LENGTHS: [usize; 6] = [0, 1, 2, 7, 41, 1000];
 const WIDTHS: [usize; 5] = [0, 1, 2, 17, 40];
@@ -578,4 +578,77 @@ fn normalized() {
         close(v.as_slice(), &clamped);
         assert_eq!(stats.allocations, 0);
     });
+}
+
+/// Few classes are gone through by all lanes, many in lanes of their own.
+#[test]
+fn logarithms_of_short_and_long_sums() {
+    for n in [0, 1, 15, 16, 17, 1000, 40_000] {
+        for k in [1, 2, 3, 5, 12, 13, 40] {
+            let x = floats::<f64>(1, n * k);
+            let rows = || x.chunks(k);
+            let top = |row: &[f64]| row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let total = |row: &[f64]| row.iter().map(|x| (x - top(row)).exp()).sum::<f64>();
+            let value: f64 = rows().map(|row| top(row) + total(row).ln()).sum();
+            let slope: Vec<f64> = rows()
+                .flat_map(|row| row.iter().map(|x| (x - top(row)).exp() / total(row)))
+                .collect();
+            let x = matrix(n, k, &x);
+            close(&[on_threads(|| corpus::log_sums(&x))], &[value]);
+            let (again, back) = on_threads(|| {
+                let (value, back) = corpus::log_sums_back(&x);
+                (value, back.as_slice().to_vec())
+            });
+            close(&[again], &[value]);
+            close(&back, &slope);
+            if k == 3 {
+                let extent = Extent::<(Dyn, Fin<3>)>::new((n, ()));
+                let x = Table::from_vec(extent, x.as_slice().to_vec()).expect("as many values");
+                close(&[on_threads(|| corpus::log_sums_of_three(&x))], &[value]);
+            }
+        }
+    }
+}
+
+#[test]
+fn mixtures_of_few_and_many() {
+    for (n, k, d) in [
+        (0, 2, 2),
+        (33, 0, 1),
+        (33, 2, 0),
+        (1000, 5, 2),
+        (1000, 2, 13),
+        (1000, 40, 3),
+    ] {
+        let (x, m) = (floats::<f32>(1, n * d), floats::<f32>(2, k * d));
+        let at = |p: &[f32], c: &[f32]| -> f64 {
+            let apart = p.iter().zip(c).map(|(p, c)| f64::from(p - c).powi(2));
+            (-apart.sum::<f64>()).exp()
+        };
+        let point = |i: usize| &x[i * d..][..d];
+        let centre = |j: usize| &m[j * d..][..d];
+        let total = |i: usize| 1.0 + (0..k).map(|j| at(point(i), centre(j))).sum::<f64>();
+        let value: f64 = (0..n).map(|i| total(i).ln()).sum();
+        let slope = |j: usize, c: usize| -> f64 {
+            let of = |i: usize| {
+                let apart = f64::from(point(i)[c] - centre(j)[c]);
+                2.0 * apart * at(point(i), centre(j)) / total(i)
+            };
+            (0..n).map(of).sum()
+        };
+        let (x, m) = (matrix(n, d, &x), matrix(k, d, &m));
+        let (found, back) = on_threads(|| {
+            let (value, back) = corpus::mixture_back(&x, &m);
+            (value, back.as_slice().to_vec())
+        });
+        let near = |found: f32, expected: f64| {
+            let wrong = (f64::from(found) - expected).abs();
+            assert!(wrong < 1e-4 * (1.0 + value.abs()), "{found} and {expected}");
+        };
+        near(found, value);
+        near(corpus::mixture(&x, &m), value);
+        for (place, &found) in back.iter().enumerate() {
+            near(found, slope(place / d, place % d));
+        }
+    }
 }

@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::super::angles::Angles;
-use super::super::scalar;
+use super::super::lanes::DEAR;
 use super::super::unit::Unit;
+use super::super::{scalar, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Constant loops of up to this many iterations are unrolled, and the points around them vectorised, without help.
 const UNROLLED: u64 = 16;
+
+/// Loops of up to this many iterations are gone through by all lanes where they would be vectorised themselves if they were longer.
+pub(super) const SHORT: u64 = 12;
 
 /// Elements that lie apart for neighbours are loaded one by one: worth it for so many other operations of a loop that carries something.
 const WORTH_A_GATHER: u64 = 8;
@@ -90,19 +94,27 @@ pub(super) struct Look<'u> {
     chains: bool,
     /// Whether there is one that becomes vector instructions by itself.
     vectorises: bool,
+    /// Whether there are loops, and whether one may have more than [`SHORT`] iterations.
+    loops_at_all: bool,
+    long: bool,
+    /// Lengths that are not known, and taken for short ones, if they may be.
+    pub(super) if_short: Option<Vec<Extent>>,
+    /// Whether elementary functions are computed of what differs from point to point.
+    dear: bool,
     /// Operations in loops, and how many of them load or store what lies apart for neighbours.
     operations: u64,
     gathers: u64,
 }
 
 impl<'u> Look<'u> {
-    /// Looks at what the points along `index` do; `None` if they cannot be run in strips.
+    /// Looks at what the points along `index` do; `None` if they cannot be run in strips. `if_short`: where to note lengths that are to be taken for short ones.
     pub(super) fn at(
         unit: &'u Unit<'u>,
         index: ValueId,
         body: &Block<Kernels>,
         interior: &'u ValueSet,
         angles: Angles,
+        if_short: Option<Vec<Extent>>,
     ) -> Option<Self> {
         let mut look = Self {
             unit,
@@ -128,6 +140,10 @@ impl<'u> Look<'u> {
             across: false,
             chains: false,
             vectorises: false,
+            loops_at_all: false,
+            long: false,
+            if_short,
+            dear: false,
             operations: 0,
             gathers: 0,
         };
@@ -151,6 +167,14 @@ impl<'u> Look<'u> {
     pub(super) fn pays_to_carry(&self) -> bool {
         let few = self.gathers.saturating_mul(WORTH_A_GATHER) <= self.operations;
         self.chains && !self.vectorises && few
+    }
+
+    /// The same of elementary functions in and around short loops. Where all lengths are known and nothing is added up over the points, whose order is to be kept,
+    /// the optimiser unrolls the loops and makes vectors of the points without help.
+    pub(super) fn pays_if_short(&self) -> bool {
+        let helped = !self.summed.is_empty() || self.if_short.iter().flatten().next().is_some();
+        let simple = !self.diverges && !self.shares;
+        simple && self.loops_at_all && !self.long && self.dear && helped
     }
 
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
@@ -246,7 +270,12 @@ impl<'u> Look<'u> {
                 }
                 stride
             }
-            KernelOp::Prim(prim, args) => self.prim(*prim, args, stmt.results[0], around)?,
+            KernelOp::Prim(prim, args) => {
+                let stride = self.prim(*prim, args, stmt.results[0], around)?;
+                let elem = self.unit.program.elem(args[0]);
+                self.dear |= stride != Stride::Zero && work::prim(*prim, elem) >= DEAR;
+                stride
+            }
             KernelOp::Select(cond, then, otherwise) => self.mixed(&[*cond, *then, *otherwise]),
             KernelOp::Load { buffer, indices } => {
                 self.read.insert(*buffer);
@@ -414,6 +443,18 @@ impl<'u> Look<'u> {
         }
         // The index is a variable of the loop itself, which all lanes share.
         let short = matches!(extent, Extent::Const(trips) if trips <= UNROLLED);
+        self.loops_at_all = true;
+        self.long |= !match (extent, &mut self.if_short) {
+            (Extent::Const(trips), _) => trips <= SHORT,
+            (Extent::Value(value), _) if self.strides.contains_key(&value) => false,
+            (Extent::Size(_) | Extent::Value(_), Some(lengths)) => {
+                if !lengths.contains(&extent) {
+                    lengths.push(extent);
+                }
+                true
+            }
+            (Extent::Size(_) | Extent::Value(_), None) => false,
+        };
         let (profited, summed) = (self.profits, self.sums);
         self.begin_loop(!short);
         self.block(body, inside)?;

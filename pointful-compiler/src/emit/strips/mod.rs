@@ -24,6 +24,8 @@
 //!
 //! It pays where the inner loops read along the axis, or not along it at all and add up something for each point, and call nothing;
 //! and where a loop hands something on from one iteration to the next, as a solver's steps do, which no optimiser makes vectors of.
+//! And it pays where inner loops are so short that vectors of their own would be mostly empty, if there is much to compute in or around them: the logarithm of a sum over a few
+//! classes. Where their lengths are not known, both forms are there, and which one runs is asked.
 //!
 //! Points need not all do the same ([`strip`]): what only some of them run is run for all lanes, and a *mask* says for each lane
 //! whether it takes part. A lane that does not changes nothing, reads nothing and writes nothing. A `while` goes on until
@@ -51,7 +53,7 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 
 pub(super) use self::independent::independent;
-use self::look::Look;
+use self::look::{Look, SHORT};
 use self::strip::Strip;
 use super::angles::Angles;
 use super::body::Body;
@@ -59,7 +61,7 @@ use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Lit, Monoid, Scalar, ValueId, ValueSet};
+use crate::ir::{Block, Extent, Lit, Monoid, Scalar, ValueId, ValueSet};
 
 /// Bytes of one variable over a strip: as many registers as are free when there is one variable.
 const BYTES: u64 = 256;
@@ -90,6 +92,8 @@ pub(super) struct Plan {
     repeatable: bool,
     /// Whether a point alone takes many times as long as its part of a strip.
     carries: bool,
+    /// Lengths that must be short for it to pay.
+    if_short: Vec<Extent>,
     /// Whether the points read neighbours, so that even few of them are better off together than each for itself.
     along: bool,
 }
@@ -102,10 +106,11 @@ pub(super) fn plan(
     interior: &ValueSet,
     angles: Angles,
 ) -> Option<Plan> {
-    let look = Look::at(unit, index, body, interior, angles)?;
-    let reads = look.pays_to_read();
-    if !(reads || look.pays_to_carry()) {
-        return None;
+    let mut look = Look::at(unit, index, body, interior, angles, None)?;
+    let (reads, carries) = (look.pays_to_read(), look.pays_to_carry());
+    if !(reads || carries || look.pays_if_short()) {
+        look = Look::at(unit, index, body, interior, angles, Some(Vec::new()))
+            .filter(Look::pays_if_short)?;
     }
     let widest = look
         .kept
@@ -119,12 +124,14 @@ pub(super) fn plan(
         vec![FEW_BYTES / widest]
     };
     let (repeatable, along) = (look.repeatable(), look.along());
+    let if_short = look.if_short.take().unwrap_or_default();
     let doubtful = [&look.doubtful, &look.own, &look.written];
     Some(Plan {
         widths,
         repeatable,
         along,
-        carries: !reads,
+        carries: carries && !reads,
+        if_short,
         mask: if widest == 4 {
             Scalar::I32
         } else {
@@ -137,6 +144,15 @@ pub(super) fn plan(
         own: look.own,
         summed: look.summed,
     })
+}
+
+impl Plan {
+    /// What must hold for it to pay, if that is not known.
+    pub(super) fn condition(&self, unit: &Unit<'_>) -> Option<TokenStream> {
+        let most = usize_literal(SHORT);
+        let lengths = self.if_short.iter().map(|&extent| unit.extent(extent));
+        (!self.if_short.is_empty()).then(|| tokens!(#(#lengths <= #most)&&*))
+    }
 }
 
 /// The points `start..stop` of a row.
@@ -285,6 +301,27 @@ mod tests {
     fn roots(first: usize) -> String {
         let roots = (first..first + 20).map(|k| format!("%{k} = sqrt %14 "));
         roots.collect()
+    }
+
+    #[test]
+    fn loops_around_which_there_is_much_are_gone_through_by_all_lanes_if_they_are_short() {
+        let sums = |function: &str| {
+            emitted(&format!(
+                "%14 = var %8 for %11: K {{ %12 = load rows[%0, %11] combine add %14[], %12 }} \
+                 %15 = get %14 %16 = {function} %15 combine add %6[], %16"
+            ))
+        };
+        let text = sums("ln");
+        for part in [
+            "if k <= 12usize { let i4_first = range . start ;",
+            // What is loaded lies apart, and has a loop of its own.
+            "for i9 in 0 .. k { let mut moved0_ = [0f64 ; 16usize] ; for lane in 0 .. 16usize { let i4 = i4_from + lane ; moved0_ [lane] = get (rows , i4 * k + i9) ; }",
+            "let t12 = math :: ln (t11) ; t5_lanes [lane] += t12 ;",
+            "} else { for i4 in range . start .. range . end {",
+        ] {
+            assert!(text.contains(part), "no {part:?} in {text}");
+        }
+        assert!(!sums("neg").contains("12usize"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
 use super::strip::{Strip, mask_lanes};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
-use crate::ir::{Lit, Operation, Stmt, ValueId, ValueSet};
+use crate::ir::{Extent, Lit, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// A part of a segment.
@@ -60,7 +60,13 @@ struct Looks {
     changed: usize,
     /// The last part that looks at it.
     last: usize,
+    /// How many parts load from it.
+    loads: u64,
 }
+
+/// Elements so far apart are loaded as whole vectors, of which some are picked. Where others are wanted as well that is good, and otherwise the optimiser leaves some
+/// of the lanes to do all by themselves, as what it loads for the last one might lie beyond the buffer.
+const PICKED: std::ops::RangeInclusive<u64> = 2..=8;
 
 /// A load or a store of neighbouring elements.
 struct Moved<'b> {
@@ -114,7 +120,7 @@ impl Strip<'_> {
                     if self.combined(emit, &mut segment, stmt, mask.as_ref()) => {}
                 Part::Stmt(stmt, mask) => {
                     let moved = (mask.as_ref() == around)
-                        .then(|| self.moved(stmt, position, &looks))
+                        .then(|| self.moved(emit, stmt, position, &looks))
                         .flatten();
                     match moved {
                         Some(moved) => self.apart(emit, &mut segment, &moved, around),
@@ -329,46 +335,70 @@ impl Strip<'_> {
     }
 
     /// Whether a statement stores neighbouring elements to a buffer that nothing after it looks at, or loads them from one that nothing
-    /// before it has changed.
+    /// before it has changed, or elements that are a few apart.
     ///
     /// Where buffers may overlap for all that the optimiser knows, a loop that stores to several has to go lane by lane. So they have
     /// loops of their own.
     fn moved<'b>(
         &self,
+        emit: &Body<'_>,
         stmt: &'b Stmt<Kernels>,
         position: usize,
         looks: &BTreeMap<ValueId, Looks>,
     ) -> Option<Moved<'b>> {
-        let moved = if let KernelOp::Store {
-            buffer,
-            indices,
-            value,
-        } = &stmt.op
-        {
-            Moved {
+        let moved = match &stmt.op {
+            KernelOp::Store {
+                buffer,
+                indices,
+                value,
+            } => Moved {
                 buffer: *buffer,
                 indices,
                 value: *value,
                 stores: true,
-            }
-        } else if let KernelOp::Load { buffer, indices } = &stmt.op
-            && self.plan.doubtful.contains(buffer)
-        {
-            Moved {
+            },
+            KernelOp::Load { buffer, indices } => Moved {
                 buffer: *buffer,
                 indices,
                 value: stmt.results[0],
                 stores: false,
-            }
-        } else {
-            return None;
+            },
+            _ => return None,
         };
         let looks = looks.get(&moved.buffer)?;
         let alone = match moved.stores {
             true => looks.last == position,
             false => position < looks.changed,
         };
-        (alone && self.side_by_side(moved.buffer, moved.indices)).then_some(moved)
+        let aside = || self.side_by_side(moved.buffer, moved.indices);
+        let pays = match moved.stores {
+            true => aside() || self.picks(emit, moved.buffer, moved.indices, u64::MAX),
+            false => {
+                (self.plan.doubtful.contains(&moved.buffer) && aside())
+                    || self.picks(emit, moved.buffer, moved.indices, looks.loads)
+            }
+        };
+        (alone && pays).then_some(moved)
+    }
+
+    /// Whether lanes load elements that are a few apart, and so few of them that most are left out.
+    fn picks(&self, emit: &Body<'_>, buffer: ValueId, indices: &[ValueId], loads: u64) -> bool {
+        let Some(along) = indices.iter().position(|&index| index == self.along) else {
+            return false;
+        };
+        let mut others = indices
+            .iter()
+            .enumerate()
+            .filter(|&(axis, _)| axis != along);
+        let unit = emit.unit;
+        let mut after = unit.dims(buffer)[along + 1..].iter();
+        let apart = after.try_fold(1, |apart, &extent| match unit.resolve(extent) {
+            Extent::Const(length) => Some(apart * length),
+            Extent::Size(_) | Extent::Value(_) => None,
+        });
+        apart.is_none_or(|apart| PICKED.contains(&apart) && loads < apart)
+            && !self.plan.own.contains(&buffer)
+            && others.all(|(_, other)| !self.plan.varying.contains(other))
     }
 
     /// Whether lanes look at neighbouring elements.
@@ -480,10 +510,13 @@ fn looks(parts: &[Part<'_>]) -> BTreeMap<ValueId, Looks> {
         let entry = looks.entry(buffer).or_insert(Looks {
             changed: usize::MAX,
             last: position,
+            loads: 0,
         });
         entry.last = position;
         if changes {
             entry.changed = entry.changed.min(position);
+        } else {
+            entry.loads += 1;
         }
     }
     looks
