@@ -583,7 +583,7 @@ fn normalized() {
 /// Few classes are gone through by all lanes, many in lanes of their own.
 #[test]
 fn logarithms_of_short_and_long_sums() {
-    for n in [0, 1, 15, 16, 17, 1000, 40_000] {
+    for n in [0, 1, 15, 16, 17, 3000] {
         for k in [1, 2, 3, 5, 12, 13, 40] {
             let x = floats::<f64>(1, n * k);
             let rows = || x.chunks(k);

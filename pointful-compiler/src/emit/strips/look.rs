@@ -173,8 +173,7 @@ impl<'u> Look<'u> {
     /// the optimiser unrolls the loops and makes vectors of the points without help.
     pub(super) fn pays_if_short(&self) -> bool {
         let helped = !self.summed.is_empty() || self.if_short.iter().flatten().next().is_some();
-        let simple = !self.diverges && !self.shares;
-        simple && self.loops_at_all && !self.long && self.dear && helped
+        self.loops_at_all && !self.long && self.dear && helped
     }
 
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
