@@ -95,7 +95,7 @@ pub(super) struct Look<'u> {
     /// Whether there is one that becomes vector instructions by itself.
     vectorises: bool,
     /// Whether there are loops, and whether one may have more than [`SHORT`] iterations.
-    loops_at_all: bool,
+    has_loops: bool,
     long: bool,
     /// Lengths that are not known, and taken for short ones, if they may be.
     pub(super) if_short: Option<Vec<Extent>>,
@@ -140,7 +140,7 @@ impl<'u> Look<'u> {
             across: false,
             chains: false,
             vectorises: false,
-            loops_at_all: false,
+            has_loops: false,
             long: false,
             if_short,
             dear: false,
@@ -173,7 +173,7 @@ impl<'u> Look<'u> {
     /// the optimiser unrolls the loops and makes vectors of the points without help.
     pub(super) fn pays_if_short(&self) -> bool {
         let helped = !self.summed.is_empty() || self.if_short.iter().flatten().next().is_some();
-        self.loops_at_all && !self.long && self.dear && helped
+        self.has_loops && !self.long && self.dear && helped
     }
 
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
@@ -442,7 +442,7 @@ impl<'u> Look<'u> {
         }
         // The index is a variable of the loop itself, which all lanes share.
         let short = matches!(extent, Extent::Const(trips) if trips <= UNROLLED);
-        self.loops_at_all = true;
+        self.has_loops = true;
         self.long |= !match (extent, &mut self.if_short) {
             (Extent::Const(trips), _) => trips <= SHORT,
             (Extent::Value(value), _) if self.strides.contains_key(&value) => false,

@@ -381,7 +381,7 @@ impl Strip<'_> {
         (alone && pays).then_some(moved)
     }
 
-    /// Whether lanes load elements that are a few apart, and so few of them that most are left out.
+    /// Whether lanes look at elements that lie apart, which the optimiser would not do as vectors: nobody knows how far, or a few, and others in between are left out.
     fn picks(&self, emit: &Body<'_>, buffer: ValueId, indices: &[ValueId], loads: u64) -> bool {
         let Some(along) = indices.iter().position(|&index| index == self.along) else {
             return false;

@@ -160,9 +160,7 @@ impl<'b> Points<'b> {
     fn stored(&self, buffer: ValueId) -> Option<(usize, ValueId)> {
         let mut found = None;
         for (number, stmt) in self.body.stmts.iter().enumerate() {
-            let mut changed = ValueSet::new();
-            changes(std::slice::from_ref(stmt), &mut changed);
-            if changed.contains(&buffer) {
+            if alters(stmt, buffer) {
                 match stmt.op {
                     KernelOp::Store { value, .. } if found.is_none() => {
                         found = Some((number, value));
@@ -193,9 +191,8 @@ impl<'b> Points<'b> {
                         .all(|inner| walk(inner, own, buffers))
             })
         }
-        let targets = self.accs.iter().map(|acc| acc.target);
-        !targets.into_iter().any(|target| buffers.contains(&target))
-            && walk(self.body, self.index, buffers)
+        let mut targets = self.accs.iter().map(|acc| acc.target);
+        !targets.any(|target| buffers.contains(&target)) && walk(self.body, self.index, buffers)
     }
 
     fn definition(&self, value: ValueId) -> Option<&'b KernelOp> {
@@ -209,12 +206,15 @@ impl<'b> Points<'b> {
     fn is_untouched(&self, buffer: ValueId, value: ValueId) -> bool {
         let stmts = self.body.stmts.iter();
         let mut before = stmts.take_while(|stmt| stmt.results != [value]);
-        !before.any(|stmt| {
-            let mut changed = ValueSet::new();
-            changes(std::slice::from_ref(stmt), &mut changed);
-            changed.contains(&buffer)
-        })
+        !before.any(|stmt| alters(stmt, buffer))
     }
+}
+
+/// Whether a statement changes a buffer, at any depth.
+fn alters(stmt: &Stmt<Kernels>, buffer: ValueId) -> bool {
+    let mut changed = ValueSet::new();
+    changes(std::slice::from_ref(stmt), &mut changed);
+    changed.contains(&buffer)
 }
 
 /// The statements between two kernels that need what the first one accumulates, and what they bind, with where that is accumulated; none if there are statements that must stay
