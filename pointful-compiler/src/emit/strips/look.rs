@@ -443,16 +443,16 @@ impl<'u> Look<'u> {
         // The index is a variable of the loop itself, which all lanes share.
         let short = matches!(extent, Extent::Const(trips) if trips <= UNROLLED);
         self.has_loops = true;
+        let own = matches!(extent, Extent::Value(value) if self.is_bound_here(value));
         self.long |= !match (extent, &mut self.if_short) {
             (Extent::Const(trips), _) => trips <= SHORT,
-            (Extent::Value(value), _) if self.strides.contains_key(&value) => false,
-            (Extent::Size(_) | Extent::Value(_), Some(lengths)) => {
+            (Extent::Size(_) | Extent::Value(_), Some(lengths)) if !own => {
                 if !lengths.contains(&extent) {
                     lengths.push(extent);
                 }
                 true
             }
-            (Extent::Size(_) | Extent::Value(_), None) => false,
+            (Extent::Size(_) | Extent::Value(_), _) => false,
         };
         let (profited, summed) = (self.profits, self.sums);
         self.begin_loop(!short);
