@@ -48,6 +48,7 @@ pub use crate::opaque::Opaque;
 pub use crate::recast::{is, recast, recast_buf, recast_slice};
 pub use crate::scalar::{add, div, div_euclid, max, min, mul, neg, rem, rem_euclid, sub};
 pub use crate::stats::reused_in_place;
+pub use crate::transpose::transpose;
 pub use pointful_math as math;
 
 /// The body of one fused loop nest, to be run over its flattened parallel axes in pieces.
@@ -136,54 +137,6 @@ pub fn fold_lanes<T: Copy, const N: usize>(lanes: [T; N], combine: impl Fn(T, T)
         left = kept;
     }
     lanes[0]
-}
-
-/// Writes rows down as columns. Row `r` is `source[from(r)..]`, of which `columns` elements are written to `out[to(c) + r]`.
-///
-/// Neighbours in a row are to be written far apart. So blocks are turned round in registers: a processor's instructions that scatter
-/// take as long as one move for each element, or longer.
-///
-/// # Safety
-/// All those places are in the buffers, which are apart, and the source's are initialised.
-#[inline(always)]
-pub unsafe fn transpose<T: Copy>(
-    source: *const T,
-    out: *mut T,
-    [rows, columns]: [usize; 2],
-    from: impl Fn(usize) -> usize,
-    to: impl Fn(usize) -> usize,
-) {
-    const BLOCK: usize = 8;
-    if columns == 0 {
-        return;
-    }
-    let full = |count: usize| count - count % BLOCK;
-    // SAFETY: promised by the caller, of each element of a block.
-    unsafe {
-        for row in (0..full(rows)).step_by(BLOCK) {
-            let starts: [*const T; BLOCK] = std::array::from_fn(|r| source.add(from(row + r)));
-            let write = |column: usize, moved: [T; BLOCK]| {
-                let place = out.add(to(column) + row).cast::<[T; BLOCK]>();
-                place.write_unaligned(moved);
-            };
-            for column in (0..full(columns)).step_by(BLOCK) {
-                let read = |start: *const T| start.add(column).cast::<[T; BLOCK]>();
-                let block = starts.map(|start| read(start).read_unaligned());
-                for c in 0..BLOCK {
-                    write(column + c, block.map(|row| row[c]));
-                }
-            }
-            for column in full(columns)..columns {
-                write(column, starts.map(|start| *start.add(column)));
-            }
-        }
-        for row in full(rows)..rows {
-            let start = source.add(from(row));
-            for column in 0..columns {
-                *out.add(to(column) + row) = *start.add(column);
-            }
-        }
-    }
 }
 
 /// The best of what lanes have found, and where it was first; a NaN is what a lane says that has found no number.
@@ -392,31 +345,6 @@ mod tests {
             .cloned()
             .or(payload.downcast_ref::<&str>().map(|s| s.to_string()))
             .unwrap()
-    }
-
-    #[test]
-    fn rows_become_columns_whatever_their_number() {
-        for rows in [0, 1, 7, 8, 9, 16, 21] {
-            for columns in [0, 1, 3, 8, 13, 24] {
-                let source: Vec<usize> = (0..rows * columns + 3).collect();
-                let mut written = vec![0; rows * columns];
-                let size = [rows, columns];
-                let from = |row| 3 + row * columns;
-                // SAFETY: the rows are what follows three elements, and the columns fill the other.
-                unsafe {
-                    transpose(
-                        source.as_ptr(),
-                        written.as_mut_ptr(),
-                        size,
-                        from,
-                        |column| column * rows,
-                    );
-                }
-                for (at, value) in written.into_iter().enumerate() {
-                    assert_eq!(value, 3 + at % rows * columns + at / rows);
-                }
-            }
-        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod reference;
 mod scalar;
 pub mod stats;
 mod table;
+mod transpose;
 mod vector_space;
 
 pub use buffer::Buf;
