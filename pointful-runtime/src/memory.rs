@@ -4,18 +4,26 @@
 //! can take longer than the computation. So large pieces of memory that are given back are kept for the next request of the same size:
 //! at most so many bytes ([`keep_at_most`]), the oldest given up first.
 //!
+//! A kernel may ask for memory at each of its points, and systems take long to put together again what is given back to them. So each thread keeps smaller
+//! pieces for itself, a few of them ([`OWN_LIMIT`]).
+//!
 //! Memory of several large pages ([`PAGE`]) is asked for in such pages, where the system leaves that to programs: what streams through memory otherwise waits for the addresses of small
 //! pages, and the system clears one after the other.
 //!
 //! Programs that are built for debugging keep nothing, so that tools that watch memory see every piece go.
 
 use std::alloc::{self, Layout};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Pieces smaller than this many bytes are the allocator's own business.
-const SMALLEST: usize = 1 << 16;
+const SMALLEST: usize = 1 << 10;
+
+/// Pieces smaller than this many bytes are kept by threads, others for all of them.
+const LARGE: usize = 1 << 16;
 
 /// Bytes of a large page, on x86-64 and on most of ARM's.
 const PAGE: usize = 1 << 21;
@@ -23,35 +31,58 @@ const PAGE: usize = 1 << 21;
 /// From so many bytes on memory is asked for in large pages.
 const IN_PAGES: usize = 2 * PAGE;
 
-/// Bytes that are kept unless [`keep_at_most`] says otherwise.
-const LIMIT: usize = 1 << 28;
+/// Bytes that a thread keeps at most.
+const OWN_LIMIT: usize = 1 << 18;
 
-/// What is kept in this process.
-static KEPT: Mutex<Kept> = Mutex::new(Kept::new(if cfg!(debug_assertions) { 0 } else { LIMIT }));
+/// Bytes that are kept for all threads at most: 256 MiB unless [`keep_at_most`] says otherwise.
+static LIMIT: AtomicUsize = AtomicUsize::new(if cfg!(debug_assertions) { 0 } else { 1 << 28 });
+
+/// What is kept for all threads.
+static KEPT: Mutex<Kept> = Mutex::new(Kept::new());
+
+thread_local! {
+    /// What this thread keeps.
+    static OWN: RefCell<Kept> = const { RefCell::new(Kept::new()) };
+}
 
 /// Keeps at most so many bytes of memory from now on, and gives the system what is beyond it: with 0, everything.
 ///
-/// Before it is called, 256 MiB are kept, and nothing by programs built for debugging.
+/// Before it is called, 256 MiB are kept, and nothing by programs built for debugging. Each thread keeps up to 256 KiB besides, but no more than
+/// this; those of other threads are given back when they ask for memory next, or end.
 ///
 /// ```
 /// pointful_runtime::memory::keep_at_most(0);
 /// ```
 pub fn keep_at_most(bytes: usize) {
-    let mut kept = kept();
-    kept.limit = bytes;
-    kept.shrink();
+    LIMIT.store(bytes, Ordering::Relaxed);
+    with_kept(LARGE, |kept, limit| kept.shrink(limit));
+    with_kept(SMALLEST, |kept, limit| kept.shrink(limit));
 }
 
-fn kept() -> MutexGuard<'static, Kept> {
-    // What is kept is whole after every statement: a panic elsewhere leaves nothing half done.
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+/// Does something with what is kept of pieces of this size, and how much of that may be; nothing, if none is or the thread is about to end.
+fn with_kept<R>(size: usize, f: impl FnOnce(&mut Kept, usize) -> R) -> Option<R> {
+    let limit = LIMIT.load(Ordering::Relaxed);
+    match size {
+        // What is kept is whole after every statement: a panic elsewhere leaves nothing half done.
+        LARGE.. => Some(f(
+            &mut KEPT.lock().unwrap_or_else(PoisonError::into_inner),
+            limit,
+        )),
+        SMALLEST.. => OWN
+            .try_with(|own| f(&mut own.borrow_mut(), OWN_LIMIT.min(limit)))
+            .ok(),
+        _ => None,
+    }
 }
 
 /// Memory of this layout, whose size is not zero; none if the system has not as much. It is not cleared.
 pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let layout = padded(layout);
-    let old = large(layout).then(|| kept().take(layout)).flatten();
-    old.or_else(|| {
+    let old = with_kept(layout.size(), |kept, limit| {
+        kept.shrink(limit);
+        kept.take(layout)
+    });
+    old.flatten().or_else(|| {
         // SAFETY: the size is not zero, and padding does not lessen it.
         let new = NonNull::new(unsafe { alloc::alloc(layout) })?;
         if layout.align() >= PAGE {
@@ -83,21 +114,14 @@ fn in_large_pages(_: NonNull<u8>, _: usize) {}
 /// It came from [`allocate`] with this layout, was not given back, and nobody looks at it any more.
 pub(crate) unsafe fn deallocate(start: NonNull<u8>, layout: Layout) {
     let layout = padded(layout);
+    // It is given back to the system where nobody takes it.
     let piece = Piece { start, layout };
-    if large(layout) {
-        kept().give(piece);
-    } else {
-        drop(piece);
-    }
-}
-
-fn large(layout: Layout) -> bool {
-    layout.size() >= SMALLEST
+    with_kept(layout.size(), |kept, limit| kept.give(piece, limit));
 }
 
 /// A layout of which there are few: large sizes are rounded up by at most an eighth, so that requests that differ little can have the same. The largest begin with a page.
 fn padded(layout: Layout) -> Layout {
-    if !large(layout) {
+    if layout.size() < LARGE {
         return layout;
     }
     let step = 1 << (layout.size().ilog2() - 3);
@@ -134,15 +158,13 @@ impl Drop for Piece {
 struct Kept {
     pieces: VecDeque<Piece>,
     bytes: usize,
-    limit: usize,
 }
 
 impl Kept {
-    const fn new(limit: usize) -> Self {
+    const fn new() -> Self {
         Kept {
             pieces: VecDeque::new(),
             bytes: 0,
-            limit,
         }
     }
 
@@ -157,15 +179,15 @@ impl Kept {
         Some(piece.into_memory())
     }
 
-    fn give(&mut self, piece: Piece) {
+    fn give(&mut self, piece: Piece, limit: usize) {
         self.bytes += piece.layout.size();
         self.pieces.push_back(piece);
-        self.shrink();
+        self.shrink(limit);
     }
 
     /// Gives up the oldest pieces until the others are within the limit.
-    fn shrink(&mut self) {
-        while self.bytes > self.limit {
+    fn shrink(&mut self, limit: usize) {
+        while self.bytes > limit {
             let Some(piece) = self.pieces.pop_front() else {
                 return;
             };
@@ -191,14 +213,14 @@ mod tests {
 
     #[test]
     fn the_youngest_of_a_size_is_handed_out_and_the_oldest_given_up() {
-        let mut kept = Kept::new(300);
+        let mut kept = Kept::new();
         let (first, second, other) = (piece(100), piece(100), piece(80));
         let addresses = [&first, &second, &other].map(|piece| piece.start);
-        kept.give(first);
-        kept.give(second);
-        kept.give(other);
+        kept.give(first, 300);
+        kept.give(second, 300);
+        kept.give(other, 300);
         assert_eq!((kept.pieces.len(), kept.bytes), (3, 280));
-        kept.give(piece(60));
+        kept.give(piece(60), 300);
         assert_eq!(
             (kept.pieces.len(), kept.bytes),
             (3, 240),
@@ -208,37 +230,28 @@ mod tests {
         let again = kept.take(layout(100)).expect("the second is there");
         assert_eq!(again, addresses[1]);
         assert!(kept.take(layout(100)).is_none());
-        kept.give(Piece {
-            start: again,
-            layout: layout(100),
-        });
-        kept.limit = 0;
-        kept.shrink();
+        let layout = layout(100);
+        let start = again;
+        kept.give(Piece { start, layout }, 300);
+        kept.shrink(0);
         assert_eq!((kept.pieces.len(), kept.bytes), (0, 0));
     }
 
     #[test]
     fn more_than_the_limit_is_not_kept() {
-        let mut kept = Kept::new(50);
-        kept.give(piece(51));
+        let mut kept = Kept::new();
+        kept.give(piece(51), 50);
         assert_eq!((kept.pieces.len(), kept.bytes), (0, 0));
     }
 
     #[test]
     fn sizes_grow_by_an_eighth_at_most() {
-        for bytes in [
-            SMALLEST,
-            SMALLEST + 1,
-            100_000,
-            1_000_000,
-            (1 << 20) + 1,
-            1 << 30,
-        ] {
+        for bytes in [LARGE, LARGE + 1, 100_000, 1_000_000, (1 << 20) + 1, 1 << 30] {
             let size = padded(layout(bytes)).size();
             assert!(size >= bytes && size - bytes <= bytes / 8, "{bytes}");
             assert_eq!(padded(layout(size)).size(), size, "{bytes}");
         }
-        assert_eq!(padded(layout(SMALLEST - 1)).size(), SMALLEST - 1);
+        assert_eq!(padded(layout(LARGE - 1)).size(), LARGE - 1);
         assert_eq!(padded(layout(IN_PAGES)).align(), PAGE);
         let largest = layout(isize::MAX as usize - 63);
         assert_eq!(padded(largest), largest, "what cannot be rounded up stays");
@@ -246,7 +259,15 @@ mod tests {
 
     #[test]
     fn memory_comes_and_goes() {
-        for bytes in [1, 100, SMALLEST, 3 * SMALLEST + 5, IN_PAGES, 3 * PAGE + 5] {
+        for bytes in [
+            1,
+            SMALLEST,
+            5000,
+            LARGE,
+            3 * LARGE + 5,
+            IN_PAGES,
+            3 * PAGE + 5,
+        ] {
             let layout = layout(bytes);
             let start = allocate(layout).expect("there is memory");
             let align = if bytes >= IN_PAGES { PAGE } else { 64 };
@@ -258,5 +279,21 @@ mod tests {
         }
         keep_at_most(1 << 20);
         keep_at_most(0);
+    }
+
+    #[test]
+    fn each_thread_has_small_pieces_of_its_own() {
+        let size = LARGE - 64;
+        let take = || with_kept(size, |kept, _| kept.take(layout(size))).flatten();
+        assert!(with_kept(SMALLEST - 1, |_, _| ()).is_none());
+        with_kept(size, |kept, _| kept.give(piece(size), size));
+        std::thread::scope(|scope| {
+            let found = scope.spawn(|| take().is_some()).join();
+            assert_eq!(found.ok(), Some(false));
+        });
+        let start = take().expect("it is there again");
+        let layout = layout(size);
+        drop(Piece { start, layout });
+        assert!(take().is_none());
     }
 }
