@@ -103,6 +103,14 @@ pub struct Work {
     pub acc_bytes: u64,
 }
 
+impl Work {
+    /// Scalar operations of so many points.
+    #[inline]
+    pub(crate) fn of(self, points: usize) -> u64 {
+        (points as u64).saturating_mul(self.per_point.max(1))
+    }
+}
+
 /// One element, without a check in release builds.
 ///
 /// # Safety

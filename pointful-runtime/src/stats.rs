@@ -107,6 +107,7 @@ pub(crate) fn freed(bytes: usize) {
     count(|count| count.live -= bytes as i64);
 }
 
+#[inline]
 pub(crate) fn launched(pieces: usize, acc_bytes: u64, operations: u64) {
     count(|count| {
         count.stats.launches += 1;
@@ -123,6 +124,7 @@ pub fn reused_in_place() {
 }
 
 /// Stops counting on this thread until the guard is dropped.
+#[inline]
 pub(crate) fn pause() -> Pause {
     Pause {
         before: PAUSED.replace(true),
@@ -135,6 +137,7 @@ pub(crate) struct Pause {
 }
 
 impl Drop for Pause {
+    #[inline]
     fn drop(&mut self) {
         PAUSED.set(self.before);
     }

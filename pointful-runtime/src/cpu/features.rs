@@ -21,6 +21,7 @@ const OVERRIDE: &str = "POINTFUL_CPU";
 
 impl Level {
     /// The level kernels run at: the highest this processor has and the environment allows. Determined once.
+    #[inline]
     pub(crate) fn current() -> Level {
         static CURRENT: OnceLock<Level> = OnceLock::new();
         *CURRENT.get_or_init(|| {

@@ -3,7 +3,7 @@
 use super::features::Level;
 use super::scatter::MOST_BINS;
 use super::share::{in_order, share};
-use super::split::{Pieces, Rounds};
+use super::split::{Pieces, Rounds, THRESHOLD};
 use crate::kernel::{Kernel, Work};
 use crate::stats;
 
@@ -17,6 +17,15 @@ use crate::stats;
 /// # Panics
 /// With the panic of the earliest piece that panics, after every piece that was begun has ended.
 pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
+    // Each step of a loop may be little work.
+    let total = work.of(points);
+    if total < THRESHOLD && points > 0 {
+        stats::launched(1, work.acc_bytes, total);
+        let _paused = stats::pause();
+        let mut acc = kernel.identity();
+        Level::current().run(kernel, 0..points, &mut acc);
+        return acc;
+    }
     let scattered = kernel.scattered_bytes();
     if scattered > 0
         && let Some(rounds) = Rounds::of(points, work, scattered, K::TOGETHER)

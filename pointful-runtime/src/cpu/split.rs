@@ -49,7 +49,7 @@ pub(crate) struct Pieces {
 impl Pieces {
     /// The pieces for work of this size, of which so many points are better done together. Nothing else decides: not the machine, not the number of threads.
     pub(crate) fn of(points: usize, work: Work, together: usize) -> Pieces {
-        let total = (points as u64).saturating_mul(work.per_point.max(1));
+        let total = work.of(points);
         let pieces = |per_byte| total / GRAIN.max(work.acc_bytes.saturating_mul(per_byte));
         let wanted = if total < THRESHOLD {
             1
@@ -106,7 +106,7 @@ impl Rounds {
     /// The rounds for work of this size, if it pays: so many bytes of an accumulator can be noted.
     pub(crate) fn of(points: usize, work: Work, scattered: u64, together: usize) -> Option<Self> {
         let per_point = work.per_point.max(1);
-        let total = (points as u64).saturating_mul(per_point);
+        let total = work.of(points);
         if total < WORTH_NOTING || scattered <= CACHED_BYTES {
             return None;
         }

@@ -39,6 +39,8 @@ const FEW_TILES: u64 = 8;
 const WORTH_TILES: u64 = 1 << 21;
 /// Tiles that keep a few cores evenly busy.
 const EVEN_TILES: u64 = 32;
+/// Scalar operations of a tile in a level at least: going on to the next takes as long as some hundred.
+const TILE_WORK: u64 = 1 << 10;
 
 /// What is known of a loop's steps before they run. Kernels without a loop are one step.
 #[derive(Clone, Copy, Debug)]
@@ -93,23 +95,45 @@ pub fn accumulate_steps<A: Send>(
     merge: impl Fn(&mut A, A),
 ) -> Vec<A> {
     let levels = steps.steps.saturating_mul(steps.kernels);
-    let at = |level: usize, here: &Rows| run(level / steps.kernels, level % steps.kernels, here);
+    // Each level's number, as the step's and the kernel's.
+    let numbered = |first: usize| {
+        let (mut step, mut kernel) = (first / steps.kernels, first % steps.kernels);
+        move || {
+            let now = (step, kernel);
+            kernel += 1;
+            if kernel == steps.kernels {
+                (step, kernel) = (step + 1, 0);
+            }
+            now
+        }
+    };
     let Some(tiles) = Tiles::of(steps) else {
         let whole = Rows {
             own: 0..steps.rows,
             read: 0..steps.rows,
             alone: None,
         };
-        return (0..levels).filter_map(|level| at(level, &whole)).collect();
+        if levels == 0 {
+            return Vec::new();
+        }
+        let mut next = numbered(0);
+        let all = (0..levels).filter_map(|_| {
+            let (step, kernel) = next();
+            run(step, kernel, &whole)
+        });
+        return all.collect();
     };
     let processor = Level::current();
     let mut done = Vec::new();
     for first in (0..levels).step_by(tiles.levels) {
         let together = tiles.levels.min(levels - first);
-        // What one tile accumulates in each level, from the first on.
-        let advance = |range: &dyn Fn(usize) -> Range<usize>| -> Vec<Option<A>> {
+        // What the rows between two edges accumulate in each level, from the first on; edges move by so much from one to the next.
+        let advance = |[start, end]: [(usize, isize); 2]| -> Vec<Option<A>> {
+            let mut next = numbered(first);
             let one = |level: usize| {
-                let own = range(level);
+                let (step, kernel) = next();
+                let edge = |(at, by): (usize, isize)| at.wrapping_add_signed(by * level as isize);
+                let own = edge(start)..edge(end);
                 let read =
                     own.start.saturating_sub(steps.reach)..steps.rows.min(own.end + steps.reach);
                 let here = Rows {
@@ -118,29 +142,23 @@ pub fn accumulate_steps<A: Send>(
                     alone: Some(processor),
                 };
                 (!here.own.is_empty())
-                    .then(|| at(first + level, &here))
+                    .then(|| run(step, kernel, &here))
                     .flatten()
             };
             (0..together).map(one).collect()
         };
+        let reach = steps.reach as isize;
         let upright = |tile: usize| {
-            advance(&|level| {
-                let shrunk = level * steps.reach;
-                let start = tiles.cut(tile) + if tile == 0 { 0 } else { shrunk };
-                let end = tiles.cut(tile + 1);
-                start..if tile + 1 == tiles.count {
-                    end
-                } else {
-                    end - shrunk
-                }
-            })
+            let (first, last) = (tile == 0, tile + 1 == tiles.count);
+            let (start, end) = (tiles.cut(tile), tiles.cut(tile + 1));
+            advance([
+                (start, if first { 0 } else { reach }),
+                (end, if last { 0 } else { -reach }),
+            ])
         };
         let between = |cut: usize| {
-            advance(&|level| {
-                let grown = level * steps.reach;
-                let middle = tiles.cut(cut + 1);
-                middle - grown..middle + grown
-            })
+            let middle = tiles.cut(cut + 1);
+            advance([(middle, -reach), (middle, reach)])
         };
         stats::launched(2 * tiles.count - 1, 0, steps.work(together));
         let _paused = stats::pause();
@@ -207,7 +225,7 @@ impl Tiles {
             .min(in_cache)
             .max(slope * levels)
             .max(steps.together as u64)
-            .max(for_accs / steps.row_work.max(1))
+            .max(for_accs.max(TILE_WORK) / steps.row_work.max(1))
             .max(1);
         // Of one step there is little to save: rows must not be all that is shared out where kernels have other axes too.
         let few = if steps.steps == 1 { FEW_TILES } else { 2 };
