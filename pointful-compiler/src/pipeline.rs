@@ -23,6 +23,7 @@ use crate::passes::fission::FISSION;
 use crate::passes::hand_on::HAND_ON;
 use crate::passes::in_place::IN_PLACE;
 use crate::passes::invariants::INVARIANTS;
+use crate::passes::join::JOIN;
 use crate::passes::online::ONLINE;
 use crate::passes::owned::OWNED;
 use crate::passes::registers::REGISTERS;
@@ -176,6 +177,7 @@ pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> 
         trace.pass(DCE_BULK, handed)
     };
     let kernels = trace.pass(SCHEDULE, handed);
+    let kernels = trace.pass(JOIN, kernels);
     let kernels = trace.pass(REGISTERS, kernels);
     let kernels = trace.pass(TILES, kernels);
     let kernels = trace.pass(INVARIANTS, kernels);

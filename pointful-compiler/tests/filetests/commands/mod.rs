@@ -31,6 +31,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("invariants", schedule::invariants),
     command("factors", schedule::factors),
     command("fission", schedule::fission),
+    command("join", schedule::join),
     command("lower", lower::run),
     command("online", schedule::online),
     command("owned", schedule::owned),

@@ -1,4 +1,4 @@
-//! `schedule`: the kernels that a program of Bulk is contracted to; `registers`: these with small buffers in variables;
+//! `schedule`: the kernels that a program of Bulk is contracted to; `join`: these with one kernel and one copy for what is added to one table; `registers`: these with small buffers in variables;
 //! `tiles`: these with products of matrices inside of kernels; `invariants`: these with what does not change in front of loops;
 //! `fission`: these with products that loops add up after them; `factors`: these with what loops multiply by as products want it;
 //! `in_place`: these with what is made of arrays in their places; `owned`: these without private copies of what points have elements of their own of;
@@ -10,6 +10,7 @@ use pointful_compiler::passes::factors as turned;
 use pointful_compiler::passes::fission as split;
 use pointful_compiler::passes::in_place as placed;
 use pointful_compiler::passes::invariants as moved;
+use pointful_compiler::passes::join as joined;
 use pointful_compiler::passes::online as below_maxima;
 use pointful_compiler::passes::owned as alone;
 use pointful_compiler::passes::registers as in_registers;
@@ -22,6 +23,10 @@ use crate::stages::{read, write};
 
 pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
     sections(file, &schedule(read(file.input())?))
+}
+
+pub(crate) fn join(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &joined(read(file.input())?))
 }
 
 pub(crate) fn registers(file: &File) -> Result<Vec<Section>, String> {
