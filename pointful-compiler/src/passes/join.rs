@@ -24,11 +24,14 @@
 //! Two kernels become one if they have the same points and neither looks at what the other changes, but for what both combine into, and only one of them can fail.
 //! What is combined is combined in another order, which for each of the two is that of its points still. A second table is done without if it begins with
 //! zeros, as the first does, and nobody looks at either before they are added everywhere.
+//!
+//! What points add to elements of their own needs no copy as long as they do it once; it is left alone.
 
 use std::collections::BTreeMap;
 
 use super::Pass;
 use super::effects::{changes, is_pure};
+use super::owned::own;
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
 use crate::ir::{Block, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -110,6 +113,14 @@ fn may_join(program: &Program<Kernels>, a: &Stmt<Kernels>, b: &Stmt<Kernels>) ->
         return false;
     };
     let shared = |a: &&Acc| accs_b.iter().any(|b| b.target == a.target);
+    let own_to_points = || {
+        let owns = |acc: &&Acc, others: &[Acc]| others.iter().any(|b| b.target == acc.target);
+        let (own_a, own_b) = (
+            own(program, extents_a, accs_a, body_a),
+            own(program, extents_b, accs_b, body_b),
+        );
+        own_a.iter().any(|acc| owns(acc, accs_b)) || own_b.iter().any(|acc| owns(acc, accs_a))
+    };
     let agree = |a: &Acc| {
         let mut same = accs_b.iter().filter(|b| b.target == a.target);
         same.all(|b| b.monoid == a.monoid)
@@ -132,6 +143,7 @@ fn may_join(program: &Program<Kernels>, a: &Stmt<Kernels>, b: &Stmt<Kernels>) ->
         && apart(changed(body_a, accs_a), body_b)
         && apart(changed(body_b, accs_b), body_a)
         && !(may_fail(program, body_a) && may_fail(program, body_b))
+        && !own_to_points()
 }
 
 /// Whether something in a block may panic.
@@ -206,14 +218,26 @@ fn tables(program: &Program<Kernels>, body: &mut Block<Kernels>) -> bool {
 fn tables_of(program: &Program<Kernels>, block: &mut Block<Kernels>, uses: &Uses) -> bool {
     for first in 0..block.stmts.len() {
         let stmt = &mut block.stmts[first];
-        let KernelOp::Par { accs, .. } = &stmt.op else {
+        let KernelOp::Par {
+            extents,
+            accs,
+            body,
+            ..
+        } = &stmt.op
+        else {
             let mut inner = stmt.op.blocks_mut().into_iter();
             if inner.any(|inner| tables_of(program, inner, uses)) {
                 return true;
             }
             continue;
         };
-        let accs = accs.clone();
+        if accs.len() < 2 {
+            continue;
+        }
+        let own = own(program, extents, accs, body);
+        let accs: Vec<Acc> = (accs.iter().filter(|acc| !own.contains(acc)))
+            .cloned()
+            .collect();
         let pairs = (accs.iter()).flat_map(|kept| accs.iter().map(move |other| (kept, other)));
         for (kept, other) in pairs {
             if let Some(second) = added(program, block, first, [kept, other], uses) {

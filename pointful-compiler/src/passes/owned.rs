@@ -40,17 +40,8 @@ fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
             ..
         } = &mut stmt.op
         {
-            let many = (body.params.iter().zip(extents.iter()))
-                .filter(|(_, extent)| **extent != Extent::Const(1))
-                .map(|(&param, _)| param)
-                .collect();
-            let mut look = Look::default();
-            look.points
-                .extend(body.params.iter().map(|&point| (point, point)));
-            look.block(body);
-            let found: BTreeMap<ValueId, ValueId> = accs
-                .iter()
-                .filter(|acc| look.is_own(program, acc, &many))
+            let found: BTreeMap<ValueId, ValueId> = own(program, extents, accs, body)
+                .into_iter()
                 .map(|acc| (acc.private, acc.target))
                 .collect();
             accs.retain(|acc| !found.contains_key(&acc.private));
@@ -63,6 +54,26 @@ fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
             }
         }
     }
+}
+
+/// Those copies of a kernel to elements of which only one point each adds.
+pub(super) fn own<'a>(
+    program: &Program<Kernels>,
+    extents: &[Extent],
+    accs: &'a [Acc],
+    body: &Block<Kernels>,
+) -> Vec<&'a Acc> {
+    let many = (body.params.iter().zip(extents))
+        .filter(|(_, extent)| **extent != Extent::Const(1))
+        .map(|(&param, _)| param)
+        .collect();
+    let mut look = Look::default();
+    look.points
+        .extend(body.params.iter().map(|&point| (point, point)));
+    look.block(body);
+    accs.iter()
+        .filter(|acc| look.is_own(program, acc, &many))
+        .collect()
 }
 
 /// What a kernel does.
