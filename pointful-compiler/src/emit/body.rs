@@ -32,6 +32,17 @@ pub(super) enum Storage {
 /// Arrays of up to this many bytes live on the stack.
 const STACK_BYTES: u64 = 1024;
 
+/// What a loop goes through.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Run {
+    /// Independent points that are one row of several.
+    Row,
+    /// Independent points.
+    Points,
+    /// What may have to come one after the other.
+    InOrder,
+}
+
 /// The emission of one function body.
 pub(super) struct Body<'u> {
     pub(super) unit: &'u Unit<'u>,
@@ -48,6 +59,8 @@ pub(super) struct Body<'u> {
     interior: ValueSet,
     /// Truth values that are known where code is being emitted.
     decided: BTreeMap<ValueId, bool>,
+    /// Whether this is near an end of an axis.
+    at_edge: bool,
     /// How many points of the kernel advance together, if it is worth cutting the work so.
     pub(super) together: Option<u64>,
     /// Whether a loop is open, so that no more buffers are moved before it.
@@ -79,6 +92,7 @@ impl<'u> Body<'u> {
             combined: ValueSet::new(),
             interior: ValueSet::new(),
             decided: BTreeMap::new(),
+            at_edge: false,
             together: None,
             in_loop: false,
             in_kernel,
@@ -278,10 +292,17 @@ impl<'u> Body<'u> {
                 } else if *reverse {
                     let (index, inner) = (unit.names.value(index), emit.block(body));
                     tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner })
-                } else if emit.in_kernel && strips::independent(body) {
-                    emit.run_of_points(index, body, *extent, &tokens!(0usize), &stop, false)
                 } else {
-                    emit.counted(index, body, *extent, &tokens!(0usize), &stop)
+                    let run = if emit.in_kernel && strips::independent(body) {
+                        Run::Points
+                    } else {
+                        Run::InOrder
+                    };
+                    if emit.in_kernel && edges::is_cut(body) {
+                        emit.points(index, body, *extent, &tokens!(0usize), &stop, run)
+                    } else {
+                        emit.run(index, body, *extent, &tokens!(0usize), &stop, run)
+                    }
                 }
             }),
             KernelOp::Par {
@@ -347,7 +368,21 @@ impl<'u> Body<'u> {
         tokens!(&[#(#dims),*])
     }
 
-    /// A loop over points, which are independent: cut where neighbours begin and end, in strips if that pays. Whether they are one row of several.
+    /// Emits something where more is known of points.
+    pub(super) fn knowing<T>(
+        &mut self,
+        interior: &edges::Inner,
+        emit: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let around = (self.interior.clone(), self.decided.clone());
+        self.interior.extend(&interior.positions);
+        self.decided.extend(&interior.decided);
+        let emitted = emit(self);
+        (self.interior, self.decided) = around;
+        emitted
+    }
+
+    /// A loop, cut where neighbours begin and end.
     pub(super) fn points(
         &mut self,
         index: ValueId,
@@ -355,11 +390,21 @@ impl<'u> Body<'u> {
         extent: Extent,
         start: &TokenStream,
         stop: &TokenStream,
-        is_row: bool,
+        run: Run,
     ) -> TokenStream {
         let unit = self.unit;
-        let Some(plan) = edges::plan(unit, index, body, extent) else {
-            return self.run_of_points(index, body, extent, start, stop, is_row);
+        // Near an end of an axis around there is little to do.
+        let plan = if self.at_edge {
+            None
+        } else {
+            edges::plan(unit, index, body, extent, &self.decided)
+        };
+        let Some(plan) = plan else {
+            if self.decided.is_empty() {
+                return self.run(index, body, extent, start, stop, run);
+            }
+            let body = edges::pruned(body, &self.decided);
+            return self.run(index, &body, extent, start, stop, run);
         };
         edges::emit(
             unit,
@@ -368,41 +413,47 @@ impl<'u> Body<'u> {
             extent,
             (start, stop),
             |interior, decided, start, stop| {
-                self.decided.clone_from(decided);
-                let body = edges::pruned(body, decided);
+                let around = (self.interior.clone(), self.decided.clone());
+                self.decided.extend(decided);
+                let body = edges::pruned(body, &self.decided);
                 let emitted = if interior {
-                    self.interior.clone_from(&plan.positions);
-                    self.run_of_points(index, &body, extent, start, stop, is_row)
+                    self.interior.extend(plan.positions.iter());
+                    self.run(index, &body, extent, start, stop, run)
                 } else {
+                    self.at_edge = true;
                     let name = unit.names.value(index);
                     let inner = self.without_lanes(|emit| emit.block(&body));
+                    self.at_edge = false;
                     tokens!(for #name in #start..#stop { #inner })
                 };
-                self.interior = ValueSet::new();
-                self.decided.clear();
+                (self.interior, self.decided) = around;
                 emitted
             },
         )
     }
 
-    fn run_of_points(
+    /// A loop, in strips if that pays.
+    fn run(
         &mut self,
         index: ValueId,
         body: &Block<Kernels>,
         extent: Extent,
         start: &TokenStream,
         stop: &TokenStream,
-        is_row: bool,
+        run: Run,
     ) -> TokenStream {
         let mut choice = None;
-        if let Some(plan) = strips::plan(self.unit, index, body, &self.interior, self.angles) {
+        if run != Run::InOrder
+            && let Some(plan) = strips::plan(self.unit, index, body, &self.interior, self.angles)
+        {
             let strips = strips::emit(self, &plan, index, body, start, stop);
             match plan.condition(self.unit) {
                 Some(condition) => choice = Some((condition, strips)),
                 None => return strips,
             }
         }
-        let row = is_row.then(|| short_rows::emit(self, index, body, extent, start, stop));
+        let row =
+            (run == Run::Row).then(|| short_rows::emit(self, index, body, extent, start, stop));
         let row = row
             .flatten()
             .unwrap_or_else(|| self.counted(index, body, extent, start, stop));

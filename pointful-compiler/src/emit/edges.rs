@@ -59,39 +59,94 @@ pub(super) fn plan(
     index: ValueId,
     body: &Block<Kernels>,
     extent: Extent,
+    known: &BTreeMap<ValueId, bool>,
+) -> Option<Plan> {
+    plan_behind(unit, index, &Block::default(), body, extent, known)
+}
+
+/// The same of the part of a body that comes after another, which stays as it is.
+fn plan_behind(
+    unit: &Unit<'_>,
+    index: ValueId,
+    first: &Block<Kernels>,
+    body: &Block<Kernels>,
+    extent: Extent,
+    known: &BTreeMap<ValueId, bool>,
 ) -> Option<Plan> {
     let extent = unit.resolve(extent);
     if matches!(extent, Extent::Const(length) if length < SHORT) {
         return None;
     }
-    let mut look = Look {
-        unit,
-        extent,
-        reach: BTreeMap::from([(
-            index,
-            Reach {
-                from: Base::Index,
-                low: 0,
-                high: 0,
-            },
-        )]),
-        positions: ValueSet::new(),
-        trusted: ValueSet::new(),
-        decided: BTreeMap::new(),
-        turns: Vec::new(),
-        logic: Vec::new(),
+    let itself = Reach {
+        from: Base::Index,
         low: 0,
         high: 0,
     };
+    let mut first_look = Look::new(unit, extent, BTreeMap::from([(index, itself)]));
+    first_look.block(first);
+    let mut look = Look::new(unit, extent, first_look.reach);
+    look.decided.clone_from(known);
     look.block(body);
-    (!look.positions.is_empty() || !look.decided.is_empty()).then(|| Plan {
-        at_beginning: look.beyond(look.low),
-        at_end: look.beyond(look.high),
+    (!look.positions.is_empty() || look.decided.len() > known.len()).then(|| Plan {
+        at_beginning: look.beyond(look.low, known),
+        at_end: look.beyond(look.high, known),
         positions: look.positions.iter().chain(&look.trusted).collect(),
         decided: look.decided,
         before: look.low.unsigned_abs(),
         after: look.high.unsigned_abs(),
     })
+}
+
+/// What is known of the points of rows that are interior along the axes of the rows.
+pub(super) struct Inner {
+    /// A row is if all of these hold.
+    pub(super) conditions: Vec<TokenStream>,
+    pub(super) positions: ValueSet,
+    pub(super) decided: BTreeMap<ValueId, bool>,
+}
+
+/// Whether rows in the interior are worth a loop of their own: where their points, which come after what is computed for a row, ask about neighbouring rows.
+pub(super) fn rows(
+    unit: &Unit<'_>,
+    axes: &[(ValueId, Extent)],
+    row: &Block<Kernels>,
+    body: &Block<Kernels>,
+) -> Option<Inner> {
+    let mut inner = Inner {
+        conditions: Vec::new(),
+        positions: ValueSet::new(),
+        decided: BTreeMap::new(),
+    };
+    for &(index, extent) in axes {
+        let Some(plan) = plan_behind(unit, index, row, body, extent, &BTreeMap::new()) else {
+            continue;
+        };
+        let (name, length) = (unit.names.value(index), unit.extent(extent));
+        let (before, after) = (usize_literal(plan.before), usize_literal(plan.after));
+        inner
+            .conditions
+            .push(tokens!(#name >= #before && #name < #length.saturating_sub(#after)));
+        inner.positions.extend(&plan.positions);
+        inner.decided.extend(plan.decided);
+    }
+    (!inner.conditions.is_empty()).then_some(inner)
+}
+
+/// Whether a loop at a point of a kernel is cut, too: nothing in it is long, and it hands nothing from one iteration to the next that it computes with.
+pub(super) fn is_cut(body: &Block<Kernels>) -> bool {
+    fn look(block: &Block<Kernels>, bound: &mut ValueSet) -> bool {
+        block.stmts.iter().all(|stmt| {
+            bound.extend(&stmt.results);
+            let fits = match &stmt.op {
+                KernelOp::For { extent, .. } => matches!(extent, Extent::Const(_)),
+                KernelOp::Set { place, .. } => bound.contains(place),
+                KernelOp::While { .. } | KernelOp::Par { .. } | KernelOp::Contract { .. } => false,
+                _ => true,
+            };
+            fits && stmt.op.blocks().iter().all(|inner| look(inner, bound))
+        })
+    }
+    look(body, &mut ValueSet::new())
 }
 
 /// What a number is counted from.
@@ -135,7 +190,22 @@ struct Look<'u> {
     high: i64,
 }
 
-impl Look<'_> {
+impl<'u> Look<'u> {
+    fn new(unit: &'u Unit<'u>, extent: Extent, reach: BTreeMap<ValueId, Reach>) -> Self {
+        Self {
+            unit,
+            extent,
+            reach,
+            positions: ValueSet::new(),
+            trusted: ValueSet::new(),
+            decided: BTreeMap::new(),
+            turns: Vec::new(),
+            logic: Vec::new(),
+            low: 0,
+            high: 0,
+        }
+    }
+
     fn block(&mut self, block: &Block<Kernels>) {
         for stmt in &block.stmts {
             let reach = match &stmt.op {
@@ -176,13 +246,14 @@ impl Look<'_> {
         }
     }
 
-    /// What is known in all points on one side of the interior, which begins so far from that end.
-    fn beyond(&self, far: i64) -> BTreeMap<ValueId, bool> {
+    /// What is known in all points on one side of the interior, which begins so far from that end, with what is known everywhere.
+    fn beyond(&self, far: i64, everywhere: &BTreeMap<ValueId, bool>) -> BTreeMap<ValueId, bool> {
         let turned = self
             .turns
             .iter()
             .filter(|(_, _, at)| far != 0 && *at == far);
-        let mut known: BTreeMap<_, _> = turned.map(|&(value, truth, _)| (value, truth)).collect();
+        let mut known = everywhere.clone();
+        known.extend(turned.map(|&(value, truth, _)| (value, truth)));
         for (result, prim, args) in &self.logic {
             if let Some(truth) = follows(*prim, args, &known) {
                 known.insert(*result, truth);
@@ -457,7 +528,7 @@ mod tests {
             _ => None,
         });
         let (extent, body) = body.expect("a kernel");
-        plan(&unit, body.params[0], body, extent)
+        plan(&unit, body.params[0], body, extent, &BTreeMap::new())
     }
 
     #[test]
@@ -576,6 +647,57 @@ mod tests {
         assert_eq!((before, after), (2, 1));
         assert_eq!(beginning, [(14, true)]);
         assert_eq!(end, [(6, false), (7, false), (9, true)]);
+    }
+
+    /// What is emitted for a kernel over `extents`, with indices `%2` and so on.
+    fn emitted(extents: &str, body: &str) -> String {
+        let text = format!(
+            "fn f(x: f64[N, N], w: f64[3]) -> f64[N, N] {{
+               %0 = alloc f64[N, N] %1 = const 0.0f64
+               par {extents} {{ {body} }}
+               return %0
+             }}"
+        );
+        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{e}"));
+        crate::emit::host::host(&Unit::of(&program), &[]).to_string()
+    }
+
+    /// A window of three along the axis of an index.
+    fn window(index: &str, load: &str) -> String {
+        format!(
+            "%4 = var %1
+             for %5: 3 {{
+               %6 = cast i64 {index} %7 = cast i64 %5 %8 = add %6, %7 %9 = const 1i64 %10 = sub %8, %9 %11 = clamp_to N %10
+               %12 = load {load} combine add %4[], %12
+             }}
+             %13 = get %4 store %0[%2, %3], %13"
+        )
+    }
+
+    #[test]
+    fn loops_of_a_point_are_cut_too() {
+        let inner = format!("for %3: N {{ {} }}", window("%3", "x[%2, %11]"));
+        let text = emitted("%2: N", &inner);
+        // In the interior nothing is clamped.
+        assert_eq!(text.matches("clamp (").count(), 2, "{text}");
+        // What is carried on keeps a loop from becoming vectors anyway.
+        let carried = inner.replace("combine", "set %14, %12 combine");
+        let text = emitted("%2: N", &format!("%14 = var %1 {carried}"));
+        assert_eq!(text.matches("clamp (").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn rows_in_the_interior_do_not_ask_about_neighbouring_rows() {
+        let text = emitted("%2: N, %3: N", &window("%2", "x[%11, %3]"));
+        let asked = "if i3 >= 1usize && i3 < n . saturating_sub (1usize) {";
+        assert!(text.contains(asked), "{text}");
+        assert_eq!(text.matches("clamp (").count(), 1, "{text}");
+        // What is the same for all of a row is computed once for it.
+        let text = emitted(
+            "%2: N, %3: N",
+            "%6 = cast i64 %2 %8 = clamp_to N %6 %12 = load x[%8, %3] store %0[%2, %3], %12",
+        );
+        assert!(!text.contains("if i"), "{text}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, Literal, TokenStream};
 
 use super::angles::{self, Angles};
-use super::body::{Body, Storage, kernel_name};
+use super::body::{Body, Run, Storage, kernel_name};
 use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::names::ident;
 use super::steps::Plan;
@@ -169,10 +169,10 @@ impl Captures {
         // Where a piece lies is told by its range of points; only rows have to know how long they are.
         captures.extents(unit, extents.get(1..).unwrap_or_default());
         // And what is cut at its ends.
-        if let [extent] = extents
-            && edges::plan(unit, body.params[0], body, *extent).is_some()
+        if let &[extent, ..] = extents
+            && edges::plan(unit, body.params[0], body, extent, &BTreeMap::new()).is_some()
         {
-            captures.extents(unit, extents);
+            captures.extents(unit, &[extent]);
         }
         captures.block(unit, body);
         for fold in copies.folds {
@@ -558,7 +558,7 @@ fn piece(
             *extent,
             &tokens!(range.start),
             &tokens!(range.end),
-            false,
+            Run::Points,
         ),
         [leading @ .., last] => {
             let written = |buffer| {
@@ -671,8 +671,30 @@ fn rows(
     let stop = tokens!(stop);
     let last_index = body.params[leading.len()];
     let (in_row, at_point) = split_rows(body, last_index, written);
+    let axes: Vec<(ValueId, Extent)> = body
+        .params
+        .iter()
+        .copied()
+        .zip(leading.iter().copied())
+        .collect();
+    let interior = edges::rows(unit, &axes, &in_row, &at_point);
     let in_row = emit.block(&in_row);
-    let inner = emit.points(last_index, &at_point, last, &tokens!(start), &stop, true);
+    let points = |emit: &mut Body<'_>| {
+        emit.points(
+            last_index,
+            &at_point,
+            last,
+            &tokens!(start),
+            &stop,
+            Run::Row,
+        )
+    };
+    let mut inner = points(emit);
+    if let Some(interior) = interior {
+        let conditions = &interior.conditions;
+        let in_interior = emit.knowing(&interior, points);
+        inner = tokens!(if #(#conditions)&&* { #in_interior } else { #inner });
+    }
     let last = unit.extent(last);
     // A bet that is lost is lost for all rows.
     let goes_on = match emit.angles {

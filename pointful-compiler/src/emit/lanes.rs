@@ -44,7 +44,7 @@ use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{scalar, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stmt, ValueId, ValueSet};
+use crate::ir::{Block, Extent, Lit, Monoid, Operation, Scalar, Stmt, ValueId, ValueSet};
 
 /// Bytes that the lanes of one reduction fill when there is room: two of the widest vector registers, four of the common ones.
 const BYTES: u64 = 128;
@@ -59,6 +59,9 @@ pub(super) const DEAR: u64 = 12;
 /// Constant loops of up to this many iterations, which are unrolled, are not split into fewer lanes than so many: to fold them takes longer.
 const SHORT: u64 = 16;
 const LEAST: u64 = 4;
+
+/// Short loops inside of the body are unrolled if their innermost statements run up to this many times.
+const UNROLLED: u64 = 64;
 
 /// How a loop is split.
 #[derive(PartialEq, Debug)]
@@ -88,9 +91,7 @@ fn writes(body: &Block<Kernels>) -> Writes {
             } => (buffer, indices),
             KernelOp::Combine { place, indices, .. } if !indices.is_empty() => (place, indices),
             op => {
-                if let KernelOp::Load { buffer, .. } = op {
-                    read.insert(*buffer);
-                }
+                loads(op, &mut read);
                 bound.extend(&stmt.results);
                 continue;
             }
@@ -104,6 +105,15 @@ fn writes(body: &Block<Kernels>) -> Writes {
         return Writes::new();
     }
     writes
+}
+
+/// The buffers that something reads.
+fn loads(op: &KernelOp, read: &mut ValueSet) {
+    if let KernelOp::Load { buffer, .. } = op {
+        read.insert(*buffer);
+    }
+    let inner = op.blocks().into_iter().flat_map(|block| &block.stmts);
+    inner.for_each(|stmt| loads(&stmt.op, read));
 }
 
 /// A number of lanes.
@@ -122,61 +132,32 @@ pub(super) fn plan(
     interior: &ValueSet,
     angles: Angles,
 ) -> Option<Plan> {
-    let mut reductions: Vec<(ValueId, Monoid)> = Vec::new();
-    let mut inner = Vec::new();
-    let (mut operations, mut is_dear) = (0, false);
-    let mut read_or_set = Vec::new();
     let last = (0..body.stmts.len()).filter_map(|last| extrema::ending_with(unit, body, last));
     let extrema: Vec<Extremum> = last.collect();
+    let mut look = Look {
+        unit,
+        interior,
+        angles,
+        reductions: Vec::new(),
+        inner: ValueSet::new(),
+        operations: extrema.iter().map(|own| own.stmts.len()).sum(),
+        is_dear: false,
+        read_or_set: Vec::new(),
+        varying: ValueSet::from_iter(body.params.iter().copied()),
+        times: 1,
+    };
     for (number, stmt) in body.stmts.iter().enumerate() {
-        if extrema.iter().any(|own| own.stmts.contains(&number)) {
-            operations += 1;
-            continue;
-        }
-        match &stmt.op {
-            KernelOp::Const(_) | KernelOp::Size(_) => {}
-            KernelOp::Prim(prim, args) => {
-                if !scalar::vectorises(*prim, unit.program.elem(args[0]), angles)
-                    && !interior.contains(&stmt.results[0])
-                {
-                    return None;
-                }
-                operations += 1;
-                is_dear |= work::prim(*prim, unit.program.elem(args[0])) >= DEAR;
-            }
-            KernelOp::Select(..) | KernelOp::Load { .. } | KernelOp::Store { .. } => {
-                operations += 1
-            }
-            KernelOp::Combine {
-                monoid,
-                place,
-                indices,
-                ..
-            } => {
-                if !indices.is_empty() || inner.contains(place) {
-                    operations += 1;
-                } else if reductions
-                    .iter()
-                    .any(|&(known, by)| known == *place && by != *monoid)
-                {
-                    return None;
-                } else if !reductions.contains(&(*place, *monoid)) {
-                    reductions.push((*place, *monoid));
-                }
-            }
-            KernelOp::Var(_) => inner.push(stmt.results[0]),
-            KernelOp::Get(place) | KernelOp::Set { place, .. } => read_or_set.push(*place),
-            KernelOp::Alloc { .. }
-            | KernelOp::Copy(_)
-            | KernelOp::Swap(..)
-            | KernelOp::Contract { .. }
-            | KernelOp::For { .. }
-            | KernelOp::Par { .. }
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => return None,
+        if !extrema.iter().any(|own| own.stmts.contains(&number)) {
+            look.stmt(stmt)?;
         }
     }
+    let Look {
+        reductions,
+        operations,
+        is_dear,
+        read_or_set,
+        ..
+    } = look;
     let places = extrema.iter().flat_map(|own| [own.best, own.at]);
     let is_place = |place: &ValueId| places.clone().any(|own| own == *place);
     if reductions.iter().any(|(place, _)| is_place(place)) {
@@ -222,6 +203,104 @@ pub(super) fn plan(
         widths,
         writes: writes(body),
     })
+}
+
+/// What a body is made of.
+struct Look<'u> {
+    unit: &'u Unit<'u>,
+    interior: &'u ValueSet,
+    angles: Angles,
+    reductions: Vec<(ValueId, Monoid)>,
+    /// Places of an iteration's own.
+    inner: ValueSet,
+    operations: usize,
+    is_dear: bool,
+    read_or_set: Vec<ValueId>,
+    /// What is not the same in all iterations.
+    varying: ValueSet,
+    /// How often a statement runs in an iteration.
+    times: u64,
+}
+
+impl Look<'_> {
+    /// Looks at a statement. None if it becomes no vector instructions.
+    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> Option<()> {
+        match &stmt.op {
+            KernelOp::Const(_) | KernelOp::Size(_) => {}
+            KernelOp::Prim(prim, args) => {
+                if !scalar::vectorises(*prim, self.unit.program.elem(args[0]), self.angles)
+                    && !self.interior.contains(&stmt.results[0])
+                {
+                    return None;
+                }
+                self.operations += 1;
+                self.is_dear |= work::prim(*prim, self.unit.program.elem(args[0])) >= DEAR;
+            }
+            KernelOp::Load { indices, .. } => {
+                // Of what a short loop reads neighbours must lie side by side: it may itself go through what does.
+                if let [apart @ .., _] = indices.as_slice()
+                    && self.times > 1
+                    && apart.iter().any(|index| self.varying.contains(index))
+                {
+                    return None;
+                }
+                self.operations += 1;
+            }
+            KernelOp::Store { .. } if self.times > 1 => return None,
+            KernelOp::Select(..) | KernelOp::Store { .. } => self.operations += 1,
+            KernelOp::Combine {
+                monoid,
+                place,
+                indices,
+                ..
+            } => {
+                let reductions = &mut self.reductions;
+                if self.inner.contains(place) {
+                    self.operations += 1;
+                } else if !indices.is_empty() {
+                    (self.times == 1).then_some(())?;
+                    self.operations += 1;
+                } else if reductions
+                    .iter()
+                    .any(|&(known, by)| known == *place && by != *monoid)
+                {
+                    return None;
+                } else if !reductions.contains(&(*place, *monoid)) {
+                    reductions.push((*place, *monoid));
+                }
+            }
+            KernelOp::Var(_) => {
+                self.inner.insert(stmt.results[0]);
+            }
+            KernelOp::Get(place) | KernelOp::Set { place, .. } => self.read_or_set.push(*place),
+            KernelOp::For { extent, body, .. } => {
+                let Extent::Const(length) = self.unit.resolve(*extent) else {
+                    return None;
+                };
+                let outside = self.times;
+                self.times = self.times.saturating_mul(length);
+                (2..=UNROLLED).contains(&self.times).then_some(())?;
+                body.stmts.iter().try_for_each(|stmt| self.stmt(stmt))?;
+                self.times = outside;
+            }
+            KernelOp::Alloc { .. }
+            | KernelOp::Copy(_)
+            | KernelOp::Swap(..)
+            | KernelOp::Contract { .. }
+            | KernelOp::Par { .. }
+            | KernelOp::Assert { .. }
+            | KernelOp::While { .. }
+            | KernelOp::If { .. } => return None,
+        }
+        let read = stmt.op.operands();
+        if read
+            .iter()
+            .any(|value| self.varying.contains(value) || self.inner.contains(value))
+        {
+            self.varying.extend(&stmt.results);
+        }
+        Some(())
+    }
 }
 
 /// The lanes of a place.
@@ -280,7 +359,7 @@ fn in_lanes(
     let waits = |number: usize| plan.writes.values().any(|own| own.contains(&number));
     let plain = (0..body.stmts.len()).filter(|&number| !of_steps(number) && !waits(number));
     let plain: Vec<&Stmt<Kernels>> = plain.map(|number| &body.stmts[number]).collect();
-    let mut inner = emit.block_of(&plain);
+    let mut inner = emit.without_lanes(|emit| emit.block_of(&plain));
     inner.extend(plan.extrema.iter().map(|own| own.step(unit, index)));
     let mut written = TokenStream::new();
     for own in plan.writes.values() {
@@ -510,6 +589,35 @@ mod tests {
             let text = emitted(statements);
             assert!(!text.contains("moved"), "{text}");
         }
+    }
+
+    #[test]
+    fn short_loops_are_unrolled_in_lanes() {
+        let in_lanes = |loops: &str| {
+            let text = format!(
+                "fn f(x: f64[K], w: f64[9], wide: f64[9, K], long: f64[K, 9]) -> f64 {{
+                   %0 = const 0.0f64 %1 = var %0
+                   for %2: K {{ %3 = var %0 {loops} %4 = get %3 combine add %1[], %4 }}
+                   %5 = get %1
+                   return %5
+                 }}"
+            );
+            let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{e}"));
+            let emitted = crate::emit::host::host(&Unit::of(&program), &[]).to_string();
+            // The short loop has fewer.
+            emitted.contains("_lanes = [0f64 ; 16usize]")
+        };
+        let nine = |load: &str| {
+            format!(
+                "for %6: 9 {{ %7 = load {load} %8 = load w[%6] %9 = mul %7, %8 combine add %3[], %9 }}"
+            )
+        };
+        assert!(in_lanes(&nine("x[%2]")) && in_lanes(&nine("wide[%6, %2]")));
+        // What the short loop goes through lies side by side, and neighbours do not.
+        assert!(!in_lanes(&nine("long[%2, %6]")));
+        // Up to 64 times.
+        let around = |extent: &str| format!("for %10: {extent} {{ {} }}", nine("x[%2]"));
+        assert!(in_lanes(&around("7")) && !in_lanes(&around("8")));
     }
 
     #[test]

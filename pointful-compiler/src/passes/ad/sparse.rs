@@ -230,8 +230,15 @@ impl Walk {
         }
     }
 
-    /// Reads elsewhere what a few cheap definitions give: they are evaluated there.
-    fn read_at(&mut self, value: ValueId, at: &[(AxisId, ValueId)], budget: &mut u32) -> ValueId {
+    /// Reads elsewhere what a few cheap definitions give: they are evaluated there. What is made of several arrays and read at each place several
+    /// times, along the axes of windows, is made once.
+    fn read_at(
+        &mut self,
+        value: ValueId,
+        at: &[(AxisId, ValueId)],
+        windows: &[AxisId],
+        budget: &mut u32,
+    ) -> ValueId {
         let dims = self.b.dims(value);
         if at.iter().all(|(axis, _)| !dims.contains(axis)) {
             return value;
@@ -239,14 +246,19 @@ impl Walk {
         let definition = self.defs.of(value).cloned();
         match definition {
             Some(op @ (BulkOp::Map(..) | BulkOp::Select(..)))
-                if *budget > 0 && is_cheap(&self.b.program, &op) && !may_panic(&self.b, &op) =>
+                if *budget > 0
+                    && is_cheap(&self.b.program, &op)
+                    && !may_panic(&self.b, &op)
+                    && (windows.is_empty()
+                        || windows.iter().any(|axis| dims.contains(axis))
+                        || self.arrays(value, at).len() < 2) =>
             {
                 *budget -= 1;
                 let mut op = op;
                 let mut operands = op.operands().into_iter();
                 let mut read = Vec::new();
                 for operand in operands.by_ref() {
-                    read.push(self.read_at(operand, at, budget));
+                    read.push(self.read_at(operand, at, windows, budget));
                 }
                 let mut read = read.into_iter();
                 op.for_each_operand_mut(&mut |operand| {
@@ -259,6 +271,22 @@ impl Walk {
                 place.map_or(value, |&(_, index)| index)
             }
             _ => self.b.gather(value, at),
+        }
+    }
+
+    /// What is read of memory when a value is evaluated elsewhere.
+    fn arrays(&self, value: ValueId, at: &[(AxisId, ValueId)]) -> BTreeSet<ValueId> {
+        let dims = self.b.dims(value);
+        match self.defs.of(value) {
+            _ if at.iter().all(|(axis, _)| !dims.contains(axis)) => BTreeSet::new(),
+            Some(BulkOp::Iota(_)) => BTreeSet::new(),
+            Some(op @ (BulkOp::Map(..) | BulkOp::Select(..))) => {
+                let operands = op.operands().into_iter();
+                operands
+                    .flat_map(|operand| self.arrays(operand, at))
+                    .collect()
+            }
+            _ => BTreeSet::from([value]),
         }
     }
 }

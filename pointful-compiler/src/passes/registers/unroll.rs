@@ -1,5 +1,7 @@
 //! Loops of constant length, each iteration written down.
 
+use std::collections::BTreeMap;
+
 use super::{Loop, SHORTEST};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
@@ -34,6 +36,7 @@ pub(super) fn unroll(mut program: Program<Kernels>, loops: &ValueSet) -> Program
         program,
         loops,
         names: Renamed::default(),
+        indices: BTreeMap::new(),
     };
     let body = walk.block(body, false);
     let mut program = walk.program;
@@ -45,6 +48,8 @@ struct Walk<'a> {
     program: Program<Kernels>,
     loops: &'a ValueSet,
     names: Renamed,
+    /// The indices that have become numbers which every type holds.
+    indices: BTreeMap<ValueId, i8>,
 }
 
 impl Walk<'_> {
@@ -86,6 +91,11 @@ impl Walk<'_> {
                 }
             }
             mut op => {
+                if let KernelOp::Prim(Prim::Cast(scalar), args) = &op
+                    && let Some(&number) = self.indices.get(&args[0])
+                {
+                    op = KernelOp::Const(Lit::of(*scalar, f64::from(number)));
+                }
                 for inner in op.blocks_mut() {
                     let block = std::mem::take(inner);
                     *inner = self.block(block, copy);
@@ -103,7 +113,11 @@ impl Walk<'_> {
         let number = KernelOp::Const(Lit::Int(Scalar::Usize, i128::from(k)));
         let number = self.push(number, Elem::USIZE, out);
         let trust = KernelOp::Prim(Prim::Trust(extent), vec![number]);
-        self.push(trust, Elem::Index(extent), out)
+        let index = self.push(trust, Elem::Index(extent), out);
+        if let Ok(k) = i8::try_from(k) {
+            self.indices.insert(index, k);
+        }
+        index
     }
 
     fn push(&mut self, op: KernelOp, elem: Elem, out: &mut Vec<Stmt<Kernels>>) -> ValueId {

@@ -62,26 +62,96 @@ impl Walk {
         if self.leans(&[over.as_slice(), &dims].concat(), &froms) {
             return None;
         }
-        let mask = self.b.asked(*mask, *value, over);
+        let mask = if self.b.is_specified(*value) {
+            mask.and_then(|mask| self.not_implied(mask, &shifts))
+        } else {
+            *mask
+        };
+        let mask = self.b.asked(mask, *value, over);
         let mut value = self.b.masked(mask, *value);
         if let Some(mask) = mask {
             let zero = self.b.number(value, 0.0);
             self.defs
                 .insert(value, BulkOp::Select(mask, value_of(op), zero));
         }
-        for shift in &shifts {
-            value = self.back(value, shift);
-        }
-        let rest: Vec<AxisId> = over
+        let mut rest: Vec<AxisId> = over
             .iter()
             .copied()
             .filter(|axis| shifts.iter().all(|shift| shift.from != *axis))
             .collect();
+        let factors = if shifts.iter().any(Shift::arrives_often) {
+            self.split(&mut value, &froms)
+        } else {
+            Vec::new()
+        };
+        let (often, once): (Vec<&Shift>, Vec<&Shift>) =
+            shifts.iter().partition(|shift| shift.arrives_often());
+        value = self.arrive_once(value, &once);
+        for (k, shift) in often.iter().enumerate() {
+            // What will be stored to be read elsewhere is summed first, as far as where it is read does not depend on it.
+            if self.defs.of(value).is_none()
+                || !self.is_near(value, &[shift.from], &mut { THROUGH })
+            {
+                let (needed, done): (Vec<_>, Vec<_>) = rest.iter().partition(|&&axis| {
+                    let by = often[k..].iter().flat_map(|shift| &shift.by);
+                    let mut later = by.map(|(_, term)| term).chain(&factors);
+                    later.any(|&value| self.b.dims(value).contains(&axis))
+                });
+                value = self.b.sum(value, &done);
+                rest = needed;
+            }
+            value = self.arrive_often(value, shift);
+        }
+        for factor in factors {
+            value = self.emit(BulkOp::Map(Prim::Mul, vec![factor, value]));
+        }
         let value = self.b.sum(value, &rest);
         if self.defs.is_zero(*base) {
             return Some(value);
         }
         Some(self.emit(BulkOp::Map(Prim::Add, vec![*base, value])))
+    }
+
+    /// What a condition says but that the places exist to which something is sent.
+    fn not_implied(&mut self, cond: ValueId, shifts: &[Shift]) -> Option<ValueId> {
+        match self.defs.used(cond).cloned() {
+            Some(BulkOp::Map(Prim::And, args)) => {
+                let [a, b] = [args[0], args[1]].map(|cond| self.not_implied(cond, shifts));
+                match (a, b) {
+                    (Some(a), Some(b)) if (a, b) == (args[0], args[1]) => Some(cond),
+                    (Some(a), Some(b)) => Some(self.emit(BulkOp::Map(Prim::And, vec![a, b]))),
+                    (a, b) => a.or(b),
+                }
+            }
+            Some(BulkOp::Map(Prim::InRange(extent), args)) => {
+                let exists = |shift: &Shift| {
+                    let kept = matches!(shift.prim, Some(Prim::Trust(_)));
+                    kept && shift.position == Some(args[0]) && self.b.extent(shift.axis) == extent
+                };
+                (!shifts.iter().any(exists)).then_some(cond)
+            }
+            _ => Some(cond),
+        }
+    }
+
+    /// Takes from a product the factors that are the same along all of some axes.
+    fn split(&self, value: &mut ValueId, along: &[AxisId]) -> Vec<ValueId> {
+        let same = |factor: ValueId| {
+            let dims = self.b.dims(factor);
+            along.iter().all(|axis| !dims.contains(axis))
+        };
+        let mut factors = Vec::new();
+        while let Some(BulkOp::Map(Prim::Mul, args)) = self.defs.of(*value) {
+            let (a, b) = (args[0], args[1]);
+            let (factor, rest) = match (same(a), same(b)) {
+                (true, false) => (a, b),
+                (false, true) => (b, a),
+                (true, true) | (false, false) => break,
+            };
+            factors.push(factor);
+            *value = rest;
+        }
+        factors
     }
 
     /// How an index is that of an axis, one of `over`, shifted.
@@ -95,6 +165,7 @@ impl Walk {
                 axis,
                 from,
                 prim: None,
+                position: None,
                 forwards: true,
                 by: Vec::new(),
             });
@@ -144,6 +215,7 @@ impl Walk {
             axis,
             from,
             prim: Some(*prim),
+            position: Some(args[0]),
             forwards,
             by: sum,
         };
@@ -259,17 +331,68 @@ impl Walk {
         self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![value]))
     }
 
-    /// What arrives at each place of what is sent from all.
-    fn back(&mut self, value: ValueId, shift: &Shift) -> ValueId {
-        let Shift {
-            axis, from, prim, ..
-        } = *shift;
-        let iota = self.emit(BulkOp::Iota(axis));
-        let Some(prim) = prim else {
-            return self.read_shifted(value, (from, iota));
-        };
+    /// What arrives at each place, of which at most one is sent there.
+    fn arrive_once(&mut self, value: ValueId, shifts: &[&Shift]) -> ValueId {
+        let mut exists = None;
+        let mut from = Vec::new();
+        for shift in shifts {
+            let (_, mut origin) = self.origin(shift);
+            let extent = self.b.extent(shift.from);
+            match shift.prim {
+                None => {}
+                Some(prim @ Prim::Wrap(_)) => origin = self.emit(BulkOp::Map(prim, vec![origin])),
+                Some(_) => {
+                    let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![origin]));
+                    exists = self.b.both(exists, Some(inside));
+                }
+            }
+            from.push((*shift, origin));
+        }
+        let windows = self.windows(shifts);
+        let outer = std::mem::replace(&mut self.b.guard, exists);
+        let at = from.into_iter().map(|(shift, origin)| {
+            let is_index = matches!(shift.prim, None | Some(Prim::Wrap(_)));
+            let index = if is_index {
+                origin
+            } else {
+                self.b.index(shift.from, origin)
+            };
+            (shift.from, index)
+        });
+        let at: Vec<(AxisId, ValueId)> = at.collect();
+        let read = self.read_shifted(value, &at, &windows);
+        self.b.guard = outer;
+        match exists {
+            Some(exists) => {
+                let zero = self.b.number(value, 0.0);
+                self.b.select(exists, read, zero)
+            }
+            None => read,
+        }
+    }
+
+    /// What arrives at each place, of which those at the ends have what would have gone beyond them.
+    fn arrive_often(&mut self, value: ValueId, shift: &Shift) -> ValueId {
+        let (here, there) = self.origin(shift);
+        let extent = self.b.extent(shift.from);
+        let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![there]));
+        let total = self.read_where(value, shift, there, inside);
+        self.beyond(value, shift, (here, there), total)
+    }
+
+    /// The axes along which things go to one place from different ones.
+    fn windows(&self, shifts: &[&Shift]) -> Vec<AxisId> {
+        let terms = shifts.iter().flat_map(|shift| &shift.by);
+        terms.flat_map(|&(_, term)| self.b.dims(term)).collect()
+    }
+
+    /// A place along an axis, and whence comes what is sent there: that and the shift, or the shift less that.
+    fn origin(&mut self, shift: &Shift) -> (ValueId, ValueId) {
+        let iota = self.emit(BulkOp::Iota(shift.axis));
+        if shift.prim.is_none() {
+            return (iota, iota);
+        }
         let here = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![iota]));
-        // Whence: here is there and the shift, or the shift less there.
         let mut there = shift.forwards.then_some(here);
         for &(plus, term) in &shift.by {
             let term = self.term(term);
@@ -285,26 +408,15 @@ impl Walk {
                 }
             });
         }
-        let mut there = match there {
+        let there = match there {
             Some(there) => there,
             None => self.integer(0),
         };
-        if !shift.forwards {
-            there = self.emit(BulkOp::Map(Prim::Sub, vec![there, here]));
+        if shift.forwards {
+            return (here, there);
         }
-        let extent = self.b.extent(from);
-        if matches!(prim, Prim::Wrap(_)) {
-            let there = self.emit(BulkOp::Map(Prim::Wrap(extent), vec![there]));
-            return self.read_shifted(value, (from, there));
-        }
-        let zero = self.b.number(value, 0.0);
-        let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![there]));
-        let total = self.read_where(value, from, there, inside, zero);
-        // Only what is in range was sent.
-        if !matches!(prim, Prim::ClampTo(_)) {
-            return total;
-        }
-        self.beyond(value, shift, (here, there), total)
+        let there = self.emit(BulkOp::Map(Prim::Sub, vec![there, here]));
+        (here, there)
     }
 
     /// Adds what would have gone beyond an end, and arrives there.
@@ -319,7 +431,6 @@ impl Walk {
             return total;
         };
         let extent = self.b.extent(shift.from);
-        let zero = self.b.number(value, 0.0);
         let size = self.b.size(shift.axis);
         let size = self.b.map(Prim::Cast(Scalar::I64), &[size]);
         let one = self.integer(1);
@@ -344,7 +455,7 @@ impl Walk {
                     let further = self.b.map(compare, &[there, from]);
                     arrives = self.b.map(Prim::And, &[arrives, further]);
                 }
-                let more = self.read_where(value, shift.from, from, arrives, zero);
+                let more = self.read_where(value, shift, from, arrives);
                 total = self.b.map(Prim::Add, &[total, more]);
             }
         }
@@ -359,24 +470,31 @@ impl Walk {
     fn read_where(
         &mut self,
         value: ValueId,
-        axis: AxisId,
+        shift: &Shift,
         from: ValueId,
         cond: ValueId,
-        zero: ValueId,
     ) -> ValueId {
+        let windows = self.windows(&[shift]);
         let outer = self.b.guard.replace(cond);
-        let index = self.b.index(axis, from);
-        let read = self.read_shifted(value, (axis, index));
+        let index = self.b.index(shift.from, from);
+        let read = self.read_shifted(value, &[(shift.from, index)], &windows);
         self.b.guard = outer;
+        let zero = self.b.number(value, 0.0);
         self.b.select(cond, read, zero)
     }
 
     /// An array at other places. What has to be stored for it is stored with all that is done to it.
-    fn read_shifted(&mut self, value: ValueId, at: (AxisId, ValueId)) -> ValueId {
-        if self.is_near(value, &[at.0], &mut { THROUGH }) {
-            self.read_at(value, &[at], &mut { THROUGH })
+    fn read_shifted(
+        &mut self,
+        value: ValueId,
+        at: &[(AxisId, ValueId)],
+        windows: &[AxisId],
+    ) -> ValueId {
+        let along: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
+        if self.is_near(value, &along, &mut { THROUGH }) {
+            self.read_at(value, at, windows, &mut { THROUGH })
         } else {
-            self.b.gather(value, &[at])
+            self.b.gather(value, at)
         }
     }
 }
@@ -389,8 +507,17 @@ struct Shift {
     from: AxisId,
     /// How it is brought into range, if it might not be.
     prim: Option<Prim>,
+    /// What is brought into range.
+    position: Option<ValueId>,
     /// Whether it rises with the index.
     forwards: bool,
     /// What is added to the index, or taken away.
     by: Vec<(bool, ValueId)>,
+}
+
+impl Shift {
+    /// Whether several arrive at one place.
+    fn arrives_often(&self) -> bool {
+        matches!(self.prim, Some(Prim::ClampTo(_)))
+    }
 }

@@ -173,12 +173,12 @@ impl Walk {
             return None;
         }
         let read = |axis: AxisId| at.iter().find(|(moved, _)| *moved == axis);
-        let mask = mask.map(|mask| self.read_at(mask, at, &mut { THROUGH }));
+        let mask = mask.map(|mask| self.read_at(mask, at, &[], &mut { THROUGH }));
         let outer = std::mem::replace(&mut self.b.guard, mask);
         let value = self.b.gather(value, at);
         let (mut left, mut met) = (Vec::new(), Vec::new());
         for (axis, place) in places {
-            let place = self.read_at(place, at, &mut { THROUGH });
+            let place = self.read_at(place, at, &[], &mut { THROUGH });
             match read(axis) {
                 Some(&(_, index)) => met.push((place, index)),
                 None => left.push((axis, place)),
@@ -355,7 +355,7 @@ impl Walk {
     /// Another array at the place.
     fn read(&mut self, value: ValueId, spot: &Spot) -> ValueId {
         let outer = std::mem::replace(&mut self.b.guard, spot.mask);
-        let read = self.read_at(value, &spot.at, &mut { THROUGH });
+        let read = self.read_at(value, &spot.at, &[], &mut { THROUGH });
         self.b.guard = outer;
         read
     }
