@@ -15,6 +15,7 @@ use crate::ir::{self, Program, Scalar, Verify};
 use crate::lower::{Constant, Lowered, float_choices, lower};
 use crate::passes::Pass;
 use crate::passes::ad::{DERIVE, SPARSE, derives};
+use crate::passes::ahead::AHEAD;
 use crate::passes::bulk::BULK;
 use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
@@ -186,6 +187,7 @@ pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> 
     let kernels = trace.pass(IN_PLACE, kernels);
     let kernels = trace.pass(OWNED, kernels);
     let kernels = trace.pass(ONLINE, kernels);
+    let kernels = trace.pass(AHEAD, kernels);
     Stages {
         point,
         bulk,

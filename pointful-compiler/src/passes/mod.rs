@@ -5,6 +5,7 @@ use crate::ir::{Program, Stage};
 pub(crate) use schedule::{is_cheap, mixed};
 
 pub mod ad;
+pub mod ahead;
 pub mod bulk;
 pub mod cse;
 pub mod dce;
@@ -28,6 +29,7 @@ pub mod tiles;
 mod write_down;
 
 pub use ad::{derive, dual, sparse};
+pub use ahead::ahead;
 pub use bulk::bulk;
 pub use cse::cse;
 pub use dce::dce;

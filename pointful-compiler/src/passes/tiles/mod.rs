@@ -370,7 +370,7 @@ impl Tile {
     }
 
     /// A point of the tile as one of the axis.
-    fn point(
+    pub(super) fn point(
         &self,
         program: &mut Program<Kernels>,
         out: &mut Writer,

@@ -21,6 +21,7 @@ pub(crate) struct Command {
 
 /// Every command.
 pub(crate) const COMMANDS: &[Command] = &[
+    command("ahead", schedule::ahead),
     command("bulk", bulk::run),
     command("cat", cat::run),
     command("cse", tidy::cse),

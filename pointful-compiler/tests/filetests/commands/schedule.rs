@@ -2,10 +2,12 @@
 //! `tiles`: these with products of matrices inside of kernels; `invariants`: these with what does not change in front of loops;
 //! `fission`: these with products that loops add up after them; `factors`: these with what loops multiply by as products want it;
 //! `in_place`: these with what is made of arrays in their places; `owned`: these without private copies of what points have elements of their own of;
-//! `online`: these with maxima and exponentials below them in one pass.
+//! `online`: these with maxima and exponentials below them in one pass;
+//! `ahead`: these with what steps do not wait for computed for many of them together.
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::kernels::Kernels;
+use pointful_compiler::passes::ahead as together;
 use pointful_compiler::passes::factors as turned;
 use pointful_compiler::passes::fission as split;
 use pointful_compiler::passes::in_place as placed;
@@ -55,6 +57,10 @@ pub(crate) fn owned(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn online(file: &File) -> Result<Vec<Section>, String> {
     sections(file, &below_maxima(read(file.input())?))
+}
+
+pub(crate) fn ahead(file: &File) -> Result<Vec<Section>, String> {
+    sections(file, &together(read(file.input())?))
 }
 
 pub(crate) fn tiles(file: &File) -> Result<Vec<Section>, String> {
