@@ -8,6 +8,9 @@
 //! - *Accumulators that are copied.* A parallel loop that is summed over gives every piece of the work a copy of the sum. For a number or a
 //!   few that is nothing; for a matrix it is most of the work. If all tasks of such a loop keep one more axis, that one goes outside, and
 //!   nothing is copied; else the sum gets loops of its own, over what it keeps, with the sum inside of them.
+//! - *Sums into short rows.* A sum that reads what others compute at the same point shares their loops, and combines into its table in each
+//!   iteration. Where rows of the table are too short for vectors, as the places of a window are, it gets loops of its own, in which
+//!   what it sums lies in rows.
 //! - *Sums in memory.* A sum that shares its loops with nobody is run in the order in which an iteration touches memory least: in a variable
 //!   if the elements come in a row or the points around do, else along the axis that elements and sums both lie along.
 //!
@@ -35,6 +38,9 @@ const MISS: u64 = 4;
 
 /// How many elements are computed at once where they are neighbours.
 const AT_ONCE: u64 = 8;
+
+/// How many times as long a sum must take among the loops of others for loops of its own, between which something is stored.
+const MUCH: u64 = 4;
 
 /// Constant loops up to this length are unrolled: their elements are as good as neighbours.
 const UNROLLED: u64 = 16;
@@ -64,7 +70,7 @@ struct Improve<'i, 'p> {
     changed: bool,
 }
 
-impl Improve<'_, '_> {
+impl<'p> Improve<'_, 'p> {
     fn children(&mut self, node: NodeId, open: &mut Vec<AxisId>, host: bool) {
         for &child in &self.tree.nodes[node].children {
             match self.tree.nodes[child].kind {
@@ -74,7 +80,10 @@ impl Improve<'_, '_> {
                     let all = self.tree.tasks_below(child);
                     let done = match self.only_sum(&all) {
                         Some(task) => self.alone(task, open, host),
-                        None => host && !in_order && self.together(&all, axis, open),
+                        None => {
+                            (host && !in_order && self.together(&all, axis, open))
+                                || all.iter().any(|&task| self.apart(task, axis, open))
+                        }
                     };
                     if !done {
                         open.push(axis);
@@ -191,10 +200,73 @@ impl Improve<'_, '_> {
             })
     }
 
-    /// A task with loops of its own.
-    fn alone(&mut self, task: TaskId, open: &[AxisId], host: bool) -> bool {
+    /// A sum that shares a loop that it sums over, and combines into a table whose innermost axis is too short for vectors, gets loops of its
+    /// own if what it sums lies in rows.
+    fn apart(&mut self, task: TaskId, axis: AxisId, open: &[AxisId]) -> bool {
+        if self.list[task].apart {
+            return false;
+        }
+        let Some((stmt, [order, kept, reduced])) = self.free(task, open) else {
+            return false;
+        };
+        let BulkOp::Reduce {
+            combine: Combine::Monoid(_),
+            operands,
+            axes,
+        } = &stmt.op
+        else {
+            return false;
+        };
+        let short = |&axis: &AxisId| matches!(self.facts.extent(axis), Extent::Const(length) if length < AT_ONCE / 2);
+        if !reduced.contains(&axis) || !order.last().is_some_and(short) || kept.iter().all(short) {
+            return false;
+        }
+        let nest = Nest::new(self.facts, stmt.results[0], operands[0], axes);
+        let Some((best, cost)) = nest.best(&kept, &reduced, false, false) else {
+            return false;
+        };
+        let one_by_one = nest.cost(&order, false).saturating_mul(AT_ONCE);
+        if one_by_one < cost.saturating_mul(MUCH) {
+            return false;
+        }
+        self.list[task].apart = true;
+        self.reorder(task, &order, best);
+        true
+    }
+
+    /// A task's order of loops, where it is still free, and what it keeps and sums over of that.
+    fn free(&self, task: TaskId, open: &[AxisId]) -> Option<(&'p Stmt<Bulk>, [Vec<AxisId>; 3])> {
         let own = &self.list[task];
         let Kind::Run(stmt) = own.kind else {
+            return None;
+        };
+        let order = without(&own.order, open);
+        let kept = without(self.facts.axes(*stmt.results.first()?), open);
+        let reduced = without(&own.reduced, open);
+        let depends = |&axis: &AxisId| matches!(self.facts.extent(axis), Extent::Value(_));
+        let free = own.guest_of.is_none() && own.guests.is_empty() && !own.visits;
+        let fits = free
+            && !kept.is_empty()
+            && !reduced.is_empty()
+            && order.len() == kept.len() + reduced.len()
+            && !order.iter().any(depends);
+        fits.then_some((stmt, [order, kept, reduced]))
+    }
+
+    /// Gives a task another order of those loops that are not open.
+    fn reorder(&mut self, task: TaskId, order: &[AxisId], best: Vec<AxisId>) {
+        let before: Vec<AxisId> = without(&self.list[task].order, order);
+        self.list[task].order = [before, best].concat();
+        self.list[task].settled = true;
+        self.changed = true;
+    }
+
+    /// A task with loops of its own.
+    fn alone(&mut self, task: TaskId, open: &[AxisId], host: bool) -> bool {
+        if self.list[task].settled {
+            return false;
+        }
+        let Some((stmt, [order, kept, reduced])) = self.free(task, open) else {
             return false;
         };
         let BulkOp::Reduce {
@@ -205,20 +277,6 @@ impl Improve<'_, '_> {
         else {
             return false;
         };
-        let free = own.guest_of.is_none() && own.guests.is_empty() && !own.visits;
-        let order = without(&own.order, open);
-        let kept = without(self.facts.axes(stmt.results[0]), open);
-        let reduced = without(&own.reduced, open);
-        let depends = |&axis: &AxisId| matches!(self.facts.extent(axis), Extent::Value(_));
-        if !free
-            || kept.is_empty()
-            || reduced.is_empty()
-            || order.len() != kept.len() + reduced.len()
-            || order.iter().any(depends)
-            || own.settled
-        {
-            return false;
-        }
         // Fewer points in parallel than there were are a bargain only where what each piece has a copy of is large.
         let copied = host && reduced.contains(&order[0]);
         if copied && !self.is_large(&kept) {
@@ -236,9 +294,7 @@ impl Improve<'_, '_> {
         if best == order || (!copied && cost >= nest.cost(&order, host)) {
             return false;
         }
-        let before: Vec<AxisId> = without(&self.list[task].order, &order);
-        self.list[task].order = [before, best].concat();
-        self.changed = true;
+        self.reorder(task, &order, best);
         true
     }
 }

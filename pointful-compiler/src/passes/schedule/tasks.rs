@@ -51,6 +51,8 @@ pub(super) struct Task<'p> {
     pub(super) neighbours: bool,
     /// Whether the order of its loops is decided, so that they are not exchanged to share others': see [`order`](super::order).
     pub(super) settled: bool,
+    /// Whether it has loops of its own, although others compute what it sums at the same points.
+    pub(super) apart: bool,
     /// A condition without which it need not or must not run.
     pub(super) guard: Option<Cond>,
     /// The condition under which there is anything along its axes, if one of them is of one place or none.
@@ -455,6 +457,7 @@ impl<'p> Survey<'_, 'p> {
             sequential: stmt.map_or_else(Vec::new, |stmt| in_order(self.facts, stmt)),
             neighbours: stmt.is_some_and(|stmt| wants_neighbours(self.facts, stmt, &iteration)),
             settled: false,
+            apart: false,
             guard,
             exists: None,
             mask: stmt.and_then(|stmt| mask(&stmt.op)),
