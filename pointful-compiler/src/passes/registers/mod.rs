@@ -5,8 +5,8 @@
 //! What is written down element by element, a row of a matrix of three, the parts of a sum that go to known places: the schedule keeps each
 //! in a buffer, and reads it in loops of constant length. If every place of a buffer that is accessed is known once such loops are
 //! [unrolled](unroll), each place is a variable of its own, or no more than a name for what is stored there, and the buffer is gone.
-//! Only loops for which a buffer goes are unrolled, so that code grows where something is gained; and the shortest inside of others, over the coordinates of a
-//! point, whose iterations are then part of what may run in lanes.
+//! Only loops for which a buffer goes are unrolled, so that code grows where something is gained; those of which it is known, then, that a place which is computed of
+//! their indices is one, as `a[(i + 1) % 3]` is; and the shortest inside of others, over the coordinates of a point, whose iterations are then part of what may run in lanes.
 //!
 //! # Why it is sound
 //!
@@ -90,6 +90,8 @@ struct Survey<'a> {
     /// Small buffers that are loaded from, stored to and combined into only, all in one kernel: that kernel, and indices of loops along
     /// which they are accessed.
     buffers: BTreeMap<ValueId, (usize, BTreeSet<ValueId>)>,
+    /// The loops by whose indices places are computed that are checked.
+    checked: Vec<BTreeSet<ValueId>>,
     /// Kernels so far.
     kernels: usize,
     /// The sequential loops of a kernel that are open.
@@ -104,6 +106,7 @@ impl<'a> Survey<'a> {
             constants: BTreeMap::new(),
             computed: BTreeMap::new(),
             buffers: BTreeMap::new(),
+            checked: Vec::new(),
             kernels: 0,
             open: 0,
         };
@@ -170,7 +173,14 @@ impl<'a> Survey<'a> {
                 self.constants
                     .insert(results[0], ScalarValue::from_lit(*lit));
             }
-            KernelOp::Prim(prim, args) => self.compute(results[0], *prim, args),
+            KernelOp::Prim(prim, args) => {
+                self.compute(results[0], *prim, args);
+                if let (Prim::Check(Extent::Const(_)), 1..) = (prim, kernel)
+                    && let Some(along) = self.computed.get(&args[0])
+                {
+                    self.checked.push(along.clone());
+                }
+            }
             _ => {}
         }
         match op {
@@ -287,6 +297,7 @@ impl<'a> Survey<'a> {
     fn loops(&self) -> ValueSet {
         let fits = |index: &ValueId| self.loops[index].may_be_unrolled();
         let wanted = self.buffers.values().map(|(_, along)| along);
+        let wanted = wanted.chain(&self.checked);
         let wanted = wanted.filter(|along| along.iter().all(fits)).flatten();
         let short = |(_, known): &(&ValueId, &Loop)| {
             known.innermost

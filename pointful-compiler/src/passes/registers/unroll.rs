@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Loop, SHORTEST};
+use crate::eval::{ScalarValue, eval_const};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
     Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueId, ValueSet,
@@ -36,7 +37,7 @@ pub(super) fn unroll(mut program: Program<Kernels>, loops: &ValueSet) -> Program
         program,
         loops,
         names: Renamed::default(),
-        indices: BTreeMap::new(),
+        known: BTreeMap::new(),
     };
     let body = walk.block(body, false);
     let mut program = walk.program;
@@ -48,8 +49,8 @@ struct Walk<'a> {
     program: Program<Kernels>,
     loops: &'a ValueSet,
     names: Renamed,
-    /// The indices that have become numbers which every type holds.
-    indices: BTreeMap<ValueId, i8>,
+    /// Whole numbers that are known, as the indices are.
+    known: BTreeMap<ValueId, ScalarValue>,
 }
 
 impl Walk<'_> {
@@ -91,10 +92,13 @@ impl Walk<'_> {
                 }
             }
             mut op => {
-                if let KernelOp::Prim(Prim::Cast(scalar), args) = &op
-                    && let Some(&number) = self.indices.get(&args[0])
-                {
-                    op = KernelOp::Const(Lit::of(*scalar, f64::from(number)));
+                let known = match &op {
+                    KernelOp::Const(lit @ Lit::Int(..)) => Some(ScalarValue::from_lit(*lit)),
+                    KernelOp::Prim(prim, args) if copy => self.folded(*prim, args),
+                    _ => None,
+                };
+                if let (Some(known), KernelOp::Prim(..)) = (known, &op) {
+                    op = self.constant(known, stmt.results[0], op, out);
                 }
                 for inner in op.blocks_mut() {
                     let block = std::mem::take(inner);
@@ -102,7 +106,32 @@ impl Walk<'_> {
                 }
                 let results = stmt.results.into_iter();
                 stmt.results = results.map(|value| self.bind(value, copy)).collect();
+                self.known.extend(stmt.results.first().copied().zip(known));
                 out.push(Stmt { op, ..stmt });
+            }
+        }
+    }
+
+    /// What a whole number is that is computed of known ones.
+    fn folded(&self, prim: Prim, args: &[ValueId]) -> Option<ScalarValue> {
+        let args = args.iter().map(|arg| self.known.get(arg).copied());
+        eval_const(prim, &args.collect::<Option<Vec<_>>>()?)
+    }
+
+    /// A statement that gives such a number, instead of one that computes it.
+    fn constant(
+        &mut self,
+        known: ScalarValue,
+        result: ValueId,
+        op: KernelOp,
+        out: &mut Vec<Stmt<Kernels>>,
+    ) -> KernelOp {
+        match (self.program.elem(result), &op) {
+            (Elem::Scalar(_), _) => KernelOp::Const(known.to_lit()),
+            (Elem::Index(_), KernelOp::Prim(Prim::Trust(_), _)) => op,
+            (Elem::Index(extent), _) => {
+                let number = self.push(KernelOp::Const(known.to_lit()), Elem::USIZE, out);
+                KernelOp::Prim(Prim::Trust(extent), vec![number])
             }
         }
     }
@@ -114,8 +143,8 @@ impl Walk<'_> {
         let number = self.push(number, Elem::USIZE, out);
         let trust = KernelOp::Prim(Prim::Trust(extent), vec![number]);
         let index = self.push(trust, Elem::Index(extent), out);
-        if let Ok(k) = i8::try_from(k) {
-            self.indices.insert(index, k);
+        if let Ok(k) = usize::try_from(k) {
+            self.known.insert(index, ScalarValue::Usize(k));
         }
         index
     }
