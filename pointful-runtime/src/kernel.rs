@@ -227,6 +227,12 @@ pub fn clamp(value: i64, len: usize) -> usize {
     value.clamp(0, nonempty(len, "clamp") - 1) as usize
 }
 
+/// The index nearest to a position, however far away that is.
+#[inline(always)]
+pub fn nearest(position: i128) -> usize {
+    position.clamp(0, usize::MAX as i128) as usize
+}
+
 /// A signed position, reflected at the edges, which are not repeated: `-1` is `1`, `len` is `len - 2`.
 ///
 /// # Panics

@@ -383,3 +383,28 @@ pub fn densities_slope<N: IndexSet, K: IndexSet, D: IndexSet>(factor: &Table<(K,
 pub fn attention_scores<H: IndexSet, T: IndexSet, S: IndexSet, D: IndexSet>(q: &Table<(T, H, D), f64>, k: &Table<(S, H, D), f64>) -> Table<(H, T, S), f64> {
     for (h, t, s) in _ { sum(for d in D { q[t][h][d] * k[s][h][d] }) * 0.5 }
 }
+
+pub fn ranked<N: IndexSet>(s: &Table<N, f32>, y: &Table<N, f32>) -> f32 {
+    sum(for (i, j) in (N, N) { if y[i] > y[j] { (1.0 + (s[j] - s[i]).exp()).ln() } else { 0.0 } })
+}
+
+pub fn ranked_back<N: IndexSet>(s: &Table<N, f32>, y: &Table<N, f32>) -> (f32, Table<N, f32>) {
+    value_and_grad!(ranked, wrt = s)(s, y)
+}
+
+pub fn near_pairs<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, y: &Table<M, f64>, weights: &Table<M, f64>, far: f64) -> (Table<N, f64>, Table<N, f64>) {
+    for n in N {
+        let mut close = 0.0;
+        let mut others = 0.0;
+        for m in M {
+            let d = (x[n] - y[m]).abs();
+            if d < far {
+                close += weights[m] * (-d * d).exp();
+                if weights[m] > 0.0 { others += d; } else { others -= 0.5; }
+            } else if weights[m] == 0.0 {
+                others += 2.0;
+            }
+        }
+        (close, others)
+    }
+}

@@ -7,6 +7,7 @@ use quote::ToTokens;
 
 use super::angles::{self, Angles};
 use super::copies::{self, Copies};
+use super::edges::Known;
 use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
@@ -55,10 +56,8 @@ pub(super) struct Body<'u> {
     pub(super) in_strips: BTreeMap<ValueId, u64>,
     /// Buffers that come into being as what a kernel has combined into them.
     combined: ValueSet,
-    /// Indices that are made of positions known to be in range where code is being emitted.
-    interior: ValueSet,
-    /// Truth values that are known where code is being emitted.
-    decided: BTreeMap<ValueId, bool>,
+    /// What is known of positions where code is being emitted.
+    known: Known,
     /// Whether this is near an end of an axis.
     at_edge: bool,
     /// How many points of the kernel advance together, if it is worth cutting the work so.
@@ -70,6 +69,11 @@ pub(super) struct Body<'u> {
     in_kernel: bool,
     /// Whether reductions are split into lanes.
     splits_reductions: bool,
+    /// Whether branches are computed by all lanes, and how many of them there have been.
+    is_flat: bool,
+    branches: u32,
+    /// Whether a lane takes part in the branches that are open.
+    mask: Option<Ident>,
     /// How functions of angles are called.
     pub(super) angles: Angles,
     /// The kernels launched, as items. Empty in a kernel.
@@ -90,13 +94,15 @@ impl<'u> Body<'u> {
             in_lanes: ValueSet::new(),
             in_strips: BTreeMap::new(),
             combined: ValueSet::new(),
-            interior: ValueSet::new(),
-            decided: BTreeMap::new(),
+            known: Known::default(),
             at_edge: false,
             together: None,
             in_loop: false,
             in_kernel,
             splits_reductions: true,
+            is_flat: false,
+            branches: 0,
+            mask: None,
             angles: Angles::Any,
             kernels: Vec::new(),
         }
@@ -109,7 +115,7 @@ impl<'u> Body<'u> {
 
     /// Whether an index is made of a position known to be in range here.
     pub(super) fn is_interior(&self, index: ValueId) -> bool {
-        self.interior.contains(&index)
+        self.known.positions.contains(&index)
     }
 
     /// From now on these buffers are reached by views of their names. Gives how they were.
@@ -135,7 +141,7 @@ impl<'u> Body<'u> {
 
     /// Which it is.
     pub(super) fn decided(&self, value: ValueId) -> Option<bool> {
-        self.decided.get(&value).copied()
+        self.known.decided.get(&value).copied()
     }
 
     /// How a buffer is reached.
@@ -169,7 +175,56 @@ impl<'u> Body<'u> {
             .collect()
     }
 
+    /// Statements of which all lanes compute both sides of branches, and take what their conditions say.
+    pub(super) fn flat(&mut self, stmts: &[&Stmt<Kernels>]) -> TokenStream {
+        let before = std::mem::replace(&mut self.is_flat, true);
+        let emitted = self.block_of(stmts);
+        self.is_flat = before;
+        emitted
+    }
+
+    /// A branch, computed by all lanes.
+    fn in_all_lanes(
+        &mut self,
+        cond: ValueId,
+        then: &Block<Kernels>,
+        otherwise: &Block<Kernels>,
+    ) -> TokenStream {
+        let cond = self.unit.value(cond);
+        let around = self.mask.clone();
+        let mut emitted = TokenStream::new();
+        for (branch, taken) in [(then, tokens!(#cond)), (otherwise, tokens!(!#cond))] {
+            let mask = ident(&format!("taken{}_", self.branches));
+            self.branches += 1;
+            let taken = around
+                .as_ref()
+                .map_or(taken.clone(), |around| tokens!(#around & #taken));
+            self.mask = Some(mask.clone());
+            let inner = self.block(branch);
+            if !inner.is_empty() {
+                emitted.extend(tokens!(let #mask = #taken; #inner));
+            }
+        }
+        self.mask = around;
+        emitted
+    }
+
     fn stmt(&mut self, stmt: &Stmt<Kernels>) -> TokenStream {
+        if let Some(mask) = self.mask.clone()
+            && let KernelOp::Set { place, .. } | KernelOp::Combine { place, .. } = &stmt.op
+        {
+            let place = self.place(*place);
+            let plain = self.plain(stmt);
+            return tokens! {
+                let before_ = #place;
+                #plain
+                #place = if #mask { #place } else { before_ };
+            };
+        }
+        self.plain(stmt)
+    }
+
+    fn plain(&mut self, stmt: &Stmt<Kernels>) -> TokenStream {
         let unit = self.unit;
         let name = || unit.names.value(stmt.results[0]);
         match &stmt.op {
@@ -177,11 +232,11 @@ impl<'u> Body<'u> {
             KernelOp::Const(_) | KernelOp::Size(_) => TokenStream::new(),
             KernelOp::Prim(prim, args) => {
                 let name = name();
-                if let Some(truth) = self.decided.get(&stmt.results[0]) {
+                if let Some(truth) = self.known.decided.get(&stmt.results[0]) {
                     return tokens!(let #name = #truth;);
                 }
                 let operands: Vec<_> = args.iter().map(|&arg| unit.operand(arg)).collect();
-                let prim = if self.interior.contains(&stmt.results[0]) {
+                let prim = if self.known.positions.contains(&stmt.results[0]) {
                     scalar::in_range(*prim)
                 } else {
                     *prim
@@ -281,30 +336,7 @@ impl<'u> Body<'u> {
                 extent,
                 reverse,
                 body,
-            } => self.in_outermost_loop(&[body], |emit| {
-                let stop = unit.extent(*extent);
-                let index = body.params[0];
-                let steps = (!emit.in_kernel).then(|| steps::plan(unit, body)).flatten();
-                if let Some(plan) = steps {
-                    steps::emit(emit, &plan, index, *extent, *reverse)
-                } else if let Some(nest) = transpose::plan(emit, body) {
-                    transpose::emit(emit, &nest, index, *extent)
-                } else if *reverse {
-                    let (index, inner) = (unit.names.value(index), emit.block(body));
-                    tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner })
-                } else {
-                    let run = if emit.in_kernel && strips::independent(body) {
-                        Run::Points
-                    } else {
-                        Run::InOrder
-                    };
-                    if emit.in_kernel && edges::is_cut(body) {
-                        emit.points(index, body, *extent, &tokens!(0usize), &stop, run)
-                    } else {
-                        emit.run(index, body, *extent, &tokens!(0usize), &stop, run)
-                    }
-                }
-            }),
+            } => self.in_outermost_loop(&[body], |emit| emit.repeated(*extent, *reverse, body)),
             KernelOp::Par {
                 name,
                 extents,
@@ -333,6 +365,11 @@ impl<'u> Body<'u> {
                 cond,
                 then,
                 otherwise,
+            } if self.is_flat => self.in_all_lanes(*cond, then, otherwise),
+            KernelOp::If {
+                cond,
+                then,
+                otherwise,
             } => {
                 let cond = unit.value(*cond);
                 let then = self.block(then);
@@ -343,6 +380,39 @@ impl<'u> Body<'u> {
                     tokens!(if #cond { #then } else { #otherwise })
                 }
             }
+        }
+    }
+
+    /// A loop.
+    fn repeated(&mut self, extent: Extent, reverse: bool, body: &Block<Kernels>) -> TokenStream {
+        let unit = self.unit;
+        let (stop, index) = (unit.extent(extent), body.params[0]);
+        if !self.in_kernel {
+            if let Some(plan) = steps::plan(unit, body) {
+                return steps::emit(self, &plan, index, extent, reverse);
+            }
+        } else if let Some((checks, body)) = kernel::checks_first(body) {
+            let checks = self.block(&checks);
+            let inner = self.repeated(extent, reverse, &body);
+            return tokens!(if #stop > 0usize { #checks #inner });
+        }
+        if let Some(nest) = transpose::plan(self, body) {
+            return transpose::emit(self, &nest, index, extent);
+        }
+        if reverse {
+            let (index, inner) = (unit.names.value(index), self.block(body));
+            return tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner });
+        }
+        let run = if self.in_kernel && strips::independent(body) {
+            Run::Points
+        } else {
+            Run::InOrder
+        };
+        let start = tokens!(0usize);
+        if self.in_kernel && edges::is_cut(body) {
+            self.points(index, body, extent, &start, &stop, run)
+        } else {
+            self.run(index, body, extent, &start, &stop, run)
         }
     }
 
@@ -374,11 +444,19 @@ impl<'u> Body<'u> {
         interior: &edges::Inner,
         emit: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let around = (self.interior.clone(), self.decided.clone());
-        self.interior.extend(&interior.positions);
-        self.decided.extend(&interior.decided);
+        let around = self.known.clone();
+        self.known.positions.extend(&interior.known.positions);
+        self.known.decided.extend(&interior.known.decided);
         let emitted = emit(self);
-        (self.interior, self.decided) = around;
+        self.known = around;
+        emitted
+    }
+
+    /// Emits something near an end of an axis, where loops are not cut.
+    pub(super) fn near_end<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.at_edge, true);
+        let emitted = emit(self);
+        self.at_edge = before;
         emitted
     }
 
@@ -393,17 +471,18 @@ impl<'u> Body<'u> {
         run: Run,
     ) -> TokenStream {
         let unit = self.unit;
-        // Near an end of an axis around there is little to do.
+        // Near an end of an axis around there is little to do. Loops of few iterations are cut near their ends only.
+        let far = run == Run::Row || !matches!(unit.resolve(extent), Extent::Const(_));
         let plan = if self.at_edge {
             None
         } else {
-            edges::plan(unit, index, body, extent, &self.decided)
+            edges::plan(unit, index, body, extent, &self.known, far)
         };
         let Some(plan) = plan else {
-            if self.decided.is_empty() {
+            if self.known.decided.is_empty() {
                 return self.run(index, body, extent, start, stop, run);
             }
-            let body = edges::pruned(body, &self.decided);
+            let body = edges::pruned(body, &self.known.decided);
             return self.run(index, &body, extent, start, stop, run);
         };
         edges::emit(
@@ -412,21 +491,28 @@ impl<'u> Body<'u> {
             index,
             extent,
             (start, stop),
-            |interior, decided, start, stop| {
-                let around = (self.interior.clone(), self.decided.clone());
-                self.decided.extend(decided);
-                let body = edges::pruned(body, &self.decided);
-                let emitted = if interior {
-                    self.interior.extend(plan.positions.iter());
-                    self.run(index, &body, extent, start, stop, run)
-                } else {
-                    self.at_edge = true;
-                    let name = unit.names.value(index);
-                    let inner = self.without_lanes(|emit| emit.block(&body));
-                    self.at_edge = false;
-                    tokens!(for #name in #start..#stop { #inner })
+            |part, start, stop| {
+                let around = self.known.clone();
+                if let edges::Part::Interior(decided) | edges::Part::Edge(decided) = part {
+                    self.known.decided.extend(decided);
+                }
+                let body = edges::pruned(body, &self.known.decided);
+                let emitted = match part {
+                    edges::Part::Interior(_) => {
+                        self.known.positions.extend(plan.positions.iter());
+                        self.run(index, &body, extent, start, stop, run)
+                    }
+                    edges::Part::Edge(_) => {
+                        let name = unit.names.value(index);
+                        let inner =
+                            self.near_end(|emit| emit.without_lanes(|emit| emit.block(&body)));
+                        tokens!(for #name in #start..#stop { #inner })
+                    }
+                    edges::Part::Outside => {
+                        self.near_end(|emit| emit.run(index, &body, extent, start, stop, run))
+                    }
                 };
-                (self.interior, self.decided) = around;
+                self.known = around;
                 emitted
             },
         )
@@ -443,9 +529,11 @@ impl<'u> Body<'u> {
         run: Run,
     ) -> TokenStream {
         let mut choice = None;
-        if run != Run::InOrder
-            && let Some(plan) = strips::plan(self.unit, index, body, &self.interior, self.angles)
-        {
+        let strips = (run != Run::InOrder)
+            .then(|| strips::plan(self.unit, index, body, &self.known.positions, self.angles))
+            .flatten()
+            .filter(|plan| plan.fits(self.unit.resolve(extent)));
+        if let Some(plan) = strips {
             let strips = strips::emit(self, &plan, index, body, start, stop);
             match plan.condition(self.unit) {
                 Some(condition) => choice = Some((condition, strips)),
@@ -482,7 +570,7 @@ impl<'u> Body<'u> {
     ) -> TokenStream {
         let name = self.unit.names.value(index);
         let extent = self.unit.resolve(extent);
-        let plan = lanes::plan(self.unit, body, extent, &self.interior, self.angles);
+        let plan = lanes::plan(self.unit, body, extent, &self.known.positions, self.angles);
         match plan.filter(|_| self.splits_reductions) {
             Some(plan) => lanes::emit(self, &plan, name, body, start, stop),
             None => {

@@ -16,12 +16,28 @@
 //! in the interior; and none near the end that the furthest of them are about, where they are the opposite.
 //!
 //! Positions are told apart by how far they lie from the axis' own index: a constant, or an interval if an inner loop of
-//! constant length moves them. The positions of the interior are indices by that arithmetic alone.
+//! constant length moves them. The positions of the interior are indices by that arithmetic alone. If they lie further away, by what is known when the loop
+//! begins, or on another axis, then so is where the interior begins and ends ([`far`]), and what is before it and after it is one text:
+//!
+//! ```text
+//!                                           let inner = nearest(0 - lag); let outer = nearest(n - lag);
+//! for t in 0..stop {                        for part in 0..3 {
+//!     … in_range(t + lag, n) …       ▶          let (start, stop) = [(0, inner), (inner, outer), (outer, stop)][part];
+//! }                                             if part == 1 { for t in start..stop { … true … } } else { for t in start..stop { … in_range(t + lag, n) … } }
+//!                                           }
+//! ```
+//!
+//! Checks that are asked at every point hold for all points of a loop, or one of them panics. So whether they hold is asked in front of a loop that does not ask, and what panics is done
+//! one point after the other.
+
+mod far;
 
 use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 
+use self::far::{Ends, Far};
 use super::names::ident;
 use super::tokens;
 use super::unit::{Unit, usize_literal};
@@ -51,17 +67,31 @@ pub(super) struct Plan {
     before: u64,
     /// How many at the end.
     after: u64,
+    /// Where else it ends.
+    ends: Ends,
+    /// Where some point is not in range if the loop goes on beyond it.
+    sure: Ends,
 }
 
-/// Whether and where a loop over `extent` is cut.
+/// What is known where a loop is emitted.
+#[derive(Clone, Default)]
+pub(super) struct Known {
+    /// What makes an index of a position that is one.
+    pub(super) positions: ValueSet,
+    /// Truth values.
+    pub(super) decided: BTreeMap<ValueId, bool>,
+}
+
+/// Whether and where a loop over `extent` is cut. `far`: by what is known only when it begins, too.
 pub(super) fn plan(
     unit: &Unit<'_>,
     index: ValueId,
     body: &Block<Kernels>,
     extent: Extent,
-    known: &BTreeMap<ValueId, bool>,
+    known: &Known,
+    far: bool,
 ) -> Option<Plan> {
-    plan_behind(unit, index, &Block::default(), body, extent, known)
+    plan_behind(unit, index, &Block::default(), body, extent, known, far)
 }
 
 /// The same of the part of a body that comes after another, which stays as it is.
@@ -71,29 +101,35 @@ fn plan_behind(
     first: &Block<Kernels>,
     body: &Block<Kernels>,
     extent: Extent,
-    known: &BTreeMap<ValueId, bool>,
+    known: &Known,
+    far: bool,
 ) -> Option<Plan> {
     let extent = unit.resolve(extent);
     if matches!(extent, Extent::Const(length) if length < SHORT) {
         return None;
     }
-    let itself = Reach {
-        from: Base::Index,
-        low: 0,
-        high: 0,
-    };
-    let mut first_look = Look::new(unit, extent, BTreeMap::from([(index, itself)]));
+    let mut first_look = Look::new(unit, extent, BTreeMap::from([(index, Reach::INDEX)]));
+    if far {
+        let mut bound = ValueSet::new();
+        far::bound(first, &mut bound);
+        far::bound(body, &mut bound);
+        first_look.bound = Some(bound);
+    }
     first_look.block(first);
-    let mut look = Look::new(unit, extent, first_look.reach);
-    look.decided.clone_from(known);
+    let mut look = Look::new(unit, extent, first_look.inside);
+    look.bound = first_look.bound;
+    look.decided.clone_from(&known.decided);
+    look.known = Some(known);
     look.block(body);
-    (!look.positions.is_empty() || look.decided.len() > known.len()).then(|| Plan {
-        at_beginning: look.beyond(look.low, known),
-        at_end: look.beyond(look.high, known),
+    (!look.positions.is_empty() || look.decided.len() > known.decided.len()).then(|| Plan {
+        at_beginning: look.beyond(look.low, &known.decided),
+        at_end: look.beyond(look.high, &known.decided),
         positions: look.positions.iter().chain(&look.trusted).collect(),
         decided: look.decided,
         before: look.low.unsigned_abs(),
         after: look.high.unsigned_abs(),
+        ends: look.ends,
+        sure: look.sure,
     })
 }
 
@@ -101,8 +137,20 @@ fn plan_behind(
 pub(super) struct Inner {
     /// A row is if all of these hold.
     pub(super) conditions: Vec<TokenStream>,
-    pub(super) positions: ValueSet,
-    pub(super) decided: BTreeMap<ValueId, bool>,
+    pub(super) known: Known,
+    /// What is emitted where not.
+    pub(super) others: Others,
+}
+
+/// Rows outside of an interior.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub(super) enum Others {
+    /// None, unless one of their points panics.
+    None,
+    /// A few.
+    Few,
+    /// It may be many.
+    Many,
 }
 
 /// Whether rows in the interior are worth a loop of their own: where their points, which come after what is computed for a row, ask about neighbouring rows.
@@ -114,31 +162,45 @@ pub(super) fn rows(
 ) -> Option<Inner> {
     let mut inner = Inner {
         conditions: Vec::new(),
-        positions: ValueSet::new(),
-        decided: BTreeMap::new(),
+        known: Known::default(),
+        others: Others::None,
     };
     for &(index, extent) in axes {
-        let Some(plan) = plan_behind(unit, index, row, body, extent, &BTreeMap::new()) else {
+        let Some(plan) = plan_behind(unit, index, row, body, extent, &Known::default(), true)
+        else {
             continue;
         };
         let (name, length) = (unit.names.value(index), unit.extent(extent));
         let (before, after) = (usize_literal(plan.before), usize_literal(plan.after));
-        inner
-            .conditions
-            .push(tokens!(#name >= #before && #name < #length.saturating_sub(#after)));
-        inner.positions.extend(&plan.positions);
-        inner.decided.extend(plan.decided);
+        let mut others = Others::None;
+        let conditions = &mut inner.conditions;
+        if plan.before + plan.after > 0 {
+            conditions.push(tokens!(#name >= #before && #name < #length.saturating_sub(#after)));
+            others = Others::Few;
+        }
+        for ends in [&plan.ends, &plan.sure] {
+            let at = tokens!((#name as i128));
+            conditions.extend(ends.from(unit).map(|from| tokens!(#at >= #from)));
+            conditions.extend(ends.below(unit).map(|below| tokens!(#at < #below)));
+        }
+        if !plan.ends.is_empty() {
+            others = Others::Many;
+        }
+        if others > inner.others {
+            inner.others = others;
+        }
+        inner.known.positions.extend(&plan.positions);
+        inner.known.decided.extend(plan.decided);
     }
     (!inner.conditions.is_empty()).then_some(inner)
 }
 
-/// Whether a loop at a point of a kernel is cut, too: nothing in it is long, and it hands nothing from one iteration to the next that it computes with.
+/// Whether a loop at a point of a kernel is cut, too: it hands nothing from one iteration to the next that it computes with.
 pub(super) fn is_cut(body: &Block<Kernels>) -> bool {
     fn look(block: &Block<Kernels>, bound: &mut ValueSet) -> bool {
         block.stmts.iter().all(|stmt| {
             bound.extend(&stmt.results);
             let fits = match &stmt.op {
-                KernelOp::For { extent, .. } => matches!(extent, Extent::Const(_)),
                 KernelOp::Set { place, .. } => bound.contains(place),
                 KernelOp::While { .. } | KernelOp::Par { .. } | KernelOp::Contract { .. } => false,
                 _ => true,
@@ -159,24 +221,57 @@ pub(super) enum Base {
     Length,
 }
 
-/// What is known of an integer: it lies in `low..=high`, counted from somewhere.
-#[derive(Clone, Copy)]
+/// What is known of an integer: it lies in `low..=high`, counted from somewhere, and further away by sums of what is known before the loop.
+#[derive(Clone)]
 pub(super) struct Reach {
     pub(super) from: Base,
     pub(super) low: i64,
     pub(super) high: i64,
+    pub(super) far: Far,
 }
 
 impl Reach {
+    /// The axis' index itself.
+    pub(super) const INDEX: Self = Self {
+        from: Base::Index,
+        low: 0,
+        high: 0,
+        far: Far::NONE,
+    };
+
+    /// So far from zero.
+    fn of(far: Far) -> Self {
+        Self {
+            from: Base::Zero,
+            far,
+            ..Self::INDEX
+        }
+    }
+
     pub(super) fn checked(from: Base, low: i64, high: i64) -> Option<Self> {
-        (low >= -FAR && high <= FAR).then_some(Self { from, low, high })
+        Self::within(from, low, high, Far::NONE)
+    }
+
+    fn within(from: Base, low: i64, high: i64, far: Far) -> Option<Self> {
+        let reach = Self {
+            from,
+            low,
+            high,
+            far,
+        };
+        (low >= -FAR && high <= FAR).then_some(reach)
+    }
+
+    fn is_near(&self) -> bool {
+        self.far.is_none()
     }
 }
 
 struct Look<'u> {
     unit: &'u Unit<'u>,
     extent: Extent,
-    reach: BTreeMap<ValueId, Reach>,
+    /// What is known of numbers of the loop.
+    inside: BTreeMap<ValueId, Reach>,
     positions: ValueSet,
     /// Positions that are known to be indices everywhere.
     trusted: ValueSet,
@@ -188,14 +283,24 @@ struct Look<'u> {
     /// The furthest positions before and after the axis' index.
     low: i64,
     high: i64,
+    /// What is bound in the loop, if positions may be further away.
+    bound: Option<ValueSet>,
+    /// Where those end the interior.
+    ends: Ends,
+    /// And those that are indices wherever nothing panics.
+    sure: Ends,
+    /// How many branches are open that points take or not.
+    branches: u32,
+    /// What needs no interior.
+    known: Option<&'u Known>,
 }
 
 impl<'u> Look<'u> {
-    fn new(unit: &'u Unit<'u>, extent: Extent, reach: BTreeMap<ValueId, Reach>) -> Self {
+    fn new(unit: &'u Unit<'u>, extent: Extent, inside: BTreeMap<ValueId, Reach>) -> Self {
         Self {
             unit,
             extent,
-            reach,
+            inside,
             positions: ValueSet::new(),
             trusted: ValueSet::new(),
             decided: BTreeMap::new(),
@@ -203,6 +308,11 @@ impl<'u> Look<'u> {
             logic: Vec::new(),
             low: 0,
             high: 0,
+            bound: None,
+            ends: Ends::default(),
+            sure: Ends::default(),
+            branches: 0,
+            known: None,
         }
     }
 
@@ -211,12 +321,15 @@ impl<'u> Look<'u> {
             let reach = match &stmt.op {
                 KernelOp::Prim(prim, args) => self.prim(*prim, args, stmt.results[0]),
                 KernelOp::For { extent, body, .. } => {
-                    if let Extent::Const(length @ 1..) = self.unit.resolve(*extent)
-                        && let Ok(length) = i64::try_from(length)
-                        && let Some(reach) = Reach::checked(Base::Zero, 0, length - 1)
-                    {
-                        self.reach.insert(body.params[0], reach);
-                    }
+                    let reach = match self.unit.resolve(*extent) {
+                        Extent::Const(length @ 1..) => i64::try_from(length - 1)
+                            .ok()
+                            .and_then(|last| Reach::checked(Base::Zero, 0, last)),
+                        Extent::Const(0) => None,
+                        extent @ (Extent::Size(_) | Extent::Value(_)) => self.index_inside(extent),
+                    };
+                    self.inside
+                        .extend(reach.map(|reach| (body.params[0], reach)));
                     None
                 }
                 KernelOp::Const(_)
@@ -238,12 +351,29 @@ impl<'u> Look<'u> {
                 | KernelOp::If { .. } => None,
             };
             if let (Some(reach), Some(&result)) = (reach, stmt.results.first()) {
-                self.reach.insert(result, reach);
+                self.inside.insert(result, reach);
             }
+            // What all points of the loop decide alike is most often that there is something at all.
+            let branches = match &stmt.op {
+                KernelOp::If { cond, .. } => {
+                    self.bound.as_ref().is_some_and(|all| all.contains(cond))
+                }
+                KernelOp::While { .. } => true,
+                _ => false,
+            };
+            self.branches += u32::from(branches);
             for inner in stmt.op.blocks() {
                 self.block(inner);
             }
+            self.branches -= u32::from(branches);
         }
+    }
+
+    /// Whether a position is known to be one, or not to be one, without an interior.
+    fn is_known(&self, result: ValueId) -> bool {
+        self.known.is_some_and(|known| {
+            known.positions.contains(&result) || known.decided.contains_key(&result)
+        })
     }
 
     /// What is known in all points on one side of the interior, which begins so far from that end, with what is known everywhere.
@@ -263,7 +393,7 @@ impl<'u> Look<'u> {
     }
 
     /// What is compared with: of an axis of constant length, numbers in its second half are counted from that.
-    fn near_end(&self, reach: Reach) -> Reach {
+    fn near_end(&self, reach: &Reach) -> Reach {
         match (reach.from, self.extent) {
             (Base::Zero, Extent::Const(length)) if reach.low.unsigned_abs() > length / 2 => {
                 let length = i64::try_from(length).unwrap_or(i64::MAX);
@@ -271,30 +401,36 @@ impl<'u> Look<'u> {
                     from: Base::Length,
                     low: reach.low.saturating_sub(length),
                     high: reach.high.saturating_sub(length),
+                    far: Far::NONE,
                 }
             }
-            _ => reach,
+            _ => reach.clone(),
+        }
+    }
+
+    /// What is known of a number. A constant may stand anywhere: in front of the loop, or of the kernel; so may what is made of a length.
+    fn reach(&self, value: ValueId) -> Option<Reach> {
+        let known = |from, k| Reach::checked(from, k, k);
+        if let Some(number) = self.unit.integer(value) {
+            return known(Base::Zero, number);
+        }
+        match self.unit.counted_from(value) {
+            Some((extent, number)) if extent == self.extent => known(Base::Length, number),
+            _ => self
+                .inside
+                .get(&value)
+                .cloned()
+                .or_else(|| self.known_outside(value)),
         }
     }
 
     fn prim(&mut self, prim: Prim, args: &[ValueId], result: ValueId) -> Option<Reach> {
-        // A constant may stand anywhere: in front of the loop, or of the kernel; so may what is made of a length.
-        let of = |value: &ValueId| {
-            let known = |from, k| Reach::checked(from, k, k);
-            if let Some(number) = self.unit.integer(*value) {
-                return known(Base::Zero, number);
-            }
-            match self.unit.counted_from(*value) {
-                Some((extent, number)) if extent == self.extent => known(Base::Length, number),
-                _ => self.reach.get(value).copied(),
-            }
-        };
-        let first = of(&args[0]);
         let decided = match prim {
             Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne => {
-                let (x, y) = (first?, of(&args[1])?);
-                let (x, y) = (self.near_end(x), self.near_end(y));
-                let decided = decide(prim, x, y).or_else(|| decide(turned(prim), y, x));
+                let near = |value: ValueId| self.reach(value).filter(Reach::is_near);
+                let (x, y) = (near(args[0])?, near(args[1])?);
+                let (x, y) = (self.near_end(&x), self.near_end(&y));
+                let decided = decide(prim, &x, &y).or_else(|| decide(turned(prim), &y, &x));
                 if let Some((truth, low, high)) = decided {
                     (self.low, self.high) = (self.low.min(low), self.high.max(high));
                     let is_one = x.low == x.high && y.low == y.high;
@@ -322,29 +458,44 @@ impl<'u> Look<'u> {
             | Prim::Mirror(extent)
             | Prim::Check(extent)
             | Prim::InRange(extent) => {
-                let reach = first.filter(|reach| reach.from == Base::Index)?;
-                if self.unit.resolve(extent) == self.extent {
+                let reach = self
+                    .reach(args[0])
+                    .filter(|reach| reach.from == Base::Index)?;
+                if self.is_known(result) {
+                    return None;
+                }
+                let own = self.unit.resolve(extent);
+                if own == self.extent && reach.is_near() {
                     self.low = self.low.min(reach.low);
                     self.high = self.high.max(reach.high);
-                    if prim == Prim::InRange(extent) {
-                        if reach.low == reach.high {
-                            self.turns.push((result, false, reach.low));
-                        }
-                        self.decided.insert(result, true);
-                    } else {
-                        self.positions.insert(result);
+                    if prim == Prim::InRange(extent) && reach.low == reach.high {
+                        self.turns.push((result, false, reach.low));
                     }
+                } else {
+                    let sure = prim == Prim::Check(extent) && self.branches == 0;
+                    let ends = match sure {
+                        true => &mut self.sure,
+                        false => &mut self.ends,
+                    };
+                    if self.bound.is_none() || !ends.keep_in(&reach, own) {
+                        return None;
+                    }
+                }
+                if prim == Prim::InRange(extent) {
+                    self.decided.insert(result, true);
+                } else {
+                    self.positions.insert(result);
                 }
                 None
             }
-            Prim::Trust(extent) => {
-                let reach = moved(self.unit, prim, args, result, of)?;
-                if reach.from == Base::Index && self.unit.resolve(extent) == self.extent {
+            Prim::Trust(_) => {
+                let reach = moved(self.unit, prim, args, result, |value| self.reach(*value))?;
+                if reach.from == Base::Index {
                     self.trusted.insert(result);
                 }
                 Some(reach)
             }
-            _ => moved(self.unit, prim, args, result, of),
+            _ => moved(self.unit, prim, args, result, |value| self.reach(*value)),
         }
     }
 }
@@ -361,7 +512,9 @@ pub(super) fn moved(
     match prim {
         // Types that hold every position: the unsigned one those that are never negative.
         Prim::Cast(Scalar::I64) | Prim::Trust(_) => Some(x),
-        Prim::Cast(Scalar::Usize) => Some(x).filter(|reach| reach.low >= 0),
+        Prim::Cast(Scalar::Usize) => {
+            Some(x).filter(|reach| reach.low >= 0 && reach.far.is_natural(unit))
+        }
         // A sum of two positions near the index is twice as far, and no neighbour.
         Prim::Add if matches!(unit.scalar(result), Scalar::I64 | Scalar::Usize) => {
             let y = of(&args[1])?;
@@ -369,12 +522,14 @@ pub(super) fn moved(
                 (from, Base::Zero) | (Base::Zero, from) => from,
                 _ => return None,
             };
-            Reach::checked(from, x.low + y.low, x.high + y.high)
+            let far = x.far.plus(&y.far)?;
+            Reach::within(from, x.low + y.low, x.high + y.high, far)
         }
         // Differences may be negative, which only the signed type can say.
         Prim::Sub if unit.scalar(result) == Scalar::I64 => {
             let y = of(&args[1]).filter(|y| y.from == Base::Zero)?;
-            Reach::checked(x.from, x.low - y.high, x.high - y.low)
+            let far = x.far.minus(&y.far)?;
+            Reach::within(x.from, x.low - y.high, x.high - y.low, far)
         }
         // Everything else leads away from the index.
         _ => None,
@@ -410,7 +565,7 @@ fn turned(prim: Prim) -> Prim {
 }
 
 /// What a comparison of something near the index with something near an end is in the interior, and how far that must lie from the first and the last point.
-fn decide(prim: Prim, x: Reach, y: Reach) -> Option<(bool, i64, i64)> {
+fn decide(prim: Prim, x: &Reach, y: &Reach) -> Option<(bool, i64, i64)> {
     // Away from the beginning the index is larger, away from the end smaller. By how much counts where both may be equal.
     let (larger, equal) = match (x.from, y.from) {
         (Base::Index, Base::Zero) => (true, y.high - x.low),
@@ -467,31 +622,77 @@ pub(super) fn pruned(block: &Block<Kernels>, decided: &BTreeMap<ValueId, bool>) 
     }
 }
 
-/// The three loops. `part` emits one of them, from one number to another: whether it is the interior, and what is known there.
+/// Which part of a loop is emitted, and what is known in it.
+pub(super) enum Part<'p> {
+    Interior(&'p BTreeMap<ValueId, bool>),
+    /// A few points near an end.
+    Edge(&'p BTreeMap<ValueId, bool>),
+    /// All that is not interior, which may be much.
+    Outside,
+}
+
+/// The parts of a loop. `part` emits one of them, from one number to another.
 pub(super) fn emit(
     unit: &Unit<'_>,
     plan: &Plan,
     index: ValueId,
     extent: Extent,
     (start, stop): (&TokenStream, &TokenStream),
-    mut part: impl FnMut(bool, &BTreeMap<ValueId, bool>, &TokenStream, &TokenStream) -> TokenStream,
+    mut part: impl FnMut(Part<'_>, &TokenStream, &TokenStream) -> TokenStream,
 ) -> TokenStream {
     let name = unit.names.value(index);
-    let inner = ident(&format!("{name}_inner"));
-    let outer = ident(&format!("{name}_outer"));
+    let of_index = |what: &str| ident(&format!("{name}_{what}")).into_token_stream();
+    let (inner, outer) = (of_index("inner"), of_index("outer"));
     let (before, after) = (usize_literal(plan.before), usize_literal(plan.after));
     let length = unit.extent(extent);
-    let (inner_tokens, outer_tokens) = (tokens!(#inner), tokens!(#outer));
-    let first = part(false, &plan.at_beginning, start, &inner_tokens);
-    let middle = part(true, &plan.decided, &inner_tokens, &outer_tokens);
-    let last = part(false, &plan.at_end, &outer_tokens, stop);
-    tokens! {
-        let #inner = min(#stop, max(#start, #before));
-        let #outer = max(#inner, min(#stop, #length.saturating_sub(#after)));
-        #first
-        #middle
-        #last
+    let (mut from, mut below) = (tokens!(#before), tokens!(#length.saturating_sub(#after)));
+    for end in plan.ends.from(unit) {
+        from = tokens!(max(#from, nearest(#end)));
     }
+    for end in plan.ends.below(unit) {
+        below = tokens!(min(#below, nearest(#end)));
+    }
+    let ends = tokens! {
+        let #inner = min(#stop, max(#start, #from));
+        let #outer = max(#inner, min(#stop, #below));
+    };
+    let parts = if !plan.ends.is_empty() {
+        let (this, first, last) = (of_index("part"), of_index("begin"), of_index("end"));
+        let middle = part(Part::Interior(&plan.decided), &first, &last);
+        let outside = part(Part::Outside, &first, &last);
+        tokens! {
+            #ends
+            for #this in 0usize..3usize {
+                let (#first, #last) = match #this {
+                    0usize => (#start, #inner),
+                    1usize => (#inner, #outer),
+                    _ => (#outer, #stop),
+                };
+                if #this == 1usize { #middle } else { #outside }
+            }
+        }
+    } else if plan.before + plan.after > 0 {
+        let first = part(Part::Edge(&plan.at_beginning), start, &inner);
+        let middle = part(Part::Interior(&plan.decided), &inner, &outer);
+        let last = part(Part::Edge(&plan.at_end), &outer, stop);
+        tokens!(#ends #first #middle #last)
+    } else {
+        part(Part::Interior(&plan.decided), start, stop)
+    };
+    if plan.sure.is_empty() {
+        return parts;
+    }
+    let from = plan
+        .sure
+        .from(unit)
+        .map(|end| tokens!((#start as i128) >= #end));
+    let below = plan
+        .sure
+        .below(unit)
+        .map(|end| tokens!((#stop as i128) <= #end));
+    let all: Vec<TokenStream> = from.chain(below).collect();
+    let one_panics = part(Part::Edge(&BTreeMap::new()), start, stop);
+    tokens!(if #(#all)&&* { #parts } else { #one_panics })
 }
 
 #[cfg(test)]
@@ -528,7 +729,7 @@ mod tests {
             _ => None,
         });
         let (extent, body) = body.expect("a kernel");
-        plan(&unit, body.params[0], body, extent, &BTreeMap::new())
+        plan(&unit, body.params[0], body, extent, &Known::default(), true)
     }
 
     #[test]
@@ -564,7 +765,10 @@ mod tests {
 
     #[test]
     fn comparisons_with_the_ends_are_decided() {
-        let near = |from, low, high| Reach { from, low, high };
+        let near = |from, low, high| Reach {
+            from,
+            ..Reach::checked(from, low, high).expect("it is near")
+        };
         // By trying: in the interior all positions compare as it says, and one point further out some do not.
         let holds = |prim, a: i64, b: i64| match prim {
             Prim::Lt => a < b,
@@ -580,7 +784,7 @@ mod tests {
                 for k in -3..4 {
                     for end in [Base::Zero, Base::Length] {
                         let (x, y) = (near(Base::Index, low, high), near(end, k, k));
-                        let (truth, first, last) = decide(prim, x, y).expect("it is close");
+                        let (truth, first, last) = decide(prim, &x, &y).expect("it is close");
                         let value = if end == Base::Length { length + k } else { k };
                         let all = |i: i64| (low..=high).all(|d| holds(prim, i + d, value) == truth);
                         assert!(
@@ -598,7 +802,7 @@ mod tests {
             }
         }
         let far = near(Base::Zero, CLOSE + 1, CLOSE + 1);
-        assert_eq!(decide(Prim::Lt, near(Base::Index, 0, 0), far), None);
+        assert_eq!(decide(Prim::Lt, &near(Base::Index, 0, 0), &far), None);
     }
 
     #[test]
@@ -701,11 +905,15 @@ mod tests {
     }
 
     #[test]
-    fn positions_on_another_axis_are_left_alone() {
-        assert_eq!(
-            planned(&shifted(-1.0, Prim::Wrap, |_| Extent::Const(100))),
-            None
-        );
+    fn positions_on_another_axis_end_the_interior_where_that_ends() {
+        let plan = planned(&shifted(-1.0, Prim::Wrap, |_| Extent::Const(100)));
+        let plan = plan.expect("an interior");
+        assert_eq!((plan.before, plan.after, plan.positions.len()), (0, 0, 1));
+        assert!(!plan.ends.is_empty() && plan.sure.is_empty());
+        // What is checked everywhere is in range, or something panics.
+        let plan = planned(&shifted(-1.0, Prim::Check, |_| Extent::Const(100)));
+        let plan = plan.expect("an interior");
+        assert!(plan.ends.is_empty() && !plan.sure.is_empty());
     }
 
     #[test]

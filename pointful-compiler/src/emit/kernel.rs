@@ -7,12 +7,13 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use super::angles::{self, Angles};
 use super::body::{Body, Run, Storage, kernel_name};
 use super::copies::{Copies, merge_on_host, merge_pieces};
+use super::edges::Others;
 use super::names::ident;
 use super::steps::Plan;
 use super::unit::{Unit, usize_literal};
 use super::{edges, scalar, scatter, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
-use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId, ValueSet};
+use crate::ir::{Block, Extent, Operation, Scalar, SizeId, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Emits a kernel's struct among the host's items and gives the statements that launch it.
@@ -170,7 +171,15 @@ impl Captures {
         captures.extents(unit, extents.get(1..).unwrap_or_default());
         // And what is cut at its ends.
         if let &[extent, ..] = extents
-            && edges::plan(unit, body.params[0], body, extent, &BTreeMap::new()).is_some()
+            && edges::plan(
+                unit,
+                body.params[0],
+                body,
+                extent,
+                &edges::Known::default(),
+                true,
+            )
+            .is_some()
         {
             captures.extents(unit, &[extent]);
         }
@@ -571,6 +580,17 @@ fn piece(
     (tokens!(#before #hoisted #loops #after), emit.together)
 }
 
+/// The checks of a loop's body that ask the same in all iterations, with what they are made of, and the other statements: what may panic is no vector instruction.
+pub(super) fn checks_first(body: &Block<Kernels>) -> Option<(Block<Kernels>, Block<Kernels>)> {
+    let checks = |stmt: &Stmt<Kernels>| matches!(stmt.op, KernelOp::Prim(Prim::Check(_), _));
+    if !body.stmts.iter().any(checks) {
+        return None;
+    }
+    let (same, mut others) = split_rows(body, body.params[0], |_| true);
+    others.params.clone_from(&body.params);
+    same.stmts.iter().any(checks).then_some((same, others))
+}
+
 /// The statements of a body that are the same for all of a row, and the others.
 ///
 /// A row of a piece has a point at least, so that what is computed once for the row would have been computed anyway.
@@ -689,12 +709,24 @@ fn rows(
             Run::Row,
         )
     };
-    let mut inner = points(emit);
-    if let Some(interior) = interior {
-        let conditions = &interior.conditions;
-        let in_interior = emit.knowing(&interior, points);
-        inner = tokens!(if #(#conditions)&&* { #in_interior } else { #inner });
-    }
+    let inner = match interior {
+        Some(interior) => {
+            let conditions = &interior.conditions;
+            let in_interior = emit.knowing(&interior, points);
+            let outside = match interior.others {
+                Others::Few => points(emit),
+                Others::Many => emit.near_end(points),
+                Others::None => {
+                    let name = unit.names.value(last_index);
+                    let inner =
+                        emit.near_end(|emit| emit.without_lanes(|emit| emit.block(&at_point)));
+                    tokens!(for #name in start..#stop { #inner })
+                }
+            };
+            tokens!(if #(#conditions)&&* { #in_interior } else { #outside })
+        }
+        None => points(emit),
+    };
     let last = unit.extent(last);
     // A bet that is lost is lost for all rows.
     let goes_on = match emit.angles {

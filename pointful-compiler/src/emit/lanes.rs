@@ -30,6 +30,9 @@
 //! associated differently, and always in the same way. It pays where the body becomes vector instructions:
 //! straight-line code without calls or panics.
 //!
+//! Of a branch without loops and stores both sides are computed in all lanes, and each lane takes what its condition says ([`Body::flat`]). Where a side is dear,
+//! it is first asked whether any lane wants it: `if d < near { exp(d) } else { 0 }` of points that are mostly far apart.
+//!
 //! What the body writes into buffers that it does not read ([`Writes`]) is written when all lanes have run: to the optimiser a buffer
 //! may overlap with any other, and a write between two reads keeps it from doing the reads of all lanes at once.
 
@@ -42,7 +45,7 @@ use super::body::Body;
 use super::extrema::{self, Extremum};
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
-use super::{scalar, tokens, work};
+use super::{edges, scalar, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Scalar, Stmt, ValueId, ValueSet};
 
@@ -73,6 +76,69 @@ pub(super) struct Plan {
     /// Numbers of lanes, the larger first.
     widths: Vec<Width>,
     writes: Writes,
+    /// A branch with a dear side, if there is one.
+    rare: Option<Rare>,
+}
+
+/// A branch of which one side is dear.
+#[derive(PartialEq, Debug)]
+struct Rare {
+    cond: ValueId,
+    /// Which side.
+    when: bool,
+    /// The statements in front of it that its condition is computed by.
+    asked: Vec<usize>,
+}
+
+impl Rare {
+    /// Finds it, where nothing is written.
+    fn of(unit: &Unit<'_>, body: &Block<Kernels>) -> Option<Self> {
+        let stmts = &body.stmts;
+        let dear = |block: &Block<Kernels>| is_dear(unit, block);
+        let (at, cond, when) = stmts
+            .iter()
+            .enumerate()
+            .find_map(|(at, stmt)| match &stmt.op {
+                KernelOp::If {
+                    cond,
+                    then,
+                    otherwise,
+                } => match (dear(then), dear(otherwise)) {
+                    (true, false) => Some((at, *cond, true)),
+                    (false, true) => Some((at, *cond, false)),
+                    (true, true) | (false, false) => None,
+                },
+                _ => None,
+            })?;
+        let mut needed = ValueSet::from([cond]);
+        let mut asked = Vec::new();
+        for number in (0..at).rev() {
+            let stmt = &stmts[number];
+            if stmt.results.iter().any(|result| needed.contains(result)) {
+                match &stmt.op {
+                    KernelOp::Prim(prim, args)
+                        if work::prim(*prim, unit.program.elem(args[0])) < DEAR => {}
+                    KernelOp::Const(_)
+                    | KernelOp::Size(_)
+                    | KernelOp::Select(..)
+                    | KernelOp::Load { .. } => {}
+                    _ => return None,
+                }
+                needed.extend(stmt.op.operands());
+                asked.push(number);
+            }
+        }
+        asked.reverse();
+        (!asked.is_empty()).then_some(Self { cond, when, asked })
+    }
+}
+
+/// Whether there is an elementary function in a block.
+fn is_dear(unit: &Unit<'_>, block: &Block<Kernels>) -> bool {
+    block.stmts.iter().any(|stmt| match &stmt.op {
+        KernelOp::Prim(prim, args) => work::prim(*prim, unit.program.elem(args[0])) >= DEAR,
+        op => op.blocks().into_iter().any(|inner| is_dear(unit, inner)),
+    })
 }
 
 /// The statements of a body that wait until all lanes have run, by the buffer that they write into. None if one of them cannot wait.
@@ -144,7 +210,10 @@ pub(super) fn plan(
         is_dear: false,
         read_or_set: Vec::new(),
         varying: ValueSet::from_iter(body.params.iter().copied()),
+        loaded: ValueSet::new(),
+        gathers: false,
         times: 1,
+        branch: None,
     };
     for (number, stmt) in body.stmts.iter().enumerate() {
         if !extrema.iter().any(|own| own.stmts.contains(&number)) {
@@ -156,6 +225,7 @@ pub(super) fn plan(
         operations,
         is_dear,
         read_or_set,
+        gathers,
         ..
     } = look;
     let places = extrema.iter().flat_map(|own| [own.best, own.at]);
@@ -192,16 +262,21 @@ pub(super) fn plan(
         },
     ]
     .into_iter()
+    // Elements that lie anywhere are picked up one by one, which only long loops make up for.
+    .filter(|width| !gathers || width.lanes == most)
     .filter(|width| match extent {
         Extent::Const(length) => length >= width.from && (length > SHORT || width.lanes >= LEAST),
         Extent::Size(_) | Extent::Value(_) => true,
     })
     .collect::<Vec<_>>();
+    let writes = writes(body);
+    let rare = (extrema.is_empty() && writes.is_empty()).then(|| Rare::of(unit, body));
     (!widths.is_empty()).then_some(Plan {
         reductions,
         extrema,
         widths,
-        writes: writes(body),
+        writes,
+        rare: rare.flatten(),
     })
 }
 
@@ -218,8 +293,14 @@ struct Look<'u> {
     read_or_set: Vec<ValueId>,
     /// What is not the same in all iterations.
     varying: ValueSet,
+    /// What is made of elements that are read,
+    loaded: ValueSet,
+    /// and whether there are elements in such places.
+    gathers: bool,
     /// How often a statement runs in an iteration.
     times: u64,
+    /// What is bound in the branch that is being looked at.
+    branch: Option<ValueSet>,
 }
 
 impl Look<'_> {
@@ -237,6 +318,12 @@ impl Look<'_> {
                 self.is_dear |= work::prim(*prim, self.unit.program.elem(args[0])) >= DEAR;
             }
             KernelOp::Load { indices, .. } => {
+                // What a lane does not ask for may not be there.
+                let bound = self.branch.as_ref();
+                if bound.is_some_and(|bound| indices.iter().any(|index| bound.contains(index))) {
+                    return None;
+                }
+                self.gathers |= indices.iter().any(|index| self.loaded.contains(index));
                 // Of what a short loop reads neighbours must lie side by side: it may itself go through what does.
                 if let [apart @ .., _] = indices.as_slice()
                     && self.times > 1
@@ -246,7 +333,7 @@ impl Look<'_> {
                 }
                 self.operations += 1;
             }
-            KernelOp::Store { .. } if self.times > 1 => return None,
+            KernelOp::Store { .. } if self.times > 1 || self.branch.is_some() => return None,
             KernelOp::Select(..) | KernelOp::Store { .. } => self.operations += 1,
             KernelOp::Combine {
                 monoid,
@@ -258,7 +345,7 @@ impl Look<'_> {
                 if self.inner.contains(place) {
                     self.operations += 1;
                 } else if !indices.is_empty() {
-                    (self.times == 1).then_some(())?;
+                    (self.times == 1 && self.branch.is_none()).then_some(())?;
                     self.operations += 1;
                 } else if reductions
                     .iter()
@@ -273,6 +360,17 @@ impl Look<'_> {
                 self.inner.insert(stmt.results[0]);
             }
             KernelOp::Get(place) | KernelOp::Set { place, .. } => self.read_or_set.push(*place),
+            KernelOp::If {
+                then, otherwise, ..
+            } => {
+                let outside = self.branch.clone();
+                let mut branch = then.stmts.iter().chain(&otherwise.stmts);
+                self.branch.get_or_insert_with(ValueSet::new);
+                branch.try_for_each(|stmt| self.stmt(stmt))?;
+                self.branch = outside;
+                self.operations += 1;
+            }
+            KernelOp::For { .. } if self.branch.is_some() => return None,
             KernelOp::For { extent, body, .. } => {
                 let Extent::Const(length) = self.unit.resolve(*extent) else {
                     return None;
@@ -289,8 +387,10 @@ impl Look<'_> {
             | KernelOp::Contract { .. }
             | KernelOp::Par { .. }
             | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => return None,
+            | KernelOp::While { .. } => return None,
+        }
+        if let Some(bound) = &mut self.branch {
+            bound.extend(&stmt.results);
         }
         let read = stmt.op.operands();
         if read
@@ -298,6 +398,10 @@ impl Look<'_> {
             .any(|value| self.varying.contains(value) || self.inner.contains(value))
         {
             self.varying.extend(&stmt.results);
+            let is_load = matches!(stmt.op, KernelOp::Load { .. });
+            if is_load || read.iter().any(|value| self.loaded.contains(value)) {
+                self.loaded.extend(&stmt.results);
+            }
         }
         Some(())
     }
@@ -359,8 +463,14 @@ fn in_lanes(
     let waits = |number: usize| plan.writes.values().any(|own| own.contains(&number));
     let plain = (0..body.stmts.len()).filter(|&number| !of_steps(number) && !waits(number));
     let plain: Vec<&Stmt<Kernels>> = plain.map(|number| &body.stmts[number]).collect();
-    let mut inner = emit.without_lanes(|emit| emit.block_of(&plain));
+    let mut inner = emit.without_lanes(|emit| emit.flat(&plain));
     inner.extend(plan.extrema.iter().map(|own| own.step(unit, index)));
+    let without = plan.rare.as_ref().map(|rare| {
+        let decided = BTreeMap::from([(rare.cond, !rare.when)]);
+        let others = edges::pruned(body, &decided);
+        let others: Vec<&Stmt<Kernels>> = others.stmts.iter().collect();
+        emit.without_lanes(|emit| emit.flat(&others))
+    });
     let mut written = TokenStream::new();
     for own in plan.writes.values() {
         let mut writes = TokenStream::new();
@@ -387,14 +497,29 @@ fn in_lanes(
     });
     let mut folded: TokenStream = folded.collect();
     folded.extend(plan.extrema.iter().map(|own| own.folded(unit)));
+    let in_all = |inner: &TokenStream| {
+        tokens! {
+            for lane in 0..#count {
+                let #index = #from + lane;
+                #inner
+            }
+        }
+    };
+    let mut lanes = in_all(&inner);
+    if let Some(rare) = &plan.rare {
+        let asked: Vec<&Stmt<Kernels>> = rare.asked.iter().map(|&at| &body.stmts[at]).collect();
+        let asked = emit.block_of(&asked);
+        let cond = unit.value(rare.cond);
+        let wanted = if rare.when { cond } else { tokens!(!#cond) };
+        let asked = in_all(&tokens!(#asked wanted_ |= #wanted;));
+        let without = in_all(&without.unwrap_or_default());
+        lanes = tokens!(let mut wanted_ = false; #asked if wanted_ { #lanes } else { #without });
+    }
     tokens! {
         if #stop - #from >= #least {
             #declared
             while #stop - #from >= #count {
-                for lane in 0..#count {
-                    let #index = #from + lane;
-                    #inner
-                }
+                #lanes
                 #written
                 #from += #count;
             }
@@ -618,6 +743,32 @@ mod tests {
         // Up to 64 times.
         let around = |extent: &str| format!("for %10: {extent} {{ {} }}", nine("x[%2]"));
         assert!(in_lanes(&around("7")) && !in_lanes(&around("8")));
+    }
+
+    #[test]
+    fn all_lanes_compute_both_sides_of_a_branch_and_take_their_own() {
+        let branch = |then: &str| {
+            emitted(&format!(
+                "%5 = gt %3, %0\nif %5 {{ {then} combine add %1[], %7 }} else {{ }}"
+            ))
+        };
+        let text = branch("%6 = mul %3, %3 %7 = sub %6, %3");
+        assert!(
+            text.contains("if taken0_ {") && !text.contains("wanted_"),
+            "{text}"
+        );
+        // What is dear is computed where a lane wants it.
+        let text = branch("%6 = exp %3 %7 = sub %6, %3");
+        assert!(text.contains("wanted_ |= t7 ; } if wanted_ {"), "{text}");
+        for then in [
+            // Such a place may not be there, what is written is written where it is asked for, and a loop stays a loop.
+            "%6 = trust K %8 %7 = load x[%6]",
+            "%7 = exp %3 store u[%2], %7",
+            "for %6: K { } %7 = exp %3",
+        ] {
+            let text = branch(then);
+            assert!(!text.contains("taken0_"), "{text}");
+        }
     }
 
     #[test]

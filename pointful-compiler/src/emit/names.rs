@@ -93,6 +93,7 @@ const RESERVED: &[&str] = &[
     "min",
     "mirror",
     "mul",
+    "nearest",
     "neg",
     "piece",
     "place",

@@ -11,7 +11,7 @@ use std::path::Path;
 use proc_macro2::TokenStream;
 
 /// Files of functions as authors write them.
-const FUNCTIONS: [&str; 7] = [
+const FUNCTIONS: [&str; 8] = [
     "functions.rs",
     "derivatives.rs",
     "steps.rs",
@@ -19,6 +19,7 @@ const FUNCTIONS: [&str; 7] = [
     "sequences.rs",
     "angles.rs",
     "scatters.rs",
+    "windows.rs",
 ];
 
 fn main() {

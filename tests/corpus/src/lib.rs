@@ -57,6 +57,12 @@ pub mod scatters {
     include!(concat!(env!("OUT_DIR"), "/scatters.rs"));
 }
 
+/// The functions of `windows.rs`.
+pub mod windows {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/windows.rs"));
+}
+
 /// How long the compiler took for the functions of `build/speed.rs`, and how much it emitted.
 pub mod speed {
     include!(concat!(env!("OUT_DIR"), "/speed.rs"));

@@ -652,3 +652,56 @@ fn mixtures_of_few_and_many() {
         }
     }
 }
+
+#[test]
+fn ranked_and_its_derivative() {
+    for n in LENGTHS {
+        let (s, y) = (floats::<f32>(1, n), floats::<f32>(2, n));
+        let (mut value, mut back) = (0.0, vec![0.0; n]);
+        for i in 0..n {
+            for j in (0..n).filter(|&j| y[i] > y[j]) {
+                let e = f64::from(s[j] - s[i]).exp();
+                value += (1.0 + e).ln();
+                back[i] -= e / (1.0 + e);
+                back[j] += e / (1.0 + e);
+            }
+        }
+        let found = on_threads(|| corpus::ranked_back(&vector(&s), &vector(&y)));
+        let back: Vec<f32> = back.iter().map(|&slope| slope as f32).collect();
+        close_f32(&[found.0], &[value as f32]);
+        close_f32(found.1.as_slice(), &back);
+    }
+}
+
+#[test]
+fn near_pairs() {
+    for_each_shape(|n, m| {
+        let (x, y) = (floats::<f64>(1, n), floats::<f64>(2, m));
+        // Every third is zero.
+        let weights: Vec<f64> = (0..m)
+            .map(|at| (at % 3) as f64 - f64::from(at % 2 == 0))
+            .collect();
+        for far in [-1.0, 0.05, 1.0, 1e9, f64::NAN] {
+            let expected: (Vec<f64>, Vec<f64>) = x
+                .iter()
+                .map(|x| {
+                    let (mut close, mut others) = (0.0, 0.0);
+                    for (y, &w) in y.iter().zip(&weights) {
+                        let d = (x - y).abs();
+                        if d < far {
+                            close += w * (-d * d).exp();
+                            others += if w > 0.0 { d } else { -0.5 };
+                        } else if w == 0.0 {
+                            others += 2.0;
+                        }
+                    }
+                    (close, others)
+                })
+                .unzip();
+            let found =
+                on_threads(|| corpus::near_pairs(&vector(&x), &vector(&y), &vector(&weights), far));
+            close(found.0.as_slice(), &expected.0);
+            close(found.1.as_slice(), &expected.1);
+        }
+    });
+}

@@ -11,11 +11,7 @@ use crate::ops::Prim;
 /// The furthest neighbour that counts as near.
 const FAR: u64 = 64;
 /// The row itself.
-const ROW: Reach = Reach {
-    from: Base::Index,
-    low: 0,
-    high: 0,
-};
+const ROW: Reach = Reach::INDEX;
 /// Where in its own row a kernel writes a buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
@@ -211,7 +207,7 @@ impl Look<'_> {
     fn reach(&self, value: &ValueId) -> Option<Reach> {
         match self.unit.integer(*value) {
             Some(number) => Reach::checked(Base::Zero, number, number),
-            None => self.known.get(value).copied(),
+            None => self.known.get(value).cloned(),
         }
     }
 

@@ -19,6 +19,9 @@ pub(super) const SHORT: u64 = 12;
 /// Elements that lie apart for neighbours are loaded one by one: worth it for so many other operations of a loop that carries something.
 const WORTH_A_GATHER: u64 = 8;
 
+/// The most operations that a position is computed by in each segment.
+const STEPS: usize = 6;
+
 /// How a value changes from one point of the axis to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stride {
@@ -57,6 +60,8 @@ pub(super) struct Look<'u> {
     interior: &'u ValueSet,
     /// How functions of angles are called.
     angles: Angles,
+    /// The index of the points.
+    index: ValueId,
     /// Strides of what the body binds; anything else does not change.
     strides: BTreeMap<ValueId, Stride>,
     /// The segment that binds a value.
@@ -71,6 +76,8 @@ pub(super) struct Look<'u> {
     pub(super) uniform: ValueSet,
     /// Other scalars, and `var`s, that are bound in one segment and used in another.
     pub(super) kept: ValueSet,
+    /// Positions of neighbours, and how they are computed: they are computed again in each segment, as the optimiser does not see of lanes that they are neighbours.
+    pub(super) remade: BTreeMap<ValueId, Vec<Stmt<Kernels>>>,
     /// Buffers that each point has for itself.
     pub(super) own: ValueSet,
     /// Places of the kernel that points combine something into.
@@ -99,8 +106,9 @@ pub(super) struct Look<'u> {
     long: bool,
     /// Lengths that are not known, and taken for short ones, if they may be.
     pub(super) if_short: Option<Vec<Extent>>,
-    /// Whether elementary functions are computed of what differs from point to point.
-    dear: bool,
+    /// How many elementary functions a point computes of what differs from point to point, as far as loops have known lengths, and how often the innermost open loop runs.
+    dear: u64,
+    times: u64,
     /// Operations in loops, and how many of them load or store what lies apart for neighbours.
     operations: u64,
     gathers: u64,
@@ -120,6 +128,7 @@ impl<'u> Look<'u> {
             unit,
             interior,
             angles,
+            index,
             strides: BTreeMap::from([(index, Stride::One)]),
             home: BTreeMap::new(),
             depth: BTreeMap::new(),
@@ -128,6 +137,7 @@ impl<'u> Look<'u> {
             segments: 0,
             uniform: ValueSet::new(),
             kept: ValueSet::new(),
+            remade: BTreeMap::new(),
             own: ValueSet::new(),
             summed: BTreeMap::new(),
             shares: false,
@@ -143,7 +153,8 @@ impl<'u> Look<'u> {
             has_loops: false,
             long: false,
             if_short,
-            dear: false,
+            dear: 0,
+            times: 1,
             operations: 0,
             gathers: 0,
         };
@@ -170,10 +181,12 @@ impl<'u> Look<'u> {
     }
 
     /// The same of elementary functions in and around short loops. Where all lengths are known and nothing is added up over the points, whose order is to be kept,
-    /// the optimiser unrolls the loops and makes vectors of the points without help.
+    /// the optimiser unrolls the loops and makes vectors of the points without help, unless that is much.
     pub(super) fn pays_if_short(&self) -> bool {
-        let helped = !self.summed.is_empty() || self.if_short.iter().flatten().next().is_some();
-        self.has_loops && !self.long && self.dear && helped
+        let helped = !self.summed.is_empty()
+            || self.if_short.iter().flatten().next().is_some()
+            || self.dear > SHORT;
+        self.has_loops && !self.long && self.dear > 0 && helped
     }
 
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
@@ -230,12 +243,32 @@ impl<'u> Look<'u> {
 
     /// Notes that a value is used in the segment being looked at.
     fn uses(&mut self, value: ValueId) {
-        if self
-            .home
-            .get(&value)
-            .is_some_and(|&home| home != self.segment)
-        {
+        let elsewhere = |&home: &usize| home != self.segment;
+        if !self.remade.contains_key(&value) && self.home.get(&value).is_some_and(elsewhere) {
             self.kept.insert(value);
+        }
+    }
+
+    /// Notes how a position of neighbours is computed, of an index and what is the same for all points.
+    fn note_position(&mut self, stmt: &Stmt<Kernels>) {
+        let KernelOp::Prim(prim, args) = &stmt.op else {
+            return;
+        };
+        let mut own = stmt.clone();
+        if let Prim::Check(extent) = prim {
+            own.op = KernelOp::Prim(Prim::Trust(*extent), args.clone());
+        }
+        let mut steps: Vec<Stmt<Kernels>> = Vec::new();
+        for arg in args.iter().filter(|&&arg| arg != self.index) {
+            match self.remade.get(arg) {
+                Some(before) => steps.extend(before.iter().cloned()),
+                None if self.stride(*arg) == Stride::Zero => {}
+                None => return,
+            }
+        }
+        if steps.len() < STEPS {
+            steps.push(own);
+            self.remade.insert(stmt.results[0], steps);
         }
     }
 
@@ -272,7 +305,9 @@ impl<'u> Look<'u> {
             KernelOp::Prim(prim, args) => {
                 let stride = self.prim(*prim, args, stmt.results[0], around)?;
                 let elem = self.unit.program.elem(args[0]);
-                self.dear |= stride != Stride::Zero && work::prim(*prim, elem) >= DEAR;
+                if stride != Stride::Zero && work::prim(*prim, elem) >= DEAR {
+                    self.dear = self.dear.saturating_add(self.times);
+                }
                 stride
             }
             KernelOp::Select(cond, then, otherwise) => self.mixed(&[*cond, *then, *otherwise]),
@@ -401,6 +436,9 @@ impl<'u> Look<'u> {
                 self.home.insert(result, self.segment);
             }
         }
+        if stride == Stride::One && !around.masked && !around.inline {
+            self.note_position(stmt);
+        }
         if let KernelOp::Prim(Prim::Check(_), _) = &stmt.op {
             self.begin_segment();
         }
@@ -411,7 +449,7 @@ impl<'u> Look<'u> {
     /// that no lane panics.
     fn asked(&mut self, values: &[ValueId], around: Around) -> Option<()> {
         for value in values {
-            if self.home.contains_key(value) {
+            if self.home.contains_key(value) && !self.remade.contains_key(value) {
                 self.kept.insert(*value);
             }
         }
@@ -455,9 +493,14 @@ impl<'u> Look<'u> {
             (Extent::Size(_) | Extent::Value(_), _) => false,
         };
         let (profited, summed) = (self.profits, self.sums);
+        let times = self.times;
+        if let Extent::Const(trips) = extent {
+            self.times = times.saturating_mul(trips);
+        }
         self.begin_loop(!short);
         self.block(body, inside)?;
         self.end_loop();
+        self.times = times;
         self.profits = profited || (self.profits && !short);
         self.sums = summed || (self.sums && !short);
         self.begin_segment();

@@ -20,7 +20,7 @@
 //!
 //! The body is cut into *segments*, straight-line statements between inner loops. Each becomes a loop over lanes of
 //! constant length, which the optimiser turns into vector instructions; what one segment hands to another is kept for
-//! all lanes. The numbers are those of the plain loop: every point does the same operations in the same order.
+//! all lanes, but for positions of neighbours, which are computed again. The numbers are those of the plain loop: every point does the same operations in the same order.
 //!
 //! It pays where the inner loops read along the axis, or not along it at all and add up something for each point, and call nothing;
 //! and where a loop hands something on from one iteration to the next, as a solver's steps do, which no optimiser makes vectors of.
@@ -61,7 +61,7 @@ use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Extent, Lit, Monoid, Scalar, ValueId, ValueSet};
+use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stmt, ValueId, ValueSet};
 
 /// Bytes of one variable over a strip: as many registers as are free when there is one variable.
 const BYTES: u64 = 256;
@@ -80,6 +80,8 @@ pub(super) struct Plan {
     varying: ValueSet,
     /// Those of them, and `var`s, that are bound in one segment and used in another.
     kept: ValueSet,
+    /// Positions of neighbours, and how they are computed again.
+    remade: BTreeMap<ValueId, Vec<Stmt<Kernels>>>,
     /// Buffers that each point has for itself.
     own: ValueSet,
     /// Places of the kernel that points combine something into.
@@ -141,12 +143,18 @@ pub(super) fn plan(
         varying: look.varying(),
         uniform: look.uniform,
         kept: look.kept,
+        remade: look.remade,
         own: look.own,
         summed: look.summed,
     })
 }
 
 impl Plan {
+    /// Whether an axis may be as long as a strip.
+    pub(super) fn fits(&self, extent: Extent) -> bool {
+        !matches!(extent, Extent::Const(length) if self.widths.iter().all(|&width| length < width))
+    }
+
     /// What must hold for it to pay, if that is not known.
     pub(super) fn condition(&self, unit: &Unit<'_>) -> Option<TokenStream> {
         let most = usize_literal(SHORT);

@@ -32,6 +32,13 @@ impl<'b> Part<'b> {
         }
     }
 
+    fn results(&self) -> &[ValueId] {
+        match self {
+            Part::Stmt(stmt, _) | Part::Asked(stmt, _) => &stmt.results,
+            Part::Made(..) => &[],
+        }
+    }
+
     fn operands(&self) -> Vec<ValueId> {
         match self {
             Part::Stmt(stmt, _) | Part::Asked(stmt, _) => stmt.op.operands(),
@@ -50,6 +57,8 @@ struct Segment {
     here: ValueSet,
     /// What is bound elsewhere and used here.
     fetched: ValueSet,
+    /// What is bound here.
+    bound: ValueSet,
     /// Whether something is no vector instruction.
     calls: bool,
 }
@@ -113,6 +122,7 @@ impl Strip<'_> {
         let looks = looks(&parts);
         for (position, part) in parts.iter().enumerate() {
             self.fetch(emit, &mut segment, &part.operands());
+            segment.bound.extend(part.results());
             match part {
                 Part::Made(_, made) => segment.inner.extend(made.clone()),
                 Part::Asked(stmt, bad) => self.asked_here(emit, &mut segment, stmt, bad, around),
@@ -136,6 +146,7 @@ impl Strip<'_> {
             here,
             fetched,
             calls,
+            ..
         } = segment;
         if calls {
             // A loop over calls is not unrolled, so the lanes it touches have to be in memory. That they need not be there
@@ -152,9 +163,17 @@ impl Strip<'_> {
     }
 
     /// Binds what is kept of other segments.
-    fn fetch(&self, emit: &Body<'_>, segment: &mut Segment, operands: &[ValueId]) {
+    fn fetch(&self, emit: &mut Body<'_>, segment: &mut Segment, operands: &[ValueId]) {
         let unit = emit.unit;
         for &operand in operands {
+            if let Some(steps) = self.plan.remade.get(&operand)
+                && !segment.bound.contains(&operand)
+            {
+                for step in steps {
+                    segment.inner.extend(emit.block_of(&[step]));
+                    segment.bound.extend(&step.results);
+                }
+            }
             if self.plan.kept.contains(&operand)
                 && !segment.here.contains(&operand)
                 && segment.fetched.insert(operand)

@@ -239,8 +239,14 @@ impl<'p> Strip<'p> {
             let (name, lanes) = (unit.names.value(operand), lanes::name(unit, operand));
             tokens!(let #name = #lanes[lane];)
         });
+        let operands = stmt.op.operands();
+        let steps = operands
+            .iter()
+            .flat_map(|operand| self.plan.remade.get(operand));
+        let remade: Vec<&Stmt<Kernels>> = steps.flatten().collect();
+        let remade = emit.block_of(&remade);
         let panics = emit.block_of(&[stmt]);
-        let panics = self.over_lanes(mask, &tokens!(#(#fetched)* #panics));
+        let panics = self.over_lanes(mask, &tokens!(#(#fetched)* #remade #panics));
         tokens! {
             #declared
             #segment
