@@ -86,7 +86,7 @@ struct Rare {
     cond: ValueId,
     /// Which side.
     when: bool,
-    /// The statements in front of it that its condition is computed by.
+    /// The statements in front of it that its condition is computed by; none if all iterations decide alike.
     asked: Vec<usize>,
 }
 
@@ -129,7 +129,7 @@ impl Rare {
             }
         }
         asked.reverse();
-        (!asked.is_empty()).then_some(Self { cond, when, asked })
+        Some(Self { cond, when, asked })
     }
 }
 
@@ -760,6 +760,8 @@ mod tests {
         // What is dear is computed where a lane wants it.
         let text = branch("%6 = exp %3 %7 = sub %6, %3");
         assert!(text.contains("wanted_ |= t7 ; } if wanted_ {"), "{text}");
+        let alike = emitted("%6 = gt %0, %0\nif %6 { %7 = exp %3 combine add %1[], %7 } else { }");
+        assert!(alike.contains("if wanted_ {"), "{alike}");
         for then in [
             // Such a place may not be there, what is written is written where it is asked for, and a loop stays a loop.
             "%6 = trust K %8 %7 = load x[%6]",
