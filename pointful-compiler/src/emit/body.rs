@@ -213,15 +213,25 @@ impl<'u> Body<'u> {
         if let Some(mask) = self.mask.clone()
             && let KernelOp::Set { place, .. } | KernelOp::Combine { place, .. } = &stmt.op
         {
-            let place = self.place(*place);
             let plain = self.plain(stmt);
-            return tokens! {
-                let before_ = #place;
-                #plain
-                #place = if #mask { #place } else { before_ };
-            };
+            return self.if_taken(&mask, *place, &plain);
         }
         self.plain(stmt)
+    }
+
+    /// What changes a place, done by all lanes and kept by those that take part.
+    pub(super) fn if_taken(
+        &self,
+        mask: &Ident,
+        place: ValueId,
+        plain: &TokenStream,
+    ) -> TokenStream {
+        let place = self.place(place);
+        tokens! {
+            let before_ = #place;
+            #plain
+            #place = if #mask { #place } else { before_ };
+        }
     }
 
     fn plain(&mut self, stmt: &Stmt<Kernels>) -> TokenStream {

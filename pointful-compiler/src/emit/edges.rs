@@ -143,7 +143,7 @@ pub(super) struct Inner {
 }
 
 /// Rows outside of an interior.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Others {
     /// None, unless one of their points panics.
     None,
@@ -186,9 +186,7 @@ pub(super) fn rows(
         if !plan.ends.is_empty() {
             others = Others::Many;
         }
-        if others > inner.others {
-            inner.others = others;
-        }
+        inner.others = inner.others.max(others);
         inner.known.positions.extend(&plan.positions);
         inner.known.decided.extend(plan.decided);
     }

@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Pass;
 use super::effects::{asked, changes, is_pure};
+use super::online::Size;
 use super::renamed::Renamed;
 use super::schedule::price;
 use super::tiles::{Cut, Tile, Writer};
@@ -34,15 +35,6 @@ use crate::ir::{
     Block, Elem, Extent, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId, ValueSet,
 };
 use crate::ops::Prim;
-
-/// How a loop is cut into tiles.
-#[derive(Clone, Copy, Debug)]
-pub struct Size {
-    /// Steps of a tile.
-    pub tile: u64,
-    /// Steps that the loop has at least. With fewer it is as it was.
-    pub least: u64,
-}
 
 /// What is kept of a tile stays in the nearest cache, and less takes no longer than to begin with kernels.
 const CACHED: Size = Size {
@@ -306,13 +298,19 @@ impl Plan {
         out: &mut Writer,
     ) {
         let span = stmt.span;
-        let KernelOp::For { extent, .. } = stmt.op else {
+        let plain = Renamed::default().copy(program, &stmt);
+        let KernelOp::For {
+            extent,
+            reverse,
+            body,
+        } = stmt.op
+        else {
             unreachable!("only loops are planned")
         };
+        let repeated = (extent, reverse, body);
         if matches!(extent, Extent::Const(_)) {
-            return self.in_tiles(program, size, stmt, out);
+            return self.in_tiles(program, size, repeated, span, out);
         }
-        let plain = Renamed::default().copy(program, &stmt);
         let length = out.size(program, extent, span);
         let least = out.number(program, size.least, span);
         let cond = KernelOp::Prim(Prim::Ge, vec![length, least]);
@@ -323,7 +321,7 @@ impl Plan {
             span,
         );
         let mut tiled = Writer::default();
-        self.in_tiles(program, size, stmt, &mut tiled);
+        self.in_tiles(program, size, repeated, span, &mut tiled);
         let block = |stmts| Block {
             stmts,
             ..Block::default()
@@ -341,18 +339,10 @@ impl Plan {
         &self,
         program: &mut Program<Kernels>,
         size: Size,
-        stmt: Stmt<Kernels>,
+        (extent, reverse, body): (Extent, bool, Block<Kernels>),
+        span: SpanId,
         out: &mut Writer,
     ) {
-        let span = stmt.span;
-        let KernelOp::For {
-            extent,
-            reverse,
-            body,
-        } = stmt.op
-        else {
-            unreachable!("only loops are planned")
-        };
         let tile = match extent {
             Extent::Const(steps) => steps.min(size.tile),
             Extent::Size(_) | Extent::Value(_) => size.tile,

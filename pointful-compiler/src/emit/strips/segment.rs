@@ -485,16 +485,11 @@ impl Strip<'_> {
                 if unit.kind(*place) == PlaceKind::Buffer {
                     return tokens!(if #mask { #plain });
                 }
-                let place = emit.place(*place);
                 if let KernelOp::Set { value, .. } = &stmt.op {
-                    let value = unit.value(*value);
+                    let (place, value) = (emit.place(*place), unit.value(*value));
                     return tokens!(#place = if #mask { #value } else { #place };);
                 }
-                tokens! {
-                    let before_ = #place;
-                    #plain
-                    #place = if #mask { #place } else { before_ };
-                }
+                emit.if_taken(mask, *place, &plain)
             }
             KernelOp::Store { .. } => tokens!(if #mask { #plain }),
             KernelOp::Const(_)

@@ -36,12 +36,12 @@ use super::Pass;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Operation, Program};
 
-/// How an axis is cut into tiles.
+/// How an axis, or the steps of a loop, are cut into tiles.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// Points of a tile.
+    /// Points of a tile, or steps.
     pub tile: u64,
-    /// Points that the axis has at least.
+    /// How many there are at least: with fewer all is as it was.
     pub least: u64,
 }
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{Loop, SHORTEST};
-use crate::eval::{ScalarValue, eval_const};
+use crate::eval::ScalarValue;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
     Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueId, ValueSet,
 };
 use crate::ops::Prim;
 use crate::passes::renamed::Renamed;
+use crate::passes::simplify::folded;
 
 /// The most work, in additions, that is written down for a loop: functions are inlined, and loops that compute them are run in vectors.
 const MOST: u64 = 256;
@@ -49,7 +50,7 @@ struct Walk<'a> {
     program: Program<Kernels>,
     loops: &'a ValueSet,
     names: Renamed,
-    /// Whole numbers that are known, as the indices are.
+    /// Numbers that are known, as the indices are.
     known: BTreeMap<ValueId, ScalarValue>,
 }
 
@@ -93,7 +94,7 @@ impl Walk<'_> {
             }
             mut op => {
                 let known = match &op {
-                    KernelOp::Const(lit @ Lit::Int(..)) => Some(ScalarValue::from_lit(*lit)),
+                    KernelOp::Const(lit) => Some(ScalarValue::from_lit(*lit)),
                     KernelOp::Prim(prim, args) if copy => self.folded(*prim, args),
                     _ => None,
                 };
@@ -112,10 +113,10 @@ impl Walk<'_> {
         }
     }
 
-    /// What a whole number is that is computed of known ones.
+    /// What a number is that is computed of known ones.
     fn folded(&self, prim: Prim, args: &[ValueId]) -> Option<ScalarValue> {
         let args = args.iter().map(|arg| self.known.get(arg).copied());
-        eval_const(prim, &args.collect::<Option<Vec<_>>>()?)
+        folded(prim, &args.collect::<Option<Vec<_>>>()?)
     }
 
     /// A statement that gives such a number, instead of one that computes it.

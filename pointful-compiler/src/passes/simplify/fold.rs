@@ -12,9 +12,6 @@ pub(super) fn rule<S: Simplify>(
     prim: Prim,
     args: &[ValueId],
 ) -> Option<Rewrite> {
-    if !is_exact(prim) {
-        return None;
-    }
     let operands = args
         .iter()
         .map(|&arg| context.lit(arg).map(ScalarValue::from_lit))
@@ -24,8 +21,13 @@ pub(super) fn rule<S: Simplify>(
     let Ok(Elem::Scalar(_)) = prim.result(&elems) else {
         return None;
     };
-    let value = eval_const(prim, &operands)?;
+    let value = folded(prim, &operands)?;
     Some(Rewrite::Const(value.to_lit()))
+}
+
+/// What a primitive of constants is, unless it would panic or is not the same to the last bit on every machine.
+pub(in crate::passes) fn folded(prim: Prim, operands: &[ScalarValue]) -> Option<ScalarValue> {
+    eval_const(prim, operands).filter(|_| is_exact(prim))
 }
 
 /// Whether every machine computes the same bits: libraries differ in how they round the elementary functions.

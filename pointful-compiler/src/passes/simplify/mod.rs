@@ -41,6 +41,7 @@ mod through;
 mod wanted;
 
 use self::context::{Context, Rewrite};
+pub(super) use self::fold::folded;
 use super::Pass;
 use super::flow::Flow;
 use super::subst::Subst;
