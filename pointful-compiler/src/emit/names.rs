@@ -230,9 +230,7 @@ fn snake(name: &str) -> String {
         None => "unnamed".to_owned(),
         // Letters that Rust does not accept in identifiers are rare enough to be left out altogether.
         Some(first) if first.is_ascii_digit() => format!("t{snake}"),
-        Some(_) if syn::parse_str::<Ident>(snake).is_ok() || RESERVED.contains(&snake) => {
-            snake.to_owned()
-        }
+        Some(_) if snake.is_ascii() || syn::parse_str::<Ident>(snake).is_ok() => snake.to_owned(),
         Some(_) => "unnamed".to_owned(),
     }
 }

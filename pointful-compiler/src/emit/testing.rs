@@ -86,7 +86,7 @@ impl Build {
 
     /// A primitive. Panics if it does not take these operands.
     pub fn prim(&mut self, prim: Prim, args: &[ValueId]) -> ValueId {
-        let elems: Vec<Elem> = args.iter().map(|&arg| self.program.elem(arg)).collect();
+        let elems = self.program.elems(args);
         let elem = prim
             .result(&elems)
             .unwrap_or_else(|error| panic!("{}", error.0));

@@ -14,7 +14,7 @@ use proc_macro2::TokenStream;
 use super::body::Body;
 use super::tokens;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Operation, Scalar, Stmt, ValueId};
+use crate::ir::{Block, Extent, Operation, Scalar, Stmt, ValueId};
 
 /// Rows of fewer elements, if it is known, are not worth it.
 const LEAST: u64 = 8;
@@ -69,7 +69,7 @@ pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Tran
     let counts = |stmt: &Stmt<Kernels>| match &stmt.op {
         KernelOp::Const(_) | KernelOp::Size(_) => true,
         KernelOp::Prim(prim, args) => {
-            let elems: Vec<Elem> = args.iter().map(|&arg| unit.program.elem(arg)).collect();
+            let elems = unit.program.elems(args);
             unit.scalar(stmt.results[0]) == Scalar::Usize && !prim.may_panic(&elems)
         }
         _ => false,

@@ -40,14 +40,16 @@ mod program;
 pub mod stages;
 mod types;
 pub mod typing;
+mod value_map;
 mod value_set;
 pub mod verify;
 
 pub use message::{Align, Format, Message, Piece, Shown, Style};
-pub use operation::Operation;
+pub use operation::{Operation, Values};
 pub use parse::{Parse, ParseError, parse};
 pub use print::{Print, print};
 pub use program::{Block, Param, Program, Size, SpanId, Stage, Stmt, Value, ValueId};
 pub use types::{AxisId, Checkpoint, Elem, Extent, Lit, Mode, Monoid, Scalar, SizeId, Type};
+pub(crate) use value_map::ValueMap;
 pub(crate) use value_set::ValueSet;
 pub use verify::{Verify, VerifyError, verify, verify_after};

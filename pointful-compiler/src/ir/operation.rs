@@ -1,9 +1,14 @@
 //! What every operation can say of itself: the values it reads and the blocks it holds.
 
+use smallvec::SmallVec;
+
 use super::stages::bulk::{Bulk, BulkOp, Combine};
 use super::stages::kernels::{Acc, Along, Fold, KernelOp, Kernels};
 use super::stages::point::{Point, PointOp};
 use super::{Block, Stage, ValueId};
+
+/// The operands of an operation: few, so no list on the heap.
+pub type Values = SmallVec<[ValueId; 8]>;
 
 /// Operands and blocks of an operation, for passes that treat all operations alike.
 ///
@@ -20,8 +25,8 @@ pub trait Operation<S: Stage> {
     fn blocks_mut(&mut self) -> Vec<&mut Block<S>>;
 
     /// Each value read, in the order of the textual form.
-    fn operands(&self) -> Vec<ValueId> {
-        let mut all = Vec::new();
+    fn operands(&self) -> Values {
+        let mut all = Values::new();
         self.for_each_operand(&mut |value| all.push(*value));
         all
     }

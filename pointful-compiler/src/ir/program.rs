@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use smallvec::SmallVec;
+
 use super::{Elem, Operation, SizeId, Type, ValueSet};
 
 /// A place in the user's source; what it means is known to the driver only. [`SpanId::NONE`] for what the compiler made up.
@@ -159,6 +161,11 @@ impl<S: Stage> Program<S> {
     /// The element type of a value.
     pub fn elem(&self, value: ValueId) -> Elem {
         self.ty(value).elem
+    }
+
+    /// The element types of operands.
+    pub(crate) fn elems(&self, values: &[ValueId]) -> SmallVec<[Elem; 4]> {
+        values.iter().map(|&value| self.elem(value)).collect()
     }
 
     /// Those of the values that have derivatives.

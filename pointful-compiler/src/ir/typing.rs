@@ -26,7 +26,7 @@ pub trait Typing: Stage {
 
 /// The element type that a primitive gives.
 fn prim<S: Stage>(program: &Program<S>, prim: Prim, operands: &[ValueId]) -> Result<Elem, String> {
-    let elems: Vec<Elem> = operands.iter().map(|&v| program.elem(v)).collect();
+    let elems = program.elems(operands);
     prim.result(&elems).map_err(|error| error.0)
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn is_pure(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool 
             true
         }
         KernelOp::Prim(prim, args) => {
-            let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
+            let elems = program.elems(args);
             !matches!(prim, Prim::Call(_)) && !prim.may_panic(&elems)
         }
         KernelOp::Alloc { .. }

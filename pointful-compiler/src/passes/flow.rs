@@ -354,7 +354,7 @@ pub(crate) fn may_fail(program: &Program<Bulk>, op: &BulkOp) -> bool {
     match op {
         BulkOp::Assert { .. } => true,
         BulkOp::Map(prim, args) => {
-            let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
+            let elems = program.elems(args);
             matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
         }
         BulkOp::Reduce { combine, .. } => matches!(combine, Combine::ArgMin | Combine::ArgMax),

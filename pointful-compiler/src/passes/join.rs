@@ -27,13 +27,11 @@
 //!
 //! What points add to elements of their own needs no copy as long as they do it once; it is left alone.
 
-use std::collections::BTreeMap;
-
 use super::Pass;
 use super::effects::{changes, is_pure};
 use super::owned::own;
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
-use crate::ir::{Block, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{Block, Monoid, Operation, Program, Stmt, ValueId, ValueMap, ValueSet};
 use crate::ops::Prim;
 
 /// The pass.
@@ -52,7 +50,7 @@ pub fn join(program: Program<Kernels>) -> Program<Kernels> {
 }
 
 /// What is called otherwise.
-type Names = BTreeMap<ValueId, ValueId>;
+type Names = ValueMap<ValueId>;
 
 fn rename(block: &mut Block<Kernels>, names: &Names) {
     let rename = |value: &mut ValueId| *value = names.get(value).copied().unwrap_or(*value);
@@ -133,7 +131,7 @@ fn may_join(program: &Program<Kernels>, a: &Stmt<Kernels>, b: &Stmt<Kernels>) ->
     let apart = |changed: ValueSet, body: &Block<Kernels>| {
         let mut uses = Uses::new();
         count(body, &mut uses);
-        !uses.keys().any(|value| changed.contains(value))
+        !changed.iter().any(|value| uses.contains_key(&value))
     };
     extents_a == extents_b
         && folds_a.is_empty()
@@ -186,10 +184,10 @@ fn append(stmt: &mut Stmt<Kernels>, before: Stmt<Kernels>) {
 }
 
 /// How often values are used.
-type Uses = BTreeMap<ValueId, usize>;
+type Uses = ValueMap<usize>;
 
 fn count(block: &Block<Kernels>, uses: &mut Uses) {
-    let mut one = |value: ValueId| *uses.entry(value).or_default() += 1;
+    let mut one = |value: ValueId| *uses.or_default(value) += 1;
     block.results.iter().copied().for_each(&mut one);
     for stmt in &block.stmts {
         stmt.op.for_each_operand(&mut |value| one(*value));
@@ -197,6 +195,26 @@ fn count(block: &Block<Kernels>, uses: &mut Uses) {
     for inner in block.stmts.iter().flat_map(|stmt| stmt.op.blocks()) {
         count(inner, uses);
     }
+}
+
+/// How often a statement and what is in it use a value.
+fn of(stmt: &Stmt<Kernels>, value: ValueId) -> usize {
+    let mut uses = 0;
+    stmt.op
+        .for_each_operand(&mut |other| uses += usize::from(*other == value));
+    for inner in stmt.op.blocks() {
+        uses += inner
+            .results
+            .iter()
+            .filter(|&&other| other == value)
+            .count();
+        uses += inner
+            .stmts
+            .iter()
+            .map(|stmt| of(stmt, value))
+            .sum::<usize>();
+    }
+    uses
 }
 
 /// Does without one table that is only added to another one; whether there was one.
@@ -286,16 +304,6 @@ fn added(
     {
         return None;
     }
-    let of = |stmt: &Stmt<Kernels>, table: ValueId| {
-        let mut uses = Uses::new();
-        stmt.op
-            .for_each_operand(&mut |value| *uses.entry(*value).or_default() += 1);
-        stmt.op
-            .blocks()
-            .iter()
-            .for_each(|inner| count(inner, &mut uses));
-        uses.get(&table).copied().unwrap_or(0)
-    };
     let touched = |stmt: &Stmt<Kernels>| targets.iter().any(|&table| of(stmt, table) > 0);
     let second = first + 1 + block.stmts[first + 1..].iter().position(touched)?;
     if block.stmts[..first].iter().any(touched) {
@@ -340,7 +348,7 @@ fn added(
 fn done_without(block: &mut Block<Kernels>, [first, second]: [usize; 2], [kept, other]: [&Acc; 2]) {
     if let KernelOp::Par { accs, body, .. } = &mut block.stmts[first].op {
         accs.retain(|acc| acc != other);
-        rename(body, &Names::from([(other.private, kept.private)]));
+        rename(body, &Names::from_iter([(other.private, kept.private)]));
     }
     block
         .stmts
@@ -351,7 +359,7 @@ fn done_without(block: &mut Block<Kernels>, [first, second]: [usize; 2], [kept, 
         && let Some([load, load_other, sum]) = sum(body, [kept.target, other.target])
     {
         let [value, sum_of] = [load, sum].map(|at| body.stmts[at].results[0]);
-        rename(body, &Names::from([(sum_of, value)]));
+        rename(body, &Names::from_iter([(sum_of, value)]));
         let mut at = 0..;
         body.stmts
             .retain(|_| at.next().is_some_and(|at| at != load_other && at != sum));
@@ -374,22 +382,14 @@ fn done_without(block: &mut Block<Kernels>, [first, second]: [usize; 2], [kept, 
     };
     let made = block.stmts[..second].iter().position(makes);
     let untouched = |made: &usize| {
-        let mut uses = Uses::new();
-        let stmts = block.stmts[made + 1..second].to_vec();
-        count(
-            &Block {
-                stmts,
-                ..Block::default()
-            },
-            &mut uses,
-        );
-        !uses.contains_key(&copy)
+        let mut between = block.stmts[made + 1..second].iter();
+        between.all(|stmt| of(stmt, copy) == 0)
     };
     if copy == kept.target {
         block.stmts.remove(second);
     } else if let Some(made) = made.filter(untouched) {
         block.stmts.remove(second);
         block.stmts.remove(made);
-        rename(block, &Names::from([(copy, kept.target)]));
+        rename(block, &Names::from_iter([(copy, kept.target)]));
     }
 }

@@ -1,15 +1,13 @@
 //! Copies of statements of Kernels, which bind values of their own.
 
-use std::collections::BTreeMap;
-
 use super::effects::for_each_extent_mut;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueMap};
 
 /// What values are called in the copy that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct Renamed {
-    names: BTreeMap<ValueId, ValueId>,
+    names: ValueMap<ValueId>,
 }
 
 impl Renamed {

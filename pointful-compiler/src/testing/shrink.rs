@@ -173,7 +173,7 @@ impl<F: Fn(&Program<Point>, &Inputs) -> bool> Shrinker<F> {
             others.extend(self.program.params.iter().map(|p| p.value));
             others.extend((0..result.0).rev().map(ValueId));
             let mut seen = Vec::new();
-            others.retain(|&v| {
+            others.retain(|&mut v| {
                 let fits = v != result
                     && self.program.ty(v) == self.program.ty(result)
                     && !seen.contains(&v);

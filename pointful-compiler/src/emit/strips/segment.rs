@@ -11,7 +11,7 @@ use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
 use super::strip::{Strip, mask_lanes};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
-use crate::ir::{Extent, Lit, Operation, Stmt, ValueId, ValueSet};
+use crate::ir::{Extent, Lit, Operation, Stmt, ValueId, ValueSet, Values};
 use crate::ops::Prim;
 
 /// A part of a segment.
@@ -39,10 +39,10 @@ impl<'b> Part<'b> {
         }
     }
 
-    fn operands(&self) -> Vec<ValueId> {
+    fn operands(&self) -> Values {
         match self {
             Part::Stmt(stmt, _) | Part::Asked(stmt, _) => stmt.op.operands(),
-            Part::Made(operands, _) => operands.clone(),
+            Part::Made(operands, _) => Values::from_slice(operands),
         }
     }
 }

@@ -18,7 +18,7 @@ use super::{
     is_counted, mistyped, static_extent,
 };
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Message, Monoid, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Message, Monoid, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl Evaluate for Bulk {
@@ -258,7 +258,7 @@ impl Run<'_> {
         if absorbing.is_some() && cells.contains(&absorbing) {
             return Ok(absorbing);
         }
-        let elems: Vec<Elem> = operands.iter().map(|&v| self.program.elem(v)).collect();
+        let elems = self.program.elems(operands);
         if prim.may_panic(&elems) {
             return Err(EvalError::bug(format!(
                 "`{}` may panic on what its guard left unspecified",

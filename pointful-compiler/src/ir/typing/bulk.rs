@@ -25,18 +25,18 @@ impl Typing for Bulk {
             BulkOp::Const(lit) => Ok(vec![Type::scalar(literal(*lit)?)]),
             BulkOp::Size(extent) => {
                 axes.extent(*extent);
-                Ok(vec![axes.of(Elem::USIZE)])
+                Ok(axes.one(Elem::USIZE))
             }
             BulkOp::Iota(axis) => {
                 axes.make(*axis);
-                Ok(vec![axes.of(Elem::Index(extent(*axis)))])
+                Ok(axes.one(Elem::Index(extent(*axis))))
             }
             BulkOp::Map(p, operands) => {
                 axes.values(operands);
                 if let Some(extent) = p.extent() {
                     axes.extent(extent);
                 }
-                Ok(vec![axes.of(prim(program, *p, operands)?)])
+                Ok(axes.one(prim(program, *p, operands)?))
             }
             BulkOp::Select(cond, then, otherwise) => {
                 truth(program, *cond)?;
@@ -45,7 +45,7 @@ impl Typing for Bulk {
                     "the two sides are of different types",
                 )?;
                 axes.values(&[*cond, *then, *otherwise]);
-                Ok(vec![axes.of(elem(*then))])
+                Ok(axes.one(elem(*then)))
             }
             BulkOp::Gather { table, at } => {
                 places(program, at)?;
@@ -58,7 +58,7 @@ impl Typing for Bulk {
                     .filter(|axis| !moved.contains(axis));
                 axes.list(kept);
                 at.iter().for_each(|&(_, index)| axes.values(&[index]));
-                Ok(vec![axes.of(elem(*table))])
+                Ok(axes.one(elem(*table)))
             }
             BulkOp::Pack { axis, values } => {
                 ensure(
@@ -72,7 +72,7 @@ impl Typing for Bulk {
                 )?;
                 axes.values(values);
                 axes.make(*axis);
-                Ok(vec![axes.of(first)])
+                Ok(axes.one(first))
             }
             BulkOp::Reduce {
                 combine,
@@ -127,7 +127,7 @@ impl Typing for Bulk {
                 axes.list.retain(|axis| !over.contains(axis));
                 axes.values(&[*base]);
                 at.iter().for_each(|&(axis, _)| axes.make(axis));
-                Ok(vec![axes.of(elem(*base))])
+                Ok(axes.one(elem(*base)))
             }
             BulkOp::Update {
                 table,
@@ -147,7 +147,7 @@ impl Typing for Bulk {
                     axes.values(&[*mask]);
                 }
                 at.iter().for_each(|&(axis, _)| axes.make(axis));
-                Ok(vec![axes.of(elem(*table))])
+                Ok(axes.one(elem(*table)))
             }
             BulkOp::Assert {
                 cond,
@@ -296,6 +296,11 @@ impl Axes<'_> {
         if let Extent::Value(value) = extent {
             self.values(&[value]);
         }
+    }
+
+    /// The type of an operation's only result.
+    fn one(self, elem: Elem) -> Vec<Type<AxisId>> {
+        vec![Type::table(elem, self.list)]
     }
 
     fn of(&self, elem: Elem) -> Type<AxisId> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Verify, VerifyError};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::typing::Typing;
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, Values};
 
 impl Verify for Point {
     fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Vec<Type<Extent>>, String> {
@@ -128,7 +128,7 @@ impl Accumulators<'_> {
                         }
                         Some(Some(_)) => {}
                     }
-                    Vec::new()
+                    Values::new()
                 }
                 op => op.operands(),
             };

@@ -1,12 +1,10 @@
 //! Statements being made: typed as they are added, to the primal part or to the linear one.
 
-use std::collections::BTreeMap;
-
 use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
 use crate::ir::typing::Typing;
 use crate::ir::{
     AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type,
-    ValueId, ValueSet,
+    ValueId, ValueMap, ValueSet, Values,
 };
 use crate::ops::Prim;
 
@@ -29,9 +27,9 @@ pub(super) struct Builder {
     pub(super) guard: Option<ValueId>,
     pub(super) span: SpanId,
     /// The axes whose extents are computed, by that value.
-    extents: BTreeMap<ValueId, Vec<AxisId>>,
+    extents: ValueMap<Vec<AxisId>>,
     /// What computes a value from others at the same point, as far as that has been met.
-    definitions: BTreeMap<ValueId, BulkOp>,
+    definitions: ValueMap<BulkOp>,
     /// What may say nothing somewhere: it stands behind a guard, or is computed from what does.
     unspecified: ValueSet,
     /// What of that is not said by a condition that stands here: it was collected where a loop's body says nothing.
@@ -40,10 +38,10 @@ pub(super) struct Builder {
 
 impl Builder {
     pub(super) fn new(program: Program<Bulk>) -> Self {
-        let mut extents: BTreeMap<ValueId, Vec<AxisId>> = BTreeMap::new();
+        let mut extents: ValueMap<Vec<AxisId>> = ValueMap::new();
         for (axis, id) in program.decls.axes.iter().zip(0..) {
             if let Extent::Value(value) = axis.extent {
-                extents.entry(value).or_default().push(AxisId(id));
+                extents.or_default(value).push(AxisId(id));
             }
         }
         Self {
@@ -53,7 +51,7 @@ impl Builder {
             guard: None,
             span: SpanId::NONE,
             extents,
-            definitions: BTreeMap::new(),
+            definitions: ValueMap::new(),
             unspecified: ValueSet::new(),
             hidden: ValueSet::new(),
         }
@@ -164,7 +162,7 @@ impl Builder {
         let name = format!("{stem}_{}", id.0);
         axes.push(Axis { name, extent });
         if let Extent::Value(value) = extent {
-            self.extents.entry(value).or_default().push(id);
+            self.extents.or_default(value).push(id);
         }
         id
     }
@@ -454,7 +452,7 @@ pub(super) fn for_each_axis_mut(op: &mut BulkOp, visit: &mut dyn FnMut(&mut Axis
 }
 
 /// Everything that a statement reads: operands, the guard, computed extents, and what its blocks read from outside of themselves.
-pub(super) fn reads(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Vec<ValueId> {
+pub(super) fn reads(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Values {
     use crate::passes::flow::Flow;
     let mut all = stmt.op.operands();
     all.extend(stmt.guard);
@@ -469,7 +467,7 @@ pub(super) fn reads(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Vec<ValueId> 
         for inner in &block.stmts {
             all.extend(reads(program, inner));
         }
-        all.extend(&block.results);
+        all.extend_from_slice(&block.results);
     }
     all
 }

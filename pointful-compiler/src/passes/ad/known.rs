@@ -1,11 +1,9 @@
 //! Places that are known while compiling: constants, and what is computed from the indices of short axes.
 
-use std::collections::BTreeMap;
-
 use super::build::Builder;
 use crate::eval::{ScalarValue, eval_const};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Extent, Lit, Operation, Stmt, ValueId};
+use crate::ir::{AxisId, Extent, Lit, Operation, Stmt, ValueId, ValueMap};
 
 /// The most places that are written down, and the most points of axes along which places are known: what a loop of constant
 /// length would be unrolled to.
@@ -17,7 +15,7 @@ const DEEPEST: usize = 12;
 /// What defines values that are met.
 #[derive(Default)]
 pub(super) struct Defs {
-    ops: BTreeMap<ValueId, (BulkOp, Option<ValueId>)>,
+    ops: ValueMap<(BulkOp, Option<ValueId>)>,
 }
 
 /// The coordinates of a place along some axes.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::{Builder, reads};
 use super::copy::Copier;
 use crate::ir::stages::bulk::Bulk;
-use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, ValueSet};
+use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, ValueSet, Values};
 use crate::passes::flow::Flow;
 use crate::passes::is_cheap;
 
@@ -54,7 +54,7 @@ struct Plan<'a> {
     b: &'a Builder,
     body: &'a Block<Bulk>,
     origin: BTreeMap<ValueId, Origin>,
-    reads: Vec<Vec<ValueId>>,
+    reads: Vec<Values>,
     /// Whether a statement can be run again from what is always at hand.
     free: Vec<bool>,
     needed: ValueSet,

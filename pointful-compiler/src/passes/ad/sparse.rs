@@ -20,7 +20,7 @@ use super::build::Builder;
 use super::known::Defs;
 use super::written::write_down;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 use crate::passes::dce::dce;
 use crate::passes::flow::Flow;
@@ -301,7 +301,7 @@ fn value_of(op: &BulkOp) -> ValueId {
 fn may_panic(b: &Builder, op: &BulkOp) -> bool {
     match op {
         BulkOp::Map(prim, args) => {
-            let elems: Vec<Elem> = args.iter().map(|&arg| b.program.elem(arg)).collect();
+            let elems = b.program.elems(args);
             matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
         }
         _ => false,

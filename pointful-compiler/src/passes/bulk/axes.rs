@@ -21,7 +21,7 @@ use super::classes::{Classes, Var};
 use super::reads::{extents, reads};
 use super::updates::{Chain, Updates};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Elem, Extent, Mode, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Extent, Mode, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// The axes of a Point program.
@@ -111,7 +111,7 @@ impl Walk<'_> {
         match &stmt.op {
             PointOp::Const(_) | PointOp::Size(_) => self.define(stmt.results[0], deps, Vec::new()),
             PointOp::Prim(prim, args) => {
-                let elems: Vec<Elem> = args.iter().map(|&arg| self.program.elem(arg)).collect();
+                let elems = self.program.elems(args);
                 if prim.may_panic(&elems) || matches!(prim, Prim::Trust(_)) {
                     deps.extend(&self.control);
                 }

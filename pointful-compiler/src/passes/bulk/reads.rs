@@ -97,7 +97,7 @@ impl Reads<'_> {
 pub(super) fn may_panic(program: &Program<Point>, block: &Block<Point>) -> bool {
     block.stmts.iter().any(|stmt| match &stmt.op {
         PointOp::Prim(prim, args) => {
-            let elems: Vec<Elem> = args.iter().map(|&arg| program.elem(arg)).collect();
+            let elems = program.elems(args);
             matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
         }
         PointOp::ArgReduce { .. }

@@ -36,7 +36,7 @@ use super::Pass;
 use super::schedule::price;
 use crate::eval::{ScalarValue, eval_const};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Lit, Operation, Program, ValueId, ValueSet};
+use crate::ir::{Block, Extent, Lit, Operation, Program, ValueId, ValueMap, ValueSet};
 use crate::ops::Prim;
 
 /// Buffers of more elements stay in memory.
@@ -83,10 +83,10 @@ struct Loop {
 struct Survey<'a> {
     program: &'a Program<Kernels>,
     /// The loops of constant length, by their index.
-    loops: BTreeMap<ValueId, Loop>,
-    constants: BTreeMap<ValueId, ScalarValue>,
+    loops: ValueMap<Loop>,
+    constants: ValueMap<ScalarValue>,
     /// What is computed of constants and of the indices of such loops, and of which.
-    computed: BTreeMap<ValueId, BTreeSet<ValueId>>,
+    computed: ValueMap<BTreeSet<ValueId>>,
     /// Small buffers that are loaded from, stored to and combined into only, all in one kernel: that kernel, and indices of loops along
     /// which they are accessed.
     buffers: BTreeMap<ValueId, (usize, BTreeSet<ValueId>)>,
@@ -102,9 +102,9 @@ impl<'a> Survey<'a> {
     fn new(program: &'a Program<Kernels>) -> Self {
         let mut survey = Self {
             program,
-            loops: BTreeMap::new(),
-            constants: BTreeMap::new(),
-            computed: BTreeMap::new(),
+            loops: ValueMap::new(),
+            constants: ValueMap::new(),
+            computed: ValueMap::new(),
             buffers: BTreeMap::new(),
             checked: Vec::new(),
             kernels: 0,
@@ -299,13 +299,13 @@ impl<'a> Survey<'a> {
         let wanted = self.buffers.values().map(|(_, along)| along);
         let wanted = wanted.chain(&self.checked);
         let wanted = wanted.filter(|along| along.iter().all(fits)).flatten();
-        let short = |(_, known): &(&ValueId, &Loop)| {
+        let short = |(_, known): &(ValueId, &Loop)| {
             known.innermost
                 && known.trips <= SHORTEST
                 && known.trips.saturating_mul(known.work) <= LITTLE
         };
         let short = self.loops.iter().filter(short).map(|(index, _)| index);
-        wanted.chain(short).copied().collect()
+        wanted.copied().chain(short).collect()
     }
 }
 
@@ -318,6 +318,6 @@ fn has_loops(block: &Block<Kernels>) -> bool {
 }
 
 /// The place along a dimension that an index is, if that is known.
-fn place(constants: &BTreeMap<ValueId, ScalarValue>, index: ValueId) -> Option<u64> {
+fn place(constants: &ValueMap<ScalarValue>, index: ValueId) -> Option<u64> {
     u64::try_from(constants.get(&index)?.int()?).ok()
 }

@@ -6,7 +6,7 @@ use super::{Survey, place};
 use crate::eval::ScalarValue;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
-    Block, Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet,
+    Block, Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId, ValueMap, ValueSet,
 };
 use crate::ops::Prim;
 use crate::passes::effects::{for_each_extent_mut, length, lengths};
@@ -67,7 +67,7 @@ pub(super) fn promote(mut program: Program<Kernels>) -> Program<Kernels> {
 type At = Vec<u64>;
 
 /// Where these indices are.
-fn at(constants: &BTreeMap<ValueId, ScalarValue>, indices: &[ValueId]) -> At {
+fn at(constants: &ValueMap<ScalarValue>, indices: &[ValueId]) -> At {
     let known =
         |&index: &ValueId| place(constants, index).expect("places of such buffers are known");
     indices.iter().map(known).collect()
@@ -100,7 +100,7 @@ impl Place {
 
 /// Counts what happens to the places of buffers.
 struct Census<'a> {
-    constants: &'a BTreeMap<ValueId, ScalarValue>,
+    constants: &'a ValueMap<ScalarValue>,
     buffers: &'a mut BTreeMap<ValueId, Buffer>,
     /// Blocks so far.
     blocks: usize,
@@ -152,7 +152,7 @@ impl Census<'_> {
 
 struct Walk<'a> {
     program: Program<Kernels>,
-    constants: &'a BTreeMap<ValueId, ScalarValue>,
+    constants: &'a ValueMap<ScalarValue>,
     buffers: &'a BTreeMap<ValueId, Buffer>,
     /// The variables that places have become.
     vars: BTreeMap<(ValueId, At), ValueId>,
@@ -283,11 +283,7 @@ fn named(subst: &Subst, extent: Extent) -> Extent {
 }
 
 /// Takes away constants that are not read any more.
-fn sweep(
-    block: &mut Block<Kernels>,
-    constants: &BTreeMap<ValueId, ScalarValue>,
-    read: &mut ValueSet,
-) {
+fn sweep(block: &mut Block<Kernels>, constants: &ValueMap<ScalarValue>, read: &mut ValueSet) {
     read.extend(&block.results);
     let mut kept = Vec::new();
     for mut stmt in std::mem::take(&mut block.stmts).into_iter().rev() {

@@ -1,12 +1,10 @@
 //! Loops of constant length, each iteration written down.
 
-use std::collections::BTreeMap;
-
 use super::{Loop, SHORTEST};
 use crate::eval::ScalarValue;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
-    Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueId, ValueSet,
+    Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueId, ValueMap, ValueSet,
 };
 use crate::ops::Prim;
 use crate::passes::renamed::Renamed;
@@ -38,7 +36,7 @@ pub(super) fn unroll(mut program: Program<Kernels>, loops: &ValueSet) -> Program
         program,
         loops,
         names: Renamed::default(),
-        known: BTreeMap::new(),
+        known: ValueMap::new(),
     };
     let body = walk.block(body, false);
     let mut program = walk.program;
@@ -51,7 +49,7 @@ struct Walk<'a> {
     loops: &'a ValueSet,
     names: Renamed,
     /// Numbers that are known, as the indices are.
-    known: BTreeMap<ValueId, ScalarValue>,
+    known: ValueMap<ScalarValue>,
 }
 
 impl Walk<'_> {

@@ -29,7 +29,7 @@ use super::region::{Out, Place, Region};
 use super::scans::in_blocks;
 use super::tasks::{Kind, Read, Task, TaskId};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Operation, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, Values};
 
 /// A guest, as the block sees it that is a step of the loop.
 pub(super) struct Visitor<'p> {
@@ -371,7 +371,7 @@ impl Party<'_, '_> {
         };
         let work = || match task.kind {
             Kind::Run(stmt) => stmt.op.operands(),
-            Kind::Keep(value) | Kind::Deliver(value, _) => vec![value],
+            Kind::Keep(value) | Kind::Deliver(value, _) => Values::from_slice(&[value]),
         };
         (!more || !(self.host || again()))
             && !(self.host && work().into_iter().any(|value| facts.is_dear(value)))

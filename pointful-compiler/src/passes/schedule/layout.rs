@@ -18,14 +18,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::facts::{Facts, on_demand};
 use super::padding::Pads;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Operation, Program, Stmt, ValueId, ValueMap};
 
 /// How many definitions are looked through for what an array is made of.
 const DEFINITIONS: usize = 64;
 
 /// The program with collected arrays in better orders.
 pub(super) fn laid_out(mut program: Program<Bulk>) -> Program<Bulk> {
-    let mut sites = BTreeMap::new();
+    let mut sites = ValueMap::new();
     note(&program.body, &mut sites);
     let pads = Pads::default();
     let mut orders = Orders {
@@ -47,7 +47,7 @@ pub(super) fn laid_out(mut program: Program<Bulk>) -> Program<Bulk> {
 }
 
 /// The statements that bind values.
-fn note<'p>(block: &'p Block<Bulk>, sites: &mut BTreeMap<ValueId, &'p Stmt<Bulk>>) {
+fn note<'p>(block: &'p Block<Bulk>, sites: &mut ValueMap<&'p Stmt<Bulk>>) {
     for stmt in &block.stmts {
         sites.extend(stmt.results.iter().map(|&result| (result, stmt)));
         for inner in stmt.op.blocks() {
@@ -59,7 +59,7 @@ fn note<'p>(block: &'p Block<Bulk>, sites: &mut BTreeMap<ValueId, &'p Stmt<Bulk>
 struct Orders<'p> {
     program: &'p Program<Bulk>,
     facts: Facts<'p>,
-    sites: BTreeMap<ValueId, &'p Stmt<Bulk>>,
+    sites: ValueMap<&'p Stmt<Bulk>>,
     /// How the first array over some axes lies.
     first: BTreeMap<BTreeSet<AxisId>, Vec<AxisId>>,
     /// Values whose axes are in another order.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::facts::{Cond, without};
 use super::tasks::{Kind, Task, TaskId, Tasks};
 use crate::ir::stages::bulk::BulkOp;
-use crate::ir::{AxisId, Operation, ValueId};
+use crate::ir::{AxisId, Operation, ValueId, ValueMap};
 
 /// A node: an index into [`Tree::nodes`]. The root is 0.
 pub(super) type NodeId = usize;
@@ -42,7 +42,7 @@ pub(super) struct Tree {
     /// By task: its leaf.
     pub(super) leaf: Vec<NodeId>,
     /// By result that is read: the deepest node around the task and all that read this result.
-    values: BTreeMap<ValueId, NodeId>,
+    values: ValueMap<NodeId>,
     /// By task: its guests, which are done where it is.
     guests: Vec<Vec<TaskId>>,
 }
@@ -97,7 +97,7 @@ pub(super) fn tree(
         nodes,
         place: Vec::new(),
         leaf,
-        values: BTreeMap::new(),
+        values: ValueMap::new(),
         guests: tasks.list.iter().map(|task| task.guests.clone()).collect(),
     };
     tree.place = tree
@@ -389,15 +389,23 @@ impl Grower<'_, '_> {
     /// for the other, so that nothing would have to be stored between them; or neighbouring points of one want to be computed together,
     /// and the other does not run over all the axes that it takes to have neighbours.
     fn are_strangers(&self, a: TaskId, b: TaskId, follows: bool, open: &[AxisId]) -> bool {
+        let runs = |task: TaskId| {
+            let Task { order, reduced, .. } = &self.tasks[task];
+            let mut rest = order.iter().filter(|axis| !open.contains(axis)).peekable();
+            let within = rest.peek().is_some_and(|axis| !reduced.contains(axis));
+            let sums = rest.any(|axis| reduced.contains(axis));
+            (sums, sums && within && self.tasks[task].neighbours)
+        };
+        let ((sums_a, near_a), (sums_b, near_b)) = (runs(a), runs(b));
+        // Most pairs are decided here.
+        if !(near_a || near_b || (!follows && sums_a && sums_b)) {
+            return false;
+        }
         let kept = |task: TaskId| {
             let Task { order, reduced, .. } = &self.tasks[task];
-            let rest = without(order, open);
-            let kept = without(&rest, reduced);
-            let within = rest.first().is_some_and(|axis| !reduced.contains(axis));
-            let sums = kept.len() < rest.len();
-            (sums, sums && within && self.tasks[task].neighbours, kept)
+            without(&without(order, open), reduced)
         };
-        let ((sums_a, near_a, of_a), (sums_b, near_b, of_b)) = (kept(a), kept(b));
+        let (of_a, of_b) = (kept(a), kept(b));
         let (more, less) = (
             !without(&of_a, &of_b).is_empty(),
             !without(&of_b, &of_a).is_empty(),

@@ -80,16 +80,19 @@ pub fn simplify<S: Simplify>(mut program: Program<S>) -> Program<S> {
         let mut walk = Walk {
             context: Context::new(&mut program, &body, pinned),
             subst: Subst::new(),
-            changed: settled,
+            changed: false,
         };
         walk.block(&mut body);
         let Walk { subst, changed, .. } = walk;
         program.body = body;
+        if settled || changed {
+            subst.types(&mut program);
+            S::retype(&mut program);
+        }
+        // Choices that have been made are found all at once: if that gave no rule anything to do, there is nothing more.
         if !changed {
             break;
         }
-        subst.types(&mut program);
-        S::retype(&mut program);
     }
     program
 }

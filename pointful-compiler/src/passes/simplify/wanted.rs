@@ -30,6 +30,8 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -53,6 +55,9 @@ enum Test {
 
 /// A test, and how it ends.
 type Cond = (Test, bool);
+
+/// What holds somewhere: mostly little.
+type Conds = SmallVec<[Cond; 4]>;
 
 /// Replaces choices that have been made already; `pinned` must keep their axes. Says whether there were any.
 pub(super) fn settle(program: &mut Program<Bulk>, pinned: &ValueSet) -> bool {
@@ -194,7 +199,7 @@ impl Walk<'_> {
 
     fn stmt(&mut self, stmt: &mut Stmt<Bulk>, held: &[Cond], own: usize) {
         // Where the statement is run.
-        let mut run = held.to_vec();
+        let mut run = Conds::from_slice(held);
         let total = self.is_total(&stmt.op);
         if total {
             let Some(wanted) = &self.wanted[stmt.results[0].index()] else {
@@ -208,13 +213,16 @@ impl Walk<'_> {
             self.imply((guard, true), &mut run);
         }
         if total {
-            run.retain(|&cond| self.covers(&self.program.ty(stmt.results[0]).dims, cond));
+            run.retain(|&mut cond| self.covers(&self.program.ty(stmt.results[0]).dims, cond));
         }
         for value in Bulk::extents(self.program, &stmt.op) {
             self.want(value, &[], own);
         }
         // At each of its points there is something along its axes.
-        let points = points(self.program, stmt);
+        let points = match self.inhabited.is_empty() {
+            true => Vec::new(),
+            false => points(self.program, stmt),
+        };
         for &(cond, extent) in &self.inhabited {
             let along = |axis: &AxisId| self.program.decls.axes[axis.0 as usize].extent == extent;
             if points.iter().any(along) {
@@ -234,7 +242,7 @@ impl Walk<'_> {
             let read = &reads[k];
             k += 1;
             let mut conds = run.clone();
-            conds.retain(|&cond| !self.axes(cond).iter().any(|axis| read.moved.contains(axis)));
+            conds.retain(|&mut cond| !self.axes(cond).any(|axis| read.moved.contains(axis)));
             if let Some(when) = read.when {
                 self.imply(when, &mut conds);
             }
@@ -269,7 +277,7 @@ impl Walk<'_> {
                     [false, true] => (true, then),
                     [true, true] | [false, false] => return None,
                 };
-                let mut here = conds.to_vec();
+                let mut here = Conds::from_slice(conds);
                 self.imply((cond, side), &mut here);
                 if (guard.is_some() && guard != stmt.guard)
                     || !self.vanishes(rest, &here, &mut { TERMS })
@@ -311,17 +319,18 @@ impl Walk<'_> {
 
     /// Notes that a value is looked at where these conditions hold.
     fn want(&mut self, value: ValueId, conds: &[Cond], own: usize) {
-        let mut conds = conds.to_vec();
-        if self.home[value.index()] == own {
-            let dims = &self.program.ty(value).dims;
-            conds.retain(|&cond| self.covers(dims, cond));
-        } else {
-            conds.clear();
-        }
-        match &mut self.wanted[value.index()] {
-            Some(known) => known.retain(|cond| conds.contains(cond)),
-            unknown @ None => *unknown = Some(conds),
-        }
+        let known = self.wanted[value.index()].take();
+        let dims = &self.program.ty(value).dims;
+        let here = self.home[value.index()] == own;
+        let holds = |cond: &Cond| here && self.covers(dims, *cond);
+        let wanted = match known {
+            Some(mut known) => {
+                known.retain(|cond| conds.contains(cond) && holds(cond));
+                known
+            }
+            None => conds.iter().copied().filter(holds).collect(),
+        };
+        self.wanted[value.index()] = Some(wanted);
     }
 
     /// What is read instead of a value where these conditions hold, behind this guard. `strict`: it must have the value's axes.
@@ -371,7 +380,7 @@ impl Walk<'_> {
     }
 
     /// Adds what follows from a truth value's ending so.
-    fn imply(&self, (value, truth): (ValueId, bool), conds: &mut Vec<Cond>) {
+    fn imply(&self, (value, truth): (ValueId, bool), conds: &mut Conds) {
         if conds.len() >= MOST {
             return;
         }
@@ -393,17 +402,18 @@ impl Walk<'_> {
         }
     }
 
-    fn axes(&self, (test, _): Cond) -> Vec<AxisId> {
+    fn axes(&self, (test, _): Cond) -> impl Iterator<Item = &AxisId> {
         let dims = |value: ValueId| self.program.ty(value).dims.as_slice();
-        match test {
-            Test::Value(value) => dims(value).to_vec(),
-            Test::Equal(a, b) => [dims(a), dims(b)].concat(),
-        }
+        let (first, second) = match test {
+            Test::Value(value) => (dims(value), &[][..]),
+            Test::Equal(a, b) => (dims(a), dims(b)),
+        };
+        first.iter().chain(second)
     }
 
     /// Whether a condition is known at each point of these axes.
     fn covers(&self, dims: &[AxisId], cond: Cond) -> bool {
-        self.axes(cond).iter().all(|axis| dims.contains(axis))
+        self.axes(cond).all(|axis| dims.contains(axis))
     }
 
     /// Whether an operation may be evaluated where nobody wants it.
@@ -413,7 +423,7 @@ impl Walk<'_> {
 }
 
 /// Adds conditions that are not there yet.
-fn add(conds: &mut Vec<Cond>, more: &[Cond]) {
+fn add(conds: &mut Conds, more: &[Cond]) {
     for cond in more {
         if conds.len() < MOST && !conds.contains(cond) {
             conds.push(*cond);
@@ -422,9 +432,13 @@ fn add(conds: &mut Vec<Cond>, more: &[Cond]) {
 }
 
 /// How each operand of an operation is read.
-fn reads(op: &BulkOp) -> Vec<Read> {
+fn reads(op: &BulkOp) -> SmallVec<[Read; 4]> {
     let count = op.operands().len();
-    let here = |count: usize| (0..count).map(|_| Read::default()).collect::<Vec<Read>>();
+    let here = |count: usize| {
+        (0..count)
+            .map(|_| Read::default())
+            .collect::<SmallVec<[Read; 4]>>()
+    };
     let fixed = |moved: &[AxisId]| Read {
         moved: moved.to_vec(),
         fixed: true,
@@ -446,7 +460,7 @@ fn reads(op: &BulkOp) -> Vec<Read> {
         reads
     };
     match op {
-        BulkOp::Const(_) | BulkOp::Size(_) | BulkOp::Iota(_) => Vec::new(),
+        BulkOp::Const(_) | BulkOp::Size(_) | BulkOp::Iota(_) => SmallVec::new(),
         BulkOp::Map(..) => here(count),
         BulkOp::Select(cond, ..) => {
             let mut reads = here(1);
@@ -458,7 +472,7 @@ fn reads(op: &BulkOp) -> Vec<Read> {
         }
         BulkOp::Gather { at, .. } => {
             let axes: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
-            let mut reads = vec![moved(&axes)];
+            let mut reads = smallvec![moved(&axes)];
             reads.extend(at.iter().map(|_| fixed(&[])));
             reads
         }

@@ -159,7 +159,7 @@ impl Random {
 
     /// A primitive on operands of the right types, whose result has this bound if it is a float.
     pub(super) fn prim(&mut self, prim: Prim, operands: Vec<ValueId>, bound: f64) -> ValueId {
-        let elems: Vec<Elem> = operands.iter().map(|&v| self.program.elem(v)).collect();
+        let elems = self.program.elems(&operands);
         let elem = prim.result(&elems).unwrap_or_else(|error| {
             unreachable!("a random program is well-typed: {}", error.0);
         });

@@ -200,7 +200,7 @@ impl<'p> Builder<'p> {
                 if prim_extent(prim).is_some_and(|e| matches!(e, Extent::Value(_))) {
                     depth = self.depth();
                 }
-                let elems: Vec<Elem> = args.iter().map(|&v| self.facts.program.elem(v)).collect();
+                let elems = self.facts.program.elems(args);
                 if prim.may_panic(&elems) {
                     depth = depth.max(self.reached(value));
                 }
