@@ -27,6 +27,7 @@
 //! * it calls no function of the caller's, who would be called twice.
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 
 use super::copies::Copies;
 use super::tokens;
@@ -50,7 +51,7 @@ pub(super) fn has_near(prim: Prim, elem: Elem) -> bool {
 }
 
 /// The call of such a function of a near angle.
-pub(super) fn call(prim: Prim, x: &TokenStream) -> TokenStream {
+pub(super) fn call(prim: Prim, x: &impl ToTokens) -> TokenStream {
     let function = super::names::ident(prim.name());
     tokens!(angles.#function(#x))
 }

@@ -418,7 +418,7 @@ impl<'u> Body<'u> {
         } else {
             Run::InOrder
         };
-        let start = tokens!(0usize);
+        let (start, stop) = (tokens!(0usize), stop.into_token_stream());
         if self.in_kernel && edges::is_cut(body) {
             self.points(index, body, extent, &start, &stop, run)
         } else {
@@ -677,7 +677,7 @@ impl<'u> Body<'u> {
     }
 
     /// Writes `value`, which may depend on `at`, to each element of a buffer.
-    fn each_element(&self, buffer: ValueId, value: &TokenStream) -> TokenStream {
+    fn each_element(&self, buffer: ValueId, value: &impl ToTokens) -> TokenStream {
         let length = self.unit.product(self.unit.dims(buffer));
         let write = self.write(buffer, &tokens!(at), value);
         tokens!(for at in 0..#length { #write })
@@ -761,7 +761,7 @@ impl<'u> Body<'u> {
         &self,
         buffer: ValueId,
         position: &TokenStream,
-        value: &TokenStream,
+        value: &impl ToTokens,
     ) -> TokenStream {
         let (name, storage, position) = self.element(buffer, position);
         match storage {
@@ -791,7 +791,7 @@ impl<'u> Body<'u> {
         monoid: Monoid,
         place: ValueId,
         indices: &[ValueId],
-        value: &TokenStream,
+        value: &impl ToTokens,
     ) -> TokenStream {
         let element = self.unit.scalar(place);
         match self.unit.kind(place) {

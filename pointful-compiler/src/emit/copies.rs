@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 
 use super::body::{Body, Storage};
 use super::kernel::tuple_field;
@@ -207,7 +208,8 @@ fn join(body: &mut Body<'_>, fold: &Fold, sides: &[Side<'_>]) -> TokenStream {
     let bound: TokenStream = bound.collect();
     let block = body.block(&fold.join);
     let written = sides.iter().zip(&fold.join.results);
-    let written = written.map(|(side, &result)| (side.written)(body, unit.value(result)));
+    let written =
+        written.map(|(side, &result)| (side.written)(body, unit.value(result).into_token_stream()));
     let mut joined = tokens!(#bound #block #(#written)*);
     if dims.is_empty() {
         return joined;

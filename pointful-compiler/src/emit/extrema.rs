@@ -10,7 +10,9 @@
 //! smallest index, so what is found is what one loop finds.
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 
+use super::scalar::Word;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
@@ -136,7 +138,7 @@ impl Extremum {
     }
 
     /// What the best is before there was one: what no element is worse than.
-    fn none(&self, unit: &Unit<'_>) -> TokenStream {
+    fn none(&self, unit: &Unit<'_>) -> Word {
         let elem = unit.scalar(self.best);
         scalar::literal(match elem.is_float() {
             true => Lit::of(elem, f64::NAN),
@@ -145,7 +147,7 @@ impl Extremum {
     }
 
     /// Whether `x` is better than `y`.
-    fn better(&self, unit: &Unit<'_>, x: &TokenStream, y: &TokenStream) -> TokenStream {
+    fn better(&self, unit: &Unit<'_>, x: &impl ToTokens, y: &impl ToTokens) -> TokenStream {
         match (
             self.monoid == Monoid::Min,
             unit.scalar(self.best).is_float(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 
 use super::body::{Body, Storage};
 use super::tokens;
@@ -60,7 +61,7 @@ pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
         let value = unit.value(result);
         match unit.kind(result) {
             PlaceKind::Buffer => tokens!(#value.assume_init()),
-            PlaceKind::Var | PlaceKind::Scalar => value,
+            PlaceKind::Var | PlaceKind::Scalar => value.into_token_stream(),
         }
     });
     let kernels = &emit.kernels;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Literal, TokenStream};
+use quote::ToTokens;
 
 use super::angles::{self, Angles};
 use super::body::{Body, Run, Storage, kernel_name};
@@ -482,7 +483,7 @@ fn identity(
                 let length = length();
                 tokens!(Buf::filled(#length, #identity))
             }
-            PlaceKind::Var | PlaceKind::Scalar => identity,
+            PlaceKind::Var | PlaceKind::Scalar => identity.into_token_stream(),
         }
     });
     tokens!((#(#fields,)*))

@@ -39,6 +39,7 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
 
 use super::angles::Angles;
 use super::body::Body;
@@ -510,7 +511,11 @@ fn in_lanes(
         let asked: Vec<&Stmt<Kernels>> = rare.asked.iter().map(|&at| &body.stmts[at]).collect();
         let asked = emit.block_of(&asked);
         let cond = unit.value(rare.cond);
-        let wanted = if rare.when { cond } else { tokens!(!#cond) };
+        let wanted = if rare.when {
+            cond.into_token_stream()
+        } else {
+            tokens!(!#cond)
+        };
         let asked = in_all(&tokens!(#asked wanted_ |= #wanted;));
         let without = in_all(&without.unwrap_or_default());
         lanes = tokens!(let mut wanted_ = false; #asked if wanted_ { #lanes } else { #without });
@@ -544,7 +549,7 @@ impl Later {
         emit: &Body<'_>,
         stmt: &Stmt<Kernels>,
         number: usize,
-        count: &TokenStream,
+        count: &impl ToTokens,
     ) -> Self {
         let unit = emit.unit;
         let lanes = ident(&format!("moved{number}_"));

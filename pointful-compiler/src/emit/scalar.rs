@@ -1,6 +1,7 @@
 //! Scalars in Rust: types, literals, primitives and monoids as expressions.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, TokenStreamExt};
 
 use super::angles::{self, Angles};
 use super::tokens;
@@ -13,8 +14,38 @@ pub(super) fn ty(scalar: Scalar) -> TokenStream {
     tokens!(#name)
 }
 
+/// A variable or a literal: mostly one token. As a stream, of which rustc keeps all but a handle, it would cost a few calls of rustc each time it is written.
+#[derive(Clone)]
+pub(super) enum Word {
+    /// One token.
+    One(TokenTree),
+    /// More, as a negative number is.
+    More(TokenStream),
+}
+
+impl ToTokens for Word {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::One(token) => tokens.append(token.clone()),
+            Self::More(more) => more.to_tokens(tokens),
+        }
+    }
+}
+
+impl From<Ident> for Word {
+    fn from(name: Ident) -> Self {
+        Self::One(name.into())
+    }
+}
+
+impl From<TokenStream> for Word {
+    fn from(tokens: TokenStream) -> Self {
+        Self::More(tokens)
+    }
+}
+
 /// A literal, exact to the bit.
-pub(super) fn literal(lit: Lit) -> TokenStream {
+pub(super) fn literal(lit: Lit) -> Word {
     match lit {
         Lit::F32(bits) => {
             let value = f32::from_bits(bits);
@@ -22,7 +53,7 @@ pub(super) fn literal(lit: Lit) -> TokenStream {
                 signed(value.is_sign_negative(), Literal::f32_suffixed(value.abs()))
             } else if value.is_nan() {
                 let bits = Literal::u32_suffixed(bits);
-                tokens!(f32::from_bits(#bits))
+                Word::More(tokens!(f32::from_bits(#bits)))
             } else {
                 infinity(Scalar::F32, value < 0.0)
             }
@@ -33,7 +64,7 @@ pub(super) fn literal(lit: Lit) -> TokenStream {
                 signed(value.is_sign_negative(), Literal::f64_suffixed(value.abs()))
             } else if value.is_nan() {
                 let bits = Literal::u64_suffixed(bits);
-                tokens!(f64::from_bits(#bits))
+                Word::More(tokens!(f64::from_bits(#bits)))
             } else {
                 infinity(Scalar::F64, value < 0.0)
             }
@@ -45,33 +76,33 @@ pub(super) fn literal(lit: Lit) -> TokenStream {
             let number: Literal = text.parse().expect("digits and a suffix are a literal");
             signed(value < 0, number)
         }
-        Lit::Bool(true) => tokens!(true),
-        Lit::Bool(false) => tokens!(false),
+        Lit::Bool(true) => super::names::ident("true").into(),
+        Lit::Bool(false) => super::names::ident("false").into(),
     }
 }
 
-fn signed(negative: bool, mut magnitude: Literal) -> TokenStream {
-    magnitude.set_span(proc_macro2::Span::mixed_site());
+fn signed(negative: bool, mut magnitude: Literal) -> Word {
+    magnitude.set_span(Span::mixed_site());
     if negative {
-        tokens!((-#magnitude))
+        Word::More(tokens!((-#magnitude)))
     } else {
-        tokens!(#magnitude)
+        Word::One(magnitude.into())
     }
 }
 
-fn infinity(scalar: Scalar, negative: bool) -> TokenStream {
+fn infinity(scalar: Scalar, negative: bool) -> Word {
     let ty = ty(scalar);
-    if negative {
+    Word::More(if negative {
         tokens!(#ty::NEG_INFINITY)
     } else {
         tokens!(#ty::INFINITY)
-    }
+    })
 }
 
 /// An operand: its tokens and its element type.
 pub(super) struct Operand {
     /// A literal or a variable.
-    pub(super) tokens: TokenStream,
+    pub(super) tokens: Word,
     /// What it is.
     pub(super) elem: Elem,
 }
@@ -95,7 +126,7 @@ impl Operand {
 /// An extent's number and the name messages call it.
 pub(super) struct Length {
     /// The number.
-    pub(super) tokens: TokenStream,
+    pub(super) tokens: Word,
     /// What is indexed, in words.
     pub(super) what: String,
 }
@@ -256,7 +287,7 @@ pub(super) fn combine(
     monoid: Monoid,
     scalar: Scalar,
     x: &TokenStream,
-    y: &TokenStream,
+    y: &impl ToTokens,
 ) -> TokenStream {
     match monoid {
         Monoid::Add if scalar.is_float() => tokens!(#x + #y),
@@ -285,7 +316,7 @@ pub(super) fn combine_into(
     monoid: Monoid,
     scalar: Scalar,
     place: &TokenStream,
-    value: &TokenStream,
+    value: &impl ToTokens,
 ) -> TokenStream {
     match monoid {
         Monoid::Add if scalar.is_float() => tokens!(#place += #value;),

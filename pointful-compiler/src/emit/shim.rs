@@ -1,6 +1,7 @@
 //! The user's function: takes arguments apart, checks extents, calls the host function, puts the result together.
 
 use proc_macro2::{Ident, Literal, TokenStream};
+use quote::ToTokens;
 
 use super::convert::converted;
 use super::names::ident;
@@ -562,7 +563,7 @@ impl Shim<'_> {
         let dims = &self.unit.program.ty(result).dims;
         dims.iter()
             .map(|&extent| match self.unit.resolve(extent) {
-                Extent::Const(number) => super::unit::usize_literal(number),
+                Extent::Const(number) => super::unit::usize_literal(number).into_token_stream(),
                 Extent::Size(size) => {
                     let extent = self.extent_name(size);
                     tokens!(#extent.len())

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 
 use super::names::Names;
-use super::scalar::{self, Length, Operand};
+use super::scalar::{self, Length, Operand, Word};
 use super::{scatter, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
@@ -211,14 +212,11 @@ impl<'a> Unit<'a> {
     }
 
     /// A scalar where it is used.
-    pub(super) fn value(&self, value: ValueId) -> TokenStream {
+    pub(super) fn value(&self, value: ValueId) -> Word {
         match self.inline[value.index()] {
             Some(Inline::Lit(lit)) => scalar::literal(lit),
             Some(Inline::Extent(extent)) => self.extent(extent),
-            None => {
-                let name = self.names.value(value);
-                tokens!(#name)
-            }
+            None => self.names.value(value).clone().into(),
         }
     }
 
@@ -242,17 +240,11 @@ impl<'a> Unit<'a> {
     }
 
     /// The number of an extent, as a `usize`.
-    pub(super) fn extent(&self, extent: Extent) -> TokenStream {
+    pub(super) fn extent(&self, extent: Extent) -> Word {
         match self.resolve(extent) {
             Extent::Const(number) => usize_literal(number),
-            Extent::Size(size) => {
-                let name = self.names.size(size);
-                tokens!(#name)
-            }
-            Extent::Value(value) => {
-                let name = self.names.value(value);
-                tokens!(#name)
-            }
+            Extent::Size(size) => self.names.size(size).clone().into(),
+            Extent::Value(value) => self.names.value(value).clone().into(),
         }
     }
 
@@ -275,7 +267,7 @@ impl<'a> Unit<'a> {
     /// The product of extents; `usize::MAX` if it is larger than that.
     pub(super) fn product(&self, extents: &[Extent]) -> TokenStream {
         match self.const_product(extents) {
-            Some(number) => usize_literal(number),
+            Some(number) => usize_literal(number).into_token_stream(),
             None => {
                 let mut factors = extents.iter().map(|&extent| self.extent(extent));
                 let first = factors.next().unwrap_or_else(|| usize_literal(1));
@@ -298,9 +290,9 @@ impl<'a> Unit<'a> {
     pub(super) fn position(&self, buffer: ValueId, indices: &[ValueId]) -> TokenStream {
         let mut factors = self.dims(buffer).iter().zip(indices);
         let Some((_, &first)) = factors.next() else {
-            return usize_literal(0);
+            return usize_literal(0).into_token_stream();
         };
-        let mut position = self.value(first);
+        let mut position = self.value(first).into_token_stream();
         let mut nested = false;
         for (&extent, &index) in factors {
             let (extent, index) = (self.extent(extent), self.value(index));
@@ -333,10 +325,6 @@ fn called(
 }
 
 /// A `usize`.
-pub(super) fn usize_literal(number: u64) -> TokenStream {
-    let mut literal: Literal = format!("{number}usize")
-        .parse()
-        .expect("digits and a suffix are a literal");
-    literal.set_span(proc_macro2::Span::mixed_site());
-    tokens!(#literal)
+pub(super) fn usize_literal(number: u64) -> Word {
+    scalar::literal(Lit::Int(Scalar::Usize, number.into()))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Literal, TokenStream};
+use quote::ToTokens;
 
 use super::tokens;
 use super::unit::Unit;
@@ -241,7 +242,7 @@ impl Cost {
         let loops = self.loops.iter().map(|(trips, inner)| {
             let inner = inner.tokens(unit);
             let trips = match trips {
-                Trips::Known(extent) => unit.extent(*extent),
+                Trips::Known(extent) => unit.extent(*extent).into_token_stream(),
                 Trips::Half(extent) => {
                     let extent = unit.extent(*extent);
                     tokens!((#extent / 2))

@@ -22,6 +22,7 @@ mod uses;
 use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 
 pub(super) use self::sequence::{Part, parts};
 use self::uses::{Place, Uses};
@@ -151,7 +152,10 @@ pub(super) fn emit(
     reverse: bool,
 ) -> TokenStream {
     let unit = emit.unit;
-    let (steps, index) = (unit.extent(steps), unit.names.value(index));
+    let (steps, index) = (
+        unit.extent(steps).into_token_stream(),
+        unit.names.value(index),
+    );
     let step = if reverse {
         tokens!(#steps - 1 - step)
     } else {
@@ -181,7 +185,12 @@ pub(super) fn emit(
 
 /// A [sequence], and what is put off.
 pub(super) fn emit_once(emit: &mut Body<'_>, plan: &Plan<'_>) -> TokenStream {
-    let (views, launched) = launch(emit, plan, &usize_literal(1), &TokenStream::new());
+    let (views, launched) = launch(
+        emit,
+        plan,
+        &usize_literal(1).into_token_stream(),
+        &TokenStream::new(),
+    );
     let launched = if plan.sums().next().is_some() {
         tokens!(let mut sums = ::core::iter::IntoIterator::into_iter(#launched);)
     } else {
@@ -233,7 +242,7 @@ fn launch(
         let pattern = if number + 1 == plan.kernels.len() {
             tokens!(_)
         } else {
-            usize_literal(number as u64)
+            usize_literal(number as u64).into_token_stream()
         };
         runs.extend(if plan.is_sum(stmt) {
             let bytes = kernel::acc_bytes(unit, copies(stmt));

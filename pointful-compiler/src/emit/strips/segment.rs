@@ -270,7 +270,7 @@ impl Strip<'_> {
             segment.inner.extend(tokens!(let #name = #index;));
             fine
         } else if let KernelOp::Assert { cond, .. } = &stmt.op {
-            unit.value(*cond)
+            unit.value(*cond).into_token_stream()
         } else {
             return;
         };

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
 
 use super::super::body::Body;
 use super::super::names::ident;
+use super::super::scalar::Word;
 use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
 use super::Plan;
@@ -336,7 +338,11 @@ impl<'p> Strip<'p> {
             }
             extent => {
                 let inner = self.block(emit, body, mask, Vec::new());
-                (TokenStream::new(), unit.extent(extent), inner)
+                (
+                    TokenStream::new(),
+                    unit.extent(extent).into_token_stream(),
+                    inner,
+                )
             }
         };
         // The lanes are vectors already. Where it could, the optimiser would rather make vectors of
@@ -386,7 +392,7 @@ impl<'p> Strip<'p> {
         )
     }
 
-    pub(super) fn zero(&self) -> TokenStream {
+    pub(super) fn zero(&self) -> Word {
         scalar::literal(Lit::Int(self.plan.mask, 0))
     }
 
@@ -411,7 +417,7 @@ impl<'p> Strip<'p> {
     }
 
     /// Takes out of a mask the lanes for which something is not true.
-    fn narrowed(&self, mask: &Ident, truth: &TokenStream, any: Option<&Ident>) -> TokenStream {
+    fn narrowed(&self, mask: &Ident, truth: &impl ToTokens, any: Option<&Ident>) -> TokenStream {
         let (lanes, zero) = (mask_lanes(mask), self.zero());
         let any = any.into_iter();
         tokens! {
@@ -421,7 +427,7 @@ impl<'p> Strip<'p> {
     }
 
     /// Writes `value`, which may depend on `at`, to each element of a point's own buffer.
-    fn each_element(&self, emit: &Body<'_>, buffer: ValueId, value: &TokenStream) -> TokenStream {
+    fn each_element(&self, emit: &Body<'_>, buffer: ValueId, value: &impl ToTokens) -> TokenStream {
         let length = emit.unit.product(emit.unit.dims(buffer));
         let write = self.over_lanes(None, &emit.write(buffer, &tokens!(at), value));
         tokens!(for at in 0..#length { #write })
