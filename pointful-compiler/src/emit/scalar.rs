@@ -38,12 +38,6 @@ impl From<Ident> for Word {
     }
 }
 
-impl From<TokenStream> for Word {
-    fn from(tokens: TokenStream) -> Self {
-        Self::More(tokens)
-    }
-}
-
 /// A literal, exact to the bit.
 pub(super) fn literal(lit: Lit) -> Word {
     match lit {

@@ -3,6 +3,7 @@
 use super::ValueId;
 
 /// A map from values: a slot for each, up to the largest. Asking and adding cost a few instructions, without optimization, too.
+/// It is as large as the program, so it is for what is made once for all of it, and not for each block.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueMap<T> {
     slots: Vec<Option<T>>,

@@ -17,12 +17,12 @@
 //!
 //! Of the host's loops and of kernels, a branch around all of the body that goes the same way in all iterations moves too: nothing is run where nothing happens.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::Pass;
 use super::effects::{changes, extents, is_pure, lengths};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueMap, ValueSet};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The pass.
@@ -48,13 +48,13 @@ fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernel
                 program,
                 own,
                 lengths,
-                constants: ValueMap::new(),
+                constants: BTreeMap::new(),
             };
             kernel.block(body);
             let mut once = Once {
                 kernel: &kernel,
                 known: HashMap::new(),
-                names: ValueMap::new(),
+                names: BTreeMap::new(),
             };
             once.block(body);
             continue;
@@ -114,7 +114,7 @@ struct Kernel<'p> {
     /// The values that are lengths.
     lengths: &'p ValueSet,
     /// Whole numbers that are known.
-    constants: ValueMap<u64>,
+    constants: BTreeMap<ValueId, u64>,
 }
 
 impl Kernel<'_> {
@@ -187,7 +187,7 @@ struct Once<'k, 'p> {
     kernel: &'k Kernel<'p>,
     /// What has been computed in the blocks that are open.
     known: HashMap<KernelOp, ValueId>,
-    names: ValueMap<ValueId>,
+    names: BTreeMap<ValueId, ValueId>,
 }
 
 impl Once<'_, '_> {

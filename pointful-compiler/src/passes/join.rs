@@ -198,7 +198,7 @@ fn count(block: &Block<Kernels>, uses: &mut Uses) {
 }
 
 /// How often a statement and what is in it use a value.
-fn of(stmt: &Stmt<Kernels>, value: ValueId) -> usize {
+fn uses_of(stmt: &Stmt<Kernels>, value: ValueId) -> usize {
     let mut uses = 0;
     stmt.op
         .for_each_operand(&mut |other| uses += usize::from(*other == value));
@@ -211,7 +211,7 @@ fn of(stmt: &Stmt<Kernels>, value: ValueId) -> usize {
         uses += inner
             .stmts
             .iter()
-            .map(|stmt| of(stmt, value))
+            .map(|stmt| uses_of(stmt, value))
             .sum::<usize>();
     }
     uses
@@ -304,7 +304,7 @@ fn added(
     {
         return None;
     }
-    let touched = |stmt: &Stmt<Kernels>| targets.iter().any(|&table| of(stmt, table) > 0);
+    let touched = |stmt: &Stmt<Kernels>| targets.iter().any(|&table| uses_of(stmt, table) > 0);
     let second = first + 1 + block.stmts[first + 1..].iter().position(touched)?;
     if block.stmts[..first].iter().any(touched) {
         return None;
@@ -337,10 +337,11 @@ fn added(
         .iter()
         .filter(|stmt| stores(stmt))
         .count();
-    let only = |table: ValueId, expected: usize| of(&block.stmts[second], table) == expected;
+    let only = |table: ValueId, expected: usize| uses_of(&block.stmts[second], table) == expected;
     let in_place = stored == 1 && only(kept.target, 2);
     let unseen = only(kept.target, 1) && uses.get(&kept.target) == Some(&2);
-    let alone = of(&block.stmts[first], kept.target) == 1 && uses.get(&other.target) == Some(&2);
+    let alone =
+        uses_of(&block.stmts[first], kept.target) == 1 && uses.get(&other.target) == Some(&2);
     (everywhere && once && alone && (in_place || unseen)).then_some(second)
 }
 
@@ -383,7 +384,7 @@ fn done_without(block: &mut Block<Kernels>, [first, second]: [usize; 2], [kept, 
     let made = block.stmts[..second].iter().position(makes);
     let untouched = |made: &usize| {
         let mut between = block.stmts[made + 1..second].iter();
-        between.all(|stmt| of(stmt, copy) == 0)
+        between.all(|stmt| uses_of(stmt, copy) == 0)
     };
     if copy == kept.target {
         block.stmts.remove(second);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Conds;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Extent, Operation, Program, SpanId, Stmt, Type, ValueId, ValueMap};
+use crate::ir::{AxisId, Block, Extent, Operation, Program, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 use crate::passes::flow::may_fail;
 
@@ -41,7 +41,7 @@ impl Region {
 }
 
 /// The numbers of the statements that bind values.
-pub(super) fn sites(block: &Block<Bulk>) -> ValueMap<usize> {
+pub(super) fn sites(block: &Block<Bulk>) -> BTreeMap<ValueId, usize> {
     let stmts = block.stmts.iter().enumerate();
     stmts
         .flat_map(|(number, stmt)| stmt.results.iter().map(move |&result| (result, number)))
@@ -74,7 +74,7 @@ impl Chain {
     pub(super) fn of(
         program: &Program<Bulk>,
         block: &Block<Bulk>,
-        sites: &ValueMap<usize>,
+        sites: &BTreeMap<ValueId, usize>,
         region: &Region,
         [before, after]: [ValueId; 2],
     ) -> Option<Self> {

@@ -31,7 +31,7 @@ use self::chain::sites;
 use self::choice::Look;
 use super::Pass;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueMap, ValueSet};
+use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The pass.
@@ -92,19 +92,19 @@ type Conds = BTreeMap<usize, Vec<Stmt<Bulk>>>;
 
 /// Which statements of a block bind values, which read them, also inside, and what they stand behind.
 struct Uses {
-    sites: ValueMap<usize>,
-    readers: ValueMap<Vec<usize>>,
+    sites: BTreeMap<ValueId, usize>,
+    readers: BTreeMap<ValueId, Vec<usize>>,
     guards: Vec<Option<ValueId>>,
 }
 
 impl Uses {
     fn of(block: &Block<Bulk>) -> Self {
-        let mut readers: ValueMap<Vec<usize>> = ValueMap::new();
+        let mut readers: BTreeMap<ValueId, Vec<usize>> = BTreeMap::new();
         for (number, stmt) in block.stmts.iter().enumerate() {
             let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
             let read = stmt.op.operands().into_iter().chain(stmt.guard);
             for value in read.chain(inside) {
-                readers.or_default(value).push(number);
+                readers.entry(value).or_default().push(number);
             }
         }
         Self {

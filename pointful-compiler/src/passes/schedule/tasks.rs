@@ -9,7 +9,7 @@ use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, without};
 use super::guests::{Visitor, invite};
 use super::order::wants_neighbours;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueMap};
+use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId};
 use crate::passes::flow::Flow;
 
 /// A task: an index into [`Tasks::list`].
@@ -217,8 +217,8 @@ struct Survey<'f, 'p> {
     facts: &'f Facts<'p>,
     around: &'f Around<'f, 'p>,
     block: usize,
-    task_of: ValueMap<TaskId>,
-    memo: ValueMap<Waits>,
+    task_of: BTreeMap<ValueId, TaskId>,
+    memo: BTreeMap<ValueId, Waits>,
 }
 
 impl<'p> Survey<'_, 'p> {
@@ -340,7 +340,7 @@ impl<'p> Survey<'_, 'p> {
                         let mut complete = wait.complete.clone();
                         // A lane may read what is at another.
                         complete.extend(elsewhere.get(&value).into_iter().flatten());
-                        for (result, _) in self.task_of.iter().filter(|(_, t)| **t == task) {
+                        for (&result, _) in self.task_of.iter().filter(|(_, t)| **t == task) {
                             complete.extend(without(self.facts.axes(result), &lanes));
                         }
                         let wait = Wait {
@@ -548,8 +548,8 @@ pub(super) fn tasks<'p>(
         facts,
         around,
         block: facts.block(block),
-        task_of: ValueMap::new(),
-        memo: ValueMap::new(),
+        task_of: BTreeMap::new(),
+        memo: BTreeMap::new(),
     };
     let mut list: Vec<Task<'p>> = Vec::new();
     let own: Vec<&'p Stmt<Bulk>> = block

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::facts::{Cond, without};
 use super::tasks::{Kind, Task, TaskId, Tasks};
 use crate::ir::stages::bulk::BulkOp;
-use crate::ir::{AxisId, Operation, ValueId, ValueMap};
+use crate::ir::{AxisId, Operation, ValueId};
 
 /// A node: an index into [`Tree::nodes`]. The root is 0.
 pub(super) type NodeId = usize;
@@ -42,7 +42,7 @@ pub(super) struct Tree {
     /// By task: its leaf.
     pub(super) leaf: Vec<NodeId>,
     /// By result that is read: the deepest node around the task and all that read this result.
-    values: ValueMap<NodeId>,
+    values: BTreeMap<ValueId, NodeId>,
     /// By task: its guests, which are done where it is.
     guests: Vec<Vec<TaskId>>,
 }
@@ -97,7 +97,7 @@ pub(super) fn tree(
         nodes,
         place: Vec::new(),
         leaf,
-        values: ValueMap::new(),
+        values: BTreeMap::new(),
         guests: tasks.list.iter().map(|task| task.guests.clone()).collect(),
     };
     tree.place = tree
