@@ -359,10 +359,10 @@ mod tests {
             (Lit::Bool(true), "true"),
         ];
         for (lit, expected) in cases {
-            assert_eq!(text(literal(lit)), expected);
+            assert_eq!(text(literal(lit).into_token_stream()), expected);
         }
         for value in [f64::MIN_POSITIVE / 8.0, 1.0 / 3.0, f64::MAX] {
-            let text = text(literal(Lit::of(Scalar::F64, value)));
+            let text = text(literal(Lit::of(Scalar::F64, value)).into_token_stream());
             assert_eq!(
                 text.trim_end_matches("f64")
                     .parse::<f64>()
@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn every_primitive_parses_in_every_type_it_takes() {
         let extents = |_| Length {
-            tokens: tokens!(n),
+            tokens: Word::More(tokens!(n)),
             what: "`N`".to_owned(),
         };
         let carrying = [
@@ -409,7 +409,7 @@ mod tests {
                     let operands: Vec<Operand> = elems
                         .iter()
                         .map(|&elem| Operand {
-                            tokens: tokens!(x),
+                            tokens: Word::More(tokens!(x)),
                             elem,
                         })
                         .collect();
