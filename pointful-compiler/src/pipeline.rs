@@ -21,7 +21,7 @@ use crate::passes::cse::{CSE_BULK, CSE_POINT};
 use crate::passes::dce::{DCE_BULK, DCE_POINT};
 use crate::passes::factors::FACTORS;
 use crate::passes::fission::FISSION;
-use crate::passes::hand_on::HAND_ON;
+use crate::passes::hand_on::{HAND_ON, hands_on};
 use crate::passes::in_place::IN_PLACE;
 use crate::passes::invariants::INVARIANTS;
 use crate::passes::join::JOIN;
@@ -52,15 +52,7 @@ pub struct Stages {
 
 /// The body that implements a function.
 pub fn emit(stages: &Stages) -> TokenStream {
-    emit_with(stages, false)
-}
-
-/// The same, in a function that gives a `Result` if it is `fallible`.
-fn emit_with(stages: &Stages, fallible: bool) -> TokenStream {
-    let options = EmitOptions {
-        fallible,
-        ..EmitOptions::new(stages.point.name.clone())
-    };
+    let options = EmitOptions::new(stages.point.name.clone());
     emit::rust(&stages.kernels, &stages.interface, &options)
 }
 
@@ -85,28 +77,50 @@ fn compile_with(
     linked: &Linked,
     fallible: bool,
 ) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnostic>> {
-    let emit = |stages: &Stages| emit_with(stages, fallible);
     let mut choices = float_choices(&linked.root);
     let first = choices.remove(0);
-    let stages = stages_at(linked, &first)?;
-    let mut bodies = emit(&stages);
+    let (mut bodies, interface, constants) = body_at(linked, &first, fallible)?;
     // The choice that is left over needs no question.
     if let Some(last) = choices.pop() {
         let condition = choose(&linked.root, &first);
         bodies = quote!(if #condition { #bodies } else);
         for floats in &choices {
             let condition = choose(&linked.root, floats);
-            let body = emit(&stages_at(linked, floats)?);
+            let (body, ..) = body_at(linked, floats, fallible)?;
             bodies.extend(quote!(if #condition { #body } else));
         }
-        let body = emit(&stages_at(linked, &last)?);
+        let (body, ..) = body_at(linked, &last, fallible)?;
         bodies.extend(quote!({ #body }));
     }
-    let body = match &stages.interface.returned {
+    let body = match &interface.returned {
         Some(params) => quote!(move |#(#params),*| { #bodies }),
         None => bodies,
     };
-    Ok((body, stages.constants))
+    Ok((body, constants))
+}
+
+/// The body of a linked function with these types for its generic floats, and what it was lowered to beside a program.
+fn body_at(
+    linked: &Linked,
+    floats: &[Option<Scalar>],
+    fallible: bool,
+) -> Result<(TokenStream, Interface, Vec<Constant>), Vec<Diagnostic>> {
+    let trace = &mut Trace::new();
+    let Lowered {
+        program,
+        interface,
+        constants,
+        ..
+    } = lowered(trace, linked, floats)?;
+    let options = EmitOptions {
+        fallible,
+        ..EmitOptions::new(program.name.clone())
+    };
+    let point = simplified(trace, program);
+    let bulk = expanded(trace, point);
+    let kernels = contracted(trace, bulk);
+    let body = emit::rust(&kernels, &interface, &options);
+    Ok((body, interface, constants))
 }
 
 /// Whether the generic floats are these: a condition that rustc knows for each instance.
@@ -127,57 +141,84 @@ fn choose(function: &Function, floats: &[Option<Scalar>]) -> TokenStream {
 /// # Errors
 /// What is wrong with the source.
 pub fn stages(linked: &Linked) -> Result<Stages, Vec<Diagnostic>> {
-    stages_at(linked, &float_choices(&linked.root)[0])
-}
-
-/// With these types for its generic floats.
-fn stages_at(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Stages, Vec<Diagnostic>> {
     let trace = &mut Trace::new();
     let Lowered {
         program,
         interface,
         constants,
         spans,
-    } = lower(linked, floats)?;
-    trace.arrived("lower", &program, Duration::ZERO);
-    let stages = run(trace, program, interface);
+    } = lowered(trace, linked, &float_choices(&linked.root)[0])?;
     Ok(Stages {
         constants,
         spans,
-        ..stages
+        ..run(trace, program, interface)
     })
+}
+
+/// What a linked function is in Point, with these types for its generic floats.
+fn lowered(
+    trace: &mut Trace,
+    linked: &Linked,
+    floats: &[Option<Scalar>],
+) -> Result<Lowered, Vec<Diagnostic>> {
+    let lowered = lower(linked, floats)?;
+    trace.arrived("lower", &lowered.program, Duration::ZERO);
+    Ok(lowered)
 }
 
 /// A Point program at every stage.
 pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> Stages {
-    // Before axes are looked for, because every read is a reason for two axes to be the same.
-    let point = trace.pass(SIMPLIFY_POINT, program);
+    let point = simplified(trace, program);
+    let bulk = expanded(trace, point.clone());
+    let kernels = contracted(trace, bulk.clone());
+    Stages {
+        point,
+        bulk,
+        kernels,
+        interface,
+        constants: Vec::new(),
+        spans: Vec::new(),
+    }
+}
+
+/// Before axes are looked for, because every read is a reason for two axes to be the same.
+fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
+    let point = trace.pass(SIMPLIFY_POINT, point);
     let point = trace.pass(CSE_POINT, point);
-    let point = trace.pass(DCE_POINT, point);
+    trace.pass(DCE_POINT, point)
+}
 
-    // Expand. Lifting makes one definition of everything that was the same in several loops.
-    let bulk = trace.pass(BULK, point.clone());
+/// Expands, differentiates, and tidies what that has left. Lifting makes one definition of everything that was the same in several loops.
+fn expanded(trace: &mut Trace, point: Program<Point>) -> Program<Bulk> {
+    let bulk = trace.pass(BULK, point);
     let bulk = tidied(trace, bulk);
+    if !derives(&bulk.body) {
+        return bulk;
+    }
+    let bulk = trace.pass(DERIVE, bulk);
+    let bulk = tidied(trace, bulk);
+    let bulk = trace.pass(SPARSE, bulk);
+    tidied(trace, bulk)
+}
 
-    // Differentiate, and tidy what that has left.
-    let bulk = if derives(&bulk.body) {
-        let bulk = trace.pass(DERIVE, bulk);
-        let bulk = tidied(trace, bulk);
-        let bulk = trace.pass(SPARSE, bulk);
-        tidied(trace, bulk)
+/// What loops change where a condition holds is one table, and not one more to choose between.
+fn handed_on(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
+    let handed = trace.pass(HAND_ON, bulk.clone());
+    if handed.body == bulk.body {
+        return bulk;
+    }
+    let handed = trace.pass(SIMPLIFY_BULK, handed);
+    trace.pass(DCE_BULK, handed)
+}
+
+/// Contracts.
+fn contracted(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Kernels> {
+    let bulk = if hands_on(&bulk.body) {
+        handed_on(trace, bulk)
     } else {
         bulk
     };
-
-    // Contract. What loops change where a condition holds is one table, and not one more to choose between.
-    let handed = trace.pass(HAND_ON, bulk.clone());
-    let handed = if handed.body == bulk.body {
-        handed
-    } else {
-        let handed = trace.pass(SIMPLIFY_BULK, handed);
-        trace.pass(DCE_BULK, handed)
-    };
-    let kernels = trace.pass(SCHEDULE, handed);
+    let kernels = trace.pass(SCHEDULE, bulk);
     let kernels = trace.pass(JOIN, kernels);
     let kernels = trace.pass(REGISTERS, kernels);
     let kernels = trace.pass(TILES, kernels);
@@ -187,15 +228,7 @@ pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> 
     let kernels = trace.pass(IN_PLACE, kernels);
     let kernels = trace.pass(OWNED, kernels);
     let kernels = trace.pass(ONLINE, kernels);
-    let kernels = trace.pass(AHEAD, kernels);
-    Stages {
-        point,
-        bulk,
-        kernels,
-        interface,
-        constants: Vec::new(),
-        spans: Vec::new(),
-    }
+    trace.pass(AHEAD, kernels)
 }
 
 /// Simple, without what is computed twice or for nobody.

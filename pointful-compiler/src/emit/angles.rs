@@ -225,7 +225,7 @@ impl Look<'_> {
             {
                 false
             }
-            _ => !(prim.may_panic(&[elem]) && (doubtful || maybe)),
+            _ => !(prim.may_panic(elem) && (doubtful || maybe)),
         }
     }
 

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
+use smallvec::SmallVec;
 
 use super::angles::{self, Angles};
 use super::copies::{self, Copies};
 use super::edges::Known;
+use super::expr::{Expr, Word, bind, choose, set};
 use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
@@ -159,20 +161,24 @@ impl<'u> Body<'u> {
 
     /// Some statements of a block.
     pub(super) fn block_of(&mut self, stmts: &[&Stmt<Kernels>]) -> TokenStream {
+        let mut emitted = TokenStream::new();
         if self.in_kernel {
-            return stmts.iter().map(|stmt| self.stmt(stmt)).collect();
+            for stmt in stmts {
+                self.stmt(stmt, &mut emitted);
+            }
+            return emitted;
         }
         let parts = steps::parts(self.unit, stmts);
         if !self.in_loop {
             self.combined.extend(&copies::tables(self.unit, &parts));
         }
-        parts
-            .into_iter()
-            .map(|part| match part {
-                Part::One(stmt) => self.stmt(stmt),
-                Part::Several(plan) => steps::emit_once(self, &plan),
-            })
-            .collect()
+        for part in parts {
+            match part {
+                Part::One(stmt) => self.stmt(stmt, &mut emitted),
+                Part::Several(plan) => emitted.extend(steps::emit_once(self, &plan)),
+            }
+        }
+        emitted
     }
 
     /// Statements of which all lanes compute both sides of branches, and take what their conditions say.
@@ -209,14 +215,16 @@ impl<'u> Body<'u> {
         emitted
     }
 
-    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> TokenStream {
+    fn stmt(&mut self, stmt: &Stmt<Kernels>, emitted: &mut TokenStream) {
         if let Some(mask) = self.mask.clone()
             && let KernelOp::Set { place, .. } | KernelOp::Combine { place, .. } = &stmt.op
         {
-            let plain = self.plain(stmt);
-            return self.if_taken(&mask, *place, &plain);
+            let mut plain = TokenStream::new();
+            self.plain(stmt, &mut plain);
+            emitted.extend(self.if_taken(&mask, *place, &plain));
+        } else {
+            self.plain(stmt, emitted);
         }
-        self.plain(stmt)
     }
 
     /// What changes a place, done by all lanes and kept by those that take part.
@@ -234,18 +242,20 @@ impl<'u> Body<'u> {
         }
     }
 
-    fn plain(&mut self, stmt: &Stmt<Kernels>) -> TokenStream {
+    /// Writes what most statements are token by token.
+    fn plain(&mut self, stmt: &Stmt<Kernels>, emitted: &mut TokenStream) {
         let unit = self.unit;
         let name = || unit.names.value(stmt.results[0]);
-        match &stmt.op {
+        let tokens = match &stmt.op {
             // Written out where they are used.
-            KernelOp::Const(_) | KernelOp::Size(_) => TokenStream::new(),
+            KernelOp::Const(_) | KernelOp::Size(_) => return,
             KernelOp::Prim(prim, args) => {
                 let name = name();
                 if let Some(truth) = self.known.decided.get(&stmt.results[0]) {
-                    return tokens!(let #name = #truth;);
+                    return bind(emitted, name, truth);
                 }
-                let operands: Vec<_> = args.iter().map(|&arg| unit.operand(arg)).collect();
+                let operands: SmallVec<[_; 4]> =
+                    args.iter().map(|&arg| unit.operand(arg)).collect();
                 let prim = if self.known.positions.contains(&stmt.results[0]) {
                     scalar::in_range(*prim)
                 } else {
@@ -253,7 +263,7 @@ impl<'u> Body<'u> {
                 };
                 let near = self.angles == Angles::Near && angles::has_near(prim, operands[0].elem);
                 let value = if near {
-                    angles::call(prim, &operands[0].tokens)
+                    Expr::Tokens(angles::call(prim, &operands[0].tokens))
                 } else {
                     scalar::prim(
                         prim,
@@ -262,7 +272,30 @@ impl<'u> Body<'u> {
                         |function| unit.names.function(function).to_token_stream(),
                     )
                 };
-                tokens!(let #name = #value;)
+                return bind(emitted, name, &value);
+            }
+            KernelOp::Load { buffer, indices } => {
+                let value = self.read(*buffer, &unit.position(*buffer, indices));
+                return bind(emitted, name(), &value);
+            }
+            KernelOp::Get(place) => return bind(emitted, name(), &self.place(*place)),
+            KernelOp::Set { place, value } => {
+                return set(emitted, &self.place(*place), &unit.value(*value));
+            }
+            KernelOp::If {
+                cond,
+                then,
+                otherwise,
+            } if self.is_flat => self.in_all_lanes(*cond, then, otherwise),
+            KernelOp::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let then = self.block(then);
+                let otherwise = Some(self.block(otherwise));
+                let otherwise = otherwise.filter(|otherwise| !otherwise.is_empty());
+                return choose(emitted, &unit.value(*cond), then, otherwise);
             }
             KernelOp::Select(cond, then, otherwise) => {
                 let name = name();
@@ -283,11 +316,6 @@ impl<'u> Body<'u> {
                 let declared = self.alloc_here(stmt.results[0]);
                 let copied = self.each_element(stmt.results[0], &self.read(*source, &tokens!(at)));
                 tokens!(#declared #copied)
-            }
-            KernelOp::Load { buffer, indices } => {
-                let name = name();
-                let value = self.read(*buffer, &unit.position(*buffer, indices));
-                tokens!(let #name = #value;)
             }
             KernelOp::Store {
                 buffer,
@@ -312,14 +340,6 @@ impl<'u> Body<'u> {
                 } else {
                     tokens!(let mut #name: #ty = #initial;)
                 }
-            }
-            KernelOp::Get(place) => {
-                let (name, place) = (name(), self.place(*place));
-                tokens!(let #name = #place;)
-            }
-            KernelOp::Set { place, value } => {
-                let (place, value) = (self.place(*place), unit.value(*value));
-                tokens!(#place = #value;)
             }
             KernelOp::Swap(a, b) => {
                 let (a, b) = (unit.names.value(*a), unit.names.value(*b));
@@ -371,26 +391,8 @@ impl<'u> Body<'u> {
                 let inner = emit.block(body);
                 tokens!(loop { #test if !#go_on { break; } #inner })
             }),
-            KernelOp::If {
-                cond,
-                then,
-                otherwise,
-            } if self.is_flat => self.in_all_lanes(*cond, then, otherwise),
-            KernelOp::If {
-                cond,
-                then,
-                otherwise,
-            } => {
-                let cond = unit.value(*cond);
-                let then = self.block(then);
-                let otherwise = self.block(otherwise);
-                if otherwise.is_empty() {
-                    tokens!(if #cond { #then })
-                } else {
-                    tokens!(if #cond { #then } else { #otherwise })
-                }
-            }
-        }
+        };
+        emitted.extend(tokens);
     }
 
     /// A loop.
@@ -775,13 +777,12 @@ impl<'u> Body<'u> {
     }
 
     /// A `var`, or the current lane of one.
-    pub(super) fn place(&self, place: ValueId) -> TokenStream {
+    pub(super) fn place(&self, place: ValueId) -> Word {
         if self.in_lanes.contains(&place) {
             let lanes = lanes::name(self.unit, place);
-            tokens!(#lanes[lane])
+            Word::More(tokens!(#lanes[lane]))
         } else {
-            let name = self.unit.names.value(place);
-            tokens!(#name)
+            self.unit.names.value(place).clone().into()
         }
     }
 

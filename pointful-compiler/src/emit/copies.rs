@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
-use quote::ToTokens;
 
 use super::body::{Body, Storage};
+use super::expr::Word;
 use super::kernel::tuple_field;
 use super::steps::Part;
 use super::unit::Unit;
@@ -191,7 +191,7 @@ struct Side<'s> {
     earlier: TokenStream,
     later: TokenStream,
     /// The statement that puts a value where the earlier one was.
-    written: Box<dyn Fn(&Body<'_>, TokenStream) -> TokenStream + 's>,
+    written: Box<dyn Fn(&Body<'_>, Word) -> TokenStream + 's>,
 }
 
 /// Joins every element of what came later to that of what came earlier.
@@ -208,8 +208,7 @@ fn join(body: &mut Body<'_>, fold: &Fold, sides: &[Side<'_>]) -> TokenStream {
     let bound: TokenStream = bound.collect();
     let block = body.block(&fold.join);
     let written = sides.iter().zip(&fold.join.results);
-    let written =
-        written.map(|(side, &result)| (side.written)(body, unit.value(result).into_token_stream()));
+    let written = written.map(|(side, &result)| (side.written)(body, unit.value(result)));
     let mut joined = tokens!(#bound #block #(#written)*);
     if dims.is_empty() {
         return joined;

@@ -12,7 +12,7 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-use super::scalar::Word;
+use super::expr::Word;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
@@ -60,8 +60,8 @@ pub(super) fn ending_with(unit: &Unit<'_>, body: &Block<Kernels>, last: usize) -
     };
     let is_float = unit.scalar(best).is_float();
     let (monoid, taken) = match compare {
-        Prim::Lt if !is_float && otherwise.stmts.is_empty() => (Monoid::Min, then),
-        Prim::Gt if !is_float && otherwise.stmts.is_empty() => (Monoid::Max, then),
+        Prim::Lt if !is_float && otherwise.stmts.is_empty() => (Monoid::Min, &**then),
+        Prim::Gt if !is_float && otherwise.stmts.is_empty() => (Monoid::Max, &**then),
         Prim::Ge if is_float && then.stmts.is_empty() => (Monoid::Min, numbers(otherwise, value)?),
         Prim::Le if is_float && then.stmts.is_empty() => (Monoid::Max, numbers(otherwise, value)?),
         _ => return None,
@@ -116,7 +116,7 @@ fn numbers(block: &Block<Kernels>, value: ValueId) -> Option<&Block<Kernels>> {
                     },
                 ..
             },
-        ] if *args == [value, value]
+        ] if args[..] == [value, value]
             && results.first() == Some(cond)
             && otherwise.stmts.is_empty() =>
         {

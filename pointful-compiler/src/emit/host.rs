@@ -54,7 +54,7 @@ pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
         let ty = unit.ty(result);
         match unit.kind(result) {
             PlaceKind::Buffer => tokens!(Buf<#ty>),
-            PlaceKind::Var | PlaceKind::Scalar => ty,
+            PlaceKind::Var | PlaceKind::Scalar => ty.into_token_stream(),
         }
     });
     let result_values = results().map(|&result| {

@@ -9,6 +9,7 @@ use super::angles::{self, Angles};
 use super::body::{Body, Run, Storage, kernel_name};
 use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::edges::Others;
+use super::expr::Word;
 use super::names::ident;
 use super::steps::Plan;
 use super::unit::{Unit, usize_literal};
@@ -348,21 +349,23 @@ fn item(
             Field::First(buffer) => first(unit, *buffer),
         })
         .collect();
-    let types = |lifetime: TokenStream| -> Vec<TokenStream> {
+    let types = |lifetime: TokenStream| -> Vec<Word> {
         fields
             .iter()
             .map(|field| match field {
                 Field::Plain(_, element) => scalar::ty(*element),
-                Field::Function(at) if lifetime.is_empty() => unit.function_type(*at, &tokens!('_)),
-                Field::Function(at) => unit.function_type(*at, &lifetime),
+                Field::Function(at) if lifetime.is_empty() => {
+                    Word::More(unit.function_type(*at, &tokens!('_)))
+                }
+                Field::Function(at) => Word::More(unit.function_type(*at, &lifetime)),
                 Field::Read(buffer) | Field::Window(buffer) => {
                     let ty = unit.ty(*buffer);
-                    tokens!(&#lifetime [#ty])
+                    Word::More(tokens!(&#lifetime [#ty]))
                 }
                 Field::First(_) => scalar::ty(Scalar::Usize),
                 Field::Written(buffer) => {
                     let ty = unit.ty(*buffer);
-                    tokens!(Out<#ty>)
+                    Word::More(tokens!(Out<#ty>))
                 }
             })
             .collect()
@@ -511,7 +514,7 @@ fn acc_type(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
         match unit.kind(target) {
             PlaceKind::Buffer if unit.is_scattered(private) => tokens!(Scatter<#ty>),
             PlaceKind::Buffer => tokens!(Buf<#ty>),
-            PlaceKind::Var | PlaceKind::Scalar => ty,
+            PlaceKind::Var | PlaceKind::Scalar => ty.into_token_stream(),
         }
     });
     tokens!((#(#types,)*))

@@ -583,7 +583,7 @@ impl Later {
 
 /// The function that folds two lanes.
 pub(super) fn operator(monoid: Monoid, element: Scalar) -> TokenStream {
-    let (x, y) = (tokens!(x), tokens!(y));
+    let (x, y) = (ident("x"), ident("y"));
     let combined = scalar::combine(monoid, element, &x, &y);
     tokens!(|x, y| #combined)
 }

@@ -43,6 +43,7 @@ mod body;
 mod convert;
 mod copies;
 mod edges;
+mod expr;
 mod extrema;
 mod host;
 mod kernel;

@@ -1,11 +1,12 @@
 //! Names for everything emitted code binds: those of the source where there are some, unique in the whole function.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use proc_macro2::{Ident, Span};
+use rustc_hash::FxHashMap;
 
-use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Elem, Program, SizeId, ValueId, ValueSet};
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Elem, Operation, Program, SizeId, Value, ValueId, ValueSet};
 
 /// Words that a value may not be called: those of Rust, and those that emitted code uses itself.
 const RESERVED: &[&str] = &[
@@ -114,9 +115,9 @@ const RESERVED: &[&str] = &[
     "wrap",
 ];
 
-/// The identifier of every value and size of a program.
+/// The identifier of every value that a program binds, and of every size.
 pub(super) struct Names {
-    values: Vec<Ident>,
+    values: Vec<Option<Ident>>,
     sizes: Vec<Ident>,
     functions: Vec<Ident>,
 }
@@ -127,36 +128,41 @@ impl Names {
     /// Every value has a name of its own, so that emitted blocks never shadow anything;
     /// the spans are those of the expansion, so that nothing meets a name of the user's.
     pub(super) fn of(program: &Program<Kernels>, functions: usize, constants: &ValueSet) -> Self {
-        let reserved = RESERVED.iter().map(|&word| (word.to_owned(), 1));
-        let mut taken = Taken(reserved.collect());
+        let mut taken = Taken(FxHashMap::default());
+        taken.0.reserve(RESERVED.len() + program.values.len());
+        let reserved = RESERVED.iter().map(|&word| (Cow::Borrowed(word), 1));
+        taken.0.extend(reserved);
         let sizes = program
             .sizes
             .iter()
-            .map(|size| taken.fresh(&snake(&size.name)))
+            .map(|size| taken.fresh(snake(&size.name)))
             .collect();
         let mut unnamed = 0_u32;
-        let values = program
-            .values
-            .iter()
-            .enumerate()
-            .map(|(id, value)| match value.name.as_deref().map(snake) {
-                Some(name) if constants.contains(&ValueId(id as u32)) => {
-                    taken.fresh(&format!("__{}", name.to_uppercase()))
+        let mut name_of = |value: ValueId| {
+            let Value { name, ty, .. } = &program.values[value.index()];
+            match name.as_deref().map(snake) {
+                Some(name) if constants.contains(&value) => {
+                    taken.fresh(format!("__{}", name.to_uppercase()))
                 }
-                Some(name) => taken.fresh(&name),
+                Some(name) => taken.fresh(name),
                 None => {
-                    let kind = match (value.ty.dims.as_slice(), value.ty.elem) {
+                    let kind = match (ty.dims.as_slice(), ty.elem) {
                         ([], Elem::Index(_)) => 'i',
                         ([], Elem::Scalar(_)) => 't',
                         ([_, ..], _) => 'b',
                     };
                     unnamed += 1;
-                    taken.fresh(&format!("{kind}{unnamed}"))
+                    taken.fresh(format!("{kind}{unnamed}"))
                 }
-            })
-            .collect();
+            }
+        };
+        // In the order in which values came into being: what the user has named keeps its name rather than its copies.
+        let bound = bound(program);
+        let all = (0..program.values.len() as u32).map(ValueId);
+        let values = all.map(|value| bound.contains(&value).then(|| name_of(value)));
+        let values = values.collect();
         let functions = (0..functions)
-            .map(|at| taken.fresh(&format!("function{at}")))
+            .map(|at| taken.fresh(format!("function{at}")))
             .collect();
         Self {
             values,
@@ -167,7 +173,8 @@ impl Names {
 
     /// The name of a value.
     pub(super) fn value(&self, value: ValueId) -> &Ident {
-        &self.values[value.index()]
+        let name = self.values[value.index()].as_ref();
+        name.expect("only what is bound is named")
     }
 
     /// The name of a function of the caller's.
@@ -181,28 +188,48 @@ impl Names {
     }
 }
 
+/// What a program binds: its parameters, and what statements and blocks do.
+fn bound(program: &Program<Kernels>) -> ValueSet {
+    fn walk(block: &Block<Kernels>, bound: &mut ValueSet) {
+        bound.extend(&block.params);
+        for stmt in &block.stmts {
+            bound.extend(&stmt.results);
+            if let KernelOp::Par { accs, folds, .. } = &stmt.op {
+                bound.extend(accs.iter().map(|acc| acc.private));
+                bound.extend(folds.iter().flat_map(|fold| &fold.privates));
+            }
+            for inner in stmt.op.blocks() {
+                walk(inner, bound);
+            }
+        }
+    }
+    let mut bound = program.params.iter().map(|param| param.value).collect();
+    walk(&program.body, &mut bound);
+    bound
+}
+
 /// An identifier of the expansion's own.
 pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
 /// The names that are taken, and the last number after each: copies of a loop's body all ask for the same ones.
-struct Taken(HashMap<String, u32>);
+struct Taken(FxHashMap<Cow<'static, str>, u32>);
 
 impl Taken {
     /// `name`, or `name_2` and so on if that is taken.
-    fn fresh(&mut self, name: &str) -> Ident {
-        let mut candidate = name.to_owned();
-        if let Some(&last) = self.0.get(name) {
-            let mut count = last;
-            while self.0.contains_key(&candidate) {
+    fn fresh(&mut self, name: String) -> Ident {
+        let mut candidate = name;
+        if let Some(&last) = self.0.get(candidate.as_str()) {
+            let (name, mut count) = (candidate.clone(), last);
+            while self.0.contains_key(candidate.as_str()) {
                 count += 1;
                 candidate = format!("{name}_{count}");
             }
-            self.0.insert(name.to_owned(), count);
+            self.0.insert(name.into(), count);
         }
         let given = ident(&candidate);
-        self.0.insert(candidate, 1);
+        self.0.insert(candidate.into(), 1);
         given
     }
 }
@@ -238,7 +265,7 @@ fn snake(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{SpanId, Type};
+    use crate::ir::{Lit, Scalar, SpanId, Stmt, Type};
 
     #[test]
     fn names_are_readable_and_unique() {
@@ -260,6 +287,9 @@ mod tests {
             .map(|name| program.param(*name, Type::scalar(Elem::F64), false, SpanId::NONE))
             .collect();
         let unnamed = program.value(Type::scalar(Elem::F64), SpanId::NONE);
+        let op = KernelOp::Const(Lit::of(Scalar::F64, 0.0));
+        let stmt = Stmt::new(vec![unnamed], op, SpanId::NONE);
+        program.body.stmts.push(stmt);
         let given = Names::of(&program, 0, &ValueSet::new());
         let text: Vec<String> = values.iter().map(|&v| given.value(v).to_string()).collect();
         assert_eq!(

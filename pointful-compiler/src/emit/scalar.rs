@@ -1,41 +1,17 @@
 //! Scalars in Rust: types, literals, primitives and monoids as expressions.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt};
+use proc_macro2::{Literal, Span, TokenStream};
+use quote::ToTokens;
 
 use super::angles::{self, Angles};
+use super::expr::{Expr, Word};
 use super::tokens;
 use crate::ir::{Elem, Extent, Lit, Monoid, Scalar};
 use crate::ops::Prim;
 
 /// The Rust type of a scalar.
-pub(super) fn ty(scalar: Scalar) -> TokenStream {
-    let name = super::names::ident(scalar.name());
-    tokens!(#name)
-}
-
-/// A variable or a literal: mostly one token. As a stream, of which rustc keeps all but a handle, it would cost a few calls of rustc each time it is written.
-#[derive(Clone)]
-pub(super) enum Word {
-    /// One token.
-    One(TokenTree),
-    /// More, as a negative number is.
-    More(TokenStream),
-}
-
-impl ToTokens for Word {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        match self {
-            Self::One(token) => tokens.append(token.clone()),
-            Self::More(more) => more.to_tokens(tokens),
-        }
-    }
-}
-
-impl From<Ident> for Word {
-    fn from(name: Ident) -> Self {
-        Self::One(name.into())
-    }
+pub(super) fn ty(scalar: Scalar) -> Word {
+    super::names::ident(scalar.name()).into()
 }
 
 /// A literal, exact to the bit.
@@ -80,7 +56,7 @@ fn signed(negative: bool, mut magnitude: Literal) -> Word {
     if negative {
         Word::More(tokens!((-#magnitude)))
     } else {
-        Word::One(magnitude.into())
+        magnitude.into()
     }
 }
 
@@ -129,49 +105,58 @@ pub(super) struct Length {
 ///
 /// Integers wrap in every build, which is why even addition is a method there.
 /// The helpers named here are the runtime's.
-pub(super) fn prim(
+pub(super) fn prim<'o>(
     prim: Prim,
-    operands: &[Operand],
+    operands: &'o [Operand],
     length: impl Fn(Extent) -> Length,
     function: impl Fn(u8) -> TokenStream,
-) -> TokenStream {
+) -> Expr<'o> {
     let scalar = operands[0].scalar();
+    let float = scalar.is_float();
     let x = &operands[0].tokens;
     let y = operands.get(1).map(|operand| &operand.tokens);
     let z = operands.get(2).map(|operand| &operand.tokens);
-    // By class of the first operand: a float's operator or method, an integer's.
-    let number = |float: TokenStream, int: TokenStream| if scalar.is_float() { float } else { int };
-    match prim {
-        Prim::StopGradient => tokens!(#x),
-        Prim::Neg => number(tokens!(-#x), tokens!(#x.wrapping_neg())),
-        Prim::Not => tokens!(!#x),
-        Prim::Add => number(tokens!(#x + #y), tokens!(#x.wrapping_add(#y))),
-        Prim::Sub => number(tokens!(#x - #y), tokens!(#x.wrapping_sub(#y))),
-        Prim::Mul => number(tokens!(#x * #y), tokens!(#x.wrapping_mul(#y))),
-        Prim::Div => number(tokens!(#x / #y), tokens!(div(#x, #y))),
-        Prim::Rem => number(tokens!(#x % #y), tokens!(rem(#x, #y))),
+    let infix = |operator| Expr::Infix(x, operator, &operands[1].tokens);
+    let tokens = match prim {
+        Prim::StopGradient => return Expr::Word(x),
+        Prim::Neg if float => return Expr::Prefix("-", x),
+        Prim::Neg => tokens!(#x.wrapping_neg()),
+        Prim::Not => return Expr::Prefix("!", x),
+        Prim::Add if float => return infix("+"),
+        Prim::Add => tokens!(#x.wrapping_add(#y)),
+        Prim::Sub if float => return infix("-"),
+        Prim::Sub => tokens!(#x.wrapping_sub(#y)),
+        Prim::Mul if float => return infix("*"),
+        Prim::Mul => tokens!(#x.wrapping_mul(#y)),
+        Prim::Div if float => return infix("/"),
+        Prim::Div => tokens!(div(#x, #y)),
+        Prim::Rem if float => return infix("%"),
+        Prim::Rem => tokens!(rem(#x, #y)),
         Prim::Min => tokens!(min(#x, #y)),
         Prim::Max => tokens!(max(#x, #y)),
-        Prim::And => tokens!(#x & #y),
-        Prim::Or => tokens!(#x | #y),
-        Prim::Xor => tokens!(#x ^ #y),
+        Prim::And => return infix("&"),
+        Prim::Or => return infix("|"),
+        Prim::Xor => return infix("^"),
         Prim::Shl => tokens!(#x.wrapping_shl(#y as u32)),
         Prim::Shr => tokens!(#x.wrapping_shr(#y as u32)),
-        Prim::Eq => tokens!(#x == #y),
-        Prim::Ne => tokens!(#x != #y),
-        Prim::Lt => tokens!(#x < #y),
-        Prim::Le => tokens!(#x <= #y),
-        Prim::Gt => tokens!(#x > #y),
-        Prim::Ge => tokens!(#x >= #y),
+        Prim::Eq => return infix("=="),
+        Prim::Ne => return infix("!="),
+        Prim::Lt => return infix("<"),
+        Prim::Le => return infix("<="),
+        Prim::Gt => return infix(">"),
+        Prim::Ge => return infix(">="),
         Prim::Abs if scalar.is_signed_int() => tokens!(#x.wrapping_abs()),
-        Prim::Abs => number(tokens!(#x.abs()), tokens!(#x)),
-        Prim::Signum if scalar.is_float() || scalar.is_signed_int() => tokens!(#x.signum()),
+        Prim::Abs if float => tokens!(#x.abs()),
+        Prim::Abs => return Expr::Word(x),
+        Prim::Signum if float || scalar.is_signed_int() => tokens!(#x.signum()),
         Prim::Signum => {
             let one = literal(Lit::of(scalar, 1.0));
             tokens!(min(#x, #one))
         }
-        Prim::DivEuclid => number(tokens!(#x.div_euclid(#y)), tokens!(div_euclid(#x, #y))),
-        Prim::RemEuclid => number(tokens!(#x.rem_euclid(#y)), tokens!(rem_euclid(#x, #y))),
+        Prim::DivEuclid if float => tokens!(#x.div_euclid(#y)),
+        Prim::DivEuclid => tokens!(div_euclid(#x, #y)),
+        Prim::RemEuclid if float => tokens!(#x.rem_euclid(#y)),
+        Prim::RemEuclid => tokens!(rem_euclid(#x, #y)),
         Prim::Pow => tokens!(#x.wrapping_pow(#y as u32)),
         Prim::Powf
         | Prim::Cbrt
@@ -257,7 +242,8 @@ pub(super) fn prim(
             let operands = operands.iter().map(|operand| &operand.tokens);
             tokens!((#function.get())(#(#operands),*))
         }
-    }
+    };
+    Expr::Tokens(tokens)
 }
 
 /// `x as to`, where Rust has no such cast through a `u8` or a comparison.
@@ -280,7 +266,7 @@ fn cast(x: &Operand, to: Scalar) -> TokenStream {
 pub(super) fn combine(
     monoid: Monoid,
     scalar: Scalar,
-    x: &TokenStream,
+    x: &impl ToTokens,
     y: &impl ToTokens,
 ) -> TokenStream {
     match monoid {
@@ -309,7 +295,7 @@ pub(super) fn in_range(prim: Prim) -> Prim {
 pub(super) fn combine_into(
     monoid: Monoid,
     scalar: Scalar,
-    place: &TokenStream,
+    place: &impl ToTokens,
     value: &impl ToTokens,
 ) -> TokenStream {
     match monoid {
@@ -414,6 +400,7 @@ mod tests {
                         })
                         .collect();
                     let tokens = prim(p, &operands, extents, |_| tokens!(function));
+                    let tokens = tokens.into_token_stream();
                     assert!(
                         syn::parse2::<syn::Expr>(tokens.clone()).is_ok(),
                         "{p:?}: {tokens}"

@@ -90,7 +90,7 @@ impl Build {
         let elem = prim
             .result(&elems)
             .unwrap_or_else(|error| panic!("{}", error.0));
-        self.bind(Type::scalar(elem), KernelOp::Prim(prim, args.to_vec()))
+        self.bind(Type::scalar(elem), KernelOp::Prim(prim, args.into()))
     }
 
     /// `x + y`
@@ -200,7 +200,7 @@ impl Build {
         self.effect(KernelOp::For {
             extent,
             reverse: false,
-            body,
+            body: Box::new(body),
         });
     }
 
@@ -210,7 +210,7 @@ impl Build {
         self.effect(KernelOp::For {
             extent,
             reverse: true,
-            body,
+            body: Box::new(body),
         });
     }
 
@@ -239,7 +239,7 @@ impl Build {
             extents: extents.to_vec(),
             accs,
             folds: Vec::new(),
-            body,
+            body: Box::new(body),
         });
     }
 
@@ -254,8 +254,8 @@ impl Build {
         let (otherwise, ()) = self.block(&[], |build, _| otherwise(build));
         self.effect(KernelOp::If {
             cond,
-            then,
-            otherwise,
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
         });
     }
 
@@ -268,7 +268,10 @@ impl Build {
         let (mut cond, go_on) = self.block(&[], |build, _| cond(build));
         cond.results.push(go_on);
         let (body, ()) = self.block(&[], |build, _| body(build));
-        self.effect(KernelOp::While { cond, body });
+        self.effect(KernelOp::While {
+            cond: Box::new(cond),
+            body: Box::new(body),
+        });
     }
 
     /// The finished program.

@@ -69,8 +69,8 @@ pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Tran
     let counts = |stmt: &Stmt<Kernels>| match &stmt.op {
         KernelOp::Const(_) | KernelOp::Size(_) => true,
         KernelOp::Prim(prim, args) => {
-            let elems = unit.program.elems(args);
-            unit.scalar(stmt.results[0]) == Scalar::Usize && !prim.may_panic(&elems)
+            let elem = unit.program.elem(args[0]);
+            unit.scalar(stmt.results[0]) == Scalar::Usize && !prim.may_panic(elem)
         }
         _ => false,
     };

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
+use super::expr::Word;
 use super::names::Names;
-use super::scalar::{self, Length, Operand, Word};
+use super::scalar::{self, Length, Operand};
 use super::{scatter, tokens};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
@@ -151,7 +152,7 @@ impl<'a> Unit<'a> {
     }
 
     /// The Rust type of a value or of a place's elements.
-    pub(super) fn ty(&self, value: ValueId) -> TokenStream {
+    pub(super) fn ty(&self, value: ValueId) -> Word {
         scalar::ty(self.scalar(value))
     }
 

@@ -45,7 +45,7 @@ mod value_set;
 pub mod verify;
 
 pub use message::{Align, Format, Message, Piece, Shown, Style};
-pub use operation::{Operation, Values};
+pub use operation::{Args, Operation, Values};
 pub use parse::{Parse, ParseError, parse};
 pub use print::{Print, print};
 pub use program::{Block, Param, Program, Size, SpanId, Stage, Stmt, Value, ValueId};

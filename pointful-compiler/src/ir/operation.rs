@@ -10,6 +10,9 @@ use super::{Block, Stage, ValueId};
 /// The operands of an operation: few, so no list on the heap.
 pub type Values = SmallVec<[ValueId; 8]>;
 
+/// What a primitive is applied to: as large as a list on the heap would be without what is in it.
+pub type Args = SmallVec<[ValueId; 4]>;
+
 /// Operands and blocks of an operation, for passes that treat all operations alike.
 ///
 /// Values that a block inside the operation reads are not operands of the operation; see [`Block::free`].
@@ -29,6 +32,13 @@ pub trait Operation<S: Stage> {
         let mut all = Values::new();
         self.for_each_operand(&mut |value| all.push(*value));
         all
+    }
+
+    /// Whether it reads a value that is so.
+    fn reads_any(&self, is: impl Fn(ValueId) -> bool) -> bool {
+        let mut any = false;
+        self.for_each_operand(&mut |value| any = any || is(*value));
+        any
     }
 }
 
@@ -65,7 +75,8 @@ macro_rules! visit_all {
 
 operations!(Point, PointOp; visit => {
     Self::Const(_) | Self::Size(_) | Self::For { .. } => {}
-    Self::Prim(_, args) | Self::Array(args) => visit_all!(visit; ; args),
+    Self::Prim(_, args) => visit_all!(visit; ; args),
+    Self::Array(values) => visit_all!(visit; ; values),
     Self::Index { table, indices } => visit_all!(visit; table; indices),
     Self::Reduce { table, .. } | Self::ArgReduce { table, .. } => visit(table),
     Self::Fold { init, tables, .. } | Self::Scan { init, tables, .. } => {
@@ -114,7 +125,8 @@ operations!(Point, PointOp; visit => {
 
 operations!(Bulk, BulkOp; visit => {
     Self::Const(_) | Self::Size(_) | Self::Iota(_) => {}
-    Self::Map(_, args) | Self::Pack { values: args, .. } => visit_all!(visit; ; args),
+    Self::Map(_, args) => visit_all!(visit; ; args),
+    Self::Pack { values, .. } => visit_all!(visit; ; values),
     Self::Select(cond, then, otherwise) => visit_all!(visit; cond, then, otherwise; ),
     Self::Gather { table, at } => {
         visit(table);
@@ -233,10 +245,11 @@ operations!(Kernels, KernelOp; visit => {
 } {
     Self::For { body, .. } => vec![body],
     Self::Par { body, folds, .. } => {
-        let mut all = vec![body];
+        let mut all = Vec::with_capacity(1 + folds.len());
         for Fold { join, .. } in folds {
             all.push(join);
         }
+        all.insert(0, body);
         all
     }
     Self::While { cond, body } => vec![cond, body],

@@ -2,16 +2,23 @@
 
 use super::ValueId;
 
-/// A map from values: a slot for each, up to the largest. Asking and adding cost a few instructions, without optimization, too.
-/// It is as large as the program, so it is for what is made once for all of it, and not for each block.
+/// A map from values: a place for each, up to the largest, that says where in a list it is what is known. Asking and adding cost a few instructions,
+/// without optimization, too. It is as large as the program, so it is for what is made once for all of it, and not for each block.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueMap<T> {
-    slots: Vec<Option<T>>,
+    places: Vec<u32>,
+    known: Vec<T>,
 }
+
+/// The place of what is not known.
+const NOWHERE: u32 = u32::MAX;
 
 impl<T> Default for ValueMap<T> {
     fn default() -> Self {
-        Self { slots: Vec::new() }
+        Self {
+            places: Vec::new(),
+            known: Vec::new(),
+        }
     }
 }
 
@@ -21,33 +28,48 @@ impl<T> ValueMap<T> {
         Self::default()
     }
 
+    fn place(&self, value: &ValueId) -> Option<usize> {
+        let place = *self.places.get(value.index())?;
+        (place != NOWHERE).then_some(place as usize)
+    }
+
     /// What is known of a value.
     pub(crate) fn get(&self, value: &ValueId) -> Option<&T> {
-        self.slots.get(value.index())?.as_ref()
+        Some(&self.known[self.place(value)?])
     }
 
     /// What is known of a value, to be changed.
     pub(crate) fn get_mut(&mut self, value: &ValueId) -> Option<&mut T> {
-        self.slots.get_mut(value.index())?.as_mut()
+        let place = self.place(value)?;
+        Some(&mut self.known[place])
     }
 
     /// Whether something is known of a value.
     pub(crate) fn contains_key(&self, value: &ValueId) -> bool {
-        self.get(value).is_some()
+        self.place(value).is_some()
     }
 
-    /// The slot of a value.
-    fn slot(&mut self, value: ValueId) -> &mut Option<T> {
+    /// Adds what is known of a value of which nothing was.
+    fn add(&mut self, value: ValueId, known: T) -> &mut T {
         let at = value.index();
-        if at >= self.slots.len() {
-            self.slots.resize_with(at + 1, || None);
+        if at >= self.places.len() {
+            self.places.resize(at + 1, NOWHERE);
         }
-        &mut self.slots[at]
+        let place = self.known.len();
+        self.places[at] = place as u32;
+        self.known.push(known);
+        &mut self.known[place]
     }
 
     /// From now on, this is known of a value. Gives what was.
     pub(crate) fn insert(&mut self, value: ValueId, known: T) -> Option<T> {
-        self.slot(value).replace(known)
+        match self.get_mut(&value) {
+            Some(before) => Some(std::mem::replace(before, known)),
+            None => {
+                self.add(value, known);
+                None
+            }
+        }
     }
 
     /// What is known of a value, which is the default if it was nothing.
@@ -55,13 +77,16 @@ impl<T> ValueMap<T> {
     where
         T: Default,
     {
-        self.slot(value).get_or_insert_default()
+        match self.place(&value) {
+            Some(place) => &mut self.known[place],
+            None => self.add(value, T::default()),
+        }
     }
 
     /// All that is known, in the order of the values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ValueId, &T)> {
-        let slots = self.slots.iter().zip(0..);
-        slots.filter_map(|(slot, id)| Some((ValueId(id), slot.as_ref()?)))
+        let values = (0..self.places.len() as u32).map(ValueId);
+        values.filter_map(|value| Some((value, self.get(&value)?)))
     }
 }
 

@@ -72,8 +72,8 @@ impl ValueSet {
     }
 
     /// The values, in order.
-    pub(crate) fn iter(&self) -> Values<'_> {
-        Values {
+    pub(crate) fn iter(&self) -> Iter<'_> {
+        Iter {
             words: &self.words,
             word: 0,
             left: self.words.first().copied().unwrap_or_default(),
@@ -82,14 +82,14 @@ impl ValueSet {
 }
 
 /// The values of a set, in order.
-pub(crate) struct Values<'a> {
+pub(crate) struct Iter<'a> {
     words: &'a [u64],
     word: usize,
     /// What has not been given yet of this word.
     left: u64,
 }
 
-impl Iterator for Values<'_> {
+impl Iterator for Iter<'_> {
     type Item = ValueId;
 
     fn next(&mut self) -> Option<ValueId> {
@@ -105,9 +105,9 @@ impl Iterator for Values<'_> {
 
 impl<'a> IntoIterator for &'a ValueSet {
     type Item = ValueId;
-    type IntoIter = Values<'a>;
+    type IntoIter = Iter<'a>;
 
-    fn into_iter(self) -> Values<'a> {
+    fn into_iter(self) -> Iter<'a> {
         self.iter()
     }
 }

@@ -292,13 +292,13 @@ impl Prim {
         }
     }
 
-    /// Whether evaluating it may panic, so that it must stay behind its guard.
-    pub fn may_panic(self, operands: &[Elem]) -> bool {
+    /// Whether evaluating it, with a first operand of this type, may panic, so that it must stay behind its guard.
+    pub fn may_panic(self, elem: Elem) -> bool {
         match self {
             Self::Check(_) | Self::Wrap(_) | Self::ClampTo(_) | Self::Mirror(_) | Self::Call(_) => {
                 true
             }
-            Self::Div | Self::Rem | Self::DivEuclid | Self::RemEuclid => !operands[0].is_float(),
+            Self::Div | Self::Rem | Self::DivEuclid | Self::RemEuclid => !elem.is_float(),
             _ => false,
         }
     }

@@ -22,6 +22,8 @@
 //! Statements that touch the same place stay in one phase and in their order, and a value is computed from what it was computed from. Nothing that fails,
 //! or calls what its author wrote, is moved. So each place sees the same values in the same order, and the bits are the same.
 
+use smallvec::smallvec;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Pass;
@@ -307,13 +309,13 @@ impl Plan {
         else {
             unreachable!("only loops are planned")
         };
-        let repeated = (extent, reverse, body);
+        let repeated = (extent, reverse, *body);
         if matches!(extent, Extent::Const(_)) {
             return self.in_tiles(program, size, repeated, span, out);
         }
         let length = out.size(program, extent, span);
         let least = out.number(program, size.least, span);
-        let cond = KernelOp::Prim(Prim::Ge, vec![length, least]);
+        let cond = KernelOp::Prim(Prim::Ge, smallvec![length, least]);
         let cond = out.bind(
             program,
             cond,
@@ -328,8 +330,8 @@ impl Plan {
         };
         let op = KernelOp::If {
             cond,
-            then: block(tiled.stmts),
-            otherwise: block(vec![plain]),
+            then: Box::new(block(tiled.stmts)),
+            otherwise: Box::new(block(vec![plain])),
         };
         out.run(op, span);
     }
@@ -373,12 +375,12 @@ impl Plan {
                     extents: vec![points],
                     accs: Vec::new(),
                     folds: Vec::new(),
-                    body: block,
+                    body: Box::new(block),
                 },
                 Phase::Anytime | Phase::States | Phase::Rest => KernelOp::For {
                     extent: points,
                     reverse,
-                    body: block,
+                    body: Box::new(block),
                 },
             };
             inside.run(op, span);
@@ -392,7 +394,7 @@ impl Plan {
             KernelOp::For {
                 extent: tiles,
                 reverse,
-                body,
+                body: Box::new(body),
             },
             span,
         );
@@ -426,9 +428,9 @@ impl Plan {
         let span = SpanId::NONE;
         let index = program.value(Type::scalar(Elem::Index(tile.points())), span);
         let mut out = Writer::default();
-        let cast = KernelOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
+        let cast = KernelOp::Prim(Prim::Cast(Scalar::Usize), smallvec![index]);
         let number = out.bind(program, cast, Type::scalar(Elem::USIZE), span);
-        let trust = KernelOp::Prim(Prim::Trust(steps), vec![number]);
+        let trust = KernelOp::Prim(Prim::Trust(steps), smallvec![number]);
         let at = out.bind(program, trust, Type::scalar(Elem::Index(steps)), span);
         let mut names = Renamed::default();
         let step = tile.point(program, &mut out, index, span);

@@ -20,14 +20,14 @@
 //! return %2
 //! ```
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::Pass;
 use super::flow::{Effect, Flow};
 use super::subst::Subst;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Operation, Program, ValueId};
+use crate::ir::{Args, Block, Operation, Program, ValueId};
 use crate::ops::Prim;
 
 /// The pass at the Point stage.
@@ -50,8 +50,8 @@ pub(crate) trait Lookup: Flow {
     fn normal(op: &Self::Op) -> Self::Op;
 }
 
-fn normal_args(prim: Prim, args: &[ValueId]) -> Vec<ValueId> {
-    let mut args = args.to_vec();
+fn normal_args(prim: Prim, args: &[ValueId]) -> Args {
+    let mut args = Args::from(args);
     if prim.is_commutative() {
         args.sort_unstable();
     }
@@ -83,7 +83,7 @@ impl Lookup for Bulk {
 pub fn cse<S: Lookup>(mut program: Program<S>) -> Program<S> {
     let mut body = std::mem::take(&mut program.body);
     let mut walk = Walk {
-        known: HashMap::new(),
+        known: FxHashMap::default(),
         open: Vec::new(),
         subst: Subst::new(),
     };
@@ -100,7 +100,7 @@ type Key<S> = (<S as crate::ir::Stage>::Op, Option<ValueId>);
 
 struct Walk<S: Lookup> {
     /// The result of what has been evaluated, and the number of the block that has done so. Never iterated over.
-    known: HashMap<Key<S>, (ValueId, usize)>,
+    known: FxHashMap<Key<S>, (ValueId, usize)>,
     /// Of each block so far, whether the walk is in it: what others have evaluated counts no more.
     open: Vec<bool>,
     subst: Subst,

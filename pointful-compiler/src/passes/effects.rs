@@ -1,7 +1,7 @@
 //! What statements of Kernels do, beside binding values.
 
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, ValueSet, Verify};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Whether a statement does nothing but bind a scalar, whenever it is run.
@@ -11,8 +11,7 @@ pub(crate) fn is_pure(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool 
             true
         }
         KernelOp::Prim(prim, args) => {
-            let elems = program.elems(args);
-            !matches!(prim, Prim::Call(_)) && !prim.may_panic(&elems)
+            !matches!(prim, Prim::Call(_)) && !prim.may_panic(program.elem(args[0]))
         }
         KernelOp::Alloc { .. }
         | KernelOp::Copy(_)
@@ -31,17 +30,40 @@ pub(crate) fn is_pure(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool 
     }
 }
 
-/// The extents that a statement names, and those of what it binds.
-pub(crate) fn extents(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<Extent> {
-    let mut all = Kernels::extents(program, &stmt.op).unwrap_or_default();
+/// Calls `visit` with each computed extent that a statement names, or that the types of its results have.
+pub(crate) fn for_each_length(
+    program: &Program<Kernels>,
+    stmt: &Stmt<Kernels>,
+    visit: &mut dyn FnMut(ValueId),
+) {
+    let mut extent = |extent: Extent| length(extent).into_iter().for_each(&mut *visit);
+    match &stmt.op {
+        KernelOp::Size(named) | KernelOp::For { extent: named, .. } => extent(*named),
+        KernelOp::Par { extents, .. } => extents.iter().copied().for_each(&mut extent),
+        KernelOp::Prim(prim, _) => prim.extent().into_iter().for_each(&mut extent),
+        KernelOp::Const(_)
+        | KernelOp::Select(..)
+        | KernelOp::Alloc { .. }
+        | KernelOp::Copy(_)
+        | KernelOp::Load { .. }
+        | KernelOp::Store { .. }
+        | KernelOp::Combine { .. }
+        | KernelOp::Var(_)
+        | KernelOp::Get(_)
+        | KernelOp::Set { .. }
+        | KernelOp::Swap(..)
+        | KernelOp::Contract { .. }
+        | KernelOp::Assert { .. }
+        | KernelOp::While { .. }
+        | KernelOp::If { .. } => {}
+    }
     for &result in &stmt.results {
         let ty = program.ty(result);
-        all.extend(&ty.dims);
-        if let Elem::Index(extent) = ty.elem {
-            all.push(extent);
+        ty.dims.iter().copied().for_each(&mut extent);
+        if let Elem::Index(of) = ty.elem {
+            extent(of);
         }
     }
-    all
 }
 
 /// Calls `visit` with each extent that an operation names.
@@ -115,7 +137,9 @@ pub(crate) fn asked(stmt: &Stmt<Kernels>) -> Vec<ValueId> {
 pub(crate) fn lengths(program: &Program<Kernels>) -> ValueSet {
     fn walk(program: &Program<Kernels>, block: &Block<Kernels>, found: &mut ValueSet) {
         for stmt in &block.stmts {
-            found.extend(extents(program, stmt).into_iter().filter_map(length));
+            for_each_length(program, stmt, &mut |length| {
+                found.insert(length);
+            });
             for inner in stmt.op.blocks() {
                 walk(program, inner, found);
             }

@@ -241,11 +241,11 @@ impl Plan {
         let second = KernelOp::For {
             extent: *extent,
             reverse: *reverse,
-            body: Block {
+            body: Box::new(Block {
                 params: vec![again],
                 stmts: later,
                 results: Vec::new(),
-            },
+            }),
         };
         let is_empty = second.blocks().iter().all(|block| block.stmts.is_empty());
         let second = (!is_empty).then(|| Stmt::new(Vec::new(), second, span));

@@ -290,26 +290,35 @@ impl Flow for Point {
 
 /// The axes that an operation names.
 pub(crate) fn named_axes(op: &BulkOp) -> Vec<AxisId> {
+    let mut named = Vec::new();
+    for_each_axis(op, &mut |axis| named.push(axis));
+    named
+}
+
+/// Calls `visit` with each axis that an operation names.
+fn for_each_axis(op: &BulkOp, visit: &mut dyn FnMut(AxisId)) {
     match op {
-        BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => vec![*axis],
-        BulkOp::Loop { axis, lanes, .. } => [&[*axis], lanes.as_slice()].concat(),
-        BulkOp::While { lanes, .. } | BulkOp::Derive { lanes, .. } | BulkOp::Rule { lanes, .. } => {
-            lanes.clone()
+        BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => visit(*axis),
+        BulkOp::Loop { axis, lanes, .. } => {
+            visit(*axis);
+            lanes.iter().copied().for_each(visit);
         }
-        BulkOp::Reduce { axes, .. } => axes.clone(),
+        BulkOp::While { lanes: axes, .. }
+        | BulkOp::Derive { lanes: axes, .. }
+        | BulkOp::Rule { lanes: axes, .. }
+        | BulkOp::Reduce { axes, .. } => axes.iter().copied().for_each(visit),
         BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => {
-            at.iter().map(|&(axis, _)| axis).collect()
+            at.iter().for_each(|&(axis, _)| visit(axis));
         }
-        BulkOp::Scatter { at, over, .. } => at
-            .iter()
-            .map(|&(axis, _)| axis)
-            .chain(over.iter().copied())
-            .collect(),
+        BulkOp::Scatter { at, over, .. } => {
+            at.iter().for_each(|&(axis, _)| visit(axis));
+            over.iter().copied().for_each(visit);
+        }
         BulkOp::Const(_)
         | BulkOp::Size(_)
         | BulkOp::Map(..)
         | BulkOp::Select(..)
-        | BulkOp::Assert { .. } => Vec::new(),
+        | BulkOp::Assert { .. } => {}
     }
 }
 
@@ -354,8 +363,7 @@ pub(crate) fn may_fail(program: &Program<Bulk>, op: &BulkOp) -> bool {
     match op {
         BulkOp::Assert { .. } => true,
         BulkOp::Map(prim, args) => {
-            let elems = program.elems(args);
-            matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
+            matches!(prim, Prim::Trust(_)) || prim.may_panic(program.elem(args[0]))
         }
         BulkOp::Reduce { combine, .. } => matches!(combine, Combine::ArgMin | Combine::ArgMax),
         BulkOp::Const(_)
@@ -472,11 +480,11 @@ impl Flow for Bulk {
             | BulkOp::Derive { .. }
             | BulkOp::Rule { .. } => None,
         };
-        let axes = named_axes(op);
-        let named = axes
-            .iter()
-            .map(|axis| program.decls.axes[axis.0 as usize].extent);
-        own.into_iter().chain(named).filter_map(computed).collect()
+        let mut found: Vec<ValueId> = own.and_then(computed).into_iter().collect();
+        for_each_axis(op, &mut |axis| {
+            found.extend(computed(program.decls.axes[axis.0 as usize].extent));
+        });
+        found
     }
 
     fn type_extents(program: &Program<Bulk>, value: ValueId) -> Vec<ValueId> {
@@ -557,6 +565,9 @@ fn retype_block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
         for inner in stmt.op.blocks_mut() {
             retype_block(program, inner);
         }
+        if has_axes_of_operands(program, stmt) {
+            continue;
+        }
         let Ok(types) = Bulk::types(program, &stmt.op, None) else {
             continue;
         };
@@ -580,4 +591,30 @@ fn retype_block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
             dims.append(&mut axes);
         }
     }
+}
+
+/// Whether what is computed point for point has the axes of what it is computed from, and no others: most has, and no list need be made to see it.
+fn has_axes_of_operands(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
+    let extent = match &stmt.op {
+        BulkOp::Const(_) | BulkOp::Select(..) => None,
+        BulkOp::Size(extent) => computed(*extent),
+        BulkOp::Map(prim, _) => prim.extent().and_then(computed),
+        _ => return false,
+    };
+    let dims = |value: ValueId| &program.ty(value).dims;
+    let own = dims(stmt.results[0]);
+    let mut same = true;
+    // Axes are few, and stand in one order mostly.
+    let mut found = 0;
+    let mut visit = |value: ValueId| {
+        for axis in dims(value) {
+            match own.iter().position(|other| other == axis) {
+                Some(at) if at < 64 => found |= 1_u64 << at,
+                Some(_) | None => same = false,
+            }
+        }
+    };
+    stmt.op.for_each_operand(&mut |value| visit(*value));
+    stmt.guard.into_iter().chain(extent).for_each(visit);
+    same && found.count_ones() as usize == own.len()
 }

@@ -17,10 +17,12 @@
 //!
 //! Of the host's loops and of kernels, a branch around all of the body that goes the same way in all iterations moves too: nothing is run where nothing happens.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::Pass;
-use super::effects::{changes, extents, is_pure, lengths};
+use super::effects::{changes, for_each_length, is_pure, lengths};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -53,7 +55,8 @@ fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernel
             kernel.block(body);
             let mut once = Once {
                 kernel: &kernel,
-                known: HashMap::new(),
+                known: FxHashMap::default(),
+                open: Vec::new(),
                 names: BTreeMap::new(),
             };
             once.block(body);
@@ -98,8 +101,8 @@ fn branch_first(stmt: &mut Stmt<Kernels>) {
     body.stmts = std::mem::take(&mut then.stmts);
     let around = KernelOp::If {
         cond,
-        then: Block::default(),
-        otherwise: Block::default(),
+        then: Box::new(Block::default()),
+        otherwise: Box::new(Block::default()),
     };
     let op = std::mem::replace(&mut stmt.op, around);
     if let KernelOp::If { then, .. } = &mut stmt.op {
@@ -145,9 +148,10 @@ impl Kernel<'_> {
         let mut bound: ValueSet = body.params.iter().copied().collect();
         let (mut outside, mut inside) = (Vec::new(), Vec::new());
         for stmt in std::mem::take(&mut body.stmts) {
-            let named = |extent: &Extent| matches!(extent, Extent::Value(v) if bound.contains(v));
-            let varies = stmt.op.operands().iter().any(|value| bound.contains(value))
-                || extents(self.program, &stmt).iter().any(named);
+            let mut varies = stmt.op.reads_any(|value| bound.contains(&value));
+            for_each_length(self.program, &stmt, &mut |length| {
+                varies |= bound.contains(&length);
+            });
             if !varies && self.may_move(&stmt) {
                 outside.push(stmt);
             } else {
@@ -185,19 +189,24 @@ impl Kernel<'_> {
 /// Gives what is computed again the name that it has already.
 struct Once<'k, 'p> {
     kernel: &'k Kernel<'p>,
-    /// What has been computed in the blocks that are open.
-    known: HashMap<KernelOp, ValueId>,
+    /// What has been computed, and the number of the block that has done so. Never iterated over.
+    known: FxHashMap<KernelOp, (ValueId, usize)>,
+    /// Of each block so far, whether the walk is in it: what others have computed counts no more.
+    open: Vec<bool>,
     names: BTreeMap<ValueId, ValueId>,
 }
 
 impl Once<'_, '_> {
     fn block(&mut self, block: &mut Block<Kernels>) {
-        let mut here = Vec::new();
+        let number = self.open.len();
+        self.open.push(true);
         let mut stmts = Vec::with_capacity(block.stmts.len());
         for mut stmt in std::mem::take(&mut block.stmts) {
-            stmt.op.for_each_operand_mut(&mut |value| {
-                *value = self.names.get(value).copied().unwrap_or(*value);
-            });
+            if !self.names.is_empty() {
+                stmt.op.for_each_operand_mut(&mut |value| {
+                    *value = self.names.get(value).copied().unwrap_or(*value);
+                });
+            }
             for inner in stmt.op.blocks_mut() {
                 self.block(inner);
             }
@@ -207,14 +216,14 @@ impl Once<'_, '_> {
                 && self.kernel.is_fixed(&stmt)
             {
                 let program = self.kernel.program;
-                let same = |value: &&ValueId| program.ty(**value) == program.ty(result);
-                if let Some(&value) = self.known.get(&stmt.op).filter(same) {
+                let there = |(value, block): &&(ValueId, usize)| {
+                    self.open[*block] && program.ty(*value) == program.ty(result)
+                };
+                if let Some(&(value, _)) = self.known.get(&stmt.op).filter(there) {
                     self.names.insert(result, value);
                     continue;
                 }
-                if self.known.insert(stmt.op.clone(), result).is_none() {
-                    here.push(stmt.op.clone());
-                }
+                self.known.insert(stmt.op.clone(), (result, number));
             }
             stmts.push(stmt);
         }
@@ -222,8 +231,6 @@ impl Once<'_, '_> {
             *value = self.names.get(value).copied().unwrap_or(*value);
         }
         block.stmts = stmts;
-        for op in here {
-            self.known.remove(&op);
-        }
+        self.open[number] = false;
     }
 }

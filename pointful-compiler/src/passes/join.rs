@@ -129,8 +129,7 @@ fn may_join(program: &Program<Kernels>, a: &Stmt<Kernels>, b: &Stmt<Kernels>) ->
         changed
     };
     let apart = |changed: ValueSet, body: &Block<Kernels>| {
-        let mut uses = Uses::new();
-        count(body, &mut uses);
+        let uses = count(body);
         !changed.iter().any(|value| uses.contains_key(&value))
     };
     extents_a == extents_b
@@ -186,35 +185,31 @@ fn append(stmt: &mut Stmt<Kernels>, before: Stmt<Kernels>) {
 /// How often values are used.
 type Uses = ValueMap<usize>;
 
-fn count(block: &Block<Kernels>, uses: &mut Uses) {
-    let mut one = |value: ValueId| *uses.or_default(value) += 1;
-    block.results.iter().copied().for_each(&mut one);
-    for stmt in &block.stmts {
-        stmt.op.for_each_operand(&mut |value| one(*value));
-    }
-    for inner in block.stmts.iter().flat_map(|stmt| stmt.op.blocks()) {
-        count(inner, uses);
-    }
+fn count(block: &Block<Kernels>) -> Uses {
+    let mut uses = Uses::new();
+    for_each_use(block, &mut |value| *uses.or_default(value) += 1);
+    uses
 }
 
 /// How often a statement and what is in it use a value.
 fn uses_of(stmt: &Stmt<Kernels>, value: ValueId) -> usize {
     let mut uses = 0;
-    stmt.op
-        .for_each_operand(&mut |other| uses += usize::from(*other == value));
-    for inner in stmt.op.blocks() {
-        uses += inner
-            .results
-            .iter()
-            .filter(|&&other| other == value)
-            .count();
-        uses += inner
-            .stmts
-            .iter()
-            .map(|stmt| uses_of(stmt, value))
-            .sum::<usize>();
-    }
+    uses_in(stmt, &mut |other| uses += usize::from(other == value));
     uses
+}
+
+fn for_each_use(block: &Block<Kernels>, visit: &mut dyn FnMut(ValueId)) {
+    block.results.iter().copied().for_each(&mut *visit);
+    for stmt in &block.stmts {
+        uses_in(stmt, visit);
+    }
+}
+
+fn uses_in(stmt: &Stmt<Kernels>, visit: &mut dyn FnMut(ValueId)) {
+    stmt.op.for_each_operand(&mut |value| visit(*value));
+    for inner in stmt.op.blocks() {
+        for_each_use(inner, visit);
+    }
 }
 
 /// Does without one table that is only added to another one; whether there was one.
@@ -228,8 +223,7 @@ fn tables(program: &Program<Kernels>, body: &mut Block<Kernels>) -> bool {
     if !any(body, &several) {
         return false;
     }
-    let mut uses = Uses::new();
-    count(body, &mut uses);
+    let uses = count(body);
     tables_of(program, body, &uses)
 }
 

@@ -10,6 +10,8 @@
 //! Points that may meet add to private copies of a table, which are merged. A copy is as large as the table: a loop of the host that adds to a row in each of its steps, as the
 //! way back through a factorisation does, would take as long for each row as for the table. Points whose own indices are among those of the element never meet.
 
+use smallvec::smallvec;
+
 use std::collections::BTreeMap;
 
 use super::Pass;
@@ -183,7 +185,7 @@ fn rewrite(
                 buffer,
                 indices: indices.clone(),
             };
-            let add = KernelOp::Prim(Prim::Add, vec![old, *value]);
+            let add = KernelOp::Prim(Prim::Add, smallvec![old, *value]);
             let store = KernelOp::Store {
                 buffer,
                 indices: indices.clone(),

@@ -38,7 +38,7 @@ pub(crate) fn write_down(
         extents,
         accs: Vec::new(),
         folds: Vec::new(),
-        body,
+        body: Box::new(body),
     };
     let alloc = KernelOp::Alloc { fill: None };
     let made = [

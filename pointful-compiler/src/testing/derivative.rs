@@ -69,7 +69,7 @@ pub fn derivative(program: &Program<Point>, mode: Mode) -> Program<Point> {
         mode,
         args,
         seeds,
-        body,
+        body: Box::new(body),
     };
     out.body = Block {
         params: Vec::new(),

@@ -32,7 +32,7 @@ use super::unit::{Unit, usize_literal};
 use super::{kernel, tokens, work};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
-use crate::passes::effects::{extents, is_pure};
+use crate::passes::effects::{for_each_length, is_pure};
 
 /// Rows of a product of matrices that are better computed together, so that packing the other factor costs little beside multiplying by it: in a loop, before
 /// which that is [written down](crate::passes::factors) as the library wants it, and once.
@@ -135,12 +135,15 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
 
 /// Whether a statement has an extent, at any depth, that is one of these values.
 fn has_extent(unit: &Unit<'_>, stmt: &Stmt<Kernels>, values: &ValueSet) -> bool {
-    let is_one = |&extent: &Extent| matches!(unit.resolve(extent), Extent::Value(value) if values.contains(&value));
-    let operands = stmt.op.operands();
-    let dims = operands.iter().flat_map(|&operand| unit.dims(operand));
+    let is_one = |extent: Extent| matches!(unit.resolve(extent), Extent::Value(value) if values.contains(&value));
+    let mut has = stmt
+        .op
+        .reads_any(|operand| unit.dims(operand).iter().copied().any(is_one));
+    for_each_length(unit.program, stmt, &mut |length| {
+        has |= is_one(Extent::Value(length))
+    });
     let mut inner = stmt.op.blocks().into_iter().flat_map(|block| &block.stmts);
-    extents(unit.program, stmt).iter().chain(dims).any(is_one)
-        || inner.any(|stmt| has_extent(unit, stmt, values))
+    has || inner.any(|stmt| has_extent(unit, stmt, values))
 }
 
 /// A loop of so many steps.
@@ -185,12 +188,7 @@ pub(super) fn emit(
 
 /// A [sequence], and what is put off.
 pub(super) fn emit_once(emit: &mut Body<'_>, plan: &Plan<'_>) -> TokenStream {
-    let (views, launched) = launch(
-        emit,
-        plan,
-        &usize_literal(1).into_token_stream(),
-        &TokenStream::new(),
-    );
+    let (views, launched) = launch(emit, plan, &usize_literal(1), &TokenStream::new());
     let launched = if plan.sums().next().is_some() {
         tokens!(let mut sums = ::core::iter::IntoIterator::into_iter(#launched);)
     } else {
@@ -210,7 +208,7 @@ pub(super) fn emit_once(emit: &mut Body<'_>, plan: &Plan<'_>) -> TokenStream {
 fn launch(
     emit: &mut Body<'_>,
     plan: &Plan<'_>,
-    steps: &TokenStream,
+    steps: &impl ToTokens,
     each: &TokenStream,
 ) -> (TokenStream, TokenStream) {
     let unit = emit.unit;

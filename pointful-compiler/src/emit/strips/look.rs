@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::super::angles::Angles;
 use super::super::lanes::DEAR;
 use super::super::unit::Unit;
@@ -63,11 +65,11 @@ pub(super) struct Look<'u> {
     /// The index of the points.
     index: ValueId,
     /// Strides of what the body binds; anything else does not change.
-    strides: BTreeMap<ValueId, Stride>,
+    strides: FxHashMap<ValueId, Stride>,
     /// The segment that binds a value.
-    home: BTreeMap<ValueId, usize>,
+    home: FxHashMap<ValueId, usize>,
     /// How many loops there are around a variable.
-    depth: BTreeMap<ValueId, usize>,
+    depth: FxHashMap<ValueId, usize>,
     loops: Vec<Loop>,
     /// The segment being looked at, and how many there are.
     segment: usize,
@@ -129,9 +131,9 @@ impl<'u> Look<'u> {
             interior,
             angles,
             index,
-            strides: BTreeMap::from([(index, Stride::One)]),
-            home: BTreeMap::new(),
-            depth: BTreeMap::new(),
+            strides: FxHashMap::from_iter([(index, Stride::One)]),
+            home: FxHashMap::default(),
+            depth: FxHashMap::default(),
             loops: Vec::new(),
             segment: 0,
             segments: 0,
@@ -566,7 +568,7 @@ impl<'u> Look<'u> {
             prim
         };
         let dear = !scalar::vectorises(prim, elem, self.angles) && self.mixed(args) != Stride::Zero;
-        if prim.may_panic(&[elem]) || (around.in_loop && dear) {
+        if prim.may_panic(elem) || (around.in_loop && dear) {
             return None;
         }
         let strides = || args.iter().map(|&arg| self.stride(arg)).collect::<Vec<_>>();

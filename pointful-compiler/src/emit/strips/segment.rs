@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
+use smallvec::smallvec;
 
 use super::super::body::Body;
+use super::super::expr::bind;
 use super::super::names::ident;
 use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
@@ -20,8 +22,8 @@ pub(super) enum Part<'b> {
     Stmt(&'b Stmt<Kernels>, Option<Ident>),
     /// A check or an assertion: asks whether it panics, and notes the lanes for which it does.
     Asked(&'b Stmt<Kernels>, Ident),
-    /// Something made of values.
-    Made(Vec<ValueId>, TokenStream),
+    /// Something made of a value.
+    Made(ValueId, TokenStream),
 }
 
 impl<'b> Part<'b> {
@@ -42,7 +44,7 @@ impl<'b> Part<'b> {
     fn operands(&self) -> Values {
         match self {
             Part::Stmt(stmt, _) | Part::Asked(stmt, _) => stmt.op.operands(),
-            Part::Made(operands, _) => Values::from_slice(operands),
+            Part::Made(operand, _) => smallvec![*operand],
         }
     }
 }
@@ -258,17 +260,13 @@ impl Strip<'_> {
         self.declare(emit, segment, &stmt.results);
         let fine = if let KernelOp::Prim(Prim::Check(extent), args) = &stmt.op {
             let name = unit.names.value(stmt.results[0]);
+            let operand = [unit.operand(args[0])];
             let [index, fine] = [Prim::Trust(*extent), Prim::InRange(*extent)].map(|prim| {
                 let function = |function| unit.names.function(function).to_token_stream();
-                scalar::prim(
-                    prim,
-                    &[unit.operand(args[0])],
-                    |extent| unit.length(extent),
-                    function,
-                )
+                scalar::prim(prim, &operand, |extent| unit.length(extent), function)
             });
-            segment.inner.extend(tokens!(let #name = #index;));
-            fine
+            bind(&mut segment.inner, name, &index);
+            fine.into_token_stream()
         } else if let KernelOp::Assert { cond, .. } = &stmt.op {
             unit.value(*cond).into_token_stream()
         } else {

@@ -6,8 +6,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 
 use super::super::body::Body;
+use super::super::expr::Word;
 use super::super::names::ident;
-use super::super::scalar::Word;
 use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
 use super::Plan;
@@ -149,7 +149,7 @@ impl<'p> Strip<'p> {
                         let (own, any) = self.new_mask();
                         let declared = self.declared_mask(&own, mask);
                         let narrowed = self.narrowed(&own, &truth, Some(&any));
-                        parts.push(Part::Made(vec![*cond], narrowed));
+                        parts.push(Part::Made(*cond, narrowed));
                         emitted.extend(declared);
                         emitted.extend(self.nobody(&any));
                         masked.push((branch, own, any));
@@ -278,10 +278,7 @@ impl<'p> Strip<'p> {
             }
             let (own, _) = self.new_mask();
             let outer = mask.into_iter();
-            parts.push(Part::Made(
-                vec![cond],
-                tokens!(let #own = #truth #(& #outer)*;),
-            ));
+            parts.push(Part::Made(cond, tokens!(let #own = #truth #(& #outer)*;)));
             for stmt in &branch.stmts {
                 if let KernelOp::If {
                     cond,
@@ -320,17 +317,11 @@ impl<'p> Strip<'p> {
                     ),
                     None => (tokens!(#stop), tokens!(#index < #stop)),
                 };
-                let mut counted = vec![Part::Made(
-                    vec![length],
-                    tokens!(#most = max(#most, #times);),
-                )];
+                let mut counted = vec![Part::Made(length, tokens!(#most = max(#most, #times);))];
                 let counted = self.segment(emit, &mut counted, mask);
                 let declared = self.declared_mask(&own, None);
                 // The mask is known before anything else is done by it.
-                let mut narrowed = vec![Part::Made(
-                    vec![length],
-                    self.narrowed(&own, &goes_on, None),
-                )];
+                let mut narrowed = vec![Part::Made(length, self.narrowed(&own, &goes_on, None))];
                 let first = self.segment(emit, &mut narrowed, mask);
                 let inner = self.block(emit, body, Some(&own), Vec::new());
                 let before = tokens!(let mut #most = 0usize; #counted);
@@ -366,7 +357,7 @@ impl<'p> Strip<'p> {
         let declared = self.declared_mask(&own, mask);
         let go_on = cond.results[0];
         let narrowed = self.narrowed(&own, &emit.unit.value(go_on), Some(&any));
-        let last = vec![Part::Made(vec![go_on], narrowed)];
+        let last = vec![Part::Made(go_on, narrowed)];
         let test = self.block_then(emit, cond, Some(&own), Vec::new(), last);
         let inner = self.block(emit, body, Some(&own), Vec::new());
         let (nobody, zero) = (self.nobody(&any), self.zero());

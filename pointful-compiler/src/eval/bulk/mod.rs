@@ -258,8 +258,7 @@ impl Run<'_> {
         if absorbing.is_some() && cells.contains(&absorbing) {
             return Ok(absorbing);
         }
-        let elems = self.program.elems(operands);
-        if prim.may_panic(&elems) {
+        if prim.may_panic(self.program.elem(operands[0])) {
             return Err(EvalError::bug(format!(
                 "`{}` may panic on what its guard left unspecified",
                 prim.name()

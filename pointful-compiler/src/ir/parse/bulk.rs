@@ -63,7 +63,10 @@ impl Parse for Bulk {
                     let (axes, operands) = (p.axis_list()?, p.values()?);
                     let op = p.block_like(&init)?;
                     BulkOp::Reduce {
-                        combine: Combine::Custom { init, op },
+                        combine: Combine::Custom {
+                            init,
+                            op: Box::new(op),
+                        },
                         axes,
                         operands,
                     }
@@ -98,7 +101,7 @@ impl Parse for Bulk {
                     reverse,
                     full,
                     operands,
-                    op,
+                    op: Box::new(op),
                 }
             }
             "scatter" => {
@@ -139,7 +142,7 @@ impl Parse for Bulk {
                     seeds,
                     shapes,
                     lanes,
-                    body,
+                    body: Box::new(body),
                 }
             }
             "rule" => {
@@ -159,8 +162,8 @@ impl Parse for Bulk {
                     mode,
                     args,
                     lanes,
-                    body,
-                    rule,
+                    body: Box::new(body),
+                    rule: Box::new(rule),
                 }
             }
             "assert" => {
@@ -188,7 +191,7 @@ impl Parse for Bulk {
                     checkpoint,
                     lanes,
                     init,
-                    body,
+                    body: Box::new(body),
                 }
             }
             "while" => {
@@ -205,13 +208,13 @@ impl Parse for Bulk {
                 BulkOp::While {
                     lanes,
                     init,
-                    cond,
-                    body,
+                    cond: Box::new(cond),
+                    body: Box::new(body),
                     bound,
                 }
             }
             word => match p.prim(word)? {
-                Some((prim, operands)) => BulkOp::Map(prim, operands),
+                Some((prim, operands)) => BulkOp::Map(prim, operands.into()),
                 None => p.unknown(word)?,
             },
         })

@@ -94,7 +94,7 @@ impl Parse for Kernels {
                 KernelOp::For {
                     extent,
                     reverse,
-                    body: p.block(vec![index])?,
+                    body: Box::new(p.block(vec![index])?),
                 }
             }
             "par" => {
@@ -134,15 +134,15 @@ impl Parse for Kernels {
                     extents,
                     accs,
                     folds,
-                    body,
+                    body: Box::new(body),
                 }
             }
             "while" => {
                 let cond = p.block(Vec::new())?;
                 p.expect("do")?;
                 KernelOp::While {
-                    cond,
-                    body: p.block(Vec::new())?,
+                    cond: Box::new(cond),
+                    body: Box::new(p.block(Vec::new())?),
                 }
             }
             "if" => {
@@ -155,8 +155,8 @@ impl Parse for Kernels {
                 };
                 KernelOp::If {
                     cond,
-                    then,
-                    otherwise,
+                    then: Box::new(then),
+                    otherwise: Box::new(otherwise),
                 }
             }
             "assert" => {
@@ -168,7 +168,7 @@ impl Parse for Kernels {
                 }
             }
             word => match p.prim(word)? {
-                Some((prim, operands)) => KernelOp::Prim(prim, operands),
+                Some((prim, operands)) => KernelOp::Prim(prim, operands.into()),
                 None => p.unknown(word)?,
             },
         })

@@ -37,7 +37,7 @@ impl Parse for Point {
                 let (index, extent) = p.index()?;
                 PointOp::For {
                     extent,
-                    body: p.block(vec![index])?,
+                    body: Box::new(p.block(vec![index])?),
                 }
             }
             "reduce" => PointOp::Reduce {
@@ -53,9 +53,17 @@ impl Parse for Point {
                 let tables = p.values()?;
                 let op = p.block_like(&init)?;
                 if word == "fold" {
-                    PointOp::Fold { init, tables, op }
+                    PointOp::Fold {
+                        init,
+                        tables,
+                        op: Box::new(op),
+                    }
                 } else {
-                    PointOp::Scan { init, tables, op }
+                    PointOp::Scan {
+                        init,
+                        tables,
+                        op: Box::new(op),
+                    }
                 }
             }
             "loop" => {
@@ -69,7 +77,7 @@ impl Parse for Point {
                     reverse,
                     checkpoint,
                     init,
-                    body,
+                    body: Box::new(body),
                 }
             }
             "while" => {
@@ -84,8 +92,8 @@ impl Parse for Point {
                 let body = p.block_like(&init)?;
                 PointOp::While {
                     init,
-                    cond,
-                    body,
+                    cond: Box::new(cond),
+                    body: Box::new(body),
                     bound,
                 }
             }
@@ -99,8 +107,8 @@ impl Parse for Point {
                 };
                 PointOp::If {
                     cond,
-                    then,
-                    otherwise,
+                    then: Box::new(then),
+                    otherwise: Box::new(otherwise),
                 }
             }
             "accum" => PointOp::Accum {
@@ -125,7 +133,7 @@ impl Parse for Point {
                     mode: p.mode(word)?,
                     args,
                     seeds,
-                    body,
+                    body: Box::new(body),
                 }
             }
             "rule" => {
@@ -143,8 +151,8 @@ impl Parse for Point {
                 PointOp::Rule {
                     mode,
                     args,
-                    body,
-                    rule,
+                    body: Box::new(body),
+                    rule: Box::new(rule),
                 }
             }
             "assert" => {
@@ -165,7 +173,7 @@ impl Parse for Point {
                 }
             }
             word => match p.prim(word)? {
-                Some((prim, operands)) => PointOp::Prim(prim, operands),
+                Some((prim, operands)) => PointOp::Prim(prim, operands.into()),
                 None => p.unknown(word)?,
             },
         })

@@ -45,7 +45,9 @@
 //! Bodies of loops and operators are blocks; their statements may use everything outside at the same point.
 //! A block's results have at least the axes that the statement around it says.
 
-use crate::ir::{AxisId, Block, Checkpoint, Extent, Lit, Message, Mode, Monoid, Stage, ValueId};
+use crate::ir::{
+    Args, AxisId, Block, Checkpoint, Extent, Lit, Message, Mode, Monoid, Stage, ValueId,
+};
 use crate::ops::Prim;
 
 /// The stage's marker.
@@ -91,7 +93,7 @@ pub enum Combine {
         /// The initial tuple, put in front once.
         init: Vec<ValueId>,
         /// Parameters: the left tuple, then the right tuple. Parameters have the element's inner axes (and the surrounding ones).
-        op: Block<Bulk>,
+        op: Box<Block<Bulk>>,
     },
 }
 
@@ -105,7 +107,7 @@ pub enum BulkOp {
     /// `iota i`: the index along axis `i`, of type `idx<I>`. Axes `[i]` (and those the extent of `i` depends on).
     Iota(AxisId),
     /// `add %0, %1`: a primitive at each point. Axes: the union.
-    Map(Prim, Vec<ValueId>),
+    Map(Prim, Args),
     /// `select %c, %x, %y`: one or the other at each point. Axes: the union.
     Select(ValueId, ValueId, ValueId),
     /// `gather %x [k := %e, …]`: reading elsewhere, see the stage's essay.
@@ -145,7 +147,7 @@ pub enum BulkOp {
         /// One operand for each result.
         operands: Vec<ValueId>,
         /// Parameters: the left tuple, then the right tuple.
-        op: Block<Bulk>,
+        op: Box<Block<Bulk>>,
     },
     /// `scatter add %base [b := %e, …] over [n, …] %v where %c`: combines `v` into a copy of `base` at computed positions.
     /// At each point of `over` (and of the axes that remain), `base` at `b := e` becomes `base ⊕ v`, where `c` is true.
@@ -202,7 +204,7 @@ pub enum BulkOp {
         /// Initial states; one that lacks axes of its state is the same along them.
         init: Vec<ValueId>,
         /// One iteration.
-        body: Block<Bulk>,
+        body: Box<Block<Bulk>>,
     },
     /// `while bound %n lanes [i] (%s = %init, …) { … yield %c } do { |%s2, …| … yield %s3, … }`: each lane goes on while its own condition holds.
     While {
@@ -211,9 +213,9 @@ pub enum BulkOp {
         /// Initial states.
         init: Vec<ValueId>,
         /// Gives one truth value for each lane; parameters are the states.
-        cond: Block<Bulk>,
+        cond: Box<Block<Bulk>>,
         /// One iteration; parameters are the states (ids of their own).
-        body: Block<Bulk>,
+        body: Box<Block<Bulk>>,
         /// The largest number of iterations; one more panics.
         bound: Option<ValueId>,
     },
@@ -232,7 +234,7 @@ pub enum BulkOp {
         /// The parallel axes around it.
         lanes: Vec<AxisId>,
         /// The function.
-        body: Block<Bulk>,
+        body: Box<Block<Bulk>>,
     },
     /// `rule vjp (%p = %x, …) { … yield %y, … } by { |%q, …, %ct, …| … yield %ct2, … }`: a function with its author's own derivative.
     /// Results: those of the body.
@@ -244,8 +246,8 @@ pub enum BulkOp {
         /// The parallel axes around it.
         lanes: Vec<AxisId>,
         /// The function.
-        body: Block<Bulk>,
+        body: Box<Block<Bulk>>,
         /// Its derivative. Parameters: those of the body, then the seeds of [`Derive`](Self::Derive); results: its derivatives.
-        rule: Block<Bulk>,
+        rule: Box<Block<Bulk>>,
     },
 }

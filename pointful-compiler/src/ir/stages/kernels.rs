@@ -46,7 +46,7 @@
 //!
 //! The function's results are buffers (allocated here or owned parameters, each given away at most once) or scalars.
 
-use crate::ir::{Block, Elem, Extent, Lit, Message, Monoid, Stage, ValueId};
+use crate::ir::{Args, Block, Elem, Extent, Lit, Message, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
@@ -113,7 +113,7 @@ pub enum KernelOp {
     /// `size I`
     Size(Extent),
     /// `add %0, %1`: a primitive on scalars.
-    Prim(Prim, Vec<ValueId>),
+    Prim(Prim, Args),
     /// `select %c, %x, %y`: one or the other of two scalars that are both computed.
     Select(ValueId, ValueId, ValueId),
     /// `alloc f64[I, K]` or `alloc f64[I] fill 0.0f64`: a new buffer. Inside a kernel it is private to the iteration.
@@ -183,7 +183,7 @@ pub enum KernelOp {
         /// From the last index to the first.
         reverse: bool,
         /// One iteration.
-        body: Block<Kernels>,
+        body: Box<Block<Kernels>>,
     },
     /// `par "name" %i: I, %j: J (add %s = %p, …) { … }`: a parallel nest over the product of the extents, which do not depend on each other.
     /// The block's parameters are the indices. Binds nothing.
@@ -197,7 +197,7 @@ pub enum KernelOp {
         /// What is folded.
         folds: Vec<Fold>,
         /// One iteration.
-        body: Block<Kernels>,
+        body: Box<Block<Kernels>>,
     },
     /// `assert %c, "message {}", %x`: panics with the message, which shows the values, unless `c` is true. Binds nothing.
     Assert {
@@ -211,18 +211,18 @@ pub enum KernelOp {
     /// `while { … yield %c } do { … }`: blocks without parameters; state lives in places. Binds nothing.
     While {
         /// Gives one truth value.
-        cond: Block<Kernels>,
+        cond: Box<Block<Kernels>>,
         /// One iteration.
-        body: Block<Kernels>,
+        body: Box<Block<Kernels>>,
     },
     /// `if %c { … } else { … }`: blocks without parameters or results. Binds nothing.
     If {
         /// A truth value.
         cond: ValueId,
         /// When true.
-        then: Block<Kernels>,
+        then: Box<Block<Kernels>>,
         /// When false.
-        otherwise: Block<Kernels>,
+        otherwise: Box<Block<Kernels>>,
     },
 }
 

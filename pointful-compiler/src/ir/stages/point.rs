@@ -16,7 +16,7 @@
 //! }
 //! ```
 
-use crate::ir::{Block, Checkpoint, Extent, Lit, Message, Mode, Monoid, Stage, ValueId};
+use crate::ir::{Args, Block, Checkpoint, Extent, Lit, Message, Mode, Monoid, Stage, ValueId};
 use crate::ops::Prim;
 
 /// The stage's marker.
@@ -40,7 +40,7 @@ pub enum PointOp {
     /// `size I`: how large an extent is, a `usize` scalar.
     Size(Extent),
     /// `add %0, %1`: a primitive applied to scalars.
-    Prim(Prim, Vec<ValueId>),
+    Prim(Prim, Args),
     /// `index t[%i, %j]`: an element of `t`, or the sub-table that the leading axes select.
     /// Each index is a scalar of type `idx<E>` with `E` the extent of the axis it selects from.
     Index {
@@ -57,7 +57,7 @@ pub enum PointOp {
         /// The index set.
         extent: Extent,
         /// One iteration.
-        body: Block<Point>,
+        body: Box<Block<Point>>,
     },
     /// `reduce add %t`: combines the sub-tables along the leading axis, element by element; of nothing, the identity.
     Reduce {
@@ -82,7 +82,7 @@ pub enum PointOp {
         /// One table for each element of the tuple, with equal leading extents.
         tables: Vec<ValueId>,
         /// The operator: parameters are the left tuple, then the right tuple.
-        op: Block<Point>,
+        op: Box<Block<Point>>,
     },
     /// `scan (%init, …) %t, … { … }`: as `fold`, but gives every prefix `init ⊕ t₀ ⊕ … ⊕ tᵢ`: one table for each element.
     Scan {
@@ -91,7 +91,7 @@ pub enum PointOp {
         /// One table for each element of the tuple, with equal leading extents.
         tables: Vec<ValueId>,
         /// The operator: parameters are the left tuple, then the right tuple.
-        op: Block<Point>,
+        op: Box<Block<Point>>,
     },
     /// `loop %t: T (%s = %init, …) { … yield %s2, …; %c, … }`: iterations in order (`loop rev`: from the last), each handing its state to the next.
     /// Block parameters: the index, then the states. Block results: the next states, then values to *collect*.
@@ -106,7 +106,7 @@ pub enum PointOp {
         /// Initial states.
         init: Vec<ValueId>,
         /// One iteration.
-        body: Block<Point>,
+        body: Box<Block<Point>>,
     },
     /// `while bound %n (%s = %init, …) { … yield %c } do { |%s2, …| … yield %s3, … }`: both blocks have the states as parameters.
     /// Results: the final states.
@@ -114,9 +114,9 @@ pub enum PointOp {
         /// Initial states.
         init: Vec<ValueId>,
         /// Gives one truth value: whether to go on.
-        cond: Block<Point>,
+        cond: Box<Block<Point>>,
         /// One iteration.
-        body: Block<Point>,
+        body: Box<Block<Point>>,
         /// The largest number of iterations the author promised, a `usize` scalar; one more panics.
         bound: Option<ValueId>,
     },
@@ -125,9 +125,9 @@ pub enum PointOp {
         /// A truth value.
         cond: ValueId,
         /// Without parameters.
-        then: Block<Point>,
+        then: Box<Block<Point>>,
         /// Without parameters; results of the same types.
-        otherwise: Block<Point>,
+        otherwise: Box<Block<Point>>,
     },
     /// `accum add %base`: a new accumulator that begins as `base`; its result has the type of `base`
     /// and may be used by `accumulate` and `get` only.
@@ -181,7 +181,7 @@ pub enum PointOp {
         /// `vjp`: a cotangent for each float result of the block. `jvp`: a tangent for each parameter.
         seeds: Vec<ValueId>,
         /// The function.
-        body: Block<Point>,
+        body: Box<Block<Point>>,
     },
     /// `rule vjp (%p = %x, …) { … yield %y, … } by { |%q, …, %ct, …| … yield %ct2, … }`: a function with its author's own derivative.
     /// Results: those of the body.
@@ -191,8 +191,8 @@ pub enum PointOp {
         /// One float value for each parameter that is differentiated.
         args: Vec<ValueId>,
         /// The function.
-        body: Block<Point>,
+        body: Box<Block<Point>>,
         /// Its derivative. Parameters: those of the body, then the seeds of [`Derive`](Self::Derive); results: its derivatives.
-        rule: Block<Point>,
+        rule: Box<Block<Point>>,
     },
 }

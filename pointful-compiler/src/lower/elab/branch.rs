@@ -111,8 +111,8 @@ impl<'a> Elab<'a> {
         let results: Vec<ValueId> = types.into_iter().map(|ty| self.fresh(ty, span)).collect();
         let op = PointOp::If {
             cond,
-            then: then_block,
-            otherwise: else_block,
+            then: Box::new(then_block),
+            otherwise: Box::new(else_block),
         };
         self.emit(results.clone(), op, span);
         let count = results.len() - before.len();

@@ -272,7 +272,7 @@ impl<'a> Elab<'a> {
             reverse: order.reverse,
             checkpoint: order.checkpoint,
             init,
-            body: block,
+            body: Box::new(block),
         };
         self.emit(results, op, span);
         Ok(tables)
@@ -584,8 +584,8 @@ impl<'a> Elab<'a> {
         self.set_states(&states, &results, span)?;
         let op = PointOp::While {
             init,
-            cond: test,
-            body: step,
+            cond: Box::new(test),
+            body: Box::new(step),
             bound,
         };
         self.emit(results, op, span);

@@ -238,8 +238,8 @@ impl<'a> Elab<'a> {
         };
         let op = crate::ir::stages::point::PointOp::If {
             cond,
-            then: gives(yes),
-            otherwise: gives(no),
+            then: Box::new(gives(yes)),
+            otherwise: Box::new(gives(no)),
         };
         self.op(op, ty, span)
     }

@@ -377,7 +377,7 @@ impl<'a> Elab<'a> {
     fn prim(&mut self, prim: Prim, args: &[ValueId], span: SpanId) -> Run<ValueId> {
         let elems: Vec<Elem> = args.iter().map(|a| self.program.elem(*a)).collect();
         match prim.result(&elems) {
-            Ok(elem) => Ok(self.op(PointOp::Prim(prim, args.to_vec()), Type::scalar(elem), span)),
+            Ok(elem) => Ok(self.op(PointOp::Prim(prim, args.into()), Type::scalar(elem), span)),
             Err(error) => self.bug(span, &error.0),
         }
     }

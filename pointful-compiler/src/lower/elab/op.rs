@@ -138,7 +138,7 @@ impl<'a> Elab<'a> {
             .collect();
         let op = PointOp::For {
             extent: *extent,
-            body,
+            body: Box::new(body),
         };
         self.emit(tables.clone(), op, span);
         Ok(tables)

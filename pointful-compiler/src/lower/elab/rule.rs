@@ -80,8 +80,8 @@ impl<'a> Elab<'a> {
         let op = PointOp::Rule {
             mode: rule.mode,
             args: inside.points,
-            body,
-            rule: rule_block,
+            body: Box::new(body),
+            rule: Box::new(rule_block),
         };
         self.emit(values.clone(), op, span);
         Ok(self.rebuild(&result, &mut values.into_iter()))
@@ -143,7 +143,7 @@ impl<'a> Elab<'a> {
             reverse: false,
             checkpoint: Some(Checkpoint::Every(1)),
             init: Vec::new(),
-            body,
+            body: Box::new(body),
         };
         self.emit(tables.clone(), op, span);
         let zero = self.usize(0, span);

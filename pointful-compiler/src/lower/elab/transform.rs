@@ -210,7 +210,7 @@ impl<'a> Elab<'a> {
             mode,
             args: points.clone(),
             seeds,
-            body,
+            body: Box::new(body),
         };
         self.emit([values.as_slice(), &derivatives].concat(), op, span);
         let value = self.rebuild(&result, &mut values.into_iter());

@@ -285,9 +285,17 @@ impl<'a> Elab<'a> {
             });
         }
         let op = if scan {
-            PointOp::Scan { init, tables, op }
+            PointOp::Scan {
+                init,
+                tables,
+                op: Box::new(op),
+            }
         } else {
-            PointOp::Fold { init, tables, op }
+            PointOp::Fold {
+                init,
+                tables,
+                op: Box::new(op),
+            }
         };
         self.emit(out.clone(), op, span);
         Ok(out)
@@ -362,7 +370,7 @@ fn monoids(op: &Block<Point>) -> Option<Vec<(Monoid, Prim)>> {
             Prim::Max => Monoid::Max,
             _ => return None,
         };
-        (*args == [*left, *right]).then_some((monoid, *prim))
+        (args[..] == [*left, *right]).then_some((monoid, *prim))
     };
     op.results.iter().zip(left).zip(right).map(part).collect()
 }

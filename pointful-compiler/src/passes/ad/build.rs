@@ -199,7 +199,12 @@ impl Builder {
             Some(guard) if !carried => self.dims(guard),
             _ => Vec::new(),
         };
-        let layout = self.layout(&op);
+        let several = types.iter().any(|ty| ty.dims.len() > 1);
+        let layout = if several {
+            self.layout(&op)
+        } else {
+            Vec::new()
+        };
         let place = |axis: &AxisId| layout.iter().position(|other| other == axis);
         let results: Vec<ValueId> = types
             .into_iter()
@@ -286,7 +291,7 @@ impl Builder {
     }
 
     pub(super) fn map(&mut self, prim: Prim, args: &[ValueId]) -> ValueId {
-        self.emit(BulkOp::Map(prim, args.to_vec()))
+        self.emit(BulkOp::Map(prim, args.into()))
     }
 
     /// One or the other. It is evaluated everywhere, whatever stands behind the guard.

@@ -280,10 +280,10 @@ impl<'b> Dual<'b> {
         let active = args.iter().any(|&arg| self.tangent(arg).is_some());
         // Forward through a backward rule there is nothing to run but the function itself.
         if !active || (mode == Mode::Cotangent && self.mode == Mode::Tangent) {
-            let results = self.inline(body, &args, !active);
+            let results = self.inline(*body, &args, !active);
             return self.rename(&stmt.results, &results);
         }
-        let results = self.inline(body, &args, true);
+        let results = self.inline(*body, &args, true);
         let floats = self.b.program.floats(&results);
         let mut copier = Copier::default();
         let mut rule = copier.block(self.b, &rule);
@@ -309,8 +309,8 @@ impl<'b> Dual<'b> {
                     mode,
                     args: tangents,
                     lanes,
-                    body: Block::default(),
-                    rule,
+                    body: Box::new(Block::default()),
+                    rule: Box::new(rule),
                 };
                 let guard = dual.b.guard;
                 let stmt = Stmt {

@@ -119,11 +119,11 @@ impl Dual<'_> {
             checkpoint: None,
             lanes,
             init,
-            body: Block {
+            body: Box::new(Block {
                 params,
                 stmts,
                 results: yields,
-            },
+            }),
         };
         let given = self.b.emit_all(op);
         let (next, rest) = given.split_at(count);
@@ -173,7 +173,14 @@ impl Dual<'_> {
             .collect();
         self.b.linear = false;
         self.b.enter();
-        let tables = Tables::new(self.b, axis, reverse, &lanes, body.clone(), &stmt.results);
+        let tables = Tables::new(
+            self.b,
+            axis,
+            reverse,
+            &lanes,
+            (*body).clone(),
+            &stmt.results,
+        );
         self.around.push(tables);
         self.block(body.stmts);
         self.around.pop();
@@ -260,7 +267,7 @@ impl Dual<'_> {
                 checkpoint: None,
                 lanes: lanes.clone(),
                 init: init.clone(),
-                body: first,
+                body: Box::new(first),
             }),
         };
         let (own, arrays) = given.split_at(stmt.results.len());
@@ -334,11 +341,11 @@ impl Dual<'_> {
                 checkpoint: None,
                 lanes,
                 init: starts,
-                body: Block {
+                body: Box::new(Block {
                     params: [&[again], tangents.as_slice()].concat(),
                     stmts,
                     results: yields,
-                },
+                }),
             });
             let mut given = given.into_iter();
             for &k in active {
@@ -425,7 +432,7 @@ impl Dual<'_> {
                 checkpoint: None,
                 lanes,
                 init,
-                body,
+                body: Box::new(body),
             },
             guard: outer,
             span: self.b.span,

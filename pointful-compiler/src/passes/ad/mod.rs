@@ -113,8 +113,8 @@ struct Walk {
 impl Walk {
     /// Takes the derivatives in a block that stands in the bodies of so many.
     fn block(&mut self, block: &mut Block<Bulk>, depth: usize) {
-        let stmts = std::mem::take(&mut block.stmts);
-        for mut stmt in stmts {
+        let room = Vec::with_capacity(block.stmts.len());
+        for mut stmt in std::mem::replace(&mut block.stmts, room) {
             self.subst.stmt(&mut stmt);
             match stmt.op {
                 BulkOp::Derive {
@@ -138,7 +138,7 @@ impl Walk {
                     let own =
                         |&lane: &AxisId| args.iter().any(|&arg| self.b.dims(arg).contains(&lane));
                     let apart = self.apart || !lanes.iter().all(own);
-                    let (stmts, results) = self.derivative(mode, body, &seeds, &shapes, apart);
+                    let (stmts, results) = self.derivative(mode, *body, &seeds, &shapes, apart);
                     let mut made = Block {
                         params: Vec::new(),
                         stmts,

@@ -67,7 +67,7 @@ impl Dual<'_> {
             reverse: along.reverse,
             full: true,
             operands: prefixes.operands,
-            op: prefixes.op,
+            op: Box::new(prefixes.op),
         });
         let (wholes, each) = given.split_at(count);
         for &array in each {
@@ -255,7 +255,7 @@ impl Separate {
             BulkOp::Map(prim, args) => {
                 // One operand is linear; another is what it is multiplied or divided by.
                 let linear = args.iter().position(|arg| self.of.contains_key(arg))?;
-                let mut args: Vec<ValueId> = args.clone();
+                let mut args = args.clone();
                 for (k, arg) in args.iter_mut().enumerate() {
                     *arg = if k == linear {
                         operand(*arg)?

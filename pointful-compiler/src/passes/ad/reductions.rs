@@ -158,7 +158,7 @@ impl Dual<'_> {
                 let before = if *full { count } else { 0 };
                 let each = [&op.params[..before], &op.results].concat();
                 let (init, operands, op) = (init.clone(), operands.clone(), op.clone());
-                self.by_loop(results, along, init, operands, op, each);
+                self.by_loop(results, along, init, operands, *op, each);
             }
         }
     }
@@ -218,7 +218,7 @@ impl Dual<'_> {
                     full: true,
                 };
                 let (init, operands, op) = (init.clone(), operands.clone(), op.clone());
-                self.by_loop(stmt.results, along, init, operands, op, Vec::new());
+                self.by_loop(stmt.results, along, init, operands, *op, Vec::new());
             }
         }
     }
@@ -280,7 +280,7 @@ impl Dual<'_> {
             checkpoint: None,
             lanes,
             init,
-            body,
+            body: Box::new(body),
         };
         self.stmt(Stmt {
             results,
@@ -445,7 +445,7 @@ impl Builder {
             reverse,
             full,
             operands: operands.to_vec(),
-            op,
+            op: Box::new(op),
         })
     }
 

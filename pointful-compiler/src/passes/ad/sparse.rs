@@ -301,8 +301,7 @@ fn value_of(op: &BulkOp) -> ValueId {
 fn may_panic(b: &Builder, op: &BulkOp) -> bool {
     match op {
         BulkOp::Map(prim, args) => {
-            let elems = b.program.elems(args);
-            matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
+            matches!(prim, Prim::Trust(_)) || prim.may_panic(b.program.elem(args[0]))
         }
         _ => false,
     }

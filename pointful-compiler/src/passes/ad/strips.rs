@@ -152,11 +152,11 @@ impl Dual<'_> {
             checkpoint: rest,
             lanes: lanes.clone(),
             init: outer_states.clone(),
-            body: Block {
+            body: Box::new(Block {
                 params: [vec![within], inner_states, inner_tables].concat(),
                 stmts,
                 results: next_states,
-            },
+            }),
         };
         let finals = b.emit_all(inner_loop);
         let stmts = b.leave().primal;
@@ -181,11 +181,11 @@ impl Dual<'_> {
                 checkpoint: None,
                 lanes,
                 init,
-                body: Block {
+                body: Box::new(Block {
                     params: [&[at], outer_states.as_slice()].concat(),
                     stmts,
                     results: finals,
-                },
+                }),
             },
             guard,
             span: stmt.span,

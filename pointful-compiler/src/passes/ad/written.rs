@@ -30,6 +30,8 @@
 mod pieces;
 mod terms;
 
+use smallvec::smallvec;
+
 use std::collections::BTreeMap;
 
 use super::build::Builder;
@@ -298,12 +300,12 @@ impl Walk {
         let Some(sum) = sum else { return term };
         // A product with what is negated is subtracted.
         if let Some(product) = self.negated(term) {
-            return self.emit(BulkOp::Map(Prim::Sub, vec![sum, product]));
+            return self.emit(BulkOp::Map(Prim::Sub, smallvec![sum, product]));
         }
         if let Some(product) = self.negated(sum) {
-            return self.emit(BulkOp::Map(Prim::Sub, vec![term, product]));
+            return self.emit(BulkOp::Map(Prim::Sub, smallvec![term, product]));
         }
-        self.emit(BulkOp::Map(Prim::Add, vec![sum, term]))
+        self.emit(BulkOp::Map(Prim::Add, smallvec![sum, term]))
     }
 
     /// Of a product with the negative of something, which nothing else reads, that with the thing itself.
@@ -319,11 +321,11 @@ impl Walk {
             _ => None,
         };
         let args = match (of(args[0]), of(args[1])) {
-            (Some(of), _) => vec![of, args[1]],
-            (None, Some(of)) => vec![args[0], of],
+            (Some(of), _) => [of, args[1]],
+            (None, Some(of)) => [args[0], of],
             (None, None) => return None,
         };
-        let product = self.emit(BulkOp::Map(Prim::Mul, args));
+        let product = self.emit(BulkOp::Map(Prim::Mul, args[..].into()));
         let order = self.b.dims(term);
         self.b.lay_out(product, &order);
         Some(product)

@@ -90,7 +90,7 @@ impl Lift<'_> {
         let extremum = matches!(monoid, Monoid::Min | Monoid::Max);
         if extremum && elem.is_float() && self.literal(current).is_none() {
             let identity = self.constant(monoid.identity(elem.repr()));
-            current = self.map(combining(monoid), vec![current, identity], &dims);
+            current = self.map(combining(monoid), &[current, identity], &dims);
         }
         let made = Accumulator {
             monoid,
@@ -214,7 +214,7 @@ impl Lift<'_> {
             let value = lift.aligned(&segmented, &positions);
             lift.map(
                 combining(accumulator.monoid),
-                vec![base, value],
+                &[base, value],
                 &accumulator.dims,
             )
         })

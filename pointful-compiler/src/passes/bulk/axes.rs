@@ -111,8 +111,8 @@ impl Walk<'_> {
         match &stmt.op {
             PointOp::Const(_) | PointOp::Size(_) => self.define(stmt.results[0], deps, Vec::new()),
             PointOp::Prim(prim, args) => {
-                let elems = self.program.elems(args);
-                if prim.may_panic(&elems) || matches!(prim, Prim::Trust(_)) {
+                let elem = self.program.elem(args[0]);
+                if prim.may_panic(elem) || matches!(prim, Prim::Trust(_)) {
                     deps.extend(&self.control);
                 }
                 self.define(stmt.results[0], deps, Vec::new());

@@ -162,13 +162,13 @@ impl Lift<'_> {
                 reverse: false,
                 full: false,
                 operands,
-                op: block,
+                op: Box::new(block),
             }
         } else {
             BulkOp::Reduce {
                 combine: Combine::Custom {
                     init: inits,
-                    op: block,
+                    op: Box::new(block),
                 },
                 axes: vec![axis],
                 operands,
@@ -256,7 +256,7 @@ impl Lift<'_> {
             checkpoint,
             lanes,
             init: inits,
-            body: block,
+            body: Box::new(block),
         };
         let guard = placement.guard;
         let values = self.put(op, types, placement);
@@ -333,8 +333,8 @@ impl Lift<'_> {
         let op = BulkOp::While {
             lanes,
             init: inits,
-            cond: cond_block,
-            body: body_block,
+            cond: Box::new(cond_block),
+            body: Box::new(body_block),
             bound,
         };
         let guard = placement.guard;

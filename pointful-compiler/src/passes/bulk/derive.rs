@@ -49,7 +49,7 @@ impl Lift<'_> {
             seeds,
             shapes: of.clone(),
             lanes,
-            body: block,
+            body: Box::new(block),
         };
         let values = self.put(op, types, placement);
         self.bind_all(&stmt.results, values, all);
@@ -83,8 +83,8 @@ impl Lift<'_> {
             mode,
             args,
             lanes,
-            body,
-            rule,
+            body: Box::new(body),
+            rule: Box::new(rule),
         };
         let values = self.put(op, types, placement);
         self.bind_all(&stmt.results, values, results);

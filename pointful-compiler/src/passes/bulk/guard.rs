@@ -11,6 +11,8 @@
 //! is neither around a place nor that of a dimension says nothing there, and is exchanged for those that are: where they are not 0 the place
 //! is reached. Only `settle` does this.
 
+use smallvec::smallvec;
+
 use std::collections::BTreeSet;
 
 use super::state::{AxisSet, Lift, Placement, Reach, Scope, Taint};
@@ -48,6 +50,9 @@ impl Lift<'_> {
     /// Where something that the program binds at the current place, with these dimensions, is unspecified, if it is computed from what
     /// is unspecified where one of these extents is 0. See the module. Says whether it must stay at its place for that.
     fn settle(&self, nonempty: &mut BTreeSet<Extent>, dims: &[AxisId]) -> bool {
+        if nonempty.is_empty() {
+            return false;
+        }
         let extent = |&axis: &AxisId| self.axis_extent(axis);
         let open = self.open[..self.reach().open].iter();
         let known: BTreeSet<Extent> = open.chain(dims).map(extent).collect();
@@ -138,9 +143,15 @@ impl Lift<'_> {
             scope = self.entered(level, &mut taint);
             self.settled(&mut taint, dims);
         }
-        let mut own = axes.clone();
-        own.extend(scope.map(|scope| self.axes_of(scope)).unwrap_or_default());
-        let own: BTreeSet<Extent> = own.iter().map(|&axis| self.axis_extent(axis)).collect();
+        let mut own: BTreeSet<Extent> = BTreeSet::new();
+        if !taint.nonempty.is_empty() {
+            let scope = scope.map(|scope| self.axes_of(scope)).unwrap_or_default();
+            own.extend(
+                axes.iter()
+                    .chain(&scope)
+                    .map(|&axis| self.axis_extent(axis)),
+            );
+        }
         let needed =
             |extent: &Extent| !own.contains(extent) && !matches!(extent, Extent::Const(1..));
         taint.nonempty.retain(needed);
@@ -202,7 +213,7 @@ impl Lift<'_> {
             ..
         } = self.scopes[scope];
         let cond = if negated {
-            self.plain(BulkOp::Map(Prim::Not, vec![cond]), self.axes_of(cond))
+            self.plain(BulkOp::Map(Prim::Not, smallvec![cond]), self.axes_of(cond))
         } else {
             cond
         };
@@ -229,7 +240,7 @@ impl Lift<'_> {
         let op = if taint.depth > base || !taint.nonempty.is_empty() {
             BulkOp::Select(first, second, self.constant(Lit::Bool(false)))
         } else {
-            BulkOp::Map(Prim::And, vec![first, second])
+            BulkOp::Map(Prim::And, smallvec![first, second])
         };
         let mut axes = self.axes_of(first);
         axes.extend(self.axes_of(second));
@@ -249,7 +260,10 @@ impl Lift<'_> {
         } else {
             let size = self.size(extent);
             let zero = self.constant(Lit::of(Scalar::Usize, 0.0));
-            self.plain(BulkOp::Map(Prim::Gt, vec![size, zero]), self.axes_of(size))
+            self.plain(
+                BulkOp::Map(Prim::Gt, smallvec![size, zero]),
+                self.axes_of(size),
+            )
         };
         self.nonempty.insert(extent, value);
         value

@@ -3,7 +3,7 @@
 use super::state::{AxisSet, Lift, Lifted};
 use crate::ir::stages::bulk::{BulkOp, Combine};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Param, Stmt, ValueId};
+use crate::ir::{Args, AxisId, Block, Elem, Extent, Lit, Param, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl Lift<'_> {
@@ -144,13 +144,13 @@ impl Lift<'_> {
             Some(extent) => prim.with_extent(self.extent(extent)),
             None => prim,
         };
-        let args: Vec<ValueId> = args.iter().map(|&arg| self.value(arg).value).collect();
-        let elems: Vec<Elem> = args.iter().map(|&arg| self.out.elem(arg)).collect();
+        let args: Args = args.iter().map(|&arg| self.value(arg).value).collect();
+        let elems = self.out.elems(&args);
         let elem = prim
             .result(&elems)
             .expect("the Point program is well typed");
         // What is trusted may hold only where the program trusts it.
-        let panics = matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems);
+        let panics = matches!(prim, Prim::Trust(_)) || prim.may_panic(elems[0]);
         let panics = panics && !self.harmless(prim, &args);
         let axes = self.map_axes(prim, &args);
         let op = BulkOp::Map(prim, args);

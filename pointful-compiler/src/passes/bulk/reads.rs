@@ -97,8 +97,7 @@ impl Reads<'_> {
 pub(super) fn may_panic(program: &Program<Point>, block: &Block<Point>) -> bool {
     block.stmts.iter().any(|stmt| match &stmt.op {
         PointOp::Prim(prim, args) => {
-            let elems = program.elems(args);
-            matches!(prim, Prim::Trust(_)) || prim.may_panic(&elems)
+            matches!(prim, Prim::Trust(_)) || prim.may_panic(program.elem(args[0]))
         }
         PointOp::ArgReduce { .. }
         | PointOp::Assert { .. }

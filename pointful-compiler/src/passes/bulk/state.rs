@@ -315,13 +315,13 @@ impl<'a> Lift<'a> {
     }
 
     /// A primitive that cannot panic, at each point.
-    pub(super) fn map(&mut self, prim: Prim, args: Vec<ValueId>, dims: &[AxisId]) -> ValueId {
-        let elems: Vec<Elem> = args.iter().map(|&arg| self.out.elem(arg)).collect();
+    pub(super) fn map(&mut self, prim: Prim, args: &[ValueId], dims: &[AxisId]) -> ValueId {
+        let elems = self.out.elems(args);
         let elem = prim
             .result(&elems)
             .expect("the compiler applies primitives to what they take");
-        let axes = self.map_axes(prim, &args);
-        self.define(BulkOp::Map(prim, args), elem, axes, dims)
+        let axes = self.map_axes(prim, args);
+        self.define(BulkOp::Map(prim, args.into()), elem, axes, dims)
     }
 
     /// The axes of a primitive applied to these.

@@ -1,5 +1,7 @@
 //! Tables that are made of others by changes of some of their places.
 
+use smallvec::smallvec;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Conds;
@@ -256,7 +258,7 @@ pub(super) fn both(
     made(
         program,
         ty,
-        BulkOp::Map(Prim::And, vec![cond, other]),
+        BulkOp::Map(Prim::And, smallvec![cond, other]),
         at,
         conds,
     )

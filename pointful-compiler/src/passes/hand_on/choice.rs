@@ -1,5 +1,7 @@
 //! Choices between what sides of a branch have made of one table, and whether they can be taken away.
 
+use smallvec::smallvec;
+
 use std::collections::BTreeSet;
 
 use super::chain::{Chain, Region, base, both, length, made};
@@ -76,7 +78,13 @@ impl Side {
             let ty = program.ty(cond).clone();
             let cond = match truth {
                 true => cond,
-                false => made(program, ty, BulkOp::Map(Prim::Not, vec![cond]), at, conds),
+                false => made(
+                    program,
+                    ty,
+                    BulkOp::Map(Prim::Not, smallvec![cond]),
+                    at,
+                    conds,
+                ),
             };
             all = Some(both(program, cond, all, at, conds));
         }

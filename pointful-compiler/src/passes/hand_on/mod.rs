@@ -27,11 +27,13 @@ mod choice;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use smallvec::smallvec;
+
 use self::chain::sites;
 use self::choice::Look;
 use super::Pass;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{Args, Block, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The pass.
@@ -46,6 +48,18 @@ pub fn hand_on(program: Program<Bulk>) -> Program<Bulk> {
     program.rewritten(|program, body| block(program, body, &mut ValueSet::new()))
 }
 
+/// Whether there is anything for [`hand_on()`] to look at: choices, and loops beside them.
+pub fn hands_on(block: &Block<Bulk>) -> bool {
+    let any = |is: fn(&Stmt<Bulk>) -> bool| block.stmts.iter().any(is);
+    chooses(block) || any(|stmt| stmt.op.blocks().into_iter().any(hands_on))
+}
+
+/// Whether a block has choices and loops of its own.
+fn chooses(block: &Block<Bulk>) -> bool {
+    let any = |is: fn(&BulkOp) -> bool| block.stmts.iter().any(|stmt| is(&stmt.op));
+    any(|op| matches!(op, BulkOp::Loop { .. })) && any(|op| matches!(op, BulkOp::Select(..)))
+}
+
 /// `guarded` is what stands behind guards so far, also around the block.
 fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &mut ValueSet) {
     for stmt in &mut block.stmts {
@@ -55,6 +69,9 @@ fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &mut Val
         if stmt.guard.is_some() {
             guarded.extend(&stmt.results);
         }
+    }
+    if !chooses(block) {
+        return;
     }
     let uses = Uses::of(block);
     let mut handed = Handed::default();
@@ -116,7 +133,7 @@ impl Uses {
 }
 
 /// A truth value, or a comparison that may be told from its opposite; and how it ends.
-type Literal = (Option<Prim>, Vec<ValueId>, bool);
+type Literal = (Option<Prim>, Args, bool);
 
 /// What a condition is a conjunction of.
 fn literals(block: &Block<Bulk>, uses: &Uses, cond: ValueId, truth: bool) -> BTreeSet<Literal> {
@@ -134,5 +151,5 @@ fn literals(block: &Block<Bulk>, uses: &Uses, cond: ValueId, truth: bool) -> BTr
         },
         _ => None,
     });
-    found.unwrap_or_else(|| BTreeSet::from([(None, vec![cond], truth)]))
+    found.unwrap_or_else(|| BTreeSet::from([(None, smallvec![cond], truth)]))
 }

@@ -6,7 +6,7 @@ use super::Size;
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
 use crate::ir::{Block, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
-use crate::passes::effects::{asked, changes, extents, is_pure, length};
+use crate::passes::effects::{asked, changes, for_each_length, is_pure};
 
 /// How far definitions are followed.
 const DEEP: usize = 6;
@@ -237,9 +237,11 @@ fn between(
         if !may_move {
             return None;
         }
-        let lengths = extents(program, stmt).into_iter().filter_map(length);
-        let mut needed = stmt.op.operands().into_iter().chain(lengths);
-        if needed.any(|value| waiting.contains(&value)) {
+        let mut waits = stmt.op.reads_any(|value| waiting.contains(&value));
+        for_each_length(program, stmt, &mut |length| {
+            waits |= waiting.contains(&length)
+        });
+        if waits {
             late.insert(number);
             waiting.extend(&stmt.results);
         }

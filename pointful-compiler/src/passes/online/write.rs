@@ -1,5 +1,7 @@
 //! Kernels that go through tiles.
 
+use smallvec::smallvec;
+
 use super::Size;
 use super::look::Plan;
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
@@ -85,7 +87,7 @@ impl Plan {
                 *place = top;
             }
         }
-        each_point(program, &mut inside, tile, first, span);
+        each_point(program, &mut inside, tile, *first, span);
         let top = inside.bind(program, KernelOp::Get(top), Type::scalar(elem), span);
         inside.run(combine(Monoid::Max, self.top.private, top), span);
         let top = finite(program, &mut inside, top, span);
@@ -97,7 +99,7 @@ impl Plan {
         if let KernelOp::Prim(_, args) = &mut second.stmts[self.shifted].op {
             args[1] = top;
         }
-        each_point(program, &mut inside, tile, second, span);
+        each_point(program, &mut inside, tile, *second, span);
         inside.run(store(tiles.tops, index, top), span);
         for (sum, &buffer) in self.sums.iter().zip(&tiles.sums) {
             let get = KernelOp::Get(sum.private);
@@ -116,7 +118,7 @@ impl Plan {
         let (scalar, span) = (program.ty(self.shift).clone(), tiles.span);
         let index = tiles.index(program, span);
         let mut inside = Writer::default();
-        let prim = |prim, args: &[ValueId]| KernelOp::Prim(prim, args.to_vec());
+        let prim = |prim, args: &[ValueId]| KernelOp::Prim(prim, args.into());
         let top = inside.bind(program, load(tiles.tops, index), scalar.clone(), span);
         let below = prim(Prim::Sub, &[top, self.shift]);
         let below = inside.bind(program, below, scalar.clone(), span);
@@ -160,7 +162,7 @@ impl Tiles {
     ) -> Self {
         let mut cut = Cut::of(program, out, plan.extent, size.tile, span);
         let least = out.number(program, size.least, span);
-        let is_long = KernelOp::Prim(Prim::Ge, vec![cut.length, least]);
+        let is_long = KernelOp::Prim(Prim::Ge, smallvec![cut.length, least]);
         let is_long = out.bind(program, is_long, Type::scalar(Elem::BOOL), span);
         let none = out.number(program, 0, span);
         let tiles = KernelOp::Select(is_long, cut.tiles, none);
@@ -194,8 +196,8 @@ impl Tiles {
         let cond = self.is_long;
         let op = KernelOp::If {
             cond,
-            then,
-            otherwise,
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
         };
         Stmt::new(Vec::new(), op, span)
     }
@@ -228,11 +230,11 @@ impl Tiles {
             extents: vec![Extent::Value(self.cut.tiles)],
             accs,
             folds: Vec::new(),
-            body: Block {
+            body: Box::new(Block {
                 params: vec![index],
                 stmts: inside.stmts,
                 results: Vec::new(),
-            },
+            }),
         };
         Stmt::new(Vec::new(), op, span)
     }
@@ -259,7 +261,7 @@ fn read(
                 KernelOp::Load { buffer, .. } if buffers.contains(buffer) => {
                     let read = program.value(program.ty(factor).clone(), stmt.span);
                     let results = std::mem::replace(&mut stmt.results, vec![read]);
-                    let op = KernelOp::Prim(Prim::Mul, vec![read, factor]);
+                    let op = KernelOp::Prim(Prim::Mul, smallvec![read, factor]);
                     Some(Stmt::new(results, op, stmt.span))
                 }
                 _ => None,
@@ -283,7 +285,7 @@ fn read(
     let scalar = Type::scalar(program.elem(tiles.tops));
     let factor = inside.bind(program, load(tiles.tops, index), scalar, span);
     multiply(program, &mut points, buffers, factor);
-    each_point(program, &mut inside, tile, points, span);
+    each_point(program, &mut inside, tile, *points, span);
     tiles.kernel(name, accs, index, inside, span)
 }
 
@@ -302,7 +304,7 @@ fn each_point(
 ) {
     out.each(program, tile.points(), span, |program, inside, index| {
         let number = tile.number(program, inside, index, span);
-        let trust = KernelOp::Prim(Prim::Trust(tile.extent), vec![number]);
+        let trust = KernelOp::Prim(Prim::Trust(tile.extent), smallvec![number]);
         inside.stmts.push(Stmt::new(points.params, trust, span));
         inside.stmts.extend(points.stmts);
     });
@@ -343,9 +345,9 @@ fn finite(
         let number = KernelOp::Const(Lit::of(float, number));
         out.bind(program, number, scalar.clone(), span)
     });
-    let number = KernelOp::Prim(Prim::Max, vec![number, least]);
+    let number = KernelOp::Prim(Prim::Max, smallvec![number, least]);
     let number = out.bind(program, number, scalar.clone(), span);
-    let is_finite = KernelOp::Prim(Prim::Le, vec![number, most]);
+    let is_finite = KernelOp::Prim(Prim::Le, smallvec![number, most]);
     let is_finite = out.bind(program, is_finite, Type::scalar(Elem::BOOL), span);
     let op = KernelOp::Select(is_finite, number, zero);
     out.bind(program, op, scalar, span)

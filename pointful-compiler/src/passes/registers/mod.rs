@@ -32,6 +32,8 @@ mod unroll;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use smallvec::SmallVec;
+
 use super::Pass;
 use super::schedule::price;
 use crate::eval::{ScalarValue, eval_const};
@@ -219,8 +221,10 @@ impl<'a> Survey<'a> {
             | KernelOp::Assert { .. }
             | KernelOp::While { .. }
             | KernelOp::If { .. } => {
-                for operand in op.operands() {
-                    self.buffers.remove(&operand);
+                if !self.buffers.is_empty() {
+                    op.for_each_operand(&mut |operand| {
+                        self.buffers.remove(operand);
+                    });
                 }
             }
         }
@@ -232,7 +236,7 @@ impl<'a> Survey<'a> {
             return;
         }
         let known = args.iter().map(|arg| self.constants.get(arg).copied());
-        if let Some(known) = known.collect::<Option<Vec<_>>>() {
+        if let Some(known) = known.collect::<Option<SmallVec<[_; 2]>>>() {
             if let Some(value) = eval_const(prim, &known) {
                 self.constants.insert(result, value);
             }

@@ -161,7 +161,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn block(&mut self, mut block: Block<Kernels>) -> Block<Kernels> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(block.stmts.len());
         for stmt in std::mem::take(&mut block.stmts) {
             self.stmt(stmt, &mut out);
         }
@@ -285,23 +285,25 @@ fn named(subst: &Subst, extent: Extent) -> Extent {
 /// Takes away constants that are not read any more.
 fn sweep(block: &mut Block<Kernels>, constants: &ValueMap<ScalarValue>, read: &mut ValueSet) {
     read.extend(&block.results);
-    let mut kept = Vec::new();
-    for mut stmt in std::mem::take(&mut block.stmts).into_iter().rev() {
+    let mut gone = Vec::new();
+    for stmt in block.stmts.iter_mut().rev() {
         let is_constant = match stmt.op {
             KernelOp::Const(_) | KernelOp::Prim(Prim::Trust(_), _) => true,
             KernelOp::Prim(..) => constants.contains_key(&stmt.results[0]),
             _ => false,
         };
-        if is_constant && !read.contains(&stmt.results[0]) {
+        let unread = is_constant && !read.contains(&stmt.results[0]);
+        gone.push(unread);
+        if unread {
             continue;
         }
         for inner in stmt.op.blocks_mut().into_iter().rev() {
             sweep(inner, constants, read);
         }
-        read.extend(stmt.op.operands());
+        stmt.op.for_each_operand(&mut |value| {
+            read.insert(*value);
+        });
         for_each_extent_mut(&mut stmt.op, &mut |extent| read.extend(length(*extent)));
-        kept.push(stmt);
     }
-    kept.reverse();
-    block.stmts = kept;
+    block.stmts.retain(|_| gone.pop() == Some(false));
 }

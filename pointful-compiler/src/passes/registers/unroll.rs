@@ -1,5 +1,7 @@
 //! Loops of constant length, each iteration written down.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::{Loop, SHORTEST};
 use crate::eval::ScalarValue;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
@@ -57,7 +59,7 @@ impl Walk<'_> {
     fn block(&mut self, block: Block<Kernels>, copy: bool) -> Block<Kernels> {
         let params = block.params.into_iter();
         let params = params.map(|param| self.bind(param, copy)).collect();
-        let mut stmts = Vec::new();
+        let mut stmts = Vec::with_capacity(block.stmts.len());
         for stmt in block.stmts {
             self.stmt(stmt, copy, &mut stmts);
         }
@@ -114,7 +116,7 @@ impl Walk<'_> {
     /// What a number is that is computed of known ones.
     fn folded(&self, prim: Prim, args: &[ValueId]) -> Option<ScalarValue> {
         let args = args.iter().map(|arg| self.known.get(arg).copied());
-        folded(prim, &args.collect::<Option<Vec<_>>>()?)
+        folded(prim, &args.collect::<Option<SmallVec<[_; 2]>>>()?)
     }
 
     /// A statement that gives such a number, instead of one that computes it.
@@ -130,7 +132,7 @@ impl Walk<'_> {
             (Elem::Index(_), KernelOp::Prim(Prim::Trust(_), _)) => op,
             (Elem::Index(extent), _) => {
                 let number = self.push(KernelOp::Const(known.to_lit()), Elem::USIZE, out);
-                KernelOp::Prim(Prim::Trust(extent), vec![number])
+                KernelOp::Prim(Prim::Trust(extent), smallvec![number])
             }
         }
     }
@@ -140,7 +142,7 @@ impl Walk<'_> {
         let extent = Extent::Const(trips);
         let number = KernelOp::Const(Lit::Int(Scalar::Usize, i128::from(k)));
         let number = self.push(number, Elem::USIZE, out);
-        let trust = KernelOp::Prim(Prim::Trust(extent), vec![number]);
+        let trust = KernelOp::Prim(Prim::Trust(extent), smallvec![number]);
         let index = self.push(trust, Elem::Index(extent), out);
         if let Ok(k) = usize::try_from(k) {
             self.known.insert(index, ScalarValue::Usize(k));

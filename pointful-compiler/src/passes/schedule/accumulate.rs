@@ -1,5 +1,7 @@
 //! Places that are combined into: reductions, scatters and updates.
 
+use smallvec::smallvec;
+
 use super::build::{Builder, Location};
 use super::extrema::extremum;
 use super::region::{Place, Region};
@@ -94,7 +96,7 @@ impl<'p> Builder<'p> {
                 extents,
                 accs: Vec::new(),
                 folds: Vec::new(),
-                body,
+                body: Box::new(body),
             });
         }
         body(self);
@@ -103,7 +105,7 @@ impl<'p> Builder<'p> {
             self.run(KernelOp::For {
                 extent,
                 reverse: false,
-                body,
+                body: Box::new(body),
             });
         }
     }
@@ -164,7 +166,7 @@ impl<'p> Builder<'p> {
             indices: indices.clone(),
         };
         let before = self.scalar(depth, load, elem, None);
-        let prim = KernelOp::Prim(Prim::combining(monoid), vec![before, value]);
+        let prim = KernelOp::Prim(Prim::combining(monoid), smallvec![before, value]);
         let value = self.scalar(depth, prim, elem, None);
         self.run(KernelOp::Store {
             buffer: place.id,

@@ -6,6 +6,8 @@
 
 mod eval;
 
+use smallvec::smallvec;
+
 use std::collections::BTreeMap;
 
 use super::facts::{Cond, Facts};
@@ -124,7 +126,7 @@ impl<'p> Builder<'p> {
     /// Opens an axis in the innermost block, at the member of this number.
     pub(super) fn bind_axis(&mut self, axis: AxisId, number: ValueId) {
         let extent = self.extent_of(axis);
-        let trust = KernelOp::Prim(Prim::Trust(extent), vec![number]);
+        let trust = KernelOp::Prim(Prim::Trust(extent), smallvec![number]);
         let index = self.scalar(self.depth(), trust, Elem::Index(extent), None);
         let frame = self.frames.last_mut();
         frame
@@ -289,9 +291,9 @@ impl<'p> Builder<'p> {
         if self.out.elem(index) == elem {
             return index;
         }
-        let cast = KernelOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
+        let cast = KernelOp::Prim(Prim::Cast(Scalar::Usize), smallvec![index]);
         let plain = self.scalar(depth, cast, Elem::USIZE, None);
-        let trust = KernelOp::Prim(Prim::Trust(extent), vec![plain]);
+        let trust = KernelOp::Prim(Prim::Trust(extent), smallvec![plain]);
         self.scalar(depth, trust, elem, None)
     }
 

@@ -24,7 +24,6 @@ use std::collections::BTreeMap;
 
 use super::build::{Builder, Location};
 use super::facts::Facts;
-use super::padding::Pads;
 use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -283,7 +282,7 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// Makes contractions that a loop adds to what it carries, if that is all it does with it, accumulations onto it: they need no place of their own.
+/// Contractions that a loop adds to what it carries, if that is all it does with it. As accumulations onto it they need no place of their own.
 ///
 /// ```text
 /// loop %t: T (%s[i, j] = …) {                   loop %t: T (%s[i, j] = …) {
@@ -292,19 +291,21 @@ impl<'p> Facts<'p> {
 ///   yield %2                                    }
 /// }
 /// ```
-pub(super) fn add_in_place(mut program: Program<Bulk>) -> Program<Bulk> {
-    let pads = Pads::default();
-    let facts = Facts::new(&program, &pads);
-    let mut found = BTreeMap::new();
-    find(&facts, &program.body, &mut found);
-    if !found.is_empty() {
-        rewrite(&mut program.body, &found);
-    }
-    program
+pub(super) fn added(facts: &Facts<'_>) -> Option<Added> {
+    let mut found = Added::new();
+    find(facts, &facts.program.body, &mut found);
+    (!found.is_empty()).then_some(found)
 }
 
-/// What is added to what, by the value that the sum is and by the contraction.
-fn find(facts: &Facts<'_>, block: &Block<Bulk>, found: &mut BTreeMap<ValueId, Option<BulkOp>>) {
+/// What is added to what, by the value that the sum is; and the contractions, which are nothing by themselves.
+pub(super) type Added = BTreeMap<ValueId, Option<BulkOp>>;
+
+/// The program with these accumulated in place.
+pub(super) fn add_in_place(program: Program<Bulk>, found: &Added) -> Program<Bulk> {
+    program.rewritten(|_, body| rewrite(body, found))
+}
+
+fn find(facts: &Facts<'_>, block: &Block<Bulk>, found: &mut Added) {
     for stmt in &block.stmts {
         let (BulkOp::Loop { body, .. } | BulkOp::While { body, .. }) = &stmt.op else {
             continue;
@@ -346,7 +347,7 @@ fn find(facts: &Facts<'_>, block: &Block<Bulk>, found: &mut BTreeMap<ValueId, Op
     }
 }
 
-fn rewrite(block: &mut Block<Bulk>, found: &BTreeMap<ValueId, Option<BulkOp>>) {
+fn rewrite(block: &mut Block<Bulk>, found: &Added) {
     block.stmts.retain_mut(|stmt| {
         for inner in stmt.op.blocks_mut() {
             rewrite(inner, found);

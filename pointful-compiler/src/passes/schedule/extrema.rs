@@ -4,6 +4,8 @@
 //! which none is worse; the place begins as the first, which it is if nothing is ever better. Whether there was an element at all is
 //! known of the axis.
 
+use smallvec::smallvec;
+
 use super::build::Builder;
 use super::region::{Place, Region};
 use super::tasks::TaskId;
@@ -71,19 +73,19 @@ impl<'p> Builder<'p> {
         let (mut value, _) = self.eval(operand);
         let elem = self.out.elem(best.id);
         if self.out.elem(value) != elem {
-            let cast = KernelOp::Prim(Prim::Cast(elem.repr()), vec![value]);
+            let cast = KernelOp::Prim(Prim::Cast(elem.repr()), smallvec![value]);
             value = self.scalar(depth, cast, elem, None);
         }
         let so_far = self.read(best);
         let compare = |this: &mut Self, prim, args: [ValueId; 2]| {
-            let op = KernelOp::Prim(prim, args.to_vec());
+            let op = KernelOp::Prim(prim, args[..].into());
             this.scalar(this.depth(), op, Elem::BOOL, None)
         };
         let take = |this: &mut Self| {
             this.push(Vec::new(), None);
             this.write(best, value);
             let (index, _) = this.index(axis);
-            let number = KernelOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
+            let number = KernelOp::Prim(Prim::Cast(Scalar::Usize), smallvec![index]);
             let number = this.scalar(this.depth(), number, Elem::USIZE, None);
             this.write(at, number);
             this.pop()
@@ -95,8 +97,8 @@ impl<'p> Builder<'p> {
             let then = take(self);
             self.run(KernelOp::If {
                 cond,
-                then,
-                otherwise: Block::default(),
+                then: Box::new(then),
+                otherwise: Box::new(Block::default()),
             });
             return;
         }
@@ -108,14 +110,14 @@ impl<'p> Builder<'p> {
         let then = take(self);
         self.run(KernelOp::If {
             cond: is_number,
-            then,
-            otherwise: Block::default(),
+            then: Box::new(then),
+            otherwise: Box::new(Block::default()),
         });
         let otherwise = self.pop();
         self.run(KernelOp::If {
             cond,
-            then: Block::default(),
-            otherwise,
+            then: Box::new(Block::default()),
+            otherwise: Box::new(otherwise),
         });
     }
 
@@ -176,7 +178,7 @@ impl<'p> Builder<'p> {
             let size = self.scalar(depth, KernelOp::Size(extent), Elem::USIZE, None);
             let none = Lit::of(Scalar::Usize, 0.0);
             let none = self.scalar(depth, KernelOp::Const(none), Elem::USIZE, None);
-            let any = KernelOp::Prim(Prim::Gt, vec![size, none]);
+            let any = KernelOp::Prim(Prim::Gt, smallvec![size, none]);
             let cond = self.scalar(depth, any, Elem::BOOL, None);
             let assert = KernelOp::Assert {
                 cond,
@@ -189,7 +191,7 @@ impl<'p> Builder<'p> {
         let Elem::Index(extent) = elem else {
             unreachable!("the result is an index")
         };
-        let trust = KernelOp::Prim(Prim::Trust(extent), vec![number]);
+        let trust = KernelOp::Prim(Prim::Trust(extent), smallvec![number]);
         (self.scalar(depth, trust, elem, Some(value)), depth)
     }
 
@@ -202,20 +204,25 @@ impl<'p> Builder<'p> {
     ) -> Vec<ValueId> {
         let (so_far, value) = (earlier[0], later[0]);
         let depth = self.depth();
-        let truth = |this: &mut Self, prim, args: Vec<ValueId>| {
-            this.scalar(depth, KernelOp::Prim(prim, args), Elem::BOOL, None)
+        let truth = |this: &mut Self, prim, args: [ValueId; 2]| {
+            this.scalar(
+                depth,
+                KernelOp::Prim(prim, args[..].into()),
+                Elem::BOOL,
+                None,
+            )
         };
         let better = if monoid == Monoid::Min {
             Prim::Lt
         } else {
             Prim::Gt
         };
-        let mut take = truth(self, better, vec![value, so_far]);
+        let mut take = truth(self, better, [value, so_far]);
         if self.out.elem(value).is_float() {
-            let was_none = truth(self, Prim::Ne, vec![so_far, so_far]);
-            let is_number = truth(self, Prim::Eq, vec![value, value]);
-            let first = truth(self, Prim::And, vec![was_none, is_number]);
-            take = truth(self, Prim::Or, vec![take, first]);
+            let was_none = truth(self, Prim::Ne, [so_far, so_far]);
+            let is_number = truth(self, Prim::Eq, [value, value]);
+            let first = truth(self, Prim::And, [was_none, is_number]);
+            take = truth(self, Prim::Or, [take, first]);
         }
         let pairs = earlier.iter().zip(later);
         let taken = pairs.map(|(&earlier, &later)| {

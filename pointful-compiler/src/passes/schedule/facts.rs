@@ -484,6 +484,10 @@ impl<'p> Facts<'p> {
 
     /// These axes in an order in which each can be opened: after those on which its extent depends.
     pub(super) fn nested(&self, mut axes: Vec<AxisId>) -> Vec<AxisId> {
+        let depends = |&axis: &AxisId| matches!(self.extent(axis), Extent::Value(_));
+        if !axes.iter().any(depends) {
+            return axes;
+        }
         let mut nested = Vec::with_capacity(axes.len());
         while !axes.is_empty() {
             let free = |axis: &AxisId| match self.extent(*axis) {

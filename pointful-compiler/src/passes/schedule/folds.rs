@@ -88,8 +88,8 @@ impl<'p> Builder<'p> {
         block
     }
 
-    fn truth(&mut self, prim: Prim, args: Vec<ValueId>) -> ValueId {
-        let op = KernelOp::Prim(prim, args);
+    fn truth(&mut self, prim: Prim, args: [ValueId; 2]) -> ValueId {
+        let op = KernelOp::Prim(prim, args[..].into());
         self.scalar(self.depth(), op, Elem::Scalar(Scalar::Bool), None)
     }
 
@@ -120,11 +120,11 @@ impl<'p> Builder<'p> {
         let then = self.pop();
         self.run(KernelOp::If {
             cond: is_there,
-            then,
-            otherwise: Block::default(),
+            then: Box::new(then),
+            otherwise: Box::new(Block::default()),
         });
         let mut joined: Vec<ValueId> = places.iter().map(|place| self.read(place)).collect();
-        joined.push(self.truth(Prim::Or, vec![is_found, is_there]));
+        joined.push(self.truth(Prim::Or, [is_found, is_there]));
         joined
     }
 
@@ -146,8 +146,8 @@ impl<'p> Builder<'p> {
         let otherwise = self.pop();
         self.run(KernelOp::If {
             cond: is_found,
-            then,
-            otherwise,
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
         });
     }
 

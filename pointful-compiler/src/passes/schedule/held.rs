@@ -5,6 +5,8 @@
 //! Where both the place of an extremum and the extremum are looked for, as they are by functions that are derived, the best element so far is both:
 //! the `reduce min` beside an `argmin` of the same elements has nothing to do until the loop has run.
 
+use smallvec::smallvec;
+
 use super::build::{Builder, Location};
 use super::extrema::{extremum, worst};
 use super::facts::reduced;
@@ -204,7 +206,8 @@ impl<'p> Builder<'p> {
                     // If there was no number the best is none.
                     if elem.is_float() {
                         let identity = self.constant(monoid.identity(elem.repr()));
-                        let op = KernelOp::Prim(Prim::combining(monoid), vec![identity, value]);
+                        let op =
+                            KernelOp::Prim(Prim::combining(monoid), smallvec![identity, value]);
                         value = self.scalar(self.depth(), op, elem, None);
                     }
                     self.write(&places[0], value);

@@ -16,21 +16,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Facts, on_demand};
-use super::padding::Pads;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Operation, Program, Stmt, ValueId, ValueMap};
 
 /// How many definitions are looked through for what an array is made of.
 const DEFINITIONS: usize = 64;
 
-/// The program with collected arrays in better orders.
-pub(super) fn laid_out(mut program: Program<Bulk>) -> Program<Bulk> {
+/// Better orders of the axes of collected arrays.
+pub(super) fn orders(facts: &Facts<'_>) -> BTreeMap<ValueId, Vec<AxisId>> {
+    let program = facts.program;
     let mut sites = ValueMap::new();
     note(&program.body, &mut sites);
-    let pads = Pads::default();
     let mut orders = Orders {
-        program: &program,
-        facts: Facts::new(&program, &pads),
+        program,
+        facts,
         sites,
         first: BTreeMap::new(),
         changed: BTreeMap::new(),
@@ -39,11 +38,7 @@ pub(super) fn laid_out(mut program: Program<Bulk>) -> Program<Bulk> {
         orders.meet(param.value);
     }
     orders.block(&program.body);
-    let changed = orders.changed;
-    for (value, dims) in changed {
-        program.values[value.index()].ty.dims = dims;
-    }
-    program
+    orders.changed
 }
 
 /// The statements that bind values.
@@ -58,7 +53,7 @@ fn note<'p>(block: &'p Block<Bulk>, sites: &mut ValueMap<&'p Stmt<Bulk>>) {
 
 struct Orders<'p> {
     program: &'p Program<Bulk>,
-    facts: Facts<'p>,
+    facts: &'p Facts<'p>,
     sites: ValueMap<&'p Stmt<Bulk>>,
     /// How the first array over some axes lies.
     first: BTreeMap<BTreeSet<AxisId>, Vec<AxisId>>,

@@ -1,5 +1,7 @@
 //! Sequential loops: `loop`, `while`, scans, and reductions with an operator that is not point for point.
 
+use smallvec::smallvec;
+
 use std::collections::BTreeMap;
 
 use super::build::{Builder, Location};
@@ -58,7 +60,7 @@ impl<'p> Builder<'p> {
         let op = KernelOp::For {
             extent,
             reverse,
-            body,
+            body: Box::new(body),
         };
         self.run_from(op, stmt.span);
         self.release(region, held);
@@ -100,7 +102,7 @@ impl<'p> Builder<'p> {
             let count = self.scalar(depth, KernelOp::Get(counter), Elem::USIZE, None);
             let holds = self.scalar(
                 depth,
-                KernelOp::Prim(Prim::Lt, vec![count, bound]),
+                KernelOp::Prim(Prim::Lt, smallvec![count, bound]),
                 Elem::BOOL,
                 None,
             );
@@ -112,7 +114,7 @@ impl<'p> Builder<'p> {
             let one = self.constant(Lit::Int(crate::ir::Scalar::Usize, 1));
             let value = self.scalar(
                 depth,
-                KernelOp::Prim(Prim::Add, vec![count, one]),
+                KernelOp::Prim(Prim::Add, smallvec![count, one]),
                 Elem::USIZE,
                 None,
             );
@@ -123,7 +125,13 @@ impl<'p> Builder<'p> {
         }
         self.step(body, &states, Vec::new(), None);
         let body = self.pop();
-        self.run_from(KernelOp::While { cond, body }, stmt.span);
+        self.run_from(
+            KernelOp::While {
+                cond: Box::new(cond),
+                body: Box::new(body),
+            },
+            stmt.span,
+        );
         self.leave(region, task, &stmt.results, &places(&states));
     }
 
@@ -215,7 +223,7 @@ impl<'p> Builder<'p> {
         self.run(KernelOp::For {
             extent,
             reverse,
-            body,
+            body: Box::new(body),
         });
     }
 

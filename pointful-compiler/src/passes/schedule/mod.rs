@@ -73,7 +73,7 @@ enum Outcome {
 
 /// Schedules a program.
 pub fn schedule(program: Program<Bulk>) -> Program<Kernels> {
-    let mut padded = layout::laid_out(contract::add_in_place(nested::unnested(program)));
+    let mut padded = prepared(program);
     let mut pads = Pads::default();
     loop {
         match attempt(&padded, &pads) {
@@ -81,6 +81,25 @@ pub fn schedule(program: Program<Bulk>) -> Program<Kernels> {
             Err(needs) => pads.provide(&mut padded, needs),
         }
     }
+}
+
+/// Rewrites what is better otherwise before anything is decided. Each step looks at what the one before has left, by the same facts if that has
+/// found nothing to do.
+fn prepared(mut program: Program<Bulk>) -> Program<Bulk> {
+    let pads = Pads::default();
+    let mut facts = Facts::new(&program, &pads);
+    if let Some(found) = nested::nested(&facts) {
+        program = nested::unnested(program, &found);
+        facts = Facts::new(&program, &pads);
+    }
+    if let Some(found) = contract::added(&facts) {
+        program = contract::add_in_place(program, &found);
+        facts = Facts::new(&program, &pads);
+    }
+    for (value, dims) in layout::orders(&facts) {
+        program.values[value.index()].ty.dims = dims;
+    }
+    program
 }
 
 /// Schedules a program, unless something has to be padded for it.

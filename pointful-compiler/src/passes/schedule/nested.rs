@@ -10,17 +10,18 @@
 //! As it is written, no array of two of them is a matrix that is small enough to be stored. Multiplied in another order, they may be: then what is left is a
 //! product of matrices. There are no more products than before, but for those of two arrays, which all others share.
 
+use smallvec::smallvec;
+
 use std::collections::BTreeMap;
 
 use super::contract::{Shape, own_factors, own_site, summed};
 use super::facts::Facts;
-use super::padding::Pads;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Monoid, Operation, Program, Stmt, Type, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// A sum as it should be.
-struct Flat {
+pub(super) struct Flat {
     /// What is multiplied first,
     first: [ValueId; 2],
     /// and then by this,
@@ -29,17 +30,19 @@ struct Flat {
     axes: Vec<AxisId>,
 }
 
-/// The program with sums of products of three arrays as products of matrices, where these are.
-pub(super) fn unnested(program: Program<Bulk>) -> Program<Bulk> {
-    let pads = Pads::default();
-    let facts = Facts::new(&program, &pads);
-    let mut found = BTreeMap::new();
-    let mut dead = ValueSet::new();
-    find(&facts, &program.body, &mut found, &mut dead);
-    if found.is_empty() {
-        return program;
-    }
-    program.rewritten(|program, body| rewrite(program, body, &found, &dead))
+/// Sums of products of three arrays that products of matrices can be, by the values that they are; and what nobody reads then.
+pub(super) type Nested = (BTreeMap<ValueId, Flat>, ValueSet);
+
+/// Finds them.
+pub(super) fn nested(facts: &Facts<'_>) -> Option<Nested> {
+    let (mut found, mut dead) = (BTreeMap::new(), ValueSet::new());
+    find(facts, &facts.program.body, &mut found, &mut dead);
+    (!found.is_empty()).then_some((found, dead))
+}
+
+/// The program with these as products of matrices.
+pub(super) fn unnested(program: Program<Bulk>, (found, dead): &Nested) -> Program<Bulk> {
+    program.rewritten(|program, body| rewrite(program, body, found, dead))
 }
 
 fn find<'p>(
@@ -156,7 +159,7 @@ fn product(
     }
     let elem = ty.elem;
     let value = program.value(Type { elem, dims }, whose.span);
-    let op = BulkOp::Map(Prim::Mul, vec![a, b]);
+    let op = BulkOp::Map(Prim::Mul, smallvec![a, b]);
     stmts.push(Stmt::new(vec![value], op, whose.span));
     value
 }

@@ -4,6 +4,8 @@
 //! is there a buffer of all of them. That is known when the loops are written, and the longest length must be known before; so
 //! scheduling then begins again, with a program that computes it.
 
+use smallvec::smallvec;
+
 use std::collections::BTreeMap;
 
 use super::build::Builder;
@@ -240,7 +242,7 @@ fn fit_one(
     }
     let span = program.values[value.index()].span;
     let fitted = program.value(Type::scalar(elem), span);
-    let op = KernelOp::Prim(Prim::Trust(extent), vec![*value]);
+    let op = KernelOp::Prim(Prim::Trust(extent), smallvec![*value]);
     stmts.push(Stmt::new(vec![fitted], op, span));
     *value = fitted;
 }

@@ -119,8 +119,8 @@ impl<'p> Builder<'p> {
                 }
                 self.run(KernelOp::If {
                     cond: test,
-                    then,
-                    otherwise: Block::default(),
+                    then: Box::new(then),
+                    otherwise: Box::new(Block::default()),
                 });
             }
             NodeKind::Loop { axis, in_order } => {
@@ -135,7 +135,7 @@ impl<'p> Builder<'p> {
                     self.run(KernelOp::For {
                         extent,
                         reverse: false,
-                        body,
+                        body: Box::new(body),
                     });
                     self.release(region, held);
                 }
@@ -251,7 +251,7 @@ impl<'p> Builder<'p> {
             extents,
             accs,
             folds,
-            body,
+            body: Box::new(body),
         });
         for (task, places) in shared {
             region.places[task] = places;

@@ -14,6 +14,8 @@
 //! The operator is applied twice as often, which two cores make up for and no more. But one application waits for the one before it, and a core
 //! could do several at once meanwhile: an iteration goes through a few blocks side by side.
 
+use smallvec::smallvec;
+
 use super::build::Builder;
 use super::facts::{is_simple, without};
 use super::loops::prefixes;
@@ -209,7 +211,7 @@ impl<'p> Builder<'p> {
             extents: vec![blocks.groups],
             accs: Vec::new(),
             folds: Vec::new(),
-            body,
+            body: Box::new(body),
         });
     }
 
@@ -301,7 +303,7 @@ impl<'p> Builder<'p> {
         self.run(KernelOp::For {
             extent,
             reverse: false,
-            body,
+            body: Box::new(body),
         });
     }
 
@@ -355,13 +357,13 @@ impl<'p> Builder<'p> {
     }
 
     fn count(&mut self, prim: Prim, left: ValueId, right: ValueId) -> ValueId {
-        let op = KernelOp::Prim(prim, vec![left, right]);
+        let op = KernelOp::Prim(prim, smallvec![left, right]);
         self.scalar(self.depth(), op, Elem::USIZE, None)
     }
 
     /// An index as a number.
     fn plain(&mut self, index: ValueId) -> ValueId {
-        let op = KernelOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
+        let op = KernelOp::Prim(Prim::Cast(Scalar::Usize), smallvec![index]);
         self.scalar(self.depth(), op, Elem::USIZE, None)
     }
 }

@@ -4,6 +4,9 @@
 //! a value that is worth computing once, or the delivery of an array to its buffer. Everything else is computed on demand by the tasks that need it.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::facts::{Cond, Facts, Wanted, is_simple, on_demand, without};
 use super::guests::{Visitor, invite};
@@ -218,32 +221,32 @@ struct Survey<'f, 'p> {
     around: &'f Around<'f, 'p>,
     block: usize,
     task_of: BTreeMap<ValueId, TaskId>,
-    memo: BTreeMap<ValueId, Waits>,
+    memo: FxHashMap<ValueId, Rc<Waits>>,
 }
 
 impl<'p> Survey<'_, 'p> {
-    fn waits(&mut self, value: ValueId) -> Waits {
-        if let Some(&task) = self.task_of.get(&value) {
+    fn waits(&mut self, value: ValueId) -> Rc<Waits> {
+        if let Some(waits) = self.memo.get(&value) {
+            return Rc::clone(waits);
+        }
+        let home = self.facts.home(value);
+        let waits = if let Some(&task) = self.task_of.get(&value) {
             let wait = Wait {
                 values: vec![value],
                 ..Wait::default()
             };
-            return Waits::from([(task, wait)]);
-        }
-        if let Some(waits) = self.memo.get(&value) {
-            return waits.clone();
-        }
-        let home = self.facts.home(value);
-        let mut waits = Waits::new();
-        if let Some(step) = self.around.steps.get(&value) {
-            waits = self.waits(*step);
+            Rc::new(Waits::from([(task, wait)]))
+        } else if let Some(step) = self.around.steps.get(&value) {
+            self.waits(*step)
         } else if let Some(stmt) = self.facts.site(value)
             && (home == self.block
                 || (self.around.homes.contains(&home) && !self.facts.is_task(value)))
         {
-            waits = self.statement_waits(stmt);
-        }
-        self.memo.insert(value, waits.clone());
+            Rc::new(self.statement_waits(stmt))
+        } else {
+            Rc::default()
+        };
+        self.memo.insert(value, Rc::clone(&waits));
         waits
     }
 
@@ -336,7 +339,7 @@ impl<'p> Survey<'_, 'p> {
                 });
                 for value in stmt.op.operands().into_iter().chain(inside) {
                     let other = self.waits(value);
-                    for (&task, wait) in &other {
+                    for (&task, wait) in &*other {
                         let mut complete = wait.complete.clone();
                         // A lane may read what is at another.
                         complete.extend(elsewhere.get(&value).into_iter().flatten());
@@ -360,7 +363,7 @@ impl<'p> Survey<'_, 'p> {
             }
             for &axis in self.facts.axes(result) {
                 if let Extent::Value(length) = self.facts.extent(axis) {
-                    for task in self.waits(length).into_keys() {
+                    for &task in self.waits(length).keys() {
                         waits.entry(task).or_default().length = true;
                     }
                 }
@@ -549,7 +552,7 @@ pub(super) fn tasks<'p>(
         around,
         block: facts.block(block),
         task_of: BTreeMap::new(),
-        memo: BTreeMap::new(),
+        memo: FxHashMap::default(),
     };
     let mut list: Vec<Task<'p>> = Vec::new();
     let own: Vec<&'p Stmt<Bulk>> = block
@@ -583,7 +586,7 @@ pub(super) fn tasks<'p>(
         });
     }
     for (slot, delivery) in deliveries.iter().enumerate() {
-        let mut waits = survey.waits(delivery.value);
+        let mut waits = Waits::clone(&survey.waits(delivery.value));
         for &axis in &delivery.dims {
             if let Extent::Value(length) = facts.extent(axis) {
                 let other = survey.waits(length);
@@ -602,7 +605,7 @@ pub(super) fn tasks<'p>(
     }
     for visitor in around.visitors {
         let mut waits = match (visitor.kind, visitor.kind.statement(facts)) {
-            (Kind::Deliver(value, _), _) => survey.waits(value),
+            (Kind::Deliver(value, _), _) => Waits::clone(&survey.waits(value)),
             (_, Some(stmt)) => survey.statement_waits(stmt),
             (_, None) => unreachable!("a task that is no delivery runs a statement"),
         };

@@ -209,8 +209,10 @@ impl Grower<'_, '_> {
                     None if self.apart[id] => after,
                     _ => clusters.len(),
                 };
-                for cluster in cluster_of.values_mut() {
-                    *cluster += usize::from(*cluster >= place);
+                if place < clusters.len() {
+                    for cluster in cluster_of.values_mut() {
+                        *cluster += usize::from(*cluster >= place);
+                    }
                 }
                 let tasks = Vec::new();
                 clusters.insert(place, Cluster { key, tasks });

@@ -12,7 +12,7 @@
 
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Operation, Program, Stmt, ValueSet};
-use crate::passes::effects::{extents, is_pure, length};
+use crate::passes::effects::{for_each_length, is_pure};
 
 /// Takes them away, and what only they were computed from.
 pub(super) fn unread(program: &mut Program<Kernels>) {
@@ -75,9 +75,13 @@ impl Needs<'_> {
             if !self.is_needed(stmt) {
                 continue;
             }
-            self.needed.extend(stmt.op.operands());
-            let extents = extents(self.program, stmt);
-            self.needed.extend(extents.into_iter().filter_map(length));
+            let needed = &mut self.needed;
+            stmt.op.for_each_operand(&mut |value| {
+                needed.insert(*value);
+            });
+            for_each_length(self.program, stmt, &mut |length| {
+                needed.insert(length);
+            });
             for inner in stmt.op.blocks() {
                 self.block(inner);
             }

@@ -1,11 +1,13 @@
 //! Rules on arrays and guards in Bulk.
 
+use smallvec::smallvec;
+
 use super::context::Context;
 use super::through::through;
 use super::wanted::settle;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{Args, AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::passes::flow::{Flow, may_fail, points};
 
@@ -35,7 +37,7 @@ impl Simplify for Bulk {
         BulkOp::Const(lit)
     }
 
-    fn prim(prim: Prim, args: Vec<ValueId>) -> BulkOp {
+    fn prim(prim: Prim, args: Args) -> BulkOp {
         BulkOp::Map(prim, args)
     }
 
@@ -113,8 +115,7 @@ impl Simplify for Bulk {
     }
 
     fn settle(program: &mut Program<Bulk>, pinned: &ValueSet) -> bool {
-        // Derivatives to be taken need to know what stands in a branch.
-        !Self::derives(&program.body) && chooses(&program.body) && settle(program, pinned)
+        chooses(&program.body) && settle(program, pinned)
     }
 
     fn uncollect(
@@ -172,8 +173,7 @@ impl Simplify for Bulk {
     fn is_unspecified(context: &Context<'_, Bulk>, op: &BulkOp) -> bool {
         match op {
             BulkOp::Map(..) | BulkOp::Gather { .. } => {
-                let mut operands = op.operands().into_iter();
-                operands.any(|operand| context.is_unspecified(operand))
+                op.reads_any(|operand| context.is_unspecified(operand))
             }
             BulkOp::Select(cond, then, otherwise) => {
                 let chosen = |&side: &ValueId| match context.guard(side) {
@@ -196,11 +196,7 @@ impl Simplify for Bulk {
         {
             return false;
         }
-        let reads_guarded = stmt
-            .op
-            .operands()
-            .into_iter()
-            .any(|v| context.is_unspecified(v));
+        let reads_guarded = stmt.op.reads_any(|operand| context.is_unspecified(operand));
         let float =
             matches!(stmt.op, BulkOp::Map(..)) && context.program.elem(stmt.results[0]).is_float();
         reads_guarded || !is_total(context, &stmt.op) || (context.derives && float)
@@ -260,8 +256,7 @@ fn unspecified_somewhere(block: &Block<Bulk>) -> ValueSet {
     let mut todo = vec![block];
     while let Some(block) = todo.pop() {
         for stmt in &block.stmts {
-            let mut operands = stmt.op.operands().into_iter();
-            if stmt.guard.is_some() || operands.any(|operand| found.contains(&operand)) {
+            if stmt.guard.is_some() || stmt.op.reads_any(|operand| found.contains(&operand)) {
                 found.extend(&stmt.results);
             }
             todo.extend(stmt.op.blocks());
@@ -284,7 +279,9 @@ fn pin(
             || places(&stmt.op).any(|place| unspecified.contains(&place))
             || stmt.results.iter().any(|result| pinned.contains(result))
         {
-            pinned.extend(stmt.op.operands());
+            stmt.op.for_each_operand(&mut |operand| {
+                pinned.insert(*operand);
+            });
             pinned.extend(stmt.guard);
             pinned.extend(stmt.op.blocks().into_iter().flat_map(|b| &b.results));
         }
@@ -338,10 +335,7 @@ fn is_total(context: &Context<'_, Bulk>, op: &BulkOp) -> bool {
             {
                 context.int(args[1]).is_some_and(|n| n != 0 && n != -1)
             }
-            _ => {
-                let elems: Vec<Elem> = args.iter().map(|&arg| context.elem(arg)).collect();
-                !prim.may_panic(&elems)
-            }
+            _ => !prim.may_panic(context.elem(args[0])),
         },
         BulkOp::Reduce { combine, .. } => match combine {
             Combine::Monoid(_) => true,
@@ -399,21 +393,19 @@ fn select(
     if sides != [then, otherwise] {
         return Answer::Op(BulkOp::Select(cond, sides[0], sides[1]));
     }
+    let made = match (context.truth(then), context.truth(otherwise)) {
+        (Some(true), Some(false)) => return Answer::Values(vec![cond]),
+        (Some(false), Some(true)) => return Answer::Op(BulkOp::Map(Prim::Not, smallvec![cond])),
+        (None, Some(false)) => (then, Prim::And),
+        (Some(true), None) => (otherwise, Prim::Or),
+        _ => return Answer::Keep,
+    };
     // Behind a truth value that is unspecified, so is the other side; a conjunction would look at it.
-    let decided = |value| context.truth(value).is_some();
-    if [then, otherwise]
-        .into_iter()
-        .any(|side| !decided(side) && unspecified(context, side))
-    {
+    let (side, both) = made;
+    if unspecified(context, side) {
         return Answer::Keep;
     }
-    match (context.truth(then), context.truth(otherwise)) {
-        (Some(true), Some(false)) => Answer::Values(vec![cond]),
-        (Some(false), Some(true)) => Answer::Op(BulkOp::Map(Prim::Not, vec![cond])),
-        (None, Some(false)) => Answer::Op(BulkOp::Map(Prim::And, vec![cond, then])),
-        (Some(true), None) => Answer::Op(BulkOp::Map(Prim::Or, vec![cond, otherwise])),
-        _ => Answer::Keep,
-    }
+    Answer::Op(BulkOp::Map(both, smallvec![cond, side]))
 }
 
 /// Reading elsewhere, where elsewhere is here, or what is there is known.

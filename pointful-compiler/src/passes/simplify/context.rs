@@ -1,7 +1,7 @@
 //! What a rule can see: the definitions of operands, and what is known of them.
 
 use super::{Scalar, Simplify};
-use crate::ir::{self, Block, Elem, Extent, Lit, Program, SpanId, Stmt, Type, ValueId, ValueSet};
+use crate::ir::{self, Elem, Extent, Lit, Program, SpanId, Stmt, Type, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::passes::flow::Slots;
 
@@ -63,9 +63,8 @@ pub(crate) struct Context<'a, S: Simplify> {
 }
 
 impl<'a, S: Simplify> Context<'a, S> {
-    pub(super) fn new(program: &'a mut Program<S>, body: &Block<S>, pinned: ValueSet) -> Self {
+    pub(super) fn new(program: &'a mut Program<S>, derives: bool, pinned: ValueSet) -> Self {
         let count = program.values.len();
-        let derives = S::derives(body);
         Self {
             derives,
             program,

@@ -1,5 +1,7 @@
 //! Constant folding: a primitive of constants is a constant, computed as the interpreters compute it.
 
+use smallvec::SmallVec;
+
 use super::Simplify;
 use super::context::{Context, Rewrite};
 use crate::eval::{ScalarValue, eval_const};
@@ -15,8 +17,8 @@ pub(super) fn rule<S: Simplify>(
     let operands = args
         .iter()
         .map(|&arg| context.lit(arg).map(ScalarValue::from_lit))
-        .collect::<Option<Vec<_>>>()?;
-    let elems: Vec<Elem> = args.iter().map(|&arg| context.elem(arg)).collect();
+        .collect::<Option<SmallVec<[_; 2]>>>()?;
+    let elems = context.program.elems(args);
     // An index is not a constant: it says what it is an index of.
     let Ok(Elem::Scalar(_)) = prim.result(&elems) else {
         return None;

@@ -47,7 +47,7 @@ use super::flow::Flow;
 use super::subst::Subst;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::point::Point;
-use crate::ir::{Block, Extent, Lit, Operation, Program, Stage, Stmt, ValueId, ValueSet};
+use crate::ir::{Args, Block, Extent, Lit, Operation, Program, Stage, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The pass at the Point stage.
@@ -70,15 +70,17 @@ const MOST_WALKS: usize = 8;
 /// Applies local rewrite rules.
 #[allow(private_bounds, reason = "the rules are the pass's own business")]
 pub fn simplify<S: Simplify>(mut program: Program<S>) -> Program<S> {
+    let derives = S::derives(&program.body);
     for _ in 0..MOST_WALKS {
         let mut pinned = S::pinned(&program.body, &program);
-        let settled = S::settle(&mut program, &pinned);
+        // Derivatives to be taken need to know what stands in a branch.
+        let settled = !derives && S::settle(&mut program, &pinned);
         if settled {
             pinned = S::pinned(&program.body, &program);
         }
         let mut body = std::mem::take(&mut program.body);
         let mut walk = Walk {
-            context: Context::new(&mut program, &body, pinned),
+            context: Context::new(&mut program, derives, pinned),
             subst: Subst::new(),
             changed: false,
         };
@@ -129,7 +131,7 @@ pub(crate) trait Simplify: Flow {
     /// A constant.
     fn constant(lit: Lit) -> Self::Op;
     /// A primitive.
-    fn prim(prim: Prim, args: Vec<ValueId>) -> Self::Op;
+    fn prim(prim: Prim, args: Args) -> Self::Op;
     /// The stage's own rules, before the blocks of the statement are simplified.
     fn before(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> Answer<Self>;
     /// The stage's own rules. What they ask for that is not there yet they put into `out`.
@@ -167,8 +169,8 @@ struct Walk<'a, S: Simplify> {
 
 impl<S: Simplify> Walk<'_, S> {
     fn block(&mut self, block: &mut Block<S>) {
-        let stmts = std::mem::take(&mut block.stmts);
-        for stmt in stmts {
+        let room = Vec::with_capacity(block.stmts.len());
+        for stmt in std::mem::replace(&mut block.stmts, room) {
             self.stmt(stmt, &mut block.stmts);
         }
         self.subst.results(block);

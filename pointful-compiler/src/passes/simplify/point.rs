@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::{Answer, Scalar, Simplify};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Lit, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{Args, Block, Lit, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 impl Simplify for Point {
@@ -36,7 +36,7 @@ impl Simplify for Point {
         PointOp::Const(lit)
     }
 
-    fn prim(prim: Prim, args: Vec<ValueId>) -> PointOp {
+    fn prim(prim: Prim, args: Args) -> PointOp {
         PointOp::Prim(prim, args)
     }
 
@@ -51,9 +51,9 @@ impl Simplify for Point {
         };
         if let Some(truth) = context.truth(*cond) {
             return Answer::Block(if truth {
-                then.clone()
+                (**then).clone()
             } else {
-                otherwise.clone()
+                (**otherwise).clone()
             });
         }
         if let Some((Prim::Not, &[cond])) = context.prim(*cond) {

@@ -76,8 +76,7 @@ impl Reading<'_, '_> {
             None if !is_bound_outside || self.context.is_guarded(value) => return None,
             Some(BulkOp::Iota(_)) => return Some(place),
             Some(BulkOp::Map(prim, args)) => {
-                let elems: Vec<_> = args.iter().map(|arg| self.context.elem(*arg)).collect();
-                if prim.may_panic(&elems) {
+                if prim.may_panic(self.context.elem(args[0])) {
                     return None;
                 }
                 let args = args.into_iter().map(|arg| self.at(arg));

@@ -35,7 +35,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
-use crate::passes::flow::{Flow, may_fail, points};
+use crate::passes::flow::{Flow, may_fail, named_axes, points};
 
 /// Conditions that hold for one value are remembered up to this many.
 const MOST: usize = 16;
@@ -105,7 +105,7 @@ struct Walk<'a> {
     /// The block that defines a value.
     home: Vec<usize>,
     /// The conditions under which alone a value is looked at; nobody looks at one without an entry.
-    wanted: Vec<Option<Vec<Cond>>>,
+    wanted: Vec<Option<SmallVec<[Cond; 1]>>>,
     /// Values that are sizes, and of what.
     sizes: BTreeMap<ValueId, Extent>,
     zeros: ValueSet,
@@ -118,14 +118,38 @@ struct Walk<'a> {
 }
 
 /// How an operand is read.
-#[derive(Default)]
+#[derive(Clone, Copy)]
 struct Read {
     /// Only where this truth value ends so.
     when: Option<(ValueId, bool)>,
-    /// Not at the same point of these axes.
-    moved: Vec<AxisId>,
+    /// Not at the same point of the axes that the operation names.
+    moved: bool,
     /// Whether it must stay what it is.
     fixed: bool,
+}
+
+impl Read {
+    /// At the same point, whatever it is.
+    const HERE: Self = Self {
+        when: None,
+        moved: false,
+        fixed: false,
+    };
+    /// At the same point, and it stays.
+    const FIXED: Self = Self {
+        fixed: true,
+        ..Self::HERE
+    };
+    /// At other points.
+    const MOVED: Self = Self {
+        moved: true,
+        ..Self::HERE
+    };
+    /// At other points, and it stays.
+    const MOVED_FIXED: Self = Self {
+        fixed: true,
+        ..Self::MOVED
+    };
 }
 
 impl Walk<'_> {
@@ -176,7 +200,7 @@ impl Walk<'_> {
         let mut extents = Vec::new();
         Bulk::for_each_declared_extent_mut(self.program, &mut |value| extents.push(*value));
         for value in extents {
-            self.wanted[value.index()] = Some(Vec::new());
+            self.wanted[value.index()] = Some(SmallVec::new());
         }
     }
 
@@ -233,16 +257,41 @@ impl Walk<'_> {
             stmt.op = choice;
             self.changed = true;
         }
-        let reads = reads(&stmt.op);
+        let chooses = matches!(
+            stmt.op,
+            BulkOp::Select(..)
+                | BulkOp::Scatter { mask: Some(_), .. }
+                | BulkOp::Update { mask: Some(_), .. }
+        );
+        if run.is_empty() && !chooses {
+            // Nothing is known, so nothing has been chosen.
+            stmt.op
+                .for_each_operand(&mut |operand| self.want(*operand, &[], own));
+        } else {
+            self.operands(stmt, &run, !total, own);
+        }
+        // Bodies run where their statement does; what a total statement's readers want says nothing of them, and it has none.
+        for inner in stmt.op.blocks_mut() {
+            self.block(inner, &run);
+        }
+    }
+
+    /// Settles the operands of a statement that is run where `run` holds, and notes where they are looked at.
+    fn operands(&mut self, stmt: &mut Stmt<Bulk>, run: &Conds, fails: bool, own: usize) {
         let pinned = stmt.results.iter().any(|r| self.pinned.contains(r));
-        let strict = pinned || !total;
-        let (mut k, guard) = (0, stmt.guard);
-        let mut op = std::mem::replace(&mut stmt.op, BulkOp::Size(Extent::Const(0)));
-        op.for_each_operand_mut(&mut |operand| {
-            let read = &reads[k];
-            k += 1;
-            let mut conds = run.clone();
-            conds.retain(|&mut cond| !self.axes(cond).any(|axis| read.moved.contains(axis)));
+        let (strict, guard) = (pinned || fails, stmt.guard);
+        let reads = reads(&stmt.op);
+        let axes = named_axes(&stmt.op);
+        let mut elsewhere = run.clone();
+        elsewhere.retain(|&mut cond| !self.axes(cond).any(|axis| axes.contains(axis)));
+        let mut reads = reads.iter();
+        stmt.op.for_each_operand_mut(&mut |operand| {
+            let read = reads.next().copied().unwrap_or(Read::FIXED);
+            let mut conds = if read.moved {
+                elsewhere.clone()
+            } else {
+                run.clone()
+            };
             if let Some(when) = read.when {
                 self.imply(when, &mut conds);
             }
@@ -251,11 +300,6 @@ impl Walk<'_> {
             }
             self.want(*operand, &conds, own);
         });
-        // Bodies run where their statement does; what a total statement's readers want says nothing of them, and it has none.
-        for inner in op.blocks_mut() {
-            self.block(inner, &run);
-        }
-        stmt.op = op;
     }
 
     /// A sum of floats as a choice, if one term is nothing wherever the other need not be.
@@ -432,65 +476,43 @@ fn add(conds: &mut Conds, more: &[Cond]) {
 }
 
 /// How each operand of an operation is read.
-fn reads(op: &BulkOp) -> SmallVec<[Read; 4]> {
+fn reads(op: &BulkOp) -> SmallVec<[Read; 8]> {
     let count = op.operands().len();
-    let here = |count: usize| {
-        (0..count)
-            .map(|_| Read::default())
-            .collect::<SmallVec<[Read; 4]>>()
-    };
-    let fixed = |moved: &[AxisId]| Read {
-        moved: moved.to_vec(),
-        fixed: true,
-        ..Read::default()
-    };
-    let moved = |moved: &[AxisId]| Read {
-        moved: moved.to_vec(),
-        ..Read::default()
-    };
     // A base, the places, a value and perhaps a mask.
-    let written = |places: usize, axes: &[AxisId], mask: Option<ValueId>| {
-        let mut reads = here(1);
-        reads.extend((0..places).map(|_| fixed(axes)));
+    let written = |places: usize, mask: Option<ValueId>| {
+        let mut reads = smallvec![Read::HERE];
+        reads.extend((0..places).map(|_| Read::MOVED_FIXED));
         reads.push(Read {
             when: mask.map(|mask| (mask, true)),
-            ..moved(axes)
+            ..Read::MOVED
         });
-        reads.extend(mask.map(|_| fixed(axes)));
+        reads.extend(mask.map(|_| Read::MOVED_FIXED));
         reads
     };
     match op {
         BulkOp::Const(_) | BulkOp::Size(_) | BulkOp::Iota(_) => SmallVec::new(),
-        BulkOp::Map(..) => here(count),
+        BulkOp::Map(..) | BulkOp::Loop { .. } | BulkOp::While { .. } => {
+            smallvec![Read::HERE; count]
+        }
         BulkOp::Select(cond, ..) => {
-            let mut reads = here(1);
-            reads.extend([true, false].map(|side| Read {
+            let side = |side| Read {
                 when: Some((*cond, side)),
-                ..Read::default()
-            }));
-            reads
+                ..Read::HERE
+            };
+            smallvec![Read::HERE, side(true), side(false)]
         }
         BulkOp::Gather { at, .. } => {
-            let axes: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
-            let mut reads = smallvec![moved(&axes)];
-            reads.extend(at.iter().map(|_| fixed(&[])));
+            let mut reads = smallvec![Read::MOVED];
+            reads.extend(at.iter().map(|_| Read::FIXED));
             reads
         }
-        BulkOp::Pack { axis, .. } => (0..count).map(|_| moved(&[*axis])).collect(),
-        BulkOp::Reduce { axes, .. } => (0..count).map(|_| moved(axes)).collect(),
-        BulkOp::Scatter { at, over, mask, .. } => {
-            let mut axes: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
-            axes.extend(over);
-            written(at.len(), &axes, *mask)
+        BulkOp::Pack { .. } | BulkOp::Reduce { .. } => smallvec![Read::MOVED; count],
+        BulkOp::Scatter { at, mask, .. } | BulkOp::Update { at, mask, .. } => {
+            written(at.len(), *mask)
         }
-        BulkOp::Update { at, mask, .. } => {
-            let axes: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
-            written(at.len(), &axes, *mask)
-        }
-        BulkOp::Loop { .. } | BulkOp::While { .. } => here(count),
         BulkOp::Scan { .. }
         | BulkOp::Assert { .. }
         | BulkOp::Derive { .. }
-        | BulkOp::Rule { .. } => (0..count).map(|_| fixed(&[])).collect(),
+        | BulkOp::Rule { .. } => smallvec![Read::FIXED; count],
     }
 }

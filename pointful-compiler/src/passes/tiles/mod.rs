@@ -37,6 +37,8 @@ mod slices;
 mod tests;
 mod updates;
 
+use smallvec::smallvec;
+
 use super::Pass;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId};
@@ -181,7 +183,7 @@ impl Writer {
         args: &[ValueId],
         span: SpanId,
     ) -> ValueId {
-        let op = KernelOp::Prim(prim, args.to_vec());
+        let op = KernelOp::Prim(prim, args.into());
         self.bind(program, op, Type::scalar(Elem::USIZE), span)
     }
 
@@ -246,7 +248,7 @@ impl Writer {
         let op = KernelOp::For {
             extent,
             reverse: false,
-            body,
+            body: Box::new(body),
         };
         Stmt::new(Vec::new(), op, span)
     }
@@ -378,7 +380,7 @@ impl Tile {
         span: SpanId,
     ) -> ValueId {
         let at = self.number(program, out, index, span);
-        let op = KernelOp::Prim(Prim::Trust(self.extent), vec![at]);
+        let op = KernelOp::Prim(Prim::Trust(self.extent), smallvec![at]);
         out.bind(program, op, Type::scalar(Elem::Index(self.extent)), span)
     }
 }

@@ -20,7 +20,7 @@ use crate::ir::{
     Block, Elem, Extent, Monoid, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet,
 };
 use crate::ops::Prim;
-use crate::passes::effects::{changes, extents, is_pure};
+use crate::passes::effects::{changes, for_each_length, is_pure};
 
 /// The kernel with the points along one of its axes in tiles, if there is something to multiply; `out` is given what the host computes for it.
 pub(super) fn tiled(
@@ -69,7 +69,7 @@ pub(super) fn tiled(
         extents,
         accs: accs.clone(),
         folds: Vec::new(),
-        body,
+        body: Box::new(body),
     };
     Some(Stmt::new(Vec::new(), op, span))
 }
@@ -234,15 +234,11 @@ impl<'a> Planner<'a> {
     /// Finds what is not the same for all points. What a point has of its own, places and what is read of them, is not.
     fn vary(&mut self, block: &Block<Kernels>) {
         for stmt in &block.stmts {
-            let varies = stmt
-                .op
-                .operands()
-                .iter()
-                .any(|value| self.varying.contains(value))
-                || extents(self.program, stmt)
-                    .iter()
-                    .any(|extent| self.is_uneven(*extent))
-                || !is_pure(self.program, stmt);
+            let mut varies = !is_pure(self.program, stmt)
+                || stmt.op.reads_any(|value| self.varying.contains(&value));
+            for_each_length(self.program, stmt, &mut |length| {
+                varies |= self.is_uneven(Extent::Value(length));
+            });
             if varies {
                 self.varying.extend(&stmt.results);
             }
@@ -305,10 +301,10 @@ impl<'a> Planner<'a> {
                 let op = KernelOp::For {
                     extent: *extent,
                     reverse: *reverse,
-                    body: Block {
+                    body: Box::new(Block {
                         params: body.params.clone(),
                         ..Block::default()
-                    },
+                    }),
                 };
                 pieces.push(Piece::Loop(Stmt::new(Vec::new(), op, stmt.span), inner));
             } else {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Writer;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
-use crate::passes::effects::{extents, is_pure};
+use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::passes::effects::{for_each_length, is_pure};
 
 /// A set of the loops that a value depends on, a bit each; [`OPAQUE`] if it cannot be computed elsewhere.
 pub(super) type Loops = u8;
@@ -64,11 +64,7 @@ impl<'a> Depends<'a> {
                     loops |= OPAQUE;
                 }
             }
-            for extent in extents(self.program, stmt) {
-                if let Extent::Value(value) = extent {
-                    loops |= self.of(value);
-                }
-            }
+            for_each_length(self.program, stmt, &mut |length| loops |= self.of(length));
             for &result in &stmt.results {
                 self.loops.insert(result, loops);
                 self.stmts.insert(result, stmt);

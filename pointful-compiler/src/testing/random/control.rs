@@ -1,5 +1,7 @@
 //! Loops that carry values, branches, and accumulators.
 
+use smallvec::smallvec;
+
 use super::{Accumulator, Fact, Random, TAME, UNKNOWN};
 use crate::ir::stages::point::PointOp;
 use crate::ir::{Elem, Extent, Lit, Message, Monoid, Scalar, Type, ValueId};
@@ -122,7 +124,7 @@ impl Random {
             reverse,
             checkpoint: None,
             init,
-            body,
+            body: Box::new(body),
         };
         self.push(results, op);
     }
@@ -167,8 +169,8 @@ impl Random {
         let results = self.results_of(&types);
         let op = PointOp::While {
             init,
-            cond,
-            body,
+            cond: Box::new(cond),
+            body: Box::new(body),
             bound,
         };
         self.push(results, op);
@@ -193,8 +195,8 @@ impl Random {
         let results = self.results_of(&types);
         let op = PointOp::If {
             cond,
-            then,
-            otherwise,
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
         };
         self.push(results, op);
     }
@@ -254,7 +256,7 @@ impl Random {
         let part = Type::table(ty.elem, ty.dims[1..].to_vec());
         let fact = self.fact(table);
         self.either(cond, part.clone(), |this| {
-            let op = PointOp::Prim(prim, vec![at]);
+            let op = PointOp::Prim(prim, smallvec![at]);
             let index = this.emit(op, Type::scalar(Elem::Index(extent)), UNKNOWN);
             let indices = vec![index];
             let read = this.emit(PointOp::Index { table, indices }, part, fact);
@@ -281,8 +283,8 @@ impl Random {
         let otherwise = self.close(mark, Vec::new(), vec![fallback]);
         let op = PointOp::If {
             cond,
-            then,
-            otherwise,
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
         };
         self.emit(op, ty, Fact { bound, ..UNKNOWN });
     }
@@ -357,7 +359,13 @@ impl Random {
         self.statements(3);
         self.accumulate();
         let body = self.close(mark, vec![index], Vec::new());
-        self.push(Vec::new(), PointOp::For { extent, body });
+        self.push(
+            Vec::new(),
+            PointOp::For {
+                extent,
+                body: Box::new(body),
+            },
+        );
     }
 
     /// `accumulate` into one of the accumulators in scope, perhaps under a condition.
@@ -373,8 +381,8 @@ impl Random {
             let otherwise = crate::ir::Block::default();
             let op = PointOp::If {
                 cond,
-                then,
-                otherwise,
+                then: Box::new(then),
+                otherwise: Box::new(otherwise),
             };
             self.push(Vec::new(), op);
             return;

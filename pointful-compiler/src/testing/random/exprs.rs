@@ -1,5 +1,7 @@
 //! Scalars and indices of a wanted type: found in scope, read from a table, or computed.
 
+use smallvec::smallvec;
+
 use super::{Fact, Random, TAME, UNKNOWN};
 use crate::ir::stages::point::PointOp;
 use crate::ir::{Elem, Extent, Lit, Scalar, Type, ValueId};
@@ -125,10 +127,10 @@ impl Random {
                 } else {
                     Prim::Check(extent)
                 };
-                return self.emit(PointOp::Prim(prim, vec![checked]), ty, UNKNOWN);
+                return self.emit(PointOp::Prim(prim, smallvec![checked]), ty, UNKNOWN);
             }
         };
-        self.emit(PointOp::Prim(prim, vec![integer]), ty, UNKNOWN)
+        self.emit(PointOp::Prim(prim, smallvec![integer]), ty, UNKNOWN)
     }
 
     /// A literal.
@@ -164,7 +166,11 @@ impl Random {
             unreachable!("a random program is well-typed: {}", error.0);
         });
         let ty = Type::scalar(elem);
-        self.emit(PointOp::Prim(prim, operands), ty, Fact { bound, ..UNKNOWN })
+        self.emit(
+            PointOp::Prim(prim, operands.into()),
+            ty,
+            Fact { bound, ..UNKNOWN },
+        )
     }
 
     /// The same scalar, or one made of it that is not too large.

@@ -20,6 +20,8 @@ mod inputs;
 mod operators;
 mod tables;
 
+use smallvec::smallvec;
+
 use super::rng::Rng;
 use crate::eval::Inputs;
 use crate::ir::stages::point::{Point, PointOp};
@@ -343,7 +345,7 @@ impl Random {
             at_most: Some(most - 1),
             ..UNKNOWN
         };
-        let op = PointOp::Prim(crate::ops::Prim::Rem, vec![number, divisor]);
+        let op = PointOp::Prim(crate::ops::Prim::Rem, smallvec![number, divisor]);
         Extent::Value(self.emit(op, Type::scalar(Elem::USIZE), fact))
     }
 

@@ -79,7 +79,14 @@ impl Random {
                 .iter()
                 .map(|ty| self.value(ty.clone(), fact))
                 .collect();
-            self.push(results, PointOp::Fold { init, tables, op });
+            self.push(
+                results,
+                PointOp::Fold {
+                    init,
+                    tables,
+                    op: Box::new(op),
+                },
+            );
             return;
         }
         let results = types
@@ -90,7 +97,14 @@ impl Random {
                 self.value(Type::table(ty.elem, dims), fact)
             })
             .collect();
-        self.push(results, PointOp::Scan { init, tables, op });
+        self.push(
+            results,
+            PointOp::Scan {
+                init,
+                tables,
+                op: Box::new(op),
+            },
+        );
     }
 
     /// The body of the operator: parameters are the left tuple, then the right one.
@@ -140,8 +154,8 @@ impl Random {
                     (0..2).map(|_| self.value(ty.clone(), UNKNOWN)).collect();
                 let op = PointOp::If {
                     cond,
-                    then,
-                    otherwise,
+                    then: Box::new(then),
+                    otherwise: Box::new(otherwise),
                 };
                 self.push(results.clone(), op);
                 results
@@ -167,6 +181,13 @@ impl Random {
         let mut ty = self.program.ty(value).clone();
         ty.dims.insert(0, extent);
         let body = self.close(mark, vec![index], vec![value]);
-        self.emit(PointOp::For { extent, body }, ty, UNKNOWN)
+        self.emit(
+            PointOp::For {
+                extent,
+                body: Box::new(body),
+            },
+            ty,
+            UNKNOWN,
+        )
     }
 }

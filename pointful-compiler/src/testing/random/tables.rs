@@ -1,5 +1,7 @@
 //! Statements that make, read and combine tables.
 
+use smallvec::smallvec;
+
 use super::{Fact, Random, TAME, UNKNOWN};
 use crate::ir::stages::point::PointOp;
 use crate::ir::{Elem, Extent, Lit, Monoid, Scalar, Type, ValueId};
@@ -30,7 +32,10 @@ impl Random {
         let row = self.of_type(&inner);
         let body = self.close(mark, vec![index], row.into_iter().collect());
         let bound = self.fact(row?).bound;
-        let op = PointOp::For { extent, body };
+        let op = PointOp::For {
+            extent,
+            body: Box::new(body),
+        };
         Some(self.emit(op, ty.clone(), Fact { bound, ..UNKNOWN }))
     }
 
@@ -63,7 +68,7 @@ impl Random {
         let mark = self.open(self.at_most(extent));
         let index = self.block_param(Type::scalar(Elem::Index(extent)), UNKNOWN);
         if let Some(set) = member_of {
-            let op = PointOp::Prim(Prim::Trust(set), vec![index]);
+            let op = PointOp::Prim(Prim::Trust(set), smallvec![index]);
             self.emit(op, Type::scalar(Elem::Index(set)), UNKNOWN);
         }
         self.statements(5);
@@ -72,7 +77,13 @@ impl Random {
             .collect();
         let body = self.close(mark, vec![index], yields.clone());
         let tables = self.tables_of(extent, &yields);
-        self.push(tables.clone(), PointOp::For { extent, body });
+        self.push(
+            tables.clone(),
+            PointOp::For {
+                extent,
+                body: Box::new(body),
+            },
+        );
         tables
     }
 
@@ -246,7 +257,7 @@ impl Random {
             fact.at_most = Some(self.at_most(extent));
             fact.within = Some(extent);
         }
-        let op = PointOp::Prim(Prim::Cast(Scalar::Usize), vec![index]);
+        let op = PointOp::Prim(Prim::Cast(Scalar::Usize), smallvec![index]);
         self.emit(op, Type::scalar(Elem::USIZE), fact)
     }
 }

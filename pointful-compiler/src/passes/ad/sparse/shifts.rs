@@ -4,6 +4,8 @@
 //! was clamped at the ends, the ends have the contributions of the few places beyond them, too; where it was made only in range, there is nothing
 //! from beyond the ends.
 
+use smallvec::smallvec;
+
 use super::super::known::is_small;
 use super::{THROUGH, Walk, value_of};
 use crate::ir::stages::bulk::BulkOp;
@@ -103,13 +105,13 @@ impl Walk {
             value = self.arrive_often(value, shift);
         }
         for factor in factors {
-            value = self.emit(BulkOp::Map(Prim::Mul, vec![factor, value]));
+            value = self.emit(BulkOp::Map(Prim::Mul, smallvec![factor, value]));
         }
         let value = self.b.sum(value, &rest);
         if self.defs.is_zero(*base) {
             return Some(value);
         }
-        Some(self.emit(BulkOp::Map(Prim::Add, vec![*base, value])))
+        Some(self.emit(BulkOp::Map(Prim::Add, smallvec![*base, value])))
     }
 
     /// What a condition says but that the places exist to which something is sent.
@@ -119,7 +121,7 @@ impl Walk {
                 let [a, b] = [args[0], args[1]].map(|cond| self.not_implied(cond, shifts));
                 match (a, b) {
                     (Some(a), Some(b)) if (a, b) == (args[0], args[1]) => Some(cond),
-                    (Some(a), Some(b)) => Some(self.emit(BulkOp::Map(Prim::And, vec![a, b]))),
+                    (Some(a), Some(b)) => Some(self.emit(BulkOp::Map(Prim::And, smallvec![a, b]))),
                     (a, b) => a.or(b),
                 }
             }
@@ -328,7 +330,7 @@ impl Walk {
         if self.b.program.elem(value) == Elem::Scalar(Scalar::I64) {
             return value;
         }
-        self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![value]))
+        self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), smallvec![value]))
     }
 
     /// What arrives at each place, of which at most one is sent there.
@@ -340,9 +342,11 @@ impl Walk {
             let extent = self.b.extent(shift.from);
             match shift.prim {
                 None => {}
-                Some(prim @ Prim::Wrap(_)) => origin = self.emit(BulkOp::Map(prim, vec![origin])),
+                Some(prim @ Prim::Wrap(_)) => {
+                    origin = self.emit(BulkOp::Map(prim, smallvec![origin]))
+                }
                 Some(_) => {
-                    let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![origin]));
+                    let inside = self.emit(BulkOp::Map(Prim::InRange(extent), smallvec![origin]));
                     exists = self.b.both(exists, Some(inside));
                 }
             }
@@ -375,7 +379,7 @@ impl Walk {
     fn arrive_often(&mut self, value: ValueId, shift: &Shift) -> ValueId {
         let (here, there) = self.origin(shift);
         let extent = self.b.extent(shift.from);
-        let inside = self.emit(BulkOp::Map(Prim::InRange(extent), vec![there]));
+        let inside = self.emit(BulkOp::Map(Prim::InRange(extent), smallvec![there]));
         let total = self.read_where(value, shift, there, inside);
         self.beyond(value, shift, (here, there), total)
     }
@@ -392,19 +396,19 @@ impl Walk {
         if shift.prim.is_none() {
             return (iota, iota);
         }
-        let here = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), vec![iota]));
+        let here = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), smallvec![iota]));
         let mut there = shift.forwards.then_some(here);
         for &(plus, term) in &shift.by {
             let term = self.term(term);
             there = Some(match there {
                 Some(there) if plus == shift.forwards => {
-                    self.emit(BulkOp::Map(Prim::Sub, vec![there, term]))
+                    self.emit(BulkOp::Map(Prim::Sub, smallvec![there, term]))
                 }
-                Some(there) => self.emit(BulkOp::Map(Prim::Add, vec![there, term])),
+                Some(there) => self.emit(BulkOp::Map(Prim::Add, smallvec![there, term])),
                 None if plus => term,
                 None => {
                     let zero = self.integer(0);
-                    self.emit(BulkOp::Map(Prim::Sub, vec![zero, term]))
+                    self.emit(BulkOp::Map(Prim::Sub, smallvec![zero, term]))
                 }
             });
         }
@@ -415,7 +419,7 @@ impl Walk {
         if shift.forwards {
             return (here, there);
         }
-        let there = self.emit(BulkOp::Map(Prim::Sub, vec![there, here]));
+        let there = self.emit(BulkOp::Map(Prim::Sub, smallvec![there, here]));
         (here, there)
     }
 

@@ -134,11 +134,11 @@ impl Transpose<'_> {
             checkpoint: None,
             lanes: lanes.clone(),
             init: starts,
-            body: Block {
+            body: Box::new(Block {
                 params,
                 stmts,
                 results,
-            },
+            }),
         });
         for (k, sum) in frame.sums.iter().enumerate() {
             let out = outs[count + k];

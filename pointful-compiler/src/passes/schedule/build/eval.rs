@@ -1,5 +1,7 @@
 //! Values at the point where they are wanted: read where they are kept, computed where they are not.
 
+use smallvec::smallvec;
+
 use super::{Builder, Location, prim_extent};
 use crate::ir::stages::bulk::BulkOp;
 use crate::ir::stages::kernels::KernelOp;
@@ -146,7 +148,7 @@ impl<'p> Builder<'p> {
             && let (Elem::Index(found), Elem::Index(extent)) = (elem, self.elem(own))
             && found != extent
         {
-            let op = KernelOp::Prim(Prim::Trust(extent), vec![scalar]);
+            let op = KernelOp::Prim(Prim::Trust(extent), smallvec![scalar]);
             depth = self.depth();
             scalar = self.scalar(depth, op, Elem::Index(extent), Some(value));
         }
@@ -200,12 +202,11 @@ impl<'p> Builder<'p> {
                 if prim_extent(prim).is_some_and(|e| matches!(e, Extent::Value(_))) {
                     depth = self.depth();
                 }
-                let elems = self.facts.program.elems(args);
-                if prim.may_panic(&elems) {
+                if prim.may_panic(self.facts.program.elem(args[0])) {
                     depth = depth.max(self.reached(value));
                 }
                 let (operands, depth) = self.eval_all(args, depth);
-                let op = KernelOp::Prim(prim, operands);
+                let op = KernelOp::Prim(prim, operands.into());
                 (self.scalar(depth, op, elem, Some(value)), depth)
             }
             BulkOp::Select(cond, then, otherwise) => {
@@ -347,7 +348,7 @@ impl<'p> Builder<'p> {
                 if elem != Elem::Scalar(repr) {
                     scalar = self.scalar(
                         self.depth(),
-                        KernelOp::Prim(Prim::Cast(repr), vec![scalar]),
+                        KernelOp::Prim(Prim::Cast(repr), smallvec![scalar]),
                         Elem::Scalar(repr),
                         None,
                     );
@@ -363,14 +364,14 @@ impl<'p> Builder<'p> {
         let then = blocks.pop().expect("two sides");
         self.run(KernelOp::If {
             cond: test,
-            then,
-            otherwise,
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
         });
         let mut scalar = self.scalar(depth, KernelOp::Get(place), Elem::Scalar(repr), Some(value));
         if let Elem::Index(extent) = elem {
             scalar = self.scalar(
                 depth,
-                KernelOp::Prim(Prim::Trust(extent), vec![scalar]),
+                KernelOp::Prim(Prim::Trust(extent), smallvec![scalar]),
                 elem,
                 Some(value),
             );
@@ -386,7 +387,7 @@ impl<'p> Builder<'p> {
         }
         self.scalar(
             self.depth(),
-            KernelOp::Prim(Prim::Not, vec![test]),
+            KernelOp::Prim(Prim::Not, smallvec![test]),
             Elem::Scalar(Scalar::Bool),
             None,
         )

@@ -1,5 +1,7 @@
 //! Where values of tasks are kept: buffers and variables, and how they are read and written.
 
+use smallvec::smallvec;
+
 use super::Region;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::stages::kernels::KernelOp;
@@ -130,7 +132,7 @@ impl<'p> Builder<'p> {
             if let crate::ir::Elem::Index(extent) = elem {
                 first = self.scalar(
                     depth,
-                    KernelOp::Prim(crate::ops::Prim::Trust(extent), vec![first]),
+                    KernelOp::Prim(crate::ops::Prim::Trust(extent), smallvec![first]),
                     elem,
                     None,
                 );

@@ -1,5 +1,7 @@
 //! What a task does at a point of its loops.
 
+use smallvec::smallvec;
+
 use super::Region;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::kernels::KernelOp;
@@ -98,7 +100,7 @@ impl<'p> Builder<'p> {
                     let (scalar, _) = self.eval(value);
                     let number = self.constant(Lit::Int(crate::ir::Scalar::Usize, k as i128));
                     let elem = crate::ir::Elem::Index(extent);
-                    let op = KernelOp::Prim(crate::ops::Prim::Trust(extent), vec![number]);
+                    let op = KernelOp::Prim(crate::ops::Prim::Trust(extent), smallvec![number]);
                     let index = self.scalar(self.depth(), op, elem, None);
                     let depth = self.depth();
                     let dims = place.dims.iter().enumerate();
@@ -174,8 +176,8 @@ impl<'p> Builder<'p> {
         let then = self.pop();
         self.run(KernelOp::If {
             cond: test,
-            then,
-            otherwise: Block::default(),
+            then: Box::new(then),
+            otherwise: Box::new(Block::default()),
         });
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Piece, Product};
 use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
 use crate::ir::{Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
-use crate::passes::effects::extents;
+use crate::passes::effects::for_each_length;
 
 /// By what is kept: what it is, and the part of a point that binds it; what products leave no part does.
 pub(super) type Kept = BTreeMap<ValueId, (PlaceKind, Option<usize>)>;
@@ -81,12 +81,10 @@ impl Uses {
         }
         self.reads
             .extend(operands.into_iter().map(|value| (part, value)));
-        for extent in extents(program, stmt) {
-            if let Extent::Value(value) = extent {
-                self.fixed.insert(value);
-                self.reads.insert((part, value));
-            }
-        }
+        for_each_length(program, stmt, &mut |value| {
+            self.fixed.insert(value);
+            self.reads.insert((part, value));
+        });
         for inner in stmt.op.blocks() {
             for stmt in &inner.stmts {
                 self.stmt(program, part, stmt);

@@ -14,6 +14,8 @@
 //! rows are computed together; and for a few points at a time, so that memory is not what limits. Where there are few rows, it is the points of the tile that are neighbours,
 //! and what is read of them that is written down. How many rows there are is asked when it is known. What is the same for all tiles is written down before the first.
 
+use smallvec::smallvec;
+
 use std::collections::BTreeMap;
 
 use super::super::slices::{Depends, Loops, Slice};
@@ -168,11 +170,11 @@ pub(super) fn before(
                 extents: axes.map(|axis| axis.1).to_vec(),
                 accs: Vec::new(),
                 folds: Vec::new(),
-                body: Block {
+                body: Box::new(Block {
                     params: indices.to_vec(),
                     stmts: body.stmts,
                     results: Vec::new(),
-                },
+                }),
             };
             out.run(op, span);
             written.insert(part.value(), array);
@@ -198,12 +200,12 @@ impl Writing<'_> {
         };
         let length = out.size(self.program, rows, span);
         let many = out.number(self.program, pairs.many, span);
-        let many = KernelOp::Prim(Prim::Ge, vec![length, many]);
+        let many = KernelOp::Prim(Prim::Ge, smallvec![length, many]);
         let cond = out.bind(self.program, many, Type::scalar(Elem::BOOL), span);
         let op = KernelOp::If {
             cond,
-            then,
-            otherwise,
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
         };
         out.run(op, span);
     }
@@ -318,7 +320,7 @@ impl Writing<'_> {
     /// The point of the tile with this number.
     fn point(&mut self, product: &Product, number: ValueId, out: &mut Writer) -> One {
         let extent = self.tile.points();
-        let trust = KernelOp::Prim(Prim::Trust(extent), vec![number]);
+        let trust = KernelOp::Prim(Prim::Trust(extent), smallvec![number]);
         let index = out.bind(
             self.program,
             trust,
