@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::angles::{self, Angles};
 use super::copies::{self, Copies};
 use super::edges::Known;
-use super::expr::{Expr, Word, bind, choose, set};
+use super::expr::{Expr, Word, append, bind, choose, set};
 use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
@@ -175,7 +175,7 @@ impl<'u> Body<'u> {
         for part in parts {
             match part {
                 Part::One(stmt) => self.stmt(stmt, &mut emitted),
-                Part::Several(plan) => emitted.extend(steps::emit_once(self, &plan)),
+                Part::Several(plan) => append(&mut emitted, steps::emit_once(self, &plan)),
             }
         }
         emitted
@@ -208,7 +208,7 @@ impl<'u> Body<'u> {
             self.mask = Some(mask.clone());
             let inner = self.block(branch);
             if !inner.is_empty() {
-                emitted.extend(tokens!(let #mask = #taken; #inner));
+                append(&mut emitted, tokens!(let #mask = #taken; #inner));
             }
         }
         self.mask = around;
@@ -221,7 +221,7 @@ impl<'u> Body<'u> {
         {
             let mut plain = TokenStream::new();
             self.plain(stmt, &mut plain);
-            emitted.extend(self.if_taken(&mask, *place, &plain));
+            append(emitted, self.if_taken(&mask, *place, &plain));
         } else {
             self.plain(stmt, emitted);
         }
@@ -392,7 +392,7 @@ impl<'u> Body<'u> {
                 tokens!(loop { #test if !#go_on { break; } #inner })
             }),
         };
-        emitted.extend(tokens);
+        append(emitted, tokens);
     }
 
     /// A loop.
@@ -633,15 +633,18 @@ impl<'u> Body<'u> {
             let array = self
                 .array_length(buffer)
                 .filter(|_| !found.in_memory.contains(&buffer));
-            declared.extend(match array {
-                Some(length) => {
-                    self.storage.insert(buffer, Storage::Array);
-                    let zero = scalar::literal(Lit::of(self.unit.scalar(buffer), 0.0));
-                    let (name, length) = (self.unit.names.value(buffer), usize_literal(length));
-                    tokens!(let mut #name = [#zero; #length];)
-                }
-                None => self.alloc(buffer),
-            });
+            append(
+                &mut declared,
+                match array {
+                    Some(length) => {
+                        self.storage.insert(buffer, Storage::Array);
+                        let zero = scalar::literal(Lit::of(self.unit.scalar(buffer), 0.0));
+                        let (name, length) = (self.unit.names.value(buffer), usize_literal(length));
+                        tokens!(let mut #name = [#zero; #length];)
+                    }
+                    None => self.alloc(buffer),
+                },
+            );
             self.hoisted.insert(buffer);
         }
         self.in_loop = true;

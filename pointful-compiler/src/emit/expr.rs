@@ -68,6 +68,11 @@ impl ToTokens for Expr<'_> {
     }
 }
 
+/// Writes a stream behind another. As trees, by which `extend` takes it otherwise, rustc would hand each one over and take it back.
+pub(super) fn append(tokens: &mut TokenStream, more: TokenStream) {
+    tokens.extend([more]);
+}
+
 /// Writes `let name = value;`.
 pub(super) fn bind(tokens: &mut TokenStream, name: &Ident, value: &impl ToTokens) {
     tokens.append(ident("let"));

@@ -6,6 +6,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 
 use super::body::{Body, Storage};
+use super::expr::append;
 use super::tokens;
 use super::unit::Unit;
 use crate::ir::ValueId;
@@ -34,7 +35,7 @@ pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
             }
             (PlaceKind::Buffer, true) => {
                 storage.insert(param.value, Storage::Owned);
-                adopted.extend(tokens!(let mut #name = OutBuf::from(#name);));
+                append(&mut adopted, tokens!(let mut #name = OutBuf::from(#name);));
                 tokens!(#name: Buf<#ty>)
             }
             (PlaceKind::Var | PlaceKind::Scalar, _) => tokens!(#name: #ty),

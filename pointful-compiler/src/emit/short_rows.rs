@@ -21,6 +21,7 @@
 use proc_macro2::TokenStream;
 
 use super::body::Body;
+use super::expr::append;
 use super::lanes::Later;
 use super::names::ident;
 use super::unit::usize_literal;
@@ -264,9 +265,9 @@ impl<'s> Points<'s> {
         let (mut declared, mut written) = (TokenStream::new(), TokenStream::new());
         for (number, stmt) in self.stores.iter().enumerate() {
             let later = Later::of(emit, stmt, number, &lanes);
-            declared.extend(later.declared);
-            inner.extend(later.kept);
-            written.extend(later.written);
+            append(&mut declared, later.declared);
+            append(&mut inner, later.kept);
+            append(&mut written, later.written);
         }
         let plain = emit.block(body);
         tokens! {

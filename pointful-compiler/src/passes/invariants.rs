@@ -57,7 +57,7 @@ fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernel
                 kernel: &kernel,
                 known: FxHashMap::default(),
                 open: Vec::new(),
-                names: BTreeMap::new(),
+                names: FxHashMap::default(),
             };
             once.block(body);
             continue;
@@ -193,7 +193,7 @@ struct Once<'k, 'p> {
     known: FxHashMap<KernelOp, (ValueId, usize)>,
     /// Of each block so far, whether the walk is in it: what others have computed counts no more.
     open: Vec<bool>,
-    names: BTreeMap<ValueId, ValueId>,
+    names: FxHashMap<ValueId, ValueId>,
 }
 
 impl Once<'_, '_> {

@@ -8,5 +8,6 @@ pub mod parse;
 pub mod raw;
 pub mod rust;
 pub mod signature;
+mod start;
 pub mod tree;
 pub mod vector;

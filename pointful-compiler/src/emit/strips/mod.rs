@@ -57,6 +57,7 @@ use self::look::{Look, SHORT};
 use self::strip::Strip;
 use super::angles::Angles;
 use super::body::Body;
+use super::expr::append;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
@@ -199,13 +200,16 @@ pub(super) fn emit(
         } else {
             (tokens!(#stop - #from >= #width), TokenStream::new())
         };
-        strips.extend(tokens! {
-            while #fits #more {
-                #last
-                #strip
-                #from += #width;
-            }
-        });
+        append(
+            &mut strips,
+            tokens! {
+                while #fits #more {
+                    #last
+                    #strip
+                    #from += #width;
+                }
+            },
+        );
     }
     for value in &plan.kept {
         emit.in_lanes.remove(&value);
@@ -244,7 +248,7 @@ fn own_buffers(
             Some(length) => {
                 let zero = scalar::literal(Lit::of(unit.scalar(buffer), 0.0));
                 let length = usize_literal(length * width);
-                declared.extend(tokens!(let mut #name = [#zero; #length];));
+                append(&mut declared, tokens!(let mut #name = [#zero; #length];));
             }
             None => {
                 let (ty, length) = (unit.ty(buffer), unit.product(unit.dims(buffer)));
@@ -252,9 +256,12 @@ fn own_buffers(
                 let width = usize_literal(width);
                 let before = bytes.into_iter();
                 bytes = Some(tokens!((#length).saturating_mul(#each) #(.saturating_add(#before))*));
-                declared.extend(tokens! {
-                    let mut #name = OutBuf::<#ty>::new(if fits_ && #points >= #width { #length * #width } else { 0usize });
-                });
+                append(
+                    &mut declared,
+                    tokens! {
+                        let mut #name = OutBuf::<#ty>::new(if fits_ && #points >= #width { #length * #width } else { 0usize });
+                    },
+                );
             }
         }
     }

@@ -7,7 +7,7 @@ use quote::ToTokens;
 use smallvec::smallvec;
 
 use super::super::body::Body;
-use super::super::expr::bind;
+use super::super::expr::{append, bind};
 use super::super::names::ident;
 use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
@@ -117,16 +117,17 @@ impl Strip<'_> {
         let mut segment = Segment::default();
         if let Some(mask) = around {
             let (lanes, zero) = (mask_lanes(mask), self.zero());
-            segment
-                .inner
-                .extend(tokens!(let #mask = #lanes[lane] != #zero;));
+            append(
+                &mut segment.inner,
+                tokens!(let #mask = #lanes[lane] != #zero;),
+            );
         }
         let looks = looks(&parts);
         for (position, part) in parts.iter().enumerate() {
             self.fetch(emit, &mut segment, &part.operands());
             segment.bound.extend(part.results());
             match part {
-                Part::Made(_, made) => segment.inner.extend(made.clone()),
+                Part::Made(_, made) => append(&mut segment.inner, made.clone()),
                 Part::Asked(stmt, bad) => self.asked_here(emit, &mut segment, stmt, bad, around),
                 Part::Stmt(stmt, mask)
                     if self.combined(emit, &mut segment, stmt, mask.as_ref()) => {}
@@ -172,7 +173,7 @@ impl Strip<'_> {
                 && !segment.bound.contains(&operand)
             {
                 for step in steps {
-                    segment.inner.extend(emit.block_of(&[step]));
+                    append(&mut segment.inner, emit.block_of(&[step]));
                     segment.bound.extend(&step.results);
                 }
             }
@@ -182,7 +183,7 @@ impl Strip<'_> {
                 && unit.kind(operand) == PlaceKind::Scalar
             {
                 let (name, lanes) = (unit.names.value(operand), lanes::name(unit, operand));
-                segment.inner.extend(tokens!(let #name = #lanes[lane];));
+                append(&mut segment.inner, tokens!(let #name = #lanes[lane];));
             }
         }
     }
@@ -194,7 +195,7 @@ impl Strip<'_> {
             if self.plan.kept.contains(&result) {
                 segment.here.insert(result);
                 let lanes = self.zeros(emit, &lanes::name(unit, result), result);
-                segment.before.extend(lanes);
+                append(&mut segment.before, lanes);
                 if unit.kind(result) == PlaceKind::Var {
                     emit.in_lanes.insert(result);
                 }
@@ -208,7 +209,7 @@ impl Strip<'_> {
         for &result in results {
             if self.plan.kept.contains(&result) && unit.kind(result) == PlaceKind::Scalar {
                 let (name, lanes) = (unit.names.value(result), lanes::name(unit, result));
-                segment.inner.extend(tokens!(#lanes[lane] = #name;));
+                append(&mut segment.inner, tokens!(#lanes[lane] = #name;));
             }
         }
     }
@@ -235,7 +236,7 @@ impl Strip<'_> {
         }
         self.declare(emit, segment, &stmt.results);
         let inner = self.masked(emit, stmt, mask);
-        segment.inner.extend(inner);
+        append(&mut segment.inner, inner);
         self.keep(emit, segment, &stmt.results);
     }
 
@@ -272,9 +273,10 @@ impl Strip<'_> {
         } else {
             return;
         };
-        segment
-            .inner
-            .extend(tokens!(#bad |= if #fine { #zero } else { #mine };));
+        append(
+            &mut segment.inner,
+            tokens!(#bad |= if #fine { #zero } else { #mine };),
+        );
         self.keep(emit, segment, &stmt.results);
     }
 
@@ -304,18 +306,23 @@ impl Strip<'_> {
         self.moves += 1;
         let (width, value) = (usize_literal(self.width), unit.value(*value));
         let identity = scalar::literal(monoid.identity(element));
-        segment
-            .before
-            .extend(tokens!(let mut #values = [#identity; #width];));
-        segment.inner.extend(match mask {
-            Some(mask) => tokens!(#values[lane] = if #mask { #value } else { #identity };),
-            None => tokens!(#values[lane] = #value;),
-        });
+        append(
+            &mut segment.before,
+            tokens!(let mut #values = [#identity; #width];),
+        );
+        append(
+            &mut segment.inner,
+            match mask {
+                Some(mask) => tokens!(#values[lane] = if #mask { #value } else { #identity };),
+                None => tokens!(#values[lane] = #value;),
+            },
+        );
         let operator = lanes::operator(*monoid, element);
         let all = tokens!(fold_lanes(#values, #operator));
-        segment
-            .after
-            .extend(emit.combine(*monoid, *place, indices, &all));
+        append(
+            &mut segment.after,
+            emit.combine(*monoid, *place, indices, &all),
+        );
         true
     }
 
@@ -331,22 +338,23 @@ impl Strip<'_> {
         let elements = ident(&format!("moved{}_", self.moves));
         self.moves += 1;
         let declared = self.zeros(emit, &elements, moved.value);
-        segment.before.extend(declared);
+        append(&mut segment.before, declared);
         let position = unit.position(moved.buffer, moved.indices);
         let element = tokens!(#elements[lane]);
         if moved.stores {
             let value = unit.value(moved.value);
             let write = emit.write(moved.buffer, &position, &element);
-            segment.inner.extend(tokens!(#element = #value;));
-            segment.after.extend(self.over_lanes(around, &write));
+            append(&mut segment.inner, tokens!(#element = #value;));
+            append(&mut segment.after, self.over_lanes(around, &write));
         } else {
             let read = emit.read(moved.buffer, &position);
             let name = unit.names.value(moved.value);
-            segment
-                .before
-                .extend(self.over_lanes(around, &tokens!(#element = #read;)));
+            append(
+                &mut segment.before,
+                self.over_lanes(around, &tokens!(#element = #read;)),
+            );
             self.declare(emit, segment, &[moved.value]);
-            segment.inner.extend(tokens!(let #name = #element;));
+            append(&mut segment.inner, tokens!(let #name = #element;));
             self.keep(emit, segment, &[moved.value]);
         }
     }

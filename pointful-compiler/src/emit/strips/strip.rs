@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 
 use super::super::body::Body;
-use super::super::expr::Word;
+use super::super::expr::{Word, append};
 use super::super::names::ident;
 use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
@@ -107,11 +107,11 @@ impl<'p> Strip<'p> {
                     reverse,
                     body,
                 } => {
-                    emitted.extend(self.segment(emit, &mut parts, mask));
+                    append(&mut emitted, self.segment(emit, &mut parts, mask));
                     self.repeated(emit, *extent, *reverse, body, mask)
                 }
                 KernelOp::While { cond, body } => {
-                    emitted.extend(self.segment(emit, &mut parts, mask));
+                    append(&mut emitted, self.segment(emit, &mut parts, mask));
                     self.endless(emit, cond, body, mask)
                 }
                 KernelOp::If {
@@ -119,7 +119,7 @@ impl<'p> Strip<'p> {
                     then,
                     otherwise,
                 } if self.is_uniform(emit, *cond) => {
-                    emitted.extend(self.segment(emit, &mut parts, mask));
+                    append(&mut emitted, self.segment(emit, &mut parts, mask));
                     let then = self.block(emit, then, mask, Vec::new());
                     let otherwise = self.block(emit, otherwise, mask, Vec::new());
                     let cond = unit.value(*cond);
@@ -150,32 +150,32 @@ impl<'p> Strip<'p> {
                         let declared = self.declared_mask(&own, mask);
                         let narrowed = self.narrowed(&own, &truth, Some(&any));
                         parts.push(Part::Made(*cond, narrowed));
-                        emitted.extend(declared);
-                        emitted.extend(self.nobody(&any));
+                        append(&mut emitted, declared);
+                        append(&mut emitted, self.nobody(&any));
                         masked.push((branch, own, any));
                     }
-                    emitted.extend(self.segment(emit, &mut parts, mask));
+                    append(&mut emitted, self.segment(emit, &mut parts, mask));
                     let zero = self.zero();
                     for (branch, own, any) in masked {
                         let inner = self.block(emit, branch, Some(&own), Vec::new());
-                        branches.extend(tokens!(if #any != #zero { #inner }));
+                        append(&mut branches, tokens!(if #any != #zero { #inner }));
                     }
                     branches
                 }
                 KernelOp::Alloc { fill } => {
-                    emitted.extend(self.segment(emit, &mut parts, mask));
+                    append(&mut emitted, self.segment(emit, &mut parts, mask));
                     let buffer = stmt.results[0];
                     fill.map_or_else(TokenStream::new, |fill| {
                         self.each_element(emit, buffer, &scalar::literal(fill))
                     })
                 }
                 KernelOp::Copy(source) => {
-                    emitted.extend(self.segment(emit, &mut parts, mask));
+                    append(&mut emitted, self.segment(emit, &mut parts, mask));
                     let value = emit.read(*source, &tokens!(at));
                     self.each_element(emit, stmt.results[0], &value)
                 }
                 KernelOp::Swap(a, b) => {
-                    emitted.extend(self.segment(emit, &mut parts, mask));
+                    append(&mut emitted, self.segment(emit, &mut parts, mask));
                     let (a, b) = (lanes::name(unit, *a), lanes::name(unit, *b));
                     tokens!(::core::mem::swap(&mut #a, &mut #b);)
                 }
@@ -199,10 +199,10 @@ impl<'p> Strip<'p> {
                     continue;
                 }
             };
-            emitted.extend(inner);
+            append(&mut emitted, inner);
         }
         parts.extend(last);
-        emitted.extend(self.segment(emit, &mut parts, mask));
+        append(&mut emitted, self.segment(emit, &mut parts, mask));
         emitted
     }
 

@@ -22,13 +22,20 @@ use crate::passes::write_down::write_down;
 
 /// Changes copies where they were copied from.
 pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
-    let mut uses: BTreeMap<ValueId, Vec<usize>> = BTreeMap::new();
-    let mut found = Vec::new();
-    for (number, stmt) in block.stmts.iter_mut().enumerate() {
+    let mut copied = false;
+    for stmt in &mut block.stmts {
+        copied |= matches!(stmt.op, KernelOp::Copy(_));
         if !matches!(stmt.op, KernelOp::Par { .. }) {
             let inner = stmt.op.blocks_mut();
             inner.into_iter().for_each(|inner| copies(program, inner));
         }
+    }
+    if !copied {
+        return;
+    }
+    let mut uses: BTreeMap<ValueId, Vec<usize>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (number, stmt) in block.stmts.iter().enumerate() {
         for value in asked(stmt) {
             uses.entry(value).or_default().push(number);
         }

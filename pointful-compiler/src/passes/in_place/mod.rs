@@ -54,7 +54,8 @@ fn block(program: &Program<Kernels>, block: &mut Block<Kernels>) {
         if matches!(stmt.op, KernelOp::Alloc { .. } | KernelOp::Copy(_)) {
             made.extend(&stmt.results);
         }
-        for value in asked(stmt) {
+        let is_array = |value: &ValueId| program.ty(*value).rank() > 0;
+        for value in asked(stmt).into_iter().filter(is_array) {
             first.entry(value).or_insert(number);
             last.insert(value, number);
         }
@@ -92,6 +93,9 @@ fn block(program: &Program<Kernels>, block: &mut Block<Kernels>) {
                 last.insert(place, last[&new]);
             }
         }
+    }
+    if places.is_empty() {
+        return;
     }
     let is_placed = |value: &ValueId| places.contains_key(value);
     block

@@ -222,8 +222,11 @@ impl<'a> Survey<'a> {
             | KernelOp::While { .. }
             | KernelOp::If { .. } => {
                 if !self.buffers.is_empty() {
+                    let is_array = |value: &ValueId| self.program.ty(*value).rank() > 0;
                     op.for_each_operand(&mut |operand| {
-                        self.buffers.remove(operand);
+                        if is_array(operand) {
+                            self.buffers.remove(operand);
+                        }
                     });
                 }
             }

@@ -530,11 +530,10 @@ fn ident(trees: &mut impl Iterator<Item = TokenTree>) -> Option<Ident> {
 
 fn string(trees: &mut impl Iterator<Item = TokenTree>) -> Option<String> {
     match trees.next()? {
-        TokenTree::Literal(literal) => Some(
-            syn::parse2::<syn::LitStr>(literal.into_token_stream())
-                .ok()?
-                .value(),
-        ),
+        TokenTree::Literal(literal) => match syn::Lit::new(literal) {
+            syn::Lit::Str(text) => Some(text.value()),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -9,11 +9,12 @@ use super::types::plain;
 use super::{Parser, parse_transform, transform_name};
 use crate::diag::syntax as diag;
 use crate::syntax::names::is_type_name;
+use crate::syntax::start;
 use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, Pattern, Set, UnaryOp, path_key};
 
 impl Parser {
     pub(super) fn expr(&mut self, expr: &syn::Expr) -> Expr {
-        let span = expr.span();
+        let span = start::of_expr(expr);
         self.no_attributes(attributes_of(expr), "an expression");
         let kind = match expr {
             syn::Expr::Lit(lit) => ExprKind::Lit(self.literal(&lit.lit)),
@@ -222,13 +223,13 @@ impl Parser {
             let mut path = function.path.clone();
             path.segments.pop();
             path.segments.pop_punct();
-            let (kind, span) = (self.set_path(&path), path.span());
+            let (kind, span) = (self.set_path(&path), start::of_path(&path));
             return ExprKind::FromOrdinal(Box::new(Set { kind, span }), self.exprs(&call.args));
         }
         let function = match &*call.func {
             syn::Expr::Path(path) if path.qself.is_none() => {
                 self.no_attributes(&path.attrs, "an expression");
-                let (kind, span) = (self.value_path(&path.path), path.span());
+                let (kind, span) = (self.value_path(&path.path), start::of_path(&path.path));
                 Box::new(Expr { kind, span })
             }
             function => self.boxed(function),
@@ -399,7 +400,7 @@ impl Parser {
 
     /// `assert!`, a transformation, or an error that names the macro.
     pub(super) fn macro_call(&mut self, call: &syn::Macro) -> Expr {
-        let span = call.span();
+        let span = start::of_path(&call.path);
         let kind = if path_ends(&call.path, &["assert"], &["std", "core"]) {
             self.assert(call)
         } else if let Some(name) = transform_name(&call.path) {

@@ -5,6 +5,7 @@ use syn::spanned::Spanned;
 use super::Parser;
 use super::attributes::attributes_of;
 use crate::diag::syntax as diag;
+use crate::syntax::start;
 use crate::syntax::tree::{Iter, Set, SetKind};
 
 impl Parser {
@@ -15,7 +16,7 @@ impl Parser {
                 start: range.start.as_ref().map(|start| Box::new(self.expr(start))),
                 end: range.end.as_ref().map(|end| Box::new(self.expr(end))),
                 inclusive: matches!(range.limits, syn::RangeLimits::Closed(_)),
-                span: range.span(),
+                span: start::of_range(range),
             },
             syn::Expr::Paren(inner) => self.iter(&inner.expr),
             syn::Expr::Group(inner) => self.iter(&inner.expr),
@@ -60,7 +61,7 @@ impl Parser {
     }
 
     fn set_kind(&mut self, expr: &syn::Expr) -> Set {
-        let span = expr.span();
+        let span = start::of_expr(expr);
         let kind = match expr {
             syn::Expr::Infer(_) => SetKind::Infer,
             syn::Expr::Path(path) if path.qself.is_none() => self.set_path(&path.path),
@@ -71,22 +72,22 @@ impl Parser {
             syn::Expr::Paren(inner) => return self.set_expr(&inner.expr),
             syn::Expr::Group(inner) => return self.set_expr(&inner.expr),
             syn::Expr::Range(_) => {
-                self.error(diag::range_in_product(span));
+                self.error(diag::range_in_product(expr.span()));
                 SetKind::Infer
             }
             syn::Expr::Reference(_) => {
-                self.error(diag::iterates_table(span));
+                self.error(diag::iterates_table(expr.span()));
                 SetKind::Infer
             }
             // `Fin<3>` without the turbofish is two comparisons.
             syn::Expr::Binary(binary) if is_word(&binary.left) => {
-                self.error(diag::not_iterable(span).help(
+                self.error(diag::not_iterable(expr.span()).help(
                     "a set with arguments is written with `::` here: `Fin::<3>`, `Either::<A, B>`",
                 ));
                 SetKind::Infer
             }
             _ => {
-                self.error(diag::not_iterable(span));
+                self.error(diag::not_iterable(expr.span()));
                 SetKind::Infer
             }
         };

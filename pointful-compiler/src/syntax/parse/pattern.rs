@@ -7,11 +7,12 @@ use syn::spanned::Spanned;
 use super::Parser;
 use super::attributes::value_arguments;
 use crate::diag::syntax as diag;
+use crate::syntax::start;
 use crate::syntax::tree::Pattern;
 
 impl Parser {
     pub(super) fn pattern(&mut self, pattern: &syn::Pat) -> Pattern {
-        let span = pattern.span();
+        let span = start::of_pattern(pattern);
         match pattern {
             syn::Pat::Ident(ident) => {
                 if let Some(by_ref) = &ident.by_ref {

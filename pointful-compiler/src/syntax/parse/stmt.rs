@@ -72,7 +72,7 @@ impl Parser {
             pattern,
             ty,
             value: self.expr(&init.expr),
-            span: local.span(),
+            span: local.let_token.span,
         })
     }
 

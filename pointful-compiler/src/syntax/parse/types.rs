@@ -7,13 +7,14 @@ use syn::spanned::Spanned;
 use super::Parser;
 use crate::diag::syntax as diag;
 use crate::ir::Scalar;
+use crate::syntax::start;
 use crate::syntax::tree::{Expr, ExprKind, Set, SetKind, Type, TypeArg, TypeKind};
 
 impl Parser {
     pub(super) fn ty(&mut self, ty: &syn::Type) -> Type {
-        let span = ty.span();
+        let span = start::of_type(ty);
         let kind = match ty {
-            syn::Type::Path(path) => self.path_type(path, span),
+            syn::Type::Path(path) => self.path_type(path),
             syn::Type::Reference(reference) => TypeKind::Ref {
                 mutable: reference.mutability.is_some(),
                 inner: Box::new(self.ty(&reference.elem)),
@@ -34,11 +35,11 @@ impl Parser {
                 let params = function.inputs.iter().map(|arg| self.ty(&arg.ty)).collect();
                 TypeKind::Function(params, Box::new(self.result_type(&function.output, span)))
             }
-            syn::Type::Slice(_) => self.bad_type(span, "a slice"),
-            syn::Type::TraitObject(_) => self.bad_type(span, "a trait object"),
-            syn::Type::Ptr(_) => self.bad_type(span, "a raw pointer"),
-            syn::Type::Never(_) => self.bad_type(span, "the type `!`"),
-            _ => self.bad_type(span, "this type"),
+            syn::Type::Slice(_) => self.bad_type(ty.span(), "a slice"),
+            syn::Type::TraitObject(_) => self.bad_type(ty.span(), "a trait object"),
+            syn::Type::Ptr(_) => self.bad_type(ty.span(), "a raw pointer"),
+            syn::Type::Never(_) => self.bad_type(ty.span(), "the type `!`"),
+            _ => self.bad_type(ty.span(), "this type"),
         };
         Type { kind, span }
     }
@@ -109,9 +110,9 @@ impl Parser {
         )
     }
 
-    fn path_type(&mut self, path: &syn::TypePath, span: Span) -> TypeKind {
+    fn path_type(&mut self, path: &syn::TypePath) -> TypeKind {
         let Some(last) = path.path.segments.last().filter(|_| path.qself.is_none()) else {
-            return self.bad_type(span, "a qualified path");
+            return self.bad_type(path.span(), "a qualified path");
         };
         let name = last.ident.to_string();
         if let Some(scalar) = Scalar::from_name(&name) {
@@ -121,26 +122,26 @@ impl Parser {
             return TypeKind::Scalar(scalar);
         }
         match name.as_str() {
-            "Table" => self.table_type(last, span),
+            "Table" => self.table_type(last, path),
             "Extent" => match self.type_args(last, "Extent<I>", 1) {
                 Some(args) => TypeKind::Extent(self.set(args[0])),
                 None => TypeKind::Infer,
             },
             "Fin" | "Either" | "Dyn" => TypeKind::Set(Box::new(Set {
                 kind: self.set_segment(last),
-                span,
+                span: start::of_path(&path.path),
             })),
             "i8" | "i16" | "i128" | "isize" | "u16" | "u64" | "u128" | "f16" | "f128" | "char"
             | "str" => {
-                self.error(diag::unknown_number(span, &name));
+                self.error(diag::unknown_number(path.span(), &name));
                 TypeKind::Infer
             }
             "Vec" | "String" | "Option" | "Result" | "Box" | "Rc" | "Arc" | "HashMap"
             | "BTreeMap" | "Array" | "ArrayView" => {
-                self.error(diag::foreign_type(span, &name));
+                self.error(diag::foreign_type(path.span(), &name));
                 TypeKind::Infer
             }
-            "Self" => self.bad_type(span, "`Self`"),
+            "Self" => self.bad_type(path.span(), "`Self`"),
             _ => {
                 let args = self.path_args(&path.path);
                 TypeKind::Path(plain(&path.path), args)
@@ -176,7 +177,7 @@ impl Parser {
         args
     }
 
-    fn table_type(&mut self, segment: &syn::PathSegment, span: Span) -> TypeKind {
+    fn table_type(&mut self, segment: &syn::PathSegment, path: &syn::TypePath) -> TypeKind {
         let Some(args) = self.type_args(segment, "Table<I, T>", 2) else {
             return TypeKind::Infer;
         };
@@ -185,7 +186,7 @@ impl Parser {
             let mut axes = vec![text(args[0])];
             axes.extend(sets.iter().map(|set| text(set)));
             let flat = format!("Table<({}), {}>", axes.join(", "), text(element));
-            self.error(diag::nested_table(span, &flat));
+            self.error(diag::nested_table(path.span(), &flat));
             return TypeKind::Infer;
         }
         TypeKind::Table(set, Box::new(self.ty(args[1])))
@@ -220,7 +221,7 @@ impl Parser {
 
     /// An index set where a type stands.
     pub(super) fn set(&mut self, ty: &syn::Type) -> Set {
-        let span = ty.span();
+        let span = start::of_type(ty);
         let kind = match ty {
             syn::Type::Path(path) if path.qself.is_none() => self.set_path(&path.path),
             syn::Type::Tuple(tuple) if tuple.elems.is_empty() => SetKind::Unit,
@@ -231,7 +232,7 @@ impl Parser {
             syn::Type::Group(inner) => return self.set(&inner.elem),
             syn::Type::Infer(_) => SetKind::Infer,
             _ => {
-                self.error(diag::not_a_set(span, "this type"));
+                self.error(diag::not_a_set(ty.span(), "this type"));
                 SetKind::Infer
             }
         };
