@@ -126,6 +126,10 @@ pub unsafe fn get<T: Copy>(slice: &[T], index: usize) -> T {
     unsafe { *slice.get_unchecked(index) }
 }
 
+/// Lanes in memory where vectors do not lie across the border of two cache lines.
+#[repr(align(64))]
+struct Aligned<T>(T);
+
 /// Combines the independent accumulators of an unrolled reduction: the second half into the first, then again, as vectors are folded fastest. The
 /// order is the same at every level of CPU features.
 ///
@@ -135,7 +139,7 @@ pub fn fold_lanes<T: Copy, const N: usize>(lanes: [T; N], combine: impl Fn(T, T)
     const { assert!(N > 0, "a reduction has at least one lane") }
     // Where the optimiser sees the tree, it groups the lanes in registers as its last steps do, and computes
     // whatever was combined into them in vectors as narrow as that.
-    let mut lanes = std::hint::black_box(lanes);
+    let Aligned(mut lanes) = std::hint::black_box(Aligned(lanes));
     let mut left = N;
     while left > 1 {
         let kept = left.div_ceil(2);
@@ -149,7 +153,7 @@ pub fn fold_lanes<T: Copy, const N: usize>(lanes: [T; N], combine: impl Fn(T, T)
 
 /// The best of what lanes have found, and where it was first; a NaN is what a lane says that has found no number.
 ///
-/// Lanes are strided parts of a search. There is at least one.
+/// Lanes are strided parts of a search. There is at least one. Halves are compared, and nothing is branched on: nobody foresees in which lane the best is.
 #[inline(always)]
 pub fn first_extremum<T: Copy + PartialOrd, const N: usize>(
     best: [T; N],
@@ -157,14 +161,24 @@ pub fn first_extremum<T: Copy + PartialOrd, const N: usize>(
     better: impl Fn(T, T) -> bool,
 ) -> (T, usize) {
     const { assert!(N > 0, "a search has at least one lane") }
-    let mut found = (best[0], at[0]);
-    for lane in 1..N {
-        let (value, place) = (best[lane], at[lane]);
-        if better(value, found.0) || (value == found.0 && place < found.1) {
-            found = (value, place);
+    // As in `fold_lanes`.
+    let (Aligned(mut best), Aligned(mut at)) = (
+        std::hint::black_box(Aligned(best)),
+        std::hint::black_box(Aligned(at)),
+    );
+    let mut left = N;
+    while left > 1 {
+        let kept = left.div_ceil(2);
+        for lane in 0..left - kept {
+            let (value, place) = (best[lane + kept], at[lane + kept]);
+            let first = (value == best[lane]) & (place < at[lane]);
+            let taken = better(value, best[lane]) | first;
+            best[lane] = if taken { value } else { best[lane] };
+            at[lane] = if taken { place } else { at[lane] };
         }
+        left = kept;
     }
-    found
+    (best[0], at[0])
 }
 
 /// The position that lies `value` steps from the first member, if there is one.
