@@ -33,6 +33,9 @@
 //! Of a branch without loops and stores both sides are computed in all lanes, and each lane takes what its condition says ([`Body::flat`]). Where a side is dear,
 //! it is first asked whether any lane wants it: `if d < near { exp(d) } else { 0 }` of points that are mostly far apart.
 //!
+//! To look at an element once more does not change what the least or the greatest is, nor where it was first. So where nothing else is reduced the last lanes begin
+//! where they end with the loop, and nothing follows one by one.
+//!
 //! What the body writes into buffers that it does not read ([`Writes`]) is written when all lanes have run: to the optimiser a buffer
 //! may overlap with any other, and a write between two reads keeps it from doing the reads of all lanes at once.
 
@@ -79,6 +82,8 @@ pub(super) struct Plan {
     writes: Writes,
     /// A branch with a dear side, if there is one.
     rare: Option<Rare>,
+    /// Whether an iteration may run twice.
+    twice: bool,
 }
 
 /// A branch of which one side is dear.
@@ -252,6 +257,14 @@ pub(super) fn plan(
     let crowded =
         reductions.len() + 2 * extrema.len() > MANY_REDUCTIONS || operations > MANY_OPERATIONS;
     let most = BYTES / widest.max(4) / if crowded { 2 } else { 1 };
+    let writes = writes(body);
+    let twice = writes.is_empty()
+        && reductions.iter().all(|(_, monoid)| {
+            matches!(monoid, Monoid::Min | Monoid::Max | Monoid::And | Monoid::Or)
+        });
+    // A search that goes one by one is branches, which nobody foresees.
+    let searches = twice && !extrema.is_empty();
+    let fewest = most / if is_dear || searches { 4 } else { 2 };
     let widths = [
         Width {
             lanes: most,
@@ -259,7 +272,7 @@ pub(super) fn plan(
         },
         Width {
             lanes: most / 4,
-            from: most / if is_dear { 4 } else { 2 },
+            from: fewest,
         },
     ]
     .into_iter()
@@ -270,7 +283,6 @@ pub(super) fn plan(
         Extent::Size(_) | Extent::Value(_) => true,
     })
     .collect::<Vec<_>>();
-    let writes = writes(body);
     let rare = (extrema.is_empty() && writes.is_empty()).then(|| Rare::of(unit, body));
     (!widths.is_empty()).then_some(Plan {
         reductions,
@@ -278,6 +290,7 @@ pub(super) fn plan(
         widths,
         writes,
         rare: rare.flatten(),
+        twice,
     })
 }
 
@@ -520,10 +533,17 @@ fn in_lanes(
         let without = in_all(&without.unwrap_or_default());
         lanes = tokens!(let mut wanted_ = false; #asked if wanted_ { #lanes } else { #without });
     }
+    let (go_on, back) = if plan.twice {
+        let back = tokens!(#from = min(#from, #stop - #count););
+        (tokens!(#from < #stop), Some(back))
+    } else {
+        (tokens!(#stop - #from >= #count), None)
+    };
     tokens! {
         if #stop - #from >= #least {
             #declared
-            while #stop - #from >= #count {
+            while #go_on {
+                #back
                 #lanes
                 #written
                 #from += #count;
@@ -718,6 +738,38 @@ mod tests {
         ] {
             let text = emitted(statements);
             assert!(!text.contains("moved"), "{text}");
+        }
+    }
+
+    #[test]
+    fn where_an_element_may_come_twice_the_last_lanes_end_with_the_loop() {
+        let lanes = |monoid: &str, more: &str| {
+            let text = format!(
+                "fn f(x: f64[K], own u: f64[K]) -> f64 {{
+                   %0 = const 0.0f64 %1 = var %0 %7 = var %0
+                   for %2: K {{ %3 = load x[%2] combine {monoid} %1[], %3 {more} }}
+                   %4 = get %1 %8 = get %7 %9 = add %4, %8
+                   return %9
+                 }}"
+            );
+            let program =
+                crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+            let emitted = crate::emit::host::host(&Unit::of(&program), &[]).to_string();
+            assert!(emitted.contains("_lanes"), "{emitted}");
+            emitted
+        };
+        let last = "while i4_from < k { i4_from = min (i4_from , k - 16usize) ;";
+        for (monoid, more) in [("max", ""), ("min", "combine max %7[], %3")] {
+            let text = lanes(monoid, more);
+            assert!(text.contains(last), "no {last:?} in {text}");
+        }
+        for (monoid, more) in [
+            ("add", ""),
+            ("max", "combine add %7[], %3"),
+            ("max", "store u[%2], %3"),
+        ] {
+            let text = lanes(monoid, more);
+            assert!(!text.contains("= min (i4_from"), "{text}");
         }
     }
 

@@ -133,7 +133,8 @@ fn first_best(x: &[f64], better: impl Fn(f64, f64) -> bool) -> usize {
 
 #[test]
 fn places_of_extrema() {
-    for n in LENGTHS {
+    // As many as do or do not fill lanes, too.
+    for n in LENGTHS.into_iter().chain(3..=70).chain(120..=136) {
         let plain = floats::<f64>(7, n);
         let mut inputs = vec![
             plain.clone(),
