@@ -245,6 +245,7 @@ operations!(Kernels, KernelOp; visit => {
 } {
     Self::For { body, .. } => vec![body],
     Self::Par { body, folds, .. } => {
+        // Operators are no boxes, so this is a list of blocks.
         let mut all = Vec::with_capacity(1 + folds.len());
         for Fold { join, .. } in folds {
             all.push(join);
