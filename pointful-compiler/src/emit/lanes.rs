@@ -83,7 +83,7 @@ pub(super) struct Plan {
     /// A branch with a dear side, if there is one.
     rare: Option<Rare>,
     /// Whether an iteration may run twice.
-    twice: bool,
+    repeatable: bool,
 }
 
 /// A branch of which one side is dear.
@@ -258,12 +258,10 @@ pub(super) fn plan(
         reductions.len() + 2 * extrema.len() > MANY_REDUCTIONS || operations > MANY_OPERATIONS;
     let most = BYTES / widest.max(4) / if crowded { 2 } else { 1 };
     let writes = writes(body);
-    let twice = writes.is_empty()
-        && reductions.iter().all(|(_, monoid)| {
-            matches!(monoid, Monoid::Min | Monoid::Max | Monoid::And | Monoid::Or)
-        });
+    let repeatable =
+        writes.is_empty() && reductions.iter().all(|(_, monoid)| monoid.is_idempotent());
     // A search that goes one by one is branches, which nobody foresees.
-    let searches = twice && !extrema.is_empty();
+    let searches = repeatable && !extrema.is_empty();
     let fewest = most / if is_dear || searches { 4 } else { 2 };
     let widths = [
         Width {
@@ -290,7 +288,7 @@ pub(super) fn plan(
         widths,
         writes,
         rare: rare.flatten(),
-        twice,
+        repeatable,
     })
 }
 
@@ -533,7 +531,7 @@ fn in_lanes(
         let without = in_all(&without.unwrap_or_default());
         lanes = tokens!(let mut wanted_ = false; #asked if wanted_ { #lanes } else { #without });
     }
-    let (go_on, back) = if plan.twice {
+    let (go_on, back) = if plan.repeatable {
         let back = tokens!(#from = min(#from, #stop - #count););
         (tokens!(#from < #stop), Some(back))
     } else {

@@ -275,6 +275,14 @@ impl Monoid {
         Self::ALL.into_iter().find(|m| m.name() == name)
     }
 
+    /// Whether an element that is combined twice is the same as once.
+    pub fn is_idempotent(self) -> bool {
+        match self {
+            Self::Min | Self::Max | Self::And | Self::Or => true,
+            Self::Add | Self::Mul => false,
+        }
+    }
+
     /// The identity in type `scalar`: what a reduction of nothing gives.
     pub fn identity(self, scalar: Scalar) -> Lit {
         let extreme = |float: f64, int: i128| match scalar {
