@@ -5,33 +5,33 @@ use std::time::{Duration, Instant};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+use crate::canonicalize::cse::{CSE_BULK, CSE_POINT};
+use crate::canonicalize::dce::{DCE_BULK, DCE_POINT};
+use crate::canonicalize::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
+use crate::contract::disjoint_updates::DISJOINT_UPDATES;
+use crate::contract::horizontal_fusion::HORIZONTAL_FUSION;
+use crate::contract::in_place::IN_PLACE;
+use crate::contract::loop_fission::LOOP_FISSION;
+use crate::contract::loop_invariants::LOOP_INVARIANTS;
+use crate::contract::predicate_updates::{PREDICATE_UPDATES, hands_on};
+use crate::contract::scalar_replacement::SCALAR_REPLACEMENT;
+use crate::contract::schedule::schedule;
 use crate::diag::Diagnostic;
+use crate::differentiate::{DERIVE, SPARSE, derives};
 use crate::emit::{self, EmitOptions};
+use crate::expand::EXPAND;
 use crate::interface::Interface;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::stages::point::Point;
 use crate::ir::{self, Program, Scalar, Verify};
 use crate::lower::{Constant, Lowered, float_choices, lower};
-use crate::passes::Pass;
-use crate::passes::ad::{DERIVE, SPARSE, derives};
-use crate::passes::ahead::AHEAD;
-use crate::passes::bulk::BULK;
-use crate::passes::cse::{CSE_BULK, CSE_POINT};
-use crate::passes::dce::{DCE_BULK, DCE_POINT};
-use crate::passes::factors::FACTORS;
-use crate::passes::fission::FISSION;
-use crate::passes::hand_on::{HAND_ON, hands_on};
-use crate::passes::in_place::IN_PLACE;
-use crate::passes::invariants::INVARIANTS;
-use crate::passes::join::JOIN;
-use crate::passes::online::ONLINE;
-use crate::passes::owned::OWNED;
-use crate::passes::registers::REGISTERS;
-use crate::passes::schedule::schedule;
-use crate::passes::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
-use crate::passes::tiles::TILES;
+use crate::pass::Pass;
 use crate::syntax::tree::{Function, Linked};
+use crate::targets::cpu::distribute::DISTRIBUTE;
+use crate::targets::cpu::online_softmax::ONLINE_SOFTMAX;
+use crate::targets::cpu::pack_operands::PACK_OPERANDS;
+use crate::targets::cpu::tiling::TILING;
 
 /// A function at every stage.
 #[derive(Clone, Debug)]
@@ -190,7 +190,7 @@ fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
 
 /// Expands, differentiates, and tidies what that has left. Lifting makes one definition of everything that was the same in several loops.
 fn expanded(trace: &mut Trace, point: Program<Point>) -> Program<Bulk> {
-    let bulk = trace.pass(BULK, point);
+    let bulk = trace.pass(EXPAND, point);
     let bulk = tidied(trace, bulk);
     if !derives(&bulk.body) {
         return bulk;
@@ -203,7 +203,7 @@ fn expanded(trace: &mut Trace, point: Program<Point>) -> Program<Bulk> {
 
 /// What loops change where a condition holds is one table, and not one more to choose between.
 fn handed_on(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
-    let handed = trace.pass(HAND_ON, bulk.clone());
+    let handed = trace.pass(PREDICATE_UPDATES, bulk.clone());
     if handed.body == bulk.body {
         return bulk;
     }
@@ -219,16 +219,16 @@ fn contracted(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Kernels> {
         bulk
     };
     let kernels = trace.pass(SCHEDULE, bulk);
-    let kernels = trace.pass(JOIN, kernels);
-    let kernels = trace.pass(REGISTERS, kernels);
-    let kernels = trace.pass(TILES, kernels);
-    let kernels = trace.pass(INVARIANTS, kernels);
-    let kernels = trace.pass(FISSION, kernels);
-    let kernels = trace.pass(FACTORS, kernels);
+    let kernels = trace.pass(HORIZONTAL_FUSION, kernels);
+    let kernels = trace.pass(SCALAR_REPLACEMENT, kernels);
+    let kernels = trace.pass(TILING, kernels);
+    let kernels = trace.pass(LOOP_INVARIANTS, kernels);
+    let kernels = trace.pass(LOOP_FISSION, kernels);
+    let kernels = trace.pass(PACK_OPERANDS, kernels);
     let kernels = trace.pass(IN_PLACE, kernels);
-    let kernels = trace.pass(OWNED, kernels);
-    let kernels = trace.pass(ONLINE, kernels);
-    trace.pass(AHEAD, kernels)
+    let kernels = trace.pass(DISJOINT_UPDATES, kernels);
+    let kernels = trace.pass(ONLINE_SOFTMAX, kernels);
+    trace.pass(DISTRIBUTE, kernels)
 }
 
 /// Simple, without what is computed twice or for nobody.

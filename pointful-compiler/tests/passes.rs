@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use pointful_compiler::canonicalize::{cse, dce, simplify};
 use pointful_compiler::eval::compare::{Tolerance, difference};
 use pointful_compiler::eval::{Data, EvalError, Evaluate, Inputs, ScalarValue, run_limited};
+use pointful_compiler::expand::expand;
 use pointful_compiler::ir::stages::point::Point;
 use pointful_compiler::ir::{Elem, Extent, Program, Scalar, Verify, parse, print, verify};
-use pointful_compiler::passes::{bulk, cse, dce, simplify};
 
 /// The Point programs in the filetests: every section `point` of every file.
 fn corpus() -> Vec<(String, Program<Point>)> {
@@ -156,11 +157,11 @@ impl Case {
     }
 
     fn every_pass(&self, program: &Program<Point>) -> Result<(), String> {
-        self.check("bulk alone", bulk(program.clone()))?;
+        self.check("bulk alone", expand(program.clone()))?;
         let program = self.check("cse", cse(program.clone()))?;
         let program = self.check("simplify", simplify(program))?;
         let program = self.check("dce", dce(program))?;
-        let program = self.check("bulk", bulk(program))?;
+        let program = self.check("bulk", expand(program))?;
         let program = self.check("simplify", simplify(program))?;
         let program = self.check("cse", cse(program))?;
         let program = self.check("simplify", simplify(program))?;

@@ -7,11 +7,9 @@ use super::carrier::Carrier;
 use super::{compile, link};
 use crate::diag::Diagnostic;
 use crate::emit::converted;
+use crate::link::{Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name};
 use crate::lower::Constant;
 use crate::syntax::depth::check_tokens;
-use crate::syntax::link::{
-    Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name,
-};
 use crate::syntax::names::{Uses, signature_types};
 use crate::syntax::parse::strip_parameter_attributes;
 use crate::syntax::tree::{Function, path_key};

@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 use super::{attribute, define, explain, index_set, linked, transform};
-use crate::syntax::link::{Entry, EntryKind, Names, Payload, unique_name};
+use crate::link::{Entry, EntryKind, Names, Payload, unique_name};
 use crate::syntax::names::function_uses;
 use crate::syntax::parse::parse_function;
 use crate::syntax::tree::path_key;

@@ -19,12 +19,10 @@ use syn::spanned::Spanned;
 
 use self::root::{Definition, Root, innermost};
 use crate::diag::{Diagnostic, syntax as diag, transform::of_broken};
+use crate::link::{Gathering, Names, Payload, Request, RequestKind, companion, unique_name};
 use crate::lower::Constant;
 use crate::pipeline;
 use crate::syntax::depth::check_tokens;
-use crate::syntax::link::{
-    Gathering, Names, Payload, Request, RequestKind, companion, unique_name,
-};
 use crate::syntax::raw::plain_names;
 use crate::syntax::tree::{Function, GenericKind, Linked, Type, TypeKind};
 

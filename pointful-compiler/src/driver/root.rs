@@ -7,8 +7,8 @@ use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned;
 
 use crate::diag::{Diagnostic, syntax as diag};
+use crate::link::{Request, RequestKind};
 use crate::syntax::depth::check_function;
-use crate::syntax::link::{Request, RequestKind};
 use crate::syntax::names::{Uses, function_uses, is_reserved, type_uses};
 use crate::syntax::parse::{
     parse_function, parse_index_set, parse_options, parse_transform, parse_type, transform_name,

@@ -1,7 +1,7 @@
 use super::*;
 use quote::format_ident;
 
-use crate::syntax::link::{Entry, EntryKind};
+use crate::link::{Entry, EntryKind};
 
 fn expand(args: &str, item: &str) -> String {
     let tokens = |text: &str| text.parse::<TokenStream>().expect("the test is tokens");

@@ -24,10 +24,8 @@ use super::function::{carried, payload};
 use super::root::{Definition, innermost};
 use super::{compile, link, returning, stands_alone};
 use crate::diag::{Diagnostic, syntax as diag, transform};
+use crate::link::{Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name};
 use crate::lower::check;
-use crate::syntax::link::{
-    Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name,
-};
 use crate::syntax::names::{function_uses, signature_types};
 use crate::syntax::parse::parse_function;
 use crate::syntax::rust::{self, Spelling};

@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote};
 
 use super::function::{carried, lengths, payload};
 use super::{item_name, item_vis};
-use crate::syntax::link::{
+use crate::link::{
     Entry, EntryKind, Exported, Gathering, Names, RequestKind, companion, unique_name,
 };
 use crate::syntax::names::Uses;

@@ -10,9 +10,9 @@ use super::kernel::tuple_field;
 use super::steps::Part;
 use super::unit::Unit;
 use super::{lanes, scalar, tokens};
+use crate::analysis::effects::asked;
 use crate::ir::stages::kernels::{Acc, Fold, KernelOp, PlaceKind};
 use crate::ir::{Lit, Monoid, ValueId};
-use crate::passes::effects::asked;
 
 /// What a kernel combines into and folds. An accumulator is a tuple: first the private copies of the one, then those of the other.
 #[derive(Clone, Copy)]

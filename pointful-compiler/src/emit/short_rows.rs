@@ -26,9 +26,9 @@ use super::lanes::Later;
 use super::names::ident;
 use super::unit::usize_literal;
 use super::{scalar, tokens};
+use crate::analysis::effects::is_pure;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
-use crate::passes::effects::is_pure;
 
 /// Bytes of a strip: one of the widest vector registers.
 const BYTES: u64 = 64;

@@ -2,7 +2,6 @@
 
 pub mod depth;
 pub mod generics;
-pub mod link;
 pub mod names;
 pub mod parse;
 pub mod raw;

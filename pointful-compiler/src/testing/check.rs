@@ -7,14 +7,15 @@ use std::sync::Once;
 
 use super::random::{Options, random_point};
 use super::shrink::shrink;
+use crate::canonicalize::{cse, dce, simplify};
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::{Data, EvalError, Evaluate, Inputs, ScalarValue, run_limited};
 use crate::ir::Program;
 use crate::ir::print::{Print, print};
 use crate::ir::stages::point::Point;
 use crate::ir::verify::{Verify, verify};
-use crate::passes;
-use crate::passes::tiles::{Size, tiles_of};
+use crate::targets::cpu::tiling::{Size, tiles_of};
+use crate::{contract, expand, targets};
 
 /// Steps that a random program may take; a pass may make it take [`MORE_STEPS`] times as many.
 const STEPS: u64 = 200_000;
@@ -92,22 +93,22 @@ pub fn check_seeds<A: Tested, B: Tested>(
 pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, String> {
     shown(program, inputs, |program, inputs| {
         judge(program, inputs, |trial| {
-            let tidy = |point| passes::dce(passes::cse(passes::simplify(point)));
+            let tidy = |point| dce(cse(simplify(point)));
             let point = trial.stage("simplified", program.clone(), tidy)?;
-            let bulk = trial.stage("as definitions", point, passes::bulk)?;
-            let tidy = |bulk| passes::dce(passes::cse(passes::simplify(bulk)));
+            let bulk = trial.stage("as definitions", point, expand::expand)?;
+            let tidy = |bulk| dce(cse(simplify(bulk)));
             let bulk = trial.stage("tidied", bulk, tidy)?;
-            let bulk = trial.stage("handed on", bulk, passes::hand_on)?;
+            let bulk = trial.stage("handed on", bulk, contract::predicate_updates)?;
             let bulk = trial.stage("tidied again", bulk, tidy)?;
-            let schedule = |bulk| passes::registers(passes::schedule::schedule(bulk));
+            let schedule = |bulk| contract::scalar_replacement(contract::schedule::schedule(bulk));
             let kernels = trial.stage("scheduled", bulk, schedule)?;
             let tiles = |kernels| tiles_of(kernels, Size::of(2));
             let kernels = trial.stage("in tiles", kernels, tiles)?;
-            let kernels = trial.stage("moved", kernels, passes::invariants)?;
-            let kernels = trial.stage("split", kernels, passes::fission)?;
-            let kernels = trial.stage("turned", kernels, passes::factors)?;
-            let kernels = trial.stage("in place", kernels, passes::in_place)?;
-            trial.stage("owned", kernels, passes::owned)?;
+            let kernels = trial.stage("moved", kernels, contract::loop_invariants)?;
+            let kernels = trial.stage("split", kernels, contract::loop_fission)?;
+            let kernels = trial.stage("turned", kernels, targets::cpu::pack_operands)?;
+            let kernels = trial.stage("in place", kernels, contract::in_place)?;
+            trial.stage("owned", kernels, contract::disjoint_updates)?;
             Ok(())
         })
     })

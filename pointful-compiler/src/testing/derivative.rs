@@ -2,13 +2,14 @@
 
 use super::random::{Options, random_point};
 use super::rng::Rng;
+use crate::canonicalize::{cse, dce, simplify};
 use crate::eval::{Counts, Data, EvalError, Inputs, ScalarValue, run_limited};
 use crate::ir::print::print;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::verify::{verify, verify_after};
 use crate::ir::{self, Block, Elem, Extent, Mode, Param, Program, SpanId, Stmt, ValueId};
-use crate::passes;
+use crate::{contract, differentiate, expand};
 
 /// Steps that a program may take, and its derivative.
 const STEPS: u64 = 2_000_000;
@@ -81,7 +82,7 @@ pub fn derivative(program: &Program<Point>, mode: Mode) -> Program<Point> {
 
 /// A program as it is just before it is scheduled.
 pub fn expanded(program: &Program<Point>) -> Program<Bulk> {
-    differentiated(program, passes::derive)
+    differentiated(program, differentiate::derive)
 }
 
 /// A program as it is just before it is scheduled, with derivatives taken by this pass.
@@ -89,12 +90,12 @@ pub fn differentiated(
     program: &Program<Point>,
     derive: fn(Program<Bulk>) -> Program<Bulk>,
 ) -> Program<Bulk> {
-    let point = passes::dce(passes::cse(passes::simplify(program.clone())));
-    let tidy = |bulk| passes::dce(passes::cse(passes::simplify(bulk)));
-    let derived = derive(tidy(passes::bulk(point)));
+    let point = dce(cse(simplify(program.clone())));
+    let tidy = |bulk| dce(cse(simplify(bulk)));
+    let derived = derive(tidy(expand::expand(point)));
     // What is dead is tidied away, whatever it reads.
     verify_after("derive", &derived);
-    tidy(passes::sparse(tidy(derived)))
+    tidy(differentiate::sparse(tidy(derived)))
 }
 
 /// What a check found.
@@ -154,11 +155,11 @@ pub fn check_derivative(
             Err(EvalError::StepLimit) => return Err(format!("{}: endless", mode.name())),
             Err(error) => return Err(format!("{}: {error}\n{}", mode.name(), shown())),
         };
-        let handed = passes::dce(passes::simplify(passes::hand_on(program.clone())));
+        let handed = dce(simplify(contract::predicate_updates(program.clone())));
         verify(&handed).map_err(|error| {
             format!("{}, handed on: invalid: {error}\n{}", mode.name(), shown())
         })?;
-        let kernels = passes::registers(passes::schedule::schedule(handed));
+        let kernels = contract::scalar_replacement(contract::schedule::schedule(handed));
         verify(&kernels).map_err(|error| {
             format!("{}, scheduled: invalid: {error}\n{}", mode.name(), shown())
         })?;
@@ -188,8 +189,9 @@ pub fn check_derivative(
         }
         Ok((given.to_vec(), counts, shown()))
     };
-    let (forward, forward_cost, forward_text) = run(Mode::Tangent, &tangents, passes::derive)?;
-    let (apart, _, apart_text) = run(Mode::Tangent, &tangents, passes::dual)?;
+    let (forward, forward_cost, forward_text) =
+        run(Mode::Tangent, &tangents, differentiate::derive)?;
+    let (apart, _, apart_text) = run(Mode::Tangent, &tangents, differentiate::dual)?;
     for (a, b) in forward.iter().zip(&apart) {
         if let Some(difference) = crate::eval::compare::difference(a, b, Default::default()) {
             return Err(format!(
@@ -198,7 +200,7 @@ pub fn check_derivative(
         }
     }
     let (backward, backward_cost, backward_text) =
-        run(Mode::Cotangent, &cotangents, passes::derive)?;
+        run(Mode::Cotangent, &cotangents, differentiate::derive)?;
     if !forward.iter().chain(&backward).all(finite) {
         return unsuitable("a derivative is not finite");
     }

@@ -10,10 +10,10 @@ mod sources;
 
 use std::fmt;
 
+use pointful_compiler::contract::schedule::schedule;
 use pointful_compiler::eval::{Counts, Data, EvalError, Inputs, ScalarValue, run_limited};
 use pointful_compiler::ir::stages::point::{Point, PointOp};
 use pointful_compiler::ir::{Block, Elem, Extent, Mode, Operation, Program, Scalar, Size};
-use pointful_compiler::passes::schedule::schedule;
 use pointful_compiler::testing::{Options, Rng, derivative, expanded, random_point};
 
 /// How often the operations of a function without sequential loops its gradient may take.

@@ -10,10 +10,11 @@
 //! Inputs are the parameters by name, and sizes where no table shows them. Every line holds for each program of the file,
 //! and for what the stages after it make of that program.
 
+use pointful_compiler::contract::schedule::schedule;
 use pointful_compiler::eval::compare::{Tolerance, difference};
 use pointful_compiler::eval::{Data, EvalError, Evaluate, Inputs, run};
+use pointful_compiler::expand::expand;
 use pointful_compiler::ir::{Extent, Program};
-use pointful_compiler::passes::{bulk, schedule::schedule};
 
 use crate::file::{File, Section};
 use crate::stages::{Any, Text};
@@ -55,7 +56,7 @@ fn holds(line: &Line, program: &Any) -> Result<(), String> {
     match program {
         Any::Point(program) => {
             by("", line.holds(program))?;
-            let program = bulk(program.clone());
+            let program = expand(program.clone());
             by(" and `bulk`", line.holds(&program))?;
             by(
                 ", `bulk` and `schedule`",

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use crate::syntax::link::{Entry, Exported};
+use crate::link::{Entry, Exported};
 use crate::syntax::names::signature_types;
 use crate::syntax::tree::{
     ExprKind, Function, Linked, Set, SetKind, Type, TypeDef, TypeDefKind, TypeItem, TypeKind,

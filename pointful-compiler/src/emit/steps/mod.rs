@@ -30,12 +30,12 @@ use super::body::Body;
 use super::copies::{Copies, merge_on_host};
 use super::unit::{Unit, usize_literal};
 use super::{kernel, tokens, work};
+use crate::analysis::effects::{for_each_length, is_pure};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
-use crate::passes::effects::{for_each_length, is_pure};
 
 /// Rows of a product of matrices that are better computed together, so that packing the other factor costs little beside multiplying by it: in a loop, before
-/// which that is [written down](crate::passes::factors) as the library wants it, and once.
+/// which that is [written down](crate::targets::cpu::pack_operands) as the library wants it, and once.
 const TOGETHER: u64 = 32;
 const TOGETHER_ONCE: u64 = 128;
 

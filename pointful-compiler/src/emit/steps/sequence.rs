@@ -11,11 +11,11 @@
 
 use super::uses::Uses;
 use super::{Plan, copies, has_extent};
+use crate::analysis::effects::{asked, changes, is_pure};
 use crate::emit::unit::Unit;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Stmt, ValueSet};
-use crate::passes::effects::{asked, changes, is_pure};
-use crate::passes::factors::wanted;
+use crate::targets::cpu::pack_operands::wanted;
 
 /// Kernels that are put off, at most: looking further would take as long as there are kernels, for each of them.
 const LOOK_AHEAD: usize = 8;

@@ -1,13 +1,13 @@
 //! Printing and parsing together, and what parsing makes of text that is wrong.
 
 use super::{ParseError, parse, parse_unverified};
+use crate::expand::expand;
 use crate::ir::parse::Parse;
 use crate::ir::print::{Names, Print, print};
 use crate::ir::stages::point::PointOp;
 use crate::ir::stages::{bulk::Bulk, kernels::Kernels, point::Point};
 use crate::ir::verify::{Verify, annotate, verify};
 use crate::ir::{Block, Elem, Lit, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId};
-use crate::passes::bulk;
 use crate::testing::{Options, Rng, random_point};
 
 /// All that a program is but numbering, spans and what the source calls values: its text, and the type of each value bound in it.
@@ -46,7 +46,7 @@ fn check<S: Parse + Verify>(program: &Program<S>) {
 fn what_is_printed_is_read_back() {
     for seed in 0..100 {
         let (point, _) = random_point(seed, Options::default());
-        let bulk = bulk(point.clone());
+        let bulk = expand(point.clone());
         check(&point);
         check(&bulk);
     }
@@ -101,7 +101,7 @@ fn no_text_makes_the_parser_panic() {
     let mut rng = Rng::new(1);
     for seed in 0..6 {
         let (point, _) = random_point(seed, Options::default());
-        let bulk = bulk(point.clone());
+        let bulk = expand(point.clone());
         disturb::<Point>(&print(&point), &mut rng);
         disturb::<Bulk>(&print(&bulk), &mut rng);
         disturb::<Kernels>(kernels(), &mut rng);

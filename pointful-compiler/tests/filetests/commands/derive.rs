@@ -3,9 +3,9 @@
 //! The section `function` holds a program of Point. Parameters of the derivative: its own, then `seed0`, …: a tangent for each float parameter,
 //! or (`transpose`) a cotangent for each float result. Results: its own, then the tangents or cotangents.
 
+use pointful_compiler::differentiate;
 use pointful_compiler::ir::stages::{bulk::Bulk, point::Point};
 use pointful_compiler::ir::{Mode, Program};
-use pointful_compiler::passes;
 use pointful_compiler::testing::{derivative, differentiated};
 
 use super::structure;
@@ -13,15 +13,15 @@ use crate::file::{File, Section};
 use crate::stages::write;
 
 pub(crate) fn tangent(file: &File) -> Result<Vec<Section>, String> {
-    derived(file, Mode::Tangent, passes::derive)
+    derived(file, Mode::Tangent, differentiate::derive)
 }
 
 pub(crate) fn transpose(file: &File) -> Result<Vec<Section>, String> {
-    derived(file, Mode::Cotangent, passes::derive)
+    derived(file, Mode::Cotangent, differentiate::derive)
 }
 
 pub(crate) fn dual(file: &File) -> Result<Vec<Section>, String> {
-    derived(file, Mode::Tangent, passes::dual)
+    derived(file, Mode::Tangent, differentiate::dual)
 }
 
 fn derived(

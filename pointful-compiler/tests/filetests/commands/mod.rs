@@ -1,8 +1,8 @@
 //! The commands, one a file. A new one is a function and a line in the table.
 
-mod bulk;
 mod cat;
 mod derive;
+mod expand;
 mod lower;
 mod schedule;
 mod structure;
@@ -21,26 +21,26 @@ pub(crate) struct Command {
 
 /// Every command.
 pub(crate) const COMMANDS: &[Command] = &[
-    command("ahead", schedule::ahead),
-    command("bulk", bulk::run),
+    command("distribute", schedule::distribute),
+    command("expand", expand::run),
     command("cat", cat::run),
     command("cse", tidy::cse),
     command("dce", tidy::dce),
     command("dual", derive::dual),
-    command("hand_on", tidy::hand_on),
+    command("predicate_updates", tidy::predicate_updates),
     command("in_place", schedule::in_place),
-    command("invariants", schedule::invariants),
-    command("factors", schedule::factors),
-    command("fission", schedule::fission),
-    command("join", schedule::join),
+    command("loop_invariants", schedule::loop_invariants),
+    command("pack_operands", schedule::pack_operands),
+    command("loop_fission", schedule::loop_fission),
+    command("horizontal_fusion", schedule::horizontal_fusion),
     command("lower", lower::run),
-    command("online", schedule::online),
-    command("owned", schedule::owned),
-    command("registers", schedule::registers),
+    command("online_softmax", schedule::online_softmax),
+    command("disjoint_updates", schedule::disjoint_updates),
+    command("scalar_replacement", schedule::scalar_replacement),
     command("schedule", schedule::run),
     command("simplify", tidy::simplify),
     command("tangent", derive::tangent),
-    command("tiles", schedule::tiles),
+    command("tiling", schedule::tiling),
     command("transpose", derive::transpose),
     command("verify", verify::run),
 ];

@@ -1,23 +1,10 @@
-//! `schedule`: the kernels that a program of Bulk is contracted to; `join`: these with one kernel and one copy for what is added to one table; `registers`: these with small buffers in variables;
-//! `tiles`: these with products of matrices inside of kernels; `invariants`: these with what does not change in front of loops;
-//! `fission`: these with products that loops add up after them; `factors`: these with what loops multiply by as products want it;
-//! `in_place`: these with what is made of arrays in their places; `owned`: these without private copies of what points have elements of their own of;
-//! `online`: these with maxima and exponentials below them in one pass;
-//! `ahead`: these with what steps do not wait for computed for many of them together.
+//! `schedule`: the kernels that a program of Bulk is contracted to; and one command for each pass
+//! over kernels, of the pass's own name.
 
+use pointful_compiler::contract::{self, schedule::schedule};
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::kernels::Kernels;
-use pointful_compiler::passes::ahead as together;
-use pointful_compiler::passes::factors as turned;
-use pointful_compiler::passes::fission as split;
-use pointful_compiler::passes::in_place as placed;
-use pointful_compiler::passes::invariants as moved;
-use pointful_compiler::passes::join as joined;
-use pointful_compiler::passes::online as below_maxima;
-use pointful_compiler::passes::owned as alone;
-use pointful_compiler::passes::registers as in_registers;
-use pointful_compiler::passes::schedule::schedule;
-use pointful_compiler::passes::tiles as in_tiles;
+use pointful_compiler::targets::cpu;
 
 use super::structure;
 use crate::file::{File, Section};
@@ -27,44 +14,27 @@ pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
     sections(file, &schedule(read(file.input())?))
 }
 
-pub(crate) fn join(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &joined(read(file.input())?))
+/// Commands that run a pass over kernels.
+macro_rules! passes {
+    ($($module:path as $name:ident;)*) => {
+        $(pub(crate) fn $name(file: &File) -> Result<Vec<Section>, String> {
+            use $module as module;
+            sections(file, &module::$name(read(file.input())?))
+        })*
+    };
 }
 
-pub(crate) fn registers(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &in_registers(read(file.input())?))
-}
-
-pub(crate) fn invariants(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &moved(read(file.input())?))
-}
-
-pub(crate) fn fission(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &split(read(file.input())?))
-}
-
-pub(crate) fn factors(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &turned(read(file.input())?))
-}
-
-pub(crate) fn in_place(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &placed(read(file.input())?))
-}
-
-pub(crate) fn owned(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &alone(read(file.input())?))
-}
-
-pub(crate) fn online(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &below_maxima(read(file.input())?))
-}
-
-pub(crate) fn ahead(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &together(read(file.input())?))
-}
-
-pub(crate) fn tiles(file: &File) -> Result<Vec<Section>, String> {
-    sections(file, &in_tiles(read(file.input())?))
+passes! {
+    contract as disjoint_updates;
+    contract as horizontal_fusion;
+    contract as in_place;
+    contract as loop_fission;
+    contract as loop_invariants;
+    contract as scalar_replacement;
+    cpu as distribute;
+    cpu as online_softmax;
+    cpu as pack_operands;
+    cpu as tiling;
 }
 
 fn sections(file: &File, program: &Program<Kernels>) -> Result<Vec<Section>, String> {

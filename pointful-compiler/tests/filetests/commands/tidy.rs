@@ -4,25 +4,25 @@
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::{bulk::Bulk, point::Point};
-use pointful_compiler::passes;
+use pointful_compiler::{canonicalize, contract};
 
 use crate::file::{File, Section};
 use crate::stages::{Text, read, write};
 
 pub(crate) fn simplify(file: &File) -> Result<Vec<Section>, String> {
-    either(file, passes::simplify, passes::simplify)
+    either(file, canonicalize::simplify, canonicalize::simplify)
 }
 
 pub(crate) fn cse(file: &File) -> Result<Vec<Section>, String> {
-    either(file, passes::cse, passes::cse)
+    either(file, canonicalize::cse, canonicalize::cse)
 }
 
 pub(crate) fn dce(file: &File) -> Result<Vec<Section>, String> {
-    either(file, passes::dce, passes::dce)
+    either(file, canonicalize::dce, canonicalize::dce)
 }
 
-pub(crate) fn hand_on(file: &File) -> Result<Vec<Section>, String> {
-    tidied(file, passes::hand_on)
+pub(crate) fn predicate_updates(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, contract::predicate_updates)
 }
 
 fn either(

@@ -1,0 +1,428 @@
+//! Whether a table can be read and written at the same place.
+//!
+//! # The idea
+//!
+//! Two accesses to a table in the body of a loop, in the same iteration or one later than the other. What each of them may have of its own (an
+//! inner loop's index, the point of an axis, something read) is a variable of its own; what they have in common is one. Indices are
+//! [affine](super::affine) in the variables, types and guards say how large these are, and *the same place* is one equation for each axis of
+//! the table. If that is impossible, the accesses never meet.
+//!
+//! # Why it is sound
+//!
+//! Integers wrap, so a form says what an index is up to multiples of 2⁶⁴. It is taken at its word where all of its variables are *narrow*,
+//! indices and sizes: these are far from that large in loops that end, and their small multiples are, too. Numbers of the author's are wide,
+//! and are believed where they stand alone, or have cancelled out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::affine::{Affine, System};
+use crate::differentiate::builder::Builder;
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::{AxisId, Elem, Extent, Lit, Operation, Scalar, SizeId, Stmt, ValueId};
+use crate::ops::Prim;
+
+/// How many operations are looked through for one question.
+const FUEL: u32 = 200;
+
+/// The largest constant that an index is known by.
+const FAR: i128 = 1 << 40;
+
+/// The largest multiple of an index that is far from 2⁶⁴.
+const SMALL: i128 = 1 << 16;
+
+/// Where a table is accessed.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    pub(crate) at: Vec<(AxisId, ValueId)>,
+    /// What is true where it is.
+    pub(crate) holds: Vec<ValueId>,
+}
+
+/// Whose a variable is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Side {
+    Both,
+    Read,
+    Write,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Var {
+    Size(SizeId),
+    Axis(AxisId, Side),
+    Value(ValueId, Side),
+}
+
+type Form = Affine<Var>;
+
+/// When the write is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum When {
+    SameIteration,
+    LaterIteration,
+}
+
+/// The body of a loop.
+pub(crate) struct Scope {
+    index: ValueId,
+    reverse: bool,
+    /// What the body binds, and whether in a block of its own.
+    bound: BTreeMap<ValueId, bool>,
+}
+
+impl Scope {
+    pub(crate) fn new(index: ValueId, reverse: bool) -> Self {
+        Self {
+            index,
+            reverse,
+            bound: BTreeMap::new(),
+        }
+    }
+
+    /// Notes what statements bind.
+    pub(crate) fn bind(&mut self, stmts: &[Stmt<Bulk>], nested: bool) {
+        for stmt in stmts {
+            self.bind_values(&stmt.results, nested);
+            for inner in stmt.op.blocks() {
+                self.bind_values(&inner.params, true);
+                self.bind(&inner.stmts, true);
+            }
+        }
+    }
+
+    pub(crate) fn bind_values(&mut self, values: &[ValueId], nested: bool) {
+        self.bound
+            .extend(values.iter().map(|&value| (value, nested)));
+    }
+
+    pub(crate) fn binds(&self, value: ValueId) -> bool {
+        self.bound.contains_key(&value)
+    }
+
+    /// Whether a table with these axes can be read where it is written.
+    pub(crate) fn may_meet(
+        &self,
+        b: &Builder,
+        dims: &[AxisId],
+        read: &Access,
+        write: &Access,
+        when: When,
+    ) -> bool {
+        let addressed = |access: &Access, axis| access.at.iter().any(|&(a, _)| a == axis);
+        let common = dims
+            .iter()
+            .copied()
+            .filter(|&axis| !addressed(read, axis) && !addressed(write, axis));
+        let mut meeting = Meeting {
+            b,
+            scope: self,
+            when,
+            common: common.collect(),
+            system: System::new(),
+            narrow: BTreeSet::new(),
+            seen: BTreeSet::new(),
+            fuel: FUEL,
+        };
+        for &axis in dims {
+            let coordinates = [(read, Side::Read), (write, Side::Write)].map(|(access, side)| {
+                let at = access.at.iter().find(|&&(a, _)| a == axis);
+                match at {
+                    Some(&(_, index)) => meeting.form(index, side),
+                    None => meeting.axis(axis, side),
+                }
+            });
+            let [read, write] = coordinates;
+            if let Some(difference) = read.plus(-1, &write)
+                && meeting.is_narrow(&difference)
+            {
+                meeting.system.equal(difference);
+            }
+        }
+        if when == When::LaterIteration {
+            let [read, write] =
+                [Side::Read, Side::Write].map(|side| meeting.form(self.index, side));
+            let (first, last) = if self.reverse {
+                (write, read)
+            } else {
+                (read, write)
+            };
+            let one = Form::number(1);
+            let between = last.plus(-1, &first).and_then(|by| by.plus(-1, &one));
+            between
+                .into_iter()
+                .for_each(|by| meeting.system.at_least(by));
+        }
+        for (access, side) in [(read, Side::Read), (write, Side::Write)] {
+            for &condition in &access.holds {
+                meeting.assume(condition, true, side);
+            }
+        }
+        !meeting.system.impossible()
+    }
+}
+
+struct Meeting<'a> {
+    b: &'a Builder,
+    scope: &'a Scope,
+    when: When,
+    /// Axes at whose same point both are.
+    common: Vec<AxisId>,
+    system: System<Var>,
+    /// Numbers that are computed from narrow ones.
+    narrow: BTreeSet<Var>,
+    seen: BTreeSet<Var>,
+    fuel: u32,
+}
+
+impl Meeting<'_> {
+    fn elem(&self, value: ValueId) -> Elem {
+        self.b.program.elem(value)
+    }
+
+    // ---- Variables
+
+    fn axis(&mut self, axis: AxisId, side: Side) -> Form {
+        let side = if self.common.contains(&axis) {
+            Side::Both
+        } else {
+            side
+        };
+        let form = Form::variable(Var::Axis(axis, side));
+        if self.seen.insert(Var::Axis(axis, side)) {
+            let extent = self.b.extent(axis);
+            self.inside(&form, extent, side);
+        }
+        form
+    }
+
+    /// A value of which no more is known than its type.
+    fn leaf(&mut self, value: ValueId, side: Side) -> Form {
+        let own = match self.scope.bound.get(&value) {
+            Some(true) => true,
+            Some(false) => self.when == When::LaterIteration,
+            None => false,
+        };
+        let dims = &self.b.program.ty(value).dims;
+        let side = if own || !dims.iter().all(|axis| self.common.contains(axis)) {
+            side
+        } else {
+            Side::Both
+        };
+        let variable = Var::Value(value, side);
+        let form = Form::variable(variable);
+        if self.seen.insert(variable) {
+            match self.elem(value) {
+                Elem::Index(extent) => self.inside(&form, extent, side),
+                Elem::Scalar(Scalar::Usize) => self.system.at_least(form.clone()),
+                Elem::Scalar(_) => {}
+            }
+        }
+        form
+    }
+
+    /// Notes that an index is in range.
+    fn inside(&mut self, form: &Form, extent: Extent, side: Side) {
+        self.system.at_least(form.clone());
+        // A loop as long as a number that has wrapped does not end.
+        if let Some(extent) = self.extent(extent, side)
+            && let Some(left) = extent.plus(-1, form)
+            && let Some(left) = left.plus(-1, &Form::number(1))
+        {
+            self.system.at_least(left);
+        }
+    }
+
+    fn extent(&mut self, extent: Extent, side: Side) -> Option<Form> {
+        match extent {
+            Extent::Const(n) => {
+                let n = i128::from(n);
+                (n <= FAR).then(|| Form::number(n))
+            }
+            Extent::Size(size) => {
+                let form = Form::variable(Var::Size(size));
+                if self.seen.insert(Var::Size(size)) {
+                    self.system.at_least(form.clone());
+                }
+                Some(form)
+            }
+            Extent::Value(value) => {
+                let form = self.form(value, side);
+                (self.is_narrow(&form) || self.is_exact(value, &form)).then_some(form)
+            }
+        }
+    }
+
+    // ---- Numbers
+
+    /// What an integer is, up to multiples of 2⁶⁴.
+    fn form(&mut self, value: ValueId, side: Side) -> Form {
+        self.looked_through(value, side)
+            .unwrap_or_else(|| self.leaf(value, side))
+    }
+
+    fn looked_through(&mut self, value: ValueId, side: Side) -> Option<Form> {
+        self.fuel = self.fuel.checked_sub(1)?;
+        let wide = |elem| matches!(elem, Elem::Scalar(Scalar::Usize | Scalar::I64));
+        let integer = |elem| wide(elem) || matches!(elem, Elem::Index(_));
+        match self.b.definition(value)?.clone() {
+            BulkOp::Const(Lit::Int(_, n)) => (n.abs() <= FAR).then(|| Form::number(n)),
+            BulkOp::Size(extent) => self.extent(extent, side),
+            BulkOp::Iota(axis) => Some(self.axis(axis, side)),
+            BulkOp::Map(Prim::Cast(Scalar::Usize | Scalar::I64), args) => {
+                integer(self.elem(args[0])).then(|| self.form(args[0], side))
+            }
+            BulkOp::Map(Prim::Trust(extent) | Prim::Check(extent), args) => {
+                let form = self.form(args[0], side);
+                if self.is_narrow(&form) {
+                    self.inside(&form, extent, side);
+                }
+                Some(form)
+            }
+            BulkOp::Map(prim @ (Prim::Add | Prim::Sub), args) if wide(self.elem(value)) => {
+                let [x, y] = [args[0], args[1]].map(|arg| self.form(arg, side));
+                x.plus(if prim == Prim::Add { 1 } else { -1 }, &y)
+            }
+            BulkOp::Map(Prim::Mul, args) if wide(self.elem(value)) => {
+                let [x, y] = [args[0], args[1]].map(|arg| self.form(arg, side));
+                match (x.known(), y.known()) {
+                    (Some(times), _) => y.times(times),
+                    (_, Some(times)) => x.times(times),
+                    (None, None) => None,
+                }
+            }
+            BulkOp::Map(prim @ (Prim::Min | Prim::Max), args) if wide(self.elem(value)) => {
+                let forms = [args[0], args[1]].map(|arg| (arg, self.form(arg, side)));
+                if !forms.iter().all(|(arg, form)| self.is_exact(*arg, form)) {
+                    return None;
+                }
+                let [(_, x), (_, y)] = &forms;
+                for (less, more) in [(x, y), (y, x)] {
+                    if self.never_above(less, more) {
+                        let result = if prim == Prim::Min { less } else { more };
+                        return Some(result.clone());
+                    }
+                }
+                let narrow = forms.iter().all(|(_, form)| self.is_narrow(form));
+                let result = self.leaf(value, side);
+                if narrow {
+                    self.narrow.extend(result.variables());
+                }
+                for (_, form) in &forms {
+                    let more = match prim {
+                        Prim::Max => result.plus(-1, form),
+                        _ => form.plus(-1, &result),
+                    };
+                    more.into_iter().for_each(|more| self.system.at_least(more));
+                }
+                Some(result)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether one number cannot be above another.
+    fn never_above(&self, x: &Form, y: &Form) -> bool {
+        let above = x.plus(-1, y).and_then(|by| by.plus(-1, &Form::number(1)));
+        above.is_some_and(|above| {
+            let mut system = self.system.clone();
+            system.at_least(above);
+            system.impossible()
+        })
+    }
+
+    fn is_narrow(&self, form: &Form) -> bool {
+        let known = |variable| match variable {
+            Var::Size(_) | Var::Axis(..) => true,
+            Var::Value(value, _) => {
+                matches!(self.elem(value), Elem::Index(_)) || self.narrow.contains(&variable)
+            }
+        };
+        form.variables().all(known) && form.factors().all(|factor| factor.abs() <= SMALL)
+    }
+
+    /// Whether a value is its form, and not just up to multiples of 2⁶⁴.
+    fn is_exact(&self, value: ValueId, form: &Form) -> bool {
+        let elem = self.elem(value);
+        if elem.is_float() {
+            return false;
+        }
+        if let Some(Var::Value(other, _)) = form.single()
+            && self.elem(other) == elem
+        {
+            return true;
+        }
+        let positive = |variable| match variable {
+            Var::Size(_) | Var::Axis(..) => true,
+            Var::Value(value, _) => self.elem(value) != Elem::Scalar(Scalar::I64),
+        };
+        self.is_narrow(form)
+            && match elem {
+                Elem::Index(_) | Elem::Scalar(Scalar::I64) => true,
+                Elem::Scalar(Scalar::Usize) => form.is_positive() && form.variables().all(positive),
+                Elem::Scalar(_) => false,
+            }
+    }
+
+    // ---- Conditions
+
+    /// Notes that a condition holds, or does not.
+    fn assume(&mut self, condition: ValueId, holds: bool, side: Side) {
+        let Some(fuel) = self.fuel.checked_sub(1) else {
+            return;
+        };
+        self.fuel = fuel;
+        let Some(definition) = self.b.definition(condition).cloned() else {
+            return;
+        };
+        match definition {
+            BulkOp::Map(Prim::Not, args) => self.assume(args[0], !holds, side),
+            BulkOp::Map(Prim::And, args) if holds => {
+                args.iter().for_each(|&arg| self.assume(arg, true, side));
+            }
+            BulkOp::Map(Prim::Or, args) if !holds => {
+                args.iter().for_each(|&arg| self.assume(arg, false, side));
+            }
+            // Both, of which the second may be unspecified where the first is false.
+            BulkOp::Select(first, second, otherwise) if holds => {
+                let never = Some(&BulkOp::Const(Lit::Bool(false)));
+                if self.b.definition(otherwise) == never {
+                    self.assume(first, true, side);
+                    self.assume(second, true, side);
+                }
+            }
+            BulkOp::Map(Prim::InRange(extent), args) if holds => {
+                let form = self.form(args[0], side);
+                if self.is_exact(args[0], &form) {
+                    self.inside(&form, extent, side);
+                }
+            }
+            BulkOp::Map(prim, args) if args.len() == 2 => {
+                let forms = [args[0], args[1]].map(|arg| (arg, self.form(arg, side)));
+                if forms.iter().all(|(arg, form)| self.is_exact(*arg, form)) {
+                    let [(_, x), (_, y)] = forms;
+                    self.compare(prim, holds, &x, &y);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn compare(&mut self, prim: Prim, holds: bool, x: &Form, y: &Form) {
+        // By how much at least the first is more than the second.
+        let mut more = |x: &Form, y: &Form, by: i128| {
+            let left = x.plus(-1, y).and_then(|d| d.plus(-by, &Form::number(1)));
+            left.into_iter().for_each(|left| self.system.at_least(left));
+        };
+        match (prim, holds) {
+            (Prim::Lt, true) | (Prim::Ge, false) => more(y, x, 1),
+            (Prim::Le, true) | (Prim::Gt, false) => more(y, x, 0),
+            (Prim::Gt, true) | (Prim::Le, false) => more(x, y, 1),
+            (Prim::Ge, true) | (Prim::Lt, false) => more(x, y, 0),
+            (Prim::Eq, true) | (Prim::Ne, false) => {
+                more(x, y, 0);
+                more(y, x, 0);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Analyses: what holds of a program. Passes ask them; they change nothing.
+
+pub(crate) mod affine;
+pub(crate) mod dataflow;
+pub(crate) mod dependence;
+pub(crate) mod effects;
+pub(crate) mod uniformity;

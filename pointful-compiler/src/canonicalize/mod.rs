@@ -1,0 +1,10 @@
+//! Canonicalization: the same program, simpler, at every stage.
+
+pub mod cse;
+pub mod dce;
+pub mod simplify;
+pub(crate) mod substitution;
+
+pub use cse::cse;
+pub use dce::dce;
+pub use simplify::simplify;

@@ -1,0 +1,293 @@
+//! Choices between what sides of a branch have made of one table, and whether they can be taken away.
+
+use smallvec::smallvec;
+
+use std::collections::BTreeSet;
+
+use super::update_chains::{Chain, Region, base, both, length, made};
+use super::{Conds, Handed, Literal, Uses, literals};
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::{AxisId, Block, Extent, Program, Stmt, ValueId, ValueSet};
+use crate::ops::Prim;
+
+/// Choices between what was made of one table.
+pub(super) struct Choice {
+    /// The table before.
+    base: ValueId,
+    /// In the order of their statements, without those that change nothing.
+    sides: Vec<Side>,
+    /// The choices that are sides of this one.
+    inner: Vec<usize>,
+}
+
+/// A side that changes something.
+struct Side {
+    table: ValueId,
+    /// The conditions under which it is taken.
+    path: Vec<(ValueId, bool)>,
+    /// What its changes stand behind.
+    guard: Option<ValueId>,
+    /// The condition, if it is there already.
+    cond: Option<ValueId>,
+    chain: Chain,
+}
+
+impl Choice {
+    pub(super) fn hand_on(
+        self,
+        program: &mut Program<Bulk>,
+        block: &mut Block<Bulk>,
+        number: usize,
+        handed: &mut Handed,
+    ) {
+        let mut table = self.base;
+        for side in self.sides {
+            let cond = side
+                .cond
+                .unwrap_or_else(|| side.condition(program, block, &mut handed.conds));
+            side.chain.begin_with(block, table);
+            table = side.table;
+            let taken = handed.choices.entry(number).or_default();
+            taken.push((cond, table));
+            let mut chain = side.chain;
+            // What stands in front of another choice by the same condition has been masked by it.
+            let changes = &mut chain.changes;
+            changes.retain(|&number, _| handed.masked.insert((number, cond)));
+            chain.mask(program, block, cond, &mut handed.conds);
+        }
+        block.stmts[number].op = BulkOp::Gather {
+            table,
+            at: Vec::new(),
+        };
+        handed.gone.extend(self.inner);
+    }
+}
+
+impl Side {
+    /// Makes the condition.
+    fn condition(
+        &self,
+        program: &mut Program<Bulk>,
+        block: &Block<Bulk>,
+        conds: &mut Conds,
+    ) -> ValueId {
+        let first = self.chain.first();
+        let at = (first, block.stmts[first].span);
+        let mut all = self.guard;
+        for &(cond, truth) in &self.path {
+            let ty = program.ty(cond).clone();
+            let cond = match truth {
+                true => cond,
+                false => made(
+                    program,
+                    ty,
+                    BulkOp::Map(Prim::Not, smallvec![cond]),
+                    at,
+                    conds,
+                ),
+            };
+            all = Some(both(program, cond, all, at, conds));
+        }
+        all.unwrap_or_else(|| unreachable!("a side is one of a choice"))
+    }
+}
+
+/// What is looked at to find choices that can be taken away.
+pub(super) struct Look<'l> {
+    pub(super) program: &'l Program<Bulk>,
+    pub(super) block: &'l Block<Bulk>,
+    pub(super) uses: &'l Uses,
+    pub(super) handed: &'l Handed,
+    pub(super) guarded: &'l ValueSet,
+}
+
+impl Look<'_> {
+    /// The choice that a statement is, if it can be taken away.
+    pub(super) fn choice(&self, number: usize) -> Option<Choice> {
+        let stmt = &self.block.stmts[number];
+        if self.handed.gone.contains(&number) || !self.chooses(stmt) {
+            return None;
+        }
+        let (mut leaves, mut inner) = (Vec::new(), Vec::new());
+        self.leaves(stmt, &mut Vec::new(), &mut leaves, &mut inner);
+        let lineages: Vec<_> = leaves
+            .iter()
+            .map(|(table, _)| self.lineage(*table))
+            .collect();
+        let is_common = |base: &&ValueId| lineages.iter().all(|all| all.contains(base));
+        let base = *lineages[0].iter().find(is_common)?;
+        let mut sides = Vec::new();
+        for (table, path) in leaves {
+            if table != base {
+                sides.push(self.side(base, table, path)?);
+            }
+        }
+        sides.sort_by_key(|side| side.chain.first());
+        let several = sides.len() > 1;
+        let mut pairs = sides.windows(2);
+        let fits = pairs.all(|pair| pair[0].chain.last() < pair[1].chain.first())
+            && sides.iter().any(|side| side.chain.has_loops())
+            && sides.iter().all(|side| {
+                (!several || self.same_axes(side.table, base))
+                    && self.is_known(side)
+                    && self.is_only_for(side, number, &inner)
+            });
+        fits.then_some(Choice { base, sides, inner })
+    }
+
+    /// Whether two tables have the same axes, in whatever order.
+    fn same_axes(&self, one: ValueId, other: ValueId) -> bool {
+        let (one, other) = (&self.program.ty(one).dims, &self.program.ty(other).dims);
+        one.len() == other.len() && one.iter().all(|axis| other.contains(axis))
+    }
+
+    /// Whether a statement is a choice between tables.
+    fn chooses(&self, stmt: &Stmt<Bulk>) -> bool {
+        let BulkOp::Select(cond, ..) = stmt.op else {
+            return false;
+        };
+        let region = Region {
+            axes: self.program.ty(cond).dims.clone(),
+            guard: None,
+        };
+        stmt.guard.is_none() && region.is_table(self.program, stmt.results[0])
+    }
+
+    /// What a choice chooses between, and the choices that are its sides, which nobody else looks at.
+    fn leaves(
+        &self,
+        choice: &Stmt<Bulk>,
+        path: &mut Vec<(ValueId, bool)>,
+        leaves: &mut Vec<(ValueId, Vec<(ValueId, bool)>)>,
+        inner: &mut Vec<usize>,
+    ) {
+        let BulkOp::Select(cond, then, otherwise) = choice.op else {
+            return;
+        };
+        for (truth, side) in [(true, then), (false, otherwise)] {
+            path.push((cond, truth));
+            let site = self.uses.sites.get(&side);
+            let own = site.filter(|&&site| {
+                let readers = self.uses.readers.get(&side);
+                self.chooses(&self.block.stmts[site])
+                    && readers.is_some_and(|readers| readers.len() == 1)
+                    && !self.block.results.contains(&side)
+                    && !self.handed.choices.contains_key(&site)
+            });
+            match own {
+                Some(&site) => {
+                    inner.push(site);
+                    self.leaves(&self.block.stmts[site], path, leaves, inner);
+                }
+                None => leaves.push((side, path.clone())),
+            }
+            path.pop();
+        }
+    }
+
+    /// The tables that a table was made of by changes of some of its places, itself first.
+    fn lineage(&self, table: ValueId) -> Vec<ValueId> {
+        let mut all = vec![table];
+        let mut made = table;
+        while let Some(&site) = self.uses.sites.get(&made)
+            && let Some(base) = base(&self.block.stmts[site], made)
+        {
+            all.push(base);
+            made = base;
+        }
+        all
+    }
+
+    fn side(&self, base: ValueId, table: ValueId, path: Vec<(ValueId, bool)>) -> Option<Side> {
+        let Self {
+            program,
+            block,
+            uses,
+            ..
+        } = *self;
+        let made = self.lineage(table);
+        let guards = made.iter().take_while(|&&made| made != base);
+        let guard = guards
+            .filter_map(|made| block.stmts[uses.sites[made]].guard)
+            .next();
+        let mut axes: Vec<AxisId> = Vec::new();
+        for cond in path.iter().map(|&(cond, _)| cond).chain(guard) {
+            let dims = program.ty(cond).dims.iter();
+            let new: Vec<AxisId> = dims.filter(|axis| !axes.contains(axis)).copied().collect();
+            axes.extend(new);
+        }
+        let region = Region { axes, guard };
+        let chain = Chain::of(program, block, &uses.sites, &region, [base, table])?;
+        let first = chain.first();
+        let asked = path.iter().map(|(cond, _)| cond).chain(&guard);
+        let is_there = |cond: &ValueId| uses.sites.get(cond).is_none_or(|&site| site < first);
+        if !asked.into_iter().all(is_there) || !region.is_table(program, table) {
+            return None;
+        }
+        let taken: BTreeSet<Literal> = path
+            .iter()
+            .flat_map(|&(cond, truth)| literals(block, uses, cond, truth))
+            .collect();
+        let cond = match (guard, path.as_slice()) {
+            (Some(guard), _) => Some(guard).filter(|&g| literals(block, uses, g, true) == taken),
+            (None, &[(cond, true)]) => Some(cond),
+            (None, _) => None,
+        };
+        Some(Side {
+            table,
+            path,
+            guard,
+            cond,
+            chain,
+        })
+    }
+
+    /// Whether everywhere is known how many steps the loops have.
+    fn is_known(&self, side: &Side) -> bool {
+        let mut numbers = side.chain.changes.keys();
+        numbers.all(|&number| {
+            let length = length(self.program, &self.block.stmts[number]);
+            length.is_none_or(|length| !self.guarded.contains(&length))
+        })
+    }
+
+    /// Whether what the statements make is looked at where the condition holds only, but by the choice.
+    fn is_only_for(&self, side: &Side, choice: usize, inner: &[usize]) -> bool {
+        let Self {
+            program,
+            block,
+            uses,
+            handed,
+            ..
+        } = *self;
+        let is_behind = |number: usize| side.cond.is_some() && uses.guards[number] == side.cond;
+        let takes = |reader: usize, value: ValueId| match block.stmts[reader].op {
+            BulkOp::Select(by, then, otherwise) if then != otherwise => {
+                let of = |cond| literals(block, uses, cond, true);
+                let asked = literals(block, uses, by, value == then);
+                [then, otherwise].contains(&value) && side.cond.is_some_and(|own| of(own) == asked)
+            }
+            _ => handed.choices.get(&reader).is_some_and(|taken| {
+                let mut taken = taken.iter();
+                taken.any(|&(cond, table)| Some(cond) == side.cond && table == value)
+            }),
+        };
+        let may_read = |reader: usize, value: ValueId| {
+            reader == choice
+                || inner.contains(&reader)
+                || side.chain.changes.contains_key(&reader)
+                || is_behind(reader)
+                || takes(reader, value)
+        };
+        let is_private = |&value: &ValueId| {
+            let mut axes = program.decls.axes.iter();
+            let readers = uses.readers.get(&value);
+            !block.results.contains(&value)
+                && axes.all(|axis| axis.extent != Extent::Value(value))
+                && readers.is_none_or(|all| all.iter().all(|&reader| may_read(reader, value)))
+        };
+        let mut numbers = side.chain.changes.keys();
+        numbers
+            .all(|&number| is_behind(number) || block.stmts[number].results.iter().all(is_private))
+    }
+}

@@ -1,0 +1,478 @@
+//! Statements being made: typed as they are added, to the primal part or to the linear one.
+
+use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
+use crate::ir::typing::Typing;
+use crate::ir::{
+    AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type,
+    ValueId, ValueMap, ValueSet, Values,
+};
+use crate::ops::Prim;
+
+/// The statements of a block that is being made.
+#[derive(Default, Debug)]
+pub(super) struct Part {
+    /// What the function computes, and what its derivative needs to know of it.
+    pub(super) primal: Vec<Stmt<Bulk>>,
+    /// What is linear in tangents, and coefficients that nothing else needs.
+    pub(super) linear: Vec<Stmt<Bulk>>,
+}
+
+/// A program and the blocks in it that are being made, from the outside in.
+pub(crate) struct Builder {
+    pub(crate) program: Program<Bulk>,
+    parts: Vec<Part>,
+    /// Whether statements go to the linear part.
+    pub(super) linear: bool,
+    /// What statements must stay behind.
+    pub(super) guard: Option<ValueId>,
+    pub(super) span: SpanId,
+    /// The axes whose extents are computed, by that value.
+    extents: ValueMap<Vec<AxisId>>,
+    /// What computes a value from others at the same point, as far as that has been met.
+    definitions: ValueMap<BulkOp>,
+    /// What may say nothing somewhere: it stands behind a guard, or is computed from what does.
+    unspecified: ValueSet,
+    /// What of that is not said by a condition that stands here: it was collected where a loop's body says nothing.
+    hidden: ValueSet,
+}
+
+impl Builder {
+    pub(super) fn new(program: Program<Bulk>) -> Self {
+        let mut extents: ValueMap<Vec<AxisId>> = ValueMap::new();
+        for (axis, id) in program.decls.axes.iter().zip(0..) {
+            if let Extent::Value(value) = axis.extent {
+                extents.or_default(value).push(AxisId(id));
+            }
+        }
+        Self {
+            program,
+            parts: Vec::new(),
+            linear: false,
+            guard: None,
+            span: SpanId::NONE,
+            extents,
+            definitions: ValueMap::new(),
+            unspecified: ValueSet::new(),
+            hidden: ValueSet::new(),
+        }
+    }
+
+    // ---- Definitions
+
+    /// Remembers what computes a value.
+    pub(super) fn learn(&mut self, stmt: &Stmt<Bulk>) {
+        let known = match &stmt.op {
+            BulkOp::Const(_) | BulkOp::Size(_) | BulkOp::Iota(_) | BulkOp::Select(..) => true,
+            BulkOp::Map(..) => !self.program.elem(stmt.results[0]).is_float(),
+            _ => false,
+        };
+        if known {
+            self.definitions.insert(stmt.results[0], stmt.op.clone());
+        }
+        let nothing = |value: &ValueId| self.unspecified.contains(value);
+        let hidden = |value: &ValueId| self.hidden.contains(value);
+        let all = stmt.guard.is_some()
+            || match &stmt.op {
+                // What is not chosen does not matter, and a condition says which of them is there, as far as it can know.
+                BulkOp::Select(cond, then, otherwise) => {
+                    nothing(cond) || hidden(then) || hidden(otherwise)
+                }
+                op => op.operands().iter().any(nothing),
+            };
+        let inside = match &stmt.op {
+            BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => body.results.as_slice(),
+            _ => &[],
+        };
+        let behind = stmt.op.operands().iter().any(hidden);
+        let own = (stmt.results.iter().enumerate())
+            .filter(|&(k, _)| inside.get(k).is_some_and(nothing))
+            .map(|(_, &result)| result);
+        let own: Vec<ValueId> = own.collect();
+        if all {
+            self.unspecified.extend(&stmt.results);
+        }
+        if behind {
+            self.hidden.extend(&stmt.results);
+        }
+        self.unspecified.extend(&own);
+        self.hidden.extend(own);
+    }
+
+    /// Whether it is seen that a value says something everywhere.
+    pub(super) fn is_specified(&self, value: ValueId) -> bool {
+        !self.unspecified.contains(&value)
+    }
+
+    /// Remembers what computes the values of a block, and of those inside.
+    pub(super) fn learn_all(&mut self, block: &Block<Bulk>) {
+        for stmt in &block.stmts {
+            for inner in stmt.op.blocks() {
+                self.learn_all(inner);
+            }
+            self.learn(stmt);
+        }
+    }
+
+    pub(crate) fn definition(&self, value: ValueId) -> Option<&BulkOp> {
+        self.definitions.get(&value)
+    }
+
+    // ---- Blocks
+
+    /// Begins a block.
+    pub(super) fn enter(&mut self) {
+        self.parts.push(Part::default());
+    }
+
+    /// Ends it.
+    pub(super) fn leave(&mut self) -> Part {
+        self.parts.pop().expect("as many blocks end as begin")
+    }
+
+    /// Adds a statement whose results have types already.
+    pub(super) fn push(&mut self, stmt: Stmt<Bulk>) {
+        self.learn(&stmt);
+        let linear = self.linear;
+        let part = self.parts.last_mut().expect("a block has been entered");
+        if linear {
+            part.linear.push(stmt);
+        } else {
+            part.primal.push(stmt);
+        }
+    }
+
+    /// What is made in `make` stands behind `guard`.
+    pub(super) fn behind<T>(
+        &mut self,
+        guard: Option<ValueId>,
+        make: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = std::mem::replace(&mut self.guard, guard);
+        let made = make(self);
+        self.guard = outer;
+        made
+    }
+
+    // ---- Axes
+
+    /// An axis with a name like that of another.
+    pub(super) fn axis(&mut self, stem: &str, extent: Extent) -> AxisId {
+        let axes = &mut self.program.decls.axes;
+        let id = AxisId(u32::try_from(axes.len()).expect("fewer than 2^32 axes"));
+        let name = format!("{stem}_{}", id.0);
+        axes.push(Axis { name, extent });
+        if let Extent::Value(value) = extent {
+            self.extents.or_default(value).push(id);
+        }
+        id
+    }
+
+    /// The axes whose extent is this value.
+    pub(super) fn axes_along(&self, extent: ValueId) -> Vec<AxisId> {
+        self.extents.get(&extent).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn extent(&self, axis: AxisId) -> Extent {
+        self.program.decls.axes[axis.0 as usize].extent
+    }
+
+    pub(super) fn dims(&self, value: ValueId) -> Vec<AxisId> {
+        self.program.ty(value).dims.clone()
+    }
+
+    // ---- Values
+
+    /// A parameter of a block.
+    pub(super) fn param(&mut self, elem: Elem, dims: Vec<AxisId>) -> ValueId {
+        self.program.value(Type::table(elem, dims), self.span)
+    }
+
+    /// Adds an operation; its results have the types that it gives them.
+    pub(super) fn emit_all(&mut self, op: BulkOp) -> Vec<ValueId> {
+        let types = Bulk::types(&self.program, &op, None).expect("derivatives are well typed");
+        let guard = match op {
+            BulkOp::Const(_) => None,
+            _ => self.guard,
+        };
+        let carried = matches!(op, BulkOp::Loop { .. } | BulkOp::While { .. });
+        let more = match guard {
+            Some(guard) if !carried => self.dims(guard),
+            _ => Vec::new(),
+        };
+        let several = types.iter().any(|ty| ty.dims.len() > 1);
+        let layout = if several {
+            self.layout(&op)
+        } else {
+            Vec::new()
+        };
+        let place = |axis: &AxisId| layout.iter().position(|other| other == axis);
+        let results: Vec<ValueId> = types
+            .into_iter()
+            .map(|mut ty| {
+                ty.dims
+                    .sort_by_key(|axis| place(axis).unwrap_or(usize::MAX));
+                let new = more.iter().filter(|axis| !ty.dims.contains(axis));
+                let new: Vec<AxisId> = new.copied().collect();
+                ty.dims.extend(new);
+                self.program.value(ty, self.span)
+            })
+            .collect();
+        self.push(Stmt {
+            results: results.clone(),
+            op,
+            guard,
+            span: self.span,
+        });
+        results
+    }
+
+    /// How the result of an operation is laid out: as what it is computed from is, the largest operand first.
+    fn layout(&self, op: &BulkOp) -> Vec<AxisId> {
+        match op {
+            // What is read elsewhere stands where it was read.
+            BulkOp::Gather { table, at } => {
+                let mut layout = Vec::new();
+                for axis in self.dims(*table) {
+                    match at.iter().find(|(moved, _)| *moved == axis) {
+                        Some(&(_, index)) => layout.extend(self.dims(index)),
+                        None => layout.push(axis),
+                    }
+                }
+                layout
+            }
+            BulkOp::Scatter {
+                base,
+                at,
+                over,
+                value,
+                ..
+            } => {
+                let mut layout = self.dims(*base);
+                let places = at.iter().map(|&(axis, _)| axis);
+                if over.is_empty() {
+                    layout.extend(self.dims(*value));
+                    layout.extend(places);
+                } else {
+                    layout.extend(places);
+                    layout.extend(self.dims(*value));
+                }
+                layout
+            }
+            op if op.blocks().is_empty() => {
+                let operands = op.operands();
+                let mut operands: Vec<_> = operands.iter().map(|&v| self.dims(v)).collect();
+                operands.sort_by_key(|dims| std::cmp::Reverse(dims.len()));
+                operands.concat()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Lays a value out in the order of these axes, and the others after them.
+    pub(super) fn lay_out(&mut self, value: ValueId, order: &[AxisId]) {
+        let place = |axis: &AxisId| order.iter().position(|other| other == axis);
+        let dims = &mut self.program.values[value.index()].ty.dims;
+        dims.sort_by_key(|axis| place(axis).unwrap_or(usize::MAX));
+    }
+
+    /// Adds an operation with one result.
+    pub(super) fn emit(&mut self, op: BulkOp) -> ValueId {
+        self.emit_all(op)[0]
+    }
+
+    pub(super) fn constant(&mut self, lit: Lit) -> ValueId {
+        self.emit(BulkOp::Const(lit))
+    }
+
+    /// A constant of the type of another value.
+    pub(super) fn number(&mut self, like: ValueId, number: f64) -> ValueId {
+        let scalar = self.program.elem(like).repr();
+        self.constant(Lit::of(scalar, number))
+    }
+
+    pub(super) fn map(&mut self, prim: Prim, args: &[ValueId]) -> ValueId {
+        self.emit(BulkOp::Map(prim, args.into()))
+    }
+
+    /// One or the other. It is evaluated everywhere, whatever stands behind the guard.
+    pub(super) fn select(&mut self, cond: ValueId, then: ValueId, otherwise: ValueId) -> ValueId {
+        self.behind(None, |b| b.emit(BulkOp::Select(cond, then, otherwise)))
+    }
+
+    /// The value where the condition holds, else zero.
+    pub(super) fn masked(&mut self, cond: Option<ValueId>, value: ValueId) -> ValueId {
+        let Some(cond) = cond else { return value };
+        let zero = self.number(value, 0.0);
+        self.select(cond, value, zero)
+    }
+
+    /// Both; the second may be unspecified where the first does not hold.
+    pub(super) fn both(
+        &mut self,
+        first: Option<ValueId>,
+        second: Option<ValueId>,
+    ) -> Option<ValueId> {
+        match (first, second) {
+            (Some(first), Some(second)) if first != second => {
+                let never = self.constant(Lit::Bool(false));
+                Some(self.select(first, second, never))
+            }
+            (first, second) => first.or(second),
+        }
+    }
+
+    /// Reads elsewhere; along axes that the table lacks, there is only one place to read.
+    pub(super) fn gather(&mut self, table: ValueId, at: &[(AxisId, ValueId)]) -> ValueId {
+        let dims = self.dims(table);
+        let has = |&&(axis, _): &&(AxisId, ValueId)| dims.contains(&axis);
+        let at: Vec<(AxisId, ValueId)> = at.iter().filter(has).copied().collect();
+        if at.is_empty() {
+            return table;
+        }
+        self.emit(BulkOp::Gather { table, at })
+    }
+
+    /// The size of an axis.
+    pub(super) fn size(&mut self, axis: AxisId) -> ValueId {
+        match self.extent(axis) {
+            Extent::Value(value) => value,
+            extent => self.emit(BulkOp::Size(extent)),
+        }
+    }
+
+    /// The sum along axes. Of a value that lacks one, it is a multiple; of no terms it is zero, whether or not there is a value.
+    pub(super) fn sum(&mut self, mut value: ValueId, over: &[AxisId]) -> ValueId {
+        let scalar = self.program.elem(value).repr();
+        if !self.is_specified(value) {
+            let dims = self.dims(value);
+            for &axis in over.iter().filter(|axis| !dims.contains(axis)) {
+                let nonempty = self.behind(None, |b| b.nonempty(axis));
+                value = self.masked(nonempty, value);
+            }
+        }
+        // The innermost extents first: theirs may depend on the others.
+        for &axis in over.iter().rev() {
+            if !self.dims(value).contains(&axis) {
+                let size = self.size(axis);
+                let size = self.map(Prim::Cast(scalar), &[size]);
+                value = self.map(Prim::Mul, &[size, value]);
+            }
+        }
+        let dims = self.dims(value);
+        let axes: Vec<AxisId> = over.iter().copied().filter(|a| dims.contains(a)).collect();
+        if axes.is_empty() {
+            return value;
+        }
+        self.emit(BulkOp::Reduce {
+            combine: Combine::Monoid(Monoid::Add),
+            axes,
+            operands: vec![value],
+        })
+    }
+
+    /// The sum along axes of what a mask leaves.
+    pub(super) fn masked_sum(
+        &mut self,
+        mask: Option<ValueId>,
+        value: ValueId,
+        over: &[AxisId],
+    ) -> ValueId {
+        let mask = self.asked(mask, value, over);
+        let value = self.masked(mask, value);
+        self.sum(value, over)
+    }
+
+    /// The mask of what is added up along axes, wherever one asks: what is there at the points along them, and the mask, may be
+    /// unspecified where there are none.
+    pub(super) fn asked(
+        &mut self,
+        mask: Option<ValueId>,
+        value: ValueId,
+        over: &[AxisId],
+    ) -> Option<ValueId> {
+        if mask
+            .into_iter()
+            .chain([value])
+            .all(|v| self.is_specified(v))
+        {
+            return mask;
+        }
+        let read = mask.into_iter().chain([value]);
+        let known: Vec<AxisId> = read.flat_map(|value| self.dims(value)).collect();
+        self.behind(None, |b| {
+            let missing = over.iter().filter(|axis| !known.contains(axis));
+            let there = missing.fold(None, |there, &axis| {
+                let nonempty = b.nonempty(axis);
+                b.both(there, nonempty)
+            });
+            b.both(there, mask)
+        })
+    }
+
+    /// Whether a point is the first along an axis.
+    pub(super) fn first(&mut self, axis: AxisId) -> ValueId {
+        self.behind(None, |b| {
+            let index = b.emit(BulkOp::Iota(axis));
+            let index = b.map(Prim::Cast(Scalar::Usize), &[index]);
+            let zero = b.usize(0);
+            b.map(Prim::Eq, &[index, zero])
+        })
+    }
+
+    /// A number as an index of an axis, which it is known to be.
+    pub(super) fn index(&mut self, axis: AxisId, number: ValueId) -> ValueId {
+        self.map(Prim::Trust(self.extent(axis)), &[number])
+    }
+
+    pub(super) fn usize(&mut self, number: usize) -> ValueId {
+        self.constant(Lit::Int(Scalar::Usize, number as i128))
+    }
+}
+
+/// Calls `visit` with each axis that an operation names itself.
+pub(super) fn for_each_axis_mut(op: &mut BulkOp, visit: &mut dyn FnMut(&mut AxisId)) {
+    match op {
+        BulkOp::Const(_)
+        | BulkOp::Size(_)
+        | BulkOp::Map(..)
+        | BulkOp::Select(..)
+        | BulkOp::Assert { .. } => {}
+        BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => visit(axis),
+        BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => {
+            at.iter_mut().for_each(|(axis, _)| visit(axis));
+        }
+        BulkOp::Reduce { axes, .. } => axes.iter_mut().for_each(visit),
+        BulkOp::Scatter { at, over, .. } => {
+            at.iter_mut().for_each(|(axis, _)| visit(axis));
+            over.iter_mut().for_each(visit);
+        }
+        BulkOp::Loop { axis, lanes, .. } => {
+            visit(axis);
+            lanes.iter_mut().for_each(visit);
+        }
+        BulkOp::While { lanes, .. } | BulkOp::Derive { lanes, .. } | BulkOp::Rule { lanes, .. } => {
+            lanes.iter_mut().for_each(visit)
+        }
+    }
+}
+
+/// Everything that a statement reads: operands, the guard, computed extents, and what its blocks read from outside of themselves.
+pub(super) fn reads(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Values {
+    use crate::analysis::dataflow::Flow;
+    let mut all = stmt.op.operands();
+    all.extend(stmt.guard);
+    all.extend(Bulk::extents(program, &stmt.op));
+    for &result in &stmt.results {
+        all.extend(Bulk::type_extents(program, result));
+    }
+    for block in stmt.op.blocks() {
+        for &param in &block.params {
+            all.extend(Bulk::type_extents(program, param));
+        }
+        for inner in &block.stmts {
+            all.extend(reads(program, inner));
+        }
+        all.extend_from_slice(&block.results);
+    }
+    all
+}

@@ -1,0 +1,441 @@
+//! The primal program and its derivative as a linear map.
+//!
+//! # The idea
+//!
+//! One walk in the order of the program. Each statement stays as it is, and next to it stand statements that compute the *tangents* of its
+//! results from the tangents of its operands: how they change, to first order. These are linear: sums, multiples by what the primal
+//! program knows, reads and writes at the same places. A value without a tangent does not depend on what is differentiated.
+//!
+//! Run forward ([`Mode::Tangent`]) the two are one program, and a loop carries states and their tangents together.
+//! To be run backward ([`Mode::Cotangent`]) they are kept apart: what is linear is a list of its own, and a loop becomes two, of which
+//! the first *keeps* what the second needs to know of it ([`residuals`](super::residuals)).
+//!
+//! # Before and after
+//!
+//! ```text
+//! %1[i] = sin x                  %1[i] = sin x                  | %4[i] = cos x
+//! %2[i] = mul %1, x              %2[i] = mul %1, x              | %5[i] = mul %4, dx
+//! %3 = reduce add [i] %2         %3 = reduce add [i] %2         | %6[i] = mul x, %5
+//!                                                               | %7[i] = mul %1, dx
+//!                                                               | %8[i] = add %6, %7
+//!                                                               | %9 = reduce add [i] %8
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::associative_scans::Prefixes;
+use super::builder::Builder;
+use super::cloning::Copier;
+use super::last_values::Tables;
+use super::{replace, replace_stmt};
+use crate::canonicalize::substitution::Subst;
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Block, Lit, Mode, Monoid, Stmt, ValueId, ValueSet};
+use crate::ops::Prim;
+
+/// A derivative being taken.
+pub(super) struct Dual<'b> {
+    pub(super) b: &'b mut Builder,
+    pub(super) mode: Mode,
+    tangents: BTreeMap<ValueId, ValueId>,
+    /// What stands for values whose statements are gone.
+    pub(super) names: Subst,
+    /// By value: what must hold for it to say something.
+    conditions: BTreeMap<ValueId, ValueId>,
+    /// Loops, by their indices, of which nothing is kept but states.
+    pub(super) frugal: ValueSet,
+    /// Loops, by their indices, that go from prefix to prefix of a scan.
+    pub(super) prefixes: BTreeMap<ValueId, Prefixes>,
+    /// The loops around that become two, from the outside in.
+    pub(super) around: Vec<Tables>,
+}
+
+impl<'b> Dual<'b> {
+    pub(super) fn new(b: &'b mut Builder, mode: Mode) -> Self {
+        Self {
+            b,
+            mode,
+            tangents: BTreeMap::new(),
+            names: Subst::new(),
+            conditions: BTreeMap::new(),
+            frugal: ValueSet::new(),
+            prefixes: BTreeMap::new(),
+            around: Vec::new(),
+        }
+    }
+
+    // ---- Tangents
+
+    pub(super) fn tangent(&self, value: ValueId) -> Option<ValueId> {
+        self.tangents.get(&value).copied()
+    }
+
+    pub(super) fn set(&mut self, value: ValueId, tangent: Option<ValueId>) {
+        if let Some(tangent) = tangent {
+            self.tangents.insert(value, tangent);
+        }
+    }
+
+    /// A new parameter that holds the tangent of a parameter.
+    pub(super) fn tangent_param(&mut self, of: ValueId) -> ValueId {
+        let ty = self.b.program.ty(of).clone();
+        let param = self.b.param(ty.elem, ty.dims);
+        self.tangents.insert(of, param);
+        param
+    }
+
+    /// The tangent of a float, zero if it has none.
+    pub(super) fn tangent_or_zero(&mut self, of: ValueId) -> ValueId {
+        match self.tangent(of) {
+            Some(tangent) => tangent,
+            None => self.linearly(|dual| dual.b.number(of, 0.0)),
+        }
+    }
+
+    pub(super) fn literal(&self, value: ValueId) -> Option<Lit> {
+        match self.b.definition(value)? {
+            BulkOp::Const(lit) => Some(*lit),
+            _ => None,
+        }
+    }
+
+    /// The values that have tangents.
+    pub(super) fn active(&self) -> ValueSet {
+        self.tangents.keys().copied().collect()
+    }
+
+    /// All tangents.
+    pub(super) fn tangents(&self) -> impl Iterator<Item = ValueId> {
+        self.tangents.values().copied()
+    }
+
+    /// What is made in `make` belongs to the linear part, if there is one.
+    pub(super) fn linearly<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.b.linear;
+        self.b.linear = self.mode == Mode::Cotangent;
+        let made = make(self);
+        self.b.linear = outer;
+        made
+    }
+
+    // ---- Statements
+
+    pub(super) fn block(&mut self, stmts: Vec<Stmt<Bulk>>) {
+        for stmt in stmts {
+            self.stmt(stmt);
+        }
+    }
+
+    pub(super) fn stmt(&mut self, mut stmt: Stmt<Bulk>) {
+        replace_stmt(&self.names, &mut stmt);
+        if stmt.guard.is_none() {
+            stmt.guard = self.condition(&stmt);
+        }
+        if let Some(guard) = stmt.guard {
+            let conditions = stmt.results.iter().map(|&result| (result, guard));
+            self.conditions.extend(conditions);
+        }
+        let outer = std::mem::replace(&mut self.b.guard, stmt.guard);
+        let span = std::mem::replace(&mut self.b.span, stmt.span);
+        self.statement(stmt);
+        self.b.guard = outer;
+        self.b.span = span;
+    }
+
+    /// What must hold for a statement to say something because of what it reads. Going back, what says nothing must not be a factor even
+    /// of zero.
+    fn condition(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
+        let known = |value: &ValueId| self.conditions.get(value).copied();
+        let found: Vec<ValueId> = match &stmt.op {
+            BulkOp::Map(_, args) => args.iter().filter_map(known).collect(),
+            BulkOp::Select(cond, then, otherwise) => {
+                let either = known(then).filter(|&own| known(otherwise) == Some(own));
+                known(cond).into_iter().chain(either).collect()
+            }
+            BulkOp::Gather { table, at } => {
+                let moved = |axis: &AxisId| at.iter().any(|(moved, _)| moved == axis);
+                let whole = known(table).filter(|&own| !self.b.dims(own).iter().any(moved));
+                let places = at.iter().filter_map(|(_, place)| known(place));
+                whole.into_iter().chain(places).collect()
+            }
+            _ => return None,
+        };
+        let mut all = None;
+        for condition in found {
+            if all.is_none() {
+                all = Some(condition);
+            } else if all != Some(condition) {
+                all = self.b.both(all, Some(condition));
+            }
+        }
+        all
+    }
+
+    fn statement(&mut self, stmt: Stmt<Bulk>) {
+        match &stmt.op {
+            BulkOp::Loop { .. } => return self.sequential(stmt),
+            BulkOp::While { .. } => return self.while_loop(stmt),
+            BulkOp::Rule { .. } => return self.rule(stmt),
+            BulkOp::Scan { .. } => return self.scan(stmt),
+            BulkOp::Reduce {
+                combine: Combine::Custom { .. },
+                ..
+            } => return self.fold(stmt),
+            _ => {}
+        }
+        let (results, op) = (stmt.results.clone(), stmt.op.clone());
+        let Some(&result) = results.first() else {
+            return self.b.push(stmt);
+        };
+        self.b.push(stmt);
+        let tangent = match op {
+            BulkOp::Map(prim, args) => self.linearly(|dual| dual.primitive(prim, &args, result)),
+            BulkOp::Select(cond, then, otherwise) => self
+                .combined(&[then, otherwise], |dual, tangents| {
+                    dual.b.map_select(cond, tangents[0], tangents[1])
+                }),
+            BulkOp::Gather { table, at } => {
+                self.combined(&[table], |dual, tangents| dual.b.gather(tangents[0], &at))
+            }
+            BulkOp::Pack { axis, values } => self.combined(&values, |dual, tangents| {
+                let values = tangents.to_vec();
+                dual.b.emit(BulkOp::Pack { axis, values })
+            }),
+            BulkOp::Reduce {
+                combine: Combine::Monoid(monoid),
+                axes,
+                operands,
+            } => self.reduction(monoid, &axes, operands[0], result),
+            BulkOp::Scatter {
+                monoid,
+                base,
+                at,
+                over,
+                value,
+                mask,
+            } => self.scatter(monoid, base, at, over, value, mask, result),
+            BulkOp::Update {
+                table,
+                at,
+                value,
+                mask,
+            } => self.combined(&[table, value], |dual, tangents| {
+                dual.b.emit(BulkOp::Update {
+                    table: tangents[0],
+                    at,
+                    value: tangents[1],
+                    mask,
+                })
+            }),
+            BulkOp::Const(_)
+            | BulkOp::Size(_)
+            | BulkOp::Iota(_)
+            | BulkOp::Assert { .. }
+            | BulkOp::Reduce { .. } => None,
+            BulkOp::Scan { .. }
+            | BulkOp::Loop { .. }
+            | BulkOp::While { .. }
+            | BulkOp::Rule { .. }
+            | BulkOp::Derive { .. } => None,
+        };
+        self.set(result, tangent);
+    }
+
+    /// A tangent that is linear in those of these operands; the operands that have none have zeros. `None` if none has one.
+    pub(super) fn combined(
+        &mut self,
+        operands: &[ValueId],
+        make: impl FnOnce(&mut Self, &[ValueId]) -> ValueId,
+    ) -> Option<ValueId> {
+        if operands
+            .iter()
+            .all(|&operand| self.tangent(operand).is_none())
+        {
+            return None;
+        }
+        if !self.b.program.elem(operands[0]).is_float() {
+            return None;
+        }
+        self.linearly(|dual| {
+            let tangents: Vec<ValueId> = operands
+                .iter()
+                .map(|&operand| dual.tangent_or_zero(operand))
+                .collect();
+            Some(make(dual, &tangents))
+        })
+    }
+
+    /// `rule`: the author's own derivative.
+    fn rule(&mut self, stmt: Stmt<Bulk>) {
+        let BulkOp::Rule {
+            mode,
+            args,
+            lanes,
+            body,
+            rule,
+        } = stmt.op
+        else {
+            return;
+        };
+        let active = args.iter().any(|&arg| self.tangent(arg).is_some());
+        // Forward through a backward rule there is nothing to run but the function itself.
+        if !active || (mode == Mode::Cotangent && self.mode == Mode::Tangent) {
+            let results = self.inline(*body, &args, !active);
+            return self.rename(&stmt.results, &results);
+        }
+        let results = self.inline(*body, &args, true);
+        let floats = self.b.program.floats(&results);
+        let mut copier = Copier::default();
+        let mut rule = copier.block(self.b, &rule);
+        let seeds = rule.params.split_off(args.len());
+        let mut subst = Subst::new();
+        for (&param, &arg) in rule.params.iter().zip(&args) {
+            subst.replace(param, arg);
+        }
+        replace(&subst, &mut rule);
+        let tangents: Vec<ValueId> = args.iter().map(|&arg| self.tangent_or_zero(arg)).collect();
+        let given = match mode {
+            Mode::Cotangent => self.linearly(|dual| {
+                // It is a linear map of which only the transpose is known.
+                let results: Vec<ValueId> = floats
+                    .iter()
+                    .map(|&float| {
+                        let ty = dual.b.program.ty(float).clone();
+                        dual.b.param(ty.elem, ty.dims)
+                    })
+                    .collect();
+                rule.params = seeds;
+                let op = BulkOp::Rule {
+                    mode,
+                    args: tangents,
+                    lanes,
+                    body: Box::new(Block::default()),
+                    rule: Box::new(rule),
+                };
+                let guard = dual.b.guard;
+                let stmt = Stmt {
+                    results: results.clone(),
+                    op,
+                    guard,
+                    span: dual.b.span,
+                };
+                dual.b.push(stmt);
+                results
+            }),
+            Mode::Tangent => self.linear_block(rule, &seeds, &tangents),
+        };
+        for (float, tangent) in floats.into_iter().zip(given) {
+            self.set(float, Some(tangent));
+        }
+        self.rename(&stmt.results, &results);
+    }
+
+    /// The statements of a block that is linear in `params`, with these in their place. Its own derivative is what it computes,
+    /// in a form in which it can be transposed.
+    fn linear_block(
+        &mut self,
+        block: Block<Bulk>,
+        params: &[ValueId],
+        tangents: &[ValueId],
+    ) -> Vec<ValueId> {
+        self.linearly(|dual| {
+            let mut subst = Subst::new();
+            for &param in params {
+                let zero = dual.b.number(param, 0.0);
+                subst.replace(param, zero);
+            }
+            let mut block = block;
+            let mut inner = Dual::new(dual.b, dual.mode);
+            for (&param, &tangent) in params.iter().zip(tangents) {
+                // Each use of the parameter is a use of a zero with this tangent.
+                let zero = subst.get(param);
+                inner.set(zero, Some(tangent));
+            }
+            replace(&subst, &mut block);
+            inner.block(block.stmts);
+            block
+                .results
+                .iter()
+                .map(|&result| inner.tangent_or_zero(result))
+                .collect()
+        })
+    }
+
+    /// The statements of a block in this place. `constant`: nobody asks for their tangents.
+    fn inline(&mut self, block: Block<Bulk>, args: &[ValueId], constant: bool) -> Vec<ValueId> {
+        let guard = self.b.guard;
+        let mut block = block;
+        let mut subst = Subst::new();
+        for (&param, &arg) in block.params.iter().zip(args) {
+            subst.replace(param, arg);
+        }
+        replace(&subst, &mut block);
+        for mut stmt in block.stmts {
+            let own = stmt.guard;
+            stmt.guard = self.b.behind(None, |b| b.both(guard, own));
+            if constant {
+                self.b.push(stmt);
+            } else {
+                self.stmt(stmt);
+            }
+        }
+        block.results
+    }
+
+    /// Remembers that values go by other names from here on.
+    pub(super) fn rename(&mut self, old: &[ValueId], new: &[ValueId]) {
+        for (&old, &new) in old.iter().zip(new) {
+            self.names.replace(old, new);
+            let tangent = self.tangent(new);
+            self.set(old, tangent);
+        }
+    }
+
+    /// A reduction by a monoid.
+    fn reduction(
+        &mut self,
+        monoid: Monoid,
+        axes: &[AxisId],
+        operand: ValueId,
+        result: ValueId,
+    ) -> Option<ValueId> {
+        if !self.b.program.elem(operand).is_float() {
+            return None;
+        }
+        let tangent = self.tangent(operand)?;
+        match monoid {
+            Monoid::Add => Some(self.linearly(|dual| {
+                dual.b.emit(BulkOp::Reduce {
+                    combine: Combine::Monoid(Monoid::Add),
+                    axes: axes.to_vec(),
+                    operands: vec![tangent],
+                })
+            })),
+            Monoid::Min | Monoid::Max => Some(self.extremum(monoid, axes, operand, tangent)),
+            Monoid::Mul => Some(self.product(axes, operand, tangent, result)),
+            Monoid::And | Monoid::Or => None,
+        }
+    }
+}
+
+impl Builder {
+    /// One or the other, at each point.
+    pub(super) fn map_select(
+        &mut self,
+        cond: ValueId,
+        then: ValueId,
+        otherwise: ValueId,
+    ) -> ValueId {
+        self.emit(BulkOp::Select(cond, then, otherwise))
+    }
+
+    /// A comparison with zero of a size.
+    pub(super) fn nonempty(&mut self, axis: AxisId) -> Option<ValueId> {
+        if matches!(self.extent(axis), crate::ir::Extent::Const(1..)) {
+            return None;
+        }
+        let size = self.size(axis);
+        let zero = self.usize(0);
+        Some(self.map(Prim::Gt, &[size, zero]))
+    }
+}

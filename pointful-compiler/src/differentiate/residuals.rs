@@ -1,0 +1,245 @@
+//! What the second loop of a derivative needs to know of the first: what is kept, and what is computed again.
+//!
+//! Needed is what linear statements read. Of that, what costs next to nothing to compute from what is at hand anyway (the loop's index, what
+//! comes from outside, values kept already) is computed again, and the rest is collected by the first loop.
+//! What is [read of final tables](super::last_values) comes from outside.
+//! A loop that is to be frugal keeps states only; everything else is computed again from them.
+//! What cannot be collected, because its own shape differs from one iteration to the next, is computed again in any case.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::builder::{Builder, reads};
+use super::cloning::Copier;
+use crate::analysis::dataflow::Flow;
+use crate::contract::is_cheap;
+use crate::ir::stages::bulk::Bulk;
+use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, ValueSet, Values};
+
+/// How many cheap statements are run again rather than one value kept: it is written, and read, once.
+const AGAIN: u32 = 12;
+
+/// The plan.
+pub(super) struct Residuals {
+    /// Values to collect.
+    pub(super) stored: Vec<ValueId>,
+    /// Statements of the first loop's body to run again in the second.
+    again: BTreeSet<usize>,
+}
+
+/// Where a value of the first loop's body comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Index,
+    State,
+    Stmt(usize),
+}
+
+/// Which statements of a body can be run again from the index and what comes from outside.
+pub(super) fn free(b: &Builder, body: &Block<Bulk>) -> Vec<bool> {
+    let mut bound: ValueSet = body.params[1..].iter().copied().collect();
+    let mut free = Vec::new();
+    for stmt in &body.stmts {
+        let known = reads(&b.program, stmt)
+            .iter()
+            .all(|value| !bound.contains(value));
+        free.push(known && is_cheap(&b.program, &stmt.op));
+        if !free[free.len() - 1] {
+            bound.extend(&stmt.results);
+        }
+    }
+    free
+}
+
+struct Plan<'a> {
+    b: &'a Builder,
+    body: &'a Block<Bulk>,
+    origin: BTreeMap<ValueId, Origin>,
+    reads: Vec<Values>,
+    /// Whether a statement can be run again from what is always at hand.
+    free: Vec<bool>,
+    needed: ValueSet,
+    stored: Vec<ValueId>,
+    has: ValueSet,
+    again: BTreeSet<usize>,
+    frugal: bool,
+}
+
+impl Residuals {
+    /// Plans what the linear statements and what they yield need.
+    pub(super) fn new(
+        b: &Builder,
+        body: &Block<Bulk>,
+        linear: &[Stmt<Bulk>],
+        yields: &[ValueId],
+        frugal: bool,
+    ) -> Self {
+        let mut origin = BTreeMap::new();
+        origin.insert(body.params[0], Origin::Index);
+        for &state in &body.params[1..] {
+            origin.insert(state, Origin::State);
+        }
+        for (k, stmt) in body.stmts.iter().enumerate() {
+            for &result in &stmt.results {
+                origin.insert(result, Origin::Stmt(k));
+            }
+        }
+        let mut needed = ValueSet::new();
+        let all = linear.iter().flat_map(|stmt| reads(&b.program, stmt));
+        for value in all.chain(yields.iter().copied()) {
+            if origin.contains_key(&value) {
+                needed.insert(value);
+            }
+        }
+        let mut plan = Plan {
+            b,
+            body,
+            reads: body
+                .stmts
+                .iter()
+                .map(|stmt| reads(&b.program, stmt))
+                .collect(),
+            origin,
+            free: free(b, body),
+            needed,
+            stored: Vec::new(),
+            has: ValueSet::new(),
+            again: BTreeSet::new(),
+            frugal,
+        };
+        let mut order: Vec<(usize, ValueId)> = plan
+            .needed
+            .iter()
+            .map(|value| match plan.origin[&value] {
+                Origin::Index | Origin::State => (0, value),
+                Origin::Stmt(k) => (k + 1, value),
+            })
+            .collect();
+        order.sort_unstable();
+        for (_, value) in order {
+            plan.provide(value);
+        }
+        Self {
+            stored: plan.stored,
+            again: plan.again,
+        }
+    }
+
+    /// Adds what reads the collected arrays, and what is computed again, to the second loop's body.
+    pub(super) fn read(
+        &self,
+        b: &mut Builder,
+        mut copier: Copier,
+        body: &Block<Bulk>,
+        again: ValueId,
+        axis: AxisId,
+        arrays: &[ValueId],
+    ) -> Copier {
+        copier.rename(b, body.params[0], again);
+        let stored: BTreeMap<ValueId, ValueId> = self
+            .stored
+            .iter()
+            .copied()
+            .zip(arrays.iter().copied())
+            .collect();
+        let fetch = |b: &mut Builder, copier: &mut Copier, value: ValueId| {
+            if let Some(&array) = stored.get(&value) {
+                let kept = b.gather(array, &[(axis, again)]);
+                copier.rename(b, value, kept);
+            }
+        };
+        for &state in &body.params[1..] {
+            fetch(b, &mut copier, state);
+        }
+        for (k, stmt) in body.stmts.iter().enumerate() {
+            if self.again.contains(&k) {
+                let copy = copier.stmt(b, stmt);
+                b.push(copy);
+            } else {
+                for &result in &stmt.results {
+                    b.guard = stmt.guard.map(|guard| copier.get(guard));
+                    fetch(b, &mut copier, result);
+                    b.guard = None;
+                }
+            }
+        }
+        copier
+    }
+}
+
+impl Plan<'_> {
+    /// Whether the shape of a value is the same in all iterations.
+    fn storable(&self, value: ValueId) -> bool {
+        let extents = Bulk::type_extents(&self.b.program, value);
+        extents
+            .iter()
+            .all(|extent| !self.origin.contains_key(extent))
+    }
+
+    /// Makes a value of the first body known in the second.
+    fn provide(&mut self, value: ValueId) {
+        let Some(&origin) = self.origin.get(&value) else {
+            return;
+        };
+        if !self.has.insert(value) {
+            return;
+        }
+        match origin {
+            Origin::Index => {}
+            Origin::State => self.stored.push(value),
+            Origin::Stmt(k) => {
+                let guard = self.body.stmts[k].guard;
+                if self.frugal || self.free[k] || !self.storable(value) || self.follows(k) {
+                    self.run(k);
+                } else {
+                    self.stored.push(value);
+                    if let Some(guard) = guard {
+                        self.provide(guard);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a statement follows from what is at hand by a few cheap ones.
+    fn follows(&self, k: usize) -> bool {
+        let mut budget = AGAIN;
+        self.steps(k, &mut budget).is_some()
+    }
+
+    /// Takes the statements that a value needs to be computed again from what is left of a budget.
+    fn steps(&self, k: usize, left: &mut u32) -> Option<()> {
+        *left = left.checked_sub(1)?;
+        if !is_cheap(&self.b.program, &self.body.stmts[k].op) {
+            return None;
+        }
+        for value in &self.reads[k] {
+            match self.origin.get(value) {
+                None | Some(Origin::Index) => {}
+                Some(_) if self.has.contains(value) => {}
+                Some(Origin::State) => return None,
+                Some(Origin::Stmt(j)) if self.free[*j] => {}
+                Some(Origin::Stmt(j)) => self.steps(*j, left)?,
+            }
+        }
+        Some(())
+    }
+
+    /// Runs a statement again.
+    fn run(&mut self, k: usize) {
+        if !self.again.insert(k) {
+            return;
+        }
+        self.has.extend(&self.body.stmts[k].results);
+        let mut reads = self.reads[k].clone();
+        // A block's own values are not its statement's to provide.
+        for block in self.body.stmts[k].op.blocks() {
+            let free: ValueSet = block.free().into_iter().collect();
+            reads.retain(|value| self.origin.contains_key(value) || free.contains(value));
+        }
+        for value in reads {
+            if self.origin.get(&value) != Some(&Origin::Stmt(k)) {
+                self.provide(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The host's processor: passes over kernels that only its caches and vectors want.
+
+pub mod distribute;
+pub mod online_softmax;
+pub mod pack_operands;
+pub mod tiling;
+
+pub use distribute::distribute;
+pub use online_softmax::online_softmax;
+pub use pack_operands::pack_operands;
+pub use tiling::tiling;

@@ -1,0 +1,3 @@
+//! Targets: what a processor wants of the fused loops.
+
+pub mod cpu;
