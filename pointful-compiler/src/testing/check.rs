@@ -14,7 +14,7 @@ use crate::ir::Program;
 use crate::ir::print::{Print, print};
 use crate::ir::stages::point::Point;
 use crate::ir::verify::{Verify, verify};
-use crate::targets::cpu::tiling::{Size, tiles_of};
+use crate::targets::cpu::tiling::{Size, tiling_of};
 use crate::{contract, expand, targets};
 
 /// Steps that a random program may take; a pass may make it take [`MORE_STEPS`] times as many.
@@ -102,7 +102,7 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let bulk = trial.stage("tidied again", bulk, tidy)?;
             let schedule = |bulk| contract::scalar_replacement(contract::schedule::schedule(bulk));
             let kernels = trial.stage("scheduled", bulk, schedule)?;
-            let tiles = |kernels| tiles_of(kernels, Size::of(2));
+            let tiles = |kernels| tiling_of(kernels, Size::of(2));
             let kernels = trial.stage("in tiles", kernels, tiles)?;
             let kernels = trial.stage("moved", kernels, contract::loop_invariants)?;
             let kernels = trial.stage("split", kernels, contract::loop_fission)?;

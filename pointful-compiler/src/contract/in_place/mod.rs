@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! So do [copies] that are changed.
+//! So do [copies](copy_elision) that are changed.
 //!
 //! An array that is made and used up point for point is no array, unless something else than a kernel makes it, as a library makes products of matrices.
 //! Each element is read at its own point only, before it is written there, in whatever order points are visited.

@@ -62,11 +62,11 @@ pub const DISTRIBUTE: Pass<Kernels> = Pass {
 
 /// Computes for many steps of a loop together what they do not wait for.
 pub fn distribute(program: Program<Kernels>) -> Program<Kernels> {
-    ahead_of(program, CACHED)
+    distribute_of(program, CACHED)
 }
 
-/// [`ahead`] with tiles of this size.
-pub fn ahead_of(program: Program<Kernels>, size: Size) -> Program<Kernels> {
+/// [`distribute`] with tiles of this size.
+pub fn distribute_of(program: Program<Kernels>, size: Size) -> Program<Kernels> {
     program.rewritten(|program, body| host(program, size, body))
 }
 
@@ -480,7 +480,7 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::{Size, ahead_of};
+    use super::{Size, distribute_of};
     use crate::contract::schedule::schedule;
     use crate::eval::compare::{Tolerance, difference};
     use crate::eval::run;
@@ -508,7 +508,7 @@ mod tests {
             .unwrap_or_else(|e| panic!("{source}\n{:?}", e.first().map(|e| &e.message)));
         let plain: Program<Kernels> = schedule(stages.bulk);
         for size in SIZES {
-            let tiled = ahead_of(plain.clone(), size);
+            let tiled = distribute_of(plain.clone(), size);
             let text = print(&tiled);
             verify(&tiled).unwrap_or_else(|e| panic!("{source}\n{e:?}\n{text}"));
             let made = Structure::of(&tiled).kernels - Structure::of(&plain).kernels;

@@ -60,11 +60,11 @@ pub const ONLINE_SOFTMAX: Pass<Kernels> = Pass {
 
 /// Takes a maximum and exponentials below it in one pass over data.
 pub fn online_softmax(program: Program<Kernels>) -> Program<Kernels> {
-    online_of(program, CACHED)
+    online_softmax_of(program, CACHED)
 }
 
-/// [`online`] with tiles of this size.
-pub fn online_of(program: Program<Kernels>, size: Size) -> Program<Kernels> {
+/// [`online_softmax`] with tiles of this size.
+pub fn online_softmax_of(program: Program<Kernels>, size: Size) -> Program<Kernels> {
     program.rewritten(|program, body| host(program, size, body))
 }
 

@@ -1,4 +1,4 @@
-use super::{Size, online_of, online_softmax};
+use super::{Size, online_softmax, online_softmax_of};
 use crate::contract::in_place;
 use crate::contract::schedule::schedule;
 use crate::eval::compare::{Tolerance, difference};
@@ -50,7 +50,7 @@ fn compare(plain: &Program<Kernels>, tiled: &Program<Kernels>, inputs: &Inputs, 
 fn check(source: &str, expected: usize) {
     let (point, plain) = kernels(source);
     for size in SIZES {
-        let tiled = online_of(plain.clone(), size);
+        let tiled = online_softmax_of(plain.clone(), size);
         // Tables of the tiles' maxima, and of one sum each.
         let made = Structure::of(&tiled).allocations - Structure::of(&plain).allocations;
         assert_eq!(made, 2 * expected, "{source}\n{}", print(&tiled));
@@ -235,7 +235,7 @@ fn an_axis_that_is_known_to_be_short_stays() {
         tile: 64,
         least: 5000,
     };
-    assert_ne!(online_of(plain.clone(), size), plain);
+    assert_ne!(online_softmax_of(plain.clone(), size), plain);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn infinities_and_what_is_no_number_stay_what_they_are() {
                 inputs.params[0].values[at] = ScalarValue::F64(x);
             }
             for size in SIZES {
-                let tiled = online_of(plain.clone(), size);
+                let tiled = online_softmax_of(plain.clone(), size);
                 let what = format!("{source}\nof {x:?}, {size:?}");
                 compare(&plain, &tiled, &inputs, &what);
             }

@@ -53,7 +53,7 @@ pub const TILING: Pass<Kernels> = Pass {
 
 /// Multiplies matrices inside of kernels by a library.
 pub fn tiling(program: Program<Kernels>) -> Program<Kernels> {
-    tiles_of(program, Size::CACHED)
+    tiling_of(program, Size::CACHED)
 }
 
 /// How many points a tile has.
@@ -92,8 +92,8 @@ impl Size {
 /// Elements that a matrix has at least along each axis, as far as that is known.
 const LEAST: u64 = 8;
 
-/// [`tiles`] of this size.
-pub fn tiles_of(program: Program<Kernels>, size: Size) -> Program<Kernels> {
+/// [`tiling`] of this size.
+pub fn tiling_of(program: Program<Kernels>, size: Size) -> Program<Kernels> {
     program.rewritten(|program, body| host(program, size, body))
 }
 

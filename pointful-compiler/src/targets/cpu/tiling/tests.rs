@@ -1,4 +1,4 @@
-use super::{Size, tiles_of};
+use super::{Size, tiling_of};
 use crate::contract::schedule::schedule;
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::run;
@@ -30,7 +30,7 @@ fn check(source: &str, expected: usize) {
     let plain = schedule(stages.bulk.clone());
     let outside = Structure::of(&plain).contractions;
     for points in [1, 2, 3, 64] {
-        let tiled = tiles_of(plain.clone(), Size::of(points));
+        let tiled = tiling_of(plain.clone(), Size::of(points));
         verify(&tiled).unwrap_or_else(|e| panic!("{source}\n{e:?}\n{}", crate::ir::print(&tiled)));
         assert_eq!(
             products(&tiled.body) - outside,
@@ -185,7 +185,7 @@ fn changed(source: &str, expected: bool) {
     let stages = pipeline::stages(&linked)
         .unwrap_or_else(|e| panic!("{source}\n{:?}", e.first().map(|e| &e.message)));
     let plain = schedule(stages.bulk.clone());
-    let tiled = crate::ir::print(&tiles_of(plain.clone(), Size::of(5)));
+    let tiled = crate::ir::print(&tiling_of(plain.clone(), Size::of(5)));
     assert_eq!(crate::ir::print(&plain) != tiled, expected, "{tiled}");
 }
 
