@@ -25,7 +25,7 @@ use std::fmt;
 use self::cost::Cost;
 use self::formula::{Formula, Lengths};
 use crate::emit::{Emission, Plan};
-use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels, Par};
 use crate::ir::{self, Block, Extent, Program, Stmt, ValueId, ValueSet};
 use crate::pipeline::Stages;
 
@@ -80,7 +80,7 @@ impl Structure {
     fn block(&mut self, block: &Block<Kernels>) {
         for stmt in &block.stmts {
             match &stmt.op {
-                KernelOp::Par { .. } => self.kernels += 1,
+                KernelOp::Own(Par { .. }) => self.kernels += 1,
                 KernelOp::Alloc { .. } => self.allocations += 1,
                 KernelOp::Copy(_) => self.copies += 1,
                 KernelOp::Swap(..) => self.swaps += 1,
@@ -193,13 +193,13 @@ impl Report<'_> {
 
     fn stmt(&mut self, stmt: &Stmt<Kernels>, depth: usize) {
         match &stmt.op {
-            KernelOp::Par {
+            KernelOp::Own(Par {
                 name,
                 extents,
                 accs,
                 folds,
                 body,
-            } => self.kernel(name, extents, accs, folds, body, depth),
+            }) => self.kernel(name, extents, accs, folds, body, depth),
             KernelOp::For {
                 extent,
                 reverse,
@@ -469,7 +469,7 @@ impl Inside {
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
-                | KernelOp::Par { .. }
+                | KernelOp::Own(Par { .. })
                 | KernelOp::Assert { .. } => {}
                 KernelOp::Contract { out, factors, .. } => {
                     self.writes.insert(*out);

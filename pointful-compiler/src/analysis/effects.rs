@@ -1,6 +1,6 @@
 //! What statements of Kernels do, beside binding values.
 
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -23,7 +23,7 @@ pub(crate) fn is_pure(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool 
         | KernelOp::Swap(..)
         | KernelOp::Contract { .. }
         | KernelOp::For { .. }
-        | KernelOp::Par { .. }
+        | KernelOp::Own(Par { .. })
         | KernelOp::Assert { .. }
         | KernelOp::While { .. }
         | KernelOp::If { .. } => false,
@@ -39,7 +39,7 @@ pub(crate) fn for_each_length(
     let mut extent = |extent: Extent| length(extent).into_iter().for_each(&mut *visit);
     match &stmt.op {
         KernelOp::Size(named) | KernelOp::For { extent: named, .. } => extent(*named),
-        KernelOp::Par { extents, .. } => extents.iter().copied().for_each(&mut extent),
+        KernelOp::Own(Par { extents, .. }) => extents.iter().copied().for_each(&mut extent),
         KernelOp::Prim(prim, _) => prim.extent().into_iter().for_each(&mut extent),
         KernelOp::Const(_)
         | KernelOp::Select(..)
@@ -70,7 +70,7 @@ pub(crate) fn for_each_length(
 pub(crate) fn for_each_extent_mut(op: &mut KernelOp, visit: &mut dyn FnMut(&mut Extent)) {
     match op {
         KernelOp::Size(extent) | KernelOp::For { extent, .. } => visit(extent),
-        KernelOp::Par { extents, .. } => extents.iter_mut().for_each(visit),
+        KernelOp::Own(Par { extents, .. }) => extents.iter_mut().for_each(visit),
         KernelOp::Prim(prim, _) => {
             if let Some(mut extent) = prim.extent() {
                 visit(&mut extent);
@@ -116,7 +116,7 @@ pub(crate) fn changes(stmts: &[Stmt<Kernels>], found: &mut ValueSet) {
             | KernelOp::Var(_)
             | KernelOp::Get(_)
             | KernelOp::For { .. }
-            | KernelOp::Par { .. }
+            | KernelOp::Own(Par { .. })
             | KernelOp::Assert { .. }
             | KernelOp::While { .. }
             | KernelOp::If { .. } => {}

@@ -1,7 +1,7 @@
 //! Copies of statements of Kernels, which bind values of their own.
 
 use crate::analysis::effects::for_each_extent_mut;
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueMap};
 
 /// What values are called in the copy that is being written.
@@ -19,7 +19,7 @@ impl Renamed {
     ) -> Stmt<Kernels> {
         let mut copy = stmt.clone();
         self.read(&mut copy);
-        if let KernelOp::Par { accs, folds, .. } = &mut copy.op {
+        if let KernelOp::Own(Par { accs, folds, .. }) = &mut copy.op {
             let folded = folds.iter_mut().flat_map(|fold| &mut fold.privates);
             for private in accs.iter_mut().map(|acc| &mut acc.private).chain(folded) {
                 *private = self.bind(program, *private);

@@ -14,7 +14,7 @@ use smallvec::smallvec;
 
 use std::collections::BTreeMap;
 
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{
     Block, Elem, Extent, Monoid, Operation, Program, Scalar, Stmt, Type, ValueId, ValueSet,
 };
@@ -35,12 +35,12 @@ pub fn disjoint_updates(program: Program<Kernels>) -> Program<Kernels> {
 
 fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
     for stmt in &mut block.stmts {
-        if let KernelOp::Par {
+        if let KernelOp::Own(Par {
             extents,
             accs,
             body,
             ..
-        } = &mut stmt.op
+        }) = &mut stmt.op
         {
             let found: BTreeMap<ValueId, ValueId> = own(program, extents, accs, body)
                 .into_iter()

@@ -29,7 +29,7 @@
 
 use super::disjoint_updates::own;
 use crate::analysis::effects::{changes, is_pure};
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{Block, Monoid, Operation, Program, Stmt, ValueId, ValueMap, ValueSet};
 use crate::ops::Prim;
 use crate::pass::Pass;
@@ -67,7 +67,7 @@ fn rename(block: &mut Block<Kernels>, names: &Names) {
 fn kernels(program: &Program<Kernels>, block: &mut Block<Kernels>) {
     let mut done: Vec<Stmt<Kernels>> = Vec::new();
     for mut stmt in std::mem::take(&mut block.stmts) {
-        if matches!(stmt.op, KernelOp::Par { .. }) {
+        if matches!(stmt.op, KernelOp::Own(Par { .. })) {
             // Of what the host computes in between, nothing looks at a table.
             let between = |stmt: &Stmt<Kernels>| match &stmt.op {
                 KernelOp::Alloc { .. } => true,
@@ -92,20 +92,20 @@ fn kernels(program: &Program<Kernels>, block: &mut Block<Kernels>) {
 
 fn may_join(program: &Program<Kernels>, a: &Stmt<Kernels>, b: &Stmt<Kernels>) -> bool {
     let (
-        KernelOp::Par {
+        KernelOp::Own(Par {
             extents: extents_a,
             accs: accs_a,
             folds: folds_a,
             body: body_a,
             ..
-        },
-        KernelOp::Par {
+        }),
+        KernelOp::Own(Par {
             extents: extents_b,
             accs: accs_b,
             folds: folds_b,
             body: body_b,
             ..
-        },
+        }),
     ) = (&a.op, &b.op)
     else {
         return false;
@@ -158,12 +158,12 @@ fn may_fail(program: &Program<Kernels>, block: &Block<Kernels>) -> bool {
 /// Does at each point what another kernel does before it.
 fn append(stmt: &mut Stmt<Kernels>, before: Stmt<Kernels>) {
     let (
-        KernelOp::Par { accs, body, .. },
-        KernelOp::Par {
+        KernelOp::Own(Par { accs, body, .. }),
+        KernelOp::Own(Par {
             accs: first_accs,
             body: first,
             ..
-        },
+        }),
     ) = (&mut stmt.op, before.op)
     else {
         return;
@@ -214,8 +214,7 @@ fn uses_in(stmt: &Stmt<Kernels>, visit: &mut dyn FnMut(ValueId)) {
 
 /// Does without one table that is only added to another one; whether there was one.
 fn tables(program: &Program<Kernels>, body: &mut Block<Kernels>) -> bool {
-    let several =
-        |stmt: &Stmt<Kernels>| matches!(&stmt.op, KernelOp::Par { accs, .. } if accs.len() > 1);
+    let several = |stmt: &Stmt<Kernels>| matches!(&stmt.op, KernelOp::Own(Par { accs, .. }) if accs.len() > 1);
     fn any(block: &Block<Kernels>, is: &impl Fn(&Stmt<Kernels>) -> bool) -> bool {
         let mut stmts = block.stmts.iter();
         stmts.any(|stmt| is(stmt) || stmt.op.blocks().into_iter().any(|inner| any(inner, is)))
@@ -230,12 +229,12 @@ fn tables(program: &Program<Kernels>, body: &mut Block<Kernels>) -> bool {
 fn tables_of(program: &Program<Kernels>, block: &mut Block<Kernels>, uses: &Uses) -> bool {
     for first in 0..block.stmts.len() {
         let stmt = &mut block.stmts[first];
-        let KernelOp::Par {
+        let KernelOp::Own(Par {
             extents,
             accs,
             body,
             ..
-        } = &stmt.op
+        }) = &stmt.op
         else {
             let mut inner = stmt.op.blocks_mut().into_iter();
             if inner.any(|inner| tables_of(program, inner, uses)) {
@@ -303,13 +302,13 @@ fn added(
     if block.stmts[..first].iter().any(touched) {
         return None;
     }
-    let KernelOp::Par {
+    let KernelOp::Own(Par {
         extents,
         accs,
         folds,
         body,
         ..
-    } = &block.stmts[second].op
+    }) = &block.stmts[second].op
     else {
         return None;
     };
@@ -341,7 +340,7 @@ fn added(
 
 /// Adds to the kept table what was added to the other one.
 fn done_without(block: &mut Block<Kernels>, [first, second]: [usize; 2], [kept, other]: [&Acc; 2]) {
-    if let KernelOp::Par { accs, body, .. } = &mut block.stmts[first].op {
+    if let KernelOp::Own(Par { accs, body, .. }) = &mut block.stmts[first].op {
         accs.retain(|acc| acc != other);
         rename(body, &Names::from_iter([(other.private, kept.private)]));
     }
@@ -350,7 +349,7 @@ fn done_without(block: &mut Block<Kernels>, [first, second]: [usize; 2], [kept, 
         .retain(|stmt| stmt.results[..] != [other.target]);
     let second = second - 1;
     let mut copied = None;
-    if let KernelOp::Par { body, .. } = &mut block.stmts[second].op
+    if let KernelOp::Own(Par { body, .. }) = &mut block.stmts[second].op
         && let Some([load, load_other, sum]) = sum(body, [kept.target, other.target])
     {
         let [value, sum_of] = [load, sum].map(|at| body.stmts[at].results[0]);

@@ -18,7 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::effects::{asked, changes, length};
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, ValueSet};
 use crate::pass::Pass;
 
@@ -39,7 +39,7 @@ pub fn loop_fission(program: Program<Kernels>) -> Program<Kernels> {
 
 fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
     for mut stmt in std::mem::take(&mut block.stmts) {
-        if !matches!(stmt.op, KernelOp::Par { .. }) {
+        if !matches!(stmt.op, KernelOp::Own(Par { .. })) {
             for inner in stmt.op.blocks_mut() {
                 self::block(program, inner);
             }
@@ -149,7 +149,7 @@ impl Plan {
                         && !along[0].iter().filter_map(index).any(|index| index == step)
                         && !indices().any(|index| results.contains(&index))
                 }
-                KernelOp::Par { accs, folds, .. } if accs.is_empty() && folds.is_empty() => {
+                KernelOp::Own(Par { accs, folds, .. }) if accs.is_empty() && folds.is_empty() => {
                     let changed = |buffer: &ValueId| look.uses[buffer].writers.contains(&number);
                     let asked = asked(stmt);
                     let used = asked.iter().filter(|value| look.uses.contains_key(value));
@@ -290,7 +290,7 @@ fn rows_first(program: &Program<Kernels>, body: &Block<Kernels>, buffer: ValueId
         })
     }
     let first = body.stmts.iter().find_map(|stmt| match &stmt.op {
-        KernelOp::Par { body, .. } => place(body, buffer, *body.params.first()?),
+        KernelOp::Own(Par { body, .. }) => place(body, buffer, *body.params.first()?),
         _ => None,
     });
     let mut order: Vec<usize> = (0..program.ty(buffer).dims.len()).collect();

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::analysis::effects::{changes, for_each_length, is_pure, lengths};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::pass::Pass;
@@ -43,7 +43,7 @@ pub fn loop_invariants(program: Program<Kernels>) -> Program<Kernels> {
 fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernels>) {
     for stmt in &mut block.stmts {
         branch_first(stmt);
-        if let KernelOp::Par { body, .. } = &mut stmt.op {
+        if let KernelOp::Own(Par { body, .. }) = &mut stmt.op {
             let mut own = ValueSet::new();
             changes(&body.stmts, &mut own);
             let mut kernel = Kernel {
@@ -72,9 +72,9 @@ fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernel
 fn branch_first(stmt: &mut Stmt<Kernels>) {
     let body = match &mut stmt.op {
         KernelOp::For { body, .. } => body,
-        KernelOp::Par {
+        KernelOp::Own(Par {
             accs, folds, body, ..
-        } if accs.is_empty() && folds.is_empty() => body,
+        }) if accs.is_empty() && folds.is_empty() => body,
         _ => return,
     };
     if let [inner] = body.stmts.as_mut_slice() {

@@ -1,6 +1,6 @@
 //! Writing down elements of a buffer in another.
 
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Program, SpanId, Stmt, Type, ValueId};
 
 /// A buffer over these extents that has at each point the element of another whose indices are `at` that point, and the statements that make it: of the host.
@@ -33,13 +33,13 @@ pub(crate) fn write_down(
         ],
         results: Vec::new(),
     };
-    let par = KernelOp::Par {
+    let par = KernelOp::Own(Par {
         name: program.name.clone(),
         extents,
         accs: Vec::new(),
         folds: Vec::new(),
         body: Box::new(body),
-    };
+    });
     let alloc = KernelOp::Alloc { fill: None };
     let made = [
         Stmt::new(vec![buffer], alloc, span),

@@ -32,7 +32,7 @@ use quote::ToTokens;
 use super::copies::Copies;
 use super::tokens;
 use super::unit::Unit;
-use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -202,7 +202,7 @@ impl Look<'_> {
             // What a library multiplies would be multiplied twice, which is most of what such a kernel does.
             KernelOp::Contract { .. } => return None,
             // The host's.
-            KernelOp::Par { .. } => return None,
+            KernelOp::Own(Par { .. }) => return None,
         }
         if doubtful {
             self.doubtful.extend(&stmt.results);
@@ -253,9 +253,9 @@ mod tests {
         crate::ir::verify_after("writing it down", &program);
         let unit = Unit::of(&program);
         let kernels = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            KernelOp::Par {
+            KernelOp::Own(Par {
                 accs, folds, body, ..
-            } => Some((Copies { accs, folds }, body)),
+            }) => Some((Copies { accs, folds }, body)),
             _ => None,
         });
         let (copies, body) = kernels.expect("a kernel");

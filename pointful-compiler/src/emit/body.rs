@@ -14,7 +14,7 @@ use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
 use super::{edges, kernel, lanes, scalar, short_rows, steps, strips, tokens, transpose};
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
 
 /// How the code being emitted reaches a buffer.
@@ -367,13 +367,13 @@ impl<'u> Body<'u> {
                 reverse,
                 body,
             } => self.in_outermost_loop(&[body], |emit| emit.repeated(*extent, *reverse, body)),
-            KernelOp::Par {
+            KernelOp::Own(Par {
                 name,
                 extents,
                 accs,
                 folds,
                 body,
-            } => kernel::launch(self, name, extents, Copies { accs, folds }, body),
+            }) => kernel::launch(self, name, extents, Copies { accs, folds }, body),
             KernelOp::Assert {
                 cond,
                 message,
@@ -846,7 +846,7 @@ impl Found {
                     factors: [left, right],
                     ..
                 } => self.in_memory.extend([*out, *left, *right]),
-                KernelOp::Par { .. } => continue,
+                KernelOp::Own(Par { .. }) => continue,
                 KernelOp::Const(_)
                 | KernelOp::Size(_)
                 | KernelOp::Prim(..)

@@ -11,7 +11,7 @@ use super::steps::Part;
 use super::unit::Unit;
 use super::{lanes, scalar, tokens};
 use crate::analysis::effects::asked;
-use crate::ir::stages::kernels::{Acc, Fold, KernelOp, PlaceKind};
+use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Par, PlaceKind};
 use crate::ir::{Lit, Monoid, ValueId};
 
 /// What a kernel combines into and folds. An accumulator is a tuple: first the private copies of the one, then those of the other.
@@ -55,7 +55,7 @@ pub(super) fn tables(unit: &Unit<'_>, parts: &[Part<'_>]) -> Vec<ValueId> {
         if filled.is_empty() {
             continue;
         }
-        if let KernelOp::Par { accs, body, .. } = &stmt.op {
+        if let KernelOp::Own(Par { accs, body, .. }) = &stmt.op {
             for acc in accs {
                 let first = filled.remove(&acc.target);
                 let identity = acc.monoid.identity(unit.scalar(acc.target));

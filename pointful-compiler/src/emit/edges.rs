@@ -41,7 +41,7 @@ use self::far::{Ends, Far};
 use super::names::ident;
 use super::tokens;
 use super::unit::{Unit, usize_literal};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Scalar, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -200,7 +200,9 @@ pub(super) fn is_cut(body: &Block<Kernels>) -> bool {
             bound.extend(&stmt.results);
             let fits = match &stmt.op {
                 KernelOp::Set { place, .. } => bound.contains(place),
-                KernelOp::While { .. } | KernelOp::Par { .. } | KernelOp::Contract { .. } => false,
+                KernelOp::While { .. } | KernelOp::Own(Par { .. }) | KernelOp::Contract { .. } => {
+                    false
+                }
                 _ => true,
             };
             fits && stmt.op.blocks().iter().all(|inner| look(inner, bound))
@@ -343,7 +345,7 @@ impl<'u> Look<'u> {
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
                 | KernelOp::Contract { .. }
-                | KernelOp::Par { .. }
+                | KernelOp::Own(Par { .. })
                 | KernelOp::Assert { .. }
                 | KernelOp::While { .. }
                 | KernelOp::If { .. } => None,
@@ -723,7 +725,7 @@ mod tests {
     fn planned(program: &Program<Kernels>) -> Option<Plan> {
         let unit = Unit::of(program);
         let body = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            KernelOp::Par { extents, body, .. } => Some((extents[0], body)),
+            KernelOp::Own(Par { extents, body, .. }) => Some((extents[0], body)),
             _ => None,
         });
         let (extent, body) = body.expect("a kernel");

@@ -14,7 +14,7 @@ use super::names::ident;
 use super::steps::Plan;
 use super::unit::{Unit, usize_literal};
 use super::{edges, scalar, scatter, tokens, work};
-use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Block, Extent, Operation, Scalar, SizeId, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -229,7 +229,7 @@ impl Captures {
                 | KernelOp::Var(_)
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
-                | KernelOp::Par { .. }
+                | KernelOp::Own(Par { .. })
                 | KernelOp::Assert { .. }
                 | KernelOp::While { .. }
                 | KernelOp::If { .. } => Vec::new(),
@@ -630,7 +630,7 @@ fn split_rows(
             | KernelOp::Swap(..)
             | KernelOp::Contract { .. }
             | KernelOp::For { .. }
-            | KernelOp::Par { .. }
+            | KernelOp::Own(Par { .. })
             | KernelOp::Assert { .. }
             | KernelOp::While { .. }
             | KernelOp::If { .. } => false,

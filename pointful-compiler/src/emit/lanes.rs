@@ -50,7 +50,7 @@ use super::extrema::{self, Extremum};
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{edges, scalar, tokens, work};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Scalar, Stmt, ValueId, ValueSet};
 
 /// Bytes that the lanes of one reduction fill when there is room: two of the widest vector registers, four of the common ones.
@@ -397,7 +397,7 @@ impl Look<'_> {
             | KernelOp::Copy(_)
             | KernelOp::Swap(..)
             | KernelOp::Contract { .. }
-            | KernelOp::Par { .. }
+            | KernelOp::Own(Par { .. })
             | KernelOp::Assert { .. }
             | KernelOp::While { .. } => return None,
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use proc_macro2::{Ident, Span};
 use rustc_hash::FxHashMap;
 
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Operation, Program, SizeId, Value, ValueId, ValueSet};
 
 /// Words that a value may not be called: those of Rust, and those that emitted code uses itself.
@@ -194,7 +194,7 @@ fn bound(program: &Program<Kernels>) -> ValueSet {
         bound.extend(&block.params);
         for stmt in &block.stmts {
             bound.extend(&stmt.results);
-            if let KernelOp::Par { accs, folds, .. } = &stmt.op {
+            if let KernelOp::Own(Par { accs, folds, .. }) = &stmt.op {
                 bound.extend(accs.iter().map(|acc| acc.private));
                 bound.extend(folds.iter().flat_map(|fold| &fold.privates));
             }

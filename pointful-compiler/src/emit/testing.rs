@@ -1,6 +1,6 @@
 //! Kernels programs built by hand, for tests here and for the compiled corpus.
 
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Lit, Monoid, Program, Scalar, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
@@ -234,13 +234,13 @@ impl Build {
             .collect();
         let privates: Vec<ValueId> = accs.iter().map(|acc| acc.private).collect();
         let (body, ()) = self.block(extents, |build, params| body(build, params, &privates));
-        self.effect(KernelOp::Par {
+        self.effect(KernelOp::Own(Par {
             name: self.program.name.clone(),
             extents: extents.to_vec(),
             accs,
             folds: Vec::new(),
             body: Box::new(body),
-        });
+        }));
     }
 
     /// A branch.

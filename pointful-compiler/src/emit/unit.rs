@@ -9,7 +9,7 @@ use super::expr::Word;
 use super::names::Names;
 use super::scalar::{self, Length, Operand};
 use super::{scatter, tokens};
-use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -85,9 +85,9 @@ impl<'a> Unit<'a> {
                     self.kinds[stmt.results[0].index()] = PlaceKind::Buffer;
                 }
                 KernelOp::Var(_) => self.kinds[stmt.results[0].index()] = PlaceKind::Var,
-                KernelOp::Par {
+                KernelOp::Own(Par {
                     accs, folds, body, ..
-                } => {
+                }) => {
                     let scattered = scatter::of_kernel(self, accs, body);
                     self.scattered.extend(&scattered);
                     for acc in accs {

@@ -7,7 +7,7 @@ use quote::ToTokens;
 
 use super::tokens;
 use super::unit::Unit;
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -150,7 +150,7 @@ impl Estimate<'_> {
                     let inner = self.repeated(*extent, inner);
                     cost.add(inner);
                 }
-                KernelOp::Par { extents, body, .. } => {
+                KernelOp::Own(Par { extents, body, .. }) => {
                     let mut inner = self.block(body);
                     for &extent in extents.iter().rev() {
                         inner = self.repeated(extent, inner);
@@ -330,7 +330,7 @@ mod tests {
     fn estimate(program: &Program<Kernels>) -> String {
         let unit = Unit::of(program);
         let body = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            KernelOp::Par { body, .. } => Some(body),
+            KernelOp::Own(Par { body, .. }) => Some(body),
             _ => None,
         });
         per_point(&unit, body.expect("a kernel"))

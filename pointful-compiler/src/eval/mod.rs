@@ -17,7 +17,7 @@
 mod bulk;
 pub mod compare;
 mod data;
-mod kernels;
+mod imperative;
 mod point;
 mod prim;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::formula::{Formula, Length, Lengths};
-use crate::ir::stages::kernels::{Acc, Along, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, Along, KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Program, Scalar, ValueId, ValueSet};
 
 /// Counts of something that runs at all points of some extents.
@@ -121,7 +121,7 @@ impl<'p> Cost<'p> {
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
                 | KernelOp::Swap(..)
-                | KernelOp::Par { .. }
+                | KernelOp::Own(Par { .. })
                 | KernelOp::Assert { .. } => {}
             }
         }
@@ -169,12 +169,12 @@ mod tests {
         let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         let lengths = Lengths::new(&program);
         let found = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            KernelOp::Par {
+            KernelOp::Own(Par {
                 extents,
                 accs,
                 body,
                 ..
-            } => Some(Cost::of_kernel(&program, &lengths, extents, accs, body).to_string()),
+            }) => Some(Cost::of_kernel(&program, &lengths, extents, accs, body).to_string()),
             _ => None,
         });
         found.expect("there is a kernel")

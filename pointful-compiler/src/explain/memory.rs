@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::formula::{Formula, Length, Lengths};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Checkpoint, Operation, Program, SpanId, ValueId};
 use crate::pipeline::Stages;
@@ -254,7 +254,7 @@ impl Walk<'_> {
                         self.write(value);
                     }
                 }
-                KernelOp::Par { accs, folds, .. } => {
+                KernelOp::Own(Par { accs, folds, .. }) => {
                     let folded = folds.iter().flat_map(|f| f.targets.iter().zip(&f.privates));
                     let summed = accs.iter().map(|acc| (&acc.target, &acc.private));
                     for (target, private) in summed.chain(folded) {
@@ -279,7 +279,7 @@ impl Walk<'_> {
             let (kernel, loops, axes) = (self.kernel, self.open.len(), self.axes.len());
             let (in_branch, in_while) = (self.in_branch, self.in_while);
             match &stmt.op {
-                KernelOp::Par { extents, .. } => {
+                KernelOp::Own(Par { extents, .. }) => {
                     self.kernel = kernel.or(Some(self.kernels));
                     self.kernels += usize::from(kernel.is_none());
                     let lengths = extents.iter().map(|&extent| self.lengths.of(extent));

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::stages::bulk::{Bulk, BulkOp, Combine};
-use super::stages::kernels::{Acc, Along, Fold, KernelOp, Kernels};
+use super::stages::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par};
 use super::stages::point::{Point, PointOp};
 use super::{Block, Stage, ValueId};
 
@@ -42,24 +42,28 @@ pub trait Operation<S: Stage> {
     }
 }
 
-/// Says of each operation once what it reads and holds, for those who look and for those who change it.
+/// Says of each operation once what it reads and holds, for those who look and for those who change
+/// it. An operation that is one of a type of its own is asked itself.
 macro_rules! operations {
-    ($Stage:ident, $Op:ident; $visit:ident => { $($operands:tt)* } { $($blocks:tt)* }) => {
-        impl Operation<$Stage> for $Op {
+    (
+        $Stage:ident $(: $Bound:ident)?, $Op:ty; $visit:ident =>
+        { $($operands:tt)* } { $($blocks:tt)* } $($own:pat => $inner:ident)?
+    ) => {
+        impl $(<$Stage: $Bound>)? Operation<$Stage> for $Op {
             fn for_each_operand(&self, $visit: &mut dyn FnMut(&ValueId)) {
-                match self { $($operands)* }
+                match self { $($operands)* $($own => $inner.for_each_operand($visit),)? }
             }
 
             fn for_each_operand_mut(&mut self, $visit: &mut dyn FnMut(&mut ValueId)) {
-                match self { $($operands)* }
+                match self { $($operands)* $($own => $inner.for_each_operand_mut($visit),)? }
             }
 
             fn blocks(&self) -> Vec<&Block<$Stage>> {
-                match self { $($blocks)* }
+                match self { $($blocks)* $($own => $inner.blocks(),)? }
             }
 
             fn blocks_mut(&mut self) -> Vec<&mut Block<$Stage>> {
-                match self { $($blocks)* }
+                match self { $($blocks)* $($own => $inner.blocks_mut(),)? }
             }
         }
     };
@@ -194,7 +198,7 @@ operations!(Bulk, BulkOp; visit => {
     | Self::Assert { .. } => Vec::new(),
 });
 
-operations!(Kernels, KernelOp; visit => {
+operations!(S: Imperative, ImperativeOp<S>; visit => {
     Self::Const(_)
     | Self::Size(_)
     | Self::Alloc { .. }
@@ -232,27 +236,10 @@ operations!(Kernels, KernelOp; visit => {
             }
         }
     }
-    Self::Par { accs, folds, .. } => {
-        for Acc { target, .. } in accs {
-            visit(target);
-        }
-        for Fold { targets, .. } in folds {
-            visit_all!(visit; ; targets);
-        }
-    }
     Self::If { cond, .. } => visit(cond),
     Self::Assert { cond, shown, .. } => visit_all!(visit; cond; shown),
 } {
     Self::For { body, .. } => vec![body],
-    Self::Par { body, folds, .. } => {
-        // Operators are no boxes, so this is a list of blocks.
-        let mut all = Vec::with_capacity(1 + folds.len());
-        for Fold { join, .. } in folds {
-            all.push(join);
-        }
-        all.insert(0, body);
-        all
-    }
     Self::While { cond, body } => vec![cond, body],
     Self::If {
         then, otherwise, ..
@@ -272,4 +259,25 @@ operations!(Kernels, KernelOp; visit => {
     | Self::Swap(..)
     | Self::Contract { .. }
     | Self::Assert { .. } => Vec::new(),
+} Self::Own(own) => own);
+
+operations!(S: Imperative, Par<S>; visit => {
+    Self { accs, folds, .. } => {
+        for Acc { target, .. } in accs {
+            visit(target);
+        }
+        for Fold { targets, .. } in folds {
+            visit_all!(visit; ; targets);
+        }
+    }
+} {
+    Self { body, folds, .. } => {
+        // Operators are no boxes, so this is a list of blocks.
+        let mut all = Vec::with_capacity(1 + folds.len());
+        for Fold { join, .. } in folds {
+            all.push(join);
+        }
+        all.insert(0, body);
+        all
+    }
 });

@@ -7,12 +7,14 @@
 //! Text after `; error:` on a line is a remark for filetests and is skipped.
 
 mod bulk;
-mod kernels;
+mod imperative;
 mod lexer;
 mod point;
 #[cfg(test)]
 mod tests;
 mod words;
+
+pub use imperative::ParseOwn;
 
 use std::collections::BTreeMap;
 use std::fmt;

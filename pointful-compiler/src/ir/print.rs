@@ -15,9 +15,11 @@
 //! A value that is used but bound nowhere is printed as `%?` and its id: a broken program can be looked at, too.
 
 mod bulk;
-mod kernels;
+mod imperative;
 mod literal;
 mod point;
+
+pub use imperative::PrintOwn;
 
 use super::{
     Block, Checkpoint, Elem, Extent, Lit, Message, Program, Size, SizeId, Stage, Stmt, Type,

@@ -3,8 +3,10 @@
 //! The parser takes the types of results from here, the verifier compares with them.
 
 mod bulk;
-mod kernels;
+mod imperative;
 mod point;
+
+pub use imperative::TypeOwn;
 
 use super::{
     Elem, Extent, Format, Lit, Message, Monoid, Program, Scalar, Stage, Style, Type, ValueId,

@@ -31,8 +31,10 @@
 //! 17. The function's results are scalars, or buffers allocated here or owned, each given once.
 
 mod bulk;
-mod kernels;
+mod imperative;
 mod point;
+
+pub use imperative::{Places, VerifyOwn};
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The loops of a scheduled program and what they write, without names: what a lost fusion, a lost parallel loop or a new scatter
 //! changes, and a renaming does not.
 
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Program, ValueId};
 
 /// The loops of a program.
@@ -41,13 +41,13 @@ impl Skeleton<'_> {
     fn block(&mut self, block: &Block<Kernels>, depth: usize) {
         for stmt in &block.stmts {
             match &stmt.op {
-                KernelOp::Par {
+                KernelOp::Own(Par {
                     extents,
                     accs,
                     folds,
                     body,
                     ..
-                } => {
+                }) => {
                     let own = accs
                         .iter()
                         .map(|acc| format!(" {} {}", acc.monoid.name(), self.table(acc.target)));

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Look, has_angles, place_of, rename};
 use crate::analysis::effects::asked;
 use crate::contract::materialize::write_down;
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId};
 
 /// Changes copies where they were copied from.
@@ -25,7 +25,7 @@ pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>)
     let mut copied = false;
     for stmt in &mut block.stmts {
         copied |= matches!(stmt.op, KernelOp::Copy(_));
-        if !matches!(stmt.op, KernelOp::Par { .. }) {
+        if !matches!(stmt.op, KernelOp::Own(Par { .. })) {
             let inner = stmt.op.blocks_mut();
             inner.into_iter().for_each(|inner| copies(program, inner));
         }
@@ -118,12 +118,12 @@ impl Copied {
 
 /// Whether no point of a kernel reads of an array what another point changes in its copy, or has changed itself.
 fn is_pointwise(kernel: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
-    let KernelOp::Par {
+    let KernelOp::Own(Par {
         extents,
         folds,
         body,
         ..
-    } = &kernel.op
+    }) = &kernel.op
     else {
         return false;
     };

@@ -19,7 +19,7 @@ mod copy_elision;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::effects::asked;
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Operation, Program, ValueId, ValueSet};
 use crate::pass::Pass;
 
@@ -45,7 +45,7 @@ fn block(program: &Program<Kernels>, block: &mut Block<Kernels>) {
     for (number, stmt) in block.stmts.iter_mut().enumerate() {
         match &mut stmt.op {
             KernelOp::Alloc { fill: None } => fresh.extend(&stmt.results),
-            KernelOp::Par { .. } => {}
+            KernelOp::Own(Par { .. }) => {}
             op => op
                 .blocks_mut()
                 .into_iter()
@@ -65,7 +65,7 @@ fn block(program: &Program<Kernels>, block: &mut Block<Kernels>) {
     }
     let mut places = BTreeMap::new();
     for (number, stmt) in block.stmts.iter().enumerate() {
-        let KernelOp::Par { folds, body, .. } = &stmt.op else {
+        let KernelOp::Own(Par { folds, body, .. }) = &stmt.op else {
             continue;
         };
         // A piece of the work that meets a far angle is done again, unless it reads what it writes.

@@ -36,7 +36,7 @@ use smallvec::SmallVec;
 
 use super::schedule::price;
 use crate::eval::{ScalarValue, eval_const};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Lit, Operation, Program, ValueId, ValueMap, ValueSet};
 use crate::ops::Prim;
 use crate::pass::Pass;
@@ -121,7 +121,7 @@ impl<'a> Survey<'a> {
         let (mut work, mut launches) = (0_u64, false);
         for stmt in &block.stmts {
             let mut inside = kernel;
-            if matches!(stmt.op, KernelOp::Par { .. }) && kernel == 0 {
+            if matches!(stmt.op, KernelOp::Own(Par { .. })) && kernel == 0 {
                 self.kernels += 1;
                 (inside, launches) = (self.kernels, true);
             }
@@ -217,7 +217,7 @@ impl<'a> Survey<'a> {
             | KernelOp::Swap(..)
             | KernelOp::Contract { .. }
             | KernelOp::For { .. }
-            | KernelOp::Par { .. }
+            | KernelOp::Own(Par { .. })
             | KernelOp::Assert { .. }
             | KernelOp::While { .. }
             | KernelOp::If { .. } => {

@@ -7,7 +7,7 @@ use super::extrema::extremum;
 use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::stages::kernels::KernelOp;
+use crate::ir::stages::kernels::{KernelOp, Par};
 use crate::ir::{AxisId, Extent, Monoid, Stmt, ValueId};
 use crate::ops::Prim;
 
@@ -91,13 +91,13 @@ impl<'p> Builder<'p> {
             self.kernel = None;
             let body = self.pop();
             let name = self.facts.program.values[of.index()].name.clone();
-            return self.run(KernelOp::Par {
+            return self.run(KernelOp::Own(Par {
                 name: name.unwrap_or_else(|| self.out.name.clone()),
                 extents,
                 accs: Vec::new(),
                 folds: Vec::new(),
                 body: Box::new(body),
-            });
+            }));
         }
         body(self);
         for extent in extents.into_iter().rev() {

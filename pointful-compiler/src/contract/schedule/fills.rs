@@ -13,7 +13,7 @@
 //! others that stores at its point whatever happens. What else an iteration has to do with the buffer comes after that and is at its own places: none reads what another
 //! has not written yet.
 
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId};
 
 /// Takes these fills away.
@@ -76,8 +76,8 @@ fn is_written(program: &Program<Kernels>, stmt: &Stmt<Kernels>, buffer: ValueId)
     loop {
         let body = match &stmt.op {
             // It is accumulated into.
-            KernelOp::Par { .. } if stmt.op.operands().contains(&buffer) => return false,
-            KernelOp::Par { extents, body, .. } => {
+            KernelOp::Own(Par { .. }) if stmt.op.operands().contains(&buffer) => return false,
+            KernelOp::Own(Par { extents, body, .. }) => {
                 open.extend(body.params.iter().copied().zip(extents.iter().copied()));
                 body
             }

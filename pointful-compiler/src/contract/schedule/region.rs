@@ -12,7 +12,7 @@ use super::order::improve;
 use super::tasks::{Around, Delivery, Kind, Task, TaskId, Tasks, tasks};
 use super::tree::{NodeId, NodeKind, Tree, tree};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::stages::kernels::{Acc, KernelOp};
+use crate::ir::stages::kernels::{Acc, KernelOp, Par};
 use crate::ir::{AxisId, Block, Extent, Operation, Stmt, ValueId};
 
 /// A block on its way.
@@ -246,13 +246,13 @@ impl<'p> Builder<'p> {
         self.children(region, last);
         self.kernel = None;
         let body = self.pop();
-        self.run(KernelOp::Par {
+        self.run(KernelOp::Own(Par {
             name,
             extents,
             accs,
             folds,
             body: Box::new(body),
-        });
+        }));
         for (task, places) in shared {
             region.places[task] = places;
         }

@@ -22,7 +22,7 @@ use super::loops::prefixes;
 use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::stages::kernels::KernelOp;
+use crate::ir::stages::kernels::{KernelOp, Par};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Scalar, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
@@ -206,13 +206,13 @@ impl<'p> Builder<'p> {
         self.kernel = None;
         let body = self.pop();
         let name = self.out.name.clone();
-        self.run(KernelOp::Par {
+        self.run(KernelOp::Own(Par {
             name,
             extents: vec![blocks.groups],
             accs: Vec::new(),
             folds: Vec::new(),
             body: Box::new(body),
-        });
+        }));
     }
 
     /// Goes through the blocks of a group side by side, or through their first elements: so many steps, from this element on.

@@ -31,7 +31,7 @@ use super::copies::{Copies, merge_on_host};
 use super::unit::{Unit, usize_literal};
 use super::{kernel, tokens, work};
 use crate::analysis::effects::{for_each_length, is_pure};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 
 /// Rows of a product of matrices that are better computed together, so that packing the other factor costs little beside multiplying by it: in a loop, before
@@ -77,7 +77,7 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
         let is_late = operands.iter().any(|value| late.contains(value));
         match &stmt.op {
             KernelOp::Alloc { fill: None } => plan.made.push(stmt),
-            KernelOp::Par { .. } | KernelOp::Contract { .. } if plan.pairs.is_empty() => {
+            KernelOp::Own(Par { .. }) | KernelOp::Contract { .. } if plan.pairs.is_empty() => {
                 let (rows, own) = Uses::of(unit, stmt, Some(step))?;
                 if !plan.kernels.is_empty() && rows != plan.rows {
                     return None;
@@ -370,7 +370,7 @@ fn merge(unit: &Unit<'_>, plan: &Plan<'_>) -> TokenStream {
 /// What a kernel accumulates.
 fn copies(stmt: &Stmt<Kernels>) -> Copies<'_> {
     match &stmt.op {
-        KernelOp::Par { accs, folds, .. } => Copies { accs, folds },
+        KernelOp::Own(Par { accs, folds, .. }) => Copies { accs, folds },
         _ => Copies {
             accs: &[],
             folds: &[],
@@ -386,12 +386,12 @@ fn kernel_in_rows(
 ) -> (TokenStream, TokenStream) {
     let unit = emit.unit;
     match &stmt.op {
-        KernelOp::Par {
+        KernelOp::Own(Par {
             name,
             extents,
             body,
             ..
-        } => {
+        }) => {
             let points = unit.product(&extents[1..]);
             let per_point = work::per_point(unit, body);
             let acc_bytes = kernel::acc_bytes(unit, copies(stmt));

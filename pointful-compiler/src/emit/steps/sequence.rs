@@ -13,7 +13,7 @@ use super::uses::Uses;
 use super::{Plan, copies, has_extent};
 use crate::analysis::effects::{asked, changes, is_pure};
 use crate::emit::unit::Unit;
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{Stmt, ValueSet};
 use crate::targets::cpu::pack_operands::wanted;
 
@@ -89,7 +89,7 @@ impl<'p> Sequence<'_, 'p> {
             | KernelOp::If { .. }
             | KernelOp::Swap(..)
             | KernelOp::Assert { .. } => return false,
-            KernelOp::Par { .. } | KernelOp::Contract { .. } => {
+            KernelOp::Own(Par { .. }) | KernelOp::Contract { .. } => {
                 if self.join(stmt) {
                     if self.plan.is_sum(stmt) {
                         let targets = copies(stmt).all().map(|(target, ..)| target);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::emit::edges::{Base, Reach, moved};
 use crate::emit::unit::Unit;
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -43,13 +43,13 @@ impl Uses {
         step: Option<ValueId>,
     ) -> Option<(Extent, Self)> {
         match &stmt.op {
-            KernelOp::Par {
+            KernelOp::Own(Par {
                 extents,
                 accs,
                 folds,
                 body,
                 ..
-            } => {
+            }) => {
                 let is_small =
                     |target: ValueId| step.is_none() || unit.kind(target) == PlaceKind::Var;
                 if !folds.is_empty() || !accs.iter().all(|acc| is_small(acc.target)) {
@@ -185,7 +185,7 @@ impl Look<'_> {
                     return None;
                 }
             }
-            KernelOp::Par { .. } => return None,
+            KernelOp::Own(Par { .. }) => return None,
             KernelOp::Const(_)
             | KernelOp::Size(_)
             | KernelOp::Select(..)

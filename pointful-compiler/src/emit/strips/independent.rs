@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Operation, ValueId, ValueSet};
 
 /// Whether the iterations of a loop do not see each other: each stores to places of its own, which nothing in the loop reads.
@@ -50,7 +50,7 @@ impl Seen {
                 | KernelOp::Copy(_)
                 | KernelOp::Swap(..)
                 | KernelOp::Contract { .. }
-                | KernelOp::Par { .. }
+                | KernelOp::Own(Par { .. })
                 | KernelOp::Assert { .. }
                 | KernelOp::While { .. }
                 | KernelOp::If { .. } => false,

@@ -8,7 +8,7 @@ use super::super::angles::Angles;
 use super::super::lanes::DEAR;
 use super::super::unit::Unit;
 use super::super::{scalar, work};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -422,7 +422,7 @@ impl<'u> Look<'u> {
                 self.begin_segment();
                 return Some(());
             }
-            KernelOp::Contract { .. } | KernelOp::Par { .. } => return None,
+            KernelOp::Contract { .. } | KernelOp::Own(Par { .. }) => return None,
         };
         for &result in &stmt.results {
             if !self.unit.is_bound(result) {
@@ -627,7 +627,7 @@ pub(super) fn is_straight(block: &Block<Kernels>) -> bool {
         | KernelOp::Swap(..)
         | KernelOp::Contract { .. }
         | KernelOp::For { .. }
-        | KernelOp::Par { .. }
+        | KernelOp::Own(Par { .. })
         | KernelOp::Assert { .. }
         | KernelOp::While { .. } => false,
     })

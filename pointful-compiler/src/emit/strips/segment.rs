@@ -12,7 +12,7 @@ use super::super::names::ident;
 use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
 use super::strip::{Strip, mask_lanes};
-use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Extent, Lit, Operation, Stmt, ValueId, ValueSet, Values};
 use crate::ops::Prim;
 
@@ -509,7 +509,7 @@ impl Strip<'_> {
             | KernelOp::Swap(..)
             | KernelOp::Contract { .. }
             | KernelOp::For { .. }
-            | KernelOp::Par { .. }
+            | KernelOp::Own(Par { .. })
             | KernelOp::Assert { .. }
             | KernelOp::While { .. }
             | KernelOp::If { .. } => plain,

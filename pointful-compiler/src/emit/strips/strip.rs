@@ -13,7 +13,7 @@ use super::super::{lanes, scalar, tokens};
 use super::Plan;
 use super::look::is_straight;
 use super::segment::Part;
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Lit, Operation, Stmt, ValueId};
 use crate::ops::Prim;
 
@@ -194,7 +194,7 @@ impl<'p> Strip<'p> {
                 | KernelOp::Get(_)
                 | KernelOp::Set { .. }
                 | KernelOp::Contract { .. }
-                | KernelOp::Par { .. } => {
+                | KernelOp::Own(Par { .. }) => {
                     parts.push(Part::Stmt(stmt, mask.cloned()));
                     continue;
                 }

@@ -1,5 +1,6 @@
 //! The stages: which operations may occur at each.
 
 pub mod bulk;
+pub mod imperative;
 pub mod kernels;
 pub mod point;

@@ -31,7 +31,7 @@ use super::tiling::{Cut, Tile, Writer};
 use crate::analysis::effects::{asked, changes, is_pure};
 use crate::contract::cloning::Renamed;
 use crate::contract::schedule::price;
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{
     Block, Elem, Extent, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId, ValueSet,
 };
@@ -81,7 +81,7 @@ fn host(program: &mut Program<Kernels>, size: Size, block: &mut Block<Kernels>) 
             plan.carry_out(program, size, stmt, &mut out);
             continue;
         }
-        if !matches!(stmt.op, KernelOp::Par { .. }) {
+        if !matches!(stmt.op, KernelOp::Own(Par { .. })) {
             for inner in stmt.op.blocks_mut() {
                 host(program, size, inner);
             }
@@ -132,7 +132,7 @@ fn may_move(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool {
         | KernelOp::Copy(_)
         | KernelOp::Swap(..)
         | KernelOp::Contract { .. }
-        | KernelOp::Par { .. }
+        | KernelOp::Own(Par { .. })
         | KernelOp::Assert { .. }
         | KernelOp::While { .. } => false,
     };
@@ -367,7 +367,7 @@ impl Plan {
             let points = this.points();
             let block = self.phase(program, phase, &body, (this, steps), &buffers);
             let op = match phase {
-                Phase::Before | Phase::Between => KernelOp::Par {
+                Phase::Before | Phase::Between => KernelOp::Own(Par {
                     name: match phase {
                         Phase::Before => "before the steps".to_owned(),
                         _ => "when the states are known".to_owned(),
@@ -376,7 +376,7 @@ impl Plan {
                     accs: Vec::new(),
                     folds: Vec::new(),
                     body: Box::new(block),
-                },
+                }),
                 Phase::Anytime | Phase::States | Phase::Rest => KernelOp::For {
                     extent: points,
                     reverse,

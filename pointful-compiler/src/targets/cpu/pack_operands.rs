@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use crate::analysis::effects::changes;
 use crate::contract::materialize::write_down;
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Program, SpanId, Stmt, ValueId, ValueSet};
 use crate::pass::Pass;
 
@@ -38,7 +38,7 @@ pub fn pack_operands(program: Program<Kernels>) -> Program<Kernels> {
 fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
     for mut stmt in std::mem::take(&mut block.stmts) {
         let many = match &stmt.op {
-            KernelOp::Par { .. } => {
+            KernelOp::Own(Par { .. }) => {
                 block.stmts.push(stmt);
                 continue;
             }
@@ -108,7 +108,7 @@ impl Turned<'_> {
                         }
                     }
                 }
-                KernelOp::Par { .. } => {}
+                KernelOp::Own(Par { .. }) => {}
                 op => op
                     .blocks_mut()
                     .into_iter()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Size;
 use crate::analysis::effects::{asked, changes, for_each_length, is_pure};
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -47,7 +47,7 @@ impl Plan {
         };
         let mut maxima = above.accs.iter().filter(is_maximum);
         let (top, largest) = maxima.find_map(|acc| Some((acc, above.brought(acc)?)))?;
-        let is_kernel = |stmt: &Stmt<Kernels>| matches!(stmt.op, KernelOp::Par { .. });
+        let is_kernel = |stmt: &Stmt<Kernels>| matches!(stmt.op, KernelOp::Own(Par { .. }));
         let second = first + 1 + block.stmts[first + 1..].iter().position(is_kernel)?;
         let below = Points::of(&block.stmts[second])?;
         let is_short = matches!(extent, Extent::Const(length) if length < size.least);
@@ -106,13 +106,13 @@ struct Points<'b> {
 impl<'b> Points<'b> {
     fn of(stmt: &'b Stmt<Kernels>) -> Option<Self> {
         match &stmt.op {
-            KernelOp::Par {
+            KernelOp::Own(Par {
                 extents,
                 accs,
                 folds,
                 body,
                 ..
-            } if folds.is_empty() => match (extents.as_slice(), body.params.as_slice()) {
+            }) if folds.is_empty() => match (extents.as_slice(), body.params.as_slice()) {
                 (&[extent], &[index]) => Some(Self {
                     extent,
                     index,

@@ -32,7 +32,7 @@ mod rewrite;
 mod tests;
 
 use self::analysis::Plan;
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Operation, Program};
 use crate::pass::Pass;
 
@@ -76,7 +76,7 @@ fn host(program: &mut Program<Kernels>, size: Size, block: &mut Block<Kernels>) 
             Some(plan) => plan.carry_out(program, size, block),
             None => {
                 let stmt = &mut block.stmts[next];
-                if !matches!(stmt.op, KernelOp::Par { .. }) {
+                if !matches!(stmt.op, KernelOp::Own(Par { .. })) {
                     for inner in stmt.op.blocks_mut() {
                         host(program, size, inner);
                     }

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::Size;
 use super::analysis::Plan;
 use crate::contract::cloning::Renamed;
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{
     Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId,
     ValueSet,
@@ -61,18 +61,18 @@ impl Plan {
     ) -> Stmt<Kernels> {
         let span = below.span;
         let (
-            KernelOp::Par {
+            KernelOp::Own(Par {
                 name,
                 mut accs,
                 body: mut first,
                 ..
-            },
-            KernelOp::Par {
+            }),
+            KernelOp::Own(Par {
                 name: then,
                 accs: others,
                 body: mut second,
                 ..
-            },
+            }),
         ) = (above.op, below.op)
         else {
             unreachable!("only kernels are planned")
@@ -225,7 +225,7 @@ impl Tiles {
         inside: Writer,
         span: SpanId,
     ) -> Stmt<Kernels> {
-        let op = KernelOp::Par {
+        let op = KernelOp::Own(Par {
             name,
             extents: vec![Extent::Value(self.cut.tiles)],
             accs,
@@ -235,7 +235,7 @@ impl Tiles {
                 stmts: inside.stmts,
                 results: Vec::new(),
             }),
-        };
+        });
         Stmt::new(Vec::new(), op, span)
     }
 }
@@ -272,12 +272,12 @@ fn read(
     }
 
     let span = stmt.span;
-    let KernelOp::Par {
+    let KernelOp::Own(Par {
         name,
         accs,
         body: mut points,
         ..
-    } = stmt.op
+    }) = stmt.op
     else {
         unreachable!("only kernels are planned")
     };

@@ -16,7 +16,7 @@ use rewrite::Writing;
 use super::backward_slices::{Depends, Loops, Slice, bound};
 use super::{Cut, Size, Writer, is_long};
 use crate::analysis::effects::{changes, for_each_length, is_pure};
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{
     Block, Elem, Extent, Monoid, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet,
 };
@@ -29,13 +29,13 @@ pub(super) fn tiled(
     stmt: &Stmt<Kernels>,
     out: &mut Writer,
 ) -> Option<Stmt<Kernels>> {
-    let KernelOp::Par {
+    let KernelOp::Own(Par {
         name,
         extents,
         accs,
         folds,
         body,
-    } = &stmt.op
+    }) = &stmt.op
     else {
         return None;
     };
@@ -64,13 +64,13 @@ pub(super) fn tiled(
         stmts: inside.stmts,
         results: Vec::new(),
     };
-    let op = KernelOp::Par {
+    let op = KernelOp::Own(Par {
         name: name.clone(),
         extents,
         accs: accs.clone(),
         folds: Vec::new(),
         body: Box::new(body),
-    };
+    });
     Some(Stmt::new(Vec::new(), op, span))
 }
 

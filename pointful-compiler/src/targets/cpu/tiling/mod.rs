@@ -39,7 +39,7 @@ mod tests;
 
 use smallvec::smallvec;
 
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 use crate::pass::Pass;
@@ -102,7 +102,7 @@ fn host(program: &mut Program<Kernels>, size: Size, block: &mut Block<Kernels>) 
     let mut out = Writer::default();
     for mut stmt in std::mem::take(&mut block.stmts) {
         match &mut stmt.op {
-            KernelOp::Par { body, .. } => {
+            KernelOp::Own(Par { body, .. }) => {
                 rank_k_updates::updates(program, size, body, &mut out);
                 let tiled = matrix_products::tiled(program, size, &stmt, &mut out);
                 out.stmts.push(tiled.unwrap_or(stmt));

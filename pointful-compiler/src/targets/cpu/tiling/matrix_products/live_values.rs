@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Piece, Product};
 use crate::analysis::effects::for_each_length;
-use crate::ir::stages::kernels::{KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 
 /// By what is kept: what it is, and the part of a point that binds it; what products leave no part does.
@@ -74,7 +74,7 @@ impl Uses {
             | KernelOp::Get(_)
             | KernelOp::Set { .. }
             | KernelOp::For { .. }
-            | KernelOp::Par { .. }
+            | KernelOp::Own(Par { .. })
             | KernelOp::Assert { .. }
             | KernelOp::While { .. }
             | KernelOp::If { .. } => {}

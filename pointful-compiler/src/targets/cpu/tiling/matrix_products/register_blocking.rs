@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use super::rewrite::{Writing, adapt, read};
 use super::{LANE, Product, ROW, SUMMED, Terms};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{
     Block, Elem, Extent, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId, ValueSet,
 };
@@ -165,7 +165,7 @@ pub(super) fn before(
                 value,
             };
             body.run(op, span);
-            let op = KernelOp::Par {
+            let op = KernelOp::Own(Par {
                 name: "turned".to_owned(),
                 extents: axes.map(|axis| axis.1).to_vec(),
                 accs: Vec::new(),
@@ -175,7 +175,7 @@ pub(super) fn before(
                     stmts: body.stmts,
                     results: Vec::new(),
                 }),
-            };
+            });
             out.run(op, span);
             written.insert(part.value(), array);
         }

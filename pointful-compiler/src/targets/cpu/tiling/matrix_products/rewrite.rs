@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Piece, Plan, Product, Terms};
 use crate::analysis::effects::changes;
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels, PlaceKind};
+use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet};
 use crate::targets::cpu::tiling::backward_slices::Slice;
 use crate::targets::cpu::tiling::{Tile, Writer};
@@ -387,7 +387,7 @@ pub(super) fn adapt(op: &mut KernelOp, buffers: &BTreeMap<ValueId, ValueId>, poi
         | KernelOp::Swap(..)
         | KernelOp::Contract { .. }
         | KernelOp::For { .. }
-        | KernelOp::Par { .. }
+        | KernelOp::Own(Par { .. })
         | KernelOp::Assert { .. }
         | KernelOp::While { .. }
         | KernelOp::If { .. } => {}

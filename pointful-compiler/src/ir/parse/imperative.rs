@@ -1,10 +1,27 @@
-//! How the operations of Kernels are parsed.
+//! How the operations of imperative stages are parsed.
 
 use super::{Parse, Parsed, Parser};
-use crate::ir::stages::kernels::{Acc, Along, Fold, KernelOp, Kernels};
+use crate::ir::stages::imperative::{Acc, Along, Fold, ImperativeOp, Par};
+use crate::ir::stages::kernels::Kernels;
+use crate::ir::verify::VerifyOwn;
 use crate::ir::{Block, Extent, Type, ValueId};
 
-impl Parse for Kernels {
+/// An imperative stage whose own operations can be read.
+pub trait ParseOwn: VerifyOwn {
+    /// An operation of its own that begins with this word; `None` if there is none.
+    fn parse_own(p: &mut Parser<Self>, word: &str) -> Parsed<Option<Self::Own>>;
+}
+
+impl ParseOwn for Kernels {
+    fn parse_own(p: &mut Parser<Self>, word: &str) -> Parsed<Option<Par>> {
+        match word {
+            "par" => p.par().map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl<S: ParseOwn> Parse for S {
     fn parse_dim(p: &mut Parser<Self>) -> Parsed<Extent> {
         p.extent()
     }
@@ -21,17 +38,17 @@ impl Parse for Kernels {
         Ok(())
     }
 
-    fn parse_op(p: &mut Parser<Self>, word: &str) -> Parsed<KernelOp> {
+    fn parse_op(p: &mut Parser<Self>, word: &str) -> Parsed<ImperativeOp<S>> {
         Ok(match word {
-            "const" => KernelOp::Const(p.lit()?),
-            "size" => KernelOp::Size(p.extent()?),
+            "const" => ImperativeOp::Const(p.lit()?),
+            "size" => ImperativeOp::Size(p.extent()?),
             "select" => match p.values()?[..] {
-                [cond, then, otherwise] => KernelOp::Select(cond, then, otherwise),
+                [cond, then, otherwise] => ImperativeOp::Select(cond, then, otherwise),
                 _ => return Err("`select` takes three values".into()),
             },
             "alloc" => {
                 p.declared = Some(p.ty()?);
-                KernelOp::Alloc {
+                ImperativeOp::Alloc {
                     fill: if p.accept("fill") {
                         Some(p.lit()?)
                     } else {
@@ -39,15 +56,15 @@ impl Parse for Kernels {
                     },
                 }
             }
-            "copy" => KernelOp::Copy(p.value()?),
+            "copy" => ImperativeOp::Copy(p.value()?),
             "load" => {
                 let (buffer, indices) = p.place()?;
-                KernelOp::Load { buffer, indices }
+                ImperativeOp::Load { buffer, indices }
             }
             "store" => {
                 let (buffer, indices) = p.place()?;
                 p.expect(",")?;
-                KernelOp::Store {
+                ImperativeOp::Store {
                     buffer,
                     indices,
                     value: p.value()?,
@@ -57,21 +74,21 @@ impl Parse for Kernels {
                 let monoid = p.monoid()?;
                 let (place, indices) = p.place()?;
                 p.expect(",")?;
-                KernelOp::Combine {
+                ImperativeOp::Combine {
                     monoid,
                     place,
                     indices,
                     value: p.value()?,
                 }
             }
-            "var" => KernelOp::Var(p.value()?),
-            "get" => KernelOp::Get(p.value()?),
+            "var" => ImperativeOp::Var(p.value()?),
+            "get" => ImperativeOp::Get(p.value()?),
             "set" => match p.values()?[..] {
-                [place, value] => KernelOp::Set { place, value },
+                [place, value] => ImperativeOp::Set { place, value },
                 _ => return Err("`set` takes a place and a value".into()),
             },
             "swap" => match p.values()?[..] {
-                [a, b] => KernelOp::Swap(a, b),
+                [a, b] => ImperativeOp::Swap(a, b),
                 _ => return Err("`swap` takes two buffers".into()),
             },
             "contract" => {
@@ -81,7 +98,7 @@ impl Parse for Kernels {
                 let (left, first) = p.numbered()?;
                 p.expect(",")?;
                 let (right, second) = p.numbered()?;
-                KernelOp::Contract {
+                ImperativeOp::Contract {
                     out,
                     factors: [left, right],
                     along: [own, first, second],
@@ -91,56 +108,16 @@ impl Parse for Kernels {
             "for" => {
                 let reverse = p.accept("rev");
                 let (index, extent) = p.index()?;
-                KernelOp::For {
+                ImperativeOp::For {
                     extent,
                     reverse,
                     body: Box::new(p.block(vec![index])?),
                 }
             }
-            "par" => {
-                let name = if p.peek_text() {
-                    p.text()?
-                } else {
-                    String::new()
-                };
-                let (indices, extents) = p.list(Self::parse_index)?.into_iter().unzip();
-                let mut accs = Vec::new();
-                if p.accept("(") {
-                    p.list_until(Some(")"), |p| {
-                        let monoid = p.monoid()?;
-                        let private = p.value()?;
-                        p.expect("=")?;
-                        let target = p.value()?;
-                        let ty = p.program.ty(target).clone();
-                        p.bind_as(private, ty);
-                        accs.push(Acc {
-                            monoid,
-                            target,
-                            private,
-                        });
-                        Ok(())
-                    })?;
-                }
-                let mut folds = Vec::new();
-                while p.accept("fold") {
-                    folds.push(p.fold()?);
-                }
-                let body = p.block(indices)?;
-                for fold in &mut folds {
-                    fold.join = p.join(&fold.targets)?;
-                }
-                KernelOp::Par {
-                    name,
-                    extents,
-                    accs,
-                    folds,
-                    body: Box::new(body),
-                }
-            }
             "while" => {
                 let cond = p.block(Vec::new())?;
                 p.expect("do")?;
-                KernelOp::While {
+                ImperativeOp::While {
                     cond: Box::new(cond),
                     body: Box::new(p.block(Vec::new())?),
                 }
@@ -153,7 +130,7 @@ impl Parse for Kernels {
                 } else {
                     Default::default()
                 };
-                KernelOp::If {
+                ImperativeOp::If {
                     cond,
                     then: Box::new(then),
                     otherwise: Box::new(otherwise),
@@ -161,29 +138,68 @@ impl Parse for Kernels {
             }
             "assert" => {
                 let (cond, message, shown) = p.assertion()?;
-                KernelOp::Assert {
+                ImperativeOp::Assert {
                     cond,
                     message,
                     shown,
                 }
             }
             word => match p.prim(word)? {
-                Some((prim, operands)) => KernelOp::Prim(prim, operands.into()),
-                None => p.unknown(word)?,
+                Some((prim, operands)) => ImperativeOp::Prim(prim, operands.into()),
+                None => match S::parse_own(p, word)? {
+                    Some(own) => ImperativeOp::Own(own),
+                    None => p.unknown(word)?,
+                },
             },
         })
     }
 }
 
-impl Kernels {
-    fn parse_index(p: &mut Parser<Self>) -> Parsed<(crate::ir::ValueId, Extent)> {
-        p.index()
+impl<S: ParseOwn> Parser<S> {
+    /// A parallel nest.
+    pub(super) fn par(&mut self) -> Parsed<Par<S>> {
+        let name = if self.peek_text() {
+            self.text()?
+        } else {
+            String::new()
+        };
+        let (indices, extents) = self.list(Self::index)?.into_iter().unzip();
+        let mut accs = Vec::new();
+        if self.accept("(") {
+            self.list_until(Some(")"), |p| {
+                let monoid = p.monoid()?;
+                let private = p.value()?;
+                p.expect("=")?;
+                let target = p.value()?;
+                let ty = p.program.ty(target).clone();
+                p.bind_as(private, ty);
+                accs.push(Acc {
+                    monoid,
+                    target,
+                    private,
+                });
+                Ok(())
+            })?;
+        }
+        let mut folds = Vec::new();
+        while self.accept("fold") {
+            folds.push(self.fold()?);
+        }
+        let body = self.block(indices)?;
+        for fold in &mut folds {
+            fold.join = self.join(&fold.targets)?;
+        }
+        Ok(Par {
+            name,
+            extents,
+            accs,
+            folds,
+            body: Box::new(body),
+        })
     }
-}
 
-impl Parser<Kernels> {
     /// `(%2 = %0 from false, …)`: the copies of a fold, whose join comes later.
-    fn fold(&mut self) -> Parsed<Fold> {
+    fn fold(&mut self) -> Parsed<Fold<S>> {
         let mut fold = Fold {
             targets: Vec::new(),
             privates: Vec::new(),
@@ -207,7 +223,7 @@ impl Parser<Kernels> {
     }
 
     /// `join (%3: K) { |%4, …| … }`, of elements of these places.
-    fn join(&mut self, targets: &[ValueId]) -> Parsed<Block<Kernels>> {
+    fn join(&mut self, targets: &[ValueId]) -> Parsed<Block<S>> {
         self.expect("join")?;
         let mut params = Vec::new();
         if self.accept("(") {
@@ -230,9 +246,7 @@ impl Parser<Kernels> {
         block.params = params;
         Ok(block)
     }
-}
 
-impl Parser<Kernels> {
     /// A buffer and the numbers of its axes, or where it is taken along them.
     fn numbered(&mut self) -> Parsed<(ValueId, Vec<Along>)> {
         let buffer = self.value()?;

@@ -1,15 +1,29 @@
-//! Types of the operations of Kernels.
+//! Types of the operations of imperative stages.
 
 use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
-use crate::ir::stages::kernels::{Along, Fold, KernelOp, Kernels};
+use crate::ir::stages::imperative::{Along, Fold, Imperative, ImperativeOp, Par};
+use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
 
-impl Typing for Kernels {
+/// An imperative stage whose own operations are typed.
+pub trait TypeOwn: Imperative {
+    /// What [`Typing::types`] is for an operation of its own.
+    fn types_own(program: &Program<Self>, own: &Self::Own) -> Result<Vec<Type<Extent>>, String>;
+}
+
+impl TypeOwn for Kernels {
+    fn types_own(program: &Program<Self>, own: &Par) -> Result<Vec<Type<Extent>>, String> {
+        par(program, own)?;
+        Ok(Vec::new())
+    }
+}
+
+impl<S: TypeOwn> Typing for S {
     const WRITES_DIMS: bool = false;
 
     fn types(
         program: &Program<Self>,
-        op: &KernelOp,
+        op: &ImperativeOp<Self>,
         declared: Option<Type<Extent>>,
     ) -> Result<Vec<Type<Extent>>, String> {
         let ty = |value: ValueId| program.ty(value).clone();
@@ -17,13 +31,13 @@ impl Typing for Kernels {
             |value: ValueId| ensure(program.ty(value).rank() == 0, "an operand is not a scalar");
         let nothing = Ok(Vec::new());
         match op {
-            KernelOp::Const(lit) => Ok(vec![Type::scalar(literal(*lit)?)]),
-            KernelOp::Size(_) => Ok(vec![Type::scalar(Elem::USIZE)]),
-            KernelOp::Prim(p, operands) => {
+            ImperativeOp::Const(lit) => Ok(vec![Type::scalar(literal(*lit)?)]),
+            ImperativeOp::Size(_) => Ok(vec![Type::scalar(Elem::USIZE)]),
+            ImperativeOp::Prim(p, operands) => {
                 operands.iter().try_for_each(|&v| scalar(v))?;
                 Ok(vec![Type::scalar(prim(program, *p, operands)?)])
             }
-            KernelOp::Select(cond, then, otherwise) => {
+            ImperativeOp::Select(cond, then, otherwise) => {
                 [*cond, *then, *otherwise]
                     .into_iter()
                     .try_for_each(scalar)?;
@@ -34,7 +48,7 @@ impl Typing for Kernels {
                 )?;
                 Ok(vec![ty(*then)])
             }
-            KernelOp::Alloc { fill } => {
+            ImperativeOp::Alloc { fill } => {
                 let ty = declared.ok_or("`alloc` states its type")?;
                 ensure(ty.rank() > 0, "a buffer has an axis")?;
                 if let Some(fill) = fill {
@@ -45,12 +59,12 @@ impl Typing for Kernels {
                 }
                 Ok(vec![ty])
             }
-            KernelOp::Copy(buffer) => {
+            ImperativeOp::Copy(buffer) => {
                 ensure(program.ty(*buffer).rank() > 0, "only buffers are copied")?;
                 Ok(vec![ty(*buffer)])
             }
-            KernelOp::Load { buffer, indices } => Ok(vec![element(program, *buffer, indices)?]),
-            KernelOp::Store {
+            ImperativeOp::Load { buffer, indices } => Ok(vec![element(program, *buffer, indices)?]),
+            ImperativeOp::Store {
                 buffer,
                 indices,
                 value,
@@ -62,7 +76,7 @@ impl Typing for Kernels {
                 )?;
                 nothing
             }
-            KernelOp::Combine {
+            ImperativeOp::Combine {
                 monoid,
                 place,
                 indices,
@@ -76,15 +90,15 @@ impl Typing for Kernels {
                 )?;
                 nothing
             }
-            KernelOp::Var(value) => {
+            ImperativeOp::Var(value) => {
                 scalar(*value)?;
                 Ok(vec![ty(*value)])
             }
-            KernelOp::Get(place) => {
+            ImperativeOp::Get(place) => {
                 scalar(*place)?;
                 Ok(vec![ty(*place)])
             }
-            KernelOp::Set { place, value } => {
+            ImperativeOp::Set { place, value } => {
                 scalar(*value)?;
                 ensure(
                     ty(*place) == ty(*value),
@@ -92,14 +106,14 @@ impl Typing for Kernels {
                 )?;
                 nothing
             }
-            KernelOp::Swap(a, b) => {
+            ImperativeOp::Swap(a, b) => {
                 ensure(
                     program.ty(*a).rank() > 0 && ty(*a) == ty(*b),
                     "only buffers of one type are swapped",
                 )?;
                 nothing
             }
-            KernelOp::Contract {
+            ImperativeOp::Contract {
                 out,
                 factors,
                 along,
@@ -140,7 +154,7 @@ impl Typing for Kernels {
                 )?;
                 nothing
             }
-            KernelOp::For { extent, body, .. } => {
+            ImperativeOp::For { extent, body, .. } => {
                 let [index] = body.params[..] else {
                     return Err("a loop binds one index".into());
                 };
@@ -148,34 +162,7 @@ impl Typing for Kernels {
                 gives_nothing(body)?;
                 nothing
             }
-            KernelOp::Par {
-                extents,
-                accs,
-                folds,
-                body,
-                ..
-            } => {
-                ensure(
-                    body.params.len() == extents.len(),
-                    "there is not one index for each extent",
-                )?;
-                for (&index, &extent) in body.params.iter().zip(extents) {
-                    index_of(program, index, extent)?;
-                }
-                gives_nothing(body)?;
-                for acc in accs {
-                    monoid_takes(acc.monoid, program.elem(acc.target))?;
-                    ensure(
-                        ty(acc.target) == ty(acc.private),
-                        "a private copy is of another type",
-                    )?;
-                }
-                for one in folds {
-                    fold(program, one)?;
-                }
-                nothing
-            }
-            KernelOp::While { cond, body } => {
+            ImperativeOp::While { cond, body } => {
                 let [test] = cond.results[..] else {
                     return Err("the condition is not one value".into());
                 };
@@ -184,7 +171,7 @@ impl Typing for Kernels {
                 gives_nothing(body)?;
                 nothing
             }
-            KernelOp::If {
+            ImperativeOp::If {
                 cond,
                 then,
                 otherwise,
@@ -195,7 +182,7 @@ impl Typing for Kernels {
                 gives_nothing(otherwise)?;
                 nothing
             }
-            KernelOp::Assert {
+            ImperativeOp::Assert {
                 cond,
                 message,
                 shown,
@@ -206,16 +193,44 @@ impl Typing for Kernels {
                 shows(program, message, shown)?;
                 nothing
             }
+            ImperativeOp::Own(own) => S::types_own(program, own),
         }
     }
 }
 
-fn gives_nothing(block: &Block<Kernels>) -> Result<(), String> {
+fn gives_nothing<S: Imperative>(block: &Block<S>) -> Result<(), String> {
     ensure(block.results.is_empty(), "the block gives values")
 }
 
+/// A parallel nest.
+pub(super) fn par<S: Imperative>(program: &Program<S>, par: &Par<S>) -> Result<(), String> {
+    let Par {
+        extents,
+        accs,
+        folds,
+        body,
+        ..
+    } = par;
+    ensure(
+        body.params.len() == extents.len(),
+        "there is not one index for each extent",
+    )?;
+    for (&index, &extent) in body.params.iter().zip(extents) {
+        index_of(program, index, extent)?;
+    }
+    gives_nothing(body)?;
+    for acc in accs {
+        monoid_takes(acc.monoid, program.elem(acc.target))?;
+        ensure(
+            program.ty(acc.target) == program.ty(acc.private),
+            "a private copy is of another type",
+        )?;
+    }
+    folds.iter().try_for_each(|one| fold(program, one))
+}
+
 /// What is folded: copies like their targets, which have the same axes, and a block that makes one of two elements of each.
-fn fold(program: &Program<Kernels>, fold: &Fold) -> Result<(), String> {
+fn fold<S: Imperative>(program: &Program<S>, fold: &Fold<S>) -> Result<(), String> {
     let Fold {
         targets,
         privates,
@@ -265,8 +280,8 @@ fn fold(program: &Program<Kernels>, fold: &Fold) -> Result<(), String> {
 }
 
 /// The type of an element of a buffer, or of what a `var` holds.
-fn element(
-    program: &Program<Kernels>,
+fn element<S: Imperative>(
+    program: &Program<S>,
     place: ValueId,
     indices: &[ValueId],
 ) -> Result<Type<Extent>, String> {

@@ -1,11 +1,49 @@
-//! The invariants of Kernels alone: places, parallel loops, results.
+//! The invariants of imperative stages: places, parallel loops, results.
 
 use super::{Verify, VerifyError};
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
-use crate::ir::typing::Typing;
+use crate::ir::print::Print;
+use crate::ir::stages::imperative::{Along, Imperative, ImperativeOp, Par};
+use crate::ir::stages::kernels::Kernels;
+use crate::ir::typing::{TypeOwn, Typing};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, Type, ValueId};
 
-impl Verify for Kernels {
+/// An imperative stage whose own operations are verified.
+pub trait VerifyOwn: TypeOwn + Print {
+    /// What [`Verify::extents`] is for an operation of its own.
+    fn extents_own(own: &Self::Own) -> Vec<Extent>;
+
+    /// What [`Verify::private`] is for an operation of its own.
+    fn private_own(own: &Self::Own) -> Vec<ValueId>;
+
+    /// Checks the operands of an operation of its own.
+    fn operands_own(places: &Places<'_, Self>, own: &Self::Own) -> Result<(), VerifyError>;
+}
+
+impl VerifyOwn for Kernels {
+    fn extents_own(par: &Par) -> Vec<Extent> {
+        par.extents.clone()
+    }
+
+    fn private_own(par: &Par) -> Vec<ValueId> {
+        privates(par)
+    }
+
+    fn operands_own(places: &Places<'_, Self>, par: &Par) -> Result<(), VerifyError> {
+        places.targets(par)
+    }
+}
+
+/// The private copies of a parallel nest.
+pub(super) fn privates<S: Imperative>(par: &Par<S>) -> Vec<ValueId> {
+    let folded = par.folds.iter().flat_map(|fold| &fold.privates).copied();
+    par.accs
+        .iter()
+        .map(|acc| acc.private)
+        .chain(folded)
+        .collect()
+}
+
+impl<S: VerifyOwn> Verify for S {
     fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Vec<Type<Extent>>, String> {
         let declared = stmt.results.first().map(|&r| program.ty(r).clone());
         Self::types(program, &stmt.op, declared)
@@ -19,26 +57,26 @@ impl Verify for Kernels {
         Some(dim)
     }
 
-    fn extents(_: &Program<Self>, op: &KernelOp) -> Option<Vec<Extent>> {
+    fn extents(_: &Program<Self>, op: &ImperativeOp<S>) -> Option<Vec<Extent>> {
         Some(match op {
-            KernelOp::Size(extent) | KernelOp::For { extent, .. } => vec![*extent],
-            KernelOp::Par { extents, .. } => extents.clone(),
-            KernelOp::Prim(prim, _) => prim.extent().into_iter().collect(),
-            KernelOp::Const(_)
-            | KernelOp::Select(..)
-            | KernelOp::Alloc { .. }
-            | KernelOp::Copy(_)
-            | KernelOp::Load { .. }
-            | KernelOp::Store { .. }
-            | KernelOp::Combine { .. }
-            | KernelOp::Var(_)
-            | KernelOp::Get(_)
-            | KernelOp::Set { .. }
-            | KernelOp::Swap(..)
-            | KernelOp::Contract { .. }
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => Vec::new(),
+            ImperativeOp::Size(extent) | ImperativeOp::For { extent, .. } => vec![*extent],
+            ImperativeOp::Prim(prim, _) => prim.extent().into_iter().collect(),
+            ImperativeOp::Const(_)
+            | ImperativeOp::Select(..)
+            | ImperativeOp::Alloc { .. }
+            | ImperativeOp::Copy(_)
+            | ImperativeOp::Load { .. }
+            | ImperativeOp::Store { .. }
+            | ImperativeOp::Combine { .. }
+            | ImperativeOp::Var(_)
+            | ImperativeOp::Get(_)
+            | ImperativeOp::Set { .. }
+            | ImperativeOp::Swap(..)
+            | ImperativeOp::Contract { .. }
+            | ImperativeOp::Assert { .. }
+            | ImperativeOp::While { .. }
+            | ImperativeOp::If { .. } => Vec::new(),
+            ImperativeOp::Own(own) => S::extents_own(own),
         })
     }
 
@@ -46,12 +84,9 @@ impl Verify for Kernels {
         *ty == Type::scalar(Elem::USIZE)
     }
 
-    fn private(op: &KernelOp) -> Vec<ValueId> {
+    fn private(op: &ImperativeOp<S>) -> Vec<ValueId> {
         match op {
-            KernelOp::Par { accs, folds, .. } => {
-                let folded = folds.iter().flat_map(|fold| &fold.privates).copied();
-                accs.iter().map(|acc| acc.private).chain(folded).collect()
-            }
+            ImperativeOp::Own(own) => S::private_own(own),
             _ => Vec::new(),
         }
     }
@@ -86,7 +121,7 @@ impl Verify for Kernels {
 }
 
 /// What a value is, beside its type.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     /// An immutable scalar.
     Scalar,
@@ -98,8 +133,10 @@ enum Kind {
     Private(Monoid),
 }
 
-struct Places<'p> {
-    program: &'p Program<Kernels>,
+/// What values are while the invariants of places are checked.
+#[derive(Debug)]
+pub struct Places<'p, S: Imperative> {
+    program: &'p Program<S>,
     kinds: Vec<Kind>,
     /// By value: whether it is bound outside of the `par` around.
     outside: Vec<bool>,
@@ -107,7 +144,7 @@ struct Places<'p> {
     stmt: usize,
 }
 
-impl Places<'_> {
+impl<S: VerifyOwn> Places<'_, S> {
     fn kind(&self, value: ValueId) -> Kind {
         self.kinds[value.index()]
     }
@@ -117,7 +154,7 @@ impl Places<'_> {
         Err(VerifyError::about(self.program, invariant, at, value, what))
     }
 
-    fn block(&mut self, block: &Block<Kernels>) -> Result<(), VerifyError> {
+    fn block(&mut self, block: &Block<S>) -> Result<(), VerifyError> {
         for stmt in &block.stmts {
             self.stmt += 1;
             if let Some(guard) = stmt.guard {
@@ -126,14 +163,18 @@ impl Places<'_> {
             self.operands(&stmt.op)?;
             for &result in &stmt.results {
                 self.kinds[result.index()] = match stmt.op {
-                    KernelOp::Var(_) => Kind::Var,
-                    KernelOp::Alloc { .. } | KernelOp::Copy(_) => Kind::Buffer { own: true },
+                    ImperativeOp::Var(_) => Kind::Var,
+                    ImperativeOp::Alloc { .. } | ImperativeOp::Copy(_) => {
+                        Kind::Buffer { own: true }
+                    }
                     _ => Kind::Scalar,
                 };
                 self.outside[result.index()] = !self.in_par;
             }
             let around = self.in_par;
-            if let KernelOp::Par { accs, folds, .. } = &stmt.op {
+            if let ImperativeOp::Own(own) = &stmt.op
+                && let Some(Par { accs, folds, .. }) = S::par(own)
+            {
                 if self.in_par {
                     return Err(VerifyError {
                         invariant: 15,
@@ -161,14 +202,14 @@ impl Places<'_> {
         Ok(())
     }
 
-    fn operands(&self, op: &KernelOp) -> Result<(), VerifyError> {
+    fn operands(&self, op: &ImperativeOp<S>) -> Result<(), VerifyError> {
         match op {
-            KernelOp::Load { buffer, indices } => {
+            ImperativeOp::Load { buffer, indices } => {
                 self.buffer(*buffer)?;
                 self.scalars(indices)
             }
-            KernelOp::Copy(buffer) => self.buffer(*buffer),
-            KernelOp::Store {
+            ImperativeOp::Copy(buffer) => self.buffer(*buffer),
+            ImperativeOp::Store {
                 buffer,
                 indices,
                 value,
@@ -177,7 +218,7 @@ impl Places<'_> {
                 self.scalars(indices)?;
                 self.scalars(&[*value])
             }
-            KernelOp::Combine {
+            ImperativeOp::Combine {
                 monoid,
                 place,
                 indices,
@@ -196,17 +237,17 @@ impl Places<'_> {
                     Kind::Scalar => self.error(14, *place, "is no place"),
                 }
             }
-            KernelOp::Get(place) => self.var(*place),
-            KernelOp::Set { place, value } => {
+            ImperativeOp::Get(place) => self.var(*place),
+            ImperativeOp::Set { place, value } => {
                 self.var(*place)?;
                 self.scalars(&[*value])?;
                 self.changed(*place)
             }
-            KernelOp::Swap(a, b) => [a, b].into_iter().try_for_each(|&place| {
+            ImperativeOp::Swap(a, b) => [a, b].into_iter().try_for_each(|&place| {
                 self.owned(place)?;
                 self.changed(place)
             }),
-            KernelOp::Contract {
+            ImperativeOp::Contract {
                 out,
                 factors,
                 along,
@@ -222,24 +263,27 @@ impl Places<'_> {
                     Kind::Scalar | Kind::Var | Kind::Buffer { .. } => self.owned(*out),
                 }
             }
-            KernelOp::Par { .. } => {
-                let mut targets = op.operands().into_iter();
-                targets.try_for_each(|target| match self.kind(target) {
-                    Kind::Var => Ok(()),
-                    _ => self.owned(target),
-                })
-            }
-            KernelOp::Const(_)
-            | KernelOp::Size(_)
-            | KernelOp::Prim(..)
-            | KernelOp::Select(..)
-            | KernelOp::Alloc { .. }
-            | KernelOp::Var(_)
-            | KernelOp::For { .. }
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => self.scalars(&op.operands()),
+            ImperativeOp::Own(own) => S::operands_own(self, own),
+            ImperativeOp::Const(_)
+            | ImperativeOp::Size(_)
+            | ImperativeOp::Prim(..)
+            | ImperativeOp::Select(..)
+            | ImperativeOp::Alloc { .. }
+            | ImperativeOp::Var(_)
+            | ImperativeOp::For { .. }
+            | ImperativeOp::Assert { .. }
+            | ImperativeOp::While { .. }
+            | ImperativeOp::If { .. } => self.scalars(&op.operands()),
         }
+    }
+
+    /// What the copies of a parallel nest are merged into.
+    pub(super) fn targets(&self, par: &Par<S>) -> Result<(), VerifyError> {
+        let mut targets = par.operands().into_iter();
+        targets.try_for_each(|target| match self.kind(target) {
+            Kind::Var => Ok(()),
+            _ => self.owned(target),
+        })
     }
 
     fn scalars(&self, values: &[ValueId]) -> Result<(), VerifyError> {

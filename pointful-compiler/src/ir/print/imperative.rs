@@ -1,10 +1,23 @@
-//! How the operations of Kernels are printed.
+//! How the operations of imperative stages are printed.
 
 use super::{Print, Printer};
-use crate::ir::stages::kernels::{Acc, Along, Fold, KernelOp, Kernels};
+use crate::ir::stages::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par};
+use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Extent, Program, Type, ValueId};
 
-impl Print for Kernels {
+/// An imperative stage whose own operations can be printed.
+pub trait PrintOwn: Imperative {
+    /// An operation of its own with its operands and blocks.
+    fn print_own(p: &mut Printer<'_, Self>, own: &Self::Own);
+}
+
+impl PrintOwn for Kernels {
+    fn print_own(p: &mut Printer<'_, Self>, own: &Par) {
+        p.par(own);
+    }
+}
+
+impl<S: PrintOwn> Print for S {
     fn dim(p: &mut Printer<'_, Self>, dim: Extent) {
         p.extent(dim);
     }
@@ -19,22 +32,22 @@ impl Print for Kernels {
 
     fn returned(_: &mut Printer<'_, Self>, _: usize) {}
 
-    fn op(p: &mut Printer<'_, Self>, op: &KernelOp) {
+    fn op(p: &mut Printer<'_, Self>, op: &ImperativeOp<S>) {
         match op {
-            KernelOp::Const(lit) => {
+            ImperativeOp::Const(lit) => {
                 p.word("const ");
                 p.lit(*lit);
             }
-            KernelOp::Size(extent) => {
+            ImperativeOp::Size(extent) => {
                 p.word("size ");
                 p.extent(*extent);
             }
-            KernelOp::Prim(prim, operands) => p.prim(*prim, operands),
-            KernelOp::Select(cond, then, otherwise) => {
+            ImperativeOp::Prim(prim, operands) => p.prim(*prim, operands),
+            ImperativeOp::Select(cond, then, otherwise) => {
                 p.word("select ");
                 p.values(&[*cond, *then, *otherwise]);
             }
-            KernelOp::Alloc { fill } => {
+            ImperativeOp::Alloc { fill } => {
                 // The type is that of the result, which only this operation cannot derive from its operands.
                 p.word("alloc ");
                 if let Some(buffer) = p.result {
@@ -46,15 +59,15 @@ impl Print for Kernels {
                     p.lit(*fill);
                 }
             }
-            KernelOp::Copy(buffer) => {
+            ImperativeOp::Copy(buffer) => {
                 p.word("copy ");
                 p.value(*buffer);
             }
-            KernelOp::Load { buffer, indices } => {
+            ImperativeOp::Load { buffer, indices } => {
                 p.word("load ");
                 p.place(*buffer, indices);
             }
-            KernelOp::Store {
+            ImperativeOp::Store {
                 buffer,
                 indices,
                 value,
@@ -64,7 +77,7 @@ impl Print for Kernels {
                 p.word(", ");
                 p.value(*value);
             }
-            KernelOp::Combine {
+            ImperativeOp::Combine {
                 monoid,
                 place,
                 indices,
@@ -77,19 +90,19 @@ impl Print for Kernels {
                 p.word(", ");
                 p.value(*value);
             }
-            KernelOp::Var(value) => {
+            ImperativeOp::Var(value) => {
                 p.word("var ");
                 p.value(*value);
             }
-            KernelOp::Get(place) => {
+            ImperativeOp::Get(place) => {
                 p.word("get ");
                 p.value(*place);
             }
-            KernelOp::Set { place, value } => {
+            ImperativeOp::Set { place, value } => {
                 p.word("set ");
                 p.values(&[*place, *value]);
             }
-            KernelOp::Contract {
+            ImperativeOp::Contract {
                 out,
                 factors,
                 along,
@@ -116,11 +129,11 @@ impl Print for Kernels {
                     p.word("]");
                 }
             }
-            KernelOp::Swap(a, b) => {
+            ImperativeOp::Swap(a, b) => {
                 p.word("swap ");
                 p.values(&[*a, *b]);
             }
-            KernelOp::For {
+            ImperativeOp::For {
                 extent,
                 reverse,
                 body,
@@ -130,46 +143,43 @@ impl Print for Kernels {
                 p.word(" ");
                 p.block(body);
             }
-            KernelOp::Par {
-                name,
-                extents,
-                accs,
-                folds,
-                body,
-            } => {
-                p.word("par ");
-                if !name.is_empty() {
-                    p.word(&super::literal::quote(name));
-                    p.word(" ");
-                }
-                p.bind_indices(&body.params, extents);
-                p.accs(accs);
-                folds.iter().for_each(|fold| p.fold(fold));
-                p.word(" ");
-                p.block(body);
-                folds.iter().for_each(|fold| p.join(fold));
-            }
-            KernelOp::Assert {
+            ImperativeOp::Assert {
                 cond,
                 message,
                 shown,
             } => p.assert(*cond, message, shown),
-            KernelOp::While { cond, body } => {
+            ImperativeOp::While { cond, body } => {
                 p.word("while ");
                 p.block(cond);
                 p.word(" do ");
                 p.block(body);
             }
-            KernelOp::If {
+            ImperativeOp::If {
                 cond,
                 then,
                 otherwise,
             } => p.if_else(*cond, then, otherwise),
+            ImperativeOp::Own(own) => S::print_own(p, own),
         }
     }
 }
 
-impl Printer<'_, Kernels> {
+impl<S: PrintOwn> Printer<'_, S> {
+    /// A parallel nest.
+    pub(super) fn par(&mut self, par: &Par<S>) {
+        self.word("par ");
+        if !par.name.is_empty() {
+            self.word(&super::literal::quote(&par.name));
+            self.word(" ");
+        }
+        self.bind_indices(&par.body.params, &par.extents);
+        self.accs(&par.accs);
+        par.folds.iter().for_each(|fold| self.fold(fold));
+        self.word(" ");
+        self.block(&par.body);
+        par.folds.iter().for_each(|fold| self.join(fold));
+    }
+
     /// ` (add %2 = %0, …)`: the private copies and their targets.
     fn accs(&mut self, accs: &[Acc]) {
         if accs.is_empty() {
@@ -187,7 +197,7 @@ impl Printer<'_, Kernels> {
     }
 
     /// ` fold (%2 = %0 from false, …)`: the private copies, their targets, and what the copies begin as.
-    fn fold(&mut self, fold: &Fold) {
+    fn fold(&mut self, fold: &Fold<S>) {
         self.word(" fold (");
         let copies = fold.privates.iter().zip(&fold.targets).zip(&fold.first);
         let copies: Vec<_> = copies.collect();
@@ -202,7 +212,7 @@ impl Printer<'_, Kernels> {
     }
 
     /// ` join (%3: K) { |%4, …| … }`: how two copies become one.
-    fn join(&mut self, fold: &Fold) {
+    fn join(&mut self, fold: &Fold<S>) {
         self.word(" join ");
         let dims = fold
             .targets

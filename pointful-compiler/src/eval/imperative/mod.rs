@@ -1,4 +1,4 @@
-//! The interpreter of Kernels: an imperative program, run as it stands.
+//! The interpreter of imperative stages: a program is run as it stands.
 //!
 //! Parallel nests run one iteration after the other, in a few pieces if they fold; two of them that touch one element of which they write one are a bug, not a result.
 //! So are reads of memory that was never written.
@@ -14,14 +14,28 @@ use super::{
     EvalError, Evaluate, Inputs, Meter, Results, combine, eval_prim, identity, is_counted,
     mistyped, static_extent,
 };
-use crate::ir::stages::kernels::{Acc, Along, Fold, KernelOp, Kernels};
+use crate::ir::stages::imperative::{Along, Fold, Imperative, ImperativeOp, Par};
+use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Extent, Monoid, Program, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// How many pieces a nest that folds is run in, so that there is something to join.
 const PIECES: usize = 2;
 
-impl Evaluate for Kernels {
+/// An imperative stage whose own operations can be run.
+pub trait EvaluateOwn: Imperative {
+    /// Runs an operation of its own.
+    #[doc(hidden)]
+    fn run_own(run: &mut Run<'_, Self>, own: &Self::Own) -> Result<(), EvalError>;
+}
+
+impl EvaluateOwn for Kernels {
+    fn run_own(run: &mut Run<'_, Self>, own: &Par) -> Result<(), EvalError> {
+        run.par(own)
+    }
+}
+
+impl<S: EvaluateOwn> Evaluate for S {
     fn evaluate(program: &Program<Self>, inputs: &Inputs, meter: &mut Meter) -> Results {
         let mut run = Run {
             program,
@@ -62,8 +76,10 @@ enum Slot {
     Private(Memory),
 }
 
-struct Run<'a> {
-    program: &'a Program<Kernels>,
+/// A program that is being run.
+#[derive(Debug)]
+pub struct Run<'a, S: Imperative> {
+    program: &'a Program<S>,
     sizes: &'a [usize],
     values: Vec<Slot>,
     /// How many parallel nests have been entered.
@@ -73,8 +89,8 @@ struct Run<'a> {
     meter: &'a mut Meter,
 }
 
-impl Run<'_> {
-    fn block(&mut self, block: &Block<Kernels>) -> Result<(), EvalError> {
+impl<S: EvaluateOwn> Run<'_, S> {
+    fn block(&mut self, block: &Block<S>) -> Result<(), EvalError> {
         self.meter.step()?;
         for stmt in &block.stmts {
             self.stmt(stmt)?;
@@ -82,15 +98,15 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> Result<(), EvalError> {
+    fn stmt(&mut self, stmt: &Stmt<S>) -> Result<(), EvalError> {
         self.meter.step()?;
         match &stmt.op {
-            KernelOp::Const(lit) => self.bind(stmt, Slot::Scalar(ScalarValue::from_lit(*lit))),
-            KernelOp::Size(extent) => {
+            ImperativeOp::Const(lit) => self.bind(stmt, Slot::Scalar(ScalarValue::from_lit(*lit))),
+            ImperativeOp::Size(extent) => {
                 let size = ScalarValue::Usize(self.extent(*extent)?);
                 self.bind(stmt, Slot::Scalar(size))
             }
-            KernelOp::Prim(prim, operands) => {
+            ImperativeOp::Prim(prim, operands) => {
                 let operands: Vec<ScalarValue> = operands
                     .iter()
                     .map(|&operand| self.scalar(operand))
@@ -108,17 +124,17 @@ impl Run<'_> {
                 self.meter.counts.ops += u64::from(is_counted(*prim));
                 self.bind(stmt, Slot::Scalar(value))
             }
-            KernelOp::Select(cond, x, y) => {
+            ImperativeOp::Select(cond, x, y) => {
                 let (x, y) = (self.scalar(*x)?, self.scalar(*y)?);
                 self.meter.counts.ops += 1;
                 let value = if self.truth(*cond)? { x } else { y };
                 self.bind(stmt, Slot::Scalar(value))
             }
-            KernelOp::Alloc { fill } => {
+            ImperativeOp::Alloc { fill } => {
                 let fill = fill.map(ScalarValue::from_lit);
                 self.alloc(stmt, fill)
             }
-            KernelOp::Copy(buffer) => {
+            ImperativeOp::Copy(buffer) => {
                 let copy = self.buffer(*buffer)?.copy(self.now);
                 let len = copy.len();
                 for at in 0..len {
@@ -128,12 +144,12 @@ impl Run<'_> {
                 self.count_alloc(&copy);
                 self.bind(stmt, Slot::Buffer(copy))
             }
-            KernelOp::Load { buffer, indices } => {
+            ImperativeOp::Load { buffer, indices } => {
                 let at = self.offset(*buffer, indices)?;
                 let value = self.load(*buffer, at)?;
                 self.bind(stmt, Slot::Scalar(value))
             }
-            KernelOp::Store {
+            ImperativeOp::Store {
                 buffer,
                 indices,
                 value,
@@ -142,7 +158,7 @@ impl Run<'_> {
                 let value = self.scalar(*value)?;
                 self.store(*buffer, at, value)
             }
-            KernelOp::Combine {
+            ImperativeOp::Combine {
                 monoid,
                 place,
                 indices,
@@ -152,28 +168,28 @@ impl Run<'_> {
                 let value = self.scalar(*value)?;
                 self.combine(*monoid, *place, at, value)
             }
-            KernelOp::Var(value) => {
+            ImperativeOp::Var(value) => {
                 let value = self.scalar(*value)?;
                 let var = Memory::new(value.scalar(), Vec::new(), Some(value), self.now);
                 self.bind(stmt, Slot::Var(var))
             }
-            KernelOp::Get(place) => {
+            ImperativeOp::Get(place) => {
                 let now = self.toucher(*place);
                 let value = self.var(*place)?.load(0, now)?;
                 self.bind(stmt, Slot::Scalar(value))
             }
-            KernelOp::Set { place, value } => {
+            ImperativeOp::Set { place, value } => {
                 let (value, now) = (self.scalar(*value)?, self.toucher(*place));
                 self.var(*place)?.store(0, value, now)
             }
-            KernelOp::Swap(a, b) => self.swap(*a, *b),
-            KernelOp::Contract {
+            ImperativeOp::Swap(a, b) => self.swap(*a, *b),
+            ImperativeOp::Contract {
                 out,
                 factors: [left, right],
                 along,
                 add,
             } => self.contract([*out, *left, *right], along, *add),
-            KernelOp::For {
+            ImperativeOp::For {
                 extent,
                 reverse,
                 body,
@@ -189,14 +205,7 @@ impl Run<'_> {
                 }
                 Ok(())
             }
-            KernelOp::Par {
-                extents,
-                accs,
-                folds,
-                body,
-                ..
-            } => self.par(extents, accs, folds, body),
-            KernelOp::Assert {
+            ImperativeOp::Assert {
                 cond,
                 message,
                 shown,
@@ -209,7 +218,7 @@ impl Run<'_> {
                     message.fill(shown?, ScalarValue::formatted),
                 ))
             }
-            KernelOp::While { cond, body } => {
+            ImperativeOp::While { cond, body } => {
                 let &[go_on] = cond.results.as_slice() else {
                     return Err(EvalError::bug("a condition is one truth value"));
                 };
@@ -221,7 +230,7 @@ impl Run<'_> {
                     self.block(body)?;
                 }
             }
-            KernelOp::If {
+            ImperativeOp::If {
                 cond,
                 then,
                 otherwise,
@@ -229,16 +238,19 @@ impl Run<'_> {
                 let taken = if self.truth(*cond)? { then } else { otherwise };
                 self.block(taken)
             }
+            ImperativeOp::Own(own) => S::run_own(self, own),
         }
     }
 
-    fn par(
-        &mut self,
-        extents: &[Extent],
-        accs: &[Acc],
-        folds: &[Fold],
-        body: &Block<Kernels>,
-    ) -> Result<(), EvalError> {
+    /// A parallel nest.
+    fn par(&mut self, par: &Par<S>) -> Result<(), EvalError> {
+        let Par {
+            extents,
+            accs,
+            folds,
+            body,
+            ..
+        } = par;
         if self.now.is_some() {
             return Err(EvalError::bug("a parallel nest inside another"));
         }
@@ -319,7 +331,7 @@ impl Run<'_> {
     }
 
     /// Copies for a piece that has not begun.
-    fn copies(&mut self, fold: &Fold) -> Result<Vec<Memory>, EvalError> {
+    fn copies(&mut self, fold: &Fold<S>) -> Result<Vec<Memory>, EvalError> {
         let targets = fold.targets.iter().zip(&fold.first);
         let copies = targets.map(|(&target, &first)| {
             let target = self.memory(target)?;
@@ -330,7 +342,7 @@ impl Run<'_> {
     }
 
     /// What a piece has left in its private copies.
-    fn left(&mut self, fold: &Fold) -> Result<Vec<Memory>, EvalError> {
+    fn left(&mut self, fold: &Fold<S>) -> Result<Vec<Memory>, EvalError> {
         let copies = fold.privates.iter().map(|&private| {
             let slot = std::mem::replace(&mut self.values[private.index()], Slot::Unbound);
             match slot {
@@ -346,7 +358,7 @@ impl Run<'_> {
     /// Joins copies, element by element.
     fn join(
         &mut self,
-        fold: &Fold,
+        fold: &Fold<S>,
         earlier: &mut [Memory],
         mut later: Vec<Memory>,
     ) -> Result<(), EvalError> {
@@ -499,7 +511,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn alloc(&mut self, stmt: &Stmt<Kernels>, fill: Option<ScalarValue>) -> Result<(), EvalError> {
+    fn alloc(&mut self, stmt: &Stmt<S>, fill: Option<ScalarValue>) -> Result<(), EvalError> {
         let &[result] = stmt.results.as_slice() else {
             return Err(EvalError::bug("`alloc` binds one buffer"));
         };
@@ -532,7 +544,7 @@ impl Run<'_> {
         self.meter.counts.alloc_bytes += memory.len() as u64 * memory.elem.bytes();
     }
 
-    fn bind(&mut self, stmt: &Stmt<Kernels>, slot: Slot) -> Result<(), EvalError> {
+    fn bind(&mut self, stmt: &Stmt<S>, slot: Slot) -> Result<(), EvalError> {
         let &[result] = stmt.results.as_slice() else {
             return Err(EvalError::bug(
                 "an operation binds another number of values",
