@@ -457,6 +457,51 @@ fn reductions() {
     check("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let m = stop_gradient(max(x)); let s = sum(for i in N { (x[i] - m).exp() }); if s > 0.0 { s.ln() + m } else { 0.0 } }".replace("stop_gradient(max(x))", "max(x)").as_str());
 }
 
+/// Reductions inside of a loop that carries something, inside of a loop that runs side by side, which what is reduced may know nothing of.
+#[test]
+fn reductions_in_lanes() {
+    let bodies = [
+        "max(for j in N { x[j] * x[i] })",
+        "min(for j in N { x[j] * v[l] })",
+        "prod(for j in N { x[j] + x[i] })",
+        "x[argmax(for j in N { x[j] * x[i] })].sin()",
+        "{ let t = for j in N { x[j] * x[i] }; t[argmin(t)] * t[i] }",
+        "{ let mut m = 0.3; for j in N { m = (x[j] * x[i]).sin(); } m }",
+        "{ let t = for j in N { x[j] * x[i] }; t[(i + 1).wrap()] * v[l] }",
+        "if any(for j in N { x[j] * x[i] > 0.1 }) { x[i].sin() } else { x[(i - 1).wrap()] }",
+        "sum(cumprod(for j in N { x[j] + x[i] }))",
+        "max(for j in ..=i { x[j] * x[i] })",
+        "prod(for j in ..i { x[j] + v[l] })",
+        "sum(for j in ..i { x[j].sin() })",
+        "{ let t = for j in ..=i { x[j].sin() }; sum(t) * max(t) }",
+    ];
+    for body in bodies {
+        check(&format!(
+            "fn f<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, v: &Table<K, f64>) -> f64 {{
+                sum(for l in K {{ let mut s = v[l]; for i in N {{ s = 0.5 * s.sin() + {body}; }} s }})
+            }}"
+        ));
+    }
+    // With a loop in between, and with lanes of both.
+    for body in [
+        "max(for j in N { x[j] * x[i] })",
+        "sum(for j in ..i { x[j] * x[i] })",
+    ] {
+        check(&format!(
+            "fn f<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, v: &Table<K, f64>) -> f64 {{
+                sum(for l in K {{
+                    let mut s = v[l];
+                    for i in N {{
+                        let r = for m in K {{ let mut r = v[m]; for k in N {{ r = r * x[k] + {body}; }} r }};
+                        s = 0.5 * s.sin() + sum(r);
+                    }}
+                    s
+                }})
+            }}"
+        ));
+    }
+}
+
 #[test]
 fn scans() {
     check(

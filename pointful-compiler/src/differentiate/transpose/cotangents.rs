@@ -2,7 +2,7 @@
 
 use super::{Pending, Sum, Transpose};
 use crate::ir::stages::bulk::BulkOp;
-use crate::ir::{AxisId, Monoid, ValueId};
+use crate::ir::{AxisId, Extent, Monoid, ValueId};
 use crate::ops::Prim;
 
 impl Transpose<'_> {
@@ -83,11 +83,15 @@ impl Transpose<'_> {
     }
 
     /// Adds to the cotangent of `of` at computed places.
-    pub(super) fn accumulate(&mut self, new: Pending) {
+    pub(super) fn accumulate(&mut self, mut new: Pending) {
         if !self.linear.contains(&new.of) {
             return;
         }
         let lanes = self.lanes();
+        // What is made here has a cotangent in each lane; and so has what gets more in one iteration than in another, which cannot be collected.
+        if self.top().bound.contains(&new.of) || self.is_ragged(&new) {
+            new.over.retain(|axis| !lanes.contains(axis));
+        }
         let mixes = new.over.iter().any(|axis| lanes.contains(axis));
         if mixes || self.one_each(&new) {
             return self.top().pending.push(new);
@@ -125,6 +129,21 @@ impl Transpose<'_> {
             _ => sum,
         };
         self.set(of, sum);
+    }
+
+    /// Whether the innermost loop computes how much there is of what is added.
+    fn is_ragged(&self, new: &Pending) -> bool {
+        let Some(frame) = self.frames.last() else {
+            return false;
+        };
+        let places = new.at.iter().map(|&(_, place)| place);
+        let read = places.chain([new.value]).chain(new.mask);
+        let axes = read.flat_map(|value| self.b.dims(value));
+        let mut axes = axes.chain(new.over.iter().copied());
+        axes.any(|axis| match self.b.extent(axis) {
+            Extent::Value(length) => !self.outside(frame, length),
+            Extent::Const(_) | Extent::Size(_) => false,
+        })
     }
 
     /// Whether each iteration adds to a place of its own outside, and all places are new: then nothing is added up, and what the places get
