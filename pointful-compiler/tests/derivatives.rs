@@ -968,6 +968,65 @@ fn kinks() {
     assert_eq!(at("x.powi(0) + y.powi(2)", 0.0, 2.0), [0.0, 4.0]);
 }
 
+/// Derivatives of powers to the third order, forward and backward in any order, also where the base or the exponent is zero.
+#[test]
+fn powers() {
+    let next = |mode: char, of: &str| match mode {
+        'r' => format!("grad!({of}, wrt = x)(x, n)"),
+        _ => format!("jvp!({of}, wrt = x)(x, n, 1.0).1"),
+    };
+    let modes = ["rrr", "rrf", "rfr", "fff"].map(|modes| modes.chars().collect::<Vec<_>>());
+    for n in 0..5 {
+        let literals = [format!("x.powi({n})"), format!("x.powf({n}.0)")];
+        let dynamic = ["x.powi(n as i32)", "x.powf(n)"].map(str::to_owned);
+        for power in literals.into_iter().chain(dynamic) {
+            for modes in &modes {
+                let [first, second, third] = [
+                    next(modes[0], "p"),
+                    next(modes[1], "a"),
+                    next(modes[2], "b"),
+                ];
+                let source = format!(
+                    "fn p(x: f64, n: f64) -> f64 {{ {power} + 0.0 * n }}
+                    fn a(x: f64, n: f64) -> f64 {{ {first} }}
+                    fn b(x: f64, n: f64) -> f64 {{ {second} }}
+                    fn f(x: f64, n: f64) -> (f64, f64, f64) {{ (a(x, n), b(x, n), {third}) }}"
+                );
+                for x in [0.0, 0.5, -2.0] {
+                    let (n, mut factor) = (f64::from(n), 1.0);
+                    for (k, found) in values(&source, &[x, n]).into_iter().enumerate() {
+                        let left = n - k as f64;
+                        factor *= left.max(0.0);
+                        let expected = factor * x.powf((left - 1.0).max(0.0));
+                        assert!(
+                            (found - expected).abs() < 1e-12,
+                            "{source}\n{x}, {n}: {found}, not {expected}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    // By the exponent, and by both.
+    let both = "fn p(x: f64, n: f64) -> f64 { x.powf(n) } MIXED
+        fn f(x: f64, n: f64) -> (f64, f64) { (grad!(p, wrt = n)(x, n), BOTH) }";
+    let mixed = "fn a(x: f64, n: f64) -> f64 { grad!(p, wrt = x)(x, n) }";
+    for way in ["grad!(a, wrt = n)(x, n)", "jvp!(a, wrt = n)(x, n, 1.0).1"] {
+        let source = both.replace("BOTH", way).replace("MIXED", mixed);
+        for (x, n) in [(0.5_f64, 0.0_f64), (2.0, 1.0), (0.5, 2.5)] {
+            let found = values(&source, &[x, n]);
+            let expected = [x.powf(n) * x.ln(), x.powf(n - 1.0) * (1.0 + n * x.ln())];
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(
+                    (found - expected).abs() < 1e-12,
+                    "{source}\n{x}, {n}: {found}, not {expected}"
+                );
+            }
+        }
+        assert_eq!(values(&source, &[0.0, 2.0]), [0.0, 0.0]);
+    }
+}
+
 #[test]
 fn derivatives_nest() {
     let third = "fn c(x: f64) -> f64 { x.powi(5) + (2.0 * x).sin() } fn f(x: f64) -> f64 { grad!(grad!(grad!(c)))(x) }";

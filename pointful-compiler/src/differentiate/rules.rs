@@ -4,7 +4,9 @@
 //! Coefficients are computed where they are used, from the primitive's operands and its result.
 //!
 //! At a kink the first operand of `max` and `min` has it all (but the infinity that is their identity never has any), `abs` has none; where
-//! a formula would multiply zero by infinity although the derivative is zero (`x⁰`, `0ʸ`, `hypot(0, 0)`), it says zero.
+//! a formula would multiply zero by infinity although the derivative is zero (`x⁰`, `0ʸ`, `hypot(0, 0)`), it says zero. Of powers it is the
+//! operand that is another there, and not the slope: what is chosen of an infinite slope has an infinite slope itself, which, going back, is
+//! multiplied by zero. So all derivatives of `xⁿ` are finite at zero.
 
 use std::f64::consts::{LN_2, LN_10};
 
@@ -190,16 +192,24 @@ impl Dual<'_> {
             }
             Prim::Powi => self.power(x, y, result),
             Prim::Powf if k == 0 => {
-                let one = self.b.number(x, 1.0);
+                let [zero, one] = [0.0, 1.0].map(|number| self.b.number(x, number));
                 let less = self.b.map(Prim::Sub, &[y, one]);
+                let no_power = self.b.map(Prim::Eq, &[y, zero]);
+                let size = self.b.map(Prim::Abs, &[x]);
+                let is_base = self.b.map(Prim::Gt, &[size, zero]);
+                let no_base = self.b.map(Prim::Not, &[is_base]);
+                let constant = self.b.map(Prim::And, &[no_power, no_base]);
+                let less = self.b.map_select(constant, zero, less);
                 let lower = self.b.map(Prim::Powf, &[x, less]);
-                let slope = self.b.map(Prim::Mul, &[y, lower]);
-                self.unless_zero(y, slope)
+                self.b.map(Prim::Mul, &[y, lower])
             }
             Prim::Powf => {
-                let log = self.b.map(Prim::Ln, &[x]);
+                let [zero, one] = [0.0, 1.0].map(|number| self.b.number(x, number));
+                let is_zero = self.b.map(Prim::Eq, &[x, zero]);
+                let base = self.b.map_select(is_zero, one, x);
+                let log = self.b.map(Prim::Ln, &[base]);
                 let slope = self.b.map(Prim::Mul, &[result, log]);
-                self.unless_zero(x, slope)
+                self.b.map_select(is_zero, zero, slope)
             }
             Prim::Abs => {
                 let [zero, one] = [0.0, 1.0].map(|number| self.b.number(x, number));
@@ -320,13 +330,15 @@ impl Dual<'_> {
                 self.b.map(Prim::Mul, &[factor, lower])
             }
             _ => {
-                let one = self.b.constant(Lit::Int(Scalar::I32, 1));
+                let [zero, one] = [0, 1].map(|n| self.b.constant(Lit::Int(Scalar::I32, n)));
                 let less = self.b.map(Prim::Sub, &[n, one]);
+                let constant = self.b.map(Prim::Eq, &[n, zero]);
+                let less = self.b.map_select(constant, zero, less);
                 let lower = self.b.map(Prim::Powi, &[x, less]);
                 let factor = self.b.map(Prim::Cast(scalar), &[n]);
                 let slope = self.b.map(Prim::Mul, &[factor, lower]);
                 debug_assert_eq!(self.b.program.elem(slope), Elem::Scalar(scalar));
-                self.unless_zero(factor, slope)
+                slope
             }
         }
     }
