@@ -228,7 +228,7 @@ impl Plan {
                     .for_each(|&need| states[need] = true);
             }
         }
-        // Of what is computed from those alone: what is dear, what that is computed from, and what is computed from it.
+        // Of what is computed from those alone: what is dear, what is computed from it, and what all of that is computed from.
         let mut known = states.clone();
         for number in all.clone() {
             let mut needed = needs[number].iter();
@@ -240,17 +240,21 @@ impl Plan {
             .clone()
             .map(|number| is_between(number) && dear(number))
             .collect();
-        for number in all.clone().rev() {
-            if between[number] {
-                needs[number]
-                    .iter()
-                    .for_each(|&need| between[need] |= is_between(need));
+        let with_needed = |between: &mut Vec<bool>| {
+            for number in all.clone().rev() {
+                if between[number] {
+                    needs[number]
+                        .iter()
+                        .for_each(|&need| between[need] |= is_between(need));
+                }
             }
-        }
+        };
+        with_needed(&mut between);
         for number in all.clone() {
             between[number] |=
                 is_between(number) && needs[number].iter().any(|&need| between[need]);
         }
+        with_needed(&mut between);
 
         let phases: Vec<Phase> = all
             .clone()
@@ -553,6 +557,11 @@ mod tests {
     fn what_is_not_handed_on_comes_when_the_states_are_known() {
         check(
             &steps("total += (1.5 + s * s).ln() + x[t] / (2.0 + s * s); s = 0.3 * s + x[t];"),
+            1,
+        );
+        // With what is cheap to compute from a state, and nothing dear is computed from.
+        check(
+            &steps("total = x[t] - ((1.0 + s * s).ln() + 0.5 * s); s = 0.3 * s + x[t];"),
             1,
         );
         // Both, and a state that is computed from another one.
