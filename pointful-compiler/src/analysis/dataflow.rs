@@ -89,16 +89,13 @@ fn visit_extent(extent: &mut Extent, visit: &mut dyn FnMut(&mut ValueId)) {
 
 fn visit_elem(elem: &mut Elem, visit: &mut dyn FnMut(&mut ValueId)) {
     match elem {
-        Elem::Index(extent) => visit_extent(extent, visit),
+        Elem::Index(extent) | Elem::Bound(extent) => visit_extent(extent, visit),
         Elem::Scalar(_) => {}
     }
 }
 
 fn elem_extent(elem: Elem) -> Option<ValueId> {
-    match elem {
-        Elem::Index(extent) => computed(extent),
-        Elem::Scalar(_) => None,
-    }
+    elem.extent().and_then(computed)
 }
 
 fn remove_result<S: Flow>(block: &mut Block<S>, k: usize) {

@@ -214,7 +214,7 @@ impl Meeting<'_> {
             match self.elem(value) {
                 Elem::Index(extent) => self.inside(&form, extent, side),
                 Elem::Scalar(Scalar::Usize) => self.system.at_least(form.clone()),
-                Elem::Scalar(_) => {}
+                Elem::Scalar(_) | Elem::Bound(_) => {}
             }
         }
         form
@@ -359,7 +359,7 @@ impl Meeting<'_> {
             && match elem {
                 Elem::Index(_) | Elem::Scalar(Scalar::I64) => true,
                 Elem::Scalar(Scalar::Usize) => form.is_positive() && form.variables().all(positive),
-                Elem::Scalar(_) => false,
+                Elem::Scalar(_) | Elem::Bound(_) => false,
             }
     }
 

@@ -145,10 +145,7 @@ pub(crate) fn lengths(program: &Program<Kernels>) -> ValueSet {
             }
         }
     }
-    let own = |ty: &Type<Extent>| match ty.elem {
-        Elem::Index(extent) => Some(extent),
-        Elem::Scalar(_) => None,
-    };
+    let own = |ty: &Type<Extent>| ty.elem.extent();
     let types = program.values.iter().map(|value| &value.ty);
     let all = types.flat_map(|ty| ty.dims.iter().copied().chain(own(ty)));
     let mut found = all.filter_map(length).collect();

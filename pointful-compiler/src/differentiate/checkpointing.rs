@@ -88,7 +88,7 @@ impl Dual<'_> {
         for (_, elem, dims) in &tables {
             let blank = match elem {
                 Elem::Scalar(scalar) => b.constant(Lit::of(*scalar, 0.0)),
-                Elem::Index(extent) => {
+                Elem::Index(extent) | Elem::Bound(extent) => {
                     let zero = b.usize(0);
                     b.map(Prim::Trust(*extent), &[zero])
                 }

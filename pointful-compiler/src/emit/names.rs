@@ -147,7 +147,7 @@ impl Names {
                 Some(name) => taken.fresh(name),
                 None => {
                     let kind = match (ty.dims.as_slice(), ty.elem) {
-                        ([], Elem::Index(_)) => 'i',
+                        ([], Elem::Index(_) | Elem::Bound(_)) => 'i',
                         ([], Elem::Scalar(_)) => 't',
                         ([_, ..], _) => 'b',
                     };

@@ -111,6 +111,10 @@ pub trait Evaluate: Stage {
     #[doc(hidden)]
     fn evaluate(program: &Program<Self>, inputs: &Inputs, meter: &mut Meter) -> Results;
 
+    /// In how many orders tests run a program: in several where the stage leaves one open.
+    #[doc(hidden)]
+    const ORDERS: u64 = 1;
+
     /// The extents of a parameter of this type; none for one that depends on the program.
     #[doc(hidden)]
     fn extent(program: &Program<Self>, dim: Self::Dim) -> Extent;
@@ -141,10 +145,27 @@ pub fn run_limited<S: Evaluate>(
     inputs: &Inputs,
     steps: u64,
 ) -> Result<(Vec<Data>, Counts), EvalError> {
+    run_in_order(program, inputs, steps, 0)
+}
+
+/// As [`run_limited`], with what a stage leaves open (which pieces of the work there are, and which
+/// runs first) drawn from a seed. A program has one meaning in all orders, but for the rounding that
+/// regrouping floats brings.
+///
+/// # Errors
+///
+/// See [`EvalError`].
+pub fn run_in_order<S: Evaluate>(
+    program: &Program<S>,
+    inputs: &Inputs,
+    steps: u64,
+    seed: u64,
+) -> Result<(Vec<Data>, Counts), EvalError> {
     check_inputs(program, inputs)?;
     let mut meter = Meter {
         counts: Counts::default(),
         steps,
+        order: Order(seed),
     };
     let results = S::evaluate(program, inputs, &mut meter)?;
     Ok((results, meter.counts))
@@ -155,6 +176,30 @@ pub fn run_limited<S: Evaluate>(
 pub struct Meter {
     counts: Counts,
     steps: u64,
+    order: Order,
+}
+
+/// Decides what is left open.
+#[derive(Debug)]
+struct Order(u64);
+
+impl Order {
+    /// A number below `n`, which is not 0.
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % n as u64) as usize
+    }
+
+    /// The numbers below `n`, in some order.
+    fn shuffled(&mut self, n: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..n).collect();
+        for last in (1..n).rev() {
+            all.swap(last, self.below(last + 1));
+        }
+        all
+    }
 }
 
 impl Meter {

@@ -214,7 +214,7 @@ impl<'a> Lift<'a> {
     pub(super) fn elem(&mut self, elem: Elem) -> Elem {
         match elem {
             Elem::Index(extent) => Elem::Index(self.extent(extent)),
-            Elem::Scalar(_) => elem,
+            Elem::Scalar(_) | Elem::Bound(_) => elem,
         }
     }
 

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::stages::bulk::{Bulk, BulkOp, Combine};
+use super::stages::cpu::{self, Cpu};
 use super::stages::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par};
 use super::stages::point::{Point, PointOp};
 use super::{Block, Stage, ValueId};
@@ -281,3 +282,15 @@ operations!(S: Imperative, Par<S>; visit => {
         all
     }
 });
+
+operations!(Cpu, cpu::Own; visit => {
+    Self::Bound { terms, .. } => {
+        for (term, _) in terms {
+            visit(term);
+        }
+    }
+    Self::Range { from, to, .. } => visit_all!(visit; from, to; ),
+} {
+    Self::Bound { .. } => Vec::new(),
+    Self::Range { body, .. } => vec![body],
+} Self::Par(par) => par);

@@ -7,6 +7,7 @@
 //! Text after `; error:` on a line is a remark for filetests and is skipped.
 
 mod bulk;
+mod cpu;
 mod imperative;
 mod lexer;
 mod point;
@@ -513,11 +514,15 @@ impl<S: Parse> Parser<S> {
 
     pub(crate) fn ty(&mut self) -> Parsed<Type<S::Dim>> {
         let word = self.word()?;
-        let elem = if word == "idx" {
+        let elem = if matches!(word.as_str(), "idx" | "bound") {
             self.expect("<")?;
             let extent = self.extent()?;
             self.expect(">")?;
-            Elem::Index(extent)
+            if word == "idx" {
+                Elem::Index(extent)
+            } else {
+                Elem::Bound(extent)
+            }
         } else {
             Elem::Scalar(
                 Scalar::from_name(&word).ok_or_else(|| format!("`{word}` is no element type"))?,

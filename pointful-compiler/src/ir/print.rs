@@ -15,6 +15,7 @@
 //! A value that is used but bound nowhere is printed as `%?` and its id: a broken program can be looked at, too.
 
 mod bulk;
+mod cpu;
 mod imperative;
 mod literal;
 mod point;
@@ -388,8 +389,9 @@ impl<'p, S: Print> Printer<'p, S> {
     pub fn elem(&mut self, elem: Elem) {
         match elem {
             Elem::Scalar(scalar) => self.word(scalar.name()),
-            Elem::Index(extent) => {
-                self.word("idx<");
+            Elem::Index(extent) | Elem::Bound(extent) => {
+                let is_index = matches!(elem, Elem::Index(_));
+                self.word(if is_index { "idx<" } else { "bound<" });
                 self.extent(extent);
                 self.word(">");
             }

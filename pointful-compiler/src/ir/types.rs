@@ -106,6 +106,10 @@ pub enum Elem {
     Scalar(Scalar),
     /// The ordinal of a member of an axis of this extent, known to be in range; stored as `usize`. Printed `idx<I>`.
     Index(Extent),
+    /// Where a range of an axis of this extent begins or ends: from 0 to the extent, which is one
+    /// more than an index may be; stored as `usize`. Only stages of targets have them. Printed
+    /// `bound<I>`.
+    Bound(Extent),
 }
 
 impl Elem {
@@ -121,11 +125,19 @@ impl Elem {
         matches!(self, Elem::Scalar(s) if s.is_float())
     }
 
+    /// The extent that an index or a bound is one of.
+    pub fn extent(self) -> Option<Extent> {
+        match self {
+            Elem::Scalar(_) => None,
+            Elem::Index(extent) | Elem::Bound(extent) => Some(extent),
+        }
+    }
+
     /// The machine type that holds one element.
     pub fn repr(self) -> Scalar {
         match self {
             Elem::Scalar(s) => s,
-            Elem::Index(_) => Scalar::Usize,
+            Elem::Index(_) | Elem::Bound(_) => Scalar::Usize,
         }
     }
 }

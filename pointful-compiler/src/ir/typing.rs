@@ -3,6 +3,7 @@
 //! The parser takes the types of results from here, the verifier compares with them.
 
 mod bulk;
+mod cpu;
 mod imperative;
 mod point;
 
@@ -56,7 +57,10 @@ fn monoid_takes(monoid: Monoid, elem: Elem) -> Result<(), String> {
         (Monoid::Add | Monoid::Mul | Monoid::Min | Monoid::Max, Elem::Scalar(_)) => {
             elem != Elem::BOOL
         }
-        (Monoid::Add | Monoid::Mul | Monoid::Min | Monoid::Max, Elem::Index(_)) => false,
+        (
+            Monoid::Add | Monoid::Mul | Monoid::Min | Monoid::Max,
+            Elem::Index(_) | Elem::Bound(_),
+        ) => false,
     };
     if fits {
         Ok(())

@@ -31,6 +31,7 @@
 //! 17. The function's results are scalars, or buffers allocated here or owned, each given once.
 
 mod bulk;
+mod cpu;
 mod imperative;
 mod point;
 
@@ -41,7 +42,7 @@ use std::fmt;
 
 use super::print::{Names, Print, print_with_lines};
 use super::typing::Typing;
-use super::{Block, Elem, Extent, Operation, Program, Stage, Stmt, Type, ValueId};
+use super::{Block, Extent, Operation, Program, Stage, Stmt, Type, ValueId};
 
 /// What does not hold, and at which statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -212,7 +213,7 @@ impl<S: Verify> Scope<'_, S> {
                     }
                 }
             }
-            if let Elem::Index(extent) = ty.elem {
+            if let Some(extent) = ty.elem.extent() {
                 self.extent(extent, stmt)?;
             }
         }

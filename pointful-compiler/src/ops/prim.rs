@@ -401,8 +401,7 @@ impl Prim {
             return fail(&format!("{} operands", self.arity()));
         }
         let first = operands[0];
-        let integer =
-            |e: Elem| matches!(e, Elem::Index(_)) || matches!(e, Elem::Scalar(s) if s.is_int());
+        let integer = |e: Elem| e.extent().is_some() || matches!(e, Elem::Scalar(s) if s.is_int());
         let Some(class) = self.class() else {
             return match self {
                 Self::Cast(to) => Ok(Elem::Scalar(to)),
@@ -430,11 +429,14 @@ impl Prim {
         let same = operands.iter().all(|&e| e == first);
         let scalar = match first {
             Elem::Scalar(s) => Some(s),
-            Elem::Index(_) => None,
+            Elem::Index(_) | Elem::Bound(_) => None,
         };
+        // The lesser and the greater of two bounds is one of them.
+        let between =
+            |e: Elem| matches!(e, Elem::Bound(_)) && matches!(self, Self::Min | Self::Max);
         let (holds, what) = match class {
             Class::Num => (
-                same && scalar.is_some_and(|s| s != Scalar::Bool),
+                same && (scalar.is_some_and(|s| s != Scalar::Bool) || between(first)),
                 "numbers of one type",
             ),
             Class::Any => (scalar.is_some(), "a scalar"),

@@ -9,7 +9,7 @@ use super::random::{Options, random_point};
 use super::shrink::shrink;
 use crate::canonicalize::{cse, dce, simplify};
 use crate::eval::compare::{Tolerance, difference};
-use crate::eval::{Data, EvalError, Evaluate, Inputs, ScalarValue, run_limited};
+use crate::eval::{Data, EvalError, Evaluate, Inputs, ScalarValue, run_in_order, run_limited};
 use crate::ir::Program;
 use crate::ir::print::{Print, print};
 use crate::ir::stages::point::Point;
@@ -108,7 +108,8 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let kernels = trial.stage("split", kernels, contract::loop_fission)?;
             let kernels = trial.stage("turned", kernels, targets::cpu::pack_operands)?;
             let kernels = trial.stage("in place", kernels, contract::in_place)?;
-            trial.stage("owned", kernels, contract::disjoint_updates)?;
+            let kernels = trial.stage("owned", kernels, contract::disjoint_updates)?;
+            trial.stage("outlined", kernels, targets::cpu::outline)?;
             Ok(())
         })
     })
@@ -266,22 +267,29 @@ impl Trial<'_> {
             })?;
         let _ = write!(self.programs, "---- {when}\n{}", print(&out));
         verify(&out).map_err(|error| wrong(Mistake::Invalid, format!("invalid: {error}")))?;
-        let found = run_limited(&out, self.inputs, STEPS * MORE_STEPS);
+        for order in 0..B::ORDERS {
+            let found = run_in_order(&out, self.inputs, STEPS * MORE_STEPS, order);
+            self.agrees(found.map(|(found, _)| found))
+                .map_err(|(mistake, message)| wrong(mistake, message))?;
+        }
+        Ok(out)
+    }
+
+    /// Whether a run gives what is expected.
+    fn agrees(&self, found: Result<Vec<Data>, EvalError>) -> Result<(), (Mistake, String)> {
         match (&self.expected, found) {
             // A program may fail less often than before: what nobody needs is not computed.
-            (Err(_), Ok(_) | Err(EvalError::Panic(_))) => Ok(out),
-            (Ok(expected), Ok((found, _))) => {
+            (Err(_), Ok(_) | Err(EvalError::Panic(_))) => Ok(()),
+            (Ok(expected), Ok(found)) => {
                 if expected.len() != found.len() {
-                    let message = "another number of results".to_owned();
-                    return Err(wrong(Mistake::Different, message));
+                    return Err((Mistake::Different, "another number of results".to_owned()));
                 }
                 for (k, (expected, found)) in expected.iter().zip(&found).enumerate() {
                     if let Some(difference) = difference(expected, found, Tolerance::default()) {
-                        let message = format!("result {k}: {difference}");
-                        return Err(wrong(Mistake::Different, message));
+                        return Err((Mistake::Different, format!("result {k}: {difference}")));
                     }
                 }
-                Ok(out)
+                Ok(())
             }
             (_, Err(error)) => {
                 let mistake = match &error {
@@ -289,7 +297,7 @@ impl Trial<'_> {
                     EvalError::Bug(_) | EvalError::Input(_) => Mistake::Meaningless,
                     EvalError::StepLimit => Mistake::Endless,
                 };
-                Err(wrong(mistake, error.to_string()))
+                Err((mistake, error.to_string()))
             }
         }
     }

@@ -23,7 +23,9 @@ pub fn inputs(program: &Program<Point>, n: usize, rng: &mut Rng) -> Inputs {
             let shape: Vec<usize> = ty.dims.iter().map(length).collect();
             let count = shape.iter().product::<usize>();
             let values = (0..count).map(|_| match ty.elem {
-                Elem::Index(extent) => ScalarValue::Usize(rng.below(length(&extent).max(1))),
+                Elem::Index(extent) | Elem::Bound(extent) => {
+                    ScalarValue::Usize(rng.below(length(&extent).max(1)))
+                }
                 Elem::Scalar(Scalar::Bool) => ScalarValue::Bool(rng.chance(50)),
                 Elem::Scalar(scalar) if scalar.is_float() => {
                     let x = rng.between(-1_000_000, 1_000_000) as f64 / 1_000_003.0;

@@ -12,9 +12,12 @@
 
 use pointful_compiler::contract::schedule::schedule;
 use pointful_compiler::eval::compare::{Tolerance, difference};
-use pointful_compiler::eval::{Data, EvalError, Evaluate, Inputs, run};
+use pointful_compiler::eval::{
+    Counts, Data, EvalError, Evaluate, Inputs, STEP_LIMIT, run_in_order,
+};
 use pointful_compiler::expand::expand;
 use pointful_compiler::ir::{Extent, Program};
+use pointful_compiler::targets::cpu::outline;
 
 use crate::file::{File, Section};
 use crate::stages::{Any, Text};
@@ -57,9 +60,9 @@ fn holds(line: &Line, program: &Any) -> Result<(), String> {
         Any::Point(program) => {
             by("", line.holds(program))?;
             let program = expand(program.clone());
-            by(" and `bulk`", line.holds(&program))?;
+            by(" and `expand`", line.holds(&program))?;
             by(
-                ", `bulk` and `schedule`",
+                ", `expand` and `schedule`",
                 line.holds(&schedule(program.clone())),
             )
         }
@@ -67,7 +70,11 @@ fn holds(line: &Line, program: &Any) -> Result<(), String> {
             by("", line.holds(program))?;
             by(" and `schedule`", line.holds(&schedule(program.clone())))
         }
-        Any::Kernels(program) => by("", line.holds(program)),
+        Any::Kernels(program) => {
+            by("", line.holds(program))?;
+            by(" and `outline`", line.holds(&outline(program.clone())))
+        }
+        Any::Cpu(program) => by("", line.holds(program)),
     }
 }
 
@@ -108,7 +115,12 @@ impl Line {
 
     fn holds<S: Text + Evaluate>(&self, program: &Program<S>) -> Result<(), String> {
         let inputs = self.inputs(program)?;
-        let found = run(program, &inputs);
+        (0..S::ORDERS)
+            .try_for_each(|order| self.gives(run_in_order(program, &inputs, STEP_LIMIT, order)))
+    }
+
+    /// Whether a run gives what the line says.
+    fn gives(&self, found: Result<(Vec<Data>, Counts), EvalError>) -> Result<(), String> {
         let (results, expected) = match (&found, &self.outcome) {
             (Ok((results, _)), Outcome::Results(expected)) => (results, expected),
             (Err(EvalError::Panic(message)), Outcome::Panic(part)) if message.contains(part) => {

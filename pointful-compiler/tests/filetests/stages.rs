@@ -3,7 +3,7 @@
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::parse::{Parse, parse};
 use pointful_compiler::ir::print::print;
-use pointful_compiler::ir::stages::{bulk::Bulk, kernels::Kernels, point::Point};
+use pointful_compiler::ir::stages::{bulk::Bulk, cpu::Cpu, kernels::Kernels, point::Point};
 use pointful_compiler::ir::verify::{Verify, annotate, verify};
 
 use crate::file::Section;
@@ -53,6 +53,7 @@ pub(crate) enum Any {
     Point(Program<Point>),
     Bulk(Program<Bulk>),
     Kernels(Program<Kernels>),
+    Cpu(Program<Cpu>),
 }
 
 impl Any {
@@ -62,6 +63,7 @@ impl Any {
             "point" => Some(Self::Point(read(section)?)),
             "bulk" => Some(Self::Bulk(read(section)?)),
             "kernels" => Some(Self::Kernels(read(section)?)),
+            "cpu" => Some(Self::Cpu(read(section)?)),
             _ => None,
         })
     }
@@ -72,6 +74,7 @@ impl Any {
             Self::Point(program) => write(program),
             Self::Bulk(program) => write(program),
             Self::Kernels(program) => write(program),
+            Self::Cpu(program) => write(program),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn rule<S: Simplify>(
         [x, y] => match context.elem(x) {
             Elem::Scalar(Scalar::F32 | Scalar::F64) => float(context, prim, x, y),
             Elem::Scalar(Scalar::Bool) => logic(context, prim, x, y),
-            Elem::Scalar(_) | Elem::Index(_) => integer(context, prim, x, y),
+            Elem::Scalar(_) | Elem::Index(_) | Elem::Bound(_) => integer(context, prim, x, y),
         },
         _ => None,
     }
@@ -168,7 +168,7 @@ fn integer<S: Simplify>(
     let truth = |truth| Some(Rewrite::Const(Lit::Bool(truth)));
     let number = |n| match context.elem(x) {
         Elem::Scalar(scalar) => Some(Rewrite::Const(Lit::Int(scalar, n))),
-        Elem::Index(_) => None,
+        Elem::Index(_) | Elem::Bound(_) => None,
     };
     let (a, b) = (context.int(x), context.int(y));
     match prim {

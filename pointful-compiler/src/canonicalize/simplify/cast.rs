@@ -39,7 +39,7 @@ pub(super) fn rule<S: Simplify>(
 fn is_lossless(from: Elem, to: Scalar) -> bool {
     match from {
         // No index set has more members than `i64` can count.
-        Elem::Index(_) => matches!(to, Scalar::Usize | Scalar::I64),
+        Elem::Index(_) | Elem::Bound(_) => matches!(to, Scalar::Usize | Scalar::I64),
         Elem::Scalar(from) => match from {
             Scalar::Bool => to != Scalar::Bool && to.is_int(),
             Scalar::U8 => to != Scalar::Bool && to != Scalar::U8,

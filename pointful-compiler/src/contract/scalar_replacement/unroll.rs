@@ -129,7 +129,7 @@ impl Walk<'_> {
     ) -> KernelOp {
         match (self.program.elem(result), &op) {
             (Elem::Scalar(_), _) => KernelOp::Const(known.to_lit()),
-            (Elem::Index(_), KernelOp::Prim(Prim::Trust(_), _)) => op,
+            (Elem::Bound(_), _) | (Elem::Index(_), KernelOp::Prim(Prim::Trust(_), _)) => op,
             (Elem::Index(extent), _) => {
                 let number = self.push(KernelOp::Const(known.to_lit()), Elem::USIZE, out);
                 KernelOp::Prim(Prim::Trust(extent), smallvec![number])

@@ -308,7 +308,7 @@ impl<'p> Builder<'p> {
     /// An element type in terms of the kernel program.
     pub(super) fn elem(&mut self, elem: Elem) -> Elem {
         match elem {
-            Elem::Scalar(_) => elem,
+            Elem::Scalar(_) | Elem::Bound(_) => elem,
             Elem::Index(extent) => Elem::Index(self.extent(extent)),
         }
     }

@@ -334,7 +334,7 @@ impl Walk {
         for value in values {
             let index = match self.b.program.elem(value) {
                 Elem::Index(extent) => varies(extent),
-                Elem::Scalar(_) => false,
+                Elem::Scalar(_) | Elem::Bound(_) => false,
             };
             if index || self.leans(&self.b.dims(value), moved) {
                 return None;

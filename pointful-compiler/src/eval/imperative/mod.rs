@@ -3,7 +3,9 @@
 //! Parallel nests run one iteration after the other, in a few pieces if they fold; two of them that touch one element of which they write one are a bug, not a result.
 //! So are reads of memory that was never written.
 
+mod cpu;
 mod memory;
+mod rows;
 
 use std::collections::BTreeMap;
 
@@ -26,16 +28,22 @@ const PIECES: usize = 2;
 pub trait EvaluateOwn: Imperative {
     /// Runs an operation of its own.
     #[doc(hidden)]
-    fn run_own(run: &mut Run<'_, Self>, own: &Self::Own) -> Result<(), EvalError>;
+    fn run_own(
+        run: &mut Run<'_, Self>,
+        own: &Self::Own,
+        stmt: &Stmt<Self>,
+    ) -> Result<(), EvalError>;
 }
 
 impl EvaluateOwn for Kernels {
-    fn run_own(run: &mut Run<'_, Self>, own: &Par) -> Result<(), EvalError> {
+    fn run_own(run: &mut Run<'_, Self>, own: &Par, _: &Stmt<Self>) -> Result<(), EvalError> {
         run.par(own)
     }
 }
 
 impl<S: EvaluateOwn> Evaluate for S {
+    const ORDERS: u64 = if S::ROWS { 3 } else { 1 };
+
     fn evaluate(program: &Program<Self>, inputs: &Inputs, meter: &mut Meter) -> Results {
         let mut run = Run {
             program,
@@ -238,7 +246,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
                 let taken = if self.truth(*cond)? { then } else { otherwise };
                 self.block(taken)
             }
-            ImperativeOp::Own(own) => S::run_own(self, own),
+            ImperativeOp::Own(own) => S::run_own(self, own, stmt),
         }
     }
 
@@ -295,7 +303,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
             self.now = None;
             if (number + 1) % piece == 0 || number + 1 == points {
                 for (fold, joined) in folds.iter().zip(&mut joined) {
-                    let copies = self.left(fold)?;
+                    let copies = self.left(fold.privates.iter().copied())?;
                     match joined {
                         None => *joined = Some(copies),
                         Some(earlier) => self.join(fold, earlier, copies)?,
@@ -304,17 +312,11 @@ impl<S: EvaluateOwn> Run<'_, S> {
             }
         }
         for (fold, joined) in folds.iter().zip(joined) {
-            let targets = fold.targets.iter();
-            let targets = targets.map(|&target| self.memory(target).cloned());
-            let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
             let joined = match joined {
                 Some(joined) => joined,
                 None => self.copies(fold)?,
             };
-            self.join(fold, &mut targets, joined)?;
-            for (&target, memory) in fold.targets.iter().zip(targets) {
-                *self.memory(target)? = memory;
-            }
+            self.join_targets(fold, joined)?;
         }
         for acc in accs {
             let Slot::Private(private) = &self.values[acc.private.index()] else {
@@ -342,8 +344,8 @@ impl<S: EvaluateOwn> Run<'_, S> {
     }
 
     /// What a piece has left in its private copies.
-    fn left(&mut self, fold: &Fold<S>) -> Result<Vec<Memory>, EvalError> {
-        let copies = fold.privates.iter().map(|&private| {
+    fn left(&mut self, privates: impl Iterator<Item = ValueId>) -> Result<Vec<Memory>, EvalError> {
+        let copies = privates.map(|private| {
             let slot = std::mem::replace(&mut self.values[private.index()], Slot::Unbound);
             match slot {
                 Slot::Private(memory) => Ok(memory),
@@ -353,6 +355,18 @@ impl<S: EvaluateOwn> Run<'_, S> {
             }
         });
         copies.collect()
+    }
+
+    /// Joins what all pieces have left to the targets.
+    fn join_targets(&mut self, fold: &Fold<S>, joined: Vec<Memory>) -> Result<(), EvalError> {
+        let targets = fold.targets.iter();
+        let targets = targets.map(|&target| self.memory(target).cloned());
+        let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
+        self.join(fold, &mut targets, joined)?;
+        for (&target, memory) in fold.targets.iter().zip(targets) {
+            *self.memory(target)? = memory;
+        }
+        Ok(())
     }
 
     /// Joins copies, element by element.

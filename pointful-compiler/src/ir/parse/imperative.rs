@@ -4,7 +4,7 @@ use super::{Parse, Parsed, Parser};
 use crate::ir::stages::imperative::{Acc, Along, Fold, ImperativeOp, Par};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::verify::VerifyOwn;
-use crate::ir::{Block, Extent, Type, ValueId};
+use crate::ir::{Block, Elem, Extent, Type, ValueId};
 
 /// An imperative stage whose own operations can be read.
 pub trait ParseOwn: VerifyOwn {
@@ -163,7 +163,7 @@ impl<S: ParseOwn> Parser<S> {
         } else {
             String::new()
         };
-        let (indices, extents) = self.list(Self::index)?.into_iter().unzip();
+        let (indices, extents) = self.par_indices()?;
         let mut accs = Vec::new();
         if self.accept("(") {
             self.list_until(Some(")"), |p| {
@@ -196,6 +196,33 @@ impl<S: ParseOwn> Parser<S> {
             folds,
             body: Box::new(body),
         })
+    }
+
+    /// What the block of a nest binds, and the extents.
+    fn par_indices(&mut self) -> Parsed<(Vec<ValueId>, Vec<Extent>)> {
+        let (mut indices, mut extents) = (Vec::new(), Vec::new());
+        self.list(|p| {
+            let first = p.value()?;
+            if S::ROWS && p.accept(".") {
+                p.expect(".")?;
+                let to = p.value()?;
+                p.expect(":")?;
+                let extent = p.extent()?;
+                for bound in [first, to] {
+                    p.bind_as(bound, Type::scalar(Elem::Bound(extent)));
+                    indices.push(bound);
+                }
+                extents.push(extent);
+            } else {
+                p.expect(":")?;
+                let extent = p.extent()?;
+                p.bind_as(first, Type::scalar(Elem::Index(extent)));
+                indices.push(first);
+                extents.push(extent);
+            }
+            Ok(())
+        })?;
+        Ok((indices, extents))
     }
 
     /// `(%2 = %0 from false, …)`: the copies of a fold, whose join comes later.

@@ -172,12 +172,27 @@ impl<S: PrintOwn> Printer<'_, S> {
             self.word(&super::literal::quote(&par.name));
             self.word(" ");
         }
-        self.bind_indices(&par.body.params, &par.extents);
+        self.par_indices(par);
         self.accs(&par.accs);
         par.folds.iter().for_each(|fold| self.fold(fold));
         self.word(" ");
         self.block(&par.body);
         par.folds.iter().for_each(|fold| self.join(fold));
+    }
+
+    /// What the block of a nest binds: `%1: I, %2: J`, or of rows `%1: I, %2..%3: J`.
+    fn par_indices(&mut self, par: &Par<S>) {
+        let indices = &par.body.params;
+        let Some((&row, outer)) = par.extents.split_last().filter(|_| S::ROWS) else {
+            return self.bind_indices(indices, &par.extents);
+        };
+        self.bind_indices(&indices[..outer.len()], outer);
+        self.word(if outer.is_empty() { "" } else { ", " });
+        if let [from, to] = indices[outer.len()..] {
+            self.bind(from);
+            self.word("..");
+            self.bind_index(to, row);
+        }
     }
 
     /// ` (add %2 = %0, …)`: the private copies and their targets.

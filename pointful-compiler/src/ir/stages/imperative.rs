@@ -21,6 +21,10 @@ pub trait Imperative: Stage<Op = ImperativeOp<Self>, Dim = Extent, Decls = ()> +
     /// The operations that only it has. They bind nothing.
     type Own: Clone + Eq + Hash + Debug + Operation<Self>;
 
+    /// Whether the block of a parallel nest is run for parts of rows, and not for points: it binds
+    /// bounds of the last axis in place of its index.
+    const ROWS: bool;
+
     /// The parallel nest that an operation of its own is, if it is one.
     fn par(own: &Self::Own) -> Option<&Par<Self>>;
 }
@@ -66,6 +70,14 @@ pub struct Par<S: Imperative = Kernels> {
     pub folds: Vec<Fold<S>>,
     /// One iteration.
     pub body: Box<Block<S>>,
+}
+
+impl<S: Imperative> Par<S> {
+    /// The private copies: of what is combined into, then of what is folded.
+    pub(crate) fn privates(&self) -> impl Iterator<Item = ValueId> {
+        let folded = self.folds.iter().flat_map(|fold| &fold.privates).copied();
+        self.accs.iter().map(|acc| acc.private).chain(folded)
+    }
 }
 
 /// Where along one of its axes an array takes part in a contraction.

@@ -59,6 +59,7 @@ pub type KernelOp = ImperativeOp<Kernels>;
 
 impl Imperative for Kernels {
     type Own = Par;
+    const ROWS: bool = false;
 
     fn par(own: &Par) -> Option<&Par> {
         Some(own)

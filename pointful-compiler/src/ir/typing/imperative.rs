@@ -198,8 +198,19 @@ impl<S: TypeOwn> Typing for S {
     }
 }
 
-fn gives_nothing<S: Imperative>(block: &Block<S>) -> Result<(), String> {
+pub(super) fn gives_nothing<S: Imperative>(block: &Block<S>) -> Result<(), String> {
     ensure(block.results.is_empty(), "the block gives values")
+}
+
+/// What the block of a parallel nest over these extents binds.
+fn par_params<S: Imperative>(extents: &[Extent]) -> Vec<Elem> {
+    match extents.split_last() {
+        Some((&row, outer)) if S::ROWS => {
+            let outer = outer.iter().map(|&extent| Elem::Index(extent));
+            outer.chain([Elem::Bound(row), Elem::Bound(row)]).collect()
+        }
+        _ => extents.iter().map(|&extent| Elem::Index(extent)).collect(),
+    }
 }
 
 /// A parallel nest.
@@ -211,12 +222,16 @@ pub(super) fn par<S: Imperative>(program: &Program<S>, par: &Par<S>) -> Result<(
         body,
         ..
     } = par;
+    let elems = par_params::<S>(extents);
     ensure(
-        body.params.len() == extents.len(),
+        body.params.len() == elems.len(),
         "there is not one index for each extent",
     )?;
-    for (&index, &extent) in body.params.iter().zip(extents) {
-        index_of(program, index, extent)?;
+    for (&param, &elem) in body.params.iter().zip(&elems) {
+        ensure(
+            *program.ty(param) == Type::scalar(elem),
+            "an index is not of its axis' extent",
+        )?;
     }
     gives_nothing(body)?;
     for acc in accs {

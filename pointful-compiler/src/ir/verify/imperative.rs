@@ -25,22 +25,12 @@ impl VerifyOwn for Kernels {
     }
 
     fn private_own(par: &Par) -> Vec<ValueId> {
-        privates(par)
+        par.privates().collect()
     }
 
     fn operands_own(places: &Places<'_, Self>, par: &Par) -> Result<(), VerifyError> {
         places.targets(par)
     }
-}
-
-/// The private copies of a parallel nest.
-pub(super) fn privates<S: Imperative>(par: &Par<S>) -> Vec<ValueId> {
-    let folded = par.folds.iter().flat_map(|fold| &fold.privates).copied();
-    par.accs
-        .iter()
-        .map(|acc| acc.private)
-        .chain(folded)
-        .collect()
 }
 
 impl<S: VerifyOwn> Verify for S {
@@ -286,7 +276,7 @@ impl<S: VerifyOwn> Places<'_, S> {
         })
     }
 
-    fn scalars(&self, values: &[ValueId]) -> Result<(), VerifyError> {
+    pub(super) fn scalars(&self, values: &[ValueId]) -> Result<(), VerifyError> {
         let place = values.iter().find(|&&v| self.kind(v) != Kind::Scalar);
         match place {
             Some(&place) => self.error(14, place, "is a place and used as a value"),

@@ -69,7 +69,9 @@ pub fn random_inputs(program: &Program<Point>, rng: &mut Rng) -> Inputs {
     let mut datum = |elem: ir::Elem| {
         let eighths = rng.between(-16, 16);
         match elem {
-            ir::Elem::Index(extent) => ScalarValue::Usize(rng.below(length(extent).max(1))),
+            ir::Elem::Index(extent) | ir::Elem::Bound(extent) => {
+                ScalarValue::Usize(rng.below(length(extent).max(1)))
+            }
             ir::Elem::Scalar(Scalar::Bool) => ScalarValue::Bool(rng.chance(50)),
             ir::Elem::Scalar(scalar) if scalar.is_float() => {
                 let off = if exact {

@@ -19,7 +19,7 @@ impl Random {
             Elem::Scalar(scalar) => {
                 self.computed(scalar);
             }
-            Elem::Index(extent) => {
+            Elem::Index(extent) | Elem::Bound(extent) => {
                 self.index(extent);
             }
         }

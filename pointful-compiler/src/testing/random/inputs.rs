@@ -44,7 +44,7 @@ impl Random {
         let len = shape.iter().product::<usize>();
         let members = match ty.elem {
             Elem::Index(extent) => self.known(extent),
-            Elem::Scalar(_) => None,
+            Elem::Scalar(_) | Elem::Bound(_) => None,
         };
         if members == Some(0) && len > 0 {
             // There is no such table.

@@ -282,7 +282,7 @@ impl Random {
         };
         let elem = match ty.elem {
             Elem::Index(extent) => outside(extent),
-            Elem::Scalar(_) => true,
+            Elem::Scalar(_) | Elem::Bound(_) => true,
         };
         elem && ty.dims.iter().all(|&dim| outside(dim))
     }

@@ -16,7 +16,7 @@ impl Random {
                     let value = self.scalar(scalar);
                     Some(self.tame(value))
                 }
-                Elem::Index(extent) => self.index(extent),
+                Elem::Index(extent) | Elem::Bound(extent) => self.index(extent),
             };
         };
         if self.rng.chance(60)

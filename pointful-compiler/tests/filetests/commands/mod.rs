@@ -34,6 +34,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("loop_fission", schedule::loop_fission),
     command("horizontal_fusion", schedule::horizontal_fusion),
     command("lower", lower::run),
+    command("outline", schedule::outline),
     command("online_softmax", schedule::online_softmax),
     command("disjoint_updates", schedule::disjoint_updates),
     command("scalar_replacement", schedule::scalar_replacement),

@@ -37,6 +37,10 @@ passes! {
     cpu as tiling;
 }
 
+pub(crate) fn outline(file: &File) -> Result<Vec<Section>, String> {
+    Ok(vec![write(&cpu::outline(read(file.input())?))?])
+}
+
 fn sections(file: &File, program: &Program<Kernels>) -> Result<Vec<Section>, String> {
     let structure = structure::kernels(file, program);
     Ok([write(program)?].into_iter().chain(structure).collect())

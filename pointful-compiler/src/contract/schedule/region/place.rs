@@ -113,7 +113,7 @@ impl<'p> Builder<'p> {
             crate::ir::Elem::Index(extent) => {
                 crate::ir::Elem::Index(self.padded(extent, Some(value)))
             }
-            scalar @ crate::ir::Elem::Scalar(_) => scalar,
+            other @ (crate::ir::Elem::Scalar(_) | crate::ir::Elem::Bound(_)) => other,
         };
         self.place_of(elem, dims, fill, Some(value))
     }

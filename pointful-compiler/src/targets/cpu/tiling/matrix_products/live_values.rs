@@ -110,7 +110,7 @@ impl Uses {
             }
             let uneven = match program.elem(*value) {
                 Elem::Index(Extent::Value(extent)) => self.home.contains_key(&extent),
-                Elem::Index(_) | Elem::Scalar(_) => false,
+                Elem::Index(_) | Elem::Scalar(_) | Elem::Bound(_) => false,
             };
             if uneven || self.fixed.contains(value) {
                 return None;

@@ -1,0 +1,137 @@
+//! Parallel nests by parts of rows: pieces of any length, in any order.
+
+use super::memory::{Iteration, Memory};
+use super::{EvaluateOwn, Run, Slot};
+use crate::eval::{EvalError, ScalarValue, combine, identity, mistyped};
+use crate::ir::stages::imperative::Par;
+
+/// The most rows, and parts of rows, that a piece has.
+const MOST: usize = 3;
+
+impl<S: EvaluateOwn> Run<'_, S> {
+    /// A nest whose block is run for parts of rows.
+    pub(super) fn rows(&mut self, par: &Par<S>) -> Result<(), EvalError> {
+        if self.now.is_some() {
+            return Err(EvalError::bug("a parallel nest inside another"));
+        }
+        let extents = par.extents.iter().map(|&extent| self.extent(extent));
+        let extents = extents.collect::<Result<Vec<usize>, _>>()?;
+        self.meter.counts.kernels += 1;
+        self.nests += 1;
+        let pieces = self.cut(&extents);
+        let mut left = vec![Vec::new(); pieces.len().max(1)];
+        if pieces.is_empty() {
+            left[0] = self.privates(par)?;
+        }
+        for number in self.meter.order.shuffled(pieces.len()) {
+            for (slot, copy) in par.privates().zip(self.privates(par)?) {
+                self.values[slot.index()] = Slot::Private(copy);
+            }
+            self.now = Some(Iteration {
+                nest: self.nests,
+                number: number as u64,
+            });
+            self.piece(par, &extents, pieces[number].clone())?;
+            self.now = None;
+            left[number] = self.left(par.privates())?;
+        }
+        self.merge(par, left)
+    }
+
+    /// Where the points of a nest are cut into pieces.
+    fn cut(&mut self, extents: &[usize]) -> Vec<std::ops::Range<usize>> {
+        let points: usize = extents.iter().product();
+        let row = extents.last().copied().unwrap_or(1);
+        let (mut pieces, mut from) = (Vec::new(), 0);
+        while from < points {
+            let most = match self.meter.order.below(2) {
+                0 => MOST,
+                _ => MOST * row,
+            };
+            let to = points.min(from + 1 + self.meter.order.below(most));
+            pieces.push(from..to);
+            from = to;
+        }
+        pieces
+    }
+
+    /// The parts of rows of a piece.
+    fn piece(
+        &mut self,
+        par: &Par<S>,
+        extents: &[usize],
+        points: std::ops::Range<usize>,
+    ) -> Result<(), EvalError> {
+        let Some((&row, outer)) = extents.split_last() else {
+            return self.block(&par.body);
+        };
+        let mut at = points.start;
+        while at < points.end {
+            let (number, from) = (at / row, at % row);
+            let to = row.min(from + points.end - at);
+            let mut rest = number;
+            let (indices, bounds) = par.body.params.split_at(outer.len());
+            for (&index, &extent) in indices.iter().zip(outer).rev() {
+                self.values[index.index()] = Slot::Scalar(ScalarValue::Usize(rest % extent));
+                rest /= extent;
+            }
+            for (&bound, value) in bounds.iter().zip([from, to]) {
+                self.values[bound.index()] = Slot::Scalar(ScalarValue::Usize(value));
+            }
+            self.block(&par.body)?;
+            at += to - from;
+        }
+        Ok(())
+    }
+
+    /// Private copies for a piece that has not begun: of what is combined into, then of what is
+    /// folded.
+    fn privates(&mut self, par: &Par<S>) -> Result<Vec<Memory>, EvalError> {
+        let mut copies = Vec::new();
+        for acc in &par.accs {
+            let target = self.memory(acc.target)?;
+            let fill = Some(identity(acc.monoid, target.elem));
+            copies.push(Memory::new(target.elem, target.shape.clone(), fill, None));
+        }
+        for fold in &par.folds {
+            copies.extend(self.copies(fold)?);
+        }
+        Ok(copies)
+    }
+
+    /// Merges what pieces have left, in the order of the points, and then into the targets.
+    fn merge(&mut self, par: &Par<S>, left: Vec<Vec<Memory>>) -> Result<(), EvalError> {
+        let mut pieces = left.into_iter();
+        let mut merged = pieces.next().unwrap_or_default();
+        for later in pieces {
+            let (accs, folds) = later.split_at(par.accs.len());
+            for ((acc, earlier), later) in par.accs.iter().zip(&mut merged).zip(accs) {
+                for at in 0..later.len() {
+                    let (x, y) = (earlier.load(at, None)?, later.clone().load(at, None)?);
+                    earlier.store(at, combine(acc.monoid, x, y)?, None)?;
+                }
+            }
+            let (mut earlier, mut later) = (&mut merged[par.accs.len()..], folds);
+            for fold in &par.folds {
+                let (own, others) = earlier.split_at_mut(fold.targets.len());
+                let (after, rest) = later.split_at(fold.targets.len());
+                self.join(fold, own, after.to_vec())?;
+                (earlier, later) = (others, rest);
+            }
+        }
+        let folded = merged.split_off(par.accs.len().min(merged.len()));
+        for (acc, copy) in par.accs.iter().zip(merged) {
+            let copy = copy.to_data();
+            let copy = copy.ok_or_else(|| mistyped(acc.private, "filled"))?;
+            for (at, &value) in copy.values.iter().enumerate() {
+                self.combine(acc.monoid, acc.target, at, value)?;
+            }
+        }
+        let mut folded = folded.into_iter();
+        for fold in &par.folds {
+            let copies: Vec<Memory> = folded.by_ref().take(fold.targets.len()).collect();
+            self.join_targets(fold, copies)?;
+        }
+        Ok(())
+    }
+}
