@@ -81,7 +81,9 @@ fn inputs(program: &Program<Point>, random: &mut Random) -> Option<Inputs> {
         for _ in 0..shape.iter().product::<usize>() {
             values.push(match ty.elem {
                 Elem::Index(extent) if size(extent) == 0 => return None,
-                Elem::Index(extent) => ScalarValue::Usize(random.below(size(extent))),
+                Elem::Index(extent) | Elem::Bound(extent) => {
+                    ScalarValue::Usize(random.below(size(extent)))
+                }
                 Elem::Scalar(Scalar::Bool) => ScalarValue::Bool(random.below(2) == 0),
                 Elem::Scalar(scalar @ (Scalar::F32 | Scalar::F64)) => {
                     ScalarValue::from_float(scalar, random.below(64) as f64 / 16.0 - 2.0)

@@ -1,7 +1,7 @@
-//! Copies of statements of Kernels, which bind values of their own.
+//! Copies of statements of imperative stages, which bind values of their own.
 
 use crate::analysis::effects::for_each_extent_mut;
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
+use crate::ir::stages::imperative::{Imperative, ImperativeOp, Par};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueMap};
 
 /// What values are called in the copy that is being written.
@@ -12,14 +12,16 @@ pub(crate) struct Renamed {
 
 impl Renamed {
     /// A statement that does the same and binds values of its own.
-    pub(crate) fn copy(
+    pub(crate) fn copy<S: Imperative>(
         &mut self,
-        program: &mut Program<Kernels>,
-        stmt: &Stmt<Kernels>,
-    ) -> Stmt<Kernels> {
+        program: &mut Program<S>,
+        stmt: &Stmt<S>,
+    ) -> Stmt<S> {
         let mut copy = stmt.clone();
         self.read(&mut copy);
-        if let KernelOp::Own(Par { accs, folds, .. }) = &mut copy.op {
+        if let ImperativeOp::Own(own) = &mut copy.op
+            && let Some(Par { accs, folds, .. }) = S::par_mut(own)
+        {
             let folded = folds.iter_mut().flat_map(|fold| &mut fold.privates);
             for private in accs.iter_mut().map(|acc| &mut acc.private).chain(folded) {
                 *private = self.bind(program, *private);
@@ -34,7 +36,7 @@ impl Renamed {
         copy
     }
 
-    fn block(&mut self, program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
+    fn block<S: Imperative>(&mut self, program: &mut Program<S>, block: &mut Block<S>) {
         for param in &mut block.params {
             *param = self.bind(program, *param);
         }
@@ -47,16 +49,20 @@ impl Renamed {
     }
 
     /// Brings what a statement reads, and the extents that it names, up to date.
-    pub(crate) fn read(&self, stmt: &mut Stmt<Kernels>) {
+    pub(crate) fn read<S: Imperative>(&self, stmt: &mut Stmt<S>) {
         stmt.op
             .for_each_operand_mut(&mut |value| *value = self.get(*value));
         for_each_extent_mut(&mut stmt.op, &mut |extent| *extent = self.extent(*extent));
     }
 
     /// A value of the same type, which takes this one's place from now on.
-    pub(crate) fn bind(&mut self, program: &mut Program<Kernels>, value: ValueId) -> ValueId {
+    pub(crate) fn bind<S: Imperative>(
+        &mut self,
+        program: &mut Program<S>,
+        value: ValueId,
+    ) -> ValueId {
         let mut known = program.values[value.index()].clone();
-        if let Elem::Index(extent) = &mut known.ty.elem {
+        if let Elem::Index(extent) | Elem::Bound(extent) = &mut known.ty.elem {
             *extent = self.extent(*extent);
         }
         for dim in &mut known.ty.dims {

@@ -320,7 +320,7 @@ mod tests {
     use super::*;
     use crate::ir::stages::bulk::{Bulk, BulkOp};
     use crate::ir::stages::point::{Point, PointOp};
-    use crate::ir::{AxisId, SizeId, SpanId};
+    use crate::ir::{AxisId, Elem, SizeId, SpanId};
 
     fn invariant<S: Verify>(program: &Program<S>) -> Option<u32> {
         verify(program).err().map(|error| error.invariant)

@@ -165,7 +165,9 @@ fn inputs(name: &str, program: &Program<Point>, n: usize) -> Inputs {
         let shape: Vec<usize> = ty.dims.iter().map(length).collect();
         let count = shape.iter().product::<usize>();
         let values = (0..count).map(|_| match ty.elem {
-            Elem::Index(extent) => ScalarValue::Usize(rng.below(length(&extent).max(1))),
+            Elem::Index(extent) | Elem::Bound(extent) => {
+                ScalarValue::Usize(rng.below(length(&extent).max(1)))
+            }
             Elem::Scalar(Scalar::Bool) => ScalarValue::Bool(rng.chance(50)),
             Elem::Scalar(scalar) if scalar.is_float() => {
                 ScalarValue::from_float(scalar, number(rng))

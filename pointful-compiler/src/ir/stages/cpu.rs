@@ -50,6 +50,29 @@ impl Imperative for Cpu {
             Own::Bound { .. } | Own::Range { .. } => None,
         }
     }
+
+    fn par_mut(own: &mut Own) -> Option<&mut Par<Self>> {
+        match own {
+            Own::Par(par) => Some(par),
+            Own::Bound { .. } | Own::Range { .. } => None,
+        }
+    }
+
+    fn extents(own: &Own) -> &[Extent] {
+        match own {
+            Own::Par(par) => &par.extents,
+            Own::Bound { extent, .. } => std::slice::from_ref(extent),
+            Own::Range { .. } => &[],
+        }
+    }
+
+    fn extents_mut(own: &mut Own) -> &mut [Extent] {
+        match own {
+            Own::Par(par) => &mut par.extents,
+            Own::Bound { extent, .. } => std::slice::from_mut(extent),
+            Own::Range { .. } => &mut [],
+        }
+    }
 }
 
 /// An operation of Cpu.

@@ -27,6 +27,15 @@ pub trait Imperative: Stage<Op = ImperativeOp<Self>, Dim = Extent, Decls = ()> +
 
     /// The parallel nest that an operation of its own is, if it is one.
     fn par(own: &Self::Own) -> Option<&Par<Self>>;
+
+    /// As [`par`](Self::par).
+    fn par_mut(own: &mut Self::Own) -> Option<&mut Par<Self>>;
+
+    /// The extents that an operation of its own names.
+    fn extents(own: &Self::Own) -> &[Extent];
+
+    /// As [`extents`](Self::extents).
+    fn extents_mut(own: &mut Self::Own) -> &mut [Extent];
 }
 
 /// A place that the pieces of a parallel loop combine into.

@@ -64,4 +64,16 @@ impl Imperative for Kernels {
     fn par(own: &Par) -> Option<&Par> {
         Some(own)
     }
+
+    fn par_mut(own: &mut Par) -> Option<&mut Par> {
+        Some(own)
+    }
+
+    fn extents(own: &Par) -> &[Extent] {
+        &own.extents
+    }
+
+    fn extents_mut(own: &mut Par) -> &mut [Extent] {
+        &mut own.extents
+    }
 }

@@ -9,25 +9,11 @@ use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, Type, Val
 
 /// An imperative stage whose own operations are verified.
 pub trait VerifyOwn: TypeOwn + Print {
-    /// What [`Verify::extents`] is for an operation of its own.
-    fn extents_own(own: &Self::Own) -> Vec<Extent>;
-
-    /// What [`Verify::private`] is for an operation of its own.
-    fn private_own(own: &Self::Own) -> Vec<ValueId>;
-
     /// Checks the operands of an operation of its own.
     fn operands_own(places: &Places<'_, Self>, own: &Self::Own) -> Result<(), VerifyError>;
 }
 
 impl VerifyOwn for Kernels {
-    fn extents_own(par: &Par) -> Vec<Extent> {
-        par.extents.clone()
-    }
-
-    fn private_own(par: &Par) -> Vec<ValueId> {
-        par.privates().collect()
-    }
-
     fn operands_own(places: &Places<'_, Self>, par: &Par) -> Result<(), VerifyError> {
         places.targets(par)
     }
@@ -66,7 +52,7 @@ impl<S: VerifyOwn> Verify for S {
             | ImperativeOp::Assert { .. }
             | ImperativeOp::While { .. }
             | ImperativeOp::If { .. } => Vec::new(),
-            ImperativeOp::Own(own) => S::extents_own(own),
+            ImperativeOp::Own(own) => <S as Imperative>::extents(own).to_vec(),
         })
     }
 
@@ -76,7 +62,9 @@ impl<S: VerifyOwn> Verify for S {
 
     fn private(op: &ImperativeOp<S>) -> Vec<ValueId> {
         match op {
-            ImperativeOp::Own(own) => S::private_own(own),
+            ImperativeOp::Own(own) => {
+                S::par(own).map_or_else(Vec::new, |par| par.privates().collect())
+            }
             _ => Vec::new(),
         }
     }
