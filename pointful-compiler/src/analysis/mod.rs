@@ -1,5 +1,6 @@
 //! Analyses: what holds of a program. Passes ask them; they change nothing.
 
+pub(crate) mod accesses;
 pub(crate) mod affine;
 pub(crate) mod dataflow;
 pub(crate) mod dependence;

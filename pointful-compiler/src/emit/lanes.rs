@@ -50,6 +50,7 @@ use super::extrema::{self, Extremum};
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{edges, scalar, tokens, work};
+use crate::analysis::accesses::{Accesses, At, Kind};
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Scalar, Stmt, ValueId, ValueSet};
 
@@ -97,8 +98,8 @@ struct Rare {
 }
 
 impl Rare {
-    /// Finds it, where nothing is written.
-    fn of(unit: &Unit<'_>, body: &Block<Kernels>) -> Option<Self> {
+    /// Finds it. All lanes are asked before any of them runs, so what is asked must not be what the body changes.
+    fn of(unit: &Unit<'_>, body: &Block<Kernels>, changed: &ValueSet) -> Option<Self> {
         let stmts = &body.stmts;
         let dear = |block: &Block<Kernels>| is_dear(unit, block);
         let (at, cond, when) = stmts
@@ -124,10 +125,8 @@ impl Rare {
                 match &stmt.op {
                     KernelOp::Prim(prim, args)
                         if work::prim(*prim, unit.program.elem(args[0])) < DEAR => {}
-                    KernelOp::Const(_)
-                    | KernelOp::Size(_)
-                    | KernelOp::Select(..)
-                    | KernelOp::Load { .. } => {}
+                    KernelOp::Load { buffer, .. } if !changed.contains(buffer) => {}
+                    KernelOp::Const(_) | KernelOp::Size(_) | KernelOp::Select(..) => {}
                     _ => return None,
                 }
                 needed.extend(stmt.op.operands());
@@ -152,40 +151,27 @@ type Writes = BTreeMap<ValueId, Vec<usize>>;
 
 /// Finds them: those of buffers that are not read, at places that are known outside the body but for its index.
 /// What is written into one buffer is written in the same order as before.
-fn writes(body: &Block<Kernels>) -> Writes {
+fn writes(accesses: &Accesses<'_>, changed: &ValueSet) -> Writes {
     let mut writes = Writes::new();
-    let (mut bound, mut read) = (ValueSet::new(), ValueSet::new());
-    for (number, stmt) in body.stmts.iter().enumerate() {
-        let (buffer, indices) = match &stmt.op {
-            KernelOp::Const(_) => continue,
-            KernelOp::Store {
-                buffer, indices, ..
-            } => (buffer, indices),
-            KernelOp::Combine { place, indices, .. } if !indices.is_empty() => (place, indices),
-            op => {
-                loads(op, &mut read);
-                bound.extend(&stmt.results);
-                continue;
-            }
+    for access in accesses.outside() {
+        let indices = match access.at {
+            At::Variable => continue,
+            At::Element(_) | At::Any if !changed.contains(&access.place) => continue,
+            At::Element(indices) => indices,
+            At::Any => return Writes::new(),
         };
-        if indices.iter().any(|index| bound.contains(index)) {
+        let waits = match access.kind {
+            Kind::Write | Kind::Combine => {
+                !access.is_nested && !indices.iter().any(|index| accesses.binds(index))
+            }
+            Kind::Read | Kind::Swap => false,
+        };
+        if !waits {
             return Writes::new();
         }
-        writes.entry(*buffer).or_default().push(number);
-    }
-    if writes.keys().any(|buffer| read.contains(buffer)) {
-        return Writes::new();
+        writes.entry(access.place).or_default().push(access.number);
     }
     writes
-}
-
-/// The buffers that something reads.
-fn loads(op: &KernelOp, read: &mut ValueSet) {
-    if let KernelOp::Load { buffer, .. } = op {
-        read.insert(*buffer);
-    }
-    let inner = op.blocks().into_iter().flat_map(|block| &block.stmts);
-    inner.for_each(|stmt| loads(&stmt.op, read));
 }
 
 /// A number of lanes.
@@ -257,9 +243,12 @@ pub(super) fn plan(
     let crowded =
         reductions.len() + 2 * extrema.len() > MANY_REDUCTIONS || operations > MANY_OPERATIONS;
     let most = BYTES / widest.max(4) / if crowded { 2 } else { 1 };
-    let writes = writes(body);
-    let repeatable =
-        writes.is_empty() && reductions.iter().all(|(_, monoid)| monoid.is_idempotent());
+    let accesses = Accesses::of(&body.stmts);
+    let changed = accesses.changed();
+    let writes = writes(&accesses, &changed);
+    // What is handed to a later iteration, or changed in place, is not the same the second time.
+    let repeatable = changed.iter().all(|place| is_reduction(&place))
+        && reductions.iter().all(|(_, monoid)| monoid.is_idempotent());
     // A search that goes one by one is branches, which nobody foresees.
     let searches = repeatable && !extrema.is_empty();
     let fewest = most / if is_dear || searches { 4 } else { 2 };
@@ -281,7 +270,7 @@ pub(super) fn plan(
         Extent::Size(_) | Extent::Value(_) => true,
     })
     .collect::<Vec<_>>();
-    let rare = (extrema.is_empty() && writes.is_empty()).then(|| Rare::of(unit, body));
+    let rare = (extrema.is_empty() && writes.is_empty()).then(|| Rare::of(unit, body, &changed));
     (!widths.is_empty()).then_some(Plan {
         reductions,
         extrema,
@@ -765,6 +754,10 @@ mod tests {
             ("add", ""),
             ("max", "combine add %7[], %3"),
             ("max", "store u[%2], %3"),
+            // What is handed on, changed in place, or written where only the body knows.
+            ("max", "%5 = get %7 %6 = add %5, %3 set %7, %6"),
+            ("max", "%5 = load u[%2] %6 = mul %5, %3 store u[%2], %6"),
+            ("max", "%5 = const 0usize %6 = trust K %5 store u[%6], %3"),
         ] {
             let text = lanes(monoid, more);
             assert!(!text.contains("= min (i4_from"), "{text}");
@@ -817,6 +810,14 @@ mod tests {
         assert!(text.contains("wanted_ |= t7 ; } if wanted_ {"), "{text}");
         let alike = emitted("%6 = gt %0, %0\nif %6 { %7 = exp %3 combine add %1[], %7 } else { }");
         assert!(alike.contains("if wanted_ {"), "{alike}");
+        // All lanes are asked before any of them writes.
+        let changing = emitted(
+            "%5 = load u[%2] %6 = gt %5, %0 %10 = sub %5, %3 store u[%2], %10\nif %6 { %7 = exp %3 combine add %1[], %7 } else { }",
+        );
+        assert!(
+            changing.contains("taken0_") && !changing.contains("wanted_"),
+            "{changing}"
+        );
         for then in [
             // Such a place may not be there, what is written is written where it is asked for, and a loop stays a loop.
             "%6 = trust K %8 %7 = load x[%6]",
