@@ -574,6 +574,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_made_of_something_dear_takes_along_all_that_it_needs() {
+        let chosen = "let r = (x[t] + 0.1 * s).sin(); total += if s < 1.5 { 0.5 * r } else { r }; s = 0.3 * s + x[t];";
+        check(&steps(chosen), 1);
+        check(
+            "fn f<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, v: &Table<K, f64>, at: &Table<N, K>) -> Table<N, f64> {
+                let mut h = v;
+                for n in N {
+                    let r = (x[n] + 0.1 * h[at[n]]).sin();
+                    h[at[n]] = x[n].sin();
+                    if h[at[n]] < 1.5 { 0.5 * r } else { r }
+                }
+            }",
+            2,
+        );
+    }
+
+    #[test]
     fn what_is_handed_on_stays() {
         check(&steps("s = (s + x[t]).sin(); total += s;"), 0);
         // A quotient alone is not worth it.
