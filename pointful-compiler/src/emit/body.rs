@@ -756,6 +756,8 @@ impl<'u> Body<'u> {
                 tokens!(get(#name, #position - #first))
             }
             Storage::View => tokens!(#name.read(#position)),
+            // Steps of a loop of the host read it in a closure, which owns nothing.
+            Storage::Owned if !self.in_kernel => tokens!(get(#name.written(), #position)),
             Storage::Owned => tokens!(#name.out().read(#position)),
             Storage::Array => tokens!((*#name.get_unchecked(#position))),
         }

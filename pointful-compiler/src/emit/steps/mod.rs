@@ -129,7 +129,7 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
         && uses.iter().filter(|uses| uses.accumulates).count()
             == usize::from(!plan.after.is_empty())
         && uses.iter().all(|uses| uses.asked.is_disjoint(&late))
-        && !plan.before.iter().any(|stmt| plan.asks_for_written(stmt));
+        && !plan.asks_beside_kernels();
     fits.then_some(plan)
 }
 
@@ -504,6 +504,13 @@ impl<'p> Plan<'p> {
             .filter(|stmt| !copies(stmt).is_empty())
     }
 
+    /// Whether what is done before all steps or after them asks for what they write, which differs from step to step.
+    fn asks_beside_kernels(&self) -> bool {
+        let after = self.after.iter().filter(|stmt| !self.is_sum(stmt));
+        let mut beside = self.before.iter().chain(after);
+        beside.any(|stmt| self.asks_for_written(stmt))
+    }
+
     /// Whether a statement asks for what the kernels write.
     fn asks_for_written(&self, stmt: &Stmt<Kernels>) -> bool {
         let operands = stmt.op.operands();
@@ -557,7 +564,7 @@ mod tests {
     /// What is emitted for a loop of the host.
     fn emitted(body: &str) -> String {
         let text = format!(
-            "fn f(own u: f64[I, J], own v: f64[I, J], own s: f64[J, I], own r: f64[T, I, J], w: f64[I, J], m: f64[J, J], q: f64[I, I], n: i64) -> (f64[I, J], f64) {{
+            "fn f(own u: f64[I, J], own v: f64[I, J], own s: f64[J, I], own r: f64[T, I, J], own z: f64[I, J], w: f64[I, J], m: f64[J, J], q: f64[I, I], n: i64) -> (f64[I, J], f64) {{
                %0 = const 0.0f64 %90 = var %0 %91 = const 0usize %92 = trust I %91 %93 = const 1i64 %94 = const 2i64
                for %1: T {{ {body} }}
                %99 = get %90
@@ -629,6 +636,13 @@ mod tests {
             text.contains("for (step , found) in") && text.contains("accumulate_steps"),
             "{text}"
         );
+        let owned = "%9 = trust J %91 %8 = trust I %91 %30 = load z[%8, %9] par %2: I, %3: J { %6 = load u[%2, %3] %7 = mul %6, %30 store u[%2, %3], %7 }";
+        let text = emitted(owned);
+        // In a closure, from where it cannot be borrowed mutably.
+        assert!(
+            text.contains("get (z . written () ,") && text.contains("launch_steps"),
+            "{text}"
+        );
         for body in [
             // Somebody else's row, a buffer whose rows are not first, other rows, a row that all read, a matrix that another kernel writes, and
             // a kernel that asks for what is accumulated.
@@ -640,6 +654,8 @@ mod tests {
             "par %2: I, %3: J { %6 = load u[%92, %3] store v[%2, %3], %6 } swap u, v".to_owned(),
             "contract v[0, 1] = q[0, 2], u[2, 1] swap u, v".to_owned(),
             format!("{step} par %12: I (add %13 = %90) {{ %14 = const 1.0f64 combine add %13[], %14 }}").replace(step, "par %32: I, %33: J { %36 = get %90 store v[%32, %33], %36 }"),
+            // What is put off would read what later steps write.
+            sums.replace("%25 = add %23, %24", "%26 = gt %23, %24 %27 = select %26, %92, %92 %28 = load u[%27, %9] %25 = add %28, %24"),
             sums.replace(
                 "combine add %22[], %6",
                 "%31 = get %90 combine add %22[], %31",
