@@ -11,6 +11,9 @@
 //! pages, and the system clears one after the other.
 //!
 //! Programs that are built for debugging keep nothing, so that tools that watch memory see every piece go.
+//!
+//! With the feature `signalling`, which is for tests, all memory that is handed out, old or new, holds a [pattern](hold_unwritten). Who reads it before it is
+//! written computes something else with another pattern, and with the first one no number.
 
 use std::alloc::{self, Layout};
 use std::cell::RefCell;
@@ -82,14 +85,48 @@ pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
         kept.shrink(limit);
         kept.take(layout)
     });
-    old.flatten().or_else(|| {
+    let memory = old.flatten().or_else(|| {
         // SAFETY: the size is not zero, and padding does not lessen it.
         let new = NonNull::new(unsafe { alloc::alloc(layout) })?;
         if layout.align() >= PAGE {
             in_large_pages(new, layout.size());
         }
         Some(new)
-    })
+    });
+    #[cfg(feature = "signalling")]
+    if let Some(start) = memory {
+        signal(start, layout.size());
+    }
+    memory
+}
+
+/// What memory holds that nobody has written: not a number, as `f64` and as `f32`; as an index beyond every table.
+#[cfg(feature = "signalling")]
+const SIGNAL: u16 = 0x7ff4;
+
+#[cfg(feature = "signalling")]
+static UNWRITTEN: std::sync::atomic::AtomicU16 = std::sync::atomic::AtomicU16::new(SIGNAL);
+
+/// From now on memory that nobody has written holds this pattern, over and over: for tests that run a program with two of them. Without one it is the first,
+/// which is no number.
+#[cfg(feature = "signalling")]
+pub fn hold_unwritten(pattern: Option<u16>) {
+    UNWRITTEN.store(pattern.unwrap_or(SIGNAL), Ordering::Relaxed);
+}
+
+/// Writes the pattern to so many bytes.
+#[cfg(feature = "signalling")]
+fn signal(start: NonNull<u8>, bytes: usize) {
+    let pattern = UNWRITTEN.load(Ordering::Relaxed).to_ne_bytes();
+    let mut written = bytes.min(pattern.len());
+    // SAFETY: so many bytes are owned, and what is copied has been written.
+    unsafe { start.copy_from_nonoverlapping(NonNull::from(&pattern).cast(), written) };
+    while written < bytes {
+        let more = written.min(bytes - written);
+        // SAFETY: as above; both halves are apart.
+        unsafe { start.add(written).copy_from_nonoverlapping(start, more) };
+        written += more;
+    }
 }
 
 /// Asks for large pages, of which the system has or has not some.
@@ -279,6 +316,25 @@ mod tests {
         }
         keep_at_most(1 << 20);
         keep_at_most(0);
+    }
+
+    #[cfg(feature = "signalling")]
+    #[test]
+    fn what_nobody_has_written_is_no_number() {
+        for bytes in [8, 200, 3 * LARGE] {
+            // What is handed out again, too.
+            for _ in 0..2 {
+                let start = allocate(layout(bytes)).expect("there is memory");
+                // SAFETY: so many bytes are owned and hold the pattern.
+                let values =
+                    unsafe { std::slice::from_raw_parts(start.cast().as_ptr(), bytes / 8) };
+                assert!(values.iter().copied().all(f64::is_nan));
+                // SAFETY: so many bytes are owned.
+                unsafe { start.as_ptr().write_bytes(1, bytes) };
+                // SAFETY: allocated above, with the same layout.
+                unsafe { deallocate(start, layout(bytes)) };
+            }
+        }
     }
 
     #[test]
