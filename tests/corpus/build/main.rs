@@ -11,7 +11,7 @@ use std::path::Path;
 use proc_macro2::TokenStream;
 
 /// Files of functions as authors write them.
-const FUNCTIONS: [&str; 8] = [
+const FUNCTIONS: [&str; 9] = [
     "functions.rs",
     "derivatives.rs",
     "steps.rs",
@@ -20,6 +20,7 @@ const FUNCTIONS: [&str; 8] = [
     "angles.rs",
     "scatters.rs",
     "windows.rs",
+    "states.rs",
 ];
 
 fn main() {

@@ -63,6 +63,12 @@ pub mod windows {
     include!(concat!(env!("OUT_DIR"), "/windows.rs"));
 }
 
+/// The functions of `states.rs`.
+pub mod states {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/states.rs"));
+}
+
 /// How long the compiler took for the functions of `build/speed.rs`, and how much it emitted.
 pub mod speed {
     include!(concat!(env!("OUT_DIR"), "/speed.rs"));
