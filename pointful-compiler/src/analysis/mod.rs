@@ -5,4 +5,5 @@ pub(crate) mod affine;
 pub(crate) mod dataflow;
 pub(crate) mod dependence;
 pub(crate) mod effects;
+pub(crate) mod numbers;
 pub(crate) mod uniformity;

@@ -36,7 +36,7 @@ impl Renamed {
         copy
     }
 
-    fn block<S: Imperative>(&mut self, program: &mut Program<S>, block: &mut Block<S>) {
+    pub(crate) fn block<S: Imperative>(&mut self, program: &mut Program<S>, block: &mut Block<S>) {
         for param in &mut block.params {
             *param = self.bind(program, *param);
         }

@@ -109,7 +109,9 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let kernels = trial.stage("turned", kernels, targets::cpu::pack_operands)?;
             let kernels = trial.stage("in place", kernels, contract::in_place)?;
             let kernels = trial.stage("owned", kernels, contract::disjoint_updates)?;
-            trial.stage("outlined", kernels, targets::cpu::outline)?;
+            let cpu = trial.stage("outlined", kernels, targets::cpu::outline)?;
+            let split = |cpu| targets::cpu::split::split_from(cpu, 2);
+            trial.stage("cut at ends of axes", cpu, split)?;
             Ok(())
         })
     })

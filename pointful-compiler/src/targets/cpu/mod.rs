@@ -4,10 +4,12 @@ pub mod distribute;
 pub mod online_softmax;
 pub mod outline;
 pub mod pack_operands;
+pub mod split;
 pub mod tiling;
 
 pub use distribute::distribute;
 pub use online_softmax::online_softmax;
 pub use outline::outline;
 pub use pack_operands::pack_operands;
+pub use split::split;
 pub use tiling::tiling;

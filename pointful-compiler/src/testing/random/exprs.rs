@@ -85,6 +85,11 @@ impl Random {
     /// An index of this extent, if there can be one here.
     pub(super) fn index(&mut self, extent: Extent) -> Option<ValueId> {
         let ty = Type::scalar(Elem::Index(extent));
+        if self.is_near()
+            && let Some(near) = self.neighbour(extent)
+        {
+            return Some(near);
+        }
         if self.rng.chance(65)
             && let Some(found) = self.find(&ty)
         {
@@ -99,6 +104,65 @@ impl Random {
             return Some(self.converted(extent));
         }
         self.find(&ty)
+    }
+
+    /// Whether something is about a neighbour.
+    fn is_near(&mut self) -> bool {
+        self.options.neighbours > 0 && self.rng.chance(self.options.neighbours)
+    }
+
+    /// What is some steps from an index of this extent, by a number that may be computed.
+    fn shifted(&mut self, extent: Extent) -> Option<ValueId> {
+        let index = self.find(&Type::scalar(Elem::Index(extent)))?;
+        let position = self.prim(Prim::Cast(Scalar::I64), vec![index], 0.0);
+        let by = if self.rng.chance(75) {
+            let by = self.rng.between(-3, 3);
+            self.constant(Lit::Int(Scalar::I64, i128::from(by)))
+        } else {
+            self.scalar(Scalar::I64)
+        };
+        let prim = self.rng.pick(&[Prim::Add, Prim::Sub]);
+        Some(self.prim(prim, vec![position, by], 0.0))
+    }
+
+    /// An index that is made of what is some steps from another.
+    fn neighbour(&mut self, extent: Extent) -> Option<ValueId> {
+        if !self.may_index(extent) {
+            return None;
+        }
+        let position = self.shifted(extent)?;
+        let policies = [
+            Prim::Wrap(extent),
+            Prim::ClampTo(extent),
+            Prim::Mirror(extent),
+        ];
+        let prim = self.rng.pick(&policies);
+        let ty = Type::scalar(Elem::Index(extent));
+        Some(self.emit(PointOp::Prim(prim, smallvec![position]), ty, UNKNOWN))
+    }
+
+    /// Whether what is near an index is in range, or beyond an end of its axis.
+    fn near_end(&mut self) -> Option<ValueId> {
+        let extents = self.scope.iter().map(|&value| self.program.ty(value));
+        let extents = extents.filter(|ty| ty.rank() == 0);
+        let extents: Vec<Extent> = extents.filter_map(|ty| ty.elem.extent()).collect();
+        if extents.is_empty() {
+            return None;
+        }
+        let extent = self.rng.pick(&extents);
+        let position = self.shifted(extent)?;
+        if self.rng.chance(40) {
+            return Some(self.prim(Prim::InRange(extent), vec![position], 0.0));
+        }
+        let end = if self.rng.chance(50) {
+            self.constant(Lit::Int(Scalar::I64, 0))
+        } else {
+            let size = self.emit(PointOp::Size(extent), Type::scalar(Elem::USIZE), UNKNOWN);
+            self.prim(Prim::Cast(Scalar::I64), vec![size], 0.0)
+        };
+        let prims = [Prim::Lt, Prim::Le, Prim::Gt, Prim::Ge, Prim::Eq, Prim::Ne];
+        let prim = self.rng.pick(&prims);
+        Some(self.prim(prim, vec![position, end], 0.0))
     }
 
     /// An integer made an index of a set that has members.
@@ -347,6 +411,11 @@ impl Random {
     /// A truth value that rounding cannot change.
     pub(super) fn truth(&mut self) -> ValueId {
         let comparisons = [Prim::Lt, Prim::Le, Prim::Gt, Prim::Ge];
+        if self.is_near()
+            && let Some(near) = self.near_end()
+        {
+            return near;
+        }
         match self.rng.below(6) {
             0 | 1 => {
                 let scalar = self.rng.pick(&[Scalar::F64, Scalar::F64, Scalar::F32]);

@@ -44,6 +44,9 @@ pub struct Options {
     pub singles: bool,
     /// Indices that are out of range now and then.
     pub allow_panics: bool,
+    /// In how many of a hundred places an index is a neighbour of another one, or a truth value
+    /// compares one with an end of its axis.
+    pub neighbours: usize,
 }
 
 impl Default for Options {
@@ -56,6 +59,7 @@ impl Default for Options {
             operators: true,
             singles: true,
             allow_panics: false,
+            neighbours: 0,
         }
     }
 }

@@ -39,6 +39,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("disjoint_updates", schedule::disjoint_updates),
     command("scalar_replacement", schedule::scalar_replacement),
     command("schedule", schedule::run),
+    command("split", schedule::split),
     command("simplify", tidy::simplify),
     command("tangent", derive::tangent),
     command("tiling", schedule::tiling),

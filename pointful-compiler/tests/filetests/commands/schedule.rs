@@ -41,6 +41,10 @@ pub(crate) fn outline(file: &File) -> Result<Vec<Section>, String> {
     Ok(vec![write(&cpu::outline(read(file.input())?))?])
 }
 
+pub(crate) fn split(file: &File) -> Result<Vec<Section>, String> {
+    Ok(vec![write(&cpu::split(read(file.input())?))?])
+}
+
 fn sections(file: &File, program: &Program<Kernels>) -> Result<Vec<Section>, String> {
     let structure = structure::kernels(file, program);
     Ok([write(program)?].into_iter().chain(structure).collect())
