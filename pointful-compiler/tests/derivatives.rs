@@ -602,6 +602,44 @@ fn loops() {
     );
 }
 
+/// What is read by a lag as large as integers are is sent back there: of a linear function, the gradient times the table is the value.
+#[test]
+fn far_lags() {
+    let table = |values: &[f64]| {
+        let values = values.iter().map(|&x| ScalarValue::F64(x)).collect();
+        Data::new(Scalar::F64, vec![3], values)
+    };
+    let far = [i64::MAX - 3, i64::MIN + 3, i64::MIN / 2, 7, -1];
+    for index in [
+        "i - a",
+        "i + b",
+        "i - a - b",
+        "i + (a - 2)",
+        "i + 4611686018427387905 - b",
+    ] {
+        let source = format!(
+            "fn v<N: IndexSet>(u: &Table<N, f64>, a: i64, b: i64) -> f64 {{
+                sum(for i in N {{ (i.ordinal() as f64 + 1.0) * u[({index}).wrap()] }})
+            }}
+            fn f<N: IndexSet>(u: &Table<N, f64>, a: i64, b: i64) -> (f64, f64) {{
+                let g = grad!(v)(u, a, b);
+                (v(u, a, b), sum(for i in N {{ g[i] * u[i] }}))
+            }}"
+        );
+        for (a, b) in far.into_iter().flat_map(|a| [1, 1 << 62].map(|b| (a, b))) {
+            let lags = [a, b].map(|lag| Data::scalar(ScalarValue::I64(lag)));
+            let [u, lags] = [vec![table(&[1.0, 10.0, 100.0])], lags.to_vec()];
+            let inputs = Inputs {
+                sizes: vec![3],
+                params: [u, lags].concat(),
+            };
+            for given in evaluated(&source, &inputs) {
+                assert_eq!(given[0], given[1], "{source}\n{a}, {b}");
+            }
+        }
+    }
+}
+
 /// Loops that fill tables in, and read what is there already.
 #[test]
 fn recurrences() {

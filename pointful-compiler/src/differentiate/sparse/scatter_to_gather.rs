@@ -15,6 +15,9 @@ use crate::ops::Prim;
 /// How far a clamped shift may go to be turned into reads.
 const FAR: i128 = 4;
 
+/// How far a wrapped shift may go to be less than integers can be with any index.
+const NEAR: u128 = 1 << 32;
+
 /// The most terms of an index that is looked at as a sum: what is added to itself again and again has more than can be written down.
 const TERMS: usize = 16;
 
@@ -398,7 +401,7 @@ impl Walk {
         }
         let here = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), smallvec![iota]));
         let mut there = shift.forwards.then_some(here);
-        for &(plus, term) in &shift.by {
+        for (plus, term) in self.turns(shift) {
             let term = self.term(term);
             there = Some(match there {
                 Some(there) if plus == shift.forwards => {
@@ -421,6 +424,34 @@ impl Walk {
         }
         let there = self.emit(BulkOp::Map(Prim::Sub, smallvec![there, here]));
         (here, there)
+    }
+
+    /// What is added to an index, less whole turns if it is wrapped: a number that may be as large as integers are would leave them on the way
+    /// back, and be another number of turns then.
+    fn turns(&mut self, shift: &Shift) -> Vec<(bool, ValueId)> {
+        let is_near = |&(_, term): &(bool, ValueId)| match self.defs.used(term) {
+            Some(BulkOp::Const(Lit::Int(_, number))) => number.unsigned_abs() <= NEAR,
+            _ => self.place(term).is_some(),
+        };
+        let (mut by, far): (Vec<_>, Vec<_>) = shift.by.iter().copied().partition(is_near);
+        if !matches!(shift.prim, Some(Prim::Wrap(_))) || far.is_empty() {
+            return shift.by.clone();
+        }
+        let mut sum = self.integer(0);
+        for (plus, term) in far {
+            let prim = if plus { Prim::Add } else { Prim::Sub };
+            let term = self.term(term);
+            sum = self.emit(BulkOp::Map(prim, smallvec![sum, term]));
+        }
+        let size = self.b.size(shift.axis);
+        let size = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), smallvec![size]));
+        let one = self.integer(1);
+        let turn = self.emit(BulkOp::Map(Prim::Max, smallvec![size, one]));
+        by.push((
+            true,
+            self.emit(BulkOp::Map(Prim::Rem, smallvec![sum, turn])),
+        ));
+        by
     }
 
     /// Adds what would have gone beyond an end, and arrives there.
