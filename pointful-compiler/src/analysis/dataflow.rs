@@ -615,3 +615,16 @@ fn has_axes_of_operands(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
     stmt.guard.into_iter().chain(extent).for_each(visit);
     same && found.count_ones() as usize == own.len()
 }
+
+/// Whether something is the same in all of the lanes in which a loop runs, and there may be none: then nobody has said what it is.
+pub(crate) fn may_lack_lanes(program: &Program<Bulk>, op: &BulkOp, result: ValueId) -> bool {
+    let (BulkOp::Loop { lanes, .. } | BulkOp::While { lanes, .. }) = op else {
+        return false;
+    };
+    let dims = &program.ty(result).dims;
+    let mut missing = lanes.iter().filter(|lane| !dims.contains(lane));
+    missing.any(|lane| {
+        let extent = program.decls.axes[lane.0 as usize].extent;
+        !matches!(extent, Extent::Const(1..))
+    })
+}

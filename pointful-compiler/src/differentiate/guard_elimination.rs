@@ -3,7 +3,7 @@
 //! While derivatives are taken, floats in a branch stand behind its condition, so that their derivatives do. Afterwards, what cannot fail and
 //! reads nothing that is unspecified may be evaluated everywhere again.
 
-use crate::analysis::dataflow::may_fail;
+use crate::analysis::dataflow::{may_fail, may_lack_lanes};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
 
@@ -25,10 +25,12 @@ fn walk(block: &mut Block<Bulk>, program: &Program<Bulk>, unspecified: &mut Valu
         for inner in stmt.op.blocks_mut() {
             walk(inner, program, unspecified);
         }
-        // Nor does a loop say anything with what it collects of it.
+        // Nor does a loop say anything with what it collects of it, or where it has no lanes.
         if let BulkOp::Loop { body, .. } | BulkOp::While { body, .. } = &stmt.op {
             let given = stmt.results.iter().zip(&body.results);
-            let nothing = given.filter(|(_, value)| unspecified.contains(value));
+            let nothing = given.filter(|(result, value)| {
+                unspecified.contains(value) || may_lack_lanes(program, &stmt.op, **result)
+            });
             let results: Vec<ValueId> = nothing.map(|(&result, _)| result).collect();
             unspecified.extend(results);
         }

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::demanded_conditions::settle;
 use super::gather_composition::through;
 use super::{Answer, Scalar, Simplify};
-use crate::analysis::dataflow::{Flow, may_fail, points};
+use crate::analysis::dataflow::{Flow, may_fail, may_lack_lanes, points};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{Args, AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -170,7 +170,7 @@ impl Simplify for Bulk {
         replaced
     }
 
-    fn is_unspecified(context: &Context<'_, Bulk>, op: &BulkOp) -> bool {
+    fn is_unspecified(context: &Context<'_, Bulk>, op: &BulkOp, result: ValueId) -> bool {
         match op {
             BulkOp::Map(..) | BulkOp::Gather { .. } => {
                 op.reads_any(|operand| context.is_unspecified(operand))
@@ -183,6 +183,9 @@ impl Simplify for Bulk {
                 let safe =
                     chosen(then) && (chosen(otherwise) && context.guard(*otherwise).is_none());
                 context.is_unspecified(*cond) || !safe
+            }
+            BulkOp::Loop { .. } | BulkOp::While { .. } => {
+                may_lack_lanes(context.program, op, result)
             }
             _ => false,
         }

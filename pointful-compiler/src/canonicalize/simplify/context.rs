@@ -113,11 +113,11 @@ impl<'a, S: Simplify> Context<'a, S> {
             Slots::Operands | Slots::Blocks | Slots::Whole => None,
         };
         let inside = inside.map_or(&[][..], |body| &body.results);
-        let is_unspecified = S::is_unspecified(self, &stmt.op);
         for (k, &result) in stmt.results.iter().enumerate() {
             let nothing = inside.get(k).is_some_and(|value| self.is_guarded(*value));
             self.guarded[result.index()] = stmt.guard.is_some() || nothing;
-            self.unspecified[result.index()] = self.is_guarded(result) || is_unspecified;
+            self.unspecified[result.index()] =
+                self.is_guarded(result) || S::is_unspecified(self, &stmt.op, result);
         }
         if let &[result] = stmt.results.as_slice()
             && ir::Operation::blocks(&stmt.op).is_empty()

@@ -155,8 +155,8 @@ pub(crate) trait Simplify: Flow {
         stmt: &mut Stmt<Self>,
         out: &mut Vec<Stmt<Self>>,
     ) -> Vec<(ValueId, ValueId)>;
-    /// Whether an operation that stands behind no guard may give something that says nothing somewhere.
-    fn is_unspecified(context: &Context<'_, Self>, op: &Self::Op) -> bool;
+    /// Whether this result of an operation that stands behind no guard may say nothing somewhere.
+    fn is_unspecified(context: &Context<'_, Self>, op: &Self::Op, result: ValueId) -> bool;
     /// Whether a guard is still needed.
     fn needs_guard(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> bool;
 }

@@ -144,7 +144,7 @@ impl Simplify for Point {
         false
     }
 
-    fn is_unspecified(_: &Context<'_, Point>, _: &PointOp) -> bool {
+    fn is_unspecified(_: &Context<'_, Point>, _: &PointOp, _: ValueId) -> bool {
         false
     }
 
