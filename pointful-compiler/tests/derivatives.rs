@@ -502,6 +502,22 @@ fn reductions_in_lanes() {
     }
 }
 
+/// Where a loop has no lanes, there is no place that is the same in all of them, and nothing is read there.
+#[test]
+fn places_without_lanes() {
+    let source = "fn h<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+            for n in N { let mut s = x[n]; for t in Fin::<3> { s = 0.5 * s + x[argmin(for i in N { x[i].sin() })].sin(); } s }
+        }
+        fn g<N: IndexSet>(x: &Table<N, f64>, c: &Table<N, f64>) -> Table<N, f64> { vjp!(h)(x, c).1 }
+        fn f<N: IndexSet>(x: &Table<N, f64>, c: &Table<N, f64>, d: &Table<N, f64>) -> (Table<N, f64>, Table<N, f64>) { vjp!(g)(x, c, d).1 }";
+    let none = Data::new(Scalar::F64, vec![0], Vec::new());
+    let inputs = Inputs {
+        sizes: vec![0],
+        params: vec![none; 3],
+    };
+    assert!(evaluated(source, &inputs).iter().all(Vec::is_empty));
+}
+
 #[test]
 fn scans() {
     check(

@@ -8,7 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pointful_compiler::testing::{
-    Checked, Options, check_derivative, check_stages, random_lowered, random_point, random_smooth,
+    Checked, Options, Rng, check_derivative, check_stages, random_lowered, random_point,
+    random_smooth, transformed,
 };
 
 /// What a check says of a seed: whether its program could be compared, or what is wrong.
@@ -26,6 +27,22 @@ fn function(seed: u64) -> Result<bool, String> {
 
 fn derivative(seed: u64) -> Result<bool, String> {
     let (program, inputs) = random_smooth(seed, Options::default());
+    let checked = check_derivative(&program, &inputs, seed)?;
+    Ok(matches!(checked, Checked::Fine(_)))
+}
+
+/// A derivative of a program, perhaps mapped, as a program of its own.
+fn repeated(seed: u64) -> Result<bool, String> {
+    let options = Options {
+        statements: 15,
+        depth: 3,
+        singles: false,
+        ..Options::default()
+    };
+    let (program, inputs) = random_smooth(seed, options);
+    let Some((program, inputs)) = transformed(&program, &inputs, &mut Rng::new(seed)) else {
+        return Ok(false);
+    };
     let checked = check_derivative(&program, &inputs, seed)?;
     Ok(matches!(checked, Checked::Fine(_)))
 }
@@ -93,6 +110,21 @@ fn functions_agree_at_every_stage() {
     some(function);
 }
 
+#[test]
+fn derivatives_of_derivatives() {
+    const PROGRAMS: u64 = 60;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let found = each(0..PROGRAMS, threads, repeated);
+    if let Some((seed, message)) = found.wrong.first() {
+        panic!("{} are wrong; seed {seed}: {message}", found.wrong.len());
+    }
+    let compared = found.compared;
+    assert!(
+        compared * 3 > PROGRAMS,
+        "only {compared} of {PROGRAMS} could be compared"
+    );
+}
+
 /// `PROGRAMS` of each kind from the seed `FIRST`, and derivatives, on one processor; of one `KIND`, if that is given.
 #[test]
 #[ignore = "takes minutes: see CONTRIBUTING.md"]
@@ -102,10 +134,11 @@ fn many_programs() {
     };
     let first = number("FIRST", 0);
     let seeds = first..first + number("PROGRAMS", 100_000);
-    let kinds: [(&str, Check); 3] = [
+    let kinds: [(&str, Check); 4] = [
         ("programs", program),
         ("functions", function),
         ("derivatives", derivative),
+        ("repeated", repeated),
     ];
     let kind = std::env::var("KIND").ok();
     let asked = |name: &str| kind.as_deref().is_none_or(|kind| kind == name);

@@ -15,6 +15,7 @@ mod skeleton;
 pub mod source;
 #[cfg(test)]
 pub(crate) mod tokens;
+mod transformed;
 
 pub use check::{Tested, check_between, check_pass, check_seeds, check_stages};
 pub use derivative::{
@@ -26,3 +27,4 @@ pub use random::{Options, random_point};
 pub use rng::Rng;
 pub use shrink::shrink;
 pub use skeleton::skeleton;
+pub use transformed::transformed;

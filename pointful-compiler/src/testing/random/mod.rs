@@ -12,11 +12,13 @@
 //! * [`tables`]: statements that make, read and combine tables
 //! * [`control`]: loops, branches, accumulators
 //! * [`operators`]: folds and scans with associative operators
+//! * [`lanes`]: reductions in loops that carry something side by side
 //! * [`inputs`]: parameters and their data
 
 mod control;
 mod exprs;
 mod inputs;
+mod lanes;
 mod operators;
 mod tables;
 
@@ -239,6 +241,7 @@ impl Random {
             (nested(3), Random::triangle),
             (sequential, Random::sequential_loop),
             (sequential / 2, Random::while_loop),
+            (sequential / 2, Random::reductions_in_lanes),
             (accumulators, Random::accumulation),
             (operators, Random::fold_or_scan),
             (accumulate, Random::accumulate),

@@ -4,7 +4,7 @@ use crate::ir::parse::parse;
 use crate::ir::print::print;
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::verify::verify;
-use crate::ir::{Block, Extent};
+use crate::ir::{Block, Extent, Operation};
 
 #[test]
 fn random_programs_are_valid_and_run() {
@@ -140,5 +140,53 @@ fn every_operation_occurs() {
     ] {
         let count = found.iter().filter(|&&k| k == kind).count();
         assert!(count >= 20, "`{kind}` occurs {count} times");
+    }
+}
+
+/// What is reduced inside of a loop that carries something, if that is inside of a loop that does not.
+fn reduced_in_lanes(block: &Block<Point>, around: [bool; 2], found: &mut Vec<&'static str>) {
+    let [parallel, lanes] = around;
+    for stmt in &block.stmts {
+        match &stmt.op {
+            PointOp::Reduce { monoid, .. } if lanes => found.push(monoid.name()),
+            PointOp::ArgReduce { .. } if lanes => found.push("argreduce"),
+            PointOp::Loop { .. } if lanes => found.push("last"),
+            PointOp::For {
+                extent: Extent::Value(_),
+                ..
+            } if lanes => found.push("ragged"),
+            _ => {}
+        }
+        let around = match &stmt.op {
+            PointOp::For { .. } => [true, lanes],
+            PointOp::Loop { .. } => [parallel, lanes || parallel],
+            _ => around,
+        };
+        for inner in stmt.op.blocks() {
+            reduced_in_lanes(inner, around, found);
+        }
+    }
+}
+
+#[test]
+fn every_reduction_occurs_in_lanes() {
+    let mut found = Vec::new();
+    for seed in 0..400 {
+        let (program, _) = random_point(seed, Options::default());
+        reduced_in_lanes(&program.body, [false, false], &mut found);
+    }
+    for kind in [
+        "add",
+        "mul",
+        "min",
+        "max",
+        "and",
+        "or",
+        "argreduce",
+        "last",
+        "ragged",
+    ] {
+        let count = found.iter().filter(|&&k| k == kind).count();
+        assert!(count >= 10, "`{kind}` occurs {count} times");
     }
 }
