@@ -24,6 +24,7 @@ const REJECTED: &[&str] = &[
     "fn f(c: bool, n: usize) -> f64 { sum(if c { for k in 0..n { 1.0 } } else { for k in 0..2 * n { 2.0 } }) }",
     "fn f<N: IndexSet>(x: f64) -> f64 { (x as Table<N, f64>) + x }",
     "fn f(x: f64) -> f64 { sum([]) }",
+    "fn v(x: f64, ct: f64) -> f64 { x * ct } #[pointful(vjp = v)] fn h(x: f64) -> f64 { x } fn f(x: f64) -> f64 { jvp!(h)(x, x).1 }",
     "fn f(x: f64) -> (f64, Table<Fin<2>, (f64, f64)>) { (x, [(x, x), (x, x)]) }",
     "fn f<N: IndexSet>(g: impl Fn(&Table<N, f64>) -> f64, x: &Table<N, f64>) -> f64 { g(x) }",
     "fn f<N: IndexSet>(g: impl Fn(f64) -> Table<N, f64>, x: &Table<N, f64>) -> f64 { sum(g(1.0)) + sum(x) }",

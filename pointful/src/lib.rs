@@ -154,7 +154,12 @@
 //! fn total<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(softplus(x)) }
 //!
 //! assert_eq!(grad!(total)(&Table::<Dyn, _>::from(vec![0.0, 1e3])).as_slice(), [0.5, 1.0]);
+//! assert_eq!(hessian!(total)(&Table::<Dyn, _>::from(vec![0.0])).as_slice(), [0.25]);
 //! ```
+//!
+//! A function that has only a `vjp` cannot be differentiated forwards: `jvp!` and `linearize!` of what calls it are errors that name it, and
+//! `jacobian!` goes backwards, whatever the extents. `hvp!` and `hessian!` go forwards over the gradient, through what the function and its `vjp`
+//! compute as they are written; where these meet such a function in turn, they go backwards again.
 //!
 //! # Index sets and their members
 //!

@@ -182,6 +182,15 @@ pub fn rule_shape(span: Span, of: &str) -> Diagnostic {
     .help("let its types name the same index sets")
 }
 
+/// A forward derivative of what calls a function that is known backwards only.
+pub fn only_backwards(span: Span, of: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{of}` has a derivative of its own for the way back only, a `vjp`, so this cannot be differentiated forwards"),
+    )
+    .help("use `grad!`, `vjp!`, `jacobian!`, `hvp!` or `hessian!`, or give it a `jvp`, which serves both ways")
+}
+
 /// A transformation of a function that has errors.
 pub fn of_broken(path: &syn::Path) -> Diagnostic {
     let name = path.segments.last().map(|last| last.ident.to_string());

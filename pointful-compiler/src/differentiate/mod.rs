@@ -41,6 +41,7 @@ mod scatters;
 mod sparse;
 mod transpose;
 
+pub(crate) use self::rules::is_flat;
 pub use self::sparse::{SPARSE, sparse};
 
 use self::builder::Builder;

@@ -15,7 +15,7 @@ use crate::ir::{Elem, Lit, Monoid, Scalar, ValueId};
 use crate::ops::Prim;
 
 /// Whether a primitive's result has no derivative with respect to anything.
-pub(super) fn is_flat(prim: Prim) -> bool {
+pub(crate) fn is_flat(prim: Prim) -> bool {
     matches!(
         prim,
         Prim::StopGradient

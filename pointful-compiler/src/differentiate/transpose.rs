@@ -511,6 +511,7 @@ impl Transpose<'_> {
         }
         replace(&subst, &mut rule);
         for mut inner in rule.stmts {
+            self.top().inside.extend(&inner.results);
             inner.guard = self.b.behind(None, |b| b.both(stmt.guard, inner.guard));
             self.b.push(inner);
         }

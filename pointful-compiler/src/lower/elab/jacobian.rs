@@ -3,7 +3,7 @@
 //! A row is a cotangent: the derivatives of one element of the result, by all parameters at once. A column is a tangent: those of all parts
 //! of the result, by one element of a parameter. So there is one derivative for each part that goes by rows, whatever the number of
 //! parameters, and one for each parameter, whatever the number of parts that go by columns. Neither has anything inside that is not
-//! asked for: no seeds that are zero.
+//! asked for: no seeds that are zero. Everything goes by rows where no tangents can be [taken](super::forwards).
 
 use std::rc::Rc;
 
@@ -31,7 +31,10 @@ impl<'a> Elab<'a> {
         for part in self.parts(f, result) {
             outputs.push(self.leaf(&part, span)?);
         }
-        let by_rows = self.by_rows(&outputs, &inputs);
+        let by_rows = match self.only_backwards(f, args, span)? {
+            Some(_) => vec![true; outputs.len()],
+            None => self.by_rows(&outputs, &inputs),
+        };
         let mut tables = vec![Vec::new(); outputs.len()];
         let mut others = Vec::new();
         for (part, &output) in outputs.iter().enumerate() {

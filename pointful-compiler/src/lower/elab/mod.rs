@@ -9,6 +9,7 @@ mod branch;
 mod call;
 mod chosen;
 mod expr;
+mod forwards;
 mod index;
 mod interface;
 mod jacobian;
@@ -101,6 +102,8 @@ struct Elab<'a> {
     levels: usize,
     /// Integer literals.
     literals: BTreeMap<ValueId, i128>,
+    /// Calls of functions with derivatives of their own, by their first results: the functions' names.
+    ruled: BTreeMap<ValueId, String>,
 }
 
 /// Lowers the last function of the program; `floats` are the types of its generic floats, by position among its generics.
@@ -144,6 +147,7 @@ pub(super) fn program(
         derivatives: 0,
         levels: 0,
         literals: BTreeMap::new(),
+        ruled: BTreeMap::new(),
     };
     let constants = elab.root();
     let Elab {

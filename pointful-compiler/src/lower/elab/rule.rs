@@ -77,6 +77,7 @@ impl<'a> Elab<'a> {
             let ty = self.program.ty(leaf).clone();
             values.push(self.fresh(ty, span));
         }
+        self.ruled.insert(values[0], name);
         let op = PointOp::Rule {
             mode: rule.mode,
             args: inside.points,

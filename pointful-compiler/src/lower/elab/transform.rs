@@ -113,7 +113,16 @@ impl<'a> Elab<'a> {
                 let (result, tangent) = self.tangent(f, &args, &seeds, span)?;
                 Ok(Val::Tuple(vec![result, tangent]))
             }
-            Derivative::TangentAlone => Ok(self.tangent(f, &args, &seeds, span)?.1),
+            Derivative::TangentAlone => {
+                if self.only_backwards(f, &args, span)?.is_none() {
+                    return Ok(self.tangent(f, &args, &seeds, span)?.1);
+                }
+                // Gradients have symmetric derivatives.
+                let seeds = |s: &mut Self, _: &[ValueId]| s.seeds(&seeds, span);
+                let (_, products) =
+                    self.derive(f, &args, Block::of(f), Mode::Cotangent, span, seeds)?;
+                Ok(bundle(products))
+            }
             Derivative::Linearize => {
                 let result = self.apply(&f.of, args.clone(), span)?;
                 let map = Linear {
@@ -194,6 +203,11 @@ impl<'a> Elab<'a> {
         }
         let leaves = self.leaves(&result, span)?;
         let body = self.end(leaves.clone(), say::shape_inside, span)?;
+        if mode == Mode::Tangent
+            && let Some(name) = self.met(&body)
+        {
+            return self.fail(say::only_backwards(self.at(span), &name));
+        }
         let floats = self.program.floats(&leaves);
         let seeds = seeds(self, &floats)?;
         let given = match mode {

@@ -578,6 +578,101 @@ fn the_author_s_own_derivative_is_taken() {
     assert!(!alone.contains("rule"), "{alone}");
 }
 
+/// Of a function with a `vjp` only, a Jacobian goes by rows whatever the extents, and a product with a Hessian goes forwards over the rule,
+/// unless that meets such a function again. The rules are wrong by a factor of ten, which shows that they are used.
+#[test]
+fn what_is_known_backwards_only_is_taken_backwards() {
+    let functions = "fn sq_vjp(x: f64, ct: f64) -> f64 { 20.0 * x * ct }
+    #[pointful(vjp = sq_vjp)] fn sq(x: f64) -> f64 { x * x }
+    fn id_vjp(x: f64, ct: f64) -> f64 { ct * sq(x) }
+    #[pointful(vjp = id_vjp)] fn id(x: f64) -> f64 { x }
+    fn many<N: IndexSet>(x: &Table<N, f64>, s: f64) -> Table<N, f64> { for i in N { sq(x[i] * s) } }
+    fn one<N: IndexSet>(x: &Table<N, f64>) -> f64 { let mut t = 0.0; for i in N { t += sq(x[i]); } t }
+    fn last<N: IndexSet>(x: &Table<N, f64>) -> f64 { let mut t = 0.0; for i in N { t = id(x[i]) + 0.0 * t; } t }\n";
+    let x = numbers(&[2], &[1.0, 2.0]);
+    for (of, result, want) in [
+        (
+            "jacobian!(many, wrt = s)(x, 1.0)",
+            "Table<M, f64>",
+            numbers(&[2], &[20.0, 80.0]),
+        ),
+        (
+            "jacobian!(one)(x)",
+            "Table<M, f64>",
+            numbers(&[2], &[20.0, 40.0]),
+        ),
+        (
+            "hvp!(one)(x, x)",
+            "Table<M, f64>",
+            numbers(&[2], &[20.0, 40.0]),
+        ),
+        (
+            "jvp!(grad!(one))(x, x).1",
+            "Table<M, f64>",
+            numbers(&[2], &[20.0, 40.0]),
+        ),
+        (
+            "hessian!(one)(x)",
+            "Table<(M, M), f64>",
+            numbers(&[2, 2], &[20.0, 0.0, 0.0, 20.0]),
+        ),
+        (
+            "grad!(last)(x)",
+            "Table<M, f64>",
+            numbers(&[2], &[0.0, 4.0]),
+        ),
+        // The rule's own square has a derivative of twenty times the number.
+        (
+            "hvp!(last)(x, x)",
+            "Table<M, f64>",
+            numbers(&[2], &[0.0, 80.0]),
+        ),
+        (
+            "hessian!(last)(x)",
+            "Table<(M, M), f64>",
+            numbers(&[2, 2], &[0.0, 0.0, 0.0, 40.0]),
+        ),
+    ] {
+        let source =
+            format!("{functions}fn g<M: IndexSet>(x: &Table<M, f64>) -> {result} {{ {of} }}");
+        gives(&source, &[2], std::slice::from_ref(&x), &[want]);
+    }
+    // What does not change with what is differentiated may be anything.
+    let constant = "fn h(x: f64, s: f64) -> f64 { let mut t = sq(s); for i in Fin::<2> { t = t * x + sq(s.floor()); } t * sq(stop_gradient(x)) }
+        fn g(x: f64) -> f64 { jvp!(h, wrt = x)(x, 1.0, 1.0).1 }";
+    gives(
+        &format!("{functions}{constant}"),
+        &[],
+        &[2.0.into()],
+        &[20.0.into()],
+    );
+    for of in [
+        "jvp!(one)(x, x).1",
+        "linearize!(one)(x).1(x)",
+        "grad!(along)(x)[0usize]",
+        "sum(jvp!(grad!(last))(x, x).1)",
+        "jvp!(folded)(x, x).1",
+    ] {
+        let message = rejected(&format!(
+            "{functions}fn along<N: IndexSet>(x: &Table<N, f64>) -> f64 {{ jvp!(one)(x, x).1 }}
+            fn folded<N: IndexSet>(x: &Table<N, f64>) -> f64 {{ let mut s = 0.0; let mut t = 1.0; for i in N {{ t = sq(s); s = x[i]; }} t }}
+            fn g<M: IndexSet>(x: &Table<M, f64>) -> f64 {{ {of} }}"
+        ));
+        assert!(
+            message.starts_with("`sq` has a derivative of its own for the way back only"),
+            "{of}: {message}"
+        );
+    }
+}
+
+fn rejected(source: &str) -> String {
+    let errors = lower_source(source).err().unwrap_or_default();
+    let [error] = &errors[..] else {
+        panic!("{source}\n{} errors", errors.len());
+    };
+    error.message.clone()
+}
+
 #[test]
 fn a_rule_of_a_struct_sees_the_integers_of_its_value() {
     let source = "struct P { n: usize, a: f64 }
