@@ -24,7 +24,7 @@ use crate::canonicalize::dce;
 use crate::canonicalize::substitution::Subst;
 use crate::contract::is_cheap;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Lit, Monoid, Operation, Program, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 use crate::pass::Pass;
 
@@ -218,7 +218,7 @@ impl Walk {
         }
         match self.defs.of(value) {
             Some(op @ (BulkOp::Map(..) | BulkOp::Select(..)))
-                if is_cheap(&self.b.program, op) && !may_panic(&self.b, op) =>
+                if is_cheap(&self.b.program, op) && !stays(&self.b, op) =>
             {
                 let Some(left) = budget.checked_sub(1) else {
                     return false;
@@ -249,7 +249,7 @@ impl Walk {
             Some(op @ (BulkOp::Map(..) | BulkOp::Select(..)))
                 if *budget > 0
                     && is_cheap(&self.b.program, &op)
-                    && !may_panic(&self.b, &op)
+                    && !stays(&self.b, &op)
                     && (windows.is_empty()
                         || windows.iter().any(|axis| dims.contains(axis))
                         || self.arrays(value, at).len() < 2) =>
@@ -299,10 +299,15 @@ fn value_of(op: &BulkOp) -> ValueId {
     }
 }
 
-fn may_panic(b: &Builder, op: &BulkOp) -> bool {
+/// Whether an operation may not be evaluated elsewhere: it may panic there, or measures what is not equally long everywhere.
+fn stays(b: &Builder, op: &BulkOp) -> bool {
     match op {
         BulkOp::Map(prim, args) => {
-            matches!(prim, Prim::Trust(_)) || prim.may_panic(b.program.elem(args[0]))
+            let varies =
+                |extent| matches!(extent, Extent::Value(length) if !b.dims(length).is_empty());
+            matches!(prim, Prim::Trust(_))
+                || prim.may_panic(b.program.elem(args[0]))
+                || prim.extent().is_some_and(varies)
         }
         _ => false,
     }

@@ -14,7 +14,8 @@
 //! iteration. In lanes that share what is read this would mix the lanes, so there
 //!
 //! - a sum is kept for each lane and summed over the lanes afterwards;
-//! - an accumulation at computed places is *pending*: places and values are collected, and scattered where the lanes end.
+//! - an accumulation at computed places is *pending*: places and values are collected, and scattered where the lanes end. What is ragged
+//!   cannot be collected: there too each lane has a table, of which axes that are lanes themselves bear other names until the lanes end.
 //!
 //! # Why it is sound
 //!
@@ -57,6 +58,7 @@ pub(super) fn transpose(
         b,
         linear,
         frames: Vec::new(),
+        stand_ins: BTreeMap::new(),
     };
     walk.enter(Vec::new(), params);
     walk.bind(&stmts);
@@ -154,10 +156,18 @@ fn has(program: &Program<Bulk>, params: &[ValueId], stmts: &[Stmt<Bulk>], axis: 
         })
 }
 
+/// A value with other axes in the place of lanes of a loop: its cotangent can be a table of its own in each lane.
+struct StandIn {
+    of: ValueId,
+    /// The lanes, and the axes in their place.
+    axes: Vec<(AxisId, AxisId)>,
+}
+
 struct Transpose<'b> {
     b: &'b mut Builder,
     linear: ValueSet,
     frames: Vec<Frame>,
+    stand_ins: BTreeMap<ValueId, StandIn>,
 }
 
 impl Transpose<'_> {

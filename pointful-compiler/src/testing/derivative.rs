@@ -212,7 +212,7 @@ pub fn check_derivative(
     };
     let (left, left_scale) = dot(&cotangents, &forward);
     let (right, right_scale) = dot(&tangents, &backward);
-    let scale = left_scale + right_scale + 1e-9;
+    let scale = left_scale + right_scale + 1e-7;
     if (left - right).abs() > tolerance * scale {
         return Err(format!(
             "forward gives {left}, backward {right}\n{forward_text}\n{backward_text}"

@@ -1,6 +1,6 @@
 //! Cotangents: what is known of each value, and what waits to be added to it.
 
-use super::{Pending, Sum, Transpose};
+use super::{Pending, StandIn, Sum, Transpose};
 use crate::ir::stages::bulk::BulkOp;
 use crate::ir::{AxisId, Extent, Monoid, ValueId};
 use crate::ops::Prim;
@@ -89,7 +89,10 @@ impl Transpose<'_> {
         }
         let lanes = self.lanes();
         // What is made here has a cotangent in each lane; and so has what gets more in one iteration than in another, which cannot be collected.
-        if self.top().bound.contains(&new.of) || self.is_ragged(&new) {
+        if self.is_ragged(&new) {
+            self.name_apart(&mut new);
+            new.over.retain(|axis| !lanes.contains(axis));
+        } else if self.top().bound.contains(&new.of) {
             new.over.retain(|axis| !lanes.contains(axis));
         }
         let mixes = new.over.iter().any(|axis| lanes.contains(axis));
@@ -146,6 +149,76 @@ impl Transpose<'_> {
         })
     }
 
+    /// Accumulates into a stand-in if that is along lanes.
+    fn name_apart(&mut self, new: &mut Pending) {
+        let lanes = self.lanes();
+        let along = new.at.iter().map(|&(axis, _)| axis);
+        let along: Vec<AxisId> = along.filter(|axis| lanes.contains(axis)).collect();
+        if along.is_empty() {
+            return;
+        }
+        let is_same = |stand_in: &StandIn| {
+            stand_in.of == new.of
+                && stand_in
+                    .axes
+                    .iter()
+                    .map(|&(lane, _)| lane)
+                    .eq(along.iter().copied())
+        };
+        let known = self
+            .stand_ins
+            .iter()
+            .find(|(_, stand_in)| is_same(stand_in));
+        let value = match known {
+            Some((&value, _)) => value,
+            None => {
+                let named = |&lane: &AxisId| {
+                    let name = self.b.program.decls.axes[lane.0 as usize].name.clone();
+                    (lane, self.b.axis(&name, self.b.extent(lane)))
+                };
+                let axes: Vec<(AxisId, AxisId)> = along.iter().map(named).collect();
+                let mut ty = self.b.program.ty(new.of).clone();
+                ty.dims
+                    .iter_mut()
+                    .for_each(|axis| *axis = renamed(&axes, *axis));
+                let value = self.b.param(ty.elem, ty.dims);
+                self.linear.insert(value);
+                let of = new.of;
+                self.stand_ins.insert(value, StandIn { of, axes });
+                value
+            }
+        };
+        let axes = &self.stand_ins[&value].axes;
+        new.at
+            .iter_mut()
+            .for_each(|(axis, _)| *axis = renamed(axes, *axis));
+        new.of = value;
+    }
+
+    /// Adds what all lanes of a loop have made of a cotangent, at the points of `space`, once the loop has ended.
+    pub(super) fn contribute_lanes(&mut self, of: ValueId, value: ValueId, space: &[AxisId]) {
+        let lanes = self.lanes();
+        let Some(StandIn { of: own, axes }) = self.stand_ins.get(&of) else {
+            return self.contribute(of, value, space);
+        };
+        if axes.iter().any(|(lane, _)| lanes.contains(lane)) {
+            return self.contribute(of, value, space);
+        }
+        let (own, axes) = (*own, axes.clone());
+        let summed: Vec<AxisId> = axes.iter().map(|&(lane, _)| lane).collect();
+        let value = self.b.behind(None, |b| {
+            let sum = b.sum(value, &summed);
+            let at = axes
+                .iter()
+                .map(|&(lane, axis)| (axis, b.emit(BulkOp::Iota(lane))));
+            let at: Vec<(AxisId, ValueId)> = at.collect();
+            b.gather(sum, &at)
+        });
+        let other = |axis: &AxisId| axes.iter().any(|(_, other)| other == axis);
+        let space: Vec<AxisId> = space.iter().copied().filter(|axis| !other(axis)).collect();
+        self.contribute(own, value, &space);
+    }
+
     /// Whether each iteration adds to a place of its own outside, and all places are new: then nothing is added up, and what the places get
     /// is collected.
     pub(super) fn one_each(&self, new: &Pending) -> bool {
@@ -169,4 +242,9 @@ impl Transpose<'_> {
         }
         false
     }
+}
+
+fn renamed(axes: &[(AxisId, AxisId)], axis: AxisId) -> AxisId {
+    let found = axes.iter().find(|&&(lane, _)| lane == axis);
+    found.map_or(axis, |&(_, other)| other)
 }

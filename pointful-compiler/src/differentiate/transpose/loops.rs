@@ -151,7 +151,7 @@ impl Transpose<'_> {
             } else {
                 let out = self.b.masked(guard, out);
                 let space = self.b.dims(sum.state);
-                self.contribute(sum.of, out, &space);
+                self.contribute_lanes(sum.of, out, &space);
             }
         }
         let arrays = &outs[fixed..];
