@@ -482,6 +482,20 @@ fn reductions_in_lanes() {
             }}"
         ));
     }
+    // Of the table along which the lanes are themselves.
+    for body in [
+        "x[i]",
+        "s + x[i] * x[n]",
+        "max(for j in ..i { x[j] * x[n] })",
+        "0.5 * s + sum(for j in ..=i { x[j] * x[n] }).sin()",
+        "s * x[(i + 1).wrap()] + prod(for j in N { x[j] + x[n] })",
+    ] {
+        check(&format!(
+            "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {{
+                for n in N {{ let mut s = x[n]; for i in N {{ s = {body}; }} if s.is_finite() {{ s }} else {{ 0.0 }} }}
+            }}"
+        ));
+    }
     // With a loop in between, and with lanes of both.
     for body in [
         "max(for j in N { x[j] * x[i] })",

@@ -184,6 +184,10 @@ impl Transpose<'_> {
             {
                 // Each place gets what its own iteration gives.
                 let mut value = self.b.masked(mask, value);
+                if over.contains(&own) {
+                    // All lanes along it send there what they have.
+                    value = self.b.behind(None, |b| b.sum(value, &[own]));
+                }
                 if own != axis {
                     let here = self.b.behind(None, |b| b.emit(BulkOp::Iota(own)));
                     value = self.b.behind(None, |b| b.gather(value, &[(axis, here)]));
