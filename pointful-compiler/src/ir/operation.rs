@@ -289,8 +289,12 @@ operations!(Cpu, cpu::Own; visit => {
             visit(term);
         }
     }
-    Self::Range { from, to, .. } => visit_all!(visit; from, to; ),
+    Self::Range { from, to, .. } | Self::Strips { from, to, .. } => {
+        visit_all!(visit; from, to; );
+    }
+    Self::Lanes { strip, .. } => visit(strip),
+    Self::Fold { place, lanes, .. } => visit_all!(visit; place, lanes; ),
 } {
-    Self::Bound { .. } => Vec::new(),
-    Self::Range { body, .. } => vec![body],
+    Self::Bound { .. } | Self::Fold { .. } => Vec::new(),
+    Self::Range { body, .. } | Self::Strips { body, .. } | Self::Lanes { body, .. } => vec![body],
 } Self::Par(par) => par);

@@ -19,6 +19,25 @@ enum Readers {
     Several { nest: u64 },
 }
 
+/// Who touches a place: an iteration of a nest, and a lane of a strip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Toucher {
+    pub(super) nest: Option<Iteration>,
+    pub(super) lane: Option<Iteration>,
+}
+
+impl Toucher {
+    /// The host, or whoever may touch everything.
+    pub(super) const ANY: Self = Self {
+        nest: None,
+        lane: None,
+    };
+
+    fn levels(self) -> [Option<Iteration>; 2] {
+        [self.nest, self.lane]
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Trace {
     writer: Option<Iteration>,
@@ -32,10 +51,11 @@ pub(super) struct Memory {
     pub(super) shape: Vec<usize>,
     /// Whether it may be changed.
     pub(super) writable: bool,
-    /// The iteration that it is private to; none if it was made by the host.
-    pub(super) home: Option<Iteration>,
+    /// Whom it is private to; nobody if it was made by the host.
+    pub(super) home: Toucher,
     cells: Vec<Option<ScalarValue>>,
-    traces: Vec<Trace>,
+    /// By whom an element was touched: iterations, and lanes.
+    traces: Vec<[Trace; 2]>,
 }
 
 impl Memory {
@@ -44,7 +64,7 @@ impl Memory {
         elem: Scalar,
         shape: Vec<usize>,
         fill: Option<ScalarValue>,
-        home: Option<Iteration>,
+        home: Toucher,
     ) -> Self {
         let len = shape.iter().product();
         Self {
@@ -53,20 +73,20 @@ impl Memory {
             writable: true,
             home,
             cells: vec![fill; len],
-            traces: vec![Trace::default(); len],
+            traces: vec![Default::default(); len],
         }
     }
 
     /// Memory that holds a table.
     pub(super) fn from_data(data: &Data, writable: bool) -> Self {
-        let mut memory = Self::new(data.elem, data.shape.clone(), None, None);
+        let mut memory = Self::new(data.elem, data.shape.clone(), None, Toucher::ANY);
         memory.cells = data.values.iter().copied().map(Some).collect();
         memory.writable = writable;
         memory
     }
 
     /// New memory with the same contents.
-    pub(super) fn copy(&self, home: Option<Iteration>) -> Self {
+    pub(super) fn copy(&self, home: Toucher) -> Self {
         let mut copy = Self::new(self.elem, self.shape.clone(), None, home);
         copy.cells.clone_from(&self.cells);
         copy
@@ -84,23 +104,9 @@ impl Memory {
     }
 
     /// Reads an element.
-    pub(super) fn load(
-        &mut self,
-        at: usize,
-        now: Option<Iteration>,
-    ) -> Result<ScalarValue, EvalError> {
-        if let Some(now) = now {
-            let trace = &mut self.traces[at];
-            if is_other(trace.writer, now) {
-                return Err(race("reads what another writes"));
-            }
-            trace.readers = Some(match trace.readers {
-                Some(Readers::One(reader)) if is_other(Some(reader), now) => {
-                    Readers::Several { nest: now.nest }
-                }
-                Some(Readers::Several { nest }) if nest == now.nest => Readers::Several { nest },
-                _ => Readers::One(now),
-            });
+    pub(super) fn load(&mut self, at: usize, now: Toucher) -> Result<ScalarValue, EvalError> {
+        for (trace, now) in self.traces[at].iter_mut().zip(now.levels()) {
+            trace.read(now)?;
         }
         self.cells[at].ok_or_else(|| EvalError::bug("memory is read before it is written"))
     }
@@ -110,7 +116,7 @@ impl Memory {
         &mut self,
         at: usize,
         value: ScalarValue,
-        now: Option<Iteration>,
+        now: Toucher,
     ) -> Result<(), EvalError> {
         if !self.writable {
             return Err(EvalError::bug("a borrowed table is written"));
@@ -118,22 +124,44 @@ impl Memory {
         if value.scalar() != self.elem {
             return Err(EvalError::bug("a value of another type is stored"));
         }
-        if let Some(now) = now {
-            let trace = &mut self.traces[at];
-            if is_other(trace.writer, now) {
-                return Err(race("writes what another writes"));
-            }
-            let read_elsewhere = match trace.readers {
-                Some(Readers::One(reader)) => is_other(Some(reader), now),
-                Some(Readers::Several { nest }) => nest == now.nest,
-                None => false,
-            };
-            if read_elsewhere {
-                return Err(race("writes what another reads"));
-            }
-            trace.writer = Some(now);
+        for (trace, now) in self.traces[at].iter_mut().zip(now.levels()) {
+            trace.written(now)?;
         }
         self.cells[at] = Some(value);
+        Ok(())
+    }
+}
+
+impl Trace {
+    fn read(&mut self, now: Option<Iteration>) -> Result<(), EvalError> {
+        let Some(now) = now else { return Ok(()) };
+        if is_other(self.writer, now) {
+            return Err(race("reads what another writes"));
+        }
+        self.readers = Some(match self.readers {
+            Some(Readers::One(reader)) if is_other(Some(reader), now) => {
+                Readers::Several { nest: now.nest }
+            }
+            Some(Readers::Several { nest }) if nest == now.nest => Readers::Several { nest },
+            _ => Readers::One(now),
+        });
+        Ok(())
+    }
+
+    fn written(&mut self, now: Option<Iteration>) -> Result<(), EvalError> {
+        let Some(now) = now else { return Ok(()) };
+        if is_other(self.writer, now) {
+            return Err(race("writes what another writes"));
+        }
+        let read_elsewhere = match self.readers {
+            Some(Readers::One(reader)) => is_other(Some(reader), now),
+            Some(Readers::Several { nest }) => nest == now.nest,
+            None => false,
+        };
+        if read_elsewhere {
+            return Err(race("writes what another reads"));
+        }
+        self.writer = Some(now);
         Ok(())
     }
 }
@@ -153,9 +181,12 @@ mod tests {
 
     #[test]
     fn iterations_do_not_meet() {
-        let at = |nest, number| Some(Iteration { nest, number });
+        let at = |nest, number| Toucher {
+            nest: Some(Iteration { nest, number }),
+            lane: None,
+        };
         let one = ScalarValue::I64(1);
-        let mut memory = Memory::new(Scalar::I64, vec![2], Some(one), None);
+        let mut memory = Memory::new(Scalar::I64, vec![2], Some(one), Toucher::ANY);
         assert!(memory.store(0, one, at(1, 0)).is_ok());
         assert!(memory.store(0, one, at(1, 0)).is_ok());
         assert!(memory.load(0, at(1, 0)).is_ok());
@@ -167,6 +198,6 @@ mod tests {
         assert!(memory.load(1, at(1, 1)).is_ok());
         assert!(memory.store(1, one, at(1, 0)).is_err());
         assert!(memory.store(1, one, at(2, 0)).is_ok());
-        assert!(memory.store(1, one, None).is_ok());
+        assert!(memory.store(1, one, Toucher::ANY).is_ok());
     }
 }

@@ -9,7 +9,7 @@ mod rows;
 
 use std::collections::BTreeMap;
 
-use memory::{Iteration, Memory};
+use memory::{Iteration, Memory, Toucher};
 
 use super::data::{Data, ScalarValue};
 use super::{
@@ -50,7 +50,7 @@ impl<S: EvaluateOwn> Evaluate for S {
             sizes: &inputs.sizes,
             values: vec![Slot::Unbound; program.values.len()],
             nests: 0,
-            now: None,
+            now: Toucher::ANY,
             meter,
         };
         for (param, data) in program.params.iter().zip(&inputs.params) {
@@ -92,8 +92,8 @@ pub struct Run<'a, S: Imperative> {
     values: Vec<Slot>,
     /// How many parallel nests have been entered.
     nests: u64,
-    /// The iteration being run; none on the host.
-    now: Option<Iteration>,
+    /// The iteration and the lane being run.
+    now: Toucher,
     meter: &'a mut Meter,
 }
 
@@ -259,7 +259,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
             body,
             ..
         } = par;
-        if self.now.is_some() {
+        if self.now != Toucher::ANY {
             return Err(EvalError::bug("a parallel nest inside another"));
         }
         if body.params.len() != extents.len() {
@@ -274,7 +274,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
         for acc in accs {
             let target = self.memory(acc.target)?;
             let fill = identity(acc.monoid, target.elem);
-            let private = Memory::new(target.elem, target.shape.clone(), Some(fill), None);
+            let private = Memory::new(target.elem, target.shape.clone(), Some(fill), Toucher::ANY);
             self.values[acc.private.index()] = Slot::Private(private);
         }
         let points: usize = extents.iter().product();
@@ -289,7 +289,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
                     }
                 }
             }
-            self.now = Some(Iteration {
+            self.now.nest = Some(Iteration {
                 nest: self.nests,
                 number: number as u64,
             });
@@ -300,7 +300,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
                 rest /= extent;
             }
             self.block(body)?;
-            self.now = None;
+            self.now = Toucher::ANY;
             if (number + 1) % piece == 0 || number + 1 == points {
                 for (fold, joined) in folds.iter().zip(&mut joined) {
                     let copies = self.left(fold.privates.iter().copied())?;
@@ -338,7 +338,12 @@ impl<S: EvaluateOwn> Run<'_, S> {
         let copies = targets.map(|(&target, &first)| {
             let target = self.memory(target)?;
             let fill = Some(ScalarValue::from_lit(first));
-            Ok(Memory::new(target.elem, target.shape.clone(), fill, None))
+            Ok(Memory::new(
+                target.elem,
+                target.shape.clone(),
+                fill,
+                Toucher::ANY,
+            ))
         });
         copies.collect()
     }
@@ -388,11 +393,11 @@ impl<S: EvaluateOwn> Run<'_, S> {
             }
             let elements = earlier.iter_mut().chain(&mut later);
             for (&param, memory) in params.iter().zip(elements) {
-                self.values[param.index()] = Slot::Scalar(memory.load(at, None)?);
+                self.values[param.index()] = Slot::Scalar(memory.load(at, Toucher::ANY)?);
             }
             self.block(&fold.join)?;
             for (memory, &result) in earlier.iter_mut().zip(&fold.join.results) {
-                memory.store(at, self.scalar(result)?, None)?;
+                memory.store(at, self.scalar(result)?, Toucher::ANY)?;
             }
         }
         Ok(())
@@ -492,8 +497,8 @@ impl<S: EvaluateOwn> Run<'_, S> {
         self.meter.counts.ops += 1;
         if let Slot::Private(memory) = &mut self.values[place.index()] {
             // Every iteration may come here: that is what the copy is for.
-            let before = memory.load(at, None)?;
-            memory.store(at, combine(monoid, before, value)?, None)?;
+            let before = memory.load(at, Toucher::ANY)?;
+            memory.store(at, combine(monoid, before, value)?, Toucher::ANY)?;
             if !memory.shape.is_empty() {
                 let elem = memory.elem;
                 self.count_loads(elem, 1);
@@ -501,8 +506,15 @@ impl<S: EvaluateOwn> Run<'_, S> {
             }
             return Ok(());
         }
+        // Lanes may combine in any order where that does not show.
+        let lane = self.now.lane;
+        if !value.scalar().is_float() || monoid.is_idempotent() {
+            self.now.lane = None;
+        }
         let before = self.load(place, at)?;
-        self.store(place, at, combine(monoid, before, value)?)
+        let stored = self.store(place, at, combine(monoid, before, value)?);
+        self.now.lane = lane;
+        stored
     }
 
     fn load(&mut self, place: ValueId, at: usize) -> Result<ScalarValue, EvalError> {
@@ -624,9 +636,12 @@ impl<S: EvaluateOwn> Run<'_, S> {
     }
 
     /// The iteration that touches a place, as far as that counts: every one may touch a private copy.
-    fn toucher(&self, place: ValueId) -> Option<Iteration> {
+    fn toucher(&self, place: ValueId) -> Toucher {
         match &self.values[place.index()] {
-            Slot::Private(_) => None,
+            Slot::Private(_) => Toucher {
+                nest: None,
+                ..self.now
+            },
             Slot::Unbound | Slot::Scalar(_) | Slot::Var(_) | Slot::Buffer(_) => self.now,
         }
     }

@@ -1,6 +1,6 @@
 //! Parallel nests by parts of rows: pieces of any length, in any order.
 
-use super::memory::{Iteration, Memory};
+use super::memory::{Iteration, Memory, Toucher};
 use super::{EvaluateOwn, Run, Slot};
 use crate::eval::{EvalError, ScalarValue, combine, identity, mistyped};
 use crate::ir::stages::imperative::Par;
@@ -11,7 +11,7 @@ const MOST: usize = 3;
 impl<S: EvaluateOwn> Run<'_, S> {
     /// A nest whose block is run for parts of rows.
     pub(super) fn rows(&mut self, par: &Par<S>) -> Result<(), EvalError> {
-        if self.now.is_some() {
+        if self.now != Toucher::ANY {
             return Err(EvalError::bug("a parallel nest inside another"));
         }
         let extents = par.extents.iter().map(|&extent| self.extent(extent));
@@ -27,12 +27,12 @@ impl<S: EvaluateOwn> Run<'_, S> {
             for (slot, copy) in par.privates().zip(self.privates(par)?) {
                 self.values[slot.index()] = Slot::Private(copy);
             }
-            self.now = Some(Iteration {
+            self.now.nest = Some(Iteration {
                 nest: self.nests,
                 number: number as u64,
             });
             self.piece(par, &extents, pieces[number].clone())?;
-            self.now = None;
+            self.now = Toucher::ANY;
             left[number] = self.left(par.privates())?;
         }
         self.merge(par, left)
@@ -91,7 +91,12 @@ impl<S: EvaluateOwn> Run<'_, S> {
         for acc in &par.accs {
             let target = self.memory(acc.target)?;
             let fill = Some(identity(acc.monoid, target.elem));
-            copies.push(Memory::new(target.elem, target.shape.clone(), fill, None));
+            copies.push(Memory::new(
+                target.elem,
+                target.shape.clone(),
+                fill,
+                Toucher::ANY,
+            ));
         }
         for fold in &par.folds {
             copies.extend(self.copies(fold)?);
@@ -107,8 +112,11 @@ impl<S: EvaluateOwn> Run<'_, S> {
             let (accs, folds) = later.split_at(par.accs.len());
             for ((acc, earlier), later) in par.accs.iter().zip(&mut merged).zip(accs) {
                 for at in 0..later.len() {
-                    let (x, y) = (earlier.load(at, None)?, later.clone().load(at, None)?);
-                    earlier.store(at, combine(acc.monoid, x, y)?, None)?;
+                    let (x, y) = (
+                        earlier.load(at, Toucher::ANY)?,
+                        later.clone().load(at, Toucher::ANY)?,
+                    );
+                    earlier.store(at, combine(acc.monoid, x, y)?, Toucher::ANY)?;
                 }
             }
             let (mut earlier, mut later) = (&mut merged[par.accs.len()..], folds);

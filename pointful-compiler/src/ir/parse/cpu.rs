@@ -2,7 +2,7 @@
 
 use super::{ParseOwn, Parsed, Parser};
 use crate::ir::stages::cpu::{Cpu, Own};
-use crate::ir::{Elem, Type};
+use crate::ir::{Block, Elem, Type, ValueId};
 
 impl ParseOwn for Cpu {
     fn parse_own(p: &mut Parser<Self>, word: &str) -> Parsed<Option<Own>> {
@@ -28,22 +28,59 @@ impl ParseOwn for Cpu {
                 }
             }
             "range" => {
-                let index = p.value()?;
-                p.expect(":")?;
-                let extent = p.extent()?;
-                p.expect("in")?;
-                let from = p.value()?;
-                p.expect(".")?;
-                p.expect(".")?;
-                let to = p.value()?;
-                p.bind_as(index, Type::scalar(Elem::Index(extent)));
-                Own::Range {
+                let (from, to, body) = p.range()?;
+                Own::Range { from, to, body }
+            }
+            "strips" => {
+                let width = p.number()?.parse();
+                let width = width.map_err(|_| "expected the width of a strip")?;
+                let overlapping = p.accept("overlapping");
+                let (from, to, body) = p.range()?;
+                Own::Strips {
+                    width,
+                    overlapping,
                     from,
                     to,
-                    body: Box::new(p.block(vec![index])?),
+                    body,
+                }
+            }
+            "lanes" => {
+                let params = p.list(Parser::index)?.into_iter().map(|(index, _)| index);
+                let params = params.collect();
+                p.expect("of")?;
+                Own::Lanes {
+                    strip: p.value()?,
+                    body: Box::new(p.block(params)?),
+                }
+            }
+            "fold" => {
+                let monoid = p.monoid()?;
+                match p.values()?[..] {
+                    [place, lanes] => Own::Fold {
+                        monoid,
+                        place,
+                        lanes,
+                    },
+                    _ => return Err("`fold` takes a place and an array".into()),
                 }
             }
             _ => return Ok(None),
         }))
+    }
+}
+
+impl Parser<Cpu> {
+    /// `%i: K in %a..%b { … }`
+    fn range(&mut self) -> Parsed<(ValueId, ValueId, Box<Block<Cpu>>)> {
+        let index = self.value()?;
+        self.expect(":")?;
+        let extent = self.extent()?;
+        self.expect("in")?;
+        let from = self.value()?;
+        self.expect(".")?;
+        self.expect(".")?;
+        let to = self.value()?;
+        self.bind_as(index, Type::scalar(Elem::Index(extent)));
+        Ok((from, to, Box::new(self.block(vec![index])?)))
     }
 }

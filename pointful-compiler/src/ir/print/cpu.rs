@@ -2,6 +2,7 @@
 
 use super::{PrintOwn, Printer};
 use crate::ir::stages::cpu::{Cpu, Own};
+use crate::ir::{Block, ValueId};
 
 impl PrintOwn for Cpu {
     fn print_own(p: &mut Printer<'_, Self>, own: &Own) {
@@ -22,17 +23,58 @@ impl PrintOwn for Cpu {
             }
             Own::Range { from, to, body } => {
                 p.word("range ");
-                if let (&[index], Some(extent)) = (&body.params[..], p.program.elem(*from).extent())
-                {
-                    p.bind_index(index, extent);
-                }
-                p.word(" in ");
-                p.value(*from);
-                p.word("..");
-                p.value(*to);
+                p.range(*from, *to, body);
+            }
+            Own::Strips {
+                width,
+                overlapping,
+                from,
+                to,
+                body,
+            } => {
+                p.word(&format!("strips {width} "));
+                p.word(if *overlapping { "overlapping " } else { "" });
+                p.range(*from, *to, body);
+            }
+            Own::Lanes { strip, body } => {
+                p.word("lanes ");
+                p.list(&body.params, |p, &param| p.bind_own(param));
+                p.word(" of ");
+                p.value(*strip);
                 p.word(" ");
                 p.block(body);
             }
+            Own::Fold {
+                monoid,
+                place,
+                lanes,
+            } => {
+                p.word("fold ");
+                p.word(monoid.name());
+                p.word(" ");
+                p.values(&[*place, *lanes]);
+            }
+        }
+    }
+}
+
+impl Printer<'_, Cpu> {
+    /// `%i: K in %a..%b { … }`
+    fn range(&mut self, from: ValueId, to: ValueId, body: &Block<Cpu>) {
+        self.list(&body.params, |p, &param| p.bind_own(param));
+        self.word(" in ");
+        self.value(from);
+        self.word("..");
+        self.value(to);
+        self.word(" ");
+        self.block(body);
+    }
+
+    /// An index where it is bound, with the extent that it is of.
+    fn bind_own(&mut self, index: ValueId) {
+        match self.program.elem(index).extent() {
+            Some(extent) => self.bind_index(index, extent),
+            None => self.bind(index),
         }
     }
 }

@@ -21,13 +21,28 @@
 //! begins and ends on that. In which order pieces run is open, and so is where rows are cut; the
 //! copies of pieces are merged in the order of the points.
 //!
+//! # Lanes
+//!
+//! A strip is some neighbours of an axis. Its lanes are the iterations of a loop of constant length
+//! that may run in any order, or at once; what they hand on lies in short arrays. So they are loops to
+//! whoever looks at them, and vectors to a processor.
+//!
+//! ```text
+//! %p = alloc f64[16] fill 0.0f64
+//! %r = strips 16 %f: K in %a..%b {
+//!   lanes %l: 16, %k: K of %f { %1 = load x[%k]  combine add %p[%l], %1 }
+//! }
+//! fold add %s, %p
+//! range %k: K in %r..%b { %2 = load x[%k]  combine add %s[], %2 }
+//! ```
+//!
 //! # Bounds
 //!
 //! A loop over a part of an axis goes from one `bound` to another. As an index proves an access, a
 //! bound proves a range: no index of the loop is out of range.
 
 pub use super::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par, PlaceKind, identity};
-use crate::ir::{Block, Extent, Stage, ValueId};
+use crate::ir::{Block, Extent, Monoid, Stage, ValueId};
 
 /// The stage's marker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -47,14 +62,14 @@ impl Imperative for Cpu {
     fn par(own: &Own) -> Option<&Par<Self>> {
         match own {
             Own::Par(par) => Some(par),
-            Own::Bound { .. } | Own::Range { .. } => None,
+            _ => None,
         }
     }
 
     fn par_mut(own: &mut Own) -> Option<&mut Par<Self>> {
         match own {
             Own::Par(par) => Some(par),
-            Own::Bound { .. } | Own::Range { .. } => None,
+            _ => None,
         }
     }
 
@@ -62,7 +77,7 @@ impl Imperative for Cpu {
         match own {
             Own::Par(par) => &par.extents,
             Own::Bound { extent, .. } => std::slice::from_ref(extent),
-            Own::Range { .. } => &[],
+            Own::Range { .. } | Own::Strips { .. } | Own::Lanes { .. } | Own::Fold { .. } => &[],
         }
     }
 
@@ -70,7 +85,9 @@ impl Imperative for Cpu {
         match own {
             Own::Par(par) => &mut par.extents,
             Own::Bound { extent, .. } => std::slice::from_mut(extent),
-            Own::Range { .. } => &mut [],
+            Own::Range { .. } | Own::Strips { .. } | Own::Lanes { .. } | Own::Fold { .. } => {
+                &mut []
+            }
         }
     }
 }
@@ -102,5 +119,41 @@ pub enum Own {
         to: ValueId,
         /// One iteration.
         body: Box<Block<Cpu>>,
+    },
+    /// `%r = strips 16 %f: K in %a..%b { … }`: sequential, for each strip of so many neighbours from one
+    /// bound to before another. The block has the strip as parameter, which only `lanes` of it use,
+    /// and no results. Binds where the rest begins.
+    ///
+    /// `strips 16 overlapping …`: the last strip ends where the loop does and runs some iterations
+    /// again, so that there is no rest, unless there are fewer iterations than a strip has.
+    Strips {
+        /// How many neighbours are a strip.
+        width: u64,
+        /// Whether some iterations run again, rather than being left over.
+        overlapping: bool,
+        /// Where it begins.
+        from: ValueId,
+        /// Where it ends.
+        to: ValueId,
+        /// What is done with a strip.
+        body: Box<Block<Cpu>>,
+    },
+    /// `lanes %l: 16, %k: K of %f { … }`: the iterations of a strip, in any order or at once. The block has the
+    /// number of the lane and the index as parameters, and no results. Binds nothing.
+    Lanes {
+        /// The strip.
+        strip: ValueId,
+        /// One lane.
+        body: Box<Block<Cpu>>,
+    },
+    /// `fold add %s, %p`: combines the elements of an array of constant length into a `var`, as a tree:
+    /// the second half into the first, until one is left. Binds nothing.
+    Fold {
+        /// How.
+        monoid: Monoid,
+        /// The `var`.
+        place: ValueId,
+        /// The array, which has one axis.
+        lanes: ValueId,
     },
 }

@@ -1,9 +1,9 @@
 //! Types of the operations that only Cpu has.
 
 use super::imperative::{gives_nothing, par};
-use super::{TypeOwn, ensure, index_of};
+use super::{TypeOwn, ensure, index_of, monoid_takes};
 use crate::ir::stages::cpu::{Cpu, Own};
-use crate::ir::{Elem, Extent, Program, Type};
+use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
 
 impl TypeOwn for Cpu {
     fn types_own(program: &Program<Self>, own: &Own) -> Result<Vec<Type<Extent>>, String> {
@@ -26,20 +26,74 @@ impl TypeOwn for Cpu {
                 Ok(vec![Type::scalar(Elem::Bound(*extent))])
             }
             Own::Range { from, to, body } => {
-                let Elem::Bound(extent) = program.elem(*from) else {
-                    return Err("a range begins at a bound".into());
+                range(program, *from, *to, body)?;
+                Ok(Vec::new())
+            }
+            Own::Strips {
+                width,
+                from,
+                to,
+                body,
+                ..
+            } => {
+                ensure(*width > 0, "a strip has a lane")?;
+                let extent = range(program, *from, *to, body)?;
+                Ok(vec![Type::scalar(Elem::Bound(extent))])
+            }
+            Own::Lanes { strip, body } => {
+                let [lane, index] = body.params[..] else {
+                    return Err("a lane has a number and an index".into());
                 };
                 ensure(
-                    program.ty(*from) == program.ty(*to),
-                    "a range ends at a bound of the axis that it begins on",
+                    matches!(program.elem(lane), Elem::Index(Extent::Const(_))),
+                    "the number of a lane is an index of a constant extent",
                 )?;
-                let [index] = body.params[..] else {
-                    return Err("a loop binds one index".into());
-                };
-                index_of(program, index, extent)?;
+                ensure(
+                    program.ty(index) == program.ty(*strip),
+                    "the index of a lane is of another axis than its strip",
+                )?;
                 gives_nothing(body)?;
+                Ok(Vec::new())
+            }
+            Own::Fold {
+                monoid,
+                place,
+                lanes,
+            } => {
+                let ty = program.ty(*lanes);
+                ensure(
+                    matches!(ty.dims[..], [Extent::Const(1..)]),
+                    "what is folded is an array of a constant length",
+                )?;
+                monoid_takes(*monoid, ty.elem)?;
+                ensure(
+                    *program.ty(*place) == Type::scalar(ty.elem),
+                    "the value is not of the type of its place",
+                )?;
                 Ok(Vec::new())
             }
         }
     }
+}
+
+/// The axis of a loop from one bound to another, whose block binds an index of it.
+fn range(
+    program: &Program<Cpu>,
+    from: ValueId,
+    to: ValueId,
+    body: &Block<Cpu>,
+) -> Result<Extent, String> {
+    let Elem::Bound(extent) = program.elem(from) else {
+        return Err("a range begins at a bound".into());
+    };
+    ensure(
+        program.ty(from) == program.ty(to),
+        "a range ends at a bound of the axis that it begins on",
+    )?;
+    let [index] = body.params[..] else {
+        return Err("a loop binds one index".into());
+    };
+    index_of(program, index, extent)?;
+    gives_nothing(body)?;
+    Ok(extent)
 }

@@ -11,6 +11,14 @@ use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, Type, Val
 pub trait VerifyOwn: TypeOwn + Print {
     /// Checks the operands of an operation of its own.
     fn operands_own(places: &Places<'_, Self>, own: &Self::Own) -> Result<(), VerifyError>;
+
+    /// Notes what the block of an operation of its own binds beside scalars.
+    fn enter_own(_: &mut Places<'_, Self>, _: &Self::Own) {}
+
+    /// Checks what only the stage asks of the block of an operation of its own.
+    fn leave_own(_: &Places<'_, Self>, _: &Self::Own) -> Result<(), VerifyError> {
+        Ok(())
+    }
 }
 
 impl VerifyOwn for Kernels {
@@ -90,7 +98,9 @@ impl<S: VerifyOwn> Verify for S {
                 Kind::Buffer { own: true } if !given => continue,
                 Kind::Buffer { own: true } => "is given away twice",
                 Kind::Buffer { own: false } => "is given away and the caller's",
-                Kind::Var | Kind::Private(_) => "is given away and no scalar or buffer",
+                Kind::Var | Kind::Private(_) | Kind::Strip(_) => {
+                    "is given away and no scalar or buffer"
+                }
             };
             return Err(VerifyError::about(program, 17, None, result, what));
         }
@@ -100,7 +110,7 @@ impl<S: VerifyOwn> Verify for S {
 
 /// What a value is, beside its type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+pub(super) enum Kind {
     /// An immutable scalar.
     Scalar,
     /// A mutable scalar.
@@ -109,12 +119,14 @@ enum Kind {
     Buffer { own: bool },
     /// A private accumulator.
     Private(Monoid),
+    /// So many neighbours.
+    Strip(u64),
 }
 
 /// What values are while the invariants of places are checked.
 #[derive(Debug)]
 pub struct Places<'p, S: Imperative> {
-    program: &'p Program<S>,
+    pub(super) program: &'p Program<S>,
     kinds: Vec<Kind>,
     /// By value: whether it is bound outside of the `par` around.
     outside: Vec<bool>,
@@ -123,11 +135,21 @@ pub struct Places<'p, S: Imperative> {
 }
 
 impl<S: VerifyOwn> Places<'_, S> {
-    fn kind(&self, value: ValueId) -> Kind {
+    pub(super) fn kind(&self, value: ValueId) -> Kind {
         self.kinds[value.index()]
     }
 
-    fn error<T>(&self, invariant: u32, value: ValueId, what: &str) -> Result<T, VerifyError> {
+    /// Notes what a value is.
+    pub(super) fn note(&mut self, value: ValueId, kind: Kind) {
+        self.kinds[value.index()] = kind;
+    }
+
+    pub(super) fn error<T>(
+        &self,
+        invariant: u32,
+        value: ValueId,
+        what: &str,
+    ) -> Result<T, VerifyError> {
         let at = self.stmt.checked_sub(1);
         Err(VerifyError::about(self.program, invariant, at, value, what))
     }
@@ -135,6 +157,7 @@ impl<S: VerifyOwn> Places<'_, S> {
     fn block(&mut self, block: &Block<S>) -> Result<(), VerifyError> {
         for stmt in &block.stmts {
             self.stmt += 1;
+            let number = self.stmt;
             if let Some(guard) = stmt.guard {
                 return self.error(7, guard, "is a guard outside of Bulk");
             }
@@ -171,9 +194,17 @@ impl<S: VerifyOwn> Places<'_, S> {
                 }
                 self.in_par = true;
             }
+            if let ImperativeOp::Own(own) = &stmt.op {
+                S::enter_own(self, own);
+            }
             for inner in stmt.op.blocks() {
                 self.block(inner)?;
                 self.scalars(&inner.results)?;
+            }
+            if let ImperativeOp::Own(own) = &stmt.op {
+                let inside = std::mem::replace(&mut self.stmt, number);
+                S::leave_own(self, own)?;
+                self.stmt = inside;
             }
             self.in_par = around;
         }
@@ -212,7 +243,7 @@ impl<S: VerifyOwn> Places<'_, S> {
                         self.owned(*place)?;
                         self.changed(*place)
                     }
-                    Kind::Scalar => self.error(14, *place, "is no place"),
+                    Kind::Scalar | Kind::Strip(_) => self.error(14, *place, "is no place"),
                 }
             }
             ImperativeOp::Get(place) => self.var(*place),
@@ -238,7 +269,9 @@ impl<S: VerifyOwn> Places<'_, S> {
                     Kind::Private(Monoid::Add) if *add => Ok(()),
                     Kind::Private(_) => self.error(14, *out, "accumulates by another monoid"),
                     // As stores do, iterations change elements of their own.
-                    Kind::Scalar | Kind::Var | Kind::Buffer { .. } => self.owned(*out),
+                    Kind::Scalar | Kind::Var | Kind::Buffer { .. } | Kind::Strip(_) => {
+                        self.owned(*out)
+                    }
                 }
             }
             ImperativeOp::Own(own) => S::operands_own(self, own),
@@ -272,28 +305,32 @@ impl<S: VerifyOwn> Places<'_, S> {
         }
     }
 
-    fn var(&self, place: ValueId) -> Result<(), VerifyError> {
+    pub(super) fn var(&self, place: ValueId) -> Result<(), VerifyError> {
         match self.kind(place) {
             Kind::Var => Ok(()),
-            Kind::Scalar | Kind::Buffer { .. } | Kind::Private(_) => {
+            Kind::Scalar | Kind::Buffer { .. } | Kind::Private(_) | Kind::Strip(_) => {
                 self.error(14, place, "is no `var`")
             }
         }
     }
 
-    fn buffer(&self, place: ValueId) -> Result<(), VerifyError> {
+    pub(super) fn buffer(&self, place: ValueId) -> Result<(), VerifyError> {
         match self.kind(place) {
             Kind::Buffer { .. } => Ok(()),
-            Kind::Scalar | Kind::Var | Kind::Private(_) => self.error(14, place, "is no buffer"),
+            Kind::Scalar | Kind::Var | Kind::Private(_) | Kind::Strip(_) => {
+                self.error(14, place, "is no buffer")
+            }
         }
     }
 
     fn owned(&self, place: ValueId) -> Result<(), VerifyError> {
         match self.kind(place) {
             Kind::Buffer { own: false } => self.error(14, place, "is changed and the caller's"),
-            Kind::Scalar | Kind::Var | Kind::Private(_) | Kind::Buffer { own: true } => {
-                self.buffer(place)
-            }
+            Kind::Scalar
+            | Kind::Var
+            | Kind::Private(_)
+            | Kind::Strip(_)
+            | Kind::Buffer { own: true } => self.buffer(place),
         }
     }
 

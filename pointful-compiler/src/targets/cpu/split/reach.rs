@@ -202,7 +202,7 @@ impl<'p> Look<'p> {
                         .extend(reach.map(|reach| (body.params[0], reach)));
                     None
                 }
-                CpuOp::Own(Own::Range { from, body, .. }) => {
+                CpuOp::Own(Own::Range { from, body, .. } | Own::Strips { from, body, .. }) => {
                     let reach = self.program.elem(*from).extent();
                     let reach = reach.and_then(|extent| self.index_of(extent));
                     self.inside
@@ -222,7 +222,9 @@ impl<'p> Look<'p> {
                 | CpuOp::Set { .. }
                 | CpuOp::Swap(..)
                 | CpuOp::Contract { .. }
-                | CpuOp::Own(Own::Par(_) | Own::Bound { .. })
+                | CpuOp::Own(
+                    Own::Par(_) | Own::Bound { .. } | Own::Lanes { .. } | Own::Fold { .. },
+                )
                 | CpuOp::Assert { .. }
                 | CpuOp::While { .. }
                 | CpuOp::If { .. } => None,
