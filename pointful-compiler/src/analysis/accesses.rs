@@ -1,9 +1,11 @@
 //! What statements do to places: which they read and which they change, how, and at which elements.
 //!
-//! Whoever runs statements in another order, twice, or some ahead of others, asks here whether that shows. Every operation of Kernels is listed: what is new
+//! Whoever runs statements in another order, twice, or some ahead of others, asks here whether that shows. Every operation is listed: what is new
 //! does not compile before it says here what it does.
 
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
+use crate::ir::stages::cpu::{self, Cpu};
+use crate::ir::stages::imperative::{Imperative, ImperativeOp, Par};
+use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Operation, Stmt, ValueId, ValueSet};
 
 /// What is done to a place.
@@ -51,6 +53,43 @@ impl Access<'_> {
     }
 }
 
+/// An imperative stage that says of its own operations what they do to places, outside of their
+/// blocks.
+pub(crate) trait TouchOwn: Imperative {
+    /// Calls `visit` with each place that the operation touches at any of its elements.
+    fn touches(own: &Self::Own, visit: &mut dyn FnMut(ValueId, Kind));
+}
+
+impl TouchOwn for Kernels {
+    fn touches(own: &Par, visit: &mut dyn FnMut(ValueId, Kind)) {
+        merged(own, visit);
+    }
+}
+
+impl TouchOwn for Cpu {
+    fn touches(own: &cpu::Own, visit: &mut dyn FnMut(ValueId, Kind)) {
+        match own {
+            cpu::Own::Par(par) => merged(par, visit),
+            cpu::Own::Fold { place, lanes, .. } => {
+                visit(*place, Kind::Combine);
+                visit(*lanes, Kind::Read);
+            }
+            cpu::Own::Bound { .. }
+            | cpu::Own::Range { .. }
+            | cpu::Own::Strips { .. }
+            | cpu::Own::Lanes { .. } => {}
+        }
+    }
+}
+
+/// What the copies of a nest are merged into.
+fn merged<S: Imperative>(par: &Par<S>, visit: &mut dyn FnMut(ValueId, Kind)) {
+    let summed = par.accs.iter().map(|acc| acc.target);
+    let folded = par.folds.iter().flat_map(|fold| &fold.targets);
+    summed.for_each(|target| visit(target, Kind::Combine));
+    folded.for_each(|&target| visit(target, Kind::Write));
+}
+
 /// What a block does to places.
 #[derive(Debug, Default)]
 pub(crate) struct Accesses<'b> {
@@ -61,7 +100,7 @@ pub(crate) struct Accesses<'b> {
 
 impl<'b> Accesses<'b> {
     /// Of all statements, at any depth, in their order.
-    pub(crate) fn of(stmts: impl IntoIterator<Item = &'b Stmt<Kernels>>) -> Self {
+    pub(crate) fn of<S: TouchOwn>(stmts: impl IntoIterator<Item = &'b Stmt<S>>) -> Self {
         let mut found = Self::default();
         for (number, stmt) in stmts.into_iter().enumerate() {
             found.stmt(stmt, number, false);
@@ -69,14 +108,14 @@ impl<'b> Accesses<'b> {
         found
     }
 
-    fn block(&mut self, block: &'b Block<Kernels>, number: usize) {
+    fn block<S: TouchOwn>(&mut self, block: &'b Block<S>, number: usize) {
         self.bound.extend(&block.params);
         for stmt in &block.stmts {
             self.stmt(stmt, number, true);
         }
     }
 
-    fn stmt(&mut self, stmt: &'b Stmt<Kernels>, number: usize, is_nested: bool) {
+    fn stmt<S: TouchOwn>(&mut self, stmt: &'b Stmt<S>, number: usize, is_nested: bool) {
         let mut note = |place: &ValueId, kind, at| {
             self.all.push(Access {
                 place: *place,
@@ -87,24 +126,26 @@ impl<'b> Accesses<'b> {
             });
         };
         match &stmt.op {
-            KernelOp::Load { buffer, indices } => note(buffer, Kind::Read, At::Element(indices)),
-            KernelOp::Store {
+            ImperativeOp::Load { buffer, indices } => {
+                note(buffer, Kind::Read, At::Element(indices))
+            }
+            ImperativeOp::Store {
                 buffer, indices, ..
             } => note(buffer, Kind::Write, At::Element(indices)),
-            KernelOp::Combine { place, indices, .. } => {
+            ImperativeOp::Combine { place, indices, .. } => {
                 let at = match indices.is_empty() {
                     true => At::Variable,
                     false => At::Element(indices),
                 };
                 note(place, Kind::Combine, at);
             }
-            KernelOp::Get(place) => note(place, Kind::Read, At::Variable),
-            KernelOp::Set { place, .. } => note(place, Kind::Write, At::Variable),
-            KernelOp::Copy(source) => note(source, Kind::Read, At::Any),
-            KernelOp::Swap(a, b) => [a, b]
+            ImperativeOp::Get(place) => note(place, Kind::Read, At::Variable),
+            ImperativeOp::Set { place, .. } => note(place, Kind::Write, At::Variable),
+            ImperativeOp::Copy(source) => note(source, Kind::Read, At::Any),
+            ImperativeOp::Swap(a, b) => [a, b]
                 .into_iter()
                 .for_each(|place| note(place, Kind::Swap, At::Any)),
-            KernelOp::Contract {
+            ImperativeOp::Contract {
                 out, factors, add, ..
             } => {
                 factors
@@ -113,25 +154,21 @@ impl<'b> Accesses<'b> {
                 let kind = if *add { Kind::Combine } else { Kind::Write };
                 note(out, kind, At::Any);
             }
-            KernelOp::Own(Par { accs, folds, .. }) => {
-                let summed = accs.iter().map(|acc| &acc.target);
-                let folded = folds.iter().flat_map(|fold| &fold.targets);
-                summed.for_each(|target| note(target, Kind::Combine, At::Any));
-                folded.for_each(|target| note(target, Kind::Write, At::Any));
-                self.bound.extend(accs.iter().map(|acc| acc.private));
+            ImperativeOp::Own(own) => {
+                S::touches(own, &mut |place, kind| note(&place, kind, At::Any));
                 self.bound
-                    .extend(folds.iter().flat_map(|fold| &fold.privates));
+                    .extend(S::par(own).into_iter().flat_map(Par::privates));
             }
-            KernelOp::Const(_)
-            | KernelOp::Size(_)
-            | KernelOp::Prim(..)
-            | KernelOp::Select(..)
-            | KernelOp::Alloc { .. }
-            | KernelOp::Var(_)
-            | KernelOp::For { .. }
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => {}
+            ImperativeOp::Const(_)
+            | ImperativeOp::Size(_)
+            | ImperativeOp::Prim(..)
+            | ImperativeOp::Select(..)
+            | ImperativeOp::Alloc { .. }
+            | ImperativeOp::Var(_)
+            | ImperativeOp::For { .. }
+            | ImperativeOp::Assert { .. }
+            | ImperativeOp::While { .. }
+            | ImperativeOp::If { .. } => {}
         }
         self.bound.extend(&stmt.results);
         for inner in stmt.op.blocks() {
@@ -162,6 +199,7 @@ impl<'b> Accesses<'b> {
 mod tests {
     use super::*;
     use crate::ir::Program;
+    use crate::ir::stages::kernels::KernelOp;
 
     /// The body of a loop over `%1: N` with these statements.
     fn body(statements: &str) -> Program<Kernels> {

@@ -15,6 +15,7 @@ use crate::ir::print::{Print, print};
 use crate::ir::stages::point::Point;
 use crate::ir::verify::{Verify, verify};
 use crate::targets::cpu::tiling::{Size, tiling_of};
+use crate::targets::cpu::vectorize::reductions::{Lanes, reductions_by};
 use crate::{contract, expand, targets};
 
 /// Steps that a random program may take; a pass may make it take [`MORE_STEPS`] times as many.
@@ -111,7 +112,13 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let kernels = trial.stage("owned", kernels, contract::disjoint_updates)?;
             let cpu = trial.stage("outlined", kernels, targets::cpu::outline)?;
             let split = |cpu| targets::cpu::split::split_from(cpu, 2);
-            trial.stage("cut at ends of axes", cpu, split)?;
+            let cpu = trial.stage("cut at ends of axes", cpu, split)?;
+            let lanes = Lanes {
+                bytes: 16,
+                strips: 1,
+            };
+            let split = |cpu| reductions_by(cpu, lanes);
+            trial.stage("with reductions in lanes", cpu, split)?;
             Ok(())
         })
     })

@@ -56,7 +56,11 @@ impl EvaluateOwn for Cpu {
                 }
                 run.bind(stmt, Slot::Scalar(ScalarValue::Usize(at)))
             }
-            Own::Lanes { strip, body } => run.lanes(*strip, body),
+            Own::Lanes {
+                strip,
+                in_order,
+                body,
+            } => run.lanes(*strip, *in_order, body),
             Own::Fold {
                 monoid,
                 place,
@@ -81,8 +85,13 @@ impl EvaluateOwn for Cpu {
 }
 
 impl Run<'_, Cpu> {
-    /// The lanes of a strip, in some order.
-    fn lanes(&mut self, strip: ValueId, body: &Block<Cpu>) -> Result<(), EvalError> {
+    /// The lanes of a strip.
+    fn lanes(
+        &mut self,
+        strip: ValueId,
+        in_order: bool,
+        body: &Block<Cpu>,
+    ) -> Result<(), EvalError> {
         let (&[lane, index], Elem::Index(extent)) =
             (body.params.as_slice(), self.program.elem(body.params[0]))
         else {
@@ -93,8 +102,12 @@ impl Run<'_, Cpu> {
         self.nests += 1;
         let nest = self.nests;
         let width = self.extent(extent)?;
-        for number in self.meter.order.shuffled(width) {
-            self.now.lane = Some(Iteration {
+        let numbers = match in_order {
+            true => (0..width).collect(),
+            false => self.meter.order.shuffled(width),
+        };
+        for number in numbers {
+            self.now.lane = (!in_order).then_some(Iteration {
                 nest,
                 number: number as u64,
             });

@@ -45,11 +45,16 @@ impl ParseOwn for Cpu {
                 }
             }
             "lanes" => {
+                let in_order = p.accept("in");
+                if in_order {
+                    p.expect("order")?;
+                }
                 let params = p.list(Parser::index)?.into_iter().map(|(index, _)| index);
                 let params = params.collect();
                 p.expect("of")?;
                 Own::Lanes {
                     strip: p.value()?,
+                    in_order,
                     body: Box::new(p.block(params)?),
                 }
             }

@@ -36,8 +36,16 @@ impl PrintOwn for Cpu {
                 p.word(if *overlapping { "overlapping " } else { "" });
                 p.range(*from, *to, body);
             }
-            Own::Lanes { strip, body } => {
-                p.word("lanes ");
+            Own::Lanes {
+                strip,
+                in_order,
+                body,
+            } => {
+                p.word(if *in_order {
+                    "lanes in order "
+                } else {
+                    "lanes "
+                });
                 p.list(&body.params, |p, &param| p.bind_own(param));
                 p.word(" of ");
                 p.value(*strip);

@@ -138,11 +138,15 @@ pub enum Own {
         /// What is done with a strip.
         body: Box<Block<Cpu>>,
     },
-    /// `lanes %l: 16, %k: K of %f { … }`: the iterations of a strip, in any order or at once. The block has the
-    /// number of the lane and the index as parameters, and no results. Binds nothing.
+    /// `lanes %l: 16, %k: K of %f { … }`: the iterations of a strip, in any order or at once. The
+    /// block has the number of the lane and the index as parameters, and no results. Binds nothing.
+    ///
+    /// `lanes in order …`: one after the other, so that they may hand something on.
     Lanes {
         /// The strip.
         strip: ValueId,
+        /// Whether they come one after the other.
+        in_order: bool,
         /// One lane.
         body: Box<Block<Cpu>>,
     },

@@ -40,7 +40,7 @@ impl TypeOwn for Cpu {
                 let extent = range(program, *from, *to, body)?;
                 Ok(vec![Type::scalar(Elem::Bound(extent))])
             }
-            Own::Lanes { strip, body } => {
+            Own::Lanes { strip, body, .. } => {
                 let [lane, index] = body.params[..] else {
                     return Err("a lane has a number and an index".into());
                 };

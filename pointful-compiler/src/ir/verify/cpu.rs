@@ -12,7 +12,7 @@ impl VerifyOwn for Cpu {
             Own::Bound { .. } | Own::Range { .. } | Own::Strips { .. } => {
                 places.scalars(&own.operands())
             }
-            Own::Lanes { strip, body } => match (places.kind(*strip), &body.params[..]) {
+            Own::Lanes { strip, body, .. } => match (places.kind(*strip), &body.params[..]) {
                 (Kind::Strip(width), &[lane, _]) => {
                     match places.program.elem(lane) == Elem::Index(Extent::Const(width)) {
                         true => Ok(()),
@@ -21,9 +21,20 @@ impl VerifyOwn for Cpu {
                 }
                 _ => places.error(18, *strip, "is no strip"),
             },
-            Own::Fold { place, lanes, .. } => {
-                places.var(*place)?;
-                places.buffer(*lanes)
+            Own::Fold {
+                monoid,
+                place,
+                lanes,
+            } => {
+                places.buffer(*lanes)?;
+                match places.kind(*place) {
+                    Kind::Private(own) if own == *monoid => Ok(()),
+                    Kind::Private(_) => places.error(14, *place, "accumulates by another monoid"),
+                    _ => {
+                        places.var(*place)?;
+                        places.changed(*place)
+                    }
+                }
             }
         }
     }
@@ -36,7 +47,11 @@ impl VerifyOwn for Cpu {
 
     fn leave_own(places: &Places<'_, Self>, own: &Own) -> Result<(), VerifyError> {
         match own {
-            Own::Lanes { body, .. } => {
+            Own::Lanes {
+                in_order: false,
+                body,
+                ..
+            } => {
                 let mut lane = Lane {
                     places,
                     own: &body.params,

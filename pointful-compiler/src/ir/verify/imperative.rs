@@ -335,7 +335,7 @@ impl<S: VerifyOwn> Places<'_, S> {
     }
 
     /// Invariant 16.
-    fn changed(&self, place: ValueId) -> Result<(), VerifyError> {
+    pub(super) fn changed(&self, place: ValueId) -> Result<(), VerifyError> {
         if self.in_par && self.outside[place.index()] {
             return self.error(16, place, "is changed by all iterations of a `par`");
         }

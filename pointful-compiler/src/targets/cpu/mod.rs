@@ -6,6 +6,7 @@ pub mod outline;
 pub mod pack_operands;
 pub mod split;
 pub mod tiling;
+pub mod vectorize;
 
 pub use distribute::distribute;
 pub use online_softmax::online_softmax;

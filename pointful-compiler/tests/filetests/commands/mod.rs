@@ -38,6 +38,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("online_softmax", schedule::online_softmax),
     command("disjoint_updates", schedule::disjoint_updates),
     command("scalar_replacement", schedule::scalar_replacement),
+    command("reductions", schedule::reductions),
     command("schedule", schedule::run),
     command("split", schedule::split),
     command("simplify", tidy::simplify),

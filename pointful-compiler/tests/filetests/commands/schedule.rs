@@ -45,6 +45,11 @@ pub(crate) fn split(file: &File) -> Result<Vec<Section>, String> {
     Ok(vec![write(&cpu::split(read(file.input())?))?])
 }
 
+pub(crate) fn reductions(file: &File) -> Result<Vec<Section>, String> {
+    let program = cpu::vectorize::reductions(read(file.input())?);
+    Ok(vec![write(&program)?])
+}
+
 fn sections(file: &File, program: &Program<Kernels>) -> Result<Vec<Section>, String> {
     let structure = structure::kernels(file, program);
     Ok([write(program)?].into_iter().chain(structure).collect())
