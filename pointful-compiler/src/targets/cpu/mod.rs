@@ -5,6 +5,7 @@ pub mod online_softmax;
 pub mod outline;
 pub mod pack_operands;
 pub mod split;
+mod statements;
 pub mod tiling;
 pub mod vectorize;
 

@@ -42,10 +42,11 @@ use crate::analysis::numbers::Numbers;
 use crate::contract::cloning::Renamed;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par};
 use crate::ir::{
-    Block, Elem, Extent, Lit, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId, ValueSet,
+    Block, Elem, Extent, Lit, Operation, Program, Scalar, SpanId, Stmt, ValueId, ValueSet,
 };
 use crate::ops::Prim;
 use crate::pass::Pass;
+use crate::targets::cpu::statements::{bind, bound, number, prim, scalar};
 
 /// The pass.
 pub const SPLIT: Pass<Cpu> = Pass {
@@ -305,7 +306,7 @@ impl Split<'_> {
         let span = points.span;
         let mut conds = Vec::new();
         for (index, extent, plan) in &rows.axes {
-            let at = self.prim(Prim::Cast(Scalar::Usize), &[*index], Elem::USIZE, span, out);
+            let at = number(self.program, *index, span, out);
             let (mut from, mut below) = self.ends(*extent, &plan.ends, span, out);
             let (sure_from, sure_below) = self.ends(*extent, &plan.sure, span, out);
             from.extend(sure_from);
@@ -315,11 +316,17 @@ impl Split<'_> {
                 let end = vec![(Term::Length(*extent), false)];
                 below.push(self.bound(*extent, -plan.after, &end, span, out));
             }
-            for (bounds, prim) in [(from, Prim::Ge), (below, Prim::Lt)] {
+            for (bounds, compare) in [(from, Prim::Ge), (below, Prim::Lt)] {
                 for bound in bounds {
-                    let cast = Prim::Cast(Scalar::Usize);
-                    let bound = self.prim(cast, &[bound], Elem::USIZE, span, out);
-                    conds.push(self.prim(prim, &[at, bound], Elem::BOOL, span, out));
+                    let bound = number(self.program, bound, span, out);
+                    conds.push(prim(
+                        self.program,
+                        compare,
+                        &[at, bound],
+                        Elem::BOOL,
+                        span,
+                        out,
+                    ));
                 }
             }
         }
@@ -347,12 +354,19 @@ impl Split<'_> {
         let span = points.span;
         let (sure_from, sure_below) = self.ends(extent, &plan.sure, span, out);
         let mut conds = Vec::new();
-        for (bounds, prim, end) in [
+        for (bounds, compare, end) in [
             (sure_from, Prim::Ge, points.from),
             (sure_below, Prim::Le, points.to),
         ] {
             for bound in bounds {
-                conds.push(self.prim(prim, &[end, bound], Elem::BOOL, span, out));
+                conds.push(prim(
+                    self.program,
+                    compare,
+                    &[end, bound],
+                    Elem::BOOL,
+                    span,
+                    out,
+                ));
             }
         }
         let Some(cond) = self.all(&conds, span, out) else {
@@ -390,15 +404,36 @@ impl Split<'_> {
         let mut last = self.bound(extent, -plan.after, &end, span, out);
         let bound = Elem::Bound(extent);
         for from in from {
-            first = self.prim(Prim::Max, &[first, from], bound, span, out);
+            first = prim(self.program, Prim::Max, &[first, from], bound, span, out);
         }
         for below in below {
-            last = self.prim(Prim::Min, &[last, below], bound, span, out);
+            last = prim(self.program, Prim::Min, &[last, below], bound, span, out);
         }
-        let first = self.prim(Prim::Max, &[points.from, first], bound, span, out);
-        let inner = self.prim(Prim::Min, &[points.to, first], bound, span, out);
-        let last = self.prim(Prim::Min, &[points.to, last], bound, span, out);
-        let outer = self.prim(Prim::Max, &[inner, last], bound, span, out);
+        let first = prim(
+            self.program,
+            Prim::Max,
+            &[points.from, first],
+            bound,
+            span,
+            out,
+        );
+        let inner = prim(
+            self.program,
+            Prim::Min,
+            &[points.to, first],
+            bound,
+            span,
+            out,
+        );
+        let last = prim(
+            self.program,
+            Prim::Min,
+            &[points.to, last],
+            bound,
+            span,
+            out,
+        );
+        let outer = prim(self.program, Prim::Max, &[inner, last], bound, span, out);
         let (begin, stop) = (points.from, points.to);
         if plan.ends.is_empty() {
             for (from, to, facts) in [
@@ -418,22 +453,35 @@ impl Split<'_> {
             return;
         }
         // What is before the interior and what is after it is one text.
-        let part = self.value(Elem::Index(Extent::Const(3)), span);
+        let part = scalar(self.program, Elem::Index(Extent::Const(3)), span);
         let mut each = Block {
             params: vec![part],
             ..Block::default()
         };
         let stmts = &mut each.stmts;
-        let at = self.prim(Prim::Cast(Scalar::Usize), &[part], Elem::USIZE, span, stmts);
+        let at = number(self.program, part, span, stmts);
         let is = [0, 1].map(|number| {
             let lit = CpuOp::Const(Lit::Int(Scalar::Usize, number));
-            let number = self.bind(lit, Elem::USIZE, span, stmts);
-            self.prim(Prim::Eq, &[at, number], Elem::BOOL, span, stmts)
+            let number = bind(self.program, lit, Elem::USIZE, span, stmts);
+            prim(
+                self.program,
+                Prim::Eq,
+                &[at, number],
+                Elem::BOOL,
+                span,
+                stmts,
+            )
         });
         let [from, to] = [[begin, inner, outer], [inner, outer, stop]].map(|[first, mid, last]| {
             let later = CpuOp::Select(is[1], mid, last);
-            let later = self.bind(later, bound, span, stmts);
-            self.bind(CpuOp::Select(is[0], first, later), bound, span, stmts)
+            let later = bind(self.program, later, bound, span, stmts);
+            bind(
+                self.program,
+                CpuOp::Select(is[0], first, later),
+                bound,
+                span,
+                stmts,
+            )
         });
         let middle = self.known(&points, &interior);
         let mut middle = Points {
@@ -491,16 +539,12 @@ impl Split<'_> {
         let terms = terms.iter().map(|&(term, minus)| match term {
             Term::Value(value) => (value, minus),
             Term::Length(extent) => {
-                let size = self.bind(CpuOp::Size(extent), Elem::USIZE, span, out);
+                let size = bind(self.program, CpuOp::Size(extent), Elem::USIZE, span, out);
                 (size, minus)
             }
         });
-        let op = Own::Bound {
-            extent,
-            number,
-            terms: terms.collect(),
-        };
-        self.bind(CpuOp::Own(op), Elem::Bound(extent), span, out)
+        let terms = terms.collect();
+        bound(self.program, extent, number, terms, span, out)
     }
 
     /// Whether all conditions hold; none if there is none.
@@ -513,29 +557,8 @@ impl Split<'_> {
         let mut conds = conds.iter().copied();
         let first = conds.next()?;
         Some(conds.fold(first, |all, cond| {
-            self.prim(Prim::And, &[all, cond], Elem::BOOL, span, out)
+            prim(self.program, Prim::And, &[all, cond], Elem::BOOL, span, out)
         }))
-    }
-
-    fn prim(
-        &mut self,
-        prim: Prim,
-        args: &[ValueId],
-        elem: Elem,
-        span: SpanId,
-        out: &mut Vec<Stmt<Cpu>>,
-    ) -> ValueId {
-        self.bind(CpuOp::Prim(prim, args.into()), elem, span, out)
-    }
-
-    fn bind(&mut self, op: CpuOp, elem: Elem, span: SpanId, out: &mut Vec<Stmt<Cpu>>) -> ValueId {
-        let value = self.value(elem, span);
-        out.push(Stmt::new(vec![value], op, span));
-        value
-    }
-
-    fn value(&mut self, elem: Elem, span: SpanId) -> ValueId {
-        self.program.value(Type::scalar(elem), span)
     }
 
     /// A loop in which something is known, still of the values that it binds elsewhere.

@@ -41,6 +41,7 @@ use crate::ir::{
 };
 use crate::ops::Prim;
 use crate::pass::Pass;
+use crate::targets::cpu::statements::{bind, bound, number, prim, scalar};
 
 /// The pass.
 pub const REDUCTIONS: Pass<Cpu> = Pass {
@@ -175,9 +176,9 @@ impl Reductions<'_> {
                         continue;
                     };
                     let out = &mut block.stmts;
-                    let from = self.bound(extent, Vec::new(), span, out);
-                    let size = self.bind(CpuOp::Size(extent), Elem::USIZE, span, out);
-                    let to = self.bound(extent, vec![(size, false)], span, out);
+                    let from = bound(self.program, extent, 0, Vec::new(), span, out);
+                    let size = bind(self.program, CpuOp::Size(extent), Elem::USIZE, span, out);
+                    let to = bound(self.program, extent, 0, vec![(size, false)], span, out);
                     let points = Points {
                         extent,
                         from,
@@ -282,17 +283,23 @@ impl Reductions<'_> {
     /// The loop in lanes, and what is left of it.
     fn split(&mut self, plan: &Plan, points: Points, out: &mut Vec<Stmt<Cpu>>) {
         let span = points.span;
-        let bound = Elem::Bound(points.extent);
-        let rest = self.bind(CpuOp::Var(points.from), bound, span, out);
-        let cast = Prim::Cast(Scalar::Usize);
-        let to = self.prim(cast, &[points.to], Elem::USIZE, span, out);
+        let of_axis = Elem::Bound(points.extent);
+        let rest = bind(self.program, CpuOp::Var(points.from), of_axis, span, out);
+        let to = number(self.program, points.to, span, out);
         for &width in &plan.widths {
-            let from = self.bind(CpuOp::Get(rest), bound, span, out);
-            let at = self.prim(cast, &[from], Elem::USIZE, span, out);
-            let left = self.prim(Prim::Sub, &[to, at], Elem::USIZE, span, out);
+            let from = bind(self.program, CpuOp::Get(rest), of_axis, span, out);
+            let at = number(self.program, from, span, out);
+            let left = prim(self.program, Prim::Sub, &[to, at], Elem::USIZE, span, out);
             let least = CpuOp::Const(Lit::Int(Scalar::Usize, i128::from(width.from)));
-            let least = self.bind(least, Elem::USIZE, span, out);
-            let cond = self.prim(Prim::Ge, &[left, least], Elem::BOOL, span, out);
+            let least = bind(self.program, least, Elem::USIZE, span, out);
+            let cond = prim(
+                self.program,
+                Prim::Ge,
+                &[left, least],
+                Elem::BOOL,
+                span,
+                out,
+            );
             let mut then = Block::default();
             self.in_lanes(plan, width.lanes, (from, rest), &points, &mut then.stmts);
             let op = CpuOp::If {
@@ -302,7 +309,7 @@ impl Reductions<'_> {
             };
             out.push(Stmt::new(Vec::new(), op, span));
         }
-        let from = self.bind(CpuOp::Get(rest), bound, span, out);
+        let from = bind(self.program, CpuOp::Get(rest), of_axis, span, out);
         let op = Own::Range {
             from,
             to: points.to,
@@ -333,8 +340,8 @@ impl Reductions<'_> {
             ..Block::default()
         };
         let mut late: BTreeMap<ValueId, Vec<(Stmt<Cpu>, ValueId)>> = BTreeMap::new();
-        let lane = self.value(Elem::Index(Extent::Const(width)), span);
-        let strip = self.value(Elem::Index(points.extent), span);
+        let lane = scalar(self.program, Elem::Index(Extent::Const(width)), span);
+        let strip = scalar(self.program, Elem::Index(points.extent), span);
         let mut each = Block::default();
         for (number, stmt) in points.body.stmts.iter().enumerate() {
             let waits = plan.writes.iter().find(|(_, own)| own.contains(&number));
@@ -373,7 +380,13 @@ impl Reductions<'_> {
             to: points.to,
             body: Box::new(each),
         };
-        let next = self.bind(CpuOp::Own(op), Elem::Bound(points.extent), span, out);
+        let next = bind(
+            self.program,
+            CpuOp::Own(op),
+            Elem::Bound(points.extent),
+            span,
+            out,
+        );
         let set = CpuOp::Set {
             place: rest,
             value: next,
@@ -406,7 +419,7 @@ impl Reductions<'_> {
         writes: Vec<(Stmt<Cpu>, ValueId)>,
         span: SpanId,
     ) -> Block<Cpu> {
-        let lane = self.value(Elem::Index(Extent::Const(width)), span);
+        let lane = scalar(self.program, Elem::Index(Extent::Const(width)), span);
         let mut block = Block {
             params: body.params.clone(),
             ..Block::default()
@@ -417,7 +430,7 @@ impl Reductions<'_> {
                 indices: vec![lane],
             };
             let elem = self.program.elem(kept);
-            let loaded = self.bind(load, elem, span, &mut block.stmts);
+            let loaded = bind(self.program, load, elem, span, &mut block.stmts);
             if let CpuOp::Store { value, .. } | CpuOp::Combine { value, .. } = &mut stmt.op {
                 *value = loaded;
             }
@@ -441,42 +454,6 @@ impl Reductions<'_> {
         let array = self.program.value(ty, span);
         out.push(Stmt::new(vec![array], CpuOp::Alloc { fill }, span));
         array
-    }
-
-    fn bound(
-        &mut self,
-        extent: Extent,
-        terms: Vec<(ValueId, bool)>,
-        span: SpanId,
-        out: &mut Vec<Stmt<Cpu>>,
-    ) -> ValueId {
-        let op = Own::Bound {
-            extent,
-            number: 0,
-            terms,
-        };
-        self.bind(CpuOp::Own(op), Elem::Bound(extent), span, out)
-    }
-
-    fn prim(
-        &mut self,
-        prim: Prim,
-        args: &[ValueId],
-        elem: Elem,
-        span: SpanId,
-        out: &mut Vec<Stmt<Cpu>>,
-    ) -> ValueId {
-        self.bind(CpuOp::Prim(prim, args.into()), elem, span, out)
-    }
-
-    fn bind(&mut self, op: CpuOp, elem: Elem, span: SpanId, out: &mut Vec<Stmt<Cpu>>) -> ValueId {
-        let value = self.value(elem, span);
-        out.push(Stmt::new(vec![value], op, span));
-        value
-    }
-
-    fn value(&mut self, elem: Elem, span: SpanId) -> ValueId {
-        self.program.value(Type::scalar(elem), span)
     }
 }
 
