@@ -16,6 +16,7 @@ use crate::ir::stages::point::Point;
 use crate::ir::verify::{Verify, verify};
 use crate::targets::cpu::tiling::{Size, tiling_of};
 use crate::targets::cpu::vectorize::reductions::{Lanes, reductions_by};
+use crate::targets::cpu::vectorize::short_loops::short_loops_by;
 use crate::{contract, expand, targets};
 
 /// Steps that a random program may take; a pass may make it take [`MORE_STEPS`] times as many.
@@ -117,6 +118,8 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
                 bytes: 16,
                 strips: 1,
             };
+            let strips = |cpu| short_loops_by(cpu, 16);
+            let cpu = trial.stage("with short rows in strips", cpu, strips)?;
             let split = |cpu| reductions_by(cpu, lanes);
             trial.stage("with reductions in lanes", cpu, split)?;
             Ok(())

@@ -41,6 +41,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("reductions", schedule::reductions),
     command("schedule", schedule::run),
     command("split", schedule::split),
+    command("short_loops", schedule::short_loops),
     command("simplify", tidy::simplify),
     command("tangent", derive::tangent),
     command("tiling", schedule::tiling),

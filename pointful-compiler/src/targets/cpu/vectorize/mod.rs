@@ -1,7 +1,10 @@
 //! Vectorization: loops whose iterations run as lanes of strips.
 
+mod late;
 pub mod reductions;
+pub mod short_loops;
 #[cfg(test)]
 mod tests;
 
 pub use reductions::reductions;
+pub use short_loops::short_loops;

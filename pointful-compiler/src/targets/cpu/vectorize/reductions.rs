@@ -36,12 +36,13 @@ use crate::analysis::numbers::Numbers;
 use crate::contract::cloning::Renamed;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{
-    Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId,
-    ValueSet,
+    Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, SpanId, Stmt, ValueId, ValueSet,
 };
 use crate::ops::Prim;
 use crate::pass::Pass;
 use crate::targets::cpu::statements::{bind, bound, number, prim, scalar};
+
+use super::late::{Late, array, lanes};
 
 /// The pass.
 pub const REDUCTIONS: Pass<Cpu> = Pass {
@@ -328,51 +329,38 @@ impl Reductions<'_> {
         out: &mut Vec<Stmt<Cpu>>,
     ) {
         let span = points.span;
-        let lanes: Vec<ValueId> = (plan.reductions.iter())
+        let sums: Vec<ValueId> = (plan.reductions.iter())
             .map(|&(place, monoid)| {
                 let elem = self.program.elem(place);
                 let fill = Some(monoid.identity(elem.repr()));
-                self.array(elem, width, fill, span, out)
+                array(self.program, elem, width, fill, span, out)
             })
             .collect();
         let mut body = Block {
             params: points.body.params.clone(),
             ..Block::default()
         };
-        let mut late: BTreeMap<ValueId, Vec<(Stmt<Cpu>, ValueId)>> = BTreeMap::new();
-        let lane = scalar(self.program, Elem::Index(Extent::Const(width)), span);
-        let strip = scalar(self.program, Elem::Index(points.extent), span);
+        let mut late = Late::new(self.program, width, span);
+        let axis = Elem::Index(points.extent);
+        let strip = scalar(self.program, axis, span);
         let mut each = Block::default();
         for (number, stmt) in points.body.stmts.iter().enumerate() {
-            let waits = plan.writes.iter().find(|(_, own)| own.contains(&number));
-            let Some((&buffer, _)) = waits else {
+            if plan.writes.values().any(|own| own.contains(&number)) {
+                late.keep(self.program, stmt, &mut each.stmts, &mut body.stmts);
+            } else {
                 body.stmts.push(stmt.clone());
-                continue;
-            };
-            let (CpuOp::Store { value, .. } | CpuOp::Combine { value, .. }) = stmt.op else {
-                unreachable!("what waits is written into a buffer")
-            };
-            let kept = self.array(self.program.elem(value), width, None, span, &mut each.stmts);
-            let store = CpuOp::Store {
-                buffer: kept,
-                indices: vec![lane],
-                value,
-            };
-            body.stmts.push(Stmt::new(Vec::new(), store, span));
-            late.entry(buffer).or_default().push((stmt.clone(), kept));
+            }
         }
         let places = plan.reductions.iter().map(|&(place, _)| place);
-        let places: BTreeMap<ValueId, ValueId> = places.zip(lanes.iter().copied()).collect();
-        redirect(&mut body, &places, lane);
+        let places: BTreeMap<ValueId, ValueId> = places.zip(sums.iter().copied()).collect();
+        redirect(&mut body, &places, late.lane);
         Renamed::default().block(self.program, &mut body);
-        body.params.insert(0, lane);
+        body.params.insert(0, late.lane);
         each.params.push(strip);
-        each.stmts
-            .push(self.lanes(strip, plan.in_order, body, span));
-        for writes in late.into_values() {
-            let block = self.written(width, &points.body, writes, span);
-            each.stmts.push(self.lanes(strip, true, block, span));
-        }
+        each.stmts.push(lanes(strip, plan.in_order, body, span));
+        let index = points.body.params[0];
+        let written = late.written(self.program, strip, index, &mut Renamed::default());
+        each.stmts.extend(written);
         let op = Own::Strips {
             width,
             overlapping: plan.repeatable,
@@ -392,7 +380,7 @@ impl Reductions<'_> {
             value: next,
         };
         out.push(Stmt::new(Vec::new(), set, span));
-        for (&(place, monoid), &lanes) in plan.reductions.iter().zip(&lanes) {
+        for (&(place, monoid), &lanes) in plan.reductions.iter().zip(&sums) {
             let fold = Own::Fold {
                 monoid,
                 place,
@@ -400,60 +388,6 @@ impl Reductions<'_> {
             };
             out.push(Stmt::new(Vec::new(), CpuOp::Own(fold), span));
         }
-    }
-
-    fn lanes(&self, strip: ValueId, in_order: bool, body: Block<Cpu>, span: SpanId) -> Stmt<Cpu> {
-        let op = Own::Lanes {
-            strip,
-            in_order,
-            body: Box::new(body),
-        };
-        Stmt::new(Vec::new(), CpuOp::Own(op), span)
-    }
-
-    /// What lanes have kept for one buffer, written in their order.
-    fn written(
-        &mut self,
-        width: u64,
-        body: &Block<Cpu>,
-        writes: Vec<(Stmt<Cpu>, ValueId)>,
-        span: SpanId,
-    ) -> Block<Cpu> {
-        let lane = scalar(self.program, Elem::Index(Extent::Const(width)), span);
-        let mut block = Block {
-            params: body.params.clone(),
-            ..Block::default()
-        };
-        for (mut stmt, kept) in writes {
-            let load = CpuOp::Load {
-                buffer: kept,
-                indices: vec![lane],
-            };
-            let elem = self.program.elem(kept);
-            let loaded = bind(self.program, load, elem, span, &mut block.stmts);
-            if let CpuOp::Store { value, .. } | CpuOp::Combine { value, .. } = &mut stmt.op {
-                *value = loaded;
-            }
-            block.stmts.push(stmt);
-        }
-        Renamed::default().block(self.program, &mut block);
-        block.params.insert(0, lane);
-        block
-    }
-
-    /// A short array.
-    fn array(
-        &mut self,
-        elem: Elem,
-        length: u64,
-        fill: Option<Lit>,
-        span: SpanId,
-        out: &mut Vec<Stmt<Cpu>>,
-    ) -> ValueId {
-        let ty = Type::table(elem, vec![Extent::Const(length)]);
-        let array = self.program.value(ty, span);
-        out.push(Stmt::new(vec![array], CpuOp::Alloc { fill }, span));
-        array
     }
 }
 

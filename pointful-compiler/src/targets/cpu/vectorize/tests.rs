@@ -1,6 +1,7 @@
 use std::cell::Cell;
 
 use super::reductions::{Lanes, reductions_by};
+use super::short_loops::short_loops_by;
 use crate::canonicalize::{cse, dce, simplify};
 use crate::contract::{scalar_replacement, schedule::schedule};
 use crate::expand::expand;
@@ -18,7 +19,7 @@ fn outlined(program: Program<Point>) -> Program<Cpu> {
 
 #[test]
 fn reductions_of_random_programs_are_split() {
-    for lanes in [2, 3, 8] {
+    for lanes in [2, 3] {
         let changed = Cell::new(0);
         let lanes = Lanes {
             bytes: 8 * lanes,
@@ -35,4 +36,19 @@ fn reductions_of_random_programs_are_split() {
             "only {changed} of 500 programs have lanes"
         );
     }
+}
+
+#[test]
+fn short_rows_of_random_programs_are_strips() {
+    let changed = Cell::new(0);
+    check_between(500, outlined, |program| {
+        let strips = short_loops_by(program.clone(), 24);
+        changed.set(changed.get() + u32::from(strips.body != program.body));
+        strips
+    });
+    let changed = changed.get();
+    assert!(
+        changed * 20 > 500,
+        "only {changed} of 500 programs have short rows"
+    );
 }

@@ -1,0 +1,267 @@
+//! Short rows, in strips that overlap.
+//!
+//! # The idea
+//!
+//! A loop over a row that an optimiser makes vectors of has three parts: several vectors at a time, one
+//! at a time, and what is left, element by element. In a row of 30 the last is most of it. Points are
+//! independent and may be computed twice, so the last strip may as well end where the row ends. Whether
+//! a row is short is asked where it begins.
+//!
+//! # Why it is sound
+//!
+//! A point writes elements of its own row and reads nothing that the row's points write, so that a
+//! second time it writes what it has written.
+//!
+//! # Before and after
+//!
+//! ```text
+//! range %j: J in %a..%b {            if %short {
+//!   %1 = load x[%i, %j]                %r = strips 8 overlapping %f: J in %a..%b {
+//!   %2 = sqrt %1                         %m = alloc f64[8]
+//!   store t[%i, %j], %2       ▶          lanes %l: 8, %j: J of %f { …  store %m[%l], %2 }
+//! }                                      lanes in order %l: 8, %j: J of %f { %3 = load %m[%l]  store t[%i, %j], %3 }
+//!                                      }
+//!                                    } else { range %j: J in %a..%b { … } }
+//! ```
+
+use crate::analysis::numbers::Numbers;
+use crate::contract::cloning::Renamed;
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
+use crate::ir::{
+    Block, Elem, Extent, Lit, Operation, Program, Scalar, SpanId, Stmt, ValueId, ValueSet,
+};
+use crate::ops::Prim;
+use crate::pass::Pass;
+use crate::targets::cpu::statements::{bind, number, prim, scalar};
+
+use super::late::{Late, lanes};
+
+/// The pass.
+pub const SHORT_LOOPS: Pass<Cpu> = Pass {
+    name: "short_loops",
+    about: "run short rows in strips that overlap",
+    run: short_loops,
+};
+
+/// Bytes of a strip: one of the widest vector registers.
+const BYTES: u64 = 64;
+
+/// Rows of more points are long: what is left of them is little.
+const LONG: u64 = 128;
+
+/// Bodies of more statements are not written down twice.
+const MOST: usize = 64;
+
+/// Runs short rows in strips that overlap.
+pub fn short_loops(program: Program<Cpu>) -> Program<Cpu> {
+    short_loops_by(program, BYTES)
+}
+
+/// [`short_loops`] with strips of so many bytes.
+pub fn short_loops_by(program: Program<Cpu>, bytes: u64) -> Program<Cpu> {
+    program.rewritten(|program, body| {
+        let mut rows = Rows {
+            numbers: Numbers::of(body),
+            program,
+            bytes,
+        };
+        rows.host(body);
+    })
+}
+
+struct Rows<'p> {
+    program: &'p mut Program<Cpu>,
+    numbers: Numbers,
+    bytes: u64,
+}
+
+/// The points of a row, which are no more than a line of statements.
+struct Points {
+    /// The numbers of statements that are the same for all of a row.
+    uniform: Vec<usize>,
+    /// And of what is stored.
+    stores: Vec<usize>,
+    lanes: u64,
+}
+
+impl Rows<'_> {
+    fn host(&mut self, block: &mut Block<Cpu>) {
+        for stmt in &mut block.stmts {
+            match &mut stmt.op {
+                CpuOp::Own(Own::Par(par)) if par.extents.len() > 1 => self.rows(&mut par.body),
+                op => op
+                    .blocks_mut()
+                    .into_iter()
+                    .for_each(|inner| self.host(inner)),
+            }
+        }
+    }
+
+    /// The loops over points of a kernel's rows.
+    fn rows(&mut self, block: &mut Block<Cpu>) {
+        let stmts = Vec::with_capacity(block.stmts.len());
+        for mut stmt in std::mem::replace(&mut block.stmts, stmts) {
+            match stmt.op {
+                CpuOp::Own(Own::Range { from, to, body }) => {
+                    let op = match self.points(from, &body) {
+                        Some(points) => {
+                            let (out, span) = (&mut block.stmts, stmt.span);
+                            self.in_strips(&points, (from, to), *body, span, out)
+                        }
+                        None => CpuOp::Own(Own::Range { from, to, body }),
+                    };
+                    block.stmts.push(Stmt { op, ..stmt });
+                }
+                CpuOp::If { .. } => {
+                    for inner in stmt.op.blocks_mut() {
+                        self.rows(inner);
+                    }
+                    block.stmts.push(stmt);
+                }
+                _ => block.stmts.push(stmt),
+            }
+        }
+    }
+
+    /// Whether and how the points of a row run in strips.
+    fn points(&self, from: ValueId, body: &Block<Cpu>) -> Option<Points> {
+        let (index, extent) = (body.params[0], self.program.elem(from).extent()?);
+        if body.stmts.len() > MOST {
+            return None;
+        }
+        let mut varies = ValueSet::from([index]);
+        let mut points = Points {
+            uniform: Vec::new(),
+            stores: Vec::new(),
+            lanes: 0,
+        };
+        // Places of the row, and of a point.
+        let (mut stored, mut own, mut read) = (ValueSet::new(), ValueSet::new(), ValueSet::new());
+        let mut neighbours = ValueSet::new();
+        let mut widest = 0;
+        for (number, stmt) in body.stmts.iter().enumerate() {
+            let along = |indices: &[ValueId]| {
+                indices.split_last().is_some_and(|(last, rest)| {
+                    let side_by_side =
+                        *last == index || neighbours.contains(last) || !varies.contains(last);
+                    side_by_side && !rest.iter().any(|index| varies.contains(index))
+                })
+            };
+            let same = !stmt.op.reads_any(|value| varies.contains(&value));
+            let fits = match &stmt.op {
+                CpuOp::Const(_) | CpuOp::Size(_) | CpuOp::Select(..) => true,
+                CpuOp::Prim(prim, args) => same || prim.vectorises(self.program.elem(args[0])),
+                CpuOp::Load { buffer, indices } => {
+                    read.insert(*buffer);
+                    along(indices)
+                }
+                CpuOp::Store {
+                    buffer, indices, ..
+                } => {
+                    widest = widest.max(self.program.elem(*buffer).repr().bytes());
+                    stored.insert(*buffer) && along(indices) && indices.last() == Some(&index)
+                }
+                CpuOp::Var(_) => own.insert(stmt.results[0]),
+                CpuOp::Get(place) | CpuOp::Set { place, .. } => own.contains(place),
+                CpuOp::Combine { place, indices, .. } => own.contains(place) && indices.is_empty(),
+                _ => false,
+            };
+            fits.then_some(())?;
+            match &stmt.op {
+                CpuOp::Store { .. } => points.stores.push(number),
+                CpuOp::Prim(Prim::Trust(_), _) if !same => neighbours.extend(&stmt.results),
+                CpuOp::Prim(..) | CpuOp::Select(..) | CpuOp::Const(_) | CpuOp::Size(_) if same => {
+                    points.uniform.push(number);
+                }
+                _ => {}
+            }
+            let differs = match &stmt.op {
+                // What is stored may be read again.
+                CpuOp::Load { .. } | CpuOp::Var(_) | CpuOp::Get(_) => true,
+                _ => !same,
+            };
+            if differs {
+                varies.extend(&stmt.results);
+            }
+        }
+        points.lanes = self.bytes / widest.max(4);
+        let pays = match self.numbers.resolve(extent) {
+            Extent::Const(length) => (points.lanes..LONG).contains(&length),
+            Extent::Size(_) | Extent::Value(_) => true,
+        };
+        let alone = !points.stores.is_empty() && read.is_disjoint(&stored);
+        (pays && alone && points.lanes > 1).then_some(points)
+    }
+
+    /// A row: in strips if it is short.
+    fn in_strips(
+        &mut self,
+        points: &Points,
+        (from, to): (ValueId, ValueId),
+        body: Block<Cpu>,
+        span: SpanId,
+        out: &mut Vec<Stmt<Cpu>>,
+    ) -> CpuOp {
+        let program = &mut *self.program;
+        let [first, last] = [from, to].map(|bound| number(program, bound, span, out));
+        let left = prim(program, Prim::Sub, &[last, first], Elem::USIZE, span, out);
+        let [least, long] = [points.lanes, LONG].map(|number| {
+            let lit = CpuOp::Const(Lit::Int(Scalar::Usize, i128::from(number)));
+            bind(program, lit, Elem::USIZE, span, out)
+        });
+        let enough = prim(program, Prim::Ge, &[left, least], Elem::BOOL, span, out);
+        let few = prim(program, Prim::Lt, &[left, long], Elem::BOOL, span, out);
+        let cond = prim(program, Prim::And, &[enough, few], Elem::BOOL, span, out);
+        let mut names = Renamed::default();
+        let mut then = Block::default();
+        let mut late = Late::new(program, points.lanes, span);
+        let mut each = Block::default();
+        let mut point = Block {
+            params: body.params.clone(),
+            ..Block::default()
+        };
+        for (number, stmt) in body.stmts.iter().enumerate() {
+            if points.uniform.contains(&number) {
+                let copy = names.copy(program, stmt);
+                then.stmts.push(copy);
+            } else if points.stores.contains(&number) {
+                late.keep(program, stmt, &mut each.stmts, &mut point.stmts);
+            } else {
+                point.stmts.push(stmt.clone());
+            }
+        }
+        let strip = {
+            let axis = program.elem(body.params[0]);
+            scalar(program, axis, span)
+        };
+        each.params.push(strip);
+        names.block(program, &mut point);
+        point.params.insert(0, late.lane);
+        each.stmts.push(lanes(strip, false, point, span));
+        let written = late.written(program, strip, body.params[0], &mut names);
+        each.stmts.extend(written);
+        let op = Own::Strips {
+            width: points.lanes,
+            overlapping: true,
+            from,
+            to,
+            body: Box::new(each),
+        };
+        let elem = program.elem(from);
+        bind(program, CpuOp::Own(op), elem, span, &mut then.stmts);
+        let range = Own::Range {
+            from,
+            to,
+            body: Box::new(body),
+        };
+        let otherwise = Block {
+            stmts: vec![Stmt::new(Vec::new(), CpuOp::Own(range), span)],
+            ..Block::default()
+        };
+        CpuOp::If {
+            cond,
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
+        }
+    }
+}
