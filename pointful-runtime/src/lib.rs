@@ -23,6 +23,8 @@ pub mod reference;
 mod scalar;
 pub mod stats;
 mod table;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod transpose;
 mod vector_space;
 

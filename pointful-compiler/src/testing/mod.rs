@@ -16,6 +16,7 @@ pub mod source;
 #[cfg(test)]
 pub(crate) mod tokens;
 mod transformed;
+pub mod twice;
 
 pub use check::{Tested, check_between, check_pass, check_seeds, check_stages};
 pub use derivative::{

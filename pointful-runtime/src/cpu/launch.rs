@@ -1,6 +1,7 @@
 //! Running a kernel's pieces in parallel and merging what they accumulated, in order.
 
 use super::features::Level;
+use super::limits::limit;
 use super::scatter::MOST_BINS;
 use super::share::{in_order, share};
 use super::split::{Pieces, Rounds, THRESHOLD};
@@ -19,7 +20,7 @@ use crate::stats;
 pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     // Each step of a loop may be little work.
     let total = work.of(points);
-    if total < THRESHOLD && points > 0 {
+    if total < limit(THRESHOLD) && points > 0 {
         stats::launched(1, work.acc_bytes, total);
         let _paused = stats::pause();
         let mut acc = kernel.identity();

@@ -5,6 +5,7 @@ mod features;
 mod helpers;
 mod launch;
 mod library;
+mod limits;
 mod scatter;
 mod share;
 mod short;
@@ -15,6 +16,8 @@ mod turn;
 pub use contract::{Along, contract, contract_here};
 pub use launch::{launch, launch_here};
 pub use library::Factor;
+#[cfg(feature = "testing")]
+pub use limits::lowered::lower;
 pub use scatter::{Scatter, ScatterView};
 pub(crate) use split::Pieces;
 pub use steps::{Rows, Steps, accumulate_steps, launch_steps};

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::limits::limit;
 use crate::kernel::Work;
 
 /// Scalar operations from which on it pays to share them with threads that are awake; see the README for how it was measured.
@@ -50,8 +51,8 @@ impl Pieces {
     /// The pieces for work of this size, of which so many points are better done together. Nothing else decides: not the machine, not the number of threads.
     pub(crate) fn of(points: usize, work: Work, together: usize) -> Pieces {
         let total = work.of(points);
-        let pieces = |per_byte| total / GRAIN.max(work.acc_bytes.saturating_mul(per_byte));
-        let wanted = if total < THRESHOLD {
+        let pieces = |per_byte| total / limit(GRAIN).max(work.acc_bytes.saturating_mul(per_byte));
+        let wanted = if total < limit(THRESHOLD) {
             1
         } else {
             let even = pieces(OPERATIONS_PER_ACC_BYTE).min(EVEN);
@@ -107,12 +108,12 @@ impl Rounds {
     pub(crate) fn of(points: usize, work: Work, scattered: u64, together: usize) -> Option<Self> {
         let per_point = work.per_point.max(1);
         let total = work.of(points);
-        if total < WORTH_NOTING || scattered <= CACHED_BYTES {
+        if total < limit(WORTH_NOTING) || scattered <= limit(CACHED_BYTES) {
             return None;
         }
         // What is not noted has copies.
         let copied = work.acc_bytes.saturating_sub(scattered);
-        let grain = NOTING_GRAIN.max(copied.saturating_mul(OPERATIONS_PER_ACC_BYTE));
+        let grain = limit(NOTING_GRAIN).max(copied.saturating_mul(OPERATIONS_PER_ACC_BYTE));
         let length = (grain / per_point).max(1);
         let pieces = Pieces::of_length(points, length, total, together);
         let notes = (pieces.length as u64).saturating_mul(per_point) / 3;

@@ -21,6 +21,7 @@ use super::contract::{Along, contract, contract_here};
 use super::features::Level;
 use super::launch::launch;
 use super::library::Factor;
+use super::limits::limit;
 use super::share::share;
 use super::split::OPERATIONS_PER_ACC_BYTE;
 use crate::buffer::Out;
@@ -208,7 +209,7 @@ impl Tiles {
     /// The tiles that are worth it, if there are any.
     fn of(steps: Steps) -> Option<Self> {
         let (rows, kernels) = (steps.rows as u64, (steps.kernels as u64).max(1));
-        let in_cache = TILE_BYTES / steps.row_bytes.max(1);
+        let in_cache = limit(TILE_BYTES) / steps.row_bytes.max(1);
         let all = kernels.saturating_mul(steps.steps as u64);
         // A tile is four times as long as what it loses at one end, so that most is done in the first phase.
         let slope = (steps.reach as u64).saturating_mul(4);
@@ -225,11 +226,11 @@ impl Tiles {
             .min(in_cache)
             .max(slope * levels)
             .max(steps.together as u64)
-            .max(for_accs.max(TILE_WORK) / steps.row_work.max(1))
+            .max(for_accs.max(limit(TILE_WORK)) / steps.row_work.max(1))
             .max(1);
         // Of one step there is little to save: rows must not be all that is shared out where kernels have other axes too.
         let few = if steps.steps == 1 { FEW_TILES } else { 2 };
-        if levels < 2 || rows < length.saturating_mul(few) || work < WORTH_TILES {
+        if levels < 2 || rows < length.saturating_mul(few) || work < limit(WORTH_TILES) {
             return None;
         }
         Some(Self {

@@ -1,0 +1,211 @@
+//! A crate of many functions, compiled by rustc in release mode and run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// A function, and what compares it with something.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// That of its module.
+    pub(crate) name: String,
+    /// The module: it has a function `check`.
+    pub(crate) text: String,
+}
+
+/// What became of an entry.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    Agrees,
+    Wrong(String),
+    /// A message of the language's compiler.
+    Refused(String),
+    /// A message of rustc's.
+    Rejected(String),
+    /// The compiler panicked.
+    Panics(String),
+    Discarded,
+}
+
+/// Where batches are compiled.
+pub(crate) struct Workshop {
+    root: PathBuf,
+    target: PathBuf,
+}
+
+impl Workshop {
+    /// A folder below the workspace's target folder, with this name.
+    pub(crate) fn new(name: &str) -> Self {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let workspace = workspace.canonicalize().expect("the workspace is there");
+        let target = workspace.join("target/fuzz");
+        let root = target.join(name);
+        std::fs::create_dir_all(root.join("src")).expect("a folder can be made");
+        let path = workspace.display();
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+             pointful = {{ path = \"{path}/pointful\" }}\npointful-runtime = {{ path = \"{path}/pointful-runtime\" }}\n\
+             pointful-fuzz = {{ path = \"{path}/tests/fuzz\", default-features = false }}\n\n\
+             [profile.release.build-override]\nopt-level = 1\ndebug-assertions = true\n"
+        );
+        write(&root.join("Cargo.toml"), &manifest);
+        let lock = workspace.join("Cargo.lock");
+        std::fs::copy(lock, root.join("Cargo.lock")).expect("the workspace has a lock file");
+        Self {
+            target: target.join("target"),
+            root,
+        }
+    }
+
+    /// Compiles the entries, without those that are refused, and runs them.
+    pub(crate) fn outcomes(&self, entries: &[Entry]) -> BTreeMap<String, Outcome> {
+        let mut outcomes = BTreeMap::new();
+        let mut left: Vec<&Entry> = entries.iter().collect();
+        loop {
+            self.written(&left);
+            match self.build() {
+                Ok(program) => {
+                    self.run(&program, &left, &mut outcomes);
+                    return outcomes;
+                }
+                Err(errors) => {
+                    let before = left.len();
+                    left.retain(|entry| !errors.contains_key(&entry.name));
+                    assert!(
+                        left.len() < before,
+                        "rustc says what belongs to no function: {errors:?}"
+                    );
+                    outcomes.extend(errors);
+                }
+            }
+        }
+    }
+
+    fn written(&self, entries: &[&Entry]) {
+        let mut main = String::from("#![allow(warnings, clippy::all)]\n");
+        let mut checks = String::new();
+        for entry in entries {
+            let name = &entry.name;
+            write(&self.root.join(format!("src/{name}.rs")), &entry.text);
+            main.push_str(&format!("mod {name};\n"));
+            checks.push_str(&format!("        (\"{name}\", {name}::check),\n"));
+        }
+        main.push_str(&format!(
+            "fn main() {{\n    pointful_fuzz::run::all(&[\n{checks}    ]);\n}}\n"
+        ));
+        write(&self.root.join("src/main.rs"), &main);
+    }
+
+    /// The program, or for each module the first error in it.
+    fn build(&self) -> Result<PathBuf, BTreeMap<String, Outcome>> {
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--release", "--offline", "--message-format=json"])
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .stderr(Stdio::piped())
+            .output()
+            .expect("cargo runs");
+        let (mut errors, mut program, mut others) = (BTreeMap::new(), None, Vec::new());
+        for line in output.stdout.lines().map_while(Result::ok) {
+            let Ok(message) = serde_json::from_str::<Value>(&line) else {
+                continue;
+            };
+            if let Some(path) = message["executable"].as_str() {
+                program = Some(PathBuf::from(path));
+            }
+            let message = &message["message"];
+            if message["level"] != "error" {
+                continue;
+            }
+            let text = message["message"].as_str().unwrap_or_default().to_owned();
+            let Some(module) = module_of(message) else {
+                others.push(text);
+                continue;
+            };
+            let outcome = outcome(message, text);
+            let known = errors.entry(module).or_insert_with(|| outcome.clone());
+            if matches!(outcome, Outcome::Panics(_)) {
+                *known = outcome;
+            }
+        }
+        match program {
+            Some(program) if output.status.success() => Ok(program),
+            _ => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert!(!errors.is_empty(), "cargo fails: {said}\n{others:?}");
+                Err(errors)
+            }
+        }
+    }
+
+    fn run(&self, program: &Path, entries: &[&Entry], outcomes: &mut BTreeMap<String, Outcome>) {
+        let mut first = 0;
+        while first < entries.len() {
+            let mut child = Command::new(program)
+                .arg(first.to_string())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("the program runs");
+            let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+            let mut begun = None;
+            for line in lines.map_while(Result::ok) {
+                if let Some(name) = line.strip_prefix("begin ") {
+                    begun = Some(name.to_owned());
+                    first += 1;
+                } else if let Some(name) = begun.take() {
+                    let outcome = match line.strip_prefix("wrong ") {
+                        Some(why) => Outcome::Wrong(why.to_owned()),
+                        None if line == "agrees" => Outcome::Agrees,
+                        None => Outcome::Discarded,
+                    };
+                    outcomes.insert(name, outcome);
+                }
+            }
+            let status = child.wait().expect("it was begun");
+            if let Some(name) = begun {
+                outcomes.insert(name, Outcome::Wrong(format!("the process ends: {status}")));
+            } else if !status.success() && status.code() != Some(3) {
+                break;
+            }
+        }
+        let known: BTreeSet<String> = outcomes.keys().cloned().collect();
+        for entry in entries.iter().filter(|entry| !known.contains(&entry.name)) {
+            outcomes.insert(
+                entry.name.clone(),
+                Outcome::Wrong("it did not run".to_owned()),
+            );
+        }
+    }
+}
+
+/// The module in which a message's first place is.
+fn module_of(message: &Value) -> Option<String> {
+    let spans = message["spans"].as_array()?;
+    let primary = spans.iter().filter(|span| span["is_primary"] == true);
+    primary.chain(spans).find_map(|span| {
+        let file = Path::new(span["file_name"].as_str()?);
+        let stem = file.file_stem()?.to_str()?;
+        let ours =
+            file.parent().is_some_and(|parent| parent.ends_with("src")) && file.is_relative();
+        (ours && stem != "main").then(|| stem.to_owned())
+    })
+}
+
+fn outcome(message: &Value, text: String) -> Outcome {
+    let rendered = message["rendered"].as_str().unwrap_or_default();
+    if rendered.contains("panicked") || rendered.contains("bug in pointful") {
+        Outcome::Panics(rendered.to_owned())
+    } else if message["code"].is_null() {
+        Outcome::Refused(text)
+    } else {
+        Outcome::Rejected(text)
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("a file can be written");
+}
