@@ -7,6 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pointful_compiler::testing::functions::random_inputs;
+use pointful_compiler::testing::source::lowered;
+use pointful_compiler::testing::twice::{Asked, Written};
 use pointful_compiler::testing::{
     Checked, Options, Rng, check_derivative, check_stages, random_lowered, random_point,
     random_smooth, transformed,
@@ -22,6 +25,18 @@ fn program(seed: u64) -> Result<bool, String> {
 
 fn function(seed: u64) -> Result<bool, String> {
     let (text, program, inputs) = random_lowered(seed);
+    check_stages(program, inputs).map_err(|message| format!("{message}\n{text}"))
+}
+
+/// A function of loops with states, as it stands beside plain loops elsewhere.
+fn twice(seed: u64) -> Result<bool, String> {
+    let asked = Asked {
+        seed,
+        ..Asked::default()
+    };
+    let text = Written::new(&asked).function;
+    let program = lowered(&text);
+    let inputs = random_inputs(&program, &mut Rng::new(seed));
     check_stages(program, inputs).map_err(|message| format!("{message}\n{text}"))
 }
 
@@ -111,6 +126,11 @@ fn functions_agree_at_every_stage() {
 }
 
 #[test]
+fn functions_written_twice_agree_at_every_stage() {
+    some(twice);
+}
+
+#[test]
 fn derivatives_of_derivatives() {
     const PROGRAMS: u64 = 60;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -134,9 +154,10 @@ fn many_programs() {
     };
     let first = number("FIRST", 0);
     let seeds = first..first + number("PROGRAMS", 100_000);
-    let kinds: [(&str, Check); 4] = [
+    let kinds: [(&str, Check); 5] = [
         ("programs", program),
         ("functions", function),
+        ("twice", twice),
         ("derivatives", derivative),
         ("repeated", repeated),
     ];
