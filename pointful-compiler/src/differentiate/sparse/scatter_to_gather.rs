@@ -431,7 +431,9 @@ impl Walk {
     fn turns(&mut self, shift: &Shift) -> Vec<(bool, ValueId)> {
         let is_near = |&(_, term): &(bool, ValueId)| match self.defs.used(term) {
             Some(BulkOp::Const(Lit::Int(_, number))) => number.unsigned_abs() <= NEAR,
-            _ => self.place(term).is_some(),
+            // Tables hold offsets, and turns of each would be tables, too.
+            Some(BulkOp::Gather { .. }) => true,
+            _ => self.place(term).is_some() || !self.b.dims(term).is_empty(),
         };
         let (mut by, far): (Vec<_>, Vec<_>) = shift.by.iter().copied().partition(is_near);
         if !matches!(shift.prim, Some(Prim::Wrap(_))) || far.is_empty() {
