@@ -64,6 +64,12 @@ pub fn unary(span: Span, sign: &str, operand: &str) -> Diagnostic {
     Diagnostic::new(span, format!("unary `{sign}` does not apply to {operand}"))
 }
 
+/// A dereference of what is no reference.
+pub fn no_reference(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this is no reference, so it cannot be dereferenced")
+        .help("leave out the `*`")
+}
+
 /// Operands whose axes do not fit together.
 pub fn frames(span: Span, long: &str, short: &str) -> Diagnostic {
     Diagnostic::new(

@@ -11,6 +11,8 @@ pub mod transform;
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 
+use crate::syntax::tree::{Expr, ExprKind, LitKind, UnaryOp};
+
 /// One error: a place in the user's source, what is wrong, and what to do about it.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
@@ -56,6 +58,25 @@ impl Diagnostic {
         }
         quote_spanned! {self.span=> ::core::compile_error! { #text }}
     }
+}
+
+/// What to write for a power with this exponent.
+pub fn written_power(exponent: &Expr) -> String {
+    match &exponent.kind {
+        ExprKind::Paren(inner) => written_power(inner),
+        ExprKind::Lit(lit) => match lit.kind {
+            LitKind::Int { value, .. } => whole_power(value),
+            LitKind::Float { value, .. } if value.fract() == 0.0 => whole_power(value as u128),
+            LitKind::Float { value, .. } => format!("a power is written `.powf({value})`"),
+            LitKind::Bool(_) => whole_power(2),
+        },
+        ExprKind::Unary(UnaryOp::Neg, _) => "a power is written `.powi(-1)` or `.powf(-0.5)`".into(),
+        _ => "a power is written `.powf(p)`, with a whole exponent `.powi(n)`, and of an integer `.pow(n)`".into(),
+    }
+}
+
+fn whole_power(exponent: u128) -> String {
+    format!("a power is written `.powi({exponent})`, and of an integer `.pow({exponent})`")
 }
 
 impl From<syn::Error> for Diagnostic {

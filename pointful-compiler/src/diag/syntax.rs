@@ -2,7 +2,8 @@
 
 use proc_macro2::Span;
 
-use super::Diagnostic;
+use super::{Diagnostic, written_power};
+use crate::syntax::tree::Expr;
 
 /// A construct of Rust that the language does not have: what it is called and what to write instead.
 pub fn unsupported(span: Span, what: &str, instead: &str) -> Diagnostic {
@@ -26,6 +27,11 @@ pub fn unknown_construct(span: Span, kind: &str) -> Diagnostic {
         span,
         format!("this {kind} has no meaning in a `#[pointful]` function"),
     )
+}
+
+/// `x ** n`, which would be `x * (*n)`.
+pub fn star_star(span: Span, exponent: &Expr) -> Diagnostic {
+    Diagnostic::new(span, "there is no operator `**`").help(written_power(exponent))
 }
 
 /// `#[pointful]` on a function with a receiver.
@@ -198,7 +204,7 @@ pub fn assert_argument(span: Span) -> Diagnostic {
 /// An option that `#[pointful(…)]` does not have.
 pub fn unknown_option(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`#[pointful]` has no option `{name}`"))
-        .help("the options are `vjp = path`, `jvp = path` and `remat`")
+        .help("the options are `vjp = path`, `jvp = path`, `remat` and `associative`")
 }
 
 /// An option of `#[pointful(…)]` written in another way than it must be.

@@ -44,6 +44,8 @@ pub(super) struct Local {
     pub(super) mutable: bool,
     /// How it came to be.
     pub(super) origin: Origin,
+    /// Whether it may be a reference, which can be dereferenced.
+    pub(super) reference: bool,
     /// Where.
     pub(super) span: Span,
 }

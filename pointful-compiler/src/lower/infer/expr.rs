@@ -79,7 +79,12 @@ impl<'a> Infer<'_, 'a> {
                 mutable: false,
                 inner,
             } => self.expr(inner, want),
-            ExprKind::Deref(inner) => self.expr(inner, want),
+            ExprKind::Deref(inner) => {
+                let errors = self.shared.diags.len();
+                let value = self.expr(inner, want);
+                self.dereferenced(inner, e.span, errors);
+                value
+            }
             ExprKind::Struct {
                 path,
                 args,
@@ -265,8 +270,9 @@ impl<'a> Infer<'_, 'a> {
 
     fn lazy(&mut self, and: bool, x: &'a tree::Expr, y: &'a tree::Expr, span: Span) -> Expr {
         let (at_x, at_y) = (x.span, y.span);
+        let right = y;
         let x = self.expr(x, Some(&Ty::BOOL));
-        let y = self.expr(y, Some(&Ty::BOOL));
+        let y = self.expr(right, Some(&Ty::BOOL));
         self.settle();
         let tables = [&x, &y].map(|e| !self.split(&e.ty).0.is_empty());
         // Of tables both sides are there already.
@@ -276,7 +282,8 @@ impl<'a> Infer<'_, 'a> {
             } else {
                 tree::BinaryOp::BitOr
             };
-            let ty = self.ask(Question::Binary(op, x.ty.clone(), y.ty.clone()), span);
+            let question = Question::Binary(op, x.ty.clone(), y.ty.clone(), right);
+            let ty = self.ask(question, span);
             return self.made(Kind::Binary(op, Box::new(x), Box::new(y)), ty, span);
         }
         for (side, at) in [(&x, at_x), (&y, at_y)] {
@@ -492,7 +499,10 @@ impl<'a> Infer<'_, 'a> {
                 Some(ty) => ty.clone(),
                 None => self.unknown(pattern_span(param).unwrap_or(span)),
             };
-            patterns.push(self.binding(param, &ty, Origin::Bound));
+            let pattern = self.binding(param, &ty, Origin::Bound);
+            // What it is nothing says but its calls.
+            self.may_be_reference(&pattern);
+            patterns.push(pattern);
             types.push(ty);
         }
         let body = self.expr(body, result.as_ref());

@@ -214,7 +214,13 @@ impl<'a> Infer<'_, 'a> {
     /// The place that an expression means, `None` if it was reported not to be one.
     pub(super) fn place(&mut self, e: &'a tree::Expr) -> Option<Place> {
         match &e.kind {
-            ExprKind::Paren(inner) | ExprKind::Deref(inner) => self.place(inner),
+            ExprKind::Paren(inner) => self.place(inner),
+            ExprKind::Deref(inner) => {
+                let errors = self.shared.diags.len();
+                let place = self.place(inner);
+                self.dereferenced(inner, e.span, errors);
+                place
+            }
             ExprKind::Path(path) => {
                 let name = path_key(path);
                 let Some(local) = self.lookup(&name) else {
@@ -337,7 +343,8 @@ impl<'a> Infer<'_, 'a> {
                     let (ty, found) = (target.ty.clone(), value_expr.ty.clone());
                     self.expect(&ty, &found, value.span, || "it is accumulated here".into());
                 } else {
-                    let question = Question::Binary(op, target.ty.clone(), value_expr.ty.clone());
+                    let question =
+                        Question::Binary(op, target.ty.clone(), value_expr.ty.clone(), value);
                     let result = self.ask(question, op_span);
                     let moved = matches!(self.solver.shallow(&result), Ty::Offset(_));
                     if moved && !matches!(self.solver.shallow(&target.ty), Ty::Offset(_)) {

@@ -14,6 +14,7 @@ mod method;
 mod ops;
 mod pattern;
 mod reading;
+mod reference;
 mod rule;
 mod signature;
 mod transform;
@@ -22,6 +23,7 @@ mod vector;
 use proc_macro2::{Ident, Span};
 
 use self::ops::Deferred;
+use self::reference::is_reference;
 use self::signature::Given;
 use super::hir::{Block, Constant, Expr, Function, Kind, Local, LocalId, Origin, Stmt};
 use super::solve::{Clash, SetKind, Solver, TyKind};
@@ -60,7 +62,7 @@ struct Infer<'s, 'a> {
     /// The number of locals where each closure around the current expression begins.
     closures: Vec<usize>,
     constants: Vec<Constant>,
-    deferred: Vec<Deferred>,
+    deferred: Vec<Deferred<'a>>,
     ranges: u32,
 }
 
@@ -295,12 +297,6 @@ impl<'s, 'a> Infer<'s, 'a> {
     /// What to write so that a value fits.
     fn conversion(&self, want: &Ty, found: &Ty) -> Option<String> {
         let (want, found) = (self.solver.shallow(want), self.solver.shallow(found));
-        let is_float = |ty: &Ty| match ty {
-            Ty::Scalar(s) => s.is_float(),
-            Ty::Float(_) => true,
-            Ty::Var(v) => self.solver.kind(*v) == TyKind::Float,
-            _ => false,
-        };
         let is_int = |ty: &Ty| match ty {
             Ty::Scalar(s) => s.is_int(),
             Ty::Var(v) => self.solver.kind(*v) == TyKind::Int,
@@ -308,10 +304,10 @@ impl<'s, 'a> Infer<'s, 'a> {
         };
         let literal = matches!(found, Ty::Var(_));
         match (&want, &found) {
-            (w, f) if is_float(w) && is_int(f) && literal => {
+            (w, f) if self.known_float(w) && is_int(f) && literal => {
                 Some("write the literal with a point, as in `2.0`".into())
             }
-            (w, f) if is_int(w) && is_float(f) && literal => {
+            (w, f) if is_int(w) && self.known_float(f) && literal => {
                 Some("write the literal without a point, as in `2`".into())
             }
             (Ty::Scalar(to), Ty::Scalar(_)) if *to != crate::ir::Scalar::Bool => {
@@ -320,6 +316,16 @@ impl<'s, 'a> Infer<'s, 'a> {
             (w, Ty::Member(_)) if is_int(w) => Some("`.ordinal()` is the member's number".into()),
             (_, Ty::Accum(_)) => Some("`get()` gives what was accumulated".into()),
             _ => None,
+        }
+    }
+
+    /// Whether a type is known to be one of floats.
+    fn known_float(&self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Scalar(s) => s.is_float(),
+            Ty::Float(_) => true,
+            Ty::Var(v) => self.solver.kind(*v) == TyKind::Float,
+            _ => false,
         }
     }
 
@@ -332,6 +338,7 @@ impl<'s, 'a> Infer<'s, 'a> {
             ty,
             mutable,
             origin,
+            reference: matches!(origin, Origin::Shared | Origin::Exclusive | Origin::Slice),
             span,
         });
         if let Some(scope) = self.scopes.last_mut() {
@@ -393,6 +400,8 @@ impl<'s, 'a> Infer<'s, 'a> {
                 pattern, ty, value, ..
             } => {
                 let want = ty.as_ref().map(|ty| self.written(ty, SetKind::DynResult));
+                let declared = ty.as_ref().is_some_and(is_reference);
+                let reference = declared || self.is_reference(value);
                 let value = self.expr(value, want.as_ref());
                 if let Some(want) = &want {
                     let span = self.shared.spans.get(value.span);
@@ -405,6 +414,9 @@ impl<'s, 'a> Infer<'s, 'a> {
                     _ => Origin::Let,
                 };
                 let pattern = self.binding(pattern, &value.ty, origin);
+                if reference {
+                    self.may_be_reference(&pattern);
+                }
                 out.push(Stmt::Let(pattern, value));
             }
             tree::Stmt::Expr { expr, .. } => {

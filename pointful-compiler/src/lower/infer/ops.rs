@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 
 use super::Infer;
-use crate::diag::lowering as say;
+use crate::diag::{lowering as say, written_power};
 use crate::ir::Scalar;
 use crate::lower::frames::align;
 use crate::lower::hir::{Expr, Kind};
@@ -14,9 +14,9 @@ use crate::syntax::tree::{self, BinaryOp, UnaryOp};
 
 /// A question about types that are not known yet.
 #[derive(Clone, Debug)]
-pub(super) enum Question {
-    /// What an operator gives.
-    Binary(BinaryOp, Ty, Ty),
+pub(super) enum Question<'a> {
+    /// What an operator gives, and its right operand as written.
+    Binary(BinaryOp, Ty, Ty, &'a tree::Expr),
     /// What a unary operator gives.
     Unary(UnaryOp, Ty),
     /// What a method gives.
@@ -29,8 +29,8 @@ pub(super) enum Question {
 
 /// A question and the type that waits for its answer.
 #[derive(Clone, Debug)]
-pub(super) struct Deferred {
-    question: Question,
+pub(super) struct Deferred<'a> {
+    question: Question<'a>,
     span: Span,
     result: Ty,
 }
@@ -39,7 +39,7 @@ impl<'a> Infer<'_, 'a> {
     // ---- questions ----
 
     /// Answers now, or leaves the question for later.
-    pub(super) fn ask(&mut self, question: Question, span: Span) -> Ty {
+    pub(super) fn ask(&mut self, question: Question<'a>, span: Span) -> Ty {
         if let Some(ty) = self.answer(&question, span) {
             return ty;
         }
@@ -56,10 +56,10 @@ impl<'a> Infer<'_, 'a> {
         result
     }
 
-    fn answer(&mut self, question: &Question, span: Span) -> Option<Ty> {
+    fn answer(&mut self, question: &Question<'a>, span: Span) -> Option<Ty> {
         // A constant is a number wherever it is not indexed.
         match question {
-            Question::Binary(_, l, r) => {
+            Question::Binary(_, l, r, _) => {
                 self.narrow(l);
                 self.narrow(r);
             }
@@ -67,7 +67,7 @@ impl<'a> Infer<'_, 'a> {
             Question::Index(..) | Question::Cells(..) => {}
         }
         match question {
-            Question::Binary(op, l, r) => self.binary_type(*op, l, r, span),
+            Question::Binary(op, l, r, right) => self.binary_type(*op, (l, r), right, span),
             Question::Unary(op, x) => self.unary_type(*op, x, span),
             Question::Method(method, name, receiver, args) => {
                 self.method_type(*method, name, receiver, args, span)
@@ -124,7 +124,7 @@ impl<'a> Infer<'_, 'a> {
         }
     }
 
-    fn settled(&mut self, question: &Deferred, ty: &Ty) {
+    fn settled(&mut self, question: &Deferred<'a>, ty: &Ty) {
         let result = question.result.clone();
         self.expect(&result, ty, question.span, || {
             "of how the value is used".into()
@@ -139,7 +139,7 @@ impl<'a> Infer<'_, 'a> {
                 return;
             }
             let question = self.deferred.remove(0);
-            if let Question::Binary(_, l, r) = &question.question {
+            if let Question::Binary(_, l, r, _) = &question.question {
                 let (l, r) = (l.clone(), r.clone());
                 self.expect(&l, &r, question.span, || {
                     "both operands are of one type".into()
@@ -204,8 +204,10 @@ impl<'a> Infer<'_, 'a> {
     ) -> Expr {
         let hint = if is_comparison(op) { None } else { want };
         let x = self.expr(x, hint);
-        let y = self.expr(y, hint);
-        let ty = self.ask(Question::Binary(op, x.ty.clone(), y.ty.clone()), op_span);
+        let right = y;
+        let y = self.expr(right, hint);
+        let question = Question::Binary(op, x.ty.clone(), y.ty.clone(), right);
+        let ty = self.ask(question, op_span);
         self.made(Kind::Binary(op, Box::new(x), Box::new(y)), ty, span)
     }
 
@@ -245,7 +247,13 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// The type of `l op r`, `None` if it depends on what is not known yet.
-    pub(super) fn binary_type(&mut self, op: BinaryOp, l: &Ty, r: &Ty, span: Span) -> Option<Ty> {
+    fn binary_type(
+        &mut self,
+        op: BinaryOp,
+        (l, r): (&Ty, &Ty),
+        right: &tree::Expr,
+        span: Span,
+    ) -> Option<Ty> {
         let (lg, lc) = self.split(l);
         let (rg, rc) = self.split(r);
         if lc == Ty::Error || rc == Ty::Error {
@@ -257,7 +265,7 @@ impl<'a> Infer<'_, 'a> {
         let cell = match self.cell_binary(op, &lc, &rc) {
             Ok(cell) => cell,
             Err(()) => {
-                self.binary_error(op, l, r, span);
+                self.binary_error(op, (l, r), right, span);
                 return Some(Ty::Error);
             }
         };
@@ -387,7 +395,7 @@ impl<'a> Infer<'_, 'a> {
         })
     }
 
-    fn binary_error(&mut self, op: BinaryOp, l: &Ty, r: &Ty, span: Span) {
+    fn binary_error(&mut self, op: BinaryOp, (l, r): (&Ty, &Ty), right: &tree::Expr, span: Span) {
         let (shown_l, shown_r) = (self.show(l), self.show(r));
         let mut diagnostic = say::binary(span, sign(op), &shown_l, &shown_r);
         let (lc, rc) = (self.split(l).1, self.split(r).1);
@@ -403,6 +411,8 @@ impl<'a> Infer<'_, 'a> {
                 ));
             }
             diagnostic = diagnostic.help("`.ordinal()` is a member's number");
+        } else if op == BinaryOp::BitXor && (self.known_float(&lc) || self.known_float(&rc)) {
+            diagnostic = diagnostic.help(written_power(right));
         } else if let Some(help) = self
             .conversion(&lc, &rc)
             .or_else(|| self.conversion(&rc, &lc))

@@ -4,6 +4,7 @@ use proc_macro2::Span;
 
 use super::Infer;
 use super::expr::pattern_span;
+use super::reference::is_reference;
 use super::signature::{last_name, path_span};
 use crate::diag::lowering as say;
 use crate::lower::hir::{Origin, Pattern, Value, irrefutable};
@@ -36,7 +37,11 @@ impl<'a> Infer<'_, 'a> {
                 let want = self.written(written, SetKind::DynResult);
                 let span = pattern_span(inner).unwrap_or(written.span);
                 self.expect(&want, ty, span, || "the pattern says so".into());
-                self.pattern(inner, &want, origin)
+                let pattern = self.pattern(inner, &want, origin);
+                if is_reference(written) {
+                    self.may_be_reference(&pattern);
+                }
+                pattern
             }
             tree::Pattern::Variant { path, inner, span } => {
                 if let (Some(right), [inner]) = (side(&path_key(path)), inner.as_slice()) {

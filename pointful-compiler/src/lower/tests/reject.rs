@@ -653,3 +653,103 @@ fn places_are_one_at_a_time() {
         &[("at).unwrap", "`Table<N, K>` cannot be an index")],
     );
 }
+
+#[test]
+fn powers_by_stars_and_carets() {
+    for (power, at, help) in [
+        (
+            "x ** 2.0",
+            "** 2.0",
+            "`.powi(2)`, and of an integer `.pow(2)`",
+        ),
+        ("x ** 2", "** 2", "`.powi(2)`"),
+        ("x ** 2.5", "** 2.5", "`.powf(2.5)`"),
+        ("x ** y", "** y", "`.powf(p)`"),
+        ("x ** *z", "** *z", "`.powf(p)`"),
+        ("x ** z", "** z", "`.powf(p)`"),
+        ("x ** n as f64", "** n", "`.powf(p)`"),
+        ("-x ** (3)", "** (3)", "`.powi(3)`"),
+        ("x ** -1.0", "** -1.0", "`.powi(-1)`"),
+    ] {
+        let source = format!("fn f(x: f64, y: f64, z: &f64, n: usize) -> f64 {{ {power} }}");
+        rejects(
+            &source,
+            &[(
+                at,
+                &format!("there is no operator `**`\na power is written {help}"),
+            )],
+        );
+    }
+    for (power, at, help) in [
+        ("x ^ 2.0", "^ 2.0", "`.powi(2)`"),
+        ("x ^ 2", "^ 2", "`.powi(2)`"),
+        ("x ^ 0.5", "^ 0.5", "`.powf(0.5)`"),
+        ("x ^ y", "^ y", "`.powf(p)`"),
+        ("{ let mut z = x; z ^= 2; z }", "^= 2", "`.powi(2)`"),
+        ("{ let square = |t| t ^ 2; square(x) }", "^ 2", "`.powi(2)`"),
+    ] {
+        let source = format!("fn f(x: f64, y: f64) -> f64 {{ {power} }}");
+        rejects(&source, &[(at, "`^` does not apply to `f64` and ")]);
+        rejects(&source, &[(at, help)]);
+    }
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(x ^ 2) }",
+        &[("^ 2", "`.powi(2)`")],
+    );
+}
+
+#[test]
+fn what_is_no_reference_cannot_be_dereferenced() {
+    let error = "this is no reference, so it cannot be dereferenced\nleave out the `*`";
+    for (value, at) in [
+        ("*x", "*x"),
+        ("x * *2.0", "*2.0"),
+        ("x * * 2.0", "* 2.0"),
+        ("**y", "**y"),
+        ("*(x + 1.0)", "*(x"),
+        ("*t[i]", "*t[i]"),
+        ("{ let z = x; *z }", "*z"),
+        ("{ let z: f64 = x; *z }", "*z"),
+        ("*if x > 0.0 { x } else { 1.0 }", "*if"),
+        ("*HALF", "*HALF"),
+        ("sum(for j in N { *t[j] })", "*t[j]"),
+        ("{ let mut z = x; *z = 2.0; z }", "*z = 2.0"),
+        ("{ let mut z = x; *z += 2.0; z }", "*z += 2.0"),
+    ] {
+        let source = format!(
+            "fn f<N: IndexSet>(x: f64, y: &f64, t: &Table<N, f64>, i: N) -> f64 {{ {value} }}"
+        );
+        rejects(&source, &[(at, error)]);
+    }
+    // One mistake is one error.
+    rejects(
+        "fn f(x: f64) -> f64 { x + *nothing }",
+        &[("nothing", "nothing")],
+    );
+}
+
+#[test]
+fn references_can_be_dereferenced() {
+    for value in [
+        "*y * 2.0",
+        "x * *y",
+        "(*t)[i]",
+        "{ let z = &x; *z }",
+        "{ let z = y; *z }",
+        "{ let z: &f64 = &x; *z }",
+        "*if x > 0.0 { &x } else { y }",
+        "*&x",
+        "*match x > 0.0 { true => &x, false => y }",
+        "{ let g = |z| *z + 1.0; g(&x) }",
+        "{ let g = |z: &f64| *z + 1.0; g(&x) }",
+        "{ *u = *t; u[i] }",
+        "{ let mut a = Accum::zero(); for j in N { let cell = &mut a[j]; *cell += t[j]; } sum(a.get()) }",
+    ] {
+        let source = format!(
+            "fn f<N: IndexSet>(x: f64, y: &f64, t: &Table<N, f64>, u: &mut Table<N, f64>, i: N) -> f64 {{ {value} }}"
+        );
+        if let Err(errors) = lower_source(&source) {
+            panic!("{value}: {}", rendered(&errors));
+        }
+    }
+}

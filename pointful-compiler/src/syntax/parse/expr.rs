@@ -254,6 +254,13 @@ impl Parser {
         let left = self.boxed(&binary.left);
         let right = self.boxed(&binary.right);
         let op_span = binary.op.span();
+        // `x ** n` is `x * (*n)` to Rust.
+        if let (syn::BinOp::Mul(star), Some(exponent)) = (&binary.op, dereferenced(&right))
+            && star.span.end() == right.span.start()
+        {
+            self.error(diag::star_star(op_span, exponent));
+            return ExprKind::Infer;
+        }
         match operator(&binary.op) {
             Operator::Plain(op) => ExprKind::Binary(op, op_span, left, right),
             Operator::Assign(op) => ExprKind::Assign {
@@ -420,6 +427,15 @@ impl Parser {
 }
 
 /// What syn's operator is in the language.
+/// What is dereferenced first where an expression begins with a `*`.
+fn dereferenced(e: &Expr) -> Option<&Expr> {
+    match &e.kind {
+        ExprKind::Deref(inner) => Some(inner),
+        ExprKind::Cast(inner, _) => dereferenced(inner),
+        _ => None,
+    }
+}
+
 enum Operator {
     Plain(BinaryOp),
     Assign(BinaryOp),
