@@ -31,7 +31,7 @@ use crate::syntax::parse::parse_function;
 use crate::syntax::rust::{self, Spelling};
 use crate::syntax::signature::{Signature, linear_map, transformed};
 use crate::syntax::tree::{
-    Function, Linked, Scope, Transform, Transformed, Type, TypeKind, path_key,
+    Function, Linked, Param, Scope, Transform, Transformed, Type, TypeKind, path_key,
 };
 use crate::{explain, pipeline};
 
@@ -45,6 +45,7 @@ pub(super) fn explained(
     if transform.is_some() {
         target.stands_alone()?;
     }
+    let item = target.item();
     let linked = match transform {
         // Its map runs the forward derivative.
         Some(transform) if transform.name == "linearize" => {
@@ -65,7 +66,7 @@ pub(super) fn explained(
         None => target.linked,
     };
     let text = explain::explain(&pipeline::stages(&linked)?);
-    Ok(quote!({ #text }))
+    Ok(quote!({ #item #text }))
 }
 
 /// How the body of a transformed function comes about.
@@ -109,7 +110,8 @@ pub(super) fn fallible(
     let result = function.result();
     let result = quote!(::core::result::Result<#result, ::pointful::Error>);
     let item = function.item_giving(&TokenStream::new(), &result, &body(&function.linked)?);
-    Ok(quote_spanned!(name.span()=> { #item #name }))
+    let target = target.item();
+    Ok(quote_spanned!(name.span()=> { #target #item #name }))
 }
 
 /// `grad!(f)` as an expression: a block whose value is the function.
@@ -127,7 +129,8 @@ pub(super) fn expression(
     }
     let function = target.transform(transform, &name)?;
     let item = function.item(&TokenStream::new(), &body(&function.linked)?);
-    Ok(quote_spanned!(name.span()=> { #item #name }))
+    let target = target.item();
+    Ok(quote_spanned!(name.span()=> { #target #item #name }))
 }
 
 /// `linearize!(f)`: the value by one function, the tangent by another one that is given the arguments again, which the map has
@@ -185,8 +188,9 @@ fn linearized(
             _ => quote!(::core::clone::Clone::clone(&#name)),
         }
     });
-    let lints = lints();
+    let (lints, target) = (lints(), target.item());
     Ok(quote_spanned!(name.span()=> {
+        #target
         #value_item
         #tangent_item
         #lints
@@ -263,7 +267,8 @@ pub(super) fn defined(
     let item = function.item(&quote!(#(#attrs)* #vis), &body);
     let carrier = carrier.items(name, vis, &unique);
     let companion = companion(name, vis, &unique, &payload);
-    Ok(quote!(#item #carrier #companion))
+    let target = target.item();
+    Ok(quote!(#target #item #carrier #companion))
 }
 
 /// What a transformed function without a name of its own is called, `grad_loss`; without a transformation it has its own name.
@@ -337,6 +342,36 @@ impl<'g> Target<'g> {
         }
         let name = self.linked.root.name.to_string();
         Err(vec![transform::only_inlined(self.path.span(), &name)])
+    }
+
+    /// The companion is found by the macro of the function's name, past any variable of that name. So the name also stands where
+    /// rustc finds functions, and of variables says that they cannot be captured: in a function of its own.
+    fn item(&self) -> TokenStream {
+        let root = &self.linked.root;
+        let lent = |param: &Param| match &param.ty.kind {
+            TypeKind::Ref { inner, .. } => matches!(inner.kind, TypeKind::Function(..)),
+            kind => matches!(kind, TypeKind::Function(..)),
+        };
+        // A path is no variable's, and nothing says what an `impl Fn` is that nobody passes.
+        let Some(name) = self
+            .path
+            .get_ident()
+            .filter(|_| !root.params.iter().any(lent))
+        else {
+            return TokenStream::new();
+        };
+        let known = rust::generics(&root.generics, &self.spelling(&Signature::of(root)));
+        let names = rust::generic_names(&root.generics);
+        let (lints, item) = (lints(), format_ident!("{name}_is_an_item"));
+        quote! {
+            #lints
+            const _: () = {
+                #[allow(dead_code, reason = "it is there to be checked")]
+                fn #item #known() {
+                    let _ = #name::<#(#names),*>;
+                }
+            };
+        }
     }
 
     /// The path by which the body names the function: a parameter of its name would hide it.
