@@ -1,6 +1,6 @@
 //! The procedural macros of pointful: tokens in, [`pointful_compiler`], tokens out.
 
-use pointful_compiler::{derive, driver};
+use pointful_compiler::driver;
 use proc_macro::{Span, TokenStream};
 
 /// Compiles a function of arrays, or lets a struct or a type alias be named by such functions.
@@ -17,9 +17,7 @@ pub fn pointful(args: TokenStream, item: TokenStream) -> TokenStream {
 /// The type must be `Copy`: `#[derive(Clone, Copy, IndexSet)]`. Members of the set may be elements of tables as well.
 #[proc_macro_derive(IndexSet)]
 pub fn derive_index_set(input: TokenStream) -> TokenStream {
-    let mut tokens = derive::index_set(input.clone().into());
-    tokens.extend(driver::index_set(input.into(), &site()));
-    tokens.into()
+    driver::index_set(input.into(), &site()).into()
 }
 
 /// Names transformed functions: `define! { pub fn loss_grad = grad!(loss, wrt = w); }`.

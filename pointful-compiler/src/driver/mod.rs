@@ -21,10 +21,10 @@ use self::root::{Definition, Root, innermost};
 use crate::diag::{Diagnostic, syntax as diag, transform::of_broken};
 use crate::link::{Gathering, Names, Payload, Request, RequestKind, companion, unique_name};
 use crate::lower::Constant;
-use crate::pipeline;
 use crate::syntax::depth::check_tokens;
 use crate::syntax::raw::plain_names;
 use crate::syntax::tree::{Function, GenericKind, Linked, Type, TypeKind};
+use crate::{derive, pipeline};
 
 /// `#[pointful(args)] item`. The site is the item's file, line and column.
 pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStream {
@@ -40,14 +40,9 @@ pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStrea
         item: item.clone(),
     };
     match syn::parse2::<syn::Item>(item.clone()) {
-        Ok(syn::Item::Fn(function)) => {
-            let failed = || (function.sig.ident.clone(), function::stub(&function));
-            guarded(failed, || begin(request(RequestKind::Function)))
-        }
+        Ok(syn::Item::Fn(_)) => begun(request(RequestKind::Function)),
         Ok(parsed @ (syn::Item::Struct(_) | syn::Item::Type(_))) => {
-            let name = item_name(&parsed);
-            let failed = || (name.clone(), TokenStream::new());
-            let rest = guarded(failed, || begin(request(RequestKind::Type)));
+            let rest = begun(request(RequestKind::Type));
             // Bodies are compiled away, and with them every use that rustc could count: a struct of theirs is not dead, and whether
             // any of them uses this one is not known here.
             let dead = matches!(item_vis(&parsed), syn::Visibility::Inherited).then(
@@ -67,24 +62,29 @@ pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStrea
     }
 }
 
-/// The companion of a type that derives `IndexSet`.
+/// `#[derive(IndexSet)] item`
 pub fn index_set(item: TokenStream, site: &str) -> TokenStream {
+    let derived = caught(|| derive::index_set(item.clone()))
+        .unwrap_or_else(|what| diag::internal(Span::call_site(), "IndexSet", &what).to_tokens());
+    let companion = index_set_companion(item, site);
+    quote!(#derived #companion)
+}
+
+/// The companion of a type that derives `IndexSet`.
+fn index_set_companion(item: TokenStream, site: &str) -> TokenStream {
     // The derive itself has said what is wrong.
     if check_tokens(&item).is_err() {
         return TokenStream::new();
     }
     let item = plain_names(item);
-    let Ok(parsed) = syn::parse2::<syn::DeriveInput>(item.clone()) else {
+    if syn::parse2::<syn::DeriveInput>(item.clone()).is_err() {
         return TokenStream::new();
-    };
-    let failed = || (parsed.ident.clone(), TokenStream::new());
-    guarded(failed, || {
-        begin(Request {
-            kind: RequestKind::IndexSet,
-            site: site.to_owned(),
-            args: TokenStream::new(),
-            item,
-        })
+    }
+    begun(Request {
+        kind: RequestKind::IndexSet,
+        site: site.to_owned(),
+        args: TokenStream::new(),
+        item,
     })
 }
 
@@ -106,14 +106,11 @@ pub fn define(definitions: TokenStream, site: &str) -> TokenStream {
         Err(error) => return error.to_tokens(),
     };
     let expand = |(at, definition): (usize, Definition)| {
-        let failed = || (definition.name.clone(), TokenStream::new());
-        guarded(failed, || {
-            begin(Request {
-                kind: RequestKind::Define,
-                site: format!("{site}:{at}"),
-                args: TokenStream::new(),
-                item: definition.to_token_stream(),
-            })
+        begun(Request {
+            kind: RequestKind::Define,
+            site: format!("{site}:{at}"),
+            args: TokenStream::new(),
+            item: definition.to_token_stream(),
         })
     };
     parsed.into_iter().enumerate().map(expand).collect()
@@ -123,15 +120,11 @@ fn expression(kind: RequestKind, name: &str, item: TokenStream) -> TokenStream {
     if let Err(error) = check_tokens(&item) {
         return error.to_tokens();
     }
-    let name = Ident::new(name, Span::call_site());
-    let failed = || (name.clone(), TokenStream::new());
-    guarded(failed, || {
-        begin(Request {
-            kind,
-            site: String::new(),
-            args: name.to_token_stream(),
-            item: plain_names(item),
-        })
+    begun(Request {
+        kind,
+        site: String::new(),
+        args: Ident::new(name, Span::call_site()).to_token_stream(),
+        item: plain_names(item),
     })
 }
 
@@ -142,10 +135,9 @@ pub fn linked(tokens: TokenStream) -> TokenStream {
         return Diagnostic::new(span, "this macro is for what pointful's macros expand to")
             .to_tokens();
     };
-    let (request, errors) = (gathering.request.clone(), gathering.errors());
-    let failed = || (subject(&request), instead(&request, &errors));
+    let request = gathering.request.clone();
     let start = Instant::now();
-    let expansion = guarded(failed, || proceed(gathering));
+    let expansion = guarded(&request, || proceed(gathering));
     if std::env::var("POINTFUL_DUMP").is_ok_and(|dump| dump == "times") {
         let (time, tokens) = (start.elapsed(), count_tokens(expansion.clone()));
         let name = subject(&request);
@@ -179,11 +171,17 @@ pub fn count_tokens(tokens: TokenStream) -> usize {
     tokens.into_iter().map(count_of).sum()
 }
 
-/// Runs an expansion; a panic in it is a diagnostic. If there is one, `failed` says of what it is, and what is emitted instead.
-fn guarded(
-    failed: impl FnOnce() -> (Ident, TokenStream),
-    run: impl FnOnce() -> TokenStream,
-) -> TokenStream {
+/// Runs an expansion. If it panics, that is an error of what is asked for, and the only one.
+fn guarded(request: &Request, run: impl FnOnce() -> TokenStream) -> TokenStream {
+    caught(run).unwrap_or_else(|what| {
+        let name = subject(request);
+        let error = diag::internal(name.span(), &name.to_string(), &what);
+        caught(|| fail(request, std::slice::from_ref(&error))).unwrap_or_else(|_| error.to_tokens())
+    })
+}
+
+/// What a function gives, or what it panicked with, which nobody else is told.
+fn caught(run: impl FnOnce() -> TokenStream) -> Result<TokenStream, String> {
     let report = Arc::new(Mutex::new(String::new()));
     let heard = Arc::clone(&report);
     let hook = std::panic::take_hook();
@@ -194,15 +192,15 @@ fn guarded(
     }));
     let result = catch_unwind(AssertUnwindSafe(run));
     std::panic::set_hook(hook);
-    result.unwrap_or_else(|_| {
-        let what = report.lock().map(|text| text.clone()).unwrap_or_default();
-        let (name, instead) = failed();
-        let error = diag::internal(name.span(), &name.to_string(), &what).to_tokens();
-        quote!(#error #instead)
-    })
+    result.map_err(|_| report.lock().map(|text| text.clone()).unwrap_or_default())
 }
 
-/// The first step: what must be asked.
+/// The first step.
+fn begun(request: Request) -> TokenStream {
+    guarded(&request.clone(), || begin(request))
+}
+
+/// What must be asked.
 fn begin(request: Request) -> TokenStream {
     let pending = match Root::parse(&request) {
         Ok(root) => root.asks(),
@@ -315,6 +313,8 @@ fn item_vis(item: &syn::Item) -> &syn::Visibility {
 /// The last step: everything is there.
 fn finish(gathering: &Gathering, root: Root) -> TokenStream {
     let request = &gathering.request;
+    #[cfg(test)]
+    tests::panics_if_asked_to(request);
     if gathering.is_broken() {
         return beside_broken(gathering, root);
     }

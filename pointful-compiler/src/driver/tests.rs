@@ -75,15 +75,62 @@ fn attributes_inside_of_a_body_stand_before_the_function() {
     }
 }
 
+/// A fault of the compiler, for functions of which a test wants one.
+pub(super) fn panics_if_asked_to(request: &Request) {
+    for words in [&request.item, &request.args] {
+        assert!(
+            !words.to_string().contains("provokes_a_panic"),
+            "provoked {}",
+            1
+        );
+    }
+}
+
 #[test]
-fn a_panic_is_a_diagnostic() {
-    let name = format_ident!("f");
-    let tokens = guarded(|| (name, quote!(instead)), || panic!("lost {}", 1)).to_string();
-    assert!(tokens.contains("pointful has a bug: compiling `f` failed"));
-    assert!(
-        tokens.contains("lost 1") && tokens.ends_with("instead"),
-        "{tokens}"
+fn a_panic_is_one_error() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| panic!("nobody else is told of it")));
+    let function = expand(
+        "",
+        "pub fn provokes_a_panic<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(x) }",
     );
+    let item = expand("", "pub struct provokes_a_panic { x: f64 }");
+    std::panic::set_hook(before);
+    let report = "pointful has a bug: compiling `provokes_a_panic` failed";
+    let (shown, companion) = function.split_once("macro_rules").expect("a companion");
+    assert_eq!(shown.matches("compile_error").count(), 1, "{function}");
+    assert!(
+        shown.contains(report) && shown.contains("provoked 1"),
+        "{shown}"
+    );
+    assert!(shown.contains("please report it"), "{shown}");
+    assert!(
+        shown.contains("pub fn provokes_a_panic < N : IndexSet > (x : & Table < N , f64 >) -> f64")
+    );
+    assert!(
+        companion.contains("broken"),
+        "who calls it stays quiet: {companion}"
+    );
+    assert_eq!(
+        item.split("macro_rules")
+            .next()
+            .expect("text")
+            .matches("compile_error")
+            .count(),
+        1
+    );
+
+    // An expression is one, of any type.
+    let error = fail(
+        &Request {
+            kind: RequestKind::Transform,
+            site: String::new(),
+            args: quote!(grad),
+            item: quote!(f),
+        },
+        &[diag::internal(Span::call_site(), "grad", "lost")],
+    );
+    assert!(syn::parse2::<syn::ExprBlock>(error).is_ok());
 }
 
 #[test]
