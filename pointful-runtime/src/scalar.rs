@@ -11,7 +11,7 @@ use crate::vector_space::VectorSpace;
 /// A number a table can hold: `f32 f64 i32 i64 u8 u32 usize`.
 ///
 /// The constants are the values of reductions over nothing. The functions are the language's arithmetic, which for
-/// integers is that of release Rust in every build: they wrap, and division by zero panics.
+/// integers is that of release Rust in every build: they wrap, and division by zero panics, as does that of the least integer by -1.
 pub trait Number: Plain + PartialOrd + Default {
     /// The sum of nothing.
     const ZERO: Self;
@@ -67,34 +67,34 @@ macro_rules! integer {
             #[inline(always)]
             #[track_caller]
             fn div(self, other: $T) -> $T {
-                if other == 0 {
-                    divided_by_zero(self);
+                match self.checked_div(other) {
+                    Some(value) => value,
+                    None => indivisible(self, other),
                 }
-                self.wrapping_div(other)
             }
             #[inline(always)]
             #[track_caller]
             fn rem(self, other: $T) -> $T {
-                if other == 0 {
-                    divided_by_zero(self);
+                match self.checked_rem(other) {
+                    Some(value) => value,
+                    None => indivisible(self, other),
                 }
-                self.wrapping_rem(other)
             }
             #[inline(always)]
             #[track_caller]
             fn div_euclid(self, other: $T) -> $T {
-                if other == 0 {
-                    divided_by_zero(self);
+                match self.checked_div_euclid(other) {
+                    Some(value) => value,
+                    None => indivisible(self, other),
                 }
-                self.wrapping_div_euclid(other)
             }
             #[inline(always)]
             #[track_caller]
             fn rem_euclid(self, other: $T) -> $T {
-                if other == 0 {
-                    divided_by_zero(self);
+                match self.checked_rem_euclid(other) {
+                    Some(value) => value,
+                    None => indivisible(self, other),
                 }
-                self.wrapping_rem_euclid(other)
             }
             #[inline(always)]
             fn neg(self) -> $T {
@@ -117,8 +117,11 @@ integer!(i32 i64 u8 u32 usize);
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn divided_by_zero(dividend: impl Display) -> ! {
-    panic!("integer {dividend} divided by zero")
+fn indivisible<T: Number + Display>(dividend: T, divisor: T) -> ! {
+    if divisor == T::ZERO {
+        panic!("integer {dividend} divided by zero")
+    }
+    panic!("integer {dividend} divided by {divisor}, which overflows")
 }
 
 macro_rules! float_number {

@@ -70,6 +70,10 @@ pub(super) enum Method {
     Prim(Prim),
     /// `x.clamp(lo, hi)` of numbers, `(i + 1).clamp()` of offsets
     Clamp,
+    /// `x.wrapping_div(y)`
+    WrappingDiv,
+    /// `x.wrapping_rem(y)`
+    WrappingRem,
     /// `x.sin_cos()`
     SinCos,
     /// `x.log(base)`
@@ -208,8 +212,8 @@ impl Method {
             "wrapping_mul" => Method::Prim(Prim::Mul),
             "wrapping_neg" => Method::Prim(Prim::Neg),
             "wrapping_pow" => Method::Prim(Prim::Pow),
-            "wrapping_div" => Method::Prim(Prim::Div),
-            "wrapping_rem" => Method::Prim(Prim::Rem),
+            "wrapping_div" => Method::WrappingDiv,
+            "wrapping_rem" => Method::WrappingRem,
             "wrapping_abs" => Method::Prim(Prim::Abs),
             _ => {
                 let prim = Prim::from_name(name)?;
@@ -233,6 +237,9 @@ impl Method {
                 } else {
                     method(On::Int, &[Takes::Same], Gives::Same)
                 }
+            }
+            Method::WrappingDiv | Method::WrappingRem => {
+                method(On::Int, &[Takes::Same], Gives::Same)
             }
             Method::Clamp => method(On::Number, &[Takes::Same, Takes::Same], Gives::Same),
             Method::SinCos => method(On::Float, &[], Gives::Pair),

@@ -53,10 +53,12 @@ impl<'a> Elab<'a> {
                 let mut axes = Vec::new();
                 let extents = self.eval(x)?;
                 self.extents(&extents, &mut axes, e.span)?;
+                self.countable(&axes, e.span)?;
                 Ok(Val::Leaf(self.total(&axes, e.span)?))
             }
             Kind::SizeOf(set) => {
                 let axes = self.axes(std::slice::from_ref(set), e.span)?;
+                self.countable(&axes, e.span)?;
                 Ok(Val::Leaf(self.total(&axes, e.span)?))
             }
             Kind::Unary(op, x) => self.unary(*op, x, &e.ty, e.span),

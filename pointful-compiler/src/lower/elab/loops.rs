@@ -57,6 +57,7 @@ type Iteration<'f, 'a> = dyn FnMut(&mut Elab<'a>, &[ValueId]) -> Run<Vec<ValueId
 impl<'a> Elab<'a> {
     pub(super) fn for_loop(&mut self, f: &'a For, span: SpanId) -> Run<Val<'a>> {
         let source = self.source(f, span)?;
+        self.countable_loop(&source.axes(), span)?;
         if let Set::Range(_) = f.set {
             let space = Space::Axis(source.axes()[0]);
             self.frame.inner.insert(f.set.clone(), space);

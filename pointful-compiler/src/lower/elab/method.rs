@@ -44,11 +44,15 @@ impl<'a> Elab<'a> {
             | Method::IsNone => self.option(method, &recv, args, span),
             Method::Len => {
                 let space = self.extent_value(&recv, &recv_ty, span)?;
-                Ok(Val::Leaf(self.total(&space.axes(), span)?))
+                let axes = space.axes();
+                self.countable(&axes, span)?;
+                Ok(Val::Leaf(self.total(&axes, span)?))
             }
             Method::Extent => Ok(Val::Extent(self.extent_value(&recv, &recv_ty, span)?)),
             Method::Put => self.bug(span, "`put` of no accumulator"),
             Method::Prim(_)
+            | Method::WrappingDiv
+            | Method::WrappingRem
             | Method::Clamp
             | Method::SinCos
             | Method::Log
@@ -170,6 +174,30 @@ impl<'a> Elab<'a> {
         let one = |value| Ok(Val::Leaf(value));
         match method {
             Method::Prim(prim) => one(self.prim(prim, x, span)?),
+            Method::WrappingDiv | Method::WrappingRem => {
+                let ty = self.program.ty(x[0]).clone();
+                let prim = match method {
+                    Method::WrappingDiv => Prim::Div,
+                    _ => Prim::Rem,
+                };
+                let scalar = ty.elem.repr();
+                if !scalar.is_signed_int() {
+                    return one(self.prim(prim, x, span)?);
+                }
+                // By -1 alone a quotient overflows, and then it is the negative of what is divided, which wraps.
+                let (plus, minus) = (
+                    self.lit(Lit::Int(scalar, 1), span),
+                    self.lit(Lit::Int(scalar, -1), span),
+                );
+                let flips = self.prim(Prim::Eq, &[x[1], minus], span)?;
+                let divisor = self.choose(flips, plus, x[1], ty.clone(), span);
+                let result = self.prim(prim, &[x[0], divisor], span)?;
+                if prim == Prim::Rem {
+                    return one(result);
+                }
+                let negative = self.prim(Prim::Neg, &x[..1], span)?;
+                one(self.choose(flips, negative, result, ty, span))
+            }
             Method::Clamp => {
                 // Comparisons rather than `max` and `min`, so that NaN stays NaN as in Rust.
                 let ty = self.program.ty(x[0]).clone();

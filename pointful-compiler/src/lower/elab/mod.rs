@@ -8,6 +8,7 @@ mod accum;
 mod branch;
 mod call;
 mod chosen;
+mod counting;
 mod expr;
 mod forwards;
 mod index;
