@@ -25,7 +25,7 @@ use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::stages::point::Point;
 use crate::ir::{self, Program, Scalar, Verify};
-use crate::lower::{Constant, Lowered, float_choices, lower};
+use crate::lower::{Constant, Lowered, float_choices, lower, lower_trying};
 use crate::pass::Pass;
 use crate::syntax::tree::{Function, Linked};
 use crate::targets::cpu::distribute::DISTRIBUTE;
@@ -110,6 +110,7 @@ fn body_at(
         program,
         interface,
         constants,
+        has_operators,
         ..
     } = lowered(trace, linked, floats)?;
     let options = EmitOptions {
@@ -119,7 +120,25 @@ fn body_at(
     let point = simplified(trace, program);
     let bulk = expanded(trace, point);
     let kernels = contracted(trace, bulk);
-    let body = emit::rust(&kernels, &interface, &options);
+    let mut body = emit::rust(&kernels, &interface, &options);
+    if has_operators {
+        let Lowered {
+            program, interface, ..
+        } = lower_trying(linked, floats)?;
+        let point = simplified(trace, program);
+        let bulk = expanded(trace, point);
+        let kernels = contracted(trace, bulk);
+        let trying = emit::rust(&kernels, &interface, &options);
+        // Arms are what may be left out in any place. It is asked how the crate is built that the function stands in.
+        body = quote! {
+            match () {
+                #[cfg(debug_assertions)]
+                () => { #trying }
+                #[cfg(not(debug_assertions))]
+                () => { #body }
+            }
+        };
+    }
     Ok((body, interface, constants))
 }
 
@@ -147,6 +166,7 @@ pub fn stages(linked: &Linked) -> Result<Stages, Vec<Diagnostic>> {
         interface,
         constants,
         spans,
+        ..
     } = lowered(trace, linked, &float_choices(&linked.root)[0])?;
     Ok(Stages {
         constants,

@@ -39,6 +39,8 @@ pub struct Lowered {
     pub spans: Vec<Span>,
     /// The constants that the root's own body names, for its carrier.
     pub constants: Vec<Constant>,
+    /// Whether it has operators of its author's that [`lower_trying`] would have it try.
+    pub has_operators: bool,
 }
 
 /// A constant of the root's module.
@@ -57,7 +59,19 @@ pub struct Constant {
 /// Lowers a linked function. `floats` says for each of its generics which float it is, if it is one; see [`float_choices`].
 pub fn lower(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Lowered, Vec<Diagnostic>> {
     let shared = infer_all(linked)?;
-    elab::program(shared, floats)
+    elab::program(shared, floats, false)
+}
+
+/// As [`lower`], with a program that tries on a few elements whether its author's operators are associative, and panics if they are not.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn lower_trying(
+    linked: &Linked,
+    floats: &[Option<Scalar>],
+) -> Result<Lowered, Vec<Diagnostic>> {
+    let shared = infer_all(linked)?;
+    elab::program(shared, floats, true)
 }
 
 /// What the generics of a function may be that stand for floats: every combination of `f64` and `f32`. All are `f64` in the first.

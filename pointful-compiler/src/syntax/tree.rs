@@ -95,7 +95,7 @@ pub struct Function {
     pub body: Block,
     /// What its paths mean.
     pub scope: Scope,
-    /// Options of the attribute: `vjp = g`, `jvp = g`, `remat`.
+    /// Options of the attribute: `vjp = g`, `jvp = g`, `remat`, `associative`.
     pub options: Vec<(Ident, Option<syn::Path>)>,
 }
 

@@ -5,6 +5,7 @@
 //! Variables live in the frame's environment; an assignment replaces what is there, and control flow carries what its blocks replaced.
 
 mod accum;
+mod associative;
 mod branch;
 mod call;
 mod chosen;
@@ -99,6 +100,9 @@ struct Elab<'a> {
     operators: usize,
     /// How many derivatives are around.
     derivatives: usize,
+    /// Whether operators of the author's are tried, and whether there are any that can be.
+    tries_operators: bool,
+    has_operators: bool,
     /// How many expressions are around, those of callers among them.
     levels: usize,
     /// Integer literals.
@@ -107,10 +111,12 @@ struct Elab<'a> {
     ruled: BTreeMap<ValueId, String>,
 }
 
-/// Lowers the last function of the program; `floats` are the types of its generic floats, by position among its generics.
+/// Lowers the last function of the program; `floats` are the types of its generic floats, by position among its generics. It may try its author's
+/// operators, see [`associative`].
 pub(super) fn program(
     shared: Shared<'_>,
     floats: &[Option<Scalar>],
+    tries_operators: bool,
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let root = shared.done.len() - 1;
     let mut elab = Elab {
@@ -146,6 +152,8 @@ pub(super) fn program(
         unions: BTreeMap::new(),
         operators: 0,
         derivatives: 0,
+        tries_operators,
+        has_operators: false,
         levels: 0,
         literals: BTreeMap::new(),
         ruled: BTreeMap::new(),
@@ -155,6 +163,7 @@ pub(super) fn program(
         diags,
         program,
         interface,
+        has_operators,
         ..
     } = elab;
     match constants {
@@ -165,6 +174,7 @@ pub(super) fn program(
                 interface,
                 spans,
                 constants,
+                has_operators,
             })
         }
         Err(Stop) => Err(diags.into_vec()),

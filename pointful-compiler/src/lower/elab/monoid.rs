@@ -7,6 +7,7 @@
 
 use std::rc::Rc;
 
+use super::associative::Claim;
 use super::value::{Own, Part, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
@@ -28,6 +29,7 @@ impl<'a> Elab<'a> {
             return self.bug(span, "an accumulator of another type");
         };
         let one = self.eval(identity)?;
+        let place = op.span;
         let op = self.eval(op)?;
         let mut ranks = Vec::new();
         for leaf in self.leaves(&one, span)? {
@@ -37,6 +39,7 @@ impl<'a> Elab<'a> {
         let val = self.replicate(&one, &around, span)?;
         Ok(Val::Own(Rc::new(Own {
             op,
+            place,
             ranks,
             identity: val.clone(),
             val,
@@ -150,7 +153,13 @@ impl<'a> Elab<'a> {
         let made = self.rebuild(&own.val, &mut made.into_iter());
         let tables = self.flatten(&made, axes, span)?;
         let init = self.leaves(&own.val, span)?;
-        let after = self.combine(false, &init, &tables, span, &mut |s, sides| {
+        let identity = self.leaves(&own.identity, span)?;
+        let claim = Claim {
+            word: "Accum::monoid",
+            place: own.place,
+            identity: Some(&identity),
+        };
+        let after = self.combine(false, &init, &tables, Some(claim), span, &mut |s, sides| {
             let (left, right) = sides.split_at(init.len());
             let left = s.rebuild(&own.val, &mut left.iter().copied());
             let right = s.rebuild(&own.val, &mut right.iter().copied());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::ir::{Extent, Monoid, Scalar, ValueId};
+use crate::ir::{Extent, Monoid, Scalar, SpanId, ValueId};
 use crate::lower::effects::Path;
 use crate::lower::hir::{self, LocalId};
 use crate::lower::types::{Set, Ty};
@@ -228,6 +228,8 @@ pub(super) struct Accum<'a> {
 pub(super) struct Own<'a> {
     /// Combines two cells.
     pub(super) op: Val<'a>,
+    /// Where that is written.
+    pub(super) place: SpanId,
     /// How many axes each leaf of a cell has.
     pub(super) ranks: Vec<usize>,
     /// What it begins with.

@@ -1,5 +1,6 @@
 //! Reductions and scans.
 
+use super::associative::Claim;
 use super::op::At;
 use super::value::Val;
 use super::{Elab, Run};
@@ -75,7 +76,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Combines along the first axis.
-    fn reduce_first(&mut self, monoid: Monoid, table: ValueId, span: SpanId) -> ValueId {
+    pub(super) fn reduce_first(&mut self, monoid: Monoid, table: ValueId, span: SpanId) -> ValueId {
         let ty = self.program.ty(table).clone();
         let rest = ty.dims.get(1..).unwrap_or_default().to_vec();
         let op = PointOp::Reduce { monoid, table };
@@ -233,7 +234,7 @@ impl<'a> Elab<'a> {
             let inner = ty.dims[1..].to_vec();
             let identity = self.lit(monoid.identity(ty.elem.repr()), span);
             let init = self.tabulate(&inner, span, &mut |_, _| Ok(vec![identity]))?;
-            let scanned = self.combine(true, &init, &[table], span, &mut |s, sides| {
+            let scanned = self.combine(true, &init, &[table], None, span, &mut |s, sides| {
                 let results = s.tabulate(&inner, span, &mut |s, at| {
                     let a = s.select_leaf(sides[0], at, span);
                     let b = s.select_leaf(sides[1], at, span);
@@ -247,12 +248,13 @@ impl<'a> Elab<'a> {
         Ok(self.rebuild(val, &mut out.into_iter()))
     }
 
-    /// `reduce` or `scan` along the leading axis of tables.
+    /// `reduce` or `scan` along the leading axis of tables, by an operator of the author's if there is a claim about it.
     pub(super) fn combine(
         &mut self,
         scan: bool,
         init: &[ValueId],
         tables: &[ValueId],
+        claim: Option<Claim<'_>>,
         span: SpanId,
         f: &mut At<'_, 'a>,
     ) -> Run<Vec<ValueId>> {
@@ -272,8 +274,10 @@ impl<'a> Elab<'a> {
             .first()
             .and_then(|t| self.program.ty(*t).dims.first().copied())
             .unwrap_or(Extent::Const(0));
-        if let Some(monoids) = monoids(&op).filter(|_| !scan) {
-            return self.reduced(&monoids, init, tables, span);
+        match (monoids(&op), claim) {
+            (Some(monoids), _) if !scan => return self.reduced(&monoids, init, tables, span),
+            (None, Some(claim)) => self.try_operator(claim, tables, f)?,
+            _ => {}
         }
         let (init, tables) = (init.to_vec(), tables.to_vec());
         let mut out = Vec::new();
@@ -339,7 +343,12 @@ impl<'a> Elab<'a> {
             return Ok(first);
         }
         let shape = first.clone();
-        let out = self.combine(scan, &inits, &tables, span, &mut |s, sides| {
+        let claim = Claim {
+            word: if scan { "scan" } else { "reduce" },
+            place: op.span,
+            identity: None,
+        };
+        let out = self.combine(scan, &inits, &tables, Some(claim), span, &mut |s, sides| {
             let (left, right) = sides.split_at(inits.len());
             let left = s.rebuild(&shape, &mut left.iter().copied());
             let right = s.rebuild(&shape, &mut right.iter().copied());

@@ -57,8 +57,10 @@ pub fn parse_options(tokens: TokenStream) -> Result<FunctionOptions, Vec<Diagnos
             (word @ ("vjp" | "jvp"), _) => {
                 errors.push(diag::option_form(name.span(), &format!("{word} = path")));
             }
-            ("remat", None) => options.push((name, None)),
-            ("remat", Some(_)) => errors.push(diag::option_form(name.span(), "remat")),
+            ("remat" | "associative", None) => options.push((name, None)),
+            (word @ ("remat" | "associative"), Some(_)) => {
+                errors.push(diag::option_form(name.span(), word));
+            }
             (word, _) => errors.push(diag::unknown_option(name.span(), word)),
         }
     }

@@ -536,6 +536,7 @@ fn options_are_checked() {
         ("inline", "no option `inline`"),
         ("vjp", "`vjp = path`"),
         ("remat = 1", "`remat`"),
+        ("associative = true", "`associative`"),
         ("remat, remat", "given twice"),
         ("vjp = g::<f64>", "arguments of `g`"),
     ] {
