@@ -401,6 +401,24 @@ pub fn recursion(span: Span, name: &str) -> Diagnostic {
     .help("write a `for` or a `while`: calls are inlined, so their depth must be known")
 }
 
+/// A function by the name of a macro or attribute of Rust.
+pub fn hidden_macro(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("beside a function stands a macro of its name, and `{name}` is one of Rust's"),
+    )
+    .help("give the function another name")
+}
+
+/// A type by the name of a type of the language.
+pub fn reserved_type(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` is a type of the language, so no other type of this name could be meant"),
+    )
+    .help("give it another name")
+}
+
 /// A function by the name of a word of the language.
 pub fn reserved_name(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(

@@ -22,6 +22,7 @@ use crate::diag::{Diagnostic, syntax as diag, transform::of_broken};
 use crate::link::{Gathering, Names, Payload, Request, RequestKind, companion, unique_name};
 use crate::lower::Constant;
 use crate::syntax::depth::check_tokens;
+use crate::syntax::names::hides_macro;
 use crate::syntax::raw::plain_names;
 use crate::syntax::tree::{Function, GenericKind, Linked, Type, TypeKind};
 use crate::{derive, pipeline};
@@ -246,10 +247,13 @@ fn instead(request: &Request, errors: &TokenStream) -> TokenStream {
         RequestKind::Function => match syn::parse2::<syn::ItemFn>(request.item.clone()) {
             Ok(item) => {
                 let stub = function::stub(&item);
-                // No macro can stand beside a method.
+                // No macro can stand beside a method, and none takes another's name.
+                let name = &item.sig.ident;
                 let companion = match item.sig.receiver() {
-                    Some(_) => TokenStream::new(),
-                    None => broken(&item.sig.ident, &item.vis, request, errors),
+                    None if !hides_macro(&name.to_string()) => {
+                        broken(name, &item.vis, request, errors)
+                    }
+                    _ => TokenStream::new(),
                 };
                 quote!(#stub #companion)
             }

@@ -6,10 +6,13 @@ use syn::Token;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned;
 
+use super::subject;
 use crate::diag::{Diagnostic, syntax as diag};
 use crate::link::{Request, RequestKind};
 use crate::syntax::depth::check_function;
-use crate::syntax::names::{Uses, function_uses, is_reserved, type_uses};
+use crate::syntax::names::{
+    Uses, function_uses, hides_macro, is_reserved, is_reserved_type, type_uses,
+};
 use crate::syntax::parse::{
     parse_function, parse_index_set, parse_options, parse_transform, parse_type, transform_name,
 };
@@ -46,10 +49,12 @@ impl Root {
                 Ok(Self::Function(Box::new(item), Box::new(function), uses))
             }
             RequestKind::Type => {
+                check_type_name(request)?;
                 let item = syn::parse2(request.item.clone()).map_err(read)?;
                 Ok(Self::Type(type_uses(&parse_type(&item)?)))
             }
             RequestKind::IndexSet => {
+                check_type_name(request)?;
                 let item = syn::parse2(request.item.clone()).map_err(read)?;
                 Ok(Self::Type(type_uses(&parse_index_set(&item)?)))
             }
@@ -75,10 +80,8 @@ impl Root {
             RequestKind::Define => {
                 let definition: Definition = syn::parse2(request.item.clone()).map_err(read)?;
                 let transform = transform_of(&definition.call, diag::define_form)?;
-                let name = definition.name.to_string();
-                if is_reserved(&name) {
-                    let span = definition.name.span();
-                    return Err(vec![diag::reserved_name(span, &name)]);
+                if let Some(error) = reserved(&definition.name) {
+                    return Err(vec![error]);
                 }
                 Ok(Self::Define(Box::new(definition), transform))
             }
@@ -98,17 +101,38 @@ impl Root {
     }
 }
 
+/// Why a function cannot have this name.
+fn reserved(function: &Ident) -> Option<Diagnostic> {
+    let (span, name) = (function.span(), function.to_string());
+    if is_reserved(&name) {
+        Some(diag::reserved_name(span, &name))
+    } else if hides_macro(&name) {
+        Some(diag::hidden_macro(span, &name))
+    } else {
+        None
+    }
+}
+
+/// Whether the type that is asked about can have its name.
+fn check_type_name(request: &Request) -> Result<(), Vec<Diagnostic>> {
+    let name = subject(request);
+    match is_reserved_type(&name.to_string()) {
+        true => Err(vec![diag::reserved_type(name.span(), &name.to_string())]),
+        false => Ok(()),
+    }
+}
+
 /// What is wrong with names before anything is asked.
 fn check_names(function: &Function, uses: &Uses) -> Result<(), Vec<Diagnostic>> {
     let name = function.name.to_string();
     let mut errors = Vec::new();
-    if is_reserved(&name) {
-        errors.push(diag::reserved_name(function.name.span(), &name));
-    }
+    errors.extend(reserved(&function.name));
     for path in &uses.functions {
         let key = path_key(path);
         if key == name || key == format!("self::{name}") {
             errors.push(diag::recursion(path.span(), &name));
+        } else if hides_macro(&key) {
+            errors.push(diag::hidden_macro(path.span(), &key));
         }
     }
     if errors.is_empty() {

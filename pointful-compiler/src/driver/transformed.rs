@@ -344,8 +344,9 @@ impl<'g> Target<'g> {
         Err(vec![transform::only_inlined(self.path.span(), &name)])
     }
 
-    /// The companion is found by the macro of the function's name, past any variable of that name. So the name also stands where
-    /// rustc finds functions, and of variables says that they cannot be captured: in a function of its own.
+    /// The companion is found by the macro of the function's name, past any variable of that name.
+    /// So the name also stands where rustc finds functions, and of variables says that they cannot
+    /// be captured: in a function of its own.
     fn item(&self) -> TokenStream {
         let root = &self.linked.root;
         let lent = |param: &Param| match &param.ty.kind {

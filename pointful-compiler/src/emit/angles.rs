@@ -345,7 +345,7 @@ mod tests {
         let emitted = |program: &str| {
             let program = crate::ir::parse::<Kernels>(program);
             let program = program.unwrap_or_else(|error| panic!("{error}"));
-            super::super::host::host(&Unit::of(&program), &[]).to_string()
+            crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]))
         };
         let text = |accs: &str, statement: &str| {
             emitted(&format!(

@@ -863,7 +863,7 @@ mod tests {
              }}"
         );
         let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{e}"));
-        crate::emit::host::host(&Unit::of(&program), &[]).to_string()
+        crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]))
     }
 
     /// A window of three along the axis of an index.

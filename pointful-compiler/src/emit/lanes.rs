@@ -704,7 +704,7 @@ mod tests {
              }}"
         );
         let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        crate::emit::host::host(&Unit::of(&program), &[]).to_string()
+        crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]))
     }
 
     #[test]
@@ -741,7 +741,10 @@ mod tests {
             );
             let program =
                 crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
-            let emitted = crate::emit::host::host(&Unit::of(&program), &[]).to_string();
+            let emitted = crate::emit::names::as_in_source(&crate::emit::host::host(
+                &Unit::of(&program),
+                &[],
+            ));
             assert!(emitted.contains("_lanes"), "{emitted}");
             emitted
         };
@@ -776,7 +779,10 @@ mod tests {
                  }}"
             );
             let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{e}"));
-            let emitted = crate::emit::host::host(&Unit::of(&program), &[]).to_string();
+            let emitted = crate::emit::names::as_in_source(&crate::emit::host::host(
+                &Unit::of(&program),
+                &[],
+            ));
             // The short loop has fewer.
             emitted.contains("_lanes = [0f64 ; 16usize]")
         };

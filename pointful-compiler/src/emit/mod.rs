@@ -174,7 +174,7 @@ mod tests {
             syn::parse2::<syn::File>(host.clone()).is_ok(),
             "not Rust: {host}"
         );
-        host.to_string()
+        names::as_in_source(&host)
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
         }";
         let linked = crate::lower::source::link(source).unwrap_or_else(|e| panic!("{e:?}"));
         let stages = crate::pipeline::stages(&linked).unwrap_or_else(|e| panic!("{e:?}"));
-        let text = crate::pipeline::emit(&stages).to_string();
+        let text = names::as_in_source(&crate::pipeline::emit(&stages));
         for part in [
             "const __DOWN : & [:: core :: primitive :: f64] = {",
             "const __SCALE : :: core :: primitive :: f64 = * {",

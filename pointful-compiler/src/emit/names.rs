@@ -1,119 +1,14 @@
 //! Names for everything emitted code binds: those of the source where there are some, unique in the whole function.
-
-use std::borrow::Cow;
+//!
+//! A name of the source gets a number, `most_1`. Neither a word of Rust nor a name that emitted
+//! code uses itself ends in one, so whatever the author calls things, they meet nothing; and what
+//! emitted code makes of a name, `most_1_lanes`, ends in none either.
 
 use proc_macro2::{Ident, Span};
 use rustc_hash::FxHashMap;
 
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Operation, Program, SizeId, Value, ValueId, ValueSet};
-
-/// Words that a value may not be called: those of Rust, and those that emitted code uses itself.
-const RESERVED: &[&str] = &[
-    // Rust, in any edition.
-    "Self",
-    "abstract",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "const",
-    "continue",
-    "crate",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "override",
-    "priv",
-    "pub",
-    "ref",
-    "return",
-    "self",
-    "static",
-    "struct",
-    "super",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "union",
-    "unsafe",
-    "unsized",
-    "use",
-    "virtual",
-    "where",
-    "while",
-    "yield",
-    "_",
-    // Functions and variables of emitted code.
-    "acc",
-    "accumulate_steps",
-    "add",
-    "angles",
-    "at",
-    "before_",
-    "check_index",
-    "clamp",
-    "div",
-    "div_euclid",
-    "done",
-    "earlier",
-    "first_extremum",
-    "fold_lanes",
-    "found",
-    "get",
-    "here",
-    "host",
-    "kernel",
-    "lane",
-    "later",
-    "launch",
-    "launch_steps",
-    "math",
-    "max",
-    "min",
-    "mirror",
-    "mul",
-    "nearest",
-    "neg",
-    "piece",
-    "place",
-    "point",
-    "range",
-    "rem",
-    "rem_euclid",
-    "row",
-    "run",
-    "start",
-    "step",
-    "stop",
-    "sub",
-    "sums",
-    "taken",
-    "transpose",
-    "views",
-    "wrap",
-];
 
 /// The identifier of every value that a program binds, and of every size.
 pub(super) struct Names {
@@ -129,9 +24,6 @@ impl Names {
     /// the spans are those of the expansion, so that nothing meets a name of the user's.
     pub(super) fn of(program: &Program<Kernels>, functions: usize, constants: &ValueSet) -> Self {
         let mut taken = Taken(FxHashMap::default());
-        taken.0.reserve(RESERVED.len() + program.values.len());
-        let reserved = RESERVED.iter().map(|&word| (Cow::Borrowed(word), 1));
-        taken.0.extend(reserved);
         let sizes = program
             .sizes
             .iter()
@@ -152,7 +44,7 @@ impl Names {
                         ([_, ..], _) => 'b',
                     };
                     unnamed += 1;
-                    taken.fresh(format!("{kind}{unnamed}"))
+                    ident(&format!("{kind}{unnamed}"))
                 }
             }
         };
@@ -213,24 +105,15 @@ pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// The names that are taken, and the last number after each: copies of a loop's body all ask for the same ones.
-struct Taken(FxHashMap<Cow<'static, str>, u32>);
+/// The last number of each name: copies of a loop's body all ask for the same ones.
+struct Taken(FxHashMap<String, u32>);
 
 impl Taken {
-    /// `name`, or `name_2` and so on if that is taken.
+    /// `name_1`, then `name_2` and so on.
     fn fresh(&mut self, name: String) -> Ident {
-        let mut candidate = name;
-        if let Some(&last) = self.0.get(candidate.as_str()) {
-            let (name, mut count) = (candidate.clone(), last);
-            while self.0.contains_key(candidate.as_str()) {
-                count += 1;
-                candidate = format!("{name}_{count}");
-            }
-            self.0.insert(name.into(), count);
-        }
-        let given = ident(&candidate);
-        self.0.insert(candidate.into(), 1);
-        given
+        let count = self.0.entry(name.clone()).or_default();
+        *count += 1;
+        ident(&format!("{name}_{count}"))
     }
 }
 
@@ -260,6 +143,25 @@ fn snake(name: &str) -> String {
         Some(_) if snake.is_ascii() || syn::parse_str::<Ident>(snake).is_ok() => snake.to_owned(),
         Some(_) => "unnamed".to_owned(),
     }
+}
+
+/// Emitted code as text in which what has a name of the source is called so, without the number.
+#[cfg(test)]
+pub(super) fn as_in_source(tokens: &proc_macro2::TokenStream) -> String {
+    let text = tokens.to_string();
+    let mut plain = String::new();
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find("_1") {
+        let (before, after) = (&rest[..at], &rest[at + 2..]);
+        let named = before.ends_with(|c: char| c.is_alphanumeric());
+        let ends = !after.starts_with(|c: char| c.is_alphanumeric());
+        plain.push_str(before);
+        if !(named && ends) {
+            plain.push_str("_1");
+        }
+        rest = after;
+    }
+    plain + rest
 }
 
 #[cfg(test)]
@@ -296,17 +198,17 @@ mod tests {
             text,
             [
                 "n_2",
-                "model_weights",
-                "for_2",
-                "min_2",
-                "pixel_row",
-                "x_y",
-                "t3",
-                "unnamed",
-                "t1"
+                "model_weights_1",
+                "for_1",
+                "min_1",
+                "pixel_row_1",
+                "x_y_1",
+                "t3_1",
+                "unnamed_1",
+                "t1_1"
             ]
         );
-        assert_eq!(given.size(size).to_string(), "n");
-        assert_eq!(given.value(unnamed).to_string(), "t1_2");
+        assert_eq!(given.size(size).to_string(), "n_1");
+        assert_eq!(given.value(unnamed).to_string(), "t1");
     }
 }

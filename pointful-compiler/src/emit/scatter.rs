@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn emitted(program: &Program<Kernels>) -> String {
-        host(&Unit::of(program), &[]).to_string().replace(' ', "")
+        crate::emit::names::as_in_source(&host(&Unit::of(program), &[])).replace(' ', "")
     }
 
     #[test]

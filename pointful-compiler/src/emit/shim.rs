@@ -399,7 +399,7 @@ impl Shim<'_> {
                     return None;
                 };
                 let (name, element) = (self.unit.names.value(param.value), self.unit.ty(param.value));
-                let constant = typed(access, ty, *open);
+                let constant = typed(name, access, ty, *open);
                 Some(match rank {
                     0 => tokens!(#[allow(dead_code)] const #name: ::core::primitive::#element = *#constant;),
                     _ => {
@@ -625,17 +625,22 @@ impl Shim<'_> {
     }
 }
 
-/// A reference to a constant that must be of this type. If it is not, rustc says what it says of the carrier, which names the constant in the
+/// A reference to a constant, of which a value has this name, that must be of this type. If it is
+/// not, rustc says what it says of the carrier, which names the constant in the
 /// same way, and shows it once. What is referred to lives as long as constants do.
-fn typed(access: &Access, ty: &TokenStream, open: bool) -> TokenStream {
+fn typed(name: &Ident, access: &Access, ty: &TokenStream, open: bool) -> TokenStream {
     let constant = match open {
         true => converted(&access.root, ty),
         false => access.root.clone(),
     };
+    let (of_module, here) = (
+        ident(&format!("{name}_OF_THE_MODULE")),
+        ident(&format!("{name}_HERE")),
+    );
     tokens!({
-        const CONSTANT_OF_THE_MODULE: #ty = #constant;
-        const HERE: &#ty = &CONSTANT_OF_THE_MODULE;
-        HERE
+        const #of_module: #ty = #constant;
+        const #here: &#ty = &#of_module;
+        #here
     })
 }
 

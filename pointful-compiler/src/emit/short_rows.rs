@@ -310,7 +310,7 @@ mod tests {
         );
         let text = text.replace(" if ", "\n if ").replace(" for ", "\n for ");
         let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        crate::emit::host::host(&Unit::of(&program), &[]).to_string()
+        crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]))
     }
 
     #[test]

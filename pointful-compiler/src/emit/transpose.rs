@@ -145,7 +145,7 @@ mod tests {
              }}"
         );
         let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        crate::emit::host::host(&Unit::of(&program), &[]).to_string()
+        crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]))
     }
 
     #[test]

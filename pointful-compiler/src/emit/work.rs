@@ -268,9 +268,8 @@ mod tests {
             KernelOp::Own(Par { body, .. }) => Some(body),
             _ => None,
         });
-        per_point(&unit, body.expect("a kernel"))
-            .to_string()
-            .replace(' ', "")
+        let estimate = per_point(&unit, body.expect("a kernel"));
+        crate::emit::names::as_in_source(&estimate).replace(' ', "")
     }
 
     #[test]

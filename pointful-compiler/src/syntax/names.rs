@@ -43,9 +43,88 @@ const OTHER_NUMBERS: [&str; 9] = [
     "i8", "i16", "i128", "isize", "u16", "u64", "u128", "char", "str",
 ];
 
-/// Whether a function of this name could not be called, or would take the place of a macro.
+/// Macros and attributes of Rust that modules and expansions name alone. A macro of such a name, as
+/// stands beside a function, would make it ambiguous; those that only tell where something stands,
+/// `line!()`, are named so rarely that functions may have their names.
+const MACROS: [&str; 55] = [
+    "allow",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "bench",
+    "cfg",
+    "cfg_attr",
+    "cold",
+    "compile_error",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "eprint",
+    "eprintln",
+    "expect",
+    "export_name",
+    "feature",
+    "forbid",
+    "format",
+    "format_args",
+    "global_allocator",
+    "ignore",
+    "inline",
+    "link",
+    "link_name",
+    "link_section",
+    "macro_export",
+    "macro_use",
+    "matches",
+    "must_use",
+    "no_mangle",
+    "non_exhaustive",
+    "panic",
+    "path",
+    "print",
+    "println",
+    "repr",
+    "should_panic",
+    "target_feature",
+    "test",
+    "thread_local",
+    "todo",
+    "track_caller",
+    "unimplemented",
+    "unreachable",
+    "used",
+    "vec",
+    "warn",
+    "write",
+    "writeln",
+];
+
+/// The macros of this crate beside the transformations.
+const OWN_MACROS: [&str; 4] = ["define", "explain", "pointful", "try_call"];
+
+/// Whether a function of this name could not be called, or would take the place of a macro of this
+/// crate.
 pub fn is_reserved(name: &str) -> bool {
-    WORDS.contains(&name) || TRANSFORMS.contains(&name)
+    WORDS.contains(&name) || hides_own_macro(name)
+}
+
+fn hides_own_macro(name: &str) -> bool {
+    TRANSFORMS.contains(&name) || OWN_MACROS.contains(&name)
+}
+
+/// Whether a macro of this name would hide another one.
+pub fn hides_macro(name: &str) -> bool {
+    MACROS.contains(&name) || hides_own_macro(name)
+}
+
+/// Whether a type of this name would never be meant by it.
+pub fn is_reserved_type(name: &str) -> bool {
+    TYPES.contains(&name) || OTHER_NUMBERS.contains(&name) || Scalar::from_name(name).is_some()
 }
 
 /// What a function or type names, each once, in order of appearance, by the path as the user first wrote it.

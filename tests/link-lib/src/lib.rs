@@ -122,12 +122,12 @@ pub mod names {
     /// Not std's.
     #[pointful]
     pub fn concat(x: f64, y: f64) -> f64 {
-        vec(x) * 10.0 + y
+        stringify(x) * 10.0 + y
     }
 
     /// Not std's.
     #[pointful]
-    pub fn vec(x: f64) -> f64 {
+    pub fn stringify(x: f64) -> f64 {
         x
     }
 }

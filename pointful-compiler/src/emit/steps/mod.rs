@@ -572,7 +572,7 @@ mod tests {
              }}"
         );
         let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        host(&Unit::of(&program), &[]).to_string()
+        crate::emit::names::as_in_source(&host(&Unit::of(&program), &[]))
     }
 
     /// One kernel that stores to `v` what it loads from `u` in a row that is made of its own by some statements, and the exchange.

@@ -193,7 +193,7 @@ mod tests {
              }}"
         );
         let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        host(&Unit::of(&program), &[]).to_string()
+        crate::emit::names::as_in_source(&host(&Unit::of(&program), &[]))
     }
 
     /// How many kernels are run as one step, and what comes after it.

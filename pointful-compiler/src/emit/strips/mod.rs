@@ -288,7 +288,8 @@ mod tests {
         );
         let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         crate::ir::verify_after("writing it down", &program);
-        let text = super::super::host::host(&Unit::of(&program), &[]).to_string();
+        let text =
+            crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]));
         assert!(syn::parse_str::<syn::File>(&text).is_ok(), "{text}");
         text
     }
@@ -444,7 +445,8 @@ mod tests {
             return s
         }";
         let program = crate::ir::parse::<Kernels>(program).unwrap_or_else(|e| panic!("{e}"));
-        let text = crate::emit::host::host(&Unit::of(&program), &[]).to_string();
+        let text =
+            crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]));
         assert_parts(
             &text,
             &[

@@ -1,0 +1,157 @@
+//! Whatever an author calls things, emitted code is the same but for that name, and the name meets
+//! none of its own.
+
+use std::collections::BTreeSet;
+
+use pointful_compiler::lower::source::link;
+use pointful_compiler::pipeline;
+use pointful_compiler::syntax::names::is_reserved;
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+
+/// A name that emitted code does not have.
+const NEUTRAL: &str = "qqz";
+
+/// Programs in which a parameter, a local, a field, and a function have a name.
+const PROGRAMS: [&str; 5] = [
+    "fn f<N: IndexSet, M: IndexSet>(zzis: &Table<N, M>, qqz: &Table<N, f32>) -> Table<M, f32> {
+         let mut zzh = Accum::zero(); for zzn in N { zzh[zzis[zzn]] += qqz[zzn]; } zzh.get()
+     }",
+    "fn f<N: IndexSet>(zzw: &Table<N, f64>, qqz: f64) -> f64 {
+         let mut zzs = 0.0; let mut zzmost = 0.0;
+         for zzi in N { zzs = zzs * qqz + zzw[zzi]; zzmost = zzs.max(zzmost); }
+         zzmost
+     }",
+    "fn f<N: IndexSet>(zzw: &Table<N, f64>) -> Table<N, f64> {
+         let qqz = for zzn in N { zzw[zzn].exp() };
+         for zzi in N { sum(for zzj in N { qqz[zzi] * (qqz[zzj] - zzw[zzi]).sin() }) }
+     }",
+    "struct S<N: IndexSet> { qqz: Table<N, f64>, zzb: f64 }
+     fn f<N: IndexSet>(zzs: &S<N>) -> f64 { sum(zzs.qqz) + zzs.zzb }",
+    "fn qqz(zzx: f64) -> f64 { if zzx > 0.0 { zzx.sin() } else { zzx } }
+     fn f<N: IndexSet>(zzw: &Table<N, f64>) -> f64 { let mut zzt = 0.0; for zzi in N { zzt = qqz(zzw[zzi] + zzt); } zzt }",
+];
+
+const CONSTANT: &str = "fn f<N: IndexSet>(zzw: &Table<N, f64>) -> f64 { sum(QQZ * zzw) + QQZ }";
+
+fn emitted(source: &str) -> TokenStream {
+    let linked = link(source).unwrap_or_else(|e| panic!("{source}: {}", e[0].message));
+    let stages = pipeline::stages(&linked).unwrap_or_else(|e| panic!("{source}: {}", e[0].message));
+    pipeline::emit(&stages)
+}
+
+fn flat(tokens: TokenStream, out: &mut Vec<String>) {
+    for tree in tokens {
+        match tree {
+            TokenTree::Group(group) => flat(group.stream(), out),
+            other => out.push(other.to_string()),
+        }
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    syn::parse_str::<Ident>(text).is_ok()
+}
+
+/// All identifiers that expansions of the corpus mention.
+fn words() -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for file in [
+        "scatters",
+        "steps",
+        "stencils",
+        "windows",
+        "angles",
+        "derivatives",
+    ] {
+        let path = format!("{}/../tests/corpus/{file}.rs", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).expect("a file of the corpus");
+        let file: syn::File = syn::parse_str(&text).expect("Rust");
+        let mut before = String::new();
+        for item in file.items {
+            let syn::Item::Fn(function) = item else {
+                continue;
+            };
+            before.push_str(&function.to_token_stream().to_string());
+            if matches!(function.vis, syn::Visibility::Public(_)) {
+                let mut texts = Vec::new();
+                flat(emitted(&before), &mut texts);
+                words.extend(texts.into_iter().filter(|text| is_identifier(text)));
+            }
+        }
+    }
+    words
+}
+
+/// The block that holds the host function.
+fn host(tokens: TokenStream) -> Option<TokenStream> {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let is =
+        |at: usize, word: &str| matches!(&trees.get(at), Some(TokenTree::Ident(i)) if *i == word);
+    if (0..trees.len()).any(|at| is(at, "fn") && is(at + 1, "host")) {
+        return Some(trees.into_iter().collect());
+    }
+    trees.into_iter().find_map(|tree| match tree {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => host(group.stream()),
+        _ => None,
+    })
+}
+
+/// Holds that a program is the same with a word for the neutral name, and that the word meets
+/// nothing.
+fn check(source: &str, neutral: &str, word: &str) {
+    let (mut plain, mut named, mut inner) = (Vec::new(), Vec::new(), Vec::new());
+    let tokens = emitted(source);
+    let block = host(tokens.clone()).expect("a host function");
+    flat(block, &mut inner);
+    flat(tokens, &mut plain);
+    flat(emitted(&source.replace(neutral, word)), &mut named);
+    assert_eq!(plain.len(), named.len(), "{word} in {source}");
+    let is_its = |text: &str| text.to_lowercase().contains(NEUTRAL);
+    let own: BTreeSet<&String> = inner.iter().filter(|text| !is_its(text)).collect();
+    for (plain, named) in plain.iter().zip(&named) {
+        if !is_its(plain) {
+            assert_eq!(plain, named, "{word} in {source}");
+        } else if is_identifier(plain) && plain != neutral {
+            assert!(
+                !own.contains(named),
+                "`{word}` becomes `{named}` in {source}"
+            );
+        }
+    }
+    // The author's own token stands outside of what has names of its own.
+    assert!(!inner.iter().any(|text| text == neutral), "{source}");
+}
+
+#[test]
+fn every_identifier_can_be_a_name() {
+    let words = words();
+    assert!(words.len() > 200, "{} words", words.len());
+    for known in ["launch", "contract", "most", "lane", "acc", "host"] {
+        assert!(
+            words.iter().any(|word| word
+                .trim_end_matches('_')
+                .trim_end_matches(|c: char| c.is_ascii_digit())
+                == known),
+            "{known}"
+        );
+    }
+    let mut tried = 0;
+    for word in &words {
+        let small = word.chars().all(|c| !c.is_uppercase());
+        if small && !is_reserved(word) && word != "f" {
+            for source in PROGRAMS {
+                check(source, NEUTRAL, word);
+            }
+            tried += 1;
+        }
+        let constant = word.to_uppercase();
+        if constant.len() > 1
+            && is_identifier(&constant)
+            && constant.starts_with(char::is_alphabetic)
+        {
+            check(CONSTANT, "QQZ", &constant);
+        }
+    }
+    assert!(tried > 150, "{tried} words");
+}
