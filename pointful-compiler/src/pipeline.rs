@@ -129,7 +129,8 @@ fn body_at(
         let bulk = expanded(trace, point);
         let kernels = contracted(trace, bulk);
         let trying = emit::rust(&kernels, &interface, &options);
-        // Arms are what may be left out in any place. It is asked how the crate is built that the function stands in.
+        // Arms are what may be left out in any place. It is asked how the crate is built that the
+        // function stands in.
         body = quote! {
             match () {
                 #[cfg(debug_assertions)]

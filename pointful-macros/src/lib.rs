@@ -5,7 +5,8 @@ use proc_macro::{Span, TokenStream};
 
 /// Compiles a function of arrays, or lets a struct or a type alias be named by such functions.
 ///
-/// The options are `vjp = path` and `jvp = path`, the author's own derivatives, and `remat`.
+/// The options are `vjp = path` and `jvp = path`, the author's own derivatives, `remat`, and
+/// `associative`, which answers for the operators of the function.
 #[proc_macro_attribute]
 pub fn pointful(args: TokenStream, item: TokenStream) -> TokenStream {
     driver::attribute(args.into(), item.into(), &site()).into()

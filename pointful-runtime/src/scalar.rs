@@ -11,7 +11,8 @@ use crate::vector_space::VectorSpace;
 /// A number a table can hold: `f32 f64 i32 i64 u8 u32 usize`.
 ///
 /// The constants are the values of reductions over nothing. The functions are the language's arithmetic, which for
-/// integers is that of release Rust in every build: they wrap, and division by zero panics, as does that of the least integer by -1.
+/// integers is that of release Rust in every build: they wrap, and division by zero panics, as does
+/// that of the least integer by -1.
 pub trait Number: Plain + PartialOrd + Default {
     /// The sum of nothing.
     const ZERO: Self;

@@ -54,6 +54,9 @@
 //! | [`hvp!(f)`](hvp) | a tangent for each parameter | the product of the Hessian with it |
 //! | [`vmap!(f)`](vmap) | | the same with one more axis in front, of all parameters or of those named by `over = x` |
 //!
+//! In plain Rust `f` is the name of a function, and a variable of that name, which would be
+//! something else, is an error; in bodies functions may be local.
+//!
 //! They apply to each other, may be passed as functions, and are allowed in bodies: `grad!(grad!(f))` is the second derivative and
 //! `for i in N { grad!(f)(x[i]) }` a table of first ones. [`define!`](define) gives one a name for other modules, [`explain!`](explain)
 //! shows what became of it. A tangent or cotangent is passed as the value is: a table by reference, a number by value.
@@ -222,6 +225,66 @@
 //! assert_eq!(first_above(&Table::<Dyn, _>::from(vec![1.0, 5.0, 7.0]), 4.0), Dyn(1));
 //! ```
 //!
+//! ## Operators of one's own
+//!
+//! `reduce(init, op, t)`, `scan(init, op, t)` and `Accum::monoid(identity, op)` combine elements in
+//! whatever groups are fastest. So `op` must be associative, `op(op(a, b), c)` the same as `op(a,
+//! op(b, c))`, and an identity must change nothing on either side; nothing else is asked, nor that
+//! `op` commute. What Rust's `fold` and JAX's `lax.scan` take, a step from a state to the next, is
+//! a loop:
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! // Not `scan(0.0, |s, v| (1.0 - a) * s + a * v, x)`, where `s` and `v` are not of one kind.
+//! #[pointful]
+//! fn smoothed<N: IndexSet>(x: &Table<N, f64>, a: f64) -> Table<N, f64> {
+//!     let mut s = 0.0;
+//!     for i in N {
+//!         s = (1.0 - a) * s + a * x[i];
+//!         s
+//!     }
+//! }
+//!
+//! assert_eq!(smoothed(&Table::<Dyn, _>::from(vec![4.0, 2.0]), 0.5).as_slice(), [2.0, 2.0]);
+//! ```
+//!
+//! A crate that is built with debug assertions tries each operator where it runs, though not in
+//! derivatives: three elements that follow each other are combined both ways, at the beginning, in
+//! the middle and at the end. Integers must be equal, floats up to 64 units in the last place of
+//! the largest number seen; what overflows is not compared. Otherwise it panics and says where the
+//! operator is written. An operator that is associative but loses more, as numbers inside of it
+//! cancel, is not tried in a function marked `#[pointful(associative)]`. Builds without debug
+//! assertions have nothing of all this.
+//!
+//! # Numbers
+//!
+//! Integers are those of Rust in release builds, in every build: sums, products, negation and `abs`
+//! wrap, and division by zero panics, as does that of the least integer by -1. `^` is exclusive or,
+//! of integers and truth values. A power is a method: `x.powi(2)`, `x.powf(0.5)`, of an integer
+//! `n.pow(2)`; there is no `**`, and what is no reference cannot be dereferenced. A product of
+//! index sets that has more members than a `usize` can count panics where its size is asked for or
+//! a loop runs over it.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn quotient(a: i64, b: i64) -> i64 { a / b }
+//!
+//! #[pointful]
+//! fn next(a: i64) -> i64 { a + 1 }
+//!
+//! #[pointful]
+//! fn pairs<N: IndexSet>(_n: Extent<N>) -> usize { size((N, N)) }
+//!
+//! assert_eq!(quotient(7, -2), -3);
+//! assert!(std::panic::catch_unwind(|| quotient(i64::MIN, -1)).is_err());
+//! assert_eq!(next(i64::MAX), i64::MIN);
+//! assert_eq!(pairs(Extent::<Dyn>::new(3)), 9);
+//! assert!(std::panic::catch_unwind(|| pairs(Extent::<Dyn>::new(1 << 40))).is_err());
+//! ```
+//!
 //! # What must hold
 //!
 //! `assert!` panics as in Rust, with the values that its message names: numbers and truth values, in the forms `{}`, `{:?}`, `{:e}`, with a
@@ -353,6 +416,11 @@
 //!
 //! The same goes for types: where rustc cannot find a macro by the name of a struct or alias, that is not marked. Index sets need no mark
 //! beside `derive(IndexSet)`.
+//!
+//! Names are free: words of the language (`sum`, `size`), transformations and macros of Rust that
+//! programs write alone (`vec!`, `assert!`, `#[test]`) cannot be names of functions, nor types of
+//! the language (`Table`, `Accum`) those of types, and constants are written in capitals. Anything
+//! else may be called anything.
 //!
 //! A function that names constants also emits a hidden type of its own name, which carries them. Where such a function
 //! and its module have the same name (`mod solve; pub use solve::solve;`), one of them must be renamed.

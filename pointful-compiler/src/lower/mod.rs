@@ -62,7 +62,8 @@ pub fn lower(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Lowered, Vec<
     elab::program(shared, floats, false)
 }
 
-/// As [`lower`], with a program that tries on a few elements whether its author's operators are associative, and panics if they are not.
+/// As [`lower`], with a program that tries on a few elements whether its author's operators are
+/// associative, and panics if they are not.
 ///
 /// # Errors
 /// What is wrong with the source.

@@ -1,8 +1,10 @@
-//! Operators tried on a few elements, as associativity is what `reduce`, `scan` and `Accum::monoid` take on trust.
+//! Operators tried on a few elements, as associativity is what `reduce`, `scan` and `Accum::monoid`
+//! take on trust.
 //!
-//! Of the first, the middle and the last three elements that follow each other, `(a ⊕ b) ⊕ c` and `a ⊕ (b ⊕ c)` are compared; an identity with the
-//! first, the middle and the last element. Floats may differ by rounding, measured at the largest number seen: an operator that cancels what is larger
-//! inside of it is one whose author must say that it is associative.
+//! Of the first, the middle and the last three elements that follow each other, `(a ⊕ b) ⊕ c` and
+//! `a ⊕ (b ⊕ c)` are compared; an identity with the first, the middle and the last element. Floats
+//! may differ by rounding, measured at the largest number seen: an operator that cancels what is
+//! larger inside of it is one whose author must say that it is associative.
 
 use super::{Elab, Run};
 use crate::ir::stages::point::PointOp;
@@ -26,11 +28,13 @@ pub(super) struct Claim<'t> {
     pub(super) identity: Option<&'t [ValueId]>,
 }
 
-/// The operator: the leaves of two operands, one after the other, to those of what it makes of them.
+/// The operator: the leaves of two operands, one after the other, to those of what it makes of
+/// them.
 type Operator<'f, 'a> = super::op::At<'f, 'a>;
 
 impl<'a> Elab<'a> {
-    /// Has a program that tries its operators panic if this one does not keep its promise on these tables.
+    /// Has a program that tries its operators panic if this one does not keep its promise on these
+    /// tables.
     pub(super) fn try_operator(
         &mut self,
         claim: Claim<'_>,
@@ -105,7 +109,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Whether something holds of so many elements that follow each other, at the first, the middle and the last place where there are so many.
+    /// Whether something holds of so many elements that follow each other, at the first, the middle
+    /// and the last place where there are so many.
     fn at_places(
         &mut self,
         tables: &[ValueId],
@@ -151,7 +156,8 @@ impl<'a> Elab<'a> {
         Ok(Some(self.reduce_first(Monoid::And, held[0], span)))
     }
 
-    /// Whether two values are the same but for rounding, of numbers as large as those among what was seen. Where something overflows, everything is.
+    /// Whether two values are the same but for rounding, of numbers as large as those among what
+    /// was seen. Where something overflows, everything is.
     fn alike(
         &mut self,
         left: &[ValueId],
@@ -189,7 +195,8 @@ impl<'a> Elab<'a> {
         Ok(all)
     }
 
-    /// Whether two floats are equal, both NaN, or apart by what rounding does to the largest number.
+    /// Whether two floats are equal, both NaN, or apart by what rounding does to the largest
+    /// number.
     fn near(
         &mut self,
         x: &[ValueId],

@@ -9,7 +9,8 @@ use crate::ops::Prim;
 impl Elab<'_> {
     /// Has a loop over a product panic if that has more members than can be counted.
     ///
-    /// Of sets that tables are over no product has: memory holds the tables, and time would not suffice for the loop.
+    /// Of sets that tables are over no product has: memory holds the tables, and time would not
+    /// suffice for the loop.
     pub(super) fn countable_loop(&mut self, axes: &[Extent], span: SpanId) -> Run<()> {
         let known = |axis: &&Extent| !matches!(axis, Extent::Const(_));
         let over_table = |axis: &Extent| match axis {
@@ -24,7 +25,8 @@ impl Elab<'_> {
         self.countable(axes, span)
     }
 
-    /// Panics if a product has more members than can be counted, unless something over the product shows that it has not.
+    /// Panics if a product has more members than can be counted, unless something over the product
+    /// shows that it has not.
     pub(super) fn countable(&mut self, axes: &[Extent], span: SpanId) -> Run<()> {
         if axes.len() < 2 || self.is_carried(axes) {
             return Ok(());

@@ -184,7 +184,8 @@ impl<'a> Elab<'a> {
                 if !scalar.is_signed_int() {
                     return one(self.prim(prim, x, span)?);
                 }
-                // By -1 alone a quotient overflows, and then it is the negative of what is divided, which wraps.
+                // By -1 alone a quotient overflows, and then it is the negative of what is divided,
+                // which wraps.
                 let (plus, minus) = (
                     self.lit(Lit::Int(scalar, 1), span),
                     self.lit(Lit::Int(scalar, -1), span),

@@ -111,8 +111,8 @@ struct Elab<'a> {
     ruled: BTreeMap<ValueId, String>,
 }
 
-/// Lowers the last function of the program; `floats` are the types of its generic floats, by position among its generics. It may try its author's
-/// operators, see [`associative`].
+/// Lowers the last function of the program; `floats` are the types of its generic floats, by
+/// position among its generics. It may try its author's operators, see [`associative`].
 pub(super) fn program(
     shared: Shared<'_>,
     floats: &[Option<Scalar>],

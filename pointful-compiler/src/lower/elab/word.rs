@@ -248,7 +248,8 @@ impl<'a> Elab<'a> {
         Ok(self.rebuild(val, &mut out.into_iter()))
     }
 
-    /// `reduce` or `scan` along the leading axis of tables, by an operator of the author's if there is a claim about it.
+    /// `reduce` or `scan` along the leading axis of tables, by an operator of the author's if there
+    /// is a claim about it.
     pub(super) fn combine(
         &mut self,
         scan: bool,

@@ -1,4 +1,5 @@
-//! References: types do not tell them from what they refer to, but a `*` may only stand before what rustc would call one.
+//! References: types do not tell them from what they refer to, but a `*` may only stand before what
+//! rustc would call one.
 
 use proc_macro2::Span;
 
@@ -13,7 +14,8 @@ pub(super) fn is_reference(ty: &Type) -> bool {
 }
 
 impl Infer<'_, '_> {
-    /// Reports a dereference of what is no reference, if nothing was reported of it since there were as many errors.
+    /// Reports a dereference of what is no reference, if nothing was reported of it since there
+    /// were as many errors.
     pub(super) fn dereferenced(&mut self, inner: &Expr, span: Span, errors: usize) {
         if self.shared.diags.len() == errors && !self.is_reference(inner) {
             self.report(say::no_reference(span));
