@@ -23,11 +23,11 @@ fn closure(x: f64) -> f64 {
 }
 
 fn others(total: f64, f: f64) -> f64 {
-    let text = explain!(f);
-    let map = linearize!(f)(1.0);
-    let value = try_call!(f)(1.0);
+    let _text = explain!(f);
+    let _map = linearize!(f)(1.0);
+    let _value = try_call!(f)(1.0);
     let table = Table::<(Dyn, Fin<2>), f64>::zeros(Extent::<(Dyn, Fin<2>)>::new((1, ())));
-    let ones = grad!(total)(&table);
+    let _ones = grad!(total)(&table);
     total + f
 }
 

@@ -110,8 +110,9 @@ pub(super) fn fallible(
     let result = function.result();
     let result = quote!(::core::result::Result<#result, ::pointful::Error>);
     let item = function.item_giving(&TokenStream::new(), &result, &body(&function.linked)?);
+    // The function that is defined here may be of the same name.
     let target = target.item();
-    Ok(quote_spanned!(name.span()=> { #target #item #name }))
+    Ok(quote_spanned!(name.span()=> { #target { #item #name } }))
 }
 
 /// `grad!(f)` as an expression: a block whose value is the function.
@@ -268,7 +269,7 @@ pub(super) fn defined(
     let carrier = carrier.items(name, vis, &unique);
     let companion = companion(name, vis, &unique, &payload);
     let target = target.item();
-    Ok(quote!(#target #item #carrier #companion))
+    Ok(quote!(const _: () = { #target }; #item #carrier #companion))
 }
 
 /// What a transformed function without a name of its own is called, `grad_loss`; without a transformation it has its own name.
@@ -366,12 +367,10 @@ impl<'g> Target<'g> {
         let (lints, item) = (lints(), format_ident!("{name}_is_an_item"));
         quote! {
             #lints
-            const _: () = {
-                #[allow(dead_code, reason = "it is there to be checked")]
-                fn #item #known() {
-                    let _ = #name::<#(#names),*>;
-                }
-            };
+            #[allow(dead_code, reason = "it is there to be checked")]
+            fn #item #known() {
+                let _ = #name::<#(#names),*>;
+            }
         }
     }
 

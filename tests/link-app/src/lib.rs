@@ -60,7 +60,7 @@ pub mod globs {
     /// Through names that std's macros have.
     #[pointful]
     pub fn by_glob(x: f64) -> f64 {
-        line(x) + concat(x, x) + vec(x)
+        line(x) + concat(x, x) + stringify(x)
     }
 }
 

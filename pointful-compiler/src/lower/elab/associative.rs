@@ -227,7 +227,7 @@ impl<'a> Elab<'a> {
     /// A scalar that is compared exactly.
     fn number(&mut self, x: ValueId, span: SpanId) -> Run<ValueId> {
         match self.program.elem(x) {
-            Elem::Index(_) => self.cast(x, Scalar::Usize, span),
+            Elem::Index(_) | Elem::Bound(_) => self.cast(x, Scalar::Usize, span),
             Elem::Scalar(_) => Ok(x),
         }
     }
