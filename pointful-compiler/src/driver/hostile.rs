@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
-use super::{attribute, define, explain, index_set, linked, transform};
+use super::{attribute, define, explain, index_set_companion, linked, transform};
 use crate::link::{Entry, EntryKind, Names, Payload, unique_name};
 use crate::syntax::names::function_uses;
 use crate::syntax::parse::parse_function;
