@@ -135,6 +135,34 @@ pub(crate) fn asked<S: Imperative>(stmt: &Stmt<S>) -> Vec<ValueId> {
     stmt.op.operands().into_iter().chain(inside).collect()
 }
 
+/// The computed lengths that a statement names at any depth and does not bind itself.
+pub(crate) fn named_lengths(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<ValueId> {
+    fn walk(
+        program: &Program<Kernels>,
+        stmt: &Stmt<Kernels>,
+        named: &mut Vec<ValueId>,
+        bound: &mut ValueSet,
+    ) {
+        for_each_length(program, stmt, &mut |length| named.push(length));
+        for inner in stmt.op.blocks() {
+            bound.extend(&inner.params);
+            for stmt in &inner.stmts {
+                walk(program, stmt, named, bound);
+                bound.extend(&stmt.results);
+            }
+        }
+    }
+    let (mut named, mut bound) = (Vec::new(), ValueSet::new());
+    walk(program, stmt, &mut named, &mut bound);
+    named.retain(|length| !bound.contains(length));
+    named
+}
+
+/// All that must be bound where a statement stands: what it [asks](asked) for, and lengths.
+pub(crate) fn needed(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<ValueId> {
+    [asked(stmt), named_lengths(program, stmt)].concat()
+}
+
 /// The values that are extents, of types or of what an operation names.
 pub(crate) fn lengths<S: Imperative>(program: &Program<S>) -> ValueSet {
     fn walk<S: Imperative>(program: &Program<S>, block: &Block<S>, found: &mut ValueSet) {

@@ -10,9 +10,14 @@ use crate::pipeline;
 
 /// Inputs for a program in which every size is `n`: floats between -1 and 1 that are on no kink.
 pub fn inputs(program: &Program<Point>, n: usize, rng: &mut Rng) -> Inputs {
+    inputs_of(program, vec![n; program.sizes.len()], rng)
+}
+
+/// The same for these sizes.
+pub fn inputs_of(program: &Program<Point>, sizes: Vec<usize>, rng: &mut Rng) -> Inputs {
     let length = |extent: &Extent| match extent {
         Extent::Const(n) => *n as usize,
-        Extent::Size(_) => n,
+        Extent::Size(size) => sizes[size.0 as usize],
         Extent::Value(_) => panic!("a parameter has a size"),
     };
     let params = program
@@ -36,10 +41,7 @@ pub fn inputs(program: &Program<Point>, n: usize, rng: &mut Rng) -> Inputs {
             Data::new(ty.elem.repr(), shape.clone(), values.collect())
         })
         .collect();
-    Inputs {
-        sizes: vec![n; program.sizes.len()],
-        params,
-    }
+    Inputs { sizes, params }
 }
 
 /// The last function of a source, lowered.

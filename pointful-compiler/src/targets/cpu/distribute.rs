@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::online_softmax::Size;
 use super::tiling::{Cut, Tile, Writer};
-use crate::analysis::effects::{asked, changes, is_pure};
+use crate::analysis::effects::{changes, is_pure, needed};
 use crate::contract::cloning::Renamed;
 use crate::contract::schedule::price;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
@@ -174,7 +174,7 @@ impl Plan {
         let mut touched: Vec<Vec<ValueId>> = Vec::new();
         let mut needs: Vec<Vec<usize>> = Vec::new();
         for (number, stmt) in stmts.iter().enumerate() {
-            let (own, read): (Vec<_>, Vec<_>) = asked(stmt)
+            let (own, read): (Vec<_>, Vec<_>) = needed(program, stmt)
                 .into_iter()
                 .chain(stmt.results.iter().copied())
                 .partition(|value| places.contains(value));
@@ -277,7 +277,7 @@ impl Plan {
             let others = needs[number]
                 .iter()
                 .filter(|&&need| phases[need] != phases[number] && phases[need] != Phase::Anytime);
-            let read: ValueSet = asked(&stmts[number]).into_iter().collect();
+            let read: ValueSet = needed(program, &stmts[number]).into_iter().collect();
             for &other in others {
                 kept.extend(
                     stmts[other]
@@ -405,19 +405,24 @@ impl Plan {
     }
 
     /// The statements that a phase needs and that are done whenever they are needed.
-    fn needed(&self, phase: Phase, body: &Block<Kernels>) -> BTreeSet<usize> {
-        let mut needed = BTreeSet::new();
+    fn whenever(
+        &self,
+        program: &Program<Kernels>,
+        phase: Phase,
+        body: &Block<Kernels>,
+    ) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
         let mut read = ValueSet::new();
         for (number, stmt) in body.stmts.iter().enumerate().rev() {
             let anytime = self.phases[number] == Phase::Anytime;
             if anytime && stmt.results.iter().any(|result| read.contains(result)) {
-                needed.insert(number);
+                found.insert(number);
             }
-            if self.phases[number] == phase || needed.contains(&number) {
-                read.extend(asked(stmt));
+            if self.phases[number] == phase || found.contains(&number) {
+                read.extend(needed(program, stmt));
             }
         }
-        needed
+        found
     }
 
     /// What is done in a phase at a step of a tile.
@@ -439,12 +444,12 @@ impl Plan {
         let mut names = Renamed::default();
         let step = tile.point(program, &mut out, index, span);
         names.insert(body.params[0], step);
-        let needed = self.needed(phase, body);
+        let whenever = self.whenever(program, phase, body);
         let mut there = ValueSet::new();
         for (number, stmt) in body.stmts.iter().enumerate() {
             let own = self.phases[number] == phase;
-            if own || needed.contains(&number) {
-                for value in asked(stmt) {
+            if own || whenever.contains(&number) {
+                for value in needed(program, stmt) {
                     if let Some(&buffer) = buffers.get(&value)
                         && there.insert(value)
                     {

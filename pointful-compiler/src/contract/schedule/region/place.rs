@@ -5,10 +5,10 @@ use smallvec::smallvec;
 use super::Region;
 use crate::contract::schedule::build::{Builder, Location};
 use crate::contract::schedule::facts::without;
-use crate::contract::schedule::tasks::TaskId;
+use crate::contract::schedule::tasks::{Kind, TaskId};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::stages::kernels::KernelOp;
-use crate::ir::{AxisId, Lit, Stmt, Type, ValueId};
+use crate::ir::{AxisId, Extent, Lit, Stmt, Type, ValueId};
 
 /// A `var` or a buffer.
 #[derive(Clone)]
@@ -84,16 +84,26 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// What stands where a task does not run: nobody uses it, but it may be read before that is known.
+    /// What stands where a task does not run, behind a condition or because there are no lanes: nobody uses it, but it may be read
+    /// before that is known.
     pub(super) fn unspecified(
         &self,
         region: &Region<'p>,
         task: TaskId,
         value: ValueId,
     ) -> Option<Lit> {
-        region.tasks.list[task]
-            .guard
-            .map(|_| Lit::of(self.facts.program.elem(value).repr(), 0.0))
+        let task = &region.tasks.list[task];
+        let lanes: &[AxisId] = match &task.kind {
+            Kind::Run(stmt) => match &stmt.op {
+                BulkOp::Loop { lanes, .. } | BulkOp::While { lanes, .. } => lanes,
+                _ => &[],
+            },
+            _ => &[],
+        };
+        let common = without(lanes, self.facts.axes(value));
+        let may_be_none = |&axis: &AxisId| !matches!(self.facts.extent(axis), Extent::Const(1..));
+        (task.guard.is_some() || common.iter().any(may_be_none))
+            .then(|| Lit::of(self.facts.program.elem(value).repr(), 0.0))
     }
 
     /// The axes of a value that are not open, in its own order as far as they can be opened in it.

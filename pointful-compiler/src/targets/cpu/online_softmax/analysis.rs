@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Size;
-use crate::analysis::effects::{asked, changes, for_each_length, is_pure};
+use crate::analysis::effects::{asked, changes, for_each_length, is_pure, named_lengths};
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -62,6 +62,7 @@ impl Plan {
         let mut changed = above.changed();
         changed.extend(&below.changed());
         if needed
+            .chain(named_lengths(program, &block.stmts[second]))
             .chain(accumulated)
             .any(|value| waiting.contains(&value))
             || !above.keep_to_theirs(&changed)

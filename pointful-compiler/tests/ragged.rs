@@ -1,0 +1,211 @@
+//! Lengths that vary: triangles, lengths that are read of tables or computed by loops around, in every nesting of loops that run in parallel and
+//! in order, and derivatives of them and of those.
+
+use pointful_compiler::eval::compare::{Tolerance, difference};
+use pointful_compiler::eval::{EvalError, run};
+use pointful_compiler::lower::source::link;
+use pointful_compiler::pipeline;
+use pointful_compiler::testing::source::{inputs_of, lowered};
+use pointful_compiler::testing::{Checked, Rng, check_derivative};
+
+/// How long the sets `J`, `W` and `B` are.
+const SIZES: [[usize; 3]; 6] = [
+    [0, 0, 0],
+    [1, 1, 1],
+    [2, 3, 2],
+    [3, 0, 2],
+    [3, 1, 0],
+    [5, 4, 3],
+];
+
+/// Reads beyond the end begin again.
+const READ: &str = "fn at<J: IndexSet>(q: &Table<J, f64>, b: usize) -> f64 { q[b % size(J)] }";
+
+/// What is done with `x` and `y` for a `w`.
+const BODIES: [&str; 29] = [
+    "for k in 0..n { for _j in 0..k { x = 0.5 * x + r[w]; } y += x.sin(); }",
+    "for k in J { x = x * sum(for j in ..k { q[j] }) + 0.5; }",
+    "for k in J { x = x * sum(for j in ..=k { (q[j] * x).sin() }) + 0.5; }",
+    "for b in 0..ends[w] { x = x.cos() * at(q, b); }",
+    "for k in J { for j in ..k { x = (q[j] * x).sin() + r[w]; } }",
+    "for k in J { for j in ..=k { for i in j.. { x = (q[i] + x * q[j]).sin(); } y += x * q[k]; } }",
+    "for k in 0..n { let t = for j in J { (x * q[j]).sin() + k as f64 }; for j in 0..k { x = 0.5 * x + at(t, j); } }",
+    "for k in 0..n { for j in 0..k { let t = for j in J { (x * q[j]).sin() }; x = 0.5 * x + at(t, j + k); } }",
+    "for k in J { x = 0.3 * x + max(for j in ..=k { q[j] * x }) + 0.2 * prod(for j in ..k { q[j] + x }); }",
+    "for k in J { x = 0.3 * x + max(for j in k.. { q[j] * x + q[k] }); }",
+    "for k in J { x = 0.3 * x + 0.1 * sum(for j in ..k { sum(for i in ..j { q[i] * q[j] * x }) }) + sum(for j in k.. { q[j].sin() }); }",
+    "for k in J { x = 0.3 * x + 0.1 * sum(cumsum(for j in ..=k { q[j] * x })); }",
+    "if x > 0.1 { for b in 0..ends[w] { x = x.cos() * at(q, b); } } else { for k in 0..n { for b in 0..k { x = 0.5 * x - at(q, b); } } }",
+    "for k in 0..n { if x > 0.1 { for b in 0..k { x = x.cos() * at(q, b); } } y += x; }",
+    "let mut u = q.clone(); for k in J { for j in ..k { u[j] = u[j] * x + 0.3 * q[k]; } } x = x + sum(u) * 0.1;",
+    "let mut u = q.clone(); for k in J { for j in k.. { u[j] = (u[j] * x + u[k]).sin(); } x = 0.5 * x + u[k]; } y += 0.1 * sum(u);",
+    "let mut c = ends[w]; while c > 0 { c -= 1; for j in 0..c { x = 0.5 * x + at(q, j) * x.sin(); } y += x; }",
+    "let mut acc = Accum::zeros(J); for k in J { for j in ..k { acc[j] += q[k] * x * q[j]; } } x = sum(acc.get());",
+    "for k in 0..n { let mut s = 0.0; for j in 0..ends[w] { s += at(q, j) * x; } for j in 0..k { s += at(q, j + k).sin(); } x = 0.5 * s; }",
+    "for k in 0..n { x = 0.5 * x + sum(for j in 0..ends[w] { let mut z = x; for i in 0..j { z = z.sin() * at(q, i); } z }); }",
+    "for k in 0..n { x = 0.5 * x + sum(for j in 0..k { let mut z = x; for i in 0..j { z = z.sin() * at(q, i) + 0.1; } z }); }",
+    "x = x + sum(for j in 0..ends[w] { sum(for i in j..ends[w] { at(q, i) * at(q, j) * x }) });",
+    "x = x + max(for j in 0..ends[w] + 1 { sum(for i in 0..j { at(q, i) * at(q, j) * x }) });",
+    "for b in (0..ends[w]).rev() { x = x.cos() * at(q, b) + sum(for j in 0..b { 0.2 * at(q, j) }); }",
+    "for k in J { let t = for j in J { q[j] * q[k] * 0.5 }; x = x * at(t, ends[w]) + at(q, ends[w]); }",
+    "for k in J { for j in 0..k.ordinal() { x = x * at(r, j + ends[w]) + r[w] * at(r, ends[w]); } }",
+    "for k in J { x = 0.5 * x + sum(for j in 0..k.ordinal() { at(r, j + ends[w]) * x }) + sum(for j in ..k { q[j] * at(r, ends[w]) }); }",
+    "for k in J { for i in ..k { for j in 0..i.ordinal() + ends[w] { x = 0.5 * x + at(r, j) * at(q, j).sin() * r[w]; } } }",
+    "for k in J.rev() { for j in (..k).rev() { x = (q[j] * x).sin() + r[w]; } }",
+];
+
+/// Functions of a body in loops that run in parallel, in order, in a triangle of their own, and in a loop that runs in order.
+fn functions(body: &str) -> [String; 5] {
+    [
+        format!("sum(for w in W {{ let mut x = r[w]; let mut y = 0.0; {body} x + y }})"),
+        format!(
+            "let mut x = 0.3; let mut y = 0.0; for w in W {{ x = x * r[w]; {body} }} x + 0.5 * y"
+        ),
+        format!(
+            "let t = for w in W {{ let mut x = r[w]; let mut y = 0.0; {body} x * y + x }}; max(t) + sum(t)"
+        ),
+        format!(
+            "sum(for w in W {{ sum(for v in ..w {{ let mut x = r[w] * r[v]; let mut y = 0.0; {body} x - y }}) }})"
+        ),
+        format!(
+            "let mut z = 0.4; for i in 0..n {{ z = z * 0.5 + sum(for w in W {{ let mut x = r[w] * z; let mut y = 0.0; {body} x - y + i as f64 }}); }} z"
+        ),
+    ]
+}
+
+/// The function itself and transformations of it: each a parameter, the result, and how that is computed.
+const FORMS: [[&str; 3]; 11] = [
+    ["", "f64", "f(q, r, ends, n)"],
+    [
+        "",
+        "(Table<J, f64>, Table<W, f64>)",
+        "grad!(f, wrt = (q, r))(q, r, ends, n)",
+    ],
+    [
+        "d: &Table<J, f64>",
+        "f64",
+        "let (v, t) = jvp!(f, wrt = q)(q, r, ends, n, d); v * t",
+    ],
+    [
+        "d: &Table<(B, J), f64>",
+        "Table<(B, J), f64>",
+        "vmap!(grad!(f, wrt = q), over = q)(d, r, ends, n)",
+    ],
+    [
+        "d: &Table<J, f64>",
+        "Table<J, f64>",
+        "hvp!(f, wrt = q)(q, r, ends, n, d)",
+    ],
+    [
+        "",
+        "Table<(J, J), f64>",
+        "hessian!(f, wrt = q)(q, r, ends, n)",
+    ],
+    [
+        "",
+        "Table<(J, J), f64>",
+        "jacobian!(grad!(f, wrt = q), wrt = q)(q, r, ends, n)",
+    ],
+    [
+        "d: &Table<(B, J), f64>",
+        "Table<B, f64>",
+        "for b in B { let (v, t) = jvp!(f, wrt = q)(&d[b], r, ends, n, q); v * t }",
+    ],
+    [
+        "d: &Table<(B, J), f64>",
+        "Table<(B, J), f64>",
+        "for b in B { hvp!(f, wrt = q)(&d[b], r, ends, n, q) }",
+    ],
+    [
+        "e: &Table<(B, W), usize>",
+        "Table<(B, J), f64>",
+        "for b in B { grad!(f, wrt = q)(q, r, &e[b], n) }",
+    ],
+    [
+        "e: &Table<(B, W), usize>",
+        "Table<(B, J, J), f64>",
+        "for b in B { hessian!(f, wrt = q)(q, r, &e[b], n) }",
+    ],
+];
+
+/// The forms of which derivatives are checked, and so second derivatives of the function.
+const DIFFERENTIATED: std::ops::Range<usize> = 0..4;
+
+fn source(function: &str, [param, result, value]: [&str; 3]) -> String {
+    let params = "q: &Table<J, f64>, r: &Table<W, f64>, ends: &Table<W, usize>, n: usize";
+    format!(
+        "{READ}
+        fn f<J: IndexSet, W: IndexSet>({params}) -> f64 {{ {function} }}
+        fn g<J: IndexSet, W: IndexSet, B: IndexSet>({params}, _b: &Table<B, f64>, {param}) -> {result} {{ {value} }}"
+    )
+}
+
+/// Checks that a function passes the verifier after each pass, can be emitted, and gives as it is scheduled what its definitions give.
+fn check_stages(source: &str) {
+    let linked = link(source).unwrap_or_else(|e| panic!("{source}\n{:?}", e[0].message));
+    let stages = pipeline::stages(&linked);
+    let stages = stages.unwrap_or_else(|e| panic!("{source}\n{:?}", e[0].message));
+    pipeline::emit(&stages);
+    for (seed, sizes) in SIZES.iter().enumerate() {
+        let inputs = inputs_of(&stages.point, sizes.to_vec(), &mut Rng::new(seed as u64));
+        match (run(&stages.bulk, &inputs), run(&stages.kernels, &inputs)) {
+            (Ok((bulk, _)), Ok((kernels, _))) => {
+                for (a, b) in bulk.iter().zip(&kernels) {
+                    if let Some(what) = difference(a, b, Tolerance::default()) {
+                        panic!("{source}\nat sizes {sizes:?}: {what}");
+                    }
+                }
+            }
+            // What nobody needs is not computed.
+            (Err(EvalError::Panic(_)), Ok(_) | Err(EvalError::Panic(_))) => {}
+            (a, b) => panic!("{source}\nat sizes {sizes:?}: {a:?}\n{b:?}"),
+        }
+    }
+}
+
+/// Checks the derivatives of a function, and that there are any at most sizes.
+fn check_derivatives(source: &str) {
+    let program = lowered(source);
+    let mut fine = 0;
+    for (seed, sizes) in SIZES.iter().enumerate() {
+        let inputs = inputs_of(&program, sizes.to_vec(), &mut Rng::new(seed as u64));
+        match check_derivative(&program, &inputs, 7) {
+            Ok(Checked::Fine(_)) => fine += 1,
+            Ok(Checked::Unsuitable(_)) => {}
+            Err(message) => panic!("{source}\nat sizes {sizes:?}: {message}"),
+        }
+    }
+    assert!(fine > 2, "{source}\nis checked at {fine} sizes");
+}
+
+/// Each body in one of the loops after the other, with some of the forms, so that all pairs of a loop and a form are met.
+#[test]
+fn functions_and_derivatives_agree_at_every_stage() {
+    for (number, body) in BODIES.iter().enumerate() {
+        let functions = functions(body);
+        for k in 0..3 {
+            let function = &functions[(number + k) % functions.len()];
+            let form = (number * 3 + k * 4) % FORMS.len();
+            check_stages(&source(function, FORMS[form]));
+        }
+        let (function, form) = (&functions[number % 5], number % DIFFERENTIATED.len());
+        check_derivatives(&source(function, FORMS[form]));
+    }
+}
+
+/// The same for all bodies, loops and forms.
+#[test]
+#[ignore = "takes minutes"]
+fn all_functions_and_derivatives_agree_at_every_stage() {
+    for body in BODIES {
+        for function in functions(body) {
+            for (number, form) in FORMS.into_iter().enumerate() {
+                let source = source(&function, form);
+                check_stages(&source);
+                if DIFFERENTIATED.contains(&number) {
+                    check_derivatives(&source);
+                }
+            }
+        }
+    }
+}
