@@ -136,10 +136,10 @@ pub(crate) fn asked<S: Imperative>(stmt: &Stmt<S>) -> Vec<ValueId> {
 }
 
 /// The computed lengths that a statement names at any depth and does not bind itself.
-pub(crate) fn named_lengths(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<ValueId> {
-    fn walk(
-        program: &Program<Kernels>,
-        stmt: &Stmt<Kernels>,
+pub(crate) fn named_lengths<S: Imperative>(program: &Program<S>, stmt: &Stmt<S>) -> Vec<ValueId> {
+    fn walk<S: Imperative>(
+        program: &Program<S>,
+        stmt: &Stmt<S>,
         named: &mut Vec<ValueId>,
         bound: &mut ValueSet,
     ) {
@@ -159,7 +159,7 @@ pub(crate) fn named_lengths(program: &Program<Kernels>, stmt: &Stmt<Kernels>) ->
 }
 
 /// All that must be bound where a statement stands: what it [asks](asked) for, and lengths.
-pub(crate) fn needed(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> Vec<ValueId> {
+pub(crate) fn needed<S: Imperative>(program: &Program<S>, stmt: &Stmt<S>) -> Vec<ValueId> {
     [asked(stmt), named_lengths(program, stmt)].concat()
 }
 
