@@ -1,7 +1,8 @@
-//! Finds where cameras stood and what they looked at from where points appear in their photographs: bundle adjustment by the
-//! Levenberg–Marquardt method. Its linear equations are solved by conjugate gradients, which ask for products with the Jacobian and
-//! its transpose only, so nobody writes that matrix down. Prints the error before and after, and draws those of all points, smallest
-//! first, on a logarithmic scale, to `target/pictures/bundle.png`.
+//! Finds where cameras stood and what they looked at from where points appear in their photographs:
+//! bundle adjustment by the Levenberg–Marquardt method. Its linear equations are solved by
+//! conjugate gradients, which ask for products with the Jacobian and its transpose only, so nobody
+//! writes that matrix down. Prints the error before and after, and draws those of all points,
+//! smallest first, on a logarithmic scale, to `target/pictures/bundle.png`.
 
 use std::f64::consts::TAU;
 
@@ -129,7 +130,8 @@ pub fn errors(scene: &Table<Unknown, f64>, photos: &Photos) -> Table<(Observatio
     }
 }
 
-/// The diagonal of `JᵀJ` for the Jacobian `J` of the errors: an observation depends on one camera and one point only.
+/// The diagonal of `JᵀJ` for the Jacobian `J` of the errors: an observation depends on one camera
+/// and one point only.
 #[pointful]
 fn curvature(scene: &Table<Unknown, f64>, photos: &Photos) -> Table<Unknown, f64> {
     let mut diagonal = for _u in Unknown {
@@ -154,8 +156,8 @@ pub fn cost(scene: &Table<Unknown, f64>, photos: &Photos) -> f64 {
     0.5 * sum(errors(scene, photos).powi(2))
 }
 
-/// The scene, moved by the step `s` with `(JᵀJ + damping diag(JᵀJ)) s = -Jᵀ errors`: by conjugate gradients, preconditioned with the
-/// diagonal, at most `rounds` of them.
+/// The scene, moved by the step `s` with `(JᵀJ + damping diag(JᵀJ)) s = -Jᵀ errors`: by conjugate
+/// gradients, preconditioned with the diagonal, at most `rounds` of them.
 #[pointful]
 pub fn step(
     scene: &Table<Unknown, f64>,
@@ -188,7 +190,8 @@ pub fn step(
     moved
 }
 
-/// Up to `steps` steps from a guess: the scene, and the cost before each step, told to `report` as they come.
+/// Up to `steps` steps from a guess: the scene, and the cost before each step, told to `report` as
+/// they come.
 fn adjust(
     mut scene: Table<Unknown, f64>,
     photos: &Photos,
@@ -210,7 +213,8 @@ fn adjust(
     scene
 }
 
-/// A ball, as wide as four, of `points` random points, and `cameras` cameras around it, which look at its centre.
+/// A ball, as wide as four, of `points` random points, and `cameras` cameras around it, which look
+/// at its centre.
 fn ball(cameras: usize, points: usize, random: &mut StdRng) -> Table<Unknown, f64> {
     let around = (0..cameras).flat_map(|k| {
         let angle = TAU * k as f64 / cameras as f64;
@@ -233,7 +237,8 @@ fn of_vec(cameras: usize, points: usize, scene: Vec<f64>) -> Table<Unknown, f64>
     Table::from_vec(extent, scene).expect("11 numbers a camera and three a point")
 }
 
-/// Photographs of the scene that show every point to the cameras that it faces, each number off by up to `noise` pixels.
+/// Photographs of the scene that show every point to the cameras that it faces, each number off by
+/// up to `noise` pixels.
 fn photographs(scene: &Table<Unknown, f64>, noise: f64, random: &mut StdRng) -> Photos {
     let ((cameras, ()), (points, ())) = scene.extent().size();
     let (lenses, places) = scene.as_slice().split_at(11 * cameras);
@@ -272,7 +277,8 @@ fn list(
     }
 }
 
-/// The scene as one might guess it: cameras and points are off by some tenths, turns by some degrees, lenses are those of the shop.
+/// The scene as one might guess it: cameras and points are off by some tenths, turns by some
+/// degrees, lenses are those of the shop.
 fn guess(scene: &Table<Unknown, f64>, random: &mut StdRng) -> Table<Unknown, f64> {
     let mut guess = scene.clone();
     let ((cameras, ()), _) = scene.extent().size();

@@ -1,6 +1,7 @@
-//! Describes a cloud of points by a few Gaussian distributions of any orientation: follows the gradient of the logarithm of the density
-//! that they give the points, up, in the parametrisation and on data of the ADBench suite.
-//! Prints how that has risen, and draws points and distributions to `target/pictures/gmm.png`.
+//! Describes a cloud of points by a few Gaussian distributions of any orientation: follows the
+//! gradient of the logarithm of the density that they give the points, up, in the parametrisation
+//! and on data of the ADBench suite. Prints how that has risen, and draws points and distributions
+//! to `target/pictures/gmm.png`.
 
 #[cfg(test)]
 use std::f64::consts::PI;
@@ -27,7 +28,8 @@ pub struct Cluster(usize);
 #[derive(Clone, Copy, IndexSet)]
 pub struct Coordinate(usize);
 
-/// An entry of a triangular matrix with as many rows as there are coordinates: first those of the diagonal, then, column by column, those below.
+/// An entry of a triangular matrix with as many rows as there are coordinates: first those of the
+/// diagonal, then, column by column, those below.
 #[derive(Clone, Copy, IndexSet)]
 pub struct Entry(usize);
 
@@ -39,7 +41,8 @@ pub struct Mixture {
     pub alphas: Table<Cluster, f64>,
     /// The clusters' means.
     pub means: Table<(Cluster, Coordinate), f64>,
-    /// Of each cluster the lower triangular factor `Q` of its inverse covariance `QᵀQ`; of the diagonal the logarithms.
+    /// Of each cluster the lower triangular factor `Q` of its inverse covariance `QᵀQ`; of the
+    /// diagonal the logarithms.
     pub factors: Table<(Cluster, Entry), f64>,
 }
 
@@ -112,7 +115,8 @@ struct Input {
     points: Table<(Point, Coordinate), f64>,
     /// Where the search begins.
     start: Mixture,
-    /// How narrow the clusters are by a distribution that their covariances come from, and by how many more degrees of freedom than needed.
+    /// How narrow the clusters are by a distribution that their covariances come from, and by how
+    /// many more degrees of freedom than needed.
     #[cfg(test)]
     prior: [f64; 2],
 }
@@ -127,7 +131,8 @@ fn input(name: &str) -> Input {
     }
 }
 
-/// Goes up for so many steps; the logarithm of the density before each, by the number of points, is told to `report`.
+/// Goes up for so many steps; the logarithm of the density before each, by the number of points, is
+/// told to `report`.
 fn fit(
     points: &Table<(Point, Coordinate), f64>,
     mut mixture: Mixture,
@@ -165,7 +170,8 @@ fn main() {
     println!("{}", path.display());
 }
 
-/// Draws points in the plane, and of each cluster where its density has fallen to a tenth of that at its mean.
+/// Draws points in the plane, and of each cluster where its density has fallen to a tenth of that
+/// at its mean.
 fn draw(
     path: &std::path::Path,
     points: &Table<(Point, Coordinate), f64>,

@@ -1,4 +1,5 @@
-//! A colour picture in shades of grey: the channels are an enum, so that none is taken for another. Writes `target/pictures/grey.png`.
+//! A colour picture in shades of grey: the channels are an enum, so that none is taken for another.
+//! Writes `target/pictures/grey.png`.
 
 use plotters::prelude::*;
 use pointful::prelude::*;

@@ -1,6 +1,7 @@
-//! Finds where a plate is heated, and how much, from a picture that a thermal camera takes of it two hundred steps of time later. The
-//! gradient runs back through all steps of the simulation; of their temperatures only every fourteenth is kept, the others are
-//! computed once more. Prints how close it comes, and draws the heat, the picture and the heat that was found to
+//! Finds where a plate is heated, and how much, from a picture that a thermal camera takes of it
+//! two hundred steps of time later. The gradient runs back through all steps of the simulation; of
+//! their temperatures only every fourteenth is kept, the others are computed once more. Prints how
+//! close it comes, and draws the heat, the picture and the heat that was found to
 //! `target/pictures/heat_source.png`.
 
 use plotters::prelude::*;
@@ -27,8 +28,9 @@ const FLOW: f64 = 0.2;
 /// What a cell at the temperature of the room radiates in a step, as a part of that temperature.
 const RADIATION: f64 = 0.002;
 
-/// How much warmer than the room the plate is after `steps` steps, in each of which `heat` warms it, as a part of the room's absolute
-/// temperature. The plate's upper and lower ends are kept as warm as the room, its sides are insulated, and all of it radiates.
+/// How much warmer than the room the plate is after `steps` steps, in each of which `heat` warms
+/// it, as a part of the room's absolute temperature. The plate's upper and lower ends are kept as
+/// warm as the room, its sides are insulated, and all of it radiates.
 #[pointful]
 pub fn warmed(heat: &Map, steps: usize) -> Map {
     let mut t = for (_r, _c) in (Row, Column) {
@@ -52,7 +54,8 @@ pub fn misfit(heat: &Map, seen: &Map, steps: usize) -> f64 {
     mean((warmed(heat, steps) - seen).powi(2))
 }
 
-/// Follows the gradient for `rounds` steps from no heat at all; the error before each is told to `report`.
+/// Follows the gradient for `rounds` steps from no heat at all; the error before each is told to
+/// `report`.
 fn find(seen: &Map, steps: usize, rounds: usize, mut report: impl FnMut(f64)) -> Map {
     let mut heat = Table::zeros(seen.extent());
     let mut adam = Adam::new(4e-4, &heat);
@@ -174,7 +177,8 @@ fn no_steps_and_no_plate() {
     assert_eq!(grad!(misfit, wrt = heat)(&none, &none, 20), none);
 }
 
-/// Far from the ends, a plate that is heated everywhere alike warms until it radiates what heats it.
+/// Far from the ends, a plate that is heated everywhere alike warms until it radiates what heats
+/// it.
 #[test]
 fn a_long_plate_comes_to_radiate_its_heat() {
     let heat = Table::full(Extent::new((101, 2)), 0.01);
@@ -183,7 +187,8 @@ fn a_long_plate_comes_to_radiate_its_heat() {
     assert!((radiated - 0.01).abs() < 1e-9, "{t} radiates {radiated}");
 }
 
-/// Of 196 steps, fourteen temperatures are kept, and fourteen more where the gradient is at work; all would be 196.
+/// Of 196 steps, fourteen temperatures are kept, and fourteen more where the gradient is at work;
+/// all would be 196.
 #[test]
 fn few_temperatures_are_kept() {
     let heat = spots(20, 20);

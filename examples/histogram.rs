@@ -1,4 +1,5 @@
-//! How often each class occurs, and how much weight it has: accumulation at computed positions, in parallel.
+//! How often each class occurs, and how much weight it has: accumulation at computed positions, in
+//! parallel.
 
 use pointful::prelude::*;
 

@@ -1,7 +1,9 @@
-//! What coaching did in eight schools (Rubin 1981; Gelman et al., Bayesian Data Analysis, 5.5), by Hamiltonian Monte Carlo: draws from
-//! the posterior of a hierarchical model, by trajectories that follow the gradient of its logarithm. Many chains are drawn at a time.
-//! Prints means and central intervals beside those of an integration on a grid, and draws the first chain and the distribution of the
-//! mean effect to `target/pictures/hmc_chain.png` and `target/pictures/hmc_mean.png`.
+//! What coaching did in eight schools (Rubin 1981; Gelman et al., Bayesian Data Analysis, 5.5), by
+//! Hamiltonian Monte Carlo: draws from the posterior of a hierarchical model, by trajectories that
+//! follow the gradient of its logarithm. Many chains are drawn at a time. Prints means and central
+//! intervals beside those of an integration on a grid, and draws the first chain and the
+//! distribution of the mean effect to `target/pictures/hmc_chain.png` and
+//! `target/pictures/hmc_mean.png`.
 
 use std::f64::consts::TAU;
 
@@ -28,7 +30,8 @@ pub enum Common {
 #[derive(Clone, Copy, IndexSet)]
 pub struct Chain(usize);
 
-/// What is drawn: beside what is common, how many standard deviations each school's effect is above the mean.
+/// What is drawn: beside what is common, how many standard deviations each school's effect is above
+/// the mean.
 #[pointful]
 pub type Unknown = Either<Common, School>;
 
@@ -41,7 +44,8 @@ pub struct Results {
     pub error: Table<School, f64>,
 }
 
-/// The standard deviation of the mean effect before anything is known, and the scale of the half-Cauchy distribution of the spread.
+/// The standard deviation of the mean effect before anything is known, and the scale of the
+/// half-Cauchy distribution of the spread.
 const PRIOR: f64 = 5.0;
 
 /// The logarithm of the posterior density, but for a constant.
@@ -60,7 +64,8 @@ pub fn log_posterior(at: &Table<Unknown, f64>, results: &Results) -> f64 {
     log_spread - prior - 0.5 * schools
 }
 
-/// Where one comes to, and with which momentum, in `steps` steps of the leapfrog method, each of the time `h`.
+/// Where one comes to, and with which momentum, in `steps` steps of the leapfrog method, each of
+/// the time `h`.
 #[pointful]
 pub fn leapfrog(
     mut at: Table<Unknown, f64>,
@@ -79,8 +84,9 @@ pub fn leapfrog(
     (at, momentum)
 }
 
-/// The next draw of a chain, from a `momentum` of normal and a number `dice` of uniform distribution: where the trajectory ends, or
-/// where it began if the end is so much less probable that `dice` decides against it.
+/// The next draw of a chain, from a `momentum` of normal and a number `dice` of uniform
+/// distribution: where the trajectory ends, or where it began if the end is so much less probable
+/// that `dice` decides against it.
 #[pointful]
 pub fn draw(
     at: &Table<Unknown, f64>,
@@ -111,8 +117,9 @@ fn results() -> Results {
     }
 }
 
-/// Draws from `chains` chains, of each the first `warm_up` left out and then `rounds`: for each draw the mean effect and the spread,
-/// the chains of a round one after the other. After each round `report` is called.
+/// Draws from `chains` chains, of each the first `warm_up` left out and then `rounds`: for each
+/// draw the mean effect and the spread, the chains of a round one after the other. After each round
+/// `report` is called.
 fn sample(
     results: &Results,
     chains: usize,
@@ -145,8 +152,8 @@ fn normal(random: &mut StdRng) -> f64 {
     (-2.0 * (1.0 - u).ln()).sqrt() * (TAU * v).cos()
 }
 
-/// The posterior of mean and spread on a grid: with the effects integrated out, each result is normal with variance `error² + spread²`
-/// around the mean. Gives both and their weight.
+/// The posterior of mean and spread on a grid: with the effects integrated out, each result is
+/// normal with variance `error² + spread²` around the mean. Gives both and their weight.
 fn integrate(results: &Results) -> Vec<([f64; 2], f64)> {
     let mut cells = Vec::new();
     for spread in (0..400).map(|k| (-8.0 + 0.03 * f64::from(k)).exp()) {
@@ -169,7 +176,8 @@ fn integrate(results: &Results) -> Vec<([f64; 2], f64)> {
         .collect()
 }
 
-/// The mean of weighted numbers, and an interval that leaves out a fortieth of the weight on each side.
+/// The mean of weighted numbers, and an interval that leaves out a fortieth of the weight on each
+/// side.
 fn summary(mut weighted: Vec<(f64, f64)>) -> [f64; 3] {
     weighted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = weighted.iter().map(|x| x.1).sum();
@@ -194,7 +202,8 @@ fn compare(draws: &[[f64; 2]], grid: &[([f64; 2], f64)]) -> [[[f64; 3]; 2]; 2] {
     })
 }
 
-/// How weight is distributed over `bins` bins of a width, the first of which begins at `low`: points in their middles.
+/// How weight is distributed over `bins` bins of a width, the first of which begins at `low`:
+/// points in their middles.
 fn density(weighted: &[(f64, f64)], low: f64, width: f64, bins: usize) -> Vec<(f64, f64)> {
     let total: f64 = weighted.iter().map(|x| x.1).sum();
     let mut heights = vec![0.0; bins];
@@ -289,7 +298,8 @@ fn trajectories_lead_back_and_keep_their_energy() {
     assert_eq!(change(0.1, 0), 0.0);
 }
 
-/// The derivative of a trajectory, along which gradients are taken, is symplectic: `Jᵀ Ω J = Ω`, where `Ω` pairs places with momenta.
+/// The derivative of a trajectory, along which gradients are taken, is symplectic: `Jᵀ Ω J = Ω`,
+/// where `Ω` pairs places with momenta.
 #[test]
 fn trajectories_are_symplectic() {
     let results = results();

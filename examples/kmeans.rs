@@ -1,4 +1,5 @@
-//! Clusters by Lloyd's steps: prints how the cost falls and draws the clusters to `target/pictures/kmeans.png`.
+//! Clusters by Lloyd's steps: prints how the cost falls and draws the clusters to
+//! `target/pictures/kmeans.png`.
 
 use pointful::prelude::*;
 use pointful_examples::{mixture, picture, plot};
@@ -47,7 +48,8 @@ pub fn cost<N: IndexSet, K: IndexSet, D: IndexSet>(
     })
 }
 
-/// One of Lloyd's steps: every centre moves to the mean of the points nearest to it; one without points stays.
+/// One of Lloyd's steps: every centre moves to the mean of the points nearest to it; one without
+/// points stays.
 #[pointful]
 pub fn step<N: IndexSet, K: IndexSet, D: IndexSet>(
     points: &Table<(N, D), f64>,

@@ -1,6 +1,7 @@
-//! Finds the centres of clusters by Newton's method, of which nobody derives the derivatives: as the cost of a centre does not depend
-//! on the other centres, its Hessian is a diagonal, which one product with a vector of ones reads off.
-//! Prints the cost, and draws clusters and cost to `target/pictures`.
+//! Finds the centres of clusters by Newton's method, of which nobody derives the derivatives: as
+//! the cost of a centre does not depend on the other centres, its Hessian is a diagonal, which one
+//! product with a vector of ones reads off. Prints the cost, and draws clusters and cost to
+//! `target/pictures`.
 
 use pointful::prelude::*;
 #[cfg(test)]
@@ -51,7 +52,8 @@ pub fn cost<N: IndexSet, K: IndexSet, D: IndexSet>(
     })
 }
 
-/// The cost and, after one of Newton's steps, the centres. A centre without points has no curvature and stays.
+/// The cost and, after one of Newton's steps, the centres. A centre without points has no curvature
+/// and stays.
 #[pointful]
 pub fn newton<N: IndexSet, K: IndexSet, D: IndexSet>(
     points: &Table<(N, D), f64>,
@@ -84,7 +86,8 @@ fn input() -> (Table<(Point, Plane), f64>, Table<(Cluster, Plane), f64>) {
     )
 }
 
-/// Up to `rounds` steps, until the cost stops falling: the centres and the cost before each step, told to `report` as they come.
+/// Up to `rounds` steps, until the cost stops falling: the centres and the cost before each step,
+/// told to `report` as they come.
 fn cluster(
     points: &Table<(Point, Plane), f64>,
     mut centres: Table<(Cluster, Plane), f64>,
@@ -142,7 +145,8 @@ fn main() {
     println!("{}\n{}", clusters.display(), curve.display());
 }
 
-/// One of Lloyd's steps in plain loops: every centre moves to the mean of its points, which is what a Newton step is here.
+/// One of Lloyd's steps in plain loops: every centre moves to the mean of its points, which is what
+/// a Newton step is here.
 #[cfg(test)]
 fn lloyd(points: &[f64], centres: &[f64]) -> Vec<f64> {
     let (mut total, mut count) = (vec![0.0; centres.len()], vec![0.0; centres.len()]);

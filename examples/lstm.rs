@@ -1,7 +1,8 @@
-//! Learns a rhyme by heart and recites it: a network with a long short-term memory that is shown the rhyme letter by letter and guesses
-//! each time which letter comes next. The memory goes around a loop over the letters; the gradient goes back through that loop.
-//! Prints what the network recites, given the first letter and then its own guesses, and draws the logarithm of its error to
-//! `target/pictures/lstm.png`.
+//! Learns a rhyme by heart and recites it: a network with a long short-term memory that is shown
+//! the rhyme letter by letter and guesses each time which letter comes next. The memory goes around
+//! a loop over the letters; the gradient goes back through that loop. Prints what the network
+//! recites, given the first letter and then its own guesses, and draws the logarithm of its error
+//! to `target/pictures/lstm.png`.
 
 use pointful::lib::logsumexp;
 use pointful::prelude::*;
@@ -89,7 +90,8 @@ fn votes(network: &Network, seen: &Table<Cell, f64>) -> Table<Letter, f64> {
     }
 }
 
-/// How unlikely the network takes each letter to be, given those before: the mean of the logarithms, negative.
+/// How unlikely the network takes each letter to be, given those before: the mean of the
+/// logarithms, negative.
 #[pointful]
 pub fn surprise(network: &Network, rhyme: &Table<Place, Letter>) -> f64 {
     let mut memory = for _c in Cell {
@@ -155,7 +157,8 @@ fn letters(text: &str) -> (Vec<char>, Table<Place, Letter>) {
     (alphabet, rhyme)
 }
 
-/// Follows the gradient until the error is below `goal`, for at most `steps` steps; the error before each is told to `report`.
+/// Follows the gradient until the error is below `goal`, for at most `steps` steps; the error
+/// before each is told to `report`.
 fn learn(
     network: &mut Network,
     rhyme: &Table<Place, Letter>,

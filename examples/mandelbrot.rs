@@ -1,4 +1,5 @@
-//! The Mandelbrot set: a `while` loop in every pixel, all pixels in parallel. Writes `target/pictures/mandelbrot.png`.
+//! The Mandelbrot set: a `while` loop in every pixel, all pixels in parallel. Writes
+//! `target/pictures/mandelbrot.png`.
 
 use plotters::prelude::*;
 use pointful::prelude::*;

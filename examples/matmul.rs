@@ -1,4 +1,5 @@
-//! A matrix product, whose inner extents are the same type: a mismatch of named sets is a compile error.
+//! A matrix product, whose inner extents are the same type: a mismatch of named sets is a compile
+//! error.
 
 use pointful::prelude::*;
 

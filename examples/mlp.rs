@@ -1,5 +1,6 @@
-//! Tells to which arm of a spiral galaxy a star belongs: a small network of layers learns it from stars whose arm is known.
-//! Prints how many of other stars it judges rightly, and draws to `target/pictures/mlp.png` what it says of every place.
+//! Tells to which arm of a spiral galaxy a star belongs: a small network of layers learns it from
+//! stars whose arm is known. Prints how many of other stars it judges rightly, and draws to
+//! `target/pictures/mlp.png` what it says of every place.
 
 use std::f64::consts::PI;
 
@@ -82,7 +83,8 @@ pub fn judge(network: &Network, place: &Table<Axis, f64>) -> f64 {
     network.offset + spoken
 }
 
-/// How unlikely the network takes it to be that the stars belong to these arms: the mean of the logarithms, negative.
+/// How unlikely the network takes it to be that the stars belong to these arms: the mean of the
+/// logarithms, negative.
 #[pointful]
 pub fn surprise(
     network: &Network,
@@ -135,7 +137,8 @@ fn galaxy(each: usize, turns: f64, random: &mut StdRng) -> Galaxy {
     (places, Table::from_fn(spots, arm))
 }
 
-/// Follows the gradient until the error is below `goal`, for at most `steps` steps; the error before each is told to `report`.
+/// Follows the gradient until the error is below `goal`, for at most `steps` steps; the error
+/// before each is told to `report`.
 fn learn(
     network: &mut Network,
     (stars, arms): &Galaxy,

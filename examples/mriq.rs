@@ -1,4 +1,5 @@
-//! Parboil's mri-q: the calibration matrix of a non-Cartesian scan, `Q(x) = Σₖ |φₖ|² (cos, sin)(2π k·x)`.
+//! Parboil's mri-q: the calibration matrix of a non-Cartesian scan,
+//! `Q(x) = Σₖ |φₖ|² (cos, sin)(2π k·x)`.
 
 use std::f32::consts::PI;
 

@@ -1,4 +1,5 @@
-//! Bodies that attract each other: accelerations as a sum over all pairs, and orbits by the leapfrog method, which keeps the energy.
+//! Bodies that attract each other: accelerations as a sum over all pairs, and orbits by the
+//! leapfrog method, which keeps the energy.
 
 use pointful::prelude::*;
 use pointful_examples::{data, futhark};
@@ -11,7 +12,8 @@ pub struct Body(usize);
 #[pointful]
 pub type Space = Fin<3>;
 
-/// The accelerations of bodies at `place`. Closer than about `softening`, bodies do not attract each other more.
+/// The accelerations of bodies at `place`. Closer than about `softening`, bodies do not attract
+/// each other more.
 #[pointful]
 pub fn accelerations<T: Float>(
     place: &Table<(Body, Space), T>,

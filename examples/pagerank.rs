@@ -1,4 +1,5 @@
-//! Page rank: how often a reader who follows links at random is at each page. The links are in compressed rows, one row a page.
+//! Page rank: how often a reader who follows links at random is at each page. The links are in
+//! compressed rows, one row a page.
 
 use pointful::prelude::*;
 
@@ -23,8 +24,9 @@ pub struct Graph {
     pub from: Table<Link, Page>,
 }
 
-/// The ranks of all pages, a distribution, and after how many steps it changed by less than `tolerance` in sum.
-/// At each step a reader follows a link with probability `follow`, else, or where there is none, begins at any page.
+/// The ranks of all pages, a distribution, and after how many steps it changed by less than
+/// `tolerance` in sum. At each step a reader follows a link with probability `follow`, else, or
+/// where there is none, begins at any page.
 #[pointful]
 pub fn rank(
     graph: &Graph,

@@ -1,4 +1,5 @@
-//! Rodinia's pathfinder: the cheapest ways down a wall, each step straight or by one column aside; rows in order, columns in parallel.
+//! Rodinia's pathfinder: the cheapest ways down a wall, each step straight or by one column aside;
+//! rows in order, columns in parallel.
 
 use pointful::prelude::*;
 use pointful_examples::{data, futhark};
@@ -14,7 +15,8 @@ pub struct Column(usize);
 /// How many bits the numbers of the sequence have.
 const BITS: usize = 30;
 
-/// The `n`th number of Sobol's sequence in one dimension: bit `k` of `n`'s Gray code stands for `2^(29 - k)`.
+/// The `n`th number of Sobol's sequence in one dimension: bit `k` of `n`'s Gray code stands for
+/// `2^(29 - k)`.
 #[pointful]
 fn sobol(n: u32) -> u32 {
     let gray = n ^ (n >> 1);

@@ -1,6 +1,7 @@
-//! Weighs a pendulum from a film of its swing: its stiffness and friction, and how it was let go, such that the angles that a
-//! Runge–Kutta integration gives are those that were seen. Gradients run back through all steps of the integration.
-//! Prints what it finds, and draws measured and fitted swing to `target/pictures/pendulum.png`.
+//! Weighs a pendulum from a film of its swing: its stiffness and friction, and how it was let go,
+//! such that the angles that a Runge–Kutta integration gives are those that were seen. Gradients
+//! run back through all steps of the integration. Prints what it finds, and draws measured and
+//! fitted swing to `target/pictures/pendulum.png`.
 
 use pointful::prelude::*;
 #[cfg(test)]
@@ -97,7 +98,8 @@ fn unknown(values: [f64; 4]) -> Table<Unknown, f64> {
     Table::from_vec(Extent::new(()), values.to_vec()).expect("as many values as unknowns")
 }
 
-/// Follows the gradient for `steps` steps: what is found, and the error before each step, told to `report` as they come.
+/// Follows the gradient for `steps` steps: what is found, and the error before each step, told to
+/// `report` as they come.
 fn fit(
     measured: &Table<Frame, f64>,
     interval: f64,

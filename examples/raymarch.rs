@@ -1,5 +1,6 @@
-//! A picture by marching along rays: a scene is a function that gives the distance to what is nearest, a ray steps by that distance until
-//! it is there, and the surface faces where the distance grows: along its gradient. Writes `target/pictures/raymarch.png`.
+//! A picture by marching along rays: a scene is a function that gives the distance to what is
+//! nearest, a ray steps by that distance until it is there, and the surface faces where the
+//! distance grows: along its gradient. Writes `target/pictures/raymarch.png`.
 
 use plotters::prelude::*;
 use pointful::prelude::*;

@@ -1,5 +1,5 @@
-//! Smoothing a noisy series by two recurrences, and finding by Newton's method how much to smooth: by how well each day is foreseen.
-//! Writes `target/pictures/recurrences.png`.
+//! Smoothing a noisy series by two recurrences, and finding by Newton's method how much to smooth:
+//! by how well each day is foreseen. Writes `target/pictures/recurrences.png`.
 
 use pointful::prelude::*;
 use pointful_examples::plot;
@@ -22,7 +22,8 @@ pub fn smooth(series: &Table<Day, f64>, keep: f64) -> Table<Day, f64> {
     }
 }
 
-/// The same as a scan, which can be done in parallel: a day is an affine function of the day before, and these compose.
+/// The same as a scan, which can be done in parallel: a day is an affine function of the day
+/// before, and these compose.
 #[pointful]
 pub fn smooth_by_scan(series: &Table<Day, f64>, keep: f64) -> Table<Day, f64> {
     let days = for t in Day {
@@ -74,8 +75,9 @@ pub fn fit(series: &Table<Day, f64>, steps: usize) -> f64 {
     share(x)
 }
 
-/// The series that is closest to this one where its changes cost `stiffness` times their squares. It solves a system of equations of
-/// which each has a day, the day before and the day after: eliminated forwards, put in backwards.
+/// The series that is closest to this one where its changes cost `stiffness` times their squares.
+/// It solves a system of equations of which each has a day, the day before and the day after:
+/// eliminated forwards, put in backwards.
 #[pointful]
 pub fn whittaker(series: &Table<Day, f64>, stiffness: f64) -> Table<Day, f64> {
     let n = size(Day);

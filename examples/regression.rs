@@ -1,7 +1,8 @@
-//! Finds out from a trial how much of a drug is enough: how far blood pressure falls with the dose (linear regression), and which share
-//! of the patients is cured by it (logistic regression). Newton's method fits both, by slopes and curvatures that nobody derives; the
-//! inverse of a curvature says how sure one can be of what was found.
-//! Prints what the fits find beside the truth behind the trial, and the dose that cures half of the patients; draws to
+//! Finds out from a trial how much of a drug is enough: how far blood pressure falls with the dose
+//! (linear regression), and which share of the patients is cured by it (logistic regression).
+//! Newton's method fits both, by slopes and curvatures that nobody derives; the inverse of a
+//! curvature says how sure one can be of what was found. Prints what the fits find beside the truth
+//! behind the trial, and the dose that cures half of the patients; draws to
 //! `target/pictures/regression_fall.png` and `target/pictures/regression_cure.png`.
 
 use pointful::lib::softplus;
@@ -46,8 +47,8 @@ pub fn misfit<P: IndexSet, T: IndexSet>(
     })
 }
 
-/// How unlikely it was that these patients and no others are cured, where the odds of a patient are `exp(response)` to one:
-/// the logarithm, negative.
+/// How unlikely it was that these patients and no others are cured, where the odds of a patient are
+/// `exp(response)` to one: the logarithm, negative.
 #[pointful]
 pub fn surprise<P: IndexSet, T: IndexSet>(
     terms: &Table<(P, T), f64>,
@@ -109,8 +110,8 @@ struct Minimum {
     inverse: Table<(Term, Term), f64>,
 }
 
-/// Newton's method from zero on, for at most `rounds` steps; the values are told to `report` as they come.
-/// A step that goes too far is halved.
+/// Newton's method from zero on, for at most `rounds` steps; the values are told to `report` as
+/// they come. A step that goes too far is halved.
 fn newton(
     rounds: usize,
     value_and_slope: impl Fn(&Weights) -> (f64, Weights),
@@ -167,7 +168,8 @@ impl Trial {
     }
 }
 
-/// The weights behind the trial: of the fall in pressure, in mmHg, and of the logarithm of the odds of a cure.
+/// The weights behind the trial: of the fall in pressure, in mmHg, and of the logarithm of the odds
+/// of a cure.
 const TRUTH: [[f64; 3]; 2] = [[4.0, 2.5, -1.0], [-3.0, 1.0, -0.5]];
 /// The doses, one milligramme doubled so often.
 const DOUBLINGS: usize = 7;
@@ -200,7 +202,8 @@ fn trial(each: usize, seed: u64) -> Trial {
     }
 }
 
-/// The standard errors of what was found, if the variance of what was measured is `variance` times that of the model.
+/// The standard errors of what was found, if the variance of what was measured is `variance` times
+/// that of the model.
 fn errors(found: &Minimum, variance: f64) -> [f64; 3] {
     [0, 1, 2].map(|t| (variance * found.inverse.as_slice()[4 * t]).sqrt())
 }
@@ -243,7 +246,8 @@ fn half(cures: &Minimum) -> f64 {
     (-cures.weights[Term::Base] / cures.weights[Term::Doublings]).exp2()
 }
 
-/// Draws what was measured and, for patients of fifty years, what was found, over the doublings of the dose.
+/// Draws what was measured and, for patients of fifty years, what was found, over the doublings of
+/// the dose.
 fn draw(
     trial: &Trial,
     falls: &Minimum,

@@ -1,5 +1,6 @@
-//! Programs of rank polymorphism: a function says of what rank its arguments are, and is applied cell by cell to what has more.
-//! They are the programs by which Remora is explained (Slepak, Shivers, Manolios 2014), each with what it should give.
+//! Programs of rank polymorphism: a function says of what rank its arguments are, and is applied
+//! cell by cell to what has more. They are the programs by which Remora is explained (Slepak,
+//! Shivers, Manolios 2014), each with what it should give.
 
 use pointful::prelude::*;
 
@@ -136,7 +137,8 @@ pub fn semiring_dot<N: IndexSet>(
     reduce(zero, add, times(a, b))
 }
 
-/// The lengths of the shortest ways of two steps: a product of matrices where a sum is the smaller, and a product the sum.
+/// The lengths of the shortest ways of two steps: a product of matrices where a sum is the smaller,
+/// and a product the sum.
 #[pointful]
 pub fn two_steps(a: &Table<(Row, Row), f64>) -> Table<(Row, Row), f64> {
     for (i, j) in _ {
@@ -155,7 +157,8 @@ pub fn rotate<N: IndexSet>(by: i64, signal: &Table<N, f64>) -> Table<N, f64> {
     }
 }
 
-/// A filter: the sum of copies of the signal, each rotated by one place more and multiplied by a weight.
+/// A filter: the sum of copies of the signal, each rotated by one place more and multiplied by a
+/// weight.
 #[pointful]
 pub fn convolve(weights: &Table<Tap, f64>, signal: &Table<Place, f64>) -> Table<Place, f64> {
     sum(for t in Tap {

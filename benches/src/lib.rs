@@ -1,4 +1,5 @@
-//! Measuring two things against each other on a noisy machine: alternating in one run, medians and ratios.
+//! Measuring two things against each other on a noisy machine: alternating in one run, medians and
+//! ratios.
 
 use std::time::{Duration, Instant};
 

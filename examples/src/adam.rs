@@ -1,4 +1,5 @@
-//! Adam (Kingma and Ba, 2015): steps against a gradient, each coordinate scaled by how large its slopes have been.
+//! Adam (Kingma and Ba, 2015): steps against a gradient, each coordinate scaled by how large its
+//! slopes have been.
 
 use pointful::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Finite differences, against which the examples' tests hold their derivatives.
 
-/// The gradient of `f` at `x` by central differences, each of a step that suits the coordinate's size.
+/// The gradient of `f` at `x` by central differences, each of a step that suits the coordinate's
+/// size.
 pub fn gradient(x: &[f64], mut f: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
     let mut at = x.to_vec();
     (0..x.len())

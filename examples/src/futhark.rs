@@ -1,4 +1,5 @@
-//! Futhark's values, text or binary, as far as the data here needs them: arrays of `f32` and integers.
+//! Futhark's values, text or binary, as far as the data here needs them: arrays of `f32` and
+//! integers.
 
 use std::fmt;
 

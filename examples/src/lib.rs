@@ -1,4 +1,5 @@
-//! What the examples share: the benchmark suites' data, pictures, progress bars, a way down a gradient, and finite differences to check gradients by.
+//! What the examples share: the benchmark suites' data, pictures, progress bars, a way down a
+//! gradient, and finite differences to check gradients by.
 
 use std::path::PathBuf;
 

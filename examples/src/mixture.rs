@@ -1,4 +1,5 @@
-//! Files of mixtures of Gaussians, as the ADBench suite has them: parameters to begin with, points, a prior.
+//! Files of mixtures of Gaussians, as the ADBench suite has them: parameters to begin with, points,
+//! a prior.
 
 use crate::data;
 
@@ -14,7 +15,8 @@ pub struct Mixture {
     pub parameters: Vec<f64>,
     /// The points, one after the other.
     pub points: Vec<f64>,
-    /// How narrow the clusters are by a distribution that their covariances come from, and by how many more degrees of freedom than needed.
+    /// How narrow the clusters are by a distribution that their covariances come from, and by how
+    /// many more degrees of freedom than needed.
     pub prior: [f64; 2],
 }
 

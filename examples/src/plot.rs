@@ -71,7 +71,8 @@ pub fn plane(
     Ok(())
 }
 
-/// Draws points of the plane, each in the colour of its cluster, and the clusters' centres; points and centres are pairs, one after the other.
+/// Draws points of the plane, each in the colour of its cluster, and the clusters' centres; points
+/// and centres are pairs, one after the other.
 ///
 /// # Errors
 /// If the picture cannot be written.

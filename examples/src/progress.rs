@@ -2,7 +2,8 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar of `steps` steps, called `what`; its message stands behind it. Nothing is drawn where the output is no terminal.
+/// A bar of `steps` steps, called `what`; its message stands behind it. Nothing is drawn where the
+/// output is no terminal.
 ///
 /// # Panics
 /// Never: the bar's template is fixed.

@@ -1,4 +1,5 @@
-//! What became of a function, for `explain!`: every stage's program, the kernels, and which loops are parallel.
+//! What became of a function, for `explain!`: every stage's program, the kernels, and which loops
+//! are parallel.
 //!
 //! ```text
 //! matmul: kernels 1, allocations 1, copies 0, swaps 0, host loops 0
@@ -13,8 +14,8 @@
 //!   f64[I, J]: 8·I·J bytes, a result
 //! ```
 //!
-//! On memory it says what each buffer that is allocated is for, its bytes as a formula of the extents, and what every loop of a derivative
-//! keeps for its way back.
+//! On memory it says what each buffer that is allocated is for, its bytes as a formula of the
+//! extents, and what every loop of a derivative keeps for its way back.
 
 mod cost;
 mod formula;

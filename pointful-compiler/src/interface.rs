@@ -1,7 +1,9 @@
-//! How a Rust signature and the parameters, sizes and results of a [`Program`](crate::ir::Program) correspond.
+//! How a Rust signature and the parameters, sizes and results of a [`Program`](crate::ir::Program)
+//! correspond.
 //!
-//! Lowering flattens tuples, structs and product index sets and writes down here what became of them;
-//! emission reads it to take arguments apart, to check extents at entry and to put the result together.
+//! Lowering flattens tuples, structs and product index sets and writes down here what became of
+//! them; emission reads it to take arguments apart, to check extents at entry and to put the result
+//! together.
 
 use proc_macro2::{Ident, TokenStream};
 
@@ -18,15 +20,18 @@ pub struct Interface {
     pub params: Vec<ParamSource>,
     /// Functions that only the caller knows, each part of their results one of its own.
     pub functions: Vec<FunctionSource>,
-    /// Where the result is a function: what it takes, by the names that the sources of parameters have for it.
+    /// Where the result is a function: what it takes, by the names that the sources of parameters
+    /// have for it.
     pub returned: Option<Vec<Ident>>,
     /// The Rust result. Its leaves, in order, are the program's first results.
     pub result: Shape,
-    /// `&mut` tables among the parameters: the program's last results, one each, are put back into them.
+    /// `&mut` tables among the parameters: the program's last results, one each, are put back into
+    /// them.
     pub write_back: Vec<Access>,
     /// Constants that must have the same value, and what to say if they have not.
     pub equal: Vec<(TokenStream, TokenStream, String)>,
-    /// Whether the signature is generic in a float, of which the program is for one choice: then floats are taken and given as that choice.
+    /// Whether the signature is generic in a float, of which the program is for one choice: then
+    /// floats are taken and given as that choice.
     pub generic_floats: bool,
 }
 
@@ -46,7 +51,8 @@ pub struct Access {
 pub enum Field {
     /// By its name.
     Named(syn::Member),
-    /// By its position, through the trait that all structs have: where the function stands the name may be private.
+    /// By its position, through the trait that all structs have: where the function stands the name
+    /// may be private.
     Hidden(usize),
 }
 
@@ -63,7 +69,8 @@ pub enum ParamSource {
     Owned(Access),
     /// An array `[[f64; 3]; 2]`: flattened; the number is its rank.
     Array(Access, usize),
-    /// A constant that must be of this type, or of any integers if it is open, which are made into this one; if it is an array, of this rank.
+    /// A constant that must be of this type, or of any integers if it is open, which are made into
+    /// this one; if it is an array, of this rank.
     Constant {
         /// Its path.
         access: Access,
@@ -134,7 +141,8 @@ pub enum Shape {
     Extent(SetShape),
     /// A tuple.
     Tuple(Vec<Shape>),
-    /// A struct with these fields, in the order of its definition. It needs no name: it is known by the type it must have.
+    /// A struct with these fields, in the order of its definition. It needs no name: it is known by
+    /// the type it must have.
     Struct(Vec<Shape>),
 }
 

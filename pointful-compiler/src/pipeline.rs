@@ -44,7 +44,8 @@ pub struct Stages {
     pub kernels: Program<Kernels>,
     /// How it corresponds to the signature.
     pub interface: Interface,
-    /// The constants of its module that the function names, with the types that it needs them to have.
+    /// The constants of its module that the function names, with the types that it needs them to
+    /// have.
     pub constants: Vec<Constant>,
     /// Places in the source by [`SpanId`](ir::SpanId).
     pub spans: Vec<Span>,
@@ -56,7 +57,8 @@ pub fn emit(stages: &Stages) -> TokenStream {
     emit::rust(&stages.kernels, &stages.interface, &options)
 }
 
-/// The body of a linked function, and the constants of its module that it names. What is generic in its float has a body for each of its types.
+/// The body of a linked function, and the constants of its module that it names. What is generic in
+/// its float has a body for each of its types.
 ///
 /// # Errors
 /// What is wrong with the source.
@@ -64,7 +66,8 @@ pub fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diag
     compile_with(linked, false)
 }
 
-/// As [`compile`], for a function that gives its result or the [error](EmitOptions::fallible) that its arguments are.
+/// As [`compile`], for a function that gives its result or the [error](EmitOptions::fallible) that
+/// its arguments are.
 ///
 /// # Errors
 /// What is wrong with the source.
@@ -99,7 +102,8 @@ fn compile_with(
     Ok((body, constants))
 }
 
-/// The body of a linked function with these types for its generic floats, and what it was lowered to beside a program.
+/// The body of a linked function with these types for its generic floats, and what it was lowered
+/// to beside a program.
 fn body_at(
     linked: &Linked,
     floats: &[Option<Scalar>],
@@ -209,7 +213,8 @@ fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
     trace.pass(DCE_POINT, point)
 }
 
-/// Expands, differentiates, and tidies what that has left. Lifting makes one definition of everything that was the same in several loops.
+/// Expands, differentiates, and tidies what that has left. Lifting makes one definition of
+/// everything that was the same in several loops.
 fn expanded(trace: &mut Trace, point: Program<Point>) -> Program<Bulk> {
     let bulk = trace.pass(EXPAND, point);
     let bulk = tidied(trace, bulk);
@@ -276,7 +281,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// As the environment says: `POINTFUL_DUMP` names a pass, and debug builds verify if `POINTFUL_VERIFY` is there; those for tests always do.
+    /// As the environment says: `POINTFUL_DUMP` names a pass, and debug builds verify if
+    /// `POINTFUL_VERIFY` is there; those for tests always do.
     pub fn new() -> Self {
         let asked =
             cfg!(any(test, feature = "testing")) || std::env::var_os("POINTFUL_VERIFY").is_some();

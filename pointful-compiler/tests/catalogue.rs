@@ -1,4 +1,5 @@
-//! Every message that a user may meet has a test that provokes it: a program of `tests/ui`, or one of those below.
+//! Every message that a user may meet has a test that provokes it: a program of `tests/ui`, or one
+//! of those below.
 
 use std::path::Path;
 
@@ -115,7 +116,8 @@ fn texts(format: &str) -> Vec<String> {
     texts
 }
 
-/// The literals in what a diagnostic is made with: of each call the first one, which is the message.
+/// The literals in what a diagnostic is made with: of each call the first one, which is the
+/// message.
 #[derive(Default)]
 struct Made {
     texts: Vec<Vec<String>>,

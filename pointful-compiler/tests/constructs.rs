@@ -1,5 +1,6 @@
-//! Every construct of the language, with its derivative: forward against backward, against finite differences, as definitions of
-//! arrays and as it is scheduled, at extents 0, 1, 2 and 7. What constructs mean is checked in `lower/tests/meaning.rs` and by the corpus.
+//! Every construct of the language, with its derivative: forward against backward, against finite
+//! differences, as definitions of arrays and as it is scheduled, at extents 0, 1, 2 and 7. What
+//! constructs mean is checked in `lower/tests/meaning.rs` and by the corpus.
 
 use pointful_compiler::testing::source::{check_source as check, check_stages};
 

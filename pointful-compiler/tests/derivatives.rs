@@ -1,5 +1,6 @@
-//! Derivatives of functions as users write them: every kind of construct, against finite differences, forward against backward,
-//! as definitions of whole arrays and as they are scheduled; and what they cost.
+//! Derivatives of functions as users write them: every kind of construct, against finite
+//! differences, forward against backward, as definitions of whole arrays and as they are scheduled;
+//! and what they cost.
 
 use pointful_compiler::eval::{Data, Inputs, ScalarValue, run};
 use pointful_compiler::ir::Scalar;
@@ -20,7 +21,8 @@ fn costs(source: &str, times: f64) {
     );
 }
 
-/// What the last function of a source gives for inputs, as definitions of whole arrays and as it is scheduled.
+/// What the last function of a source gives for inputs, as definitions of whole arrays and as it is
+/// scheduled.
 fn evaluated(source: &str, inputs: &Inputs) -> [Vec<f64>; 2] {
     let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));
     let stages = pipeline::stages(&linked)
@@ -457,7 +459,8 @@ fn reductions() {
     check("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let m = stop_gradient(max(x)); let s = sum(for i in N { (x[i] - m).exp() }); if s > 0.0 { s.ln() + m } else { 0.0 } }".replace("stop_gradient(max(x))", "max(x)").as_str());
 }
 
-/// Reductions inside of a loop that carries something, inside of a loop that runs side by side, which what is reduced may know nothing of.
+/// Reductions inside of a loop that carries something, inside of a loop that runs side by side,
+/// which what is reduced may know nothing of.
 #[test]
 fn reductions_in_lanes() {
     let bodies = [
@@ -516,7 +519,8 @@ fn reductions_in_lanes() {
     }
 }
 
-/// Where a loop has no lanes, there is no place that is the same in all of them, and nothing is read there.
+/// Where a loop has no lanes, there is no place that is the same in all of them, and nothing is
+/// read there.
 #[test]
 fn places_without_lanes() {
     let source = "fn h<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
@@ -632,7 +636,8 @@ fn loops() {
     );
 }
 
-/// What is read by a lag as large as integers are is sent back there: of a linear function, the gradient times the table is the value.
+/// What is read by a lag as large as integers are is sent back there: of a linear function, the
+/// gradient times the table is the value.
 #[test]
 fn far_lags() {
     let table = |values: &[f64]| {
@@ -770,7 +775,8 @@ fn factorizations() {
     }
 }
 
-/// Loops that write and read tables anywhere: the place before, the place itself, places that will be written, once and more than once.
+/// Loops that write and read tables anywhere: the place before, the place itself, places that will
+/// be written, once and more than once.
 #[test]
 fn random_recurrences() {
     fn pick<'a>(rng: &mut Rng, all: &[&'a str]) -> &'a str {
@@ -847,7 +853,8 @@ fn random_recurrences() {
     }
 }
 
-/// Products with zeros among their factors, in lanes, in loops, and of contributions that are not always made.
+/// Products with zeros among their factors, in lanes, in loops, and of contributions that are not
+/// always made.
 #[test]
 fn scattered_products_with_zeros() {
     check("fn f<N: IndexSet, K: IndexSet>(v: &Table<N, f64>, at: &Table<N, K>) -> Table<K, f64> {
@@ -875,7 +882,8 @@ fn scattered_products_with_zeros() {
     }");
 }
 
-/// What a product of some elements becomes when it is derived with respect to each of the first ones of `by`, in these directions.
+/// What a product of some elements becomes when it is derived with respect to each of the first
+/// ones of `by`, in these directions.
 fn derived_product(elements: &[f64], directions: &[&[f64]], left: &mut Vec<usize>) -> f64 {
     let Some((direction, more)) = directions.split_first() else {
         return left.iter().map(|&k| elements[k]).product();
@@ -890,7 +898,8 @@ fn derived_product(elements: &[f64], directions: &[&[f64]], left: &mut Vec<usize
         .sum()
 }
 
-/// Gradients, and their derivatives along a direction, and those along another: of products with no, one, or more zeros.
+/// Gradients, and their derivatives along a direction, and those along another: of products with
+/// no, one, or more zeros.
 #[test]
 fn higher_derivatives_of_products() {
     const N: usize = 6;
@@ -1036,7 +1045,8 @@ fn kinks() {
     assert_eq!(at("x.powi(0) + y.powi(2)", 0.0, 2.0), [0.0, 4.0]);
 }
 
-/// Derivatives of powers to the third order, forward and backward in any order, also where the base or the exponent is zero.
+/// Derivatives of powers to the third order, forward and backward in any order, also where the base
+/// or the exponent is zero.
 #[test]
 fn powers() {
     let next = |mode: char, of: &str| match mode {
@@ -1207,7 +1217,8 @@ fn every_transformation() {
     );
 }
 
-/// Reads at constant and shifted places of short axes, whose cotangents are written down place by place.
+/// Reads at constant and shifted places of short axes, whose cotangents are written down place by
+/// place.
 #[test]
 fn known_places() {
     // One element, several, the same one twice, all of them.

@@ -1,4 +1,5 @@
-//! Every program of the filetests goes through all passes: after each it is valid, and gives what it gave before.
+//! Every program of the filetests goes through all passes: after each it is valid, and gives what
+//! it gave before.
 
 use std::fs;
 use std::path::Path;
@@ -120,7 +121,8 @@ impl Case {
         Self { name, runs }
     }
 
-    /// Checks that a program is valid and does what the case's does. Which of several panics comes first is left open.
+    /// Checks that a program is valid and does what the case's does. Which of several panics comes
+    /// first is left open.
     fn check<S: Verify + Evaluate>(
         &self,
         pass: &str,

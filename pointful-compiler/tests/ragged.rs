@@ -1,5 +1,5 @@
-//! Lengths that vary: triangles, lengths that are read of tables or computed by loops around, in every nesting of loops that run in parallel and
-//! in order, and derivatives of them and of those.
+//! Lengths that vary: triangles, lengths that are read of tables or computed by loops around, in
+//! every nesting of loops that run in parallel and in order, and derivatives of them and of those.
 
 use pointful_compiler::eval::compare::{Tolerance, difference};
 use pointful_compiler::eval::{EvalError, run};
@@ -54,7 +54,8 @@ const BODIES: [&str; 29] = [
     "for k in J.rev() { for j in (..k).rev() { x = (q[j] * x).sin() + r[w]; } }",
 ];
 
-/// Functions of a body in loops that run in parallel, in order, in a triangle of their own, and in a loop that runs in order.
+/// Functions of a body in loops that run in parallel, in order, in a triangle of their own, and in
+/// a loop that runs in order.
 fn functions(body: &str) -> [String; 5] {
     [
         format!("sum(for w in W {{ let mut x = r[w]; let mut y = 0.0; {body} x + y }})"),
@@ -73,7 +74,8 @@ fn functions(body: &str) -> [String; 5] {
     ]
 }
 
-/// The function itself and transformations of it: each a parameter, the result, and how that is computed.
+/// The function itself and transformations of it: each a parameter, the result, and how that is
+/// computed.
 const FORMS: [[&str; 3]; 11] = [
     ["", "f64", "f(q, r, ends, n)"],
     [
@@ -140,7 +142,8 @@ fn source(function: &str, [param, result, value]: [&str; 3]) -> String {
     )
 }
 
-/// Checks that a function passes the verifier after each pass, can be emitted, and gives as it is scheduled what its definitions give.
+/// Checks that a function passes the verifier after each pass, can be emitted, and gives as it is
+/// scheduled what its definitions give.
 fn check_stages(source: &str) {
     let linked = link(source).unwrap_or_else(|e| panic!("{source}\n{:?}", e[0].message));
     let stages = pipeline::stages(&linked);
@@ -178,7 +181,8 @@ fn check_derivatives(source: &str) {
     assert!(fine > 2, "{source}\nis checked at {fine} sizes");
 }
 
-/// Each body in one of the loops after the other, with some of the forms, so that all pairs of a loop and a form are met.
+/// Each body in one of the loops after the other, with some of the forms, so that all pairs of a
+/// loop and a form are met.
 #[test]
 fn functions_and_derivatives_agree_at_every_stage() {
     for (number, body) in BODIES.iter().enumerate() {

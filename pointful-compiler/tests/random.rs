@@ -1,5 +1,6 @@
-//! Random programs give the same at every stage: as they are written, simplified, as definitions of whole arrays, tidied, scheduled.
-//! Half of them are programs of Point, half are functions of the language.
+//! Random programs give the same at every stage: as they are written, simplified, as definitions of
+//! whole arrays, tidied, scheduled. Half of them are programs of Point, half are functions of the
+//! language.
 //!
 //! `many_programs` is the long run: it is ignored otherwise, and says all that it finds.
 
@@ -145,7 +146,8 @@ fn derivatives_of_derivatives() {
     );
 }
 
-/// `PROGRAMS` of each kind from the seed `FIRST`, and derivatives, on one processor; of one `KIND`, if that is given.
+/// `PROGRAMS` of each kind from the seed `FIRST`, and derivatives, on one processor; of one `KIND`,
+/// if that is given.
 #[test]
 #[ignore = "takes minutes: see CONTRIBUTING.md"]
 fn many_programs() {

@@ -1,7 +1,8 @@
-//! What becomes of derivatives: which loops run in parallel, which one after the other, what is added up and what is kept.
+//! What becomes of derivatives: which loops run in parallel, which one after the other, what is
+//! added up and what is kept.
 //!
-//! Each program is shown by its loops and what they write, without names: what a lost fusion, a lost parallel loop or a new
-//! scatter changes, and a renaming does not.
+//! Each program is shown by its loops and what they write, without names: what a lost fusion, a
+//! lost parallel loop or a new scatter changes, and a renaming does not.
 
 use pointful_compiler::explain::Structure;
 use pointful_compiler::ir::stages::kernels::Kernels;
@@ -327,7 +328,8 @@ fn the_adjoint_of_a_stencil_that_ends_is_a_stencil() {
     );
 }
 
-/// Blocks of a Jacobian that are as wide as a camera has parameters, which are read by their numbers and at shifts.
+/// Blocks of a Jacobian that are as wide as a camera has parameters, which are read by their
+/// numbers and at shifts.
 const BLOCKS: &str = "
     fn turn(r: &Table<Fin<3>, f64>, x: &Table<Fin<3>, f64>) -> Table<Fin<3>, f64> {
         let square = sum(r * r);

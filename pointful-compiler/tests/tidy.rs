@@ -1,4 +1,5 @@
-//! Who may see whom: the IR, its operations and the passes know nothing of tokens; the parser knows nothing of programs.
+//! Who may see whom: the IR, its operations and the passes know nothing of tokens; the parser knows
+//! nothing of programs.
 
 use std::path::{Path, PathBuf};
 

@@ -12,10 +12,12 @@ pub fn pointful(args: TokenStream, item: TokenStream) -> TokenStream {
     driver::attribute(args.into(), item.into(), &site()).into()
 }
 
-/// Makes a type an index set: `struct Pixel(usize);` one whose size is known at run time, `enum Channel { R, G, B }` one of
-/// named members, `struct Cell { row: Row, col: Col }` the product of its parts' sets.
+/// Makes a type an index set: `struct Pixel(usize);` one whose size is known at run time,
+/// `enum Channel { R, G, B }` one of named members, `struct Cell { row: Row, col: Col }` the
+/// product of its parts' sets.
 ///
-/// The type must be `Copy`: `#[derive(Clone, Copy, IndexSet)]`. Members of the set may be elements of tables as well.
+/// The type must be `Copy`: `#[derive(Clone, Copy, IndexSet)]`. Members of the set may be elements
+/// of tables as well.
 #[proc_macro_derive(IndexSet)]
 pub fn derive_index_set(input: TokenStream) -> TokenStream {
     driver::index_set(input.into(), &site()).into()
@@ -23,20 +25,24 @@ pub fn derive_index_set(input: TokenStream) -> TokenStream {
 
 /// Names transformed functions: `define! { pub fn loss_grad = grad!(loss, wrt = w); }`.
 ///
-/// What it defines is a function like those marked `#[pointful]`: it can be called from their bodies, transformed again and used from
-/// other modules and crates. Attributes and a visibility may stand in front, and any number of definitions after each other.
+/// What it defines is a function like those marked `#[pointful]`: it can be called from their
+/// bodies, transformed again and used from other modules and crates. Attributes and a visibility
+/// may stand in front, and any number of definitions after each other.
 #[proc_macro]
 pub fn define(definitions: TokenStream) -> TokenStream {
     driver::define(definitions.into(), &site()).into()
 }
 
-/// What becomes of a function or of a transformation of one, as text: its kernels, its memory, and its program at each stage.
+/// What becomes of a function or of a transformation of one, as text: its kernels, its memory, and
+/// its program at each stage.
 ///
-/// Of a kernel it says what it costs, as formulas of the extents: operations on numbers that are no indices, an elementary function being one, and the bytes of
-/// the tables that it reads or writes. Of a branch both sides count, of a `while` one round.
+/// Of a kernel it says what it costs, as formulas of the extents: operations on numbers that are no
+/// indices, an elementary function being one, and the bytes of the tables that it reads or writes.
+/// Of a branch both sides count, of a `while` one round.
 ///
-/// On memory it lists every buffer that is allocated, with its purpose and its bytes as a formula of the extents, and says of each sequential
-/// loop of a derivative what it keeps for its way back: what its steps are not linear in, or less of it under `#[checkpoint]`.
+/// On memory it lists every buffer that is allocated, with its purpose and its bytes as a formula
+/// of the extents, and says of each sequential loop of a derivative what it keeps for its way back:
+/// what its steps are not linear in, or less of it under `#[checkpoint]`.
 ///
 /// ```text
 /// memory: 8·N·T + 32·N bytes
@@ -94,6 +100,7 @@ transformations! {
     hvp
     /// The function along one more axis.
     vmap
-    /// The function, with parameters that disagree on the size of an index set as an `Err` rather than a panic.
+    /// The function, with parameters that disagree on the size of an index set as an `Err` rather
+    /// than a panic.
     try_call
 }

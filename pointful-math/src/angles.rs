@@ -3,10 +3,12 @@
 use crate::two_over_pi::{FAR_MAGNITUDE, is_far_double, magnitude};
 use crate::{Elementary, double, single};
 
-/// What angles there were. Each part is as wide as the angles, so that vectors of both have as many elements.
+/// What angles there were. Each part is as wide as the angles, so that vectors of both have as many
+/// elements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
-    /// The greatest magnitude: an addition and a maximum are fewer instructions than two comparisons and what makes a number of them.
+    /// The greatest magnitude: an addition and a maximum are fewer instructions than two
+    /// comparisons and what makes a number of them.
     single: u32,
     /// Not zero if one was far. Processors have no maximum of so wide integers before AVX-512.
     double: u64,
@@ -59,10 +61,12 @@ float!(f32, single, |x, seen| seen.single =
 float!(f64, double, |x, seen| seen.double |=
     u64::from(is_far_double(x)));
 
-/// Sine, cosine and tangent in code that is written once, for angles of any size and for small ones only.
+/// Sine, cosine and tangent in code that is written once, for angles of any size and for small ones
+/// only.
 ///
-/// Code that can be repeated is run with [`Near`] first, as vector instructions; if that has met a far angle, what it computed
-/// is thrown away and the code is run again with [`Any`]. Where there is no far angle, both give the same bits.
+/// Code that can be repeated is run with [`Near`] first, as vector instructions; if that has met a
+/// far angle, what it computed is thrown away and the code is run again with [`Any`]. Where there
+/// is no far angle, both give the same bits.
 ///
 /// ```
 /// use pointful_math::{Angles, Any, Near};
@@ -92,8 +96,8 @@ pub trait Angles: Default {
     fn missed(&self) -> bool;
 }
 
-/// Angles of any size. For those of `f64` from 2²⁰ on there is a branch; those of `f32` are reduced as near and as far ones, whatever
-/// they are. Never misses one.
+/// Angles of any size. For those of `f64` from 2²⁰ on there is a branch; those of `f32` are reduced
+/// as near and as far ones, whatever they are. Never misses one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Any;
 
@@ -119,7 +123,8 @@ impl Angles for Any {
     }
 }
 
-/// Angles below 2²⁰ of `f64` and below 2¹² of `f32`, infinities and NaN, without a branch and by a short reduction. Misses others.
+/// Angles below 2²⁰ of `f64` and below 2¹² of `f32`, infinities and NaN, without a branch and by a
+/// short reduction. Misses others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Near {
     seen: Seen,

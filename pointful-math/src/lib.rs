@@ -1,22 +1,27 @@
 //! Elementary functions on floats that become vector instructions.
 //!
-//! A call of the system's mathematical library stands in the way of every vector unit: it takes one number at a time.
-//! The functions here are straight lines of additions, multiplications and selections, inlined where they are used, so a
-//! compiler turns a loop over them into instructions on as many numbers as its registers hold. They use no fused
-//! operations and nothing else that only some processors have: **a function gives the same bits on every processor**,
-//! and in debug and release builds.
+//! A call of the system's mathematical library stands in the way of every vector unit: it takes one
+//! number at a time. The functions here are straight lines of additions, multiplications and
+//! selections, inlined where they are used, so a compiler turns a loop over them into instructions
+//! on as many numbers as its registers hold. They use no fused operations and nothing else that
+//! only some processors have: **a function gives the same bits on every processor**, and in debug
+//! and release builds.
 //!
-//! Sine, cosine and tangent of `f64` are the exception: they have a branch, which no vector can take, for angles of 2²⁰ and beyond, which are
-//! reduced by a table. Those of `f32` have none, but reduce each angle as one beyond 2¹² too, which takes five times as long as what
-//! near ones need. Code that can be run again bets that there are no far angles: [`Angles`].
+//! Sine, cosine and tangent of `f64` are the exception: they have a branch, which no vector can
+//! take, for angles of 2²⁰ and beyond, which are reduced by a table. Those of `f32` have none, but
+//! reduce each angle as one beyond 2¹² too, which takes five times as long as what near ones need.
+//! Code that can be run again bets that there are no far angles: [`Angles`].
 //!
 //! # Errors
 //!
-//! The distance from the exact result in units of its last place (ulp), greatest of all arguments. That of `f32` functions of one number was
-//! found by trying every bit pattern there is (rounded up; a half is what the nearest float may be off). Those of `f64` are
-//! held by tests on samples of all magnitudes and on arguments that are known to be hard. Functions of two numbers were tried on 2·10⁸ pairs of `f32`, against the
-//! standard library's functions of `f64`, and on 2·10⁶ pairs of `f64`, against 128 bits: pairs of all magnitudes, of special values, and where results
-//! are about to leave the format. Results that are numbers of the format, as squares and Pythagorean triples have them, are those numbers.
+//! The distance from the exact result in units of its last place (ulp), greatest of all arguments.
+//! That of `f32` functions of one number was found by trying every bit pattern there is (rounded
+//! up; a half is what the nearest float may be off). Those of `f64` are held by tests on samples of
+//! all magnitudes and on arguments that are known to be hard. Functions of two numbers were tried
+//! on 2·10⁸ pairs of `f32`, against the standard library's functions of `f64`, and on 2·10⁶ pairs
+//! of `f64`, against 128 bits: pairs of all magnitudes, of special values, and where results are
+//! about to leave the format. Results that are numbers of the format, as squares and Pythagorean
+//! triples have them, are those numbers.
 //!
 //! | functions | `f32` | `f64` |
 //! |---|---|---|
@@ -37,7 +42,8 @@
 //! | `atan2` | 0.501 | 0.8 |
 //! | `hypot` | 0.5 | 0.501 |
 //!
-//! Zeros keep their sign, infinities and NaN are treated as IEEE 754 and C have it, and results may be subnormal.
+//! Zeros keep their sign, infinities and NaN are treated as IEEE 754 and C have it, and results may
+//! be subnormal.
 //!
 //! ```
 //! let x: Vec<f64> = (0..1000).map(f64::from).collect();

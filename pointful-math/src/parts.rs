@@ -1,6 +1,8 @@
-//! What all functions are made of: rounding, powers of two, sums and products with their rounding errors.
+//! What all functions are made of: rounding, powers of two, sums and products with their rounding
+//! errors.
 
-/// Added to a number below 2⁵¹ it leaves the nearest integer in the low bits of the sum, in two's complement.
+/// Added to a number below 2⁵¹ it leaves the nearest integer in the low bits of the sum, in two's
+/// complement.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
 
 /// The same for a single below 2²².
@@ -126,9 +128,11 @@ pub(crate) fn product(a: f64, b: f64) -> (f64, f64) {
     (product, ((ah * bh - product) + ah * bl + al * bh) + al * bl)
 }
 
-/// `c₀ + c₁ x + c₂ x² + …`, even and odd powers apart, so that half as many operations wait for each other.
+/// `c₀ + c₁ x + c₂ x² + …`, even and odd powers apart, so that half as many operations wait for
+/// each other.
 ///
-/// Up to 16 coefficients. It is written out because a loop might still be one when loops around it are vectorised.
+/// Up to 16 coefficients. It is written out because a loop might still be one when loops around it
+/// are vectorised.
 #[inline(always)]
 pub(crate) fn polynomial<const N: usize>(x: f64, coefficients: &[f64; N]) -> f64 {
     const { assert!(2 <= N && N <= 16, "more steps are needed") };

@@ -1,12 +1,14 @@
 //! Functions of `f32`, most of them computed as `f64` with polynomials as long as `f32` needs them.
 //!
-//! A double has more than twice the bits, so nothing needs compensation, the exponents of single results never overflow
-//! on the way, and the one rounding that counts is the last, to `f32`: every result is within 0.51 ulp.
+//! A double has more than twice the bits, so nothing needs compensation, the exponents of single
+//! results never overflow on the way, and the one rounding that counts is the last, to `f32`: every
+//! result is within 0.51 ulp.
 //!
-//! What programs call most is computed in singles, of which vectors hold twice as many, in half to two thirds of the time: `exp`, `tanh`, `ln`, sine
-//! and cosine. Each ends with the addition of something that is exact and something smaller, so that what is rounded before
-//! the last addition is small too: results are within 0.93 ulp. Coefficients minimise the greatest error in ulp, and each was
-//! rounded before those after it were chosen.
+//! What programs call most is computed in singles, of which vectors hold twice as many, in half to
+//! two thirds of the time: `exp`, `tanh`, `ln`, sine and cosine. Each ends with the addition of
+//! something that is exact and something smaller, so that what is rounded before the last addition
+//! is small too: results are within 0.93 ulp. Coefficients minimise the greatest error in ulp, and
+//! each was rounded before those after it were chosen.
 
 use std::f64::consts::{FRAC_PI_2, LN_2, LOG2_E, LOG10_E, SQRT_2};
 
@@ -33,10 +35,12 @@ const SINGLE_EXP: [f32; 5] = [
     0.001_378_893_6,
 ];
 
-/// ln 2 to 16 bits, so that its product with any exponent of a single is exact, and what is missing.
+/// ln 2 to 16 bits, so that its product with any exponent of a single is exact, and what is
+/// missing.
 const SINGLE_LN_2: (f32, f32) = (0.693_145_75, 1.428_606_8e-6);
 
-/// The numerator of `(tanh a - a) / a³ + ¼` in powers of `a²`, up to [`FAR_TANH`], and what its denominator has beyond one.
+/// The numerator of `(tanh a - a) / a³ + ¼` in powers of `a²`, up to [`FAR_TANH`], and what its
+/// denominator has beyond one.
 const TANH: ([f32; 3], f32) = ([-0.083_333_28, 0.099_568_66, 5.637_978_4e-5], 0.405_169_28);
 
 /// From here on `tanh a = 1 - 2 / (e²ᵃ + 1)` is the more accurate.
@@ -142,7 +146,8 @@ fn exp_m1_of(x: f64) -> f64 {
 
 /// `k + offset` in the low bits of a number, and `eʳ - 1` with `x = k ln 2 + r`.
 ///
-/// What is left of `x` without the first bits of `k ln 2` is exact. It is added last, so that the rounding of `r` does not count.
+/// What is left of `x` without the first bits of `k ln 2` is exact. It is added last, so that the
+/// rounding of `r` does not count.
 #[inline(always)]
 fn single_exp_parts(x: f32, offset: f32) -> (u32, f32) {
     const LOG2_E: f32 = std::f32::consts::LOG2_E;
@@ -158,7 +163,8 @@ fn single_exp_parts(x: f32, offset: f32) -> (u32, f32) {
     (shifted.to_bits(), high + (beyond - low))
 }
 
-/// 2 to the power of what the low bits are beyond 127, which must be in `-126..=127`. Of anything else some number.
+/// 2 to the power of what the low bits are beyond 127, which must be in `-126..=127`. Of anything
+/// else some number.
 #[inline(always)]
 fn single_power_of_two(low_bits: u32) -> f32 {
     f32::from_bits(low_bits << 23)
@@ -198,7 +204,8 @@ pub(crate) fn exp_m1(x: f32) -> f32 {
     if x == 0.0 { x } else { result }
 }
 
-/// The logarithm of a positive finite number; `f` is the mantissa less one, where that is known better.
+/// The logarithm of a positive finite number; `f` is the mantissa less one, where that is known
+/// better.
 #[inline(always)]
 fn ln_parts<const N: usize>(f: f64, log: &[f64; N]) -> f64 {
     let s = f / (2.0 + f);
@@ -345,7 +352,8 @@ pub(crate) fn near_tan(x: f32) -> f32 {
     tan_of(reduced_near_single(x).widely())
 }
 
-/// Where `|x| > ½`, `asin |x| = π/2 - 2 asin √((1 - |x|) / 2)`: whether it is so, and `asin` of what remains.
+/// Where `|x| > ½`, `asin |x| = π/2 - 2 asin √((1 - |x|) / 2)`: whether it is so, and `asin` of
+/// what remains.
 #[inline(always)]
 fn asin_of_small(x: f64) -> (bool, f64) {
     let a = x.abs();

@@ -1,14 +1,17 @@
 //! Reduction of angles: `|x| = n π/2 + r` for every finite `x`.
 //!
-//! After Payne and Hanek: of the product of `x` and 2/π only the fraction and two bits of the integer matter, so those
-//! digits of 2/π that contribute multiples of four are left out. Which ones they are depends on the exponent; there are rows
-//! of digits for groups of exponents, so short that their products with (halves of) `x` are exact. What is left out at the
-//! other end is too small to matter even where `x` is as close to a multiple of π/2 as a float can be.
+//! After Payne and Hanek: of the product of `x` and 2/π only the fraction and two bits of the
+//! integer matter, so those digits of 2/π that contribute multiples of four are left out. Which
+//! ones they are depends on the exponent; there are rows of digits for groups of exponents, so
+//! short that their products with (halves of) `x` are exact. What is left out at the other end is
+//! too small to matter even where `x` is as close to a multiple of π/2 as a float can be.
 //!
-//! For `f32` four rows serve all exponents, and a row is chosen by selections: a table would be memory, and loops that write
-//! memory are not vectorised over reading it. For `f64` there are 125 rows, so this is done apart, for far angles only.
+//! For `f32` four rows serve all exponents, and a row is chosen by selections: a table would be
+//! memory, and loops that write memory are not vectorised over reading it. For `f64` there are 125
+//! rows, so this is done apart, for far angles only.
 //!
-//! Near angles are reduced after Cody and Waite: multiples of π/2 are subtracted in parts so short that the products are exact.
+//! Near angles are reduced after Cody and Waite: multiples of π/2 are subtracted in parts so short
+//! that the products are exact.
 
 use crate::parts::{SINGLE_SHIFT, halves, low_bits, nearest, product, sum, sum_of_ordered};
 
@@ -61,7 +64,8 @@ const fn power(k: i64) -> f64 {
     f64::from_bits(((EXPONENT_BIAS as i64 + k) as u64) << 52)
 }
 
-/// Digits of a row in the table for doubles: five of 26 bits with a sign, and what follows in 53 bits.
+/// Digits of a row in the table for doubles: five of 26 bits with a sign, and what follows in 53
+/// bits.
 const DIGITS: usize = 6;
 const WIDTH: i64 = 26;
 
@@ -93,7 +97,8 @@ const fn row_of_doubles(row: i64) -> [f64; DIGITS] {
     digits
 }
 
-/// As many rows as an index of seven bits can tell apart: the last exponents of doubles are in row 124.
+/// As many rows as an index of seven bits can tell apart: the last exponents of doubles are in row
+/// 124.
 static DOUBLES: [[f64; DIGITS]; 128] = {
     let mut table = [[0.0; DIGITS]; 128];
     let mut row = 0;
@@ -147,7 +152,8 @@ fn modulo_four(v: f64) -> f64 {
     v - ((v + SHIFT) - SHIFT)
 }
 
-/// An angle: `n` right angles, up to multiples of four, and the remainder, at most π/4, with an error term.
+/// An angle: `n` right angles, up to multiples of four, and the remainder, at most π/4, with an
+/// error term.
 #[derive(Clone, Copy)]
 pub(crate) struct Angle {
     pub(crate) n: f64,
@@ -238,7 +244,8 @@ fn contribution(x: f64, scaled: f64, digit: usize) -> f64 {
         )
 }
 
-/// The number of right angles in a single, in the low bits, and the remainder, with the sign of the single.
+/// The number of right angles in a single, in the low bits, and the remainder, with the sign of the
+/// single.
 #[inline(always)]
 fn reduced_far_single(x: f32) -> (u32, f64) {
     const UNITS: [f64; 4] = [1.0, power(-WIDE), power(-2 * WIDE), power(-3 * WIDE)];
@@ -261,7 +268,8 @@ fn reduced_far_single(x: f32) -> (u32, f64) {
     )
 }
 
-/// The angle of a single, with its sign: the number of right angles, up to multiples of four, and the remainder `r - r_excess`.
+/// The angle of a single, with its sign: the number of right angles, up to multiples of four, and
+/// the remainder `r - r_excess`.
 #[derive(Clone, Copy)]
 pub(crate) struct SingleAngle {
     pub(crate) quadrant: u32,
@@ -278,20 +286,22 @@ impl SingleAngle {
     }
 }
 
-/// A single's magnitude as an integer, so that greater numbers have greater ones; those of infinities and NaN are less than any.
+/// A single's magnitude as an integer, so that greater numbers have greater ones; those of
+/// infinities and NaN are less than any.
 #[inline(always)]
 pub(crate) const fn magnitude(x: f32) -> u32 {
     // Without the sign; the last exponent becomes the first.
     (x.to_bits() << 1).wrapping_add(1 << 24)
 }
 
-/// Singles from 2¹² on are far: neighbours there are 2⁻¹¹ and more apart, so that such angles are seldom meant.
+/// Singles from 2¹² on are far: neighbours there are 2⁻¹¹ and more apart, so that such angles are
+/// seldom meant.
 pub(crate) const FAR_MAGNITUDE: u32 = magnitude(4096.0);
 
 /// A near angle reduced, in singles alone. Of infinities and NaN the remainder is NaN.
 ///
-/// Multiples of π/2 have at most 12 bits, and so have the parts. What is left by the first two is a multiple of 2⁻²⁴ below one, thus exact.
-/// Zero keeps its sign because the parts are positive.
+/// Multiples of π/2 have at most 12 bits, and so have the parts. What is left by the first two is a
+/// multiple of 2⁻²⁴ below one, thus exact. Zero keeps its sign because the parts are positive.
 #[inline(always)]
 pub(crate) fn reduced_near_single(x: f32) -> SingleAngle {
     const PARTS: [f32; 4] = [1.570_312_5, 4.837_513e-4, 7.549_533_6e-8, 2.563_344e-12];

@@ -1,13 +1,17 @@
-//! Functions of `f32` against those of `f64` in the standard library, whose own errors are far below what is asked for.
+//! Functions of `f32` against those of `f64` in the standard library, whose own errors are far
+//! below what is asked for.
 //!
-//! `cargo test --release -p pointful-math --test single -- --ignored` takes every bit pattern there is.
+//! `cargo test --release -p pointful-math --test single -- --ignored` takes every bit pattern there
+//! is.
 
 use pointful_math as math;
 
-/// The greatest error that is allowed of functions that are computed as `f64`, in units of the last place.
+/// The greatest error that is allowed of functions that are computed as `f64`, in units of the last
+/// place.
 const BOUND: f64 = 0.51;
 
-/// How far `got` is from `exact` in units of the last place of `f32`; zero where it is the nearest number.
+/// How far `got` is from `exact` in units of the last place of `f32`; zero where it is the nearest
+/// number.
 fn error(got: f32, exact: f64) -> f64 {
     let nearest = exact as f32;
     if got.to_bits() == nearest.to_bits() || (got.is_nan() && nearest.is_nan()) {

@@ -1,9 +1,11 @@
-//! Measures from how much work on it pays to wake other threads: the numbers behind `src/cpu/split.rs`.
+//! Measures from how much work on it pays to wake other threads: the numbers behind
+//! `src/cpu/split.rs`.
 //!
 //! `cargo run --release -p pointful-runtime --example break_even`
 //!
-//! A kernel of a known number of operations is run on one thread and in several pieces, which an estimate far too high leads
-//! to: with threads still awake from the launch before, and after a rest in which they have gone to sleep.
+//! A kernel of a known number of operations is run on one thread and in several pieces, which an
+//! estimate far too high leads to: with threads still awake from the launch before, and after a
+//! rest in which they have gone to sleep.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -12,7 +14,8 @@ use std::time::{Duration, Instant};
 use pointful_runtime::kernel::{Kernel, Out, OutBuf, Work, get, launch};
 use pointful_runtime::stats;
 
-/// A load, a store, and three multiplications and additions for each point, in vectors: cheap operations.
+/// A load, a store, and three multiplications and additions for each point, in vectors: cheap
+/// operations.
 struct Polynomial<'a> {
     x: &'a [f64],
     y: Out<f64>,

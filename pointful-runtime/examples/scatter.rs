@@ -1,6 +1,8 @@
-//! Points that each add to an element of a table: private copies for each piece of the work against notes. `cargo run --release -p pointful-runtime --example scatter`
+//! Points that each add to an element of a table: private copies for each piece of the work against
+//! notes. `cargo run --release -p pointful-runtime --example scatter`
 //!
-//! Prints, for tables of several sizes and for cheap and dear points, the median milliseconds of both, alternating; the README in `src/cpu` says what follows.
+//! Prints, for tables of several sizes and for cheap and dear points, the median milliseconds of
+//! both, alternating; the README in `src/cpu` says what follows.
 
 use std::ops::Range;
 use std::time::Instant;

@@ -14,8 +14,8 @@ pub(crate) const ALIGNMENT: usize = 64;
 
 /// An owned buffer of plain data: what a [`Table`](crate::Table) holds, without its extent.
 ///
-/// Memory that comes from this crate is 64-byte aligned; the memory of an adopted `Vec` stays what it is and can be
-/// taken out again as a `Vec` without a copy.
+/// Memory that comes from this crate is 64-byte aligned; the memory of an adopted `Vec` stays what
+/// it is and can be taken out again as a `Vec` without a copy.
 pub struct Buf<T: Copy> {
     start: NonNull<T>,
     len: usize,
@@ -152,7 +152,8 @@ impl<T: Copy> FromIterator<T> for Buf<T> {
 
 /// A buffer that is being written: memory for `len` elements, some of which may not be initialised.
 ///
-/// It becomes a [`Buf`] once every element has been written. A [`Buf`] becomes one without a copy, to be written over.
+/// It becomes a [`Buf`] once every element has been written. A [`Buf`] becomes one without a copy,
+/// to be written over.
 pub struct OutBuf<T: Copy>(Buf<T>);
 
 impl<T: Copy> OutBuf<T> {
@@ -219,8 +220,8 @@ impl<T: Copy> fmt::Debug for OutBuf<T> {
 
 /// A raw view of a buffer that the pieces of a kernel write to, each at its own indices.
 ///
-/// It is `Copy` and crosses threads; that no element is written by one piece while another reads or writes it is the
-/// promise of whoever calls its unsafe methods.
+/// It is `Copy` and crosses threads; that no element is written by one piece while another reads or
+/// writes it is the promise of whoever calls its unsafe methods.
 #[derive(Debug)]
 pub struct Out<T> {
     start: *mut T,
@@ -282,7 +283,8 @@ impl<T: Copy> Out<T> {
     /// Writes one element.
     ///
     /// # Safety
-    /// `index < self.len()`, the buffer is alive, and no other thread touches this element at the same time.
+    /// `index < self.len()`, the buffer is alive, and no other thread touches this element at the
+    /// same time.
     #[inline(always)]
     pub unsafe fn write(self, index: usize, value: T) {
         debug_assert!(
@@ -312,8 +314,8 @@ impl<T: Copy> Out<T> {
     /// A stretch of elements to be written.
     ///
     /// # Safety
-    /// `range` lies within the buffer, which outlives the slice, and nothing else touches these elements while the
-    /// slice lives.
+    /// `range` lies within the buffer, which outlives the slice, and nothing else touches these
+    /// elements while the slice lives.
     #[inline(always)]
     pub unsafe fn slots<'a>(self, range: Range<usize>) -> &'a mut [MaybeUninit<T>] {
         debug_assert!(
@@ -377,7 +379,8 @@ fn allocate<T>(len: usize) -> NonNull<T> {
     start.cast()
 }
 
-/// A panic, where `Vec` ends the process: a size may come from a user, whose program can go on with another.
+/// A panic, where `Vec` ends the process: a size may come from a user, whose program can go on with
+/// another.
 #[cold]
 #[inline(never)]
 fn refused(bytes: usize) -> ! {

@@ -7,14 +7,15 @@ use crate::index_set::{Dyn, Either, Fin, IndexSet};
 
 /// What a table may hold: numbers, booleans, and members of index sets.
 ///
-/// A table stores an element as plain data, its `Repr`, together with one `Meta` for the whole table. Numbers and
-/// booleans are their own representation and need no more. A member of an index set is stored as its ordinal, and
-/// the table keeps the extent of the set, in which every one of its elements was found when the table was made.
+/// A table stores an element as plain data, its `Repr`, together with one `Meta` for the whole
+/// table. Numbers and booleans are their own representation and need no more. A member of an index
+/// set is stored as its ordinal, and the table keeps the extent of the set, in which every one of
+/// its elements was found when the table was made.
 ///
 /// # Safety
-/// `from_repr` undoes `to_repr`, which gives `None` for a value that does not fit `Meta`, and `is_valid` tells which stored forms
-/// `to_repr` could have made. Where `Meta` is an extent,
-/// a `Repr` is an ordinal in it.
+/// `from_repr` undoes `to_repr`, which gives `None` for a value that does not fit `Meta`, and
+/// `is_valid` tells which stored forms `to_repr` could have made. Where `Meta` is an extent, a
+/// `Repr` is an ordinal in it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a table",
     note = "elements are `f32 f64 i32 i64 u8 u32 usize bool` and members of index sets"

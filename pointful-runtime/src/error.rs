@@ -4,7 +4,8 @@ use std::fmt;
 
 /// Everything that can go wrong at run time and that a caller may want to handle.
 ///
-/// The panicking forms of this crate's functions panic with the [`Display`](fmt::Display) form of one of these.
+/// The panicking forms of this crate's functions panic with the [`Display`](fmt::Display) form of
+/// one of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -89,7 +90,8 @@ pub enum Error {
         /// The index set.
         set: String,
     },
-    /// An array that should be viewed as a table without a copy is not contiguous in row-major order.
+    /// An array that should be viewed as a table without a copy is not contiguous in row-major
+    /// order.
     NotContiguous,
 }
 

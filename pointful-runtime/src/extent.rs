@@ -9,8 +9,9 @@ use crate::index_set::{Compound, IndexSet, SetName, StaticSet};
 
 /// How large the index set `I` is: a size whose number of members is known to fit in memory.
 ///
-/// The extent of a static set is a zero-sized value, that of a dynamic set one `usize`, that of a product the
-/// sizes of its parts. Two extents are equal when their sizes are, so `(2, 3)` and `(3, 2)` are not.
+/// The extent of a static set is a zero-sized value, that of a dynamic set one `usize`, that of a
+/// product the sizes of its parts. Two extents are equal when their sizes are, so `(2, 3)` and
+/// `(3, 2)` are not.
 ///
 /// ```
 /// use pointful_runtime::{Dyn, Extent, Fin};
@@ -32,10 +33,11 @@ impl<I: IndexSet> Extent<I> {
         Self::try_new(size).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The extent of the given size, or [`Error::Overflow`] if the set would have more than `isize::MAX` members.
+    /// The extent of the given size, or [`Error::Overflow`] if the set would have more than
+    /// `isize::MAX` members.
     ///
-    /// A product's length is judged by its non-empty parts, so that a product of few members never hides a
-    /// stride that overflows.
+    /// A product's length is judged by its non-empty parts, so that a product of few members never
+    /// hides a stride that overflows.
     pub fn try_new(size: I::Size) -> Result<Self, Error> {
         match I::checked_len(size) {
             Some(_) => Ok(Extent { size }),

@@ -1,8 +1,9 @@
 //! The contract with generated code.
 //!
-//! A generated kernel is a struct that holds its inputs as slices, its extents as numbers and its outputs as
-//! [`Out`] views; it implements [`Kernel`], and [`launch`] runs it. Everything a kernel body calls is here as well:
-//! unchecked reads, indices with a policy at the edge, arithmetic with the language's rules, checks at entry.
+//! A generated kernel is a struct that holds its inputs as slices, its extents as numbers and its
+//! outputs as [`Out`] views; it implements [`Kernel`], and [`launch`] runs it. Everything a kernel
+//! body calls is here as well: unchecked reads, indices with a policy at the edge, arithmetic with
+//! the language's rules, checks at entry.
 //!
 //! ```
 //! use pointful_runtime::kernel::{get, launch, Kernel, Out, OutBuf, Work};
@@ -53,18 +54,22 @@ pub use pointful_math as math;
 
 /// The body of one fused loop nest, to be run over its flattened parallel axes in pieces.
 pub trait Kernel: Sync {
-    /// What one piece of the work accumulates privately; `()` when the kernel only writes its own outputs.
+    /// What one piece of the work accumulates privately; `()` when the kernel only writes its own
+    /// outputs.
     type Acc: Send + Sync;
 
-    /// How many points the body runs together where there are as many: pieces of the work are multiples of it.
+    /// How many points the body runs together where there are as many: pieces of the work are
+    /// multiples of it.
     const TOGETHER: usize = 1;
 
     /// Identity accumulators for one piece.
     fn identity(&self) -> Self::Acc;
 
-    /// Runs the points `range` of the flattened parallel axes; `acc` is what [`identity`](Self::identity) has given.
+    /// Runs the points `range` of the flattened parallel axes; `acc` is what
+    /// [`identity`](Self::identity) has given.
     ///
-    /// Implementations are `#[inline(always)]`, so that the body is compiled once for each level of CPU features.
+    /// Implementations are `#[inline(always)]`, so that the body is compiled once for each level of
+    /// CPU features.
     fn run(&self, range: Range<usize>, acc: &mut Self::Acc);
 
     /// Appends a later piece's accumulator to an earlier one's.
@@ -72,7 +77,8 @@ pub trait Kernel: Sync {
     /// Pieces are merged in order, so an operator need not commute.
     fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc);
 
-    /// Bytes of an accumulator that need not be there once for each piece, as they can be [noted](Self::noting).
+    /// Bytes of an accumulator that need not be there once for each piece, as they can be
+    /// [noted](Self::noting).
     fn scattered_bytes(&self) -> u64 {
         0
     }
@@ -86,15 +92,15 @@ pub trait Kernel: Sync {
     /// Combines into one stretch of each [`Scatter`] what pieces have noted for it.
     ///
     /// # Safety
-    /// `all` is what [`noting`](Self::noting) has given for nothing, `noted` what pieces began with as it gives for something; no other thread settles the same stretch
-    /// meanwhile.
+    /// `all` is what [`noting`](Self::noting) has given for nothing, `noted` what pieces began with
+    /// as it gives for something; no other thread settles the same stretch meanwhile.
     unsafe fn settle(&self, all: &Self::Acc, noted: &Self::Acc, stretch: usize) {
         let _ = (all, noted, stretch);
     }
 }
 
-/// What is known of a kernel's cost before it runs; together with the number of points it alone decides how the work
-/// is split.
+/// What is known of a kernel's cost before it runs; together with the number of points it alone
+/// decides how the work is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// Estimated scalar operations for each point.
@@ -130,8 +136,8 @@ pub unsafe fn get<T: Copy>(slice: &[T], index: usize) -> T {
 #[repr(align(64))]
 struct Aligned<T>(T);
 
-/// Combines the independent accumulators of an unrolled reduction: the second half into the first, then again, as vectors are folded fastest. The
-/// order is the same at every level of CPU features.
+/// Combines the independent accumulators of an unrolled reduction: the second half into the first,
+/// then again, as vectors are folded fastest. The order is the same at every level of CPU features.
 ///
 /// Lanes are strided parts of a reduction, so the operator commutes. There is at least one lane.
 #[inline(always)]
@@ -151,9 +157,11 @@ pub fn fold_lanes<T: Copy, const N: usize>(lanes: [T; N], combine: impl Fn(T, T)
     lanes[0]
 }
 
-/// The best of what lanes have found, and where it was first; a NaN is what a lane says that has found no number.
+/// The best of what lanes have found, and where it was first; a NaN is what a lane says that has
+/// found no number.
 ///
-/// Lanes are strided parts of a search. There is at least one. Halves are compared, and nothing is branched on: nobody foresees in which lane the best is.
+/// Lanes are strided parts of a search. There is at least one. Halves are compared, and nothing is
+/// branched on: nobody foresees in which lane the best is.
 #[inline(always)]
 pub fn first_extremum<T: Copy + PartialOrd, const N: usize>(
     best: [T; N],
@@ -247,7 +255,8 @@ pub fn nearest(position: i128) -> usize {
     position.clamp(0, usize::MAX as i128) as usize
 }
 
-/// A signed position, reflected at the edges, which are not repeated: `-1` is `1`, `len` is `len - 2`.
+/// A signed position, reflected at the edges, which are not repeated: `-1` is `1`, `len` is
+/// `len - 2`.
 ///
 /// # Panics
 /// If the set is empty, for then it has no edge.
@@ -287,8 +296,8 @@ fn nonempty(len: usize, what: &str) -> i64 {
 
 /// Checks at entry that two parameters agree on the size of an index set they share.
 ///
-/// The sizes are `usize` or [`Extent`](crate::Extent): anything that compares and prints. A set that is bound to a
-/// product is compared by extent, because `(2, 3)` is not `(3, 2)`.
+/// The sizes are `usize` or [`Extent`](crate::Extent): anything that compares and prints. A set
+/// that is bound to a product is compared by extent, because `(2, 3)` is not `(3, 2)`.
 ///
 /// # Errors
 /// [`Error::ExtentMismatch`] if they do not.
@@ -324,7 +333,8 @@ pub fn compare_extents<E: Copy + PartialEq + Display>(
     }
 }
 
-/// Checks at entry that two parameters agree on the size of an index set they share; see [`compare_extents`].
+/// Checks at entry that two parameters agree on the size of an index set they share; see
+/// [`compare_extents`].
 ///
 /// # Panics
 /// If they do not, with the [`Error::ExtentMismatch`] in words.

@@ -1,8 +1,9 @@
 //! Tables over typed index sets, and the parallel skeletons that code compiled by pointful runs on.
 //!
-//! Everything public here works without the macros: a [`Table`] is a memoised function on a finite, ordered,
-//! typed set of indices, an [`IndexSet`] is the type of such a set's members, and an [`Extent`] says how large
-//! the set is. [`kernel`] is the contract with generated code and no part of the stable interface.
+//! Everything public here works without the macros: a [`Table`] is a memoised function on a finite,
+//! ordered, typed set of indices, an [`IndexSet`] is the type of such a set's members, and an
+//! [`Extent`] says how large the set is. [`kernel`] is the contract with generated code and no part
+//! of the stable interface.
 
 mod buffer;
 mod cpu;

@@ -1,19 +1,24 @@
 //! Memory that has been given back, for whoever asks next.
 //!
-//! A derivative asks for its intermediates anew in each call. What the system hands out it clears page by page as it is first touched, which
-//! can take longer than the computation. So large pieces of memory that are given back are kept for the next request of the same size:
-//! at most so many bytes ([`keep_at_most`]), the oldest given up first.
+//! A derivative asks for its intermediates anew in each call. What the system hands out it clears
+//! page by page as it is first touched, which can take longer than the computation. So large pieces
+//! of memory that are given back are kept for the next request of the same size: at most so many
+//! bytes ([`keep_at_most`]), the oldest given up first.
 //!
-//! A kernel may ask for memory at each of its points, and systems take long to put together again what is given back to them. So each thread keeps smaller
-//! pieces for itself, a few of them ([`OWN_LIMIT`]).
+//! A kernel may ask for memory at each of its points, and systems take long to put together again
+//! what is given back to them. So each thread keeps smaller pieces for itself, a few of them
+//! ([`OWN_LIMIT`]).
 //!
-//! Memory of several large pages ([`PAGE`]) is asked for in such pages, where the system leaves that to programs: what streams through memory otherwise waits for the addresses of small
-//! pages, and the system clears one after the other.
+//! Memory of several large pages ([`PAGE`]) is asked for in such pages, where the system leaves
+//! that to programs: what streams through memory otherwise waits for the addresses of small pages,
+//! and the system clears one after the other.
 //!
-//! Programs that are built for debugging keep nothing, so that tools that watch memory see every piece go.
+//! Programs that are built for debugging keep nothing, so that tools that watch memory see every
+//! piece go.
 //!
-//! With the feature `signalling`, which is for tests, all memory that is handed out, old or new, holds a [pattern](hold_unwritten). Who reads it before it is
-//! written computes something else with another pattern, and with the first one no number.
+//! With the feature `signalling`, which is for tests, all memory that is handed out, old or new,
+//! holds a [pattern](hold_unwritten). Who reads it before it is written computes something else
+//! with another pattern, and with the first one no number.
 
 use std::alloc::{self, Layout};
 use std::cell::RefCell;
@@ -48,10 +53,12 @@ thread_local! {
     static OWN: RefCell<Kept> = const { RefCell::new(Kept::new()) };
 }
 
-/// Keeps at most so many bytes of memory from now on, and gives the system what is beyond it: with 0, everything.
+/// Keeps at most so many bytes of memory from now on, and gives the system what is beyond it: with
+/// 0, everything.
 ///
-/// Before it is called, 256 MiB are kept, and nothing by programs built for debugging. Each thread keeps up to 256 KiB besides, but no more than
-/// this; those of other threads are given back when they ask for memory next, or end.
+/// Before it is called, 256 MiB are kept, and nothing by programs built for debugging. Each thread
+/// keeps up to 256 KiB besides, but no more than this; those of other threads are given back when
+/// they ask for memory next, or end.
 ///
 /// ```
 /// pointful_runtime::memory::keep_at_most(0);
@@ -62,7 +69,8 @@ pub fn keep_at_most(bytes: usize) {
     with_kept(SMALLEST, |kept, limit| kept.shrink(limit));
 }
 
-/// Does something with what is kept of pieces of this size, and how much of that may be; nothing, if none is or the thread is about to end.
+/// Does something with what is kept of pieces of this size, and how much of that may be; nothing,
+/// if none is or the thread is about to end.
 fn with_kept<R>(size: usize, f: impl FnOnce(&mut Kept, usize) -> R) -> Option<R> {
     let limit = LIMIT.load(Ordering::Relaxed);
     match size {
@@ -78,7 +86,8 @@ fn with_kept<R>(size: usize, f: impl FnOnce(&mut Kept, usize) -> R) -> Option<R>
     }
 }
 
-/// Memory of this layout, whose size is not zero; none if the system has not as much. It is not cleared.
+/// Memory of this layout, whose size is not zero; none if the system has not as much. It is not
+/// cleared.
 pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let layout = padded(layout);
     let old = with_kept(layout.size(), |kept, limit| {
@@ -100,15 +109,16 @@ pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     memory
 }
 
-/// What memory holds that nobody has written: not a number, as `f64` and as `f32`; as an index beyond every table.
+/// What memory holds that nobody has written: not a number, as `f64` and as `f32`; as an index
+/// beyond every table.
 #[cfg(feature = "signalling")]
 const SIGNAL: u16 = 0x7ff4;
 
 #[cfg(feature = "signalling")]
 static UNWRITTEN: std::sync::atomic::AtomicU16 = std::sync::atomic::AtomicU16::new(SIGNAL);
 
-/// From now on memory that nobody has written holds this pattern, over and over: for tests that run a program with two of them. Without one it is the first,
-/// which is no number.
+/// From now on memory that nobody has written holds this pattern, over and over: for tests that run
+/// a program with two of them. Without one it is the first, which is no number.
 #[cfg(feature = "signalling")]
 pub fn hold_unwritten(pattern: Option<u16>) {
     UNWRITTEN.store(pattern.unwrap_or(SIGNAL), Ordering::Relaxed);
@@ -156,7 +166,8 @@ pub(crate) unsafe fn deallocate(start: NonNull<u8>, layout: Layout) {
     with_kept(layout.size(), |kept, limit| kept.give(piece, limit));
 }
 
-/// A layout of which there are few: large sizes are rounded up by at most an eighth, so that requests that differ little can have the same. The largest begin with a page.
+/// A layout of which there are few: large sizes are rounded up by at most an eighth, so that
+/// requests that differ little can have the same. The largest begin with a page.
 fn padded(layout: Layout) -> Layout {
     if layout.size() < LARGE {
         return layout;

@@ -2,14 +2,16 @@
 
 /// A function of the caller's, for kernels to hold.
 ///
-/// Kernels are shared among threads and such a function need not be fit for that, so whoever makes one sees to it that they run where it was made.
+/// Kernels are shared among threads and such a function need not be fit for that, so whoever makes
+/// one sees to it that they run where it was made.
 pub struct Opaque<'a, F: ?Sized>(&'a F);
 
 impl<'a, F: ?Sized> Opaque<'a, F> {
     /// Holds the function.
     ///
     /// # Safety
-    /// It is used on the thread where it is made only: kernels that have it are run by [`launch_here`](crate::kernel::launch_here).
+    /// It is used on the thread where it is made only: kernels that have it are run by
+    /// [`launch_here`](crate::kernel::launch_here).
     pub unsafe fn new(function: &'a F) -> Self {
         Opaque(function)
     }

@@ -10,7 +10,8 @@ pub use crate::{
     Product, StaticSet, Table, VectorSpace, View,
 };
 
-/// A field that is not `pub`, by its position. Expansions in other modules reach by it what they cannot name.
+/// A field that is not `pub`, by its position. Expansions in other modules reach by it what they
+/// cannot name.
 pub trait Field<const AT: usize, T> {
     /// To read.
     fn field(&self) -> &T;
@@ -36,7 +37,8 @@ pub trait FieldMut<const AT: usize, T> {
     fn field_mut(&mut self) -> &mut T;
 }
 
-/// A struct marked `#[pointful]`, made of its fields in order. Expansions make by it what they may not be able to name, or whose fields they cannot.
+/// A struct marked `#[pointful]`, made of its fields in order. Expansions make by it what they may
+/// not be able to name, or whose fields they cannot.
 pub trait Record<Fields> {
     /// The struct.
     fn from_fields(fields: Fields) -> Self;

@@ -1,7 +1,8 @@
 //! Values of a generic float as values of the machine type that it is.
 //!
-//! A function that is generic in its float has a body for each type that the generic may be. Which one runs, and that values are already of the
-//! body's type, rustc knows for every instance; to the generic function it has to be said.
+//! A function that is generic in its float has a body for each type that the generic may be. Which
+//! one runs, and that values are already of the body's type, rustc knows for every instance; to the
+//! generic function it has to be said.
 
 use std::any::TypeId;
 

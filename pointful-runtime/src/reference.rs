@@ -1,10 +1,11 @@
-//! The slow scalar twin of every skeleton: one thread, no vectors, nothing clever. Tests compare the real ones with
-//! these, bit for bit.
+//! The slow scalar twin of every skeleton: one thread, no vectors, nothing clever. Tests compare
+//! the real ones with these, bit for bit.
 
 use crate::cpu::Pieces;
 use crate::kernel::{Kernel, Work};
 
-/// What [`launch`](crate::kernel::launch) computes: the same pieces, one after the other, merged as the same tree.
+/// What [`launch`](crate::kernel::launch) computes: the same pieces, one after the other, merged as
+/// the same tree.
 pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     let pieces = Pieces::of(points, work, K::TOGETHER);
     let mut row: Vec<K::Acc> = (0..pieces.count())

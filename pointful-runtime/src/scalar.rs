@@ -10,9 +10,9 @@ use crate::vector_space::VectorSpace;
 
 /// A number a table can hold: `f32 f64 i32 i64 u8 u32 usize`.
 ///
-/// The constants are the values of reductions over nothing. The functions are the language's arithmetic, which for
-/// integers is that of release Rust in every build: they wrap, and division by zero panics, as does
-/// that of the least integer by -1.
+/// The constants are the values of reductions over nothing. The functions are the language's
+/// arithmetic, which for integers is that of release Rust in every build: they wrap, and division
+/// by zero panics, as does that of the least integer by -1.
 pub trait Number: Plain + PartialOrd + Default {
     /// The sum of nothing.
     const ZERO: Self;
@@ -218,10 +218,11 @@ functions! {
 
 macro_rules! float {
     (unary: $($unary:ident)*; binary: $($binary:ident)*; tests: $($test:ident)*;) => {
-        /// A floating-point number, `f32` or `f64`: the bound of a function that is generic in its precision.
+        /// A floating-point number, `f32` or `f64`: the bound of a function that is generic in its
+        /// precision.
         ///
-        /// The methods are those of the standard library's floats under the same names; `min`, `max` and the
-        /// Euclidean division are those of [`Number`].
+        /// The methods are those of the standard library's floats under the same names; `min`,
+        /// `max` and the Euclidean division are those of [`Number`].
         pub trait Float:
             Number
             + VectorSpace<Scalar = Self>

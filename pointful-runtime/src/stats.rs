@@ -1,8 +1,8 @@
 //! What a computation allocated and launched, counted exactly.
 //!
-//! Counts belong to the thread that asks for them: everything generated code allocates and launches, it does on the
-//! thread that called it. What the pieces of a launch do on other threads is not counted, wherever they run, so the
-//! counts are the same whatever the number of threads.
+//! Counts belong to the thread that asks for them: everything generated code allocates and
+//! launches, it does on the thread that called it. What the pieces of a launch do on other threads
+//! is not counted, wherever they run, so the counts are the same whatever the number of threads.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,8 +18,9 @@ pub struct Stats {
     pub peak_bytes: u64,
     /// Kernels launched.
     pub launches: u64,
-    /// Scalar operations in them as the compiler counts them: an addition is one, a division a few, an exponential 15, what a library multiplies and adds less than one;
-    /// of a loop that only running it tells how long it is, 16 iterations.
+    /// Scalar operations in them as the compiler counts them: an addition is one, a division a few,
+    /// an exponential 15, what a library multiplies and adds less than one; of a loop that only
+    /// running it tells how long it is, 16 iterations.
     pub operations: u64,
     /// Pieces they were split into.
     pub pieces: u64,

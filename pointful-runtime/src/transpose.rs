@@ -1,10 +1,12 @@
 //! Rows written down as columns.
 //!
-//! Neighbours in a row are to be written far apart. A processor's instructions that scatter take as long as one move for each element, or longer;
-//! so squares of as many rows as a vector has elements are turned round in registers.
+//! Neighbours in a row are to be written far apart. A processor's instructions that scatter take as
+//! long as one move for each element, or longer; so squares of as many rows as a vector has
+//! elements are turned round in registers.
 //!
-//! Where rows have a few lines of a cache each, of which several rows are read at a time, processors do not foresee what is read next.
-//! So they are told: rows that come from memory take half to a third of the time.
+//! Where rows have a few lines of a cache each, of which several rows are read at a time,
+//! processors do not foresee what is read next. So they are told: rows that come from memory take
+//! half to a third of the time.
 
 use std::ops::RangeInclusive;
 
@@ -20,10 +22,12 @@ const UNFORESEEN: RangeInclusive<usize> = LINE + 1..=16 * LINE;
 /// So many bytes before: as much as memory hands over while one waits for it.
 const AHEAD: usize = 8192;
 
-/// Writes rows down as columns. Row `r` is `source[from(r)..]`, of which `columns` elements are written to `out[to(c) + r]`.
+/// Writes rows down as columns. Row `r` is `source[from(r)..]`, of which `columns` elements are
+/// written to `out[to(c) + r]`.
 ///
 /// # Safety
-/// All those places are in the buffers, which are apart, and the source's are initialised, with all of their bytes.
+/// All those places are in the buffers, which are apart, and the source's are initialised, with all
+/// of their bytes.
 #[inline(always)]
 pub unsafe fn transpose<T: Copy>(
     source: *const T,
@@ -78,7 +82,8 @@ pub unsafe fn transpose<T: Copy>(
     }
 }
 
-/// Where blocks of this size begin that cover `count`, which is not less; the last ends with it, so that it may overlap the one before.
+/// Where blocks of this size begin that cover `count`, which is not less; the last ends with it, so
+/// that it may overlap the one before.
 #[inline(always)]
 fn blocks(count: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..count)
@@ -86,7 +91,8 @@ fn blocks(count: usize, size: usize) -> impl Iterator<Item = usize> {
         .map(move |start| start.min(count - size))
 }
 
-/// Rows and columns of the squares that are turned round in registers; 1 if elements are moved one by one.
+/// Rows and columns of the squares that are turned round in registers; 1 if elements are moved one
+/// by one.
 const fn side<T>() -> usize {
     match size_of::<T>() {
         4 if cfg!(target_arch = "x86_64") => 4,

@@ -6,10 +6,11 @@ use crate::index_set::IndexSet;
 use crate::scalar::{Float, Number};
 use crate::table::Table;
 
-/// A vector: a float, a table of floats, a tuple, array or `Vec` of vectors, or a struct of them that is marked `#[pointful]`.
+/// A vector: a float, a table of floats, a tuple, array or `Vec` of vectors, or a struct of them
+/// that is marked `#[pointful]`.
 ///
-/// So what holds the parameters of a model, its gradient, and an optimiser's averages of gradients are vectors of one type, and an
-/// optimiser is written once for all models:
+/// So what holds the parameters of a model, its gradient, and an optimiser's averages of gradients
+/// are vectors of one type, and an optimiser is written once for all models:
 ///
 /// ```
 /// use pointful_runtime::{Table, VectorSpace};
@@ -27,8 +28,9 @@ use crate::table::Table;
 /// assert_eq!(x.flatten(), [2.7, 3.6, 0.0]);
 /// ```
 ///
-/// The coordinates are the floats, in the order of fields, tables row-major. All are of one type, [`Scalar`](Self::Scalar). What else a struct
-/// has, numbers that are no floats and indices, takes no part: it stays what it is in the vector that is changed or copied.
+/// The coordinates are the floats, in the order of fields, tables row-major. All are of one type,
+/// [`Scalar`](Self::Scalar). What else a struct has, numbers that are no floats and indices, takes
+/// no part: it stays what it is in the vector that is changed or copied.
 ///
 /// # Panics
 /// What takes two vectors panics if tables in the same place differ in their extents.
@@ -45,7 +47,8 @@ pub trait VectorSpace {
     /// Calls `f` with the coordinates of two vectors in the same places.
     fn visit_with(&self, other: &Self, f: &mut impl FnMut(&[Self::Scalar], &[Self::Scalar]));
 
-    /// Calls `f` with the coordinates of two vectors in the same places, those of this one to be changed.
+    /// Calls `f` with the coordinates of two vectors in the same places, those of this one to be
+    /// changed.
     fn visit_mut_with(
         &mut self,
         other: &Self,
@@ -91,7 +94,8 @@ pub trait VectorSpace {
         result
     }
 
-    /// Replaces each coordinate by a function of it and of another vector's coordinate in the same place.
+    /// Replaces each coordinate by a function of it and of another vector's coordinate in the same
+    /// place.
     fn update_with(
         &mut self,
         other: &Self,

@@ -8,8 +8,8 @@ pub fn failed(function: &str) -> ! {
     panic!("`{function}` was not compiled")
 }
 
-/// The types that another type is made of, by position. Generated code names by it what it has no path to: a function's carrier has
-/// the types of the function's signature.
+/// The types that another type is made of, by position. Generated code names by it what it has no
+/// path to: a function's carrier has the types of the function's signature.
 pub trait Part<const AT: usize> {
     /// The type at this position.
     type Type;

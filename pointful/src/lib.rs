@@ -1,8 +1,10 @@
-//! Array functions in plain Rust syntax, compiled to fused parallel code and differentiated at compile time.
+//! Array functions in plain Rust syntax, compiled to fused parallel code and differentiated at
+//! compile time.
 //!
-//! A function marked [`#[pointful]`](macro@pointful) keeps its signature; its body is array code over typed index sets.
-//! `for i in N { e }` is the table of `e` over all members of `N`, `for i in _` infers the set from how `i` is used, and
-//! `sum`, `max`, `argmin` and their like reduce.
+//! A function marked [`#[pointful]`](macro@pointful) keeps its signature; its body is array code
+//! over typed index sets. `for i in N { e }` is the table of `e` over all members of `N`,
+//! `for i in _` infers the set from how `i` is used, and `sum`, `max`, `argmin` and their like
+//! reduce.
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -22,9 +24,11 @@
 //!
 //! # Derivatives
 //!
-//! `grad!(f)` is the function that computes the gradient of `f`. It is compiled where it stands, like a function of one's own: the loops
-//! of a derivative are parallel where those of the function are, and the whole gradient costs a small multiple of the function,
-//! however many inputs there are. (The derivative of a `prod` over all elements goes by running products, one after the other.)
+//! `grad!(f)` is the function that computes the gradient of `f`. It is compiled where it stands,
+//! like a function of one's own: the loops of a derivative are parallel where those of the function
+//! are, and the whole gradient costs a small multiple of the function, however many inputs there
+//! are. (The derivative of a `prod` over all elements goes by running products, one after the
+//! other.)
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -57,19 +61,23 @@
 //! In plain Rust `f` is the name of a function, and a variable of that name, which would be
 //! something else, is an error; in bodies functions may be local.
 //!
-//! They apply to each other, may be passed as functions, and are allowed in bodies: `grad!(grad!(f))` is the second derivative and
-//! `for i in N { grad!(f)(x[i]) }` a table of first ones. [`define!`](define) gives one a name for other modules, [`explain!`](explain)
-//! shows what became of it. A tangent or cotangent is passed as the value is: a table by reference, a number by value.
-//! What holds parameters as a struct marked `#[pointful]` has its gradient as the same struct.
+//! They apply to each other, may be passed as functions, and are allowed in bodies:
+//! `grad!(grad!(f))` is the second derivative and `for i in N { grad!(f)(x[i]) }` a table of first
+//! ones. [`define!`](define) gives one a name for other modules, [`explain!`](explain) shows what
+//! became of it. A tangent or cotangent is passed as the value is: a table by reference, a number
+//! by value. What holds parameters as a struct marked `#[pointful]` has its gradient as the same
+//! struct.
 //!
-//! Integers, truth values and indices have no derivatives; a parameter marked `#[constant]` and what stands in `stop_gradient(…)`
-//! are as constant as they are.
+//! Integers, truth values and indices have no derivatives; a parameter marked `#[constant]` and
+//! what stands in `stop_gradient(…)` are as constant as they are.
 //!
 //! ## At kinks
 //!
-//! Where there is no derivative there still is one answer. Of equal operands of `max` and `min`, and of equal elements of a reduction, the first has
-//! the whole derivative. `abs` at 0 has derivative 0, `sqrt` has infinity; `floor`, `round` and their like have 0 everywhere.
-//! A branch that is not taken contributes nothing, not even NaN, so that guarding a function's domain guards its derivative.
+//! Where there is no derivative there still is one answer. Of equal operands of `max` and `min`,
+//! and of equal elements of a reduction, the first has the whole derivative. `abs` at 0 has
+//! derivative 0, `sqrt` has infinity; `floor`, `round` and their like have 0 everywhere. A branch
+//! that is not taken contributes nothing, not even NaN, so that guarding a function's domain guards
+//! its derivative.
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -100,12 +108,14 @@
 //!
 //! ## The memory of loops
 //!
-//! The way back through a loop that assigns needs what each iteration began with. A derivative keeps it, for all iterations, unless the
-//! loop is linear in its state. Where that is too much, an attribute before a `for` says what to keep instead; what lies between
-//! is computed once more. `#[checkpoint(every = k)]` keeps the state of every `k`-th iteration, `#[checkpoint(levels = l)]`
-//! `l` times the `l`-th root of their number, which takes `l` times the computing, and `#[checkpoint]` has as many levels as the number has
-//! binary digits, or four if it is not known at compile time.
-//! `#[pointful(remat)]` does the same for a function: none of its intermediate values is kept.
+//! The way back through a loop that assigns needs what each iteration began with. A derivative
+//! keeps it, for all iterations, unless the loop is linear in its state. Where that is too much, an
+//! attribute before a `for` says what to keep instead; what lies between is computed once more.
+//! `#[checkpoint(every = k)]` keeps the state of every `k`-th iteration,
+//! `#[checkpoint(levels = l)]` `l` times the `l`-th root of their number, which takes `l` times the
+//! computing, and `#[checkpoint]` has as many levels as the number has binary digits, or four if it
+//! is not known at compile time. `#[pointful(remat)]` does the same for a function: none of its
+//! intermediate values is kept.
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -136,13 +146,16 @@
 //! assert!(3 * fewer.peak_bytes < kept.peak_bytes);
 //! ```
 //!
-//! A `while` counts its iterations and keeps what it needs of each; `#[bound(n)]` before it says how many there are at most.
+//! A `while` counts its iterations and keeps what it needs of each; `#[bound(n)]` before it says
+//! how many there are at most.
 //!
 //! ## Derivatives of one's own
 //!
-//! `#[pointful(vjp = g)]` says how a function is differentiated. `g` takes the function's parameters and the cotangent of its result, and gives
-//! the cotangents of the parameters; `#[pointful(jvp = g)]` takes tangents of the parameters and gives that of the result, and
-//! serves both directions. It replaces the derivative wherever the function is called in what is differentiated.
+//! `#[pointful(vjp = g)]` says how a function is differentiated. `g` takes the function's
+//! parameters and the cotangent of its result, and gives the cotangents of the parameters;
+//! `#[pointful(jvp = g)]` takes tangents of the parameters and gives that of the result, and serves
+//! both directions. It replaces the derivative wherever the function is called in what is
+//! differentiated.
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -160,15 +173,18 @@
 //! assert_eq!(hessian!(total)(&Table::<Dyn, _>::from(vec![0.0])).as_slice(), [0.25]);
 //! ```
 //!
-//! A function that has only a `vjp` cannot be differentiated forwards: `jvp!` and `linearize!` of what calls it are errors that name it, and
-//! `jacobian!` goes backwards, whatever the extents. `hvp!` and `hessian!` go forwards over the gradient, through what the function and its `vjp`
+//! A function that has only a `vjp` cannot be differentiated forwards: `jvp!` and `linearize!` of
+//! what calls it are errors that name it, and `jacobian!` goes backwards, whatever the extents.
+//! `hvp!` and `hessian!` go forwards over the gradient, through what the function and its `vjp`
 //! compute as they are written; where these meet such a function in turn, they go backwards again.
 //!
 //! # Index sets and their members
 //!
-//! `size(N)` is how many members a set has and `i.ordinal()` which one `i` is, of every set: `size((N, bool))`, `size(Fin::<3>)`, `c.up.ordinal()`.
-//! `N::from_ordinal(k, n)` is the member of that number; it panics if there is none, and the extent `n` may be left out.
-//! A table may hold members of a set, also of a product: they are valid from when the table is made, and are not checked again.
+//! `size(N)` is how many members a set has and `i.ordinal()` which one `i` is, of every set:
+//! `size((N, bool))`, `size(Fin::<3>)`, `c.up.ordinal()`. `N::from_ordinal(k, n)` is the member of
+//! that number; it panics if there is none, and the extent `n` may be left out. A table may hold
+//! members of a set, also of a product: they are valid from when the table is made, and are not
+//! checked again.
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -184,8 +200,9 @@
 //! # Ok::<(), pointful::Error>(())
 //! ```
 //!
-//! Tables over the same index set are of the same size. That is checked when a function is called, before anything runs; what disagrees panics,
-//! with the function's name, both parameters and their sizes, and `try_call!(f)(…)` gives it as an [`Error`]. Anything else panics as ever.
+//! Tables over the same index set are of the same size. That is checked when a function is called,
+//! before anything runs; what disagrees panics, with the function's name, both parameters and their
+//! sizes, and `try_call!(f)(…)` gives it as an [`Error`]. Anything else panics as ever.
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -199,11 +216,13 @@
 //! assert_eq!(error.to_string(), "`inner`: parameters `x` and `y` disagree on the size of `N`: 2 in `x`, 1 in `y`");
 //! ```
 //!
-//! A table taken by value that becomes the result is changed in place where each element is made of the old one at its own place alone.
+//! A table taken by value that becomes the result is changed in place where each element is made of
+//! the old one at its own place alone.
 //!
 //! # Reductions
 //!
-//! Each takes a table and reduces it over the index set of its first axes: a product where a `for` runs over a product, and all of a parameter.
+//! Each takes a table and reduces it over the index set of its first axes: a product where a `for`
+//! runs over a product, and all of a parameter.
 //!
 //! | | elements | gives |
 //! |---|---|---|
@@ -213,8 +232,8 @@
 //! | `mean` | floats | the same; of nothing NaN |
 //! | `any`, `all`, `count` | truth values | two truth values; a `usize` |
 //!
-//! `false` is less than `true`, members and tuples of them are ordered by their ordinals, and NaN is an extremum only among NaNs. So the first
-//! place at which something holds is an `argmax`:
+//! `false` is less than `true`, members and tuples of them are ordered by their ordinals, and NaN
+//! is an extremum only among NaNs. So the first place at which something holds is an `argmax`:
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -287,8 +306,9 @@
 //!
 //! # What must hold
 //!
-//! `assert!` panics as in Rust, with the values that its message names: numbers and truth values, in the forms `{}`, `{:?}`, `{:e}`, with a
-//! width and a precision. They are computed where the condition does not hold only. In parallel loops it is one of the failures that is told.
+//! `assert!` panics as in Rust, with the values that its message names: numbers and truth values,
+//! in the forms `{}`, `{:?}`, `{:e}`, with a width and a precision. They are computed where the
+//! condition does not hold only. In parallel loops it is one of the failures that is told.
 //!
 //! ```should_panic
 //! use pointful::prelude::*;
@@ -306,13 +326,15 @@
 //!
 //! # Structs
 //!
-//! A struct marked `#[pointful]`, of numbers, tables, tuples and other such structs, may be a parameter, a result, a state of a loop; a `for` whose
-//! body is a struct makes a table of structs, which is a struct of tables. It may be generic in index sets, floats and lengths, and so may be
+//! A struct marked `#[pointful]`, of numbers, tables, tuples and other such structs, may be a
+//! parameter, a result, a state of a loop; a `for` whose body is a struct makes a table of structs,
+//! which is a struct of tables. It may be generic in index sets, floats and lengths, and so may be
 //! a type alias that is marked.
 //!
-//! Where all its floats are of one type, such a struct is a vector, as floats, tables and tuples of them are: [`VectorSpace`] adds and scales vectors,
-//! takes scalar products, and flattens them to a list of coordinates and back. Numbers that are no floats, indices and extents
-//! are no coordinates. So an optimiser can be written once for all models:
+//! Where all its floats are of one type, such a struct is a vector, as floats, tables and tuples of
+//! them are: [`VectorSpace`] adds and scales vectors, takes scalar products, and flattens them to a
+//! list of coordinates and back. Numbers that are no floats, indices and extents are no
+//! coordinates. So an optimiser can be written once for all models:
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -346,10 +368,12 @@
 //!
 //! # Functions of functions
 //!
-//! A function may take functions, `f: impl Fn(f64) -> f64`, and give one back; closures and functions may be passed, captured and put into
-//! arrays. Where a body calls such a function, everything is inlined and nothing of it is left, so derivatives go through it. From plain Rust it can be called with
-//! any closure: what only the caller knows is called in order, on the caller's thread, with numbers, members of index sets and what is
-//! made of them. It should be a function in the sense of mathematics, since how often it is called is not promised.
+//! A function may take functions, `f: impl Fn(f64) -> f64`, and give one back; closures and
+//! functions may be passed, captured and put into arrays. Where a body calls such a function,
+//! everything is inlined and nothing of it is left, so derivatives go through it. From plain Rust
+//! it can be called with any closure: what only the caller knows is called in order, on the
+//! caller's thread, with numbers, members of index sets and what is made of them. It should be a
+//! function in the sense of mathematics, since how often it is called is not promised.
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -369,7 +393,8 @@
 //! assert!((grad!(area)(2.0) - 1.0 / 3.0).abs() < 1e-4);
 //! ```
 //!
-//! A function may also be chosen, by the value of an `if` or a `match`, and is chosen anew wherever it is called:
+//! A function may also be chosen, by the value of an `if` or a `match`, and is chosen anew wherever
+//! it is called:
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -385,8 +410,9 @@
 //! assert_eq!(grad!(cost)(&Table::<Dyn, _>::from(vec![1.0, 3.0]), false).as_slice(), [2.0, 6.0]);
 //! ```
 //!
-//! A derivative of what only the caller knows does not exist. `grad!(integral)` is an error, and so is a call from plain Rust of a function that
-//! differentiates its parameter; from bodies it can be called:
+//! A derivative of what only the caller knows does not exist. `grad!(integral)` is an error, and so
+//! is a call from plain Rust of a function that differentiates its parameter; from bodies it can be
+//! called:
 //!
 //! ```compile_fail
 //! use pointful::prelude::*;
@@ -403,27 +429,29 @@
 //!
 //! # Calling other functions
 //!
-//! A body may call any function marked `#[pointful]` that its module can name, of any module or crate, and use any constant and
-//! index set of its module. Beside a function `f` stands a macro `f!`, its *companion*, by which other functions' expansions
-//! come to its text; an import of the function brings both. So where rustc says
+//! A body may call any function marked `#[pointful]` that its module can name, of any module or
+//! crate, and use any constant and index set of its module. Beside a function `f` stands a macro
+//! `f!`, its *companion*, by which other functions' expansions come to its text; an import of the
+//! function brings both. So where rustc says
 //!
 //! ```text
 //! error: cannot find macro `g` in this scope
 //! ```
 //!
-//! at a call of `g` in a body, either `g` is not marked `#[pointful]`, or `g` calls, perhaps through others, the function that calls
-//! it: functions are inlined, so they cannot be recursive.
+//! at a call of `g` in a body, either `g` is not marked `#[pointful]`, or `g` calls, perhaps
+//! through others, the function that calls it: functions are inlined, so they cannot be recursive.
 //!
-//! The same goes for types: where rustc cannot find a macro by the name of a struct or alias, that is not marked. Index sets need no mark
-//! beside `derive(IndexSet)`.
+//! The same goes for types: where rustc cannot find a macro by the name of a struct or alias, that
+//! is not marked. Index sets need no mark beside `derive(IndexSet)`.
 //!
 //! Names are free: words of the language (`sum`, `size`), transformations and macros of Rust that
 //! programs write alone (`vec!`, `assert!`, `#[test]`) cannot be names of functions, nor types of
 //! the language (`Table`, `Accum`) those of types, and constants are written in capitals. Anything
 //! else may be called anything.
 //!
-//! A function that names constants also emits a hidden type of its own name, which carries them. Where such a function
-//! and its module have the same name (`mod solve; pub use solve::solve;`), one of them must be renamed.
+//! A function that names constants also emits a hidden type of its own name, which carries them.
+//! Where such a function and its module have the same name (`mod solve; pub use solve::solve;`),
+//! one of them must be renamed.
 
 // The standard library's expansions name this crate as users' expansions do.
 extern crate self as pointful;

@@ -1,4 +1,5 @@
-//! What most programs use: types, traits, derives and macros. It has no functions, so that none meets a user's.
+//! What most programs use: types, traits, derives and macros. It has no functions, so that none
+//! meets a user's.
 
 pub use crate::{Dyn, Either, Extent, Fin, Float, IndexSet, Table, VectorSpace};
 // From where they are defined, because this crate has its own name, too, which is that of a macro.

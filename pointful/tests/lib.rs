@@ -1,4 +1,5 @@
-//! The standard library: values against their definitions, from plain Rust and from bodies, in both floats, and derivatives.
+//! The standard library: values against their definitions, from plain Rust and from bodies, in both
+//! floats, and derivatives.
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 
@@ -194,7 +195,8 @@ fn scores_by_their_definitions() {
     }
 }
 
-/// Vectors that are taken whole and in tiles, of which some are of nothing but minus infinity and others far below the rest.
+/// Vectors that are taken whole and in tiles, of which some are of nothing but minus infinity and
+/// others far below the rest.
 #[test]
 fn scores_of_long_vectors() {
     for n in [5000, (1 << 19) - 1, (1 << 19) + 700] {

@@ -1,4 +1,5 @@
-//! Functions of angles in the language: what bets that all of them are near, and what must not; `tests/angles.rs` says in plain Rust what they compute.
+//! Functions of angles in the language: what bets that all of them are near, and what must not;
+//! `tests/angles.rs` says in plain Rust what they compute.
 
 pub fn waves<N: IndexSet>(x: &Table<N, f64>) -> (Table<N, f64>, Table<N, f64>, Table<N, f64>) {
     (for i in N { x[i].sin() }, for i in N { x[i].cos() }, for i in N { x[i].tan() })

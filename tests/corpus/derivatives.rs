@@ -1,5 +1,6 @@
-//! Derivatives in the language, each of one pattern; `tests/derivatives.rs` compares them with differences and with each other.
-//! Only public functions are compiled: the others are what is differentiated.
+//! Derivatives in the language, each of one pattern; `tests/derivatives.rs` compares them with
+//! differences and with each other. Only public functions are compiled: the others are what is
+//! differentiated.
 
 // ---- Maps ----
 

@@ -1,4 +1,5 @@
-//! Functions in the language, each one idea; `tests/functions.rs` says in plain Rust what it computes.
+//! Functions in the language, each one idea; `tests/functions.rs` says in plain Rust what it
+//! computes.
 
 pub fn axpy<N: IndexSet>(a: f64, x: &Table<N, f64>, y: &Table<N, f64>) -> Table<N, f64> {
     for i in _ { a * x[i] + y[i] }
@@ -364,7 +365,8 @@ pub fn ends<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
     }
 }
 
-/// The logarithms of densities: the quadratic form's vectors are made on the way and used up at once.
+/// The logarithms of densities: the quadratic form's vectors are made on the way and used up at
+/// once.
 pub fn densities<N: IndexSet, K: IndexSet, D: IndexSet>(factor: &Table<(K, D, D), f64>, x: &Table<(N, D), f64>, mean: &Table<(K, D), f64>) -> f64 {
     sum(for n in N {
         let scale = 1.0 + sum(for j in D { x[n][j] * x[n][j] });

@@ -1,4 +1,5 @@
-//! What points combine into large tables at places that are computed; `tests/scatters.rs` says in plain Rust what they compute.
+//! What points combine into large tables at places that are computed; `tests/scatters.rs` says in
+//! plain Rust what they compute.
 
 pub fn totals<N: IndexSet, K: IndexSet>(class: &Table<N, i64>, w: &Table<N, f64>, expected: &Table<K, f64>) -> (Table<K, f64>, Table<K, f64>, f64) {
     let mut total = Accum::zero();

@@ -1,4 +1,5 @@
-//! Kernels and products over the same rows that follow each other, a tile of rows at a time; `tests/sequences.rs` says in plain Rust what they compute.
+//! Kernels and products over the same rows that follow each other, a tile of rows at a time;
+//! `tests/sequences.rs` says in plain Rust what they compute.
 
 pub fn bent_product<N: IndexSet, K: IndexSet, F: IndexSet>(x: &Table<(N, K), f32>, w: &Table<(K, F), f32>) -> Table<(N, F), f32> {
     for (n, f) in _ { sum(for k in K { x[n][k] * w[k][f] }).tanh() }

@@ -1,5 +1,6 @@
-//! Loops that change what they read beside what they reduce, and whose iterations emission would run together, twice, or some ahead of others if that did not show;
-//! `tests/states.rs` says in plain Rust what they compute.
+//! Loops that change what they read beside what they reduce, and whose iterations emission would
+//! run together, twice, or some ahead of others if that did not show; `tests/states.rs` says in
+//! plain Rust what they compute.
 
 pub fn greatest_prefix<K: IndexSet>(x: &Table<K, f64>) -> (f64, K) {
     let sums = cumsum(x);

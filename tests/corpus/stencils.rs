@@ -1,4 +1,5 @@
-//! Loops of the host whose steps are kernels over the same rows, which run several steps at once; `tests/stencils.rs` says in plain Rust what they compute.
+//! Loops of the host whose steps are kernels over the same rows, which run several steps at once;
+//! `tests/stencils.rs` says in plain Rust what they compute.
 
 pub fn spread<R: IndexSet, C: IndexSet>(u: &Table<(R, C), f64>, steps: usize) -> Table<(R, C), f64> {
     let mut u = u;

@@ -1,4 +1,5 @@
-//! Points that go through loops of their own, several of them at once; `tests/steps.rs` says in plain Rust what they compute.
+//! Points that go through loops of their own, several of them at once; `tests/steps.rs` says in
+//! plain Rust what they compute.
 
 pub fn logistic<N: IndexSet>(x: &Table<N, f64>, r: f64, steps: usize) -> Table<N, f64> {
     for n in N {

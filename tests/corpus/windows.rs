@@ -1,4 +1,5 @@
-//! Positions that are as far from an index as another number says; `tests/windows.rs` says in plain Rust what they compute.
+//! Positions that are as far from an index as another number says; `tests/windows.rs` says in plain
+//! Rust what they compute.
 
 pub fn lagged<T: IndexSet, L: IndexSet>(x: &Table<T, f64>, w: &Table<L, f64>) -> Table<L, f64> {
     for l in L { w[l] + sum(for t in T { x[t] * x.get(t + l.ordinal()).unwrap_or(0.5) }) }

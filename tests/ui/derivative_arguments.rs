@@ -1,4 +1,5 @@
-//! Transformed functions called with something else than they take: one mistake a function, in bodies.
+//! Transformed functions called with something else than they take: one mistake a function, in
+//! bodies.
 
 use pointful::prelude::*;
 

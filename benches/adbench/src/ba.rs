@@ -6,8 +6,8 @@ use pointful::prelude::*;
 
 use crate::read::{self, ReadError, Words};
 
-/// A camera. Its parameters are an axis of rotation as long as the angle (three), the centre (three), the focal length, the principal
-/// point (two) and the radial distortion (two).
+/// A camera. Its parameters are an axis of rotation as long as the angle (three), the centre
+/// (three), the focal length, the principal point (two) and the radial distortion (two).
 #[derive(Clone, Copy, Debug, IndexSet)]
 pub struct Camera(usize);
 
@@ -115,8 +115,8 @@ pub fn objective(
     )
 }
 
-/// What is not zero of the Jacobian: the derivatives of each observation's residuals by its camera, its point and its weight,
-/// and those of the weights' errors by the weights.
+/// What is not zero of the Jacobian: the derivatives of each observation's residuals by its camera,
+/// its point and its weight, and those of the weights' errors by the weights.
 #[pointful]
 pub fn jacobian_blocks(
     cameras: &Table<(Camera, Fin<11>), f64>,
@@ -192,8 +192,8 @@ impl Input {
     /// So many cameras, points and observations, all the same; cameras and points take turns.
     ///
     /// # Errors
-    /// If a camera has not 11 parameters, a point not three coordinates, a feature not two; if there are observations of no camera or
-    /// point; if memory cannot hold them.
+    /// If a camera has not 11 parameters, a point not three coordinates, a feature not two; if
+    /// there are observations of no camera or point; if memory cannot hold them.
     pub fn repeated(
         [n, m, p]: [usize; 3],
         camera: &[f64],
@@ -314,7 +314,8 @@ mod tests {
         words.end().expect("all was looked at");
     }
 
-    /// Where all observations, cameras and points differ, also with a camera that is not turned, every row is its own.
+    /// Where all observations, cameras and points differ, also with a camera that is not turned,
+    /// every row is its own.
     #[test]
     fn rows_by_differences() {
         let mut noise = crate::noise::Noise::new(5);

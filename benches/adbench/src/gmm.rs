@@ -1,4 +1,5 @@
-//! A mixture of Gaussians: the logarithm of the posterior density of its parameters, given points, under a Wishart prior.
+//! A mixture of Gaussians: the logarithm of the posterior density of its parameters, given points,
+//! under a Wishart prior.
 
 use std::f64::consts::{LN_2, PI};
 use std::path::Path;
@@ -16,7 +17,8 @@ pub struct Component(usize);
 #[derive(Clone, Copy, Debug, IndexSet)]
 pub struct Coordinate(usize);
 
-/// A number of a factor of a precision matrix: the logarithms of its diagonal, then what is below, column by column.
+/// A number of a factor of a precision matrix: the logarithms of its diagonal, then what is below,
+/// column by column.
 #[derive(Clone, Copy, Debug, IndexSet)]
 pub struct Packed(usize);
 
@@ -101,7 +103,8 @@ pub fn log_likelihood(mixture: &Mixture, points: &Table<(Sample, Coordinate), f6
     total - size(Sample) as f64 * each
 }
 
-/// The negative logarithm of the prior density. `gamma` and `m` are the prior's, `normaliser` is the logarithm of its constant factor.
+/// The negative logarithm of the prior density. `gamma` and `m` are the prior's, `normaliser` is
+/// the logarithm of its constant factor.
 #[pointful]
 pub fn wishart(mixture: &Mixture, gamma: f64, m: f64, normaliser: f64) -> f64 {
     let factor = factors(mixture);
@@ -114,7 +117,8 @@ pub fn wishart(mixture: &Mixture, gamma: f64, m: f64, normaliser: f64) -> f64 {
     })
 }
 
-/// The posterior density's logarithm as the suite has it: it adds what it should subtract of the prior.
+/// The posterior density's logarithm as the suite has it: it adds what it should subtract of the
+/// prior.
 #[pointful]
 pub fn objective(
     mixture: &Mixture,
@@ -135,7 +139,8 @@ pub fn normaliser(prior: Wishart, d: usize) -> f64 {
     (n * d) as f64 * (prior.gamma.ln() - 0.5 * LN_2) - ln_gamma
 }
 
-/// The logarithm of the gamma function at half of a positive whole number, by Γ(x + 1) = x Γ(x) from Γ(1) = 1 or Γ(½) = √π.
+/// The logarithm of the gamma function at half of a positive whole number, by Γ(x + 1) = x Γ(x)
+/// from Γ(1) = 1 or Γ(½) = √π.
 fn ln_gamma_of_half(twice: usize) -> f64 {
     let (start, mut value) = if twice.is_multiple_of(2) {
         (2, 0.0)

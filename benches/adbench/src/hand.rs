@@ -1,4 +1,5 @@
-//! Hand tracking: how far measured points are from a hand that is posed by angles and skinned over its bones.
+//! Hand tracking: how far measured points are from a hand that is posed by angles and skinned over
+//! its bones.
 
 use std::path::Path;
 
@@ -85,8 +86,9 @@ fn product(
     }
 }
 
-/// By how much a bone is bent and spread. Behind the palm's two bones, each finger has four bones and four angles after the first six:
-/// bend and spread of the first, bend of the next two; the last is a tip.
+/// By how much a bone is bent and spread. Behind the palm's two bones, each finger has four bones
+/// and four angles after the first six: bend and spread of the first, bend of the next two; the
+/// last is a tip.
 #[pointful]
 fn angles(pose: &Table<Fin<26>, f64>, bone: usize) -> (f64, f64) {
     if bone < 2 {
@@ -132,7 +134,8 @@ fn turn(bend: f64, spread: f64) -> Table<(Fin<4>, Fin<4>), f64> {
     }
 }
 
-/// Where the vertices are of the hand in a pose: the axis and angle by which it is turned, where it is, and the angles of the fingers.
+/// Where the vertices are of the hand in a pose: the axis and angle by which it is turned, where it
+/// is, and the angles of the fingers.
 #[pointful]
 pub fn skin(pose: &Table<Fin<26>, f64>, hand: &Hand) -> Table<(Vertex, Fin<3>), f64> {
     let posed = for b in Bone {
@@ -198,7 +201,8 @@ fn off_triangle(
     }
 }
 
-/// How far the measured points are from places in triangles, which are unknown too ("HAND complicated").
+/// How far the measured points are from places in triangles, which are unknown too ("HAND
+/// complicated").
 #[pointful]
 pub fn complicated(
     pose: &Table<Fin<26>, f64>,
@@ -217,7 +221,8 @@ pub fn complicated(
     }
 }
 
-/// The Jacobian of [`complicated`] by the pose, and of each point's residual by its own place: the rest is zero.
+/// The Jacobian of [`complicated`] by the pose, and of each point's residual by its own place: the
+/// rest is zero.
 #[pointful]
 pub fn complicated_jacobian(
     pose: &Table<Fin<26>, f64>,
@@ -261,8 +266,8 @@ pub struct Input {
 }
 
 impl Input {
-    /// Of one of the suite's files and the hand's. What the file of the simple problem does not hold is made: each point's triangle is
-    /// the first that has its vertex, or else the first.
+    /// Of one of the suite's files and the hand's. What the file of the simple problem does not
+    /// hold is made: each point's triangle is the first that has its vertex, or else the first.
     ///
     /// # Errors
     /// If one cannot be read.

@@ -1,6 +1,8 @@
-//! The objectives of the ADBench suite (Šrajer, Kukelova, Fitzgibbon 2018), with the suite's data and data like it.
+//! The objectives of the ADBench suite (Šrajer, Kukelova, Fitzgibbon 2018), with the suite's data
+//! and data like it.
 //!
-//! Each module has the objective, its derivative as the suite asks for it, and inputs: read from a file, or made to a size.
+//! Each module has the objective, its derivative as the suite asks for it, and inputs: read from a
+//! file, or made to a size.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! Recurrent layers with gates whose weights are diagonal ("D-LSTM"), which predict the next character of a text.
+//! Recurrent layers with gates whose weights are diagonal ("D-LSTM"), which predict the next
+//! character of a text.
 
 use std::path::Path;
 
@@ -76,7 +77,8 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The mean cross entropy of the predictions of all characters but the first, from `state` before it.
+/// The mean cross entropy of the predictions of all characters but the first, from `state` before
+/// it.
 #[pointful]
 pub fn objective(
     network: &Network,
@@ -261,7 +263,8 @@ mod tests {
         }
     }
 
-    /// Too many parameters for differences by each: along the gradient the value changes by the gradient's squared length.
+    /// Too many parameters for differences by each: along the gradient the value changes by the
+    /// gradient's squared length.
     #[test]
     fn the_suites_file() {
         let input = Input::read(&data("lstm_l2_c1024.txt")).expect("the data is shipped");

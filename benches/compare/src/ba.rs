@@ -1,4 +1,5 @@
-//! Bundle adjustment, as the ADBench suite has it: `pointful_adbench::ba`. Its derivative is a sparse Jacobian, in blocks.
+//! Bundle adjustment, as the ADBench suite has it: `pointful_adbench::ba`. Its derivative is a
+//! sparse Jacobian, in blocks.
 
 use std::sync::Arc;
 

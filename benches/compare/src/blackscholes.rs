@@ -1,4 +1,5 @@
-//! The price of a European call by Monte Carlo, on given normally distributed numbers, and what it changes by with the market.
+//! The price of a European call by Monte Carlo, on given normally distributed numbers, and what it
+//! changes by with the market.
 
 use std::sync::Arc;
 

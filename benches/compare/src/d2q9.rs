@@ -1,4 +1,5 @@
-//! A fluid in two dimensions by the lattice Boltzmann method, with obstacles: at each place nine densities, one for each velocity.
+//! A fluid in two dimensions by the lattice Boltzmann method, with obstacles: at each place nine
+//! densities, one for each velocity.
 
 use pointful::prelude::*;
 use pointful_adbench::noise::Noise;

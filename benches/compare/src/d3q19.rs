@@ -1,4 +1,5 @@
-//! A fluid in three dimensions by the lattice Boltzmann method, with obstacles: at each place 19 densities, one for each velocity.
+//! A fluid in three dimensions by the lattice Boltzmann method, with obstacles: at each place 19
+//! densities, one for each velocity.
 
 use pointful::prelude::*;
 use pointful_adbench::noise::Noise;
@@ -19,7 +20,8 @@ pub struct Y(usize);
 #[derive(Clone, Copy, IndexSet)]
 pub struct Z(usize);
 
-/// A velocity. First rest, then the six faces of a cube, then its twelve edges; what is opposite comes next.
+/// A velocity. First rest, then the six faces of a cube, then its twelve edges; what is opposite
+/// comes next.
 #[pointful]
 pub type Way = Fin<19>;
 

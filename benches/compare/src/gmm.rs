@@ -75,7 +75,8 @@ struct ByHand<'a> {
     constant: Vec<f64>,
 }
 
-/// What is added up of the points: the logarithms of their densities, and the slopes by weights, means and factors.
+/// What is added up of the points: the logarithms of their densities, and the slopes by weights,
+/// means and factors.
 type Slopes = (f64, Vec<f64>, Vec<f64>, Vec<f64>);
 
 impl<'a> ByHand<'a> {
@@ -110,8 +111,9 @@ impl<'a> ByHand<'a> {
         }
     }
 
-    /// Writes, for each component, how far `point` is from its mean, and that by its factor; then the logarithm of the point's density
-    /// with it. Gives the logarithm of the sum of the densities.
+    /// Writes, for each component, how far `point` is from its mean, and that by its factor; then
+    /// the logarithm of the point's density with it. Gives the logarithm of the sum of the
+    /// densities.
     fn densities(&self, point: &[f64], far: &mut [f64], by: &mut [f64], log: &mut [f64]) -> f64 {
         let d = self.d;
         for k in 0..self.k {

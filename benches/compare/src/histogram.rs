@@ -1,4 +1,5 @@
-//! How much weight there is in each class, and the gradient by the weights of how far that is from what was expected.
+//! How much weight there is in each class, and the gradient by the weights of how far that is from
+//! what was expected.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! A hidden Markov model: the logarithm of how likely what was observed is, by the forward algorithm, and its gradient.
+//! A hidden Markov model: the logarithm of how likely what was observed is, by the forward
+//! algorithm, and its gradient.
 
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ pub struct State(usize);
 #[derive(Clone, Copy, IndexSet)]
 pub struct Symbol(usize);
 
-/// How likely the symbols are. The tables hold logarithms of probabilities, up to a constant for each row.
+/// How likely the symbols are. The tables hold logarithms of probabilities, up to a constant for
+/// each row.
 #[pointful]
 pub fn log_likelihood(
     initial: &Table<State, f64>,

@@ -1,4 +1,5 @@
-//! Rodinia's hotspot: the temperature of a chip over time, a five-point stencil whose border repeats the edge.
+//! Rodinia's hotspot: the temperature of a chip over time, a five-point stencil whose border
+//! repeats the edge.
 
 use pointful::prelude::*;
 use rayon::prelude::*;

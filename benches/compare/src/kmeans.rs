@@ -1,5 +1,5 @@
-//! The sum of the squared distances of points to the nearest centres, its gradient, and the product with its Hessian that a step of
-//! Newton's method takes.
+//! The sum of the squared distances of points to the nearest centres, its gradient, and the product
+//! with its Hessian that a step of Newton's method takes.
 
 use pointful::prelude::*;
 use rayon::prelude::*;

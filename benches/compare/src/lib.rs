@@ -1,7 +1,9 @@
-//! The same computations in pointful and in hand-written Rust, on the inputs that other systems get: see `README.md` beside this crate.
+//! The same computations in pointful and in hand-written Rust, on the inputs that other systems
+//! get: see `README.md` beside this crate.
 //!
-//! A module a workload: its functions as a user of pointful writes them, the same by hand, and small inputs for the tests.
-//! [`WORKLOADS`] lists them; what other systems do is in `workloads/` under the same name.
+//! A module a workload: its functions as a user of pointful writes them, the same by hand, and
+//! small inputs for the tests. [`WORKLOADS`] lists them; what other systems do is in `workloads/`
+//! under the same name.
 
 mod inputs;
 mod task;

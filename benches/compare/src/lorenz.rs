@@ -1,4 +1,5 @@
-//! Lorenz' equations from many beginnings: steps of Runge and Kutta's method, one after the other, systems in parallel.
+//! Lorenz' equations from many beginnings: steps of Runge and Kutta's method, one after the other,
+//! systems in parallel.
 
 use pointful::prelude::*;
 use rayon::prelude::*;

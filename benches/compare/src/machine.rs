@@ -1,4 +1,5 @@
-//! What the machine can do: how fast memory is read, how fast it is read and written, and how fast matrices are multiplied. What other rows take is seen against it.
+//! What the machine can do: how fast memory is read, how fast it is read and written, and how fast
+//! matrices are multiplied. What other rows take is seen against it.
 
 use std::sync::Arc;
 

@@ -1,10 +1,13 @@
-//! Does what `run.py` asks for on standard input, a line a request, with an answer of one line on standard output:
+//! Does what `run.py` asks for on standard input, a line a request, with an answer of one line on
+//! standard output:
 //!
 //! - `open NAME DIRECTORY`: reads the inputs of a workload; `ok` and its tasks.
 //! - `run TASK`: calls it; `ok` and how many nanoseconds the call took.
-//! - `save TASK DIRECTORY`: calls it, and writes each result to `NAME.npy`; `ok` and the results' names.
+//! - `save TASK DIRECTORY`: calls it, and writes each result to `NAME.npy`; `ok` and the results'
+//!   names.
 //!
-//! What cannot be done is answered with `error` and why. The argument says whose tasks are run: `pointful` or `rust`.
+//! What cannot be done is answered with `error` and why. The argument says whose tasks are run:
+//! `pointful` or `rust`.
 
 use std::env;
 use std::fs::File;

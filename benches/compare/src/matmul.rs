@@ -1,4 +1,5 @@
-//! The hyperbolic tangents of a product of matrices, and the gradient of their sum by both factors, in either precision.
+//! The hyperbolic tangents of a product of matrices, and the gradient of their sum by both factors,
+//! in either precision.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Parboil's mri-q: the calibration matrix of a non-Cartesian scan, `Q(x) = Σₖ |φₖ|² (cos, sin)(2π k·x)`.
+//! Parboil's mri-q: the calibration matrix of a non-Cartesian scan,
+//! `Q(x) = Σₖ |φₖ|² (cos, sin)(2π k·x)`.
 
 use std::f32::consts::PI;
 
@@ -20,7 +21,8 @@ pub struct Sample(usize);
 #[pointful]
 pub type Space = Fin<3>;
 
-/// Real and imaginary part of Q at every voxel. Of samples there are the coordinates, then real and imaginary part.
+/// Real and imaginary part of Q at every voxel. Of samples there are the coordinates, then real and
+/// imaginary part.
 #[pointful]
 #[expect(clippy::too_many_arguments, reason = "three coordinates twice")]
 pub fn q(
@@ -65,7 +67,8 @@ pub fn loss(
     })
 }
 
-/// The same by voxels in parallel. Of `samples` there are `kx`, `ky`, `kz`, real and imaginary part.
+/// The same by voxels in parallel. Of `samples` there are `kx`, `ky`, `kz`, real and imaginary
+/// part.
 fn by_hand(samples: [&[f32]; 5], voxels: [&[f32]; 3]) -> (Vec<f32>, Vec<f32>) {
     let [kx, ky, kz, phi_r, phi_i] = samples;
     let [x, y, z] = voxels;

@@ -1,4 +1,5 @@
-//! Rodinia's pathfinder: the cheapest ways down a wall, each step straight or by one column aside; rows in order, columns in parallel.
+//! Rodinia's pathfinder: the cheapest ways down a wall, each step straight or by one column aside;
+//! rows in order, columns in parallel.
 
 use pointful::prelude::*;
 use rayon::prelude::*;

@@ -1,5 +1,5 @@
-//! RSBench: the cross sections of `xsbench` from poles instead of tables. A pole's resonance, broadened by heat, is Faddeeva's function
-//! of how far the energy's root is from it.
+//! RSBench: the cross sections of `xsbench` from poles instead of tables. A pole's resonance,
+//! broadened by heat, is Faddeeva's function of how far the energy's root is from it.
 
 use std::f64::consts::PI;
 
@@ -22,7 +22,8 @@ pub struct Window(usize);
 #[derive(Clone, Copy, IndexSet)]
 pub struct Pole(usize);
 
-/// Where the poles of each window of each nuclide begin, then where the last end; or the same of parts and materials.
+/// Where the poles of each window of each nuclide begin, then where the last end; or the same of
+/// parts and materials.
 #[derive(Clone, Copy, IndexSet)]
 pub struct Bound(usize);
 
@@ -67,7 +68,8 @@ fn over(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     )
 }
 
-/// Faddeeva's function above the real axis: near 0 the Fourier series of Abrarov and Quine, elsewhere a quadrature of four points.
+/// Faddeeva's function above the real axis: near 0 the Fourier series of Abrarov and Quine,
+/// elsewhere a quadrature of four points.
 #[pointful]
 fn faddeeva(z: (f64, f64)) -> (f64, f64) {
     let square = times(z, z);

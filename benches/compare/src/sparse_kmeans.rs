@@ -1,4 +1,5 @@
-//! The cost of clusters of sparse points: each point's square distance to the nearest centre. The points are in compressed rows.
+//! The cost of clusters of sparse points: each point's square distance to the nearest centre. The
+//! points are in compressed rows.
 
 use pointful::prelude::*;
 use pointful_adbench::noise::Noise;

@@ -1,4 +1,5 @@
-//! Parboil's stencil: heat that spreads in a box, each cell from its six neighbours and itself; what is on the border stays.
+//! Parboil's stencil: heat that spreads in a box, each cell from its six neighbours and itself;
+//! what is on the border stays.
 
 use pointful::prelude::*;
 use rayon::prelude::*;

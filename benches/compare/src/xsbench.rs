@@ -1,4 +1,5 @@
-//! XSBench: macroscopic cross sections of materials at random energies, each found by bisection in the tables of the material's nuclides.
+//! XSBench: macroscopic cross sections of materials at random energies, each found by bisection in
+//! the tables of the material's nuclides.
 
 use pointful::prelude::*;
 use pointful_adbench::noise::Noise;

@@ -1,4 +1,5 @@
-//! The twelve evaluations of the GradBench suite, each the module of [`evals`] of its name, and the suite's [`protocol`].
+//! The twelve evaluations of the GradBench suite, each the module of [`evals`] of its name, and the
+//! suite's [`protocol`].
 
 pub mod evals;
 pub mod protocol;

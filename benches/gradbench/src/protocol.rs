@@ -15,7 +15,8 @@ use crate::evals;
 /// Answers every line of `messages` by one line of `responses`, until there are no more.
 ///
 /// # Errors
-/// If reading or writing fails. A message that makes no sense is answered by an error, like a function that fails.
+/// If reading or writing fails. A message that makes no sense is answered by an error, like a
+/// function that fails.
 pub fn serve(messages: impl BufRead, mut responses: impl Write) -> io::Result<()> {
     for line in messages.split(b'\n') {
         let line = line?;
@@ -193,7 +194,8 @@ impl Request<'_> {
         })
     }
 
-    /// Runs a function as often as the input says and answers with what `show` makes of its last result.
+    /// Runs a function as often as the input says and answers with what `show` makes of its last
+    /// result.
     ///
     /// # Errors
     /// If the input does not say how often, or if what is shown has no form in JSON.

@@ -1,5 +1,5 @@
-//! What a call costs beside the work it does, and a launch in a loop of the host: on few elements, against plain loops.
-//! `cargo run --release -p pointful-benches --bin calls`.
+//! What a call costs beside the work it does, and a launch in a loop of the host: on few elements,
+//! against plain loops. `cargo run --release -p pointful-benches --bin calls`.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! Elementary functions over 10⁶ numbers, as kernels and as loops with rayon over the standard library's:
-//! `cargo run --release -p pointful-benches --bin elementary`.
+//! Elementary functions over 10⁶ numbers, as kernels and as loops with rayon over the standard
+//! library's: `cargo run --release -p pointful-benches --bin elementary`.
 
 use pointful::prelude::*;
 use pointful_benches::{Comparison, compare};

@@ -1,4 +1,5 @@
-//! What the macro costs for each example: `cargo run -p pointful-benches --bin expand`, in a debug build of the compiler, as users have it.
+//! What the macro costs for each example: `cargo run -p pointful-benches --bin expand`, in a debug
+//! build of the compiler, as users have it.
 
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,8 @@ fn main() {
     }
 }
 
-/// The index sets and annotated functions of an example; the last function is compiled with those in front of it.
+/// The index sets and annotated functions of an example; the last function is compiled with those
+/// in front of it.
 fn annotated(text: &str) -> String {
     let file = syn::parse_file(text).expect("examples are Rust");
     let is = |attrs: &[syn::Attribute], name: &str| attrs.iter().any(|a| a.path().is_ident(name));

@@ -1,4 +1,5 @@
-//! Generated code against hand-written Rust with rayon: `cargo run --release -p pointful-benches --bin run`.
+//! Generated code against hand-written Rust with rayon:
+//! `cargo run --release -p pointful-benches --bin run`.
 //!
 //! Both get the same inputs and are checked to give the same results before they are timed.
 

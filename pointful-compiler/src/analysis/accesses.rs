@@ -1,7 +1,7 @@
 //! What statements do to places: which they read and which they change, how, and at which elements.
 //!
-//! Whoever runs statements in another order, twice, or some ahead of others, asks here whether that shows. Every operation is listed: what is new
-//! does not compile before it says here what it does.
+//! Whoever runs statements in another order, twice, or some ahead of others, asks here whether that
+//! shows. Every operation is listed: what is new does not compile before it says here what it does.
 
 use crate::ir::stages::cpu::{self, Cpu};
 use crate::ir::stages::imperative::{Imperative, ImperativeOp, Par};

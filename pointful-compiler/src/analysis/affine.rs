@@ -1,9 +1,11 @@
 //! Sums of multiples of integers, and whether what is said of them can be true.
 //!
-//! A [`System`] is a list of equations and inequalities. [`System::impossible`] eliminates one variable after the other: by an equation where
-//! one has the variable once, else by adding up each lower bound with each upper one (Fourier and Motzkin's way). What is left of an
-//! impossible system is a false statement of numbers. As the variables are integers, each inequality is divided by what its factors have in
-//! common and its constant rounded. It may fail to see that a system is impossible, and never says so of one that has a solution.
+//! A [`System`] is a list of equations and inequalities. [`System::impossible`] eliminates one
+//! variable after the other: by an equation where one has the variable once, else by adding up each
+//! lower bound with each upper one (Fourier and Motzkin's way). What is left of an impossible
+//! system is a false statement of numbers. As the variables are integers, each inequality is
+//! divided by what its factors have in common and its constant rounded. It may fail to see that a
+//! system is impossible, and never says so of one that has a solution.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! How values flow through an operation: what passes that treat all operations alike need to know, at each stage that they run on.
+//! How values flow through an operation: what passes that treat all operations alike need to know,
+//! at each stage that they run on.
 
 use super::uniformity::narrow;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -12,10 +13,11 @@ use crate::ops::Prim;
 pub(crate) enum Slots {
     /// Each result depends on all operands; there is no block.
     Operands,
-    /// Result `k` is result `k` of each block; the operands decide whether and how often the blocks run.
+    /// Result `k` is result `k` of each block; the operands decide whether and how often the blocks
+    /// run.
     Blocks,
-    /// The first `states` results are handed from one iteration to the next: operand, block parameter, block result and result `k` belong together.
-    /// The others are collected.
+    /// The first `states` results are handed from one iteration to the next: operand, block
+    /// parameter, block result and result `k` belong together. The others are collected.
     States {
         /// How many there are.
         states: usize,
@@ -33,7 +35,8 @@ pub(crate) enum Effect {
     None,
     /// It is there to panic.
     Assert,
-    /// It makes or reads an accumulator, so that evaluating it once is not the same as evaluating it twice.
+    /// It makes or reads an accumulator, so that evaluating it once is not the same as evaluating
+    /// it twice.
     Accumulator,
     /// It combines something into this accumulator.
     Into(ValueId),
@@ -65,10 +68,12 @@ pub(crate) trait Flow: Typing {
         visit: &mut dyn FnMut(&mut ValueId),
     );
 
-    /// Takes result `k` away, and what belongs to it alone. Only where [`Flow::slots`] says what that is.
+    /// Takes result `k` away, and what belongs to it alone. Only where [`Flow::slots`] says what
+    /// that is.
     fn remove(op: &mut Self::Op, k: usize);
 
-    /// Says again what axes values have, after those of what they are computed from may have changed.
+    /// Says again what axes values have, after those of what they are computed from may have
+    /// changed.
     fn retype(program: &mut Program<Self>);
 }
 
@@ -319,8 +324,9 @@ fn for_each_axis(op: &BulkOp, visit: &mut dyn FnMut(AxisId)) {
     }
 }
 
-/// The axes at whose points a statement is evaluated: nothing of it is where there is nothing along one of them.
-/// Not those that it works along itself, positions and states, which it does whether or not there is anything along them.
+/// The axes at whose points a statement is evaluated: nothing of it is where there is nothing along
+/// one of them. Not those that it works along itself, positions and states, which it does whether
+/// or not there is anything along them.
 pub(crate) fn points(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
     let dims = |result: &ValueId| program.ty(*result).dims.as_slice();
     let Some((first, others)) = stmt.results.split_first() else {
@@ -590,7 +596,8 @@ fn retype_block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
     }
 }
 
-/// Whether what is computed point for point has the axes of what it is computed from, and no others: most has, and no list need be made to see it.
+/// Whether what is computed point for point has the axes of what it is computed from, and no
+/// others: most has, and no list need be made to see it.
 fn has_axes_of_operands(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
     let extent = match &stmt.op {
         BulkOp::Const(_) | BulkOp::Select(..) => None,
@@ -616,7 +623,8 @@ fn has_axes_of_operands(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
     same && found.count_ones() as usize == own.len()
 }
 
-/// Whether something is the same in all of the lanes in which a loop runs, and there may be none: then nobody has said what it is.
+/// Whether something is the same in all of the lanes in which a loop runs, and there may be none:
+/// then nobody has said what it is.
 pub(crate) fn may_lack_lanes(program: &Program<Bulk>, op: &BulkOp, result: ValueId) -> bool {
     let (BulkOp::Loop { lanes, .. } | BulkOp::While { lanes, .. }) = op else {
         return false;

@@ -2,16 +2,19 @@
 //!
 //! # The idea
 //!
-//! Two accesses to a table in the body of a loop, in the same iteration or one later than the other. What each of them may have of its own (an
-//! inner loop's index, the point of an axis, something read) is a variable of its own; what they have in common is one. Indices are
-//! [affine](super::affine) in the variables, types and guards say how large these are, and *the same place* is one equation for each axis of
-//! the table. If that is impossible, the accesses never meet.
+//! Two accesses to a table in the body of a loop, in the same iteration or one later than the
+//! other. What each of them may have of its own (an inner loop's index, the point of an axis,
+//! something read) is a variable of its own; what they have in common is one. Indices are
+//! [affine](super::affine) in the variables, types and guards say how large these are, and *the
+//! same place* is one equation for each axis of the table. If that is impossible, the accesses
+//! never meet.
 //!
 //! # Why it is sound
 //!
-//! Integers wrap, so a form says what an index is up to multiples of 2⁶⁴. It is taken at its word where all of its variables are *narrow*,
-//! indices and sizes: these are far from that large in loops that end, and their small multiples are, too. Numbers of the author's are wide,
-//! and are believed where they stand alone, or have cancelled out.
+//! Integers wrap, so a form says what an index is up to multiples of 2⁶⁴. It is taken at its word
+//! where all of its variables are *narrow*, indices and sizes: these are far from that large in
+//! loops that end, and their small multiples are, too. Numbers of the author's are wide, and are
+//! believed where they stand alone, or have cancelled out.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -31,7 +31,8 @@ pub(crate) fn is_pure<S: Imperative>(program: &Program<S>, stmt: &Stmt<S>) -> bo
     }
 }
 
-/// Calls `visit` with each computed extent that a statement names, or that the types of its results have.
+/// Calls `visit` with each computed extent that a statement names, or that the types of its results
+/// have.
 pub(crate) fn for_each_length<S: Imperative>(
     program: &Program<S>,
     stmt: &Stmt<S>,

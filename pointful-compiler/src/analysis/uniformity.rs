@@ -1,6 +1,7 @@
 //! Lanes along which a loop does the same everywhere are none of its lanes.
 //!
-//! If there may be no lane at all, what could fail or not end must not run for nobody; such a loop keeps its lanes.
+//! If there may be no lane at all, what could fail or not end must not run for nobody; such a loop
+//! keeps its lanes.
 
 use std::collections::BTreeSet;
 

@@ -2,14 +2,16 @@
 //!
 //! # The idea
 //!
-//! One walk in the order of the program. Each operation without blocks is looked up among those evaluated before in this block and the blocks
-//! around it, after its operands have been replaced; if it is there, its result stands for the new one. Operands of commutative primitives are
-//! looked up in one order.
+//! One walk in the order of the program. Each operation without blocks is looked up among those
+//! evaluated before in this block and the blocks around it, after its operands have been replaced;
+//! if it is there, its result stands for the new one. Operands of commutative primitives are looked
+//! up in one order.
 //!
 //! # Why it is sound
 //!
-//! Operations are pure, so the same operands give the same value. What was found has been evaluated wherever the new one would be:
-//! it stands before it, in a block around it, and it has no guard or the same one. Accumulators are left alone, for they are not values.
+//! Operations are pure, so the same operands give the same value. What was found has been evaluated
+//! wherever the new one would be: it stands before it, in a block around it, and it has no guard or
+//! the same one. Accumulators are left alone, for they are not values.
 //!
 //! # Before and after
 //!
@@ -99,7 +101,8 @@ pub fn cse<S: Lookup>(mut program: Program<S>) -> Program<S> {
 type Key<S> = (<S as crate::ir::Stage>::Op, Option<ValueId>);
 
 struct Walk<S: Lookup> {
-    /// The result of what has been evaluated, and the number of the block that has done so. Never iterated over.
+    /// The result of what has been evaluated, and the number of the block that has done so. Never
+    /// iterated over.
     known: FxHashMap<Key<S>, (ValueId, usize)>,
     /// Of each block so far, whether the walk is in it: what others have evaluated counts no more.
     open: Vec<bool>,

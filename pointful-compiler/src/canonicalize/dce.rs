@@ -2,14 +2,16 @@
 //!
 //! # The idea
 //!
-//! Mark and sweep. What the function returns is needed, and so are assertions; what a needed value or statement reads is needed.
-//! Statements that give several values are looked into ([`Flow::slots`]): of a loop, only the states and collected values that matter remain.
-//! What is combined into an accumulator is needed if the accumulator is read.
+//! Mark and sweep. What the function returns is needed, and so are assertions; what a needed value
+//! or statement reads is needed. Statements that give several values are looked into
+//! ([`Flow::slots`]): of a loop, only the states and collected values that matter remain. What is
+//! combined into an accumulator is needed if the accumulator is read.
 //!
 //! # Why it is sound
 //!
-//! Only assertions are there for their panic. A `check` whose index nobody uses may go, and a `while` whose states nobody reads, too:
-//! what a program computes stays the same, and it fails at most less often.
+//! Only assertions are there for their panic. A `check` whose index nobody uses may go, and a
+//! `while` whose states nobody reads, too: what a program computes stays the same, and it fails at
+//! most less often.
 //!
 //! # Before and after
 //!
@@ -64,7 +66,8 @@ enum Def {
     BlockParam { stmt: usize, k: usize },
 }
 
-/// A statement, and the one around it. They are numbered in the order of the text, outer ones first.
+/// A statement, and the one around it. They are numbered in the order of the text, outer ones
+/// first.
 struct Node<'a, S: Flow> {
     stmt: &'a Stmt<S>,
     parent: Option<usize>,

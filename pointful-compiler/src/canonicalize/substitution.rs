@@ -15,7 +15,8 @@ impl Subst {
         Self { map: Vec::new() }
     }
 
-    /// From now on, `new` is read where `old` was. `new` is looked up first, so chains stay of length one.
+    /// From now on, `new` is read where `old` was. `new` is looked up first, so chains stay of
+    /// length one.
     pub(crate) fn replace(&mut self, old: ValueId, new: ValueId) {
         let new = self.get(new);
         if old.index() >= self.map.len() {

@@ -7,8 +7,10 @@
 //! }                                                }
 //! ```
 //!
-//! Points that may meet add to private copies of a table, which are merged. A copy is as large as the table: a loop of the host that adds to a row in each of its steps, as the
-//! way back through a factorisation does, would take as long for each row as for the table. Points whose own indices are among those of the element never meet.
+//! Points that may meet add to private copies of a table, which are merged. A copy is as large as
+//! the table: a loop of the host that adds to a row in each of its steps, as the way back through a
+//! factorisation does, would take as long for each row as for the table. Points whose own indices
+//! are among those of the element never meet.
 
 use smallvec::smallvec;
 

@@ -1,8 +1,9 @@
 //! What is added to one table is added by one kernel, to one copy.
 //!
-//! A loop that adds to two elements at each of its points, as forces between two bodies do, is two definitions of the table, of which the second begins with what the
-//! first has left; and so it has become two kernels, which read and compute the same. In the gradient of what reads two elements of a table, there are two
-//! tables, each added to, which are added in the end.
+//! A loop that adds to two elements at each of its points, as forces between two bodies do, is two
+//! definitions of the table, of which the second begins with what the first has left; and so it has
+//! become two kernels, which read and compute the same. In the gradient of what reads two elements
+//! of a table, there are two tables, each added to, which are added in the end.
 //!
 //! ```text
 //! par %s: S (add %a = %g) {                         par %s: S (add %a = %g) {
@@ -21,11 +22,14 @@
 //!
 //! # Why it is sound
 //!
-//! Two kernels become one if they have the same points and neither looks at what the other changes, but for what both combine into, and only one of them can fail.
-//! What is combined is combined in another order, which for each of the two is that of its points still. A second table is done without if it begins with
-//! zeros, as the first does, and nobody looks at either before they are added everywhere.
+//! Two kernels become one if they have the same points and neither looks at what the other changes,
+//! but for what both combine into, and only one of them can fail. What is combined is combined in
+//! another order, which for each of the two is that of its points still. A second table is done
+//! without if it begins with zeros, as the first does, and nobody looks at either before they are
+//! added everywhere.
 //!
-//! What points add to elements of their own needs no copy as long as they do it once; it is left alone.
+//! What points add to elements of their own needs no copy as long as they do it once; it is left
+//! alone.
 
 use super::disjoint_updates::own;
 use crate::analysis::effects::{changes, is_pure};
@@ -272,7 +276,8 @@ fn sum(body: &Block<Kernels>, [kept, other]: [ValueId; 2]) -> Option<[usize; 3]>
     Some([kept, other, body.stmts.iter().position(is)?])
 }
 
-/// The kernel that adds the tables of two copies of the `first` one everywhere, if they are nothing but terms of the sums.
+/// The kernel that adds the tables of two copies of the `first` one everywhere, if they are nothing
+/// but terms of the sums.
 fn added(
     program: &Program<Kernels>,
     block: &Block<Kernels>,

@@ -1,4 +1,5 @@
-//! Products that a loop of the host adds up in its steps are one product after the loop, of all steps at once.
+//! Products that a loop of the host adds up in its steps are one product after the loop, of all
+//! steps at once.
 //!
 //! ```text
 //! for %t: T {                                      %1 = alloc f32[T, S, C]
@@ -9,11 +10,15 @@
 //! }                                                contract add %g[0, 1] = %1[3, 2, 0], x[3, 2, 1]
 //! ```
 //!
-//! A step of a loop that goes on from step to step is seldom worth another thread, while all steps' products together are. And what is left in
-//! the loop may be rows that do not need each other, which run all steps by themselves (`emit/steps`): the gradient of weights needed all of them in each step.
+//! A step of a loop that goes on from step to step is seldom worth another thread, while all steps'
+//! products together are. And what is left in the loop may be rows that do not need each other,
+//! which run all steps by themselves (`emit/steps`): the gradient of weights needed all of them in
+//! each step.
 //!
-//! What is multiplied must be kept for all steps. So only what is not much larger than something that has a place for each step already is kept; a derivative's
-//! intermediates have. It is kept row by row of the kernel that makes it. A kernel that reads what is kept and writes what nobody in the loop looks at moves too.
+//! What is multiplied must be kept for all steps. So only what is not much larger than something
+//! that has a place for each step already is kept; a derivative's intermediates have. It is kept
+//! row by row of the kernel that makes it. A kernel that reads what is kept and writes what nobody
+//! in the loop looks at moves too.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,12 @@
-//! What a kernel's loop computes anew in each iteration, and is the same in all of them, moves in front of it; what is computed twice is computed once.
+//! What a kernel's loop computes anew in each iteration, and is the same in all of them, moves in
+//! front of it; what is computed twice is computed once.
 //!
-//! The compiler of the emitted code does so too, but not out of loops whose iterations it is to run in lanes: there each iteration reads a strip of
-//! what does not change, and of two reads of a place each keeps a strip.
+//! The compiler of the emitted code does so too, but not out of loops whose iterations it is to run
+//! in lanes: there each iteration reads a strip of what does not change, and of two reads of a
+//! place each keeps a strip.
 //!
-//! Only what cannot fail moves, because a loop may have no iteration; and what is read of buffers that the whole kernel leaves alone, because others might
-//! not have been written yet.
+//! Only what cannot fail moves, because a loop may have no iteration; and what is read of buffers
+//! that the whole kernel leaves alone, because others might not have been written yet.
 //!
 //! ```text
 //! for %1: N {                      %2 = load a[%0]
@@ -15,7 +17,8 @@
 //! }                                }
 //! ```
 //!
-//! Of the host's loops and of kernels, a branch around all of the body that goes the same way in all iterations moves too: nothing is run where nothing happens.
+//! Of the host's loops and of kernels, a branch around all of the body that goes the same way in
+//! all iterations moves too: nothing is run where nothing happens.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +71,8 @@ fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernel
     }
 }
 
-/// Asks once, around a loop, what all of its iterations ask, if that is all that they do. What is in loops inside of it comes first.
+/// Asks once, around a loop, what all of its iterations ask, if that is all that they do. What is
+/// in loops inside of it comes first.
 fn branch_first(stmt: &mut Stmt<Kernels>) {
     let body = match &mut stmt.op {
         KernelOp::For { body, .. } => body,
@@ -171,7 +175,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Whether a statement may be run where nobody may have asked for it: what trusts a number must not be, unless that is known to be right.
+    /// Whether a statement may be run where nobody may have asked for it: what trusts a number must
+    /// not be, unless that is known to be right.
     fn may_move(&self, stmt: &Stmt<Kernels>) -> bool {
         let right = match &stmt.op {
             KernelOp::Prim(Prim::Trust(extent), args) => {

@@ -3,7 +3,8 @@
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Program, SpanId, Stmt, Type, ValueId};
 
-/// A buffer over these extents that has at each point the element of another whose indices are `at` that point, and the statements that make it: of the host.
+/// A buffer over these extents that has at each point the element of another whose indices are `at`
+/// that point, and the statements that make it: of the host.
 pub(crate) fn write_down(
     program: &mut Program<Kernels>,
     source: ValueId,

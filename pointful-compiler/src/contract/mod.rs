@@ -1,4 +1,5 @@
-//! Contraction: from definitions of whole arrays to fused loops over buffers, and what every target wants of these.
+//! Contraction: from definitions of whole arrays to fused loops over buffers, and what every target
+//! wants of these.
 
 pub(crate) mod cloning;
 pub mod disjoint_updates;

@@ -1,6 +1,7 @@
 //! `#[derive(IndexSet)]`: a type as a finite ordered set.
 //!
-//! Three kinds of types are index sets, and each is in one-to-one correspondence with a set of the runtime's, its *model*:
+//! Three kinds of types are index sets, and each is in one-to-one correspondence with a set of the
+//! runtime's, its *model*:
 //!
 //! | type | is | model |
 //! |---|---|---|
@@ -8,8 +9,9 @@
 //! | `enum Channel { R, G, B }` | a static set with named members | `Fin<3>` |
 //! | `struct Cell { row: Row, col: Col }` | a product with named parts | `(Row, Col)` |
 //!
-//! The implementations go to the model and back, so the contract of `IndexSet`, on which unchecked reads rely, is kept where the model keeps it.
-//! A field's value is never trusted: the model compares it with the extent like any other.
+//! The implementations go to the model and back, so the contract of `IndexSet`, on which unchecked
+//! reads rely, is kept where the model keeps it. A field's value is never trusted: the model
+//! compares it with the extent like any other.
 //!
 //! The user's type need implement `Copy` and nothing else.
 
@@ -23,14 +25,16 @@ use crate::syntax::depth::check_tokens;
 /// The most parts a tuple of index sets may have, and so a struct.
 const MOST_PARTS: usize = 6;
 
-/// `quote!` with the span of the expansion: names in it do not meet the user's, and lints of the user's crate do not apply.
+/// `quote!` with the span of the expansion: names in it do not meet the user's, and lints of the
+/// user's crate do not apply.
 macro_rules! tokens {
     ($($tokens:tt)*) => {
         ::quote::quote_spanned! { ::proc_macro2::Span::mixed_site()=> $($tokens)* }
     };
 }
 
-/// Expands the derive: the implementations, or the errors and an implementation that keeps them from causing others.
+/// Expands the derive: the implementations, or the errors and an implementation that keeps them
+/// from causing others.
 pub fn index_set(input: TokenStream) -> TokenStream {
     if let Err(error) = check_tokens(&input) {
         return error.to_tokens();

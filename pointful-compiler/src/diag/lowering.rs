@@ -1,6 +1,7 @@
 //! Messages of name resolution, typing and lowering.
 //!
-//! Types and sets come as the user writes them, with backticks already, so that an integer literal can be "an integer".
+//! Types and sets come as the user writes them, with backticks already, so that an integer literal
+//! can be "an integer".
 
 use proc_macro2::Span;
 

@@ -1,7 +1,8 @@
 //! Diagnostics: what a user is told, and where.
 //!
-//! Every message stands in the catalogue, one function each: [`syntax`] for parsing and gathering, [`lowering`] for names, types and index sets, [`derive`](mod@derive) for the derives.
-//! Messages are lower case without a final dot; `help` says what to write instead.
+//! Every message stands in the catalogue, one function each: [`syntax`] for parsing and gathering,
+//! [`lowering`] for names, types and index sets, [`derive`](mod@derive) for the derives. Messages
+//! are lower case without a final dot; `help` says what to write instead.
 
 pub mod derive;
 pub mod lowering;
@@ -22,7 +23,8 @@ pub struct Diagnostic {
     pub message: String,
     /// What to write instead, or where the expectation came from.
     pub help: Vec<String>,
-    /// Whether it holds only while nobody knows the functions that a function takes: where another one calls it with them, nothing is wrong.
+    /// Whether it holds only while nobody knows the functions that a function takes: where another
+    /// one calls it with them, nothing is wrong.
     pub alone: bool,
 }
 
@@ -85,7 +87,8 @@ impl From<syn::Error> for Diagnostic {
     }
 }
 
-/// The errors of a phase, in source order of discovery. A phase goes on after an error as far as it can; the next one begins only if there was none.
+/// The errors of a phase, in source order of discovery. A phase goes on after an error as far as it
+/// can; the next one begins only if there was none.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,

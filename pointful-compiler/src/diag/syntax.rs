@@ -5,7 +5,8 @@ use proc_macro2::Span;
 use super::{Diagnostic, written_power};
 use crate::syntax::tree::Expr;
 
-/// A construct of Rust that the language does not have: what it is called and what to write instead.
+/// A construct of Rust that the language does not have: what it is called and what to write
+/// instead.
 pub fn unsupported(span: Span, what: &str, instead: &str) -> Diagnostic {
     Diagnostic::new(
         span,
@@ -21,7 +22,8 @@ pub fn too_deep(span: Span) -> Diagnostic {
     )
 }
 
-/// An expression, statement or pattern that syn knows and the language does not, without a name of its own.
+/// An expression, statement or pattern that syn knows and the language does not, without a name of
+/// its own.
 pub fn unknown_construct(span: Span, kind: &str) -> Diagnostic {
     Diagnostic::new(
         span,
@@ -217,7 +219,8 @@ pub fn repeated(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{name}` is given twice"))
 }
 
-/// An attribute that is not one of the language's, or that stands before something else than it must.
+/// An attribute that is not one of the language's, or that stands before something else than it
+/// must.
 pub fn unknown_attribute(span: Span, name: &str, place: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         span,

@@ -1,11 +1,13 @@
-//! What the way back through a scan or a reduction by an operator of the author's needs to know of it, in parallel.
+//! What the way back through a scan or a reduction by an operator of the author's needs to know of
+//! it, in parallel.
 //!
 //! # The idea
 //!
-//! Turned round, the two are loops over the elements. The loop that goes forward would step from prefix to prefix and collect what the one that
-//! goes back reads. But the prefixes are what a scan gives, in whichever pieces it runs; and with the prefix before each element at hand, the
-//! steps do not wait for each other: what would be collected is computed at all elements at once. The loop that goes back is left with what
-//! is linear.
+//! Turned round, the two are loops over the elements. The loop that goes forward would step from
+//! prefix to prefix and collect what the one that goes back reads. But the prefixes are what a scan
+//! gives, in whichever pieces it runs; and with the prefix before each element at hand, the steps
+//! do not wait for each other: what would be collected is computed at all elements at once. The
+//! loop that goes back is left with what is linear.
 //!
 //! # Before and after
 //!
@@ -51,7 +53,8 @@ pub(super) struct Spread<'a> {
 }
 
 impl Dual<'_> {
-    /// The results of the loop of which `body` is an iteration: its last states, and what it collects.
+    /// The results of the loop of which `body` is an iteration: its last states, and what it
+    /// collects.
     pub(super) fn by_prefixes<'a>(
         &mut self,
         prefixes: Prefixes,
@@ -100,7 +103,8 @@ impl Dual<'_> {
     }
 }
 
-/// Linear statements of an operator in which every state goes its own way: it is multiplied by a factor, and something is added to it.
+/// Linear statements of an operator in which every state goes its own way: it is multiplied by a
+/// factor, and something is added to it.
 struct Separate {
     /// By value: the state that it is computed from, counted among those that have tangents.
     of: BTreeMap<ValueId, usize>,
@@ -148,8 +152,9 @@ enum Share {
 }
 
 impl Dual<'_> {
-    /// Computes at all indices what of the linear statements need not wait for the states. If besides each state goes its own way, no loop is left:
-    /// gives how each of those changes that have tangents, of the whole, before each element, and with it.
+    /// Computes at all indices what of the linear statements need not wait for the states. If
+    /// besides each state goes its own way, no loop is left: gives how each of those changes that
+    /// have tangents, of the whole, before each element, and with it.
     pub(super) fn by_factors(
         &mut self,
         along: Along,
@@ -309,7 +314,8 @@ impl Spread<'_> {
     }
 }
 
-/// Those of the statements that need not wait for what is computed from these values, and the others.
+/// Those of the statements that need not wait for what is computed from these values, and the
+/// others.
 pub(super) fn independent(
     b: &Builder,
     stmts: Vec<Stmt<Bulk>>,
@@ -327,7 +333,8 @@ pub(super) fn independent(
     })
 }
 
-/// Gives what a statement computes these axes, as far as what it reads has them, and all of them to what is carried in blocks.
+/// Gives what a statement computes these axes, as far as what it reads has them, and all of them to
+/// what is carried in blocks.
 fn widen(b: &mut Builder, stmt: &mut Stmt<Bulk>, axes: &[AxisId]) {
     let carried = match lanes_and_params(&mut stmt.op) {
         Some((lanes, params)) => {

@@ -32,7 +32,8 @@ pub(crate) struct Builder {
     definitions: ValueMap<BulkOp>,
     /// What may say nothing somewhere: it stands behind a guard, or is computed from what does.
     unspecified: ValueSet,
-    /// What of that is not said by a condition that stands here: it was collected where a loop's body says nothing.
+    /// What of that is not said by a condition that stands here: it was collected where a loop's
+    /// body says nothing.
     hidden: ValueSet,
 }
 
@@ -226,7 +227,8 @@ impl Builder {
         results
     }
 
-    /// How the result of an operation is laid out: as what it is computed from is, the largest operand first.
+    /// How the result of an operation is laid out: as what it is computed from is, the largest
+    /// operand first.
     fn layout(&self, op: &BulkOp) -> Vec<AxisId> {
         match op {
             // What is read elsewhere stands where it was read.
@@ -340,7 +342,8 @@ impl Builder {
         }
     }
 
-    /// The sum along axes. Of a value that lacks one, it is a multiple; of no terms it is zero, whether or not there is a value.
+    /// The sum along axes. Of a value that lacks one, it is a multiple; of no terms it is zero,
+    /// whether or not there is a value.
     pub(super) fn sum(&mut self, mut value: ValueId, over: &[AxisId]) -> ValueId {
         let scalar = self.program.elem(value).repr();
         if !self.is_specified(value) {
@@ -382,8 +385,8 @@ impl Builder {
         self.sum(value, over)
     }
 
-    /// The mask of what is added up along axes, wherever one asks: what is there at the points along them, and the mask, may be
-    /// unspecified where there are none.
+    /// The mask of what is added up along axes, wherever one asks: what is there at the points
+    /// along them, and the mask, may be unspecified where there are none.
     pub(super) fn asked(
         &mut self,
         mask: Option<ValueId>,
@@ -456,7 +459,8 @@ pub(super) fn for_each_axis_mut(op: &mut BulkOp, visit: &mut dyn FnMut(&mut Axis
     }
 }
 
-/// Everything that a statement reads: operands, the guard, computed extents, and what its blocks read from outside of themselves.
+/// Everything that a statement reads: operands, the guard, computed extents, and what its blocks
+/// read from outside of themselves.
 pub(super) fn reads(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Values {
     use crate::analysis::dataflow::Flow;
     let mut all = stmt.op.operands();

@@ -1,7 +1,8 @@
 //! Loops of which a derivative keeps the states at the beginnings of strips.
 //!
-//! `#[checkpoint]` makes two loops of one: over strips, and in it over the iterations of a strip. On the way back through the outer one its
-//! states alone are kept, and each strip runs again, collecting what its own way back needs.
+//! `#[checkpoint]` makes two loops of one: over strips, and in it over the iterations of a strip.
+//! On the way back through the outer one its states alone are kept, and each strip runs again,
+//! collecting what its own way back needs.
 
 use super::cloning::Copier;
 use super::linearize::Dual;
@@ -10,7 +11,8 @@ use crate::ir::{Block, Checkpoint, Elem, Extent, Lit, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl Dual<'_> {
-    /// A loop of strips, of which only the states at their beginnings are kept, and in it a loop over the strip.
+    /// A loop of strips, of which only the states at their beginnings are kept, and in it a loop
+    /// over the strip.
     pub(super) fn strips(&mut self, stmt: Stmt<Bulk>, checkpoint: Checkpoint) {
         let BulkOp::Loop {
             axis,

@@ -11,7 +11,8 @@ use crate::ir::{AxisId, Block, Elem, Extent, Operation, Stmt, ValueId};
 pub(super) struct Copier {
     values: BTreeMap<ValueId, ValueId>,
     axes: BTreeMap<AxisId, AxisId>,
-    /// Lanes that every loop has in the copy: what is the same along them may be read of something that is not.
+    /// Lanes that every loop has in the copy: what is the same along them may be read of something
+    /// that is not.
     pub(super) lanes: Vec<AxisId>,
 }
 

@@ -1,12 +1,13 @@
-//! Places that are known while compiling: constants, and what is computed from the indices of short axes.
+//! Places that are known while compiling: constants, and what is computed from the indices of short
+//! axes.
 
 use super::builder::Builder;
 use crate::eval::{ScalarValue, eval_const};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Extent, Lit, Operation, Stmt, ValueId, ValueMap};
 
-/// The most places that are written down, and the most points of axes along which places are known: what a loop of constant
-/// length would be unrolled to.
+/// The most places that are written down, and the most points of axes along which places are known:
+/// what a loop of constant length would be unrolled to.
 pub(super) const MOST: u64 = 32;
 
 /// How deep definitions of places are looked into.
@@ -45,7 +46,8 @@ impl Defs {
             .is_none_or(|(_, guard)| guard.is_none())
     }
 
-    /// The definition of a value wherever it is used: what stands behind a condition is not used where that does not hold.
+    /// The definition of a value wherever it is used: what stands behind a condition is not used
+    /// where that does not hold.
     pub(super) fn used(&self, value: ValueId) -> Option<&BulkOp> {
         self.ops.get(&value).map(|(op, _)| op)
     }
@@ -63,7 +65,8 @@ impl Defs {
         self.ops.insert(value, (op, None));
     }
 
-    /// What an index is at each point of its axes, if that is known. It may stand behind a guard: it is not used elsewhere.
+    /// What an index is at each point of its axes, if that is known. It may stand behind a guard:
+    /// it is not used elsewhere.
     pub(super) fn known(&self, b: &Builder, index: ValueId) -> Option<Vec<(Point, u64)>> {
         // Behind a condition a constant has the condition's axes.
         let points = match self.at(index, &Point::new(), DEEPEST) {

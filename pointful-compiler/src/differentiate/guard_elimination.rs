@@ -1,7 +1,8 @@
 //! Guards that are needed no more.
 //!
-//! While derivatives are taken, floats in a branch stand behind its condition, so that their derivatives do. Afterwards, what cannot fail and
-//! reads nothing that is unspecified may be evaluated everywhere again.
+//! While derivatives are taken, floats in a branch stand behind its condition, so that their
+//! derivatives do. Afterwards, what cannot fail and reads nothing that is unspecified may be
+//! evaluated everywhere again.
 
 use crate::analysis::dataflow::{may_fail, may_lack_lanes};
 use crate::ir::stages::bulk::{Bulk, BulkOp};

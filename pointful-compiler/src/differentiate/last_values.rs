@@ -2,15 +2,18 @@
 //!
 //! # The idea
 //!
-//! A loop that fills a table in reads what earlier iterations have put there, and never touches it again: recurrences, substitutions,
-//! factorizations, tables of partial solutions. Such a read gives what the final table has at the place. So the second loop reads the final
-//! table, and nothing has to be collected. What an iteration puts into the table is read back from there, too.
+//! A loop that fills a table in reads what earlier iterations have put there, and never touches it
+//! again: recurrences, substitutions, factorizations, tables of partial solutions. Such a read
+//! gives what the final table has at the place. So the second loop reads the final table, and
+//! nothing has to be collected. What an iteration puts into the table is read back from there, too.
 //!
 //! # Why it is sound
 //!
-//! A *version* of a table is the state, or what updates and inner loops make of a version. The iteration hands one on, its last. Between
-//! a version and the end of the loop there are the writes that lead from it to the last one of the same iteration, and all the writes of
-//! each later iteration. If none of them [can meet](crate::analysis::dependence) the read, the place has its final content. All other reads stay as they are.
+//! A *version* of a table is the state, or what updates and inner loops make of a version. The
+//! iteration hands one on, its last. Between a version and the end of the loop there are the writes
+//! that lead from it to the last one of the same iteration, and all the writes of each later
+//! iteration. If none of them [can meet](crate::analysis::dependence) the read, the place has its
+//! final content. All other reads stay as they are.
 //!
 //! # Before and after
 //!
@@ -26,8 +29,9 @@
 //!
 //! # What it costs
 //!
-//! The final table is kept in place of what is read of it. If a loop around this one fills in another table in each of its iterations, so many
-//! tables are kept; they must not be larger than what would be collected.
+//! The final table is kept in place of what is read of it. If a loop around this one fills in
+//! another table in each of its iterations, so many tables are kept; they must not be larger than
+//! what would be collected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +57,8 @@ pub(super) struct Tables {
     scope: Scope,
     /// The states of which values are versions.
     states: BTreeMap<ValueId, usize>,
-    /// What an iteration writes, by state; none of states that are not tables, and of those of which it is not known.
+    /// What an iteration writes, by state; none of states that are not tables, and of those of
+    /// which it is not known.
     rounds: BTreeMap<usize, Vec<Access>>,
     /// What an iteration writes after a version.
     rest: BTreeMap<ValueId, Option<Vec<Access>>>,
@@ -171,7 +176,8 @@ impl Writes {
         Self { made, inner }
     }
 
-    /// The writes between a version and another one that is made of it alone, and the versions between.
+    /// The writes between a version and another one that is made of it alone, and the versions
+    /// between.
     fn between(
         &self,
         program: &Program<Bulk>,
@@ -249,7 +255,8 @@ pub(super) struct Finals<'a> {
 }
 
 impl Finals<'_> {
-    /// The body as the second loop runs parts of it again: it reads final tables where it can, and what it computes from the index alone comes first.
+    /// The body as the second loop runs parts of it again: it reads final tables where it can, and
+    /// what it computes from the index alone comes first.
     pub(super) fn body(&mut self, mut body: Block<Bulk>) -> Block<Bulk> {
         self.stmts(&mut body.stmts);
         let free = free(self.b, &body);
@@ -350,8 +357,8 @@ impl Finals<'_> {
         }
     }
 
-    /// What stands for the final table in which a version can be read, if that takes no more memory than to collect what is read,
-    /// in a block inside of loops of these extents.
+    /// What stands for the final table in which a version can be read, if that takes no more memory
+    /// than to collect what is read, in a block inside of loops of these extents.
     fn fits(
         &mut self,
         version: ValueId,

@@ -2,13 +2,16 @@
 //!
 //! # The idea
 //!
-//! One walk in the order of the program. Each statement stays as it is, and next to it stand statements that compute the *tangents* of its
-//! results from the tangents of its operands: how they change, to first order. These are linear: sums, multiples by what the primal
-//! program knows, reads and writes at the same places. A value without a tangent does not depend on what is differentiated.
+//! One walk in the order of the program. Each statement stays as it is, and next to it stand
+//! statements that compute the *tangents* of its results from the tangents of its operands: how
+//! they change, to first order. These are linear: sums, multiples by what the primal program knows,
+//! reads and writes at the same places. A value without a tangent does not depend on what is
+//! differentiated.
 //!
-//! Run forward ([`Mode::Tangent`]) the two are one program, and a loop carries states and their tangents together.
-//! To be run backward ([`Mode::Cotangent`]) they are kept apart: what is linear is a list of its own, and a loop becomes two, of which
-//! the first *keeps* what the second needs to know of it ([`residuals`](super::residuals)).
+//! Run forward ([`Mode::Tangent`]) the two are one program, and a loop carries states and their
+//! tangents together. To be run backward ([`Mode::Cotangent`]) they are kept apart: what is linear
+//! is a list of its own, and a loop becomes two, of which the first *keeps* what the second needs
+//! to know of it ([`residuals`](super::residuals)).
 //!
 //! # Before and after
 //!
@@ -142,8 +145,8 @@ impl<'b> Dual<'b> {
         self.b.span = span;
     }
 
-    /// What must hold for a statement to say something because of what it reads. Going back, what says nothing must not be a factor even
-    /// of zero.
+    /// What must hold for a statement to say something because of what it reads. Going back, what
+    /// says nothing must not be a factor even of zero.
     fn condition(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
         let known = |value: &ValueId| self.conditions.get(value).copied();
         let found: Vec<ValueId> = match &stmt.op {
@@ -241,7 +244,8 @@ impl<'b> Dual<'b> {
         self.set(result, tangent);
     }
 
-    /// A tangent that is linear in those of these operands; the operands that have none have zeros. `None` if none has one.
+    /// A tangent that is linear in those of these operands; the operands that have none have zeros.
+    /// `None` if none has one.
     pub(super) fn combined(
         &mut self,
         operands: &[ValueId],
@@ -330,8 +334,8 @@ impl<'b> Dual<'b> {
         self.rename(&stmt.results, &results);
     }
 
-    /// The statements of a block that is linear in `params`, with these in their place. Its own derivative is what it computes,
-    /// in a form in which it can be transposed.
+    /// The statements of a block that is linear in `params`, with these in their place. Its own
+    /// derivative is what it computes, in a form in which it can be transposed.
     fn linear_block(
         &mut self,
         block: Block<Bulk>,

@@ -1,8 +1,9 @@
 //! The derivatives of sequential loops.
 //!
-//! Forward, a loop carries its states and their tangents together. For the way back there are two loops in the same direction: the first
-//! is the loop itself, which also collects what the second needs to know; the second carries tangents only and is linear in them, and is
-//! what [`transpose`](super::transpose) turns round.
+//! Forward, a loop carries its states and their tangents together. For the way back there are two
+//! loops in the same direction: the first is the loop itself, which also collects what the second
+//! needs to know; the second carries tangents only and is linear in them, and is what
+//! [`transpose`](super::transpose) turns round.
 //!
 //! A `while` counts its iterations, so that there is a loop of known length to go back through.
 

@@ -2,15 +2,18 @@
 //!
 //! # The idea
 //!
-//! A derivative that is to be taken is an operation with a block ([`BulkOp::Derive`]). [`linearize`] walks the block once and puts next to each
-//! statement how its results change with the parameters: a list of linear statements. Run as it is, the list computes tangents. Turned round
-//! by [`transpose`], it computes cotangents. In either case what is left are statements like all others, which the block's surroundings take in,
-//! so that the innermost derivative is taken first and the next one differentiates what has become of it.
+//! A derivative that is to be taken is an operation with a block ([`BulkOp::Derive`]).
+//! [`linearize`] walks the block once and puts next to each statement how its results change with
+//! the parameters: a list of linear statements. Run as it is, the list computes tangents. Turned
+//! round by [`transpose`], it computes cotangents. In either case what is left are statements like
+//! all others, which the block's surroundings take in, so that the innermost derivative is taken
+//! first and the next one differentiates what has become of it.
 //!
 //! # Why it is sound
 //!
-//! What the block reads from around it has no tangent in it, so a derivative sees its own parameters and nothing else: it cannot be confused with
-//! those around it. The parameters have all axes of the lanes around the derivative: each lane has a derivative of its own.
+//! What the block reads from around it has no tangent in it, so a derivative sees its own
+//! parameters and nothing else: it cannot be confused with those around it. The parameters have all
+//! axes of the lanes around the derivative: each lane has a derivative of its own.
 //!
 //! # Before and after
 //!
@@ -76,8 +79,8 @@ pub fn derive(program: Program<Bulk>) -> Program<Bulk> {
     taken(program, false)
 }
 
-/// Takes all derivatives, and leaves of those with tangents the primal statements and the linear ones apart:
-/// what [`derive()`] turns round for cotangents.
+/// Takes all derivatives, and leaves of those with tangents the primal statements and the linear
+/// ones apart: what [`derive()`] turns round for cotangents.
 pub fn dual(program: Program<Bulk>) -> Program<Bulk> {
     taken(program, true)
 }

@@ -1,7 +1,9 @@
 //! The derivatives of reductions and scans other than sums.
 //!
-//! - The derivative of an extremum is that of the first element that attains it: a read at its index.
-//! - The derivative of a product is a sum of products of all other elements, got from the products before and after each.
+//! - The derivative of an extremum is that of the first element that attains it: a read at its
+//!   index.
+//! - The derivative of a product is a sum of products of all other elements, got from the products
+//!   before and after each.
 //! - A scan or reduction by an operator of the author's is a loop over its elements.
 
 use super::associative_scans::Prefixes;
@@ -377,7 +379,8 @@ impl Builder {
         [given[0], given[1], given[2]]
     }
 
-    /// A running sum that is multiplied by a factor before each term is added: of the whole, before each element, and with it.
+    /// A running sum that is multiplied by a factor before each term is added: of the whole, before
+    /// each element, and with it.
     pub(super) fn recurrence(
         &mut self,
         init: ValueId,

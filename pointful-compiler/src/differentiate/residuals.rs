@@ -1,10 +1,12 @@
-//! What the second loop of a derivative needs to know of the first: what is kept, and what is computed again.
+//! What the second loop of a derivative needs to know of the first: what is kept, and what is
+//! computed again.
 //!
-//! Needed is what linear statements read. Of that, what costs next to nothing to compute from what is at hand anyway (the loop's index, what
-//! comes from outside, values kept already) is computed again, and the rest is collected by the first loop.
-//! What is [read of final tables](super::last_values) comes from outside.
-//! A loop that is to be frugal keeps states only; everything else is computed again from them.
-//! What cannot be collected, because its own shape differs from one iteration to the next, is computed again in any case.
+//! Needed is what linear statements read. Of that, what costs next to nothing to compute from what
+//! is at hand anyway (the loop's index, what comes from outside, values kept already) is computed
+//! again, and the rest is collected by the first loop. What is
+//! [read of final tables](super::last_values) comes from outside. A loop that is to be frugal keeps
+//! states only; everything else is computed again from them. What cannot be collected, because its
+//! own shape differs from one iteration to the next, is computed again in any case.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +17,8 @@ use crate::contract::is_cheap;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, ValueSet, Values};
 
-/// How many cheap statements are run again rather than one value kept: it is written, and read, once.
+/// How many cheap statements are run again rather than one value kept: it is written, and read,
+/// once.
 const AGAIN: u32 = 12;
 
 /// The plan.

@@ -1,12 +1,15 @@
 //! The derivatives of primitives.
 //!
-//! Each is a sum of terms, one for each operand that has a tangent: the tangent times, or divided by, a coefficient.
-//! Coefficients are computed where they are used, from the primitive's operands and its result.
+//! Each is a sum of terms, one for each operand that has a tangent: the tangent times, or divided
+//! by, a coefficient. Coefficients are computed where they are used, from the primitive's operands
+//! and its result.
 //!
-//! At a kink the first operand of `max` and `min` has it all (but the infinity that is their identity never has any), `abs` has none; where
-//! a formula would multiply zero by infinity although the derivative is zero (`x⁰`, `0ʸ`, `hypot(0, 0)`), it says zero. Of powers it is the
-//! operand that is another there, and not the slope: what is chosen of an infinite slope has an infinite slope itself, which, going back, is
-//! multiplied by zero. So all derivatives of `xⁿ` are finite at zero.
+//! At a kink the first operand of `max` and `min` has it all (but the infinity that is their
+//! identity never has any), `abs` has none; where a formula would multiply zero by infinity
+//! although the derivative is zero (`x⁰`, `0ʸ`, `hypot(0, 0)`), it says zero. Of powers it is the
+//! operand that is another there, and not the slope: what is chosen of an infinite slope has an
+//! infinite slope itself, which, going back, is multiplied by zero. So all derivatives of `xⁿ` are
+//! finite at zero.
 
 use std::f64::consts::{LN_2, LN_10};
 

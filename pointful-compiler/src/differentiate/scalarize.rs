@@ -2,20 +2,25 @@
 //!
 //! # The idea
 //!
-//! What reads `camera[6]` and `camera[i + 3]` is accumulated at places that are known while compiling: a table of eleven numbers, zero but
-//! in a few places, for each of them, and their sum. If the table is small, each of its elements is the sum of what arrives there, a scalar
-//! computed where it is needed, and the table is what writing them next to each other gives: nothing is cleared, loaded or added in memory.
+//! What reads `camera[6]` and `camera[i + 3]` is accumulated at places that are known while
+//! compiling: a table of eleven numbers, zero but in a few places, for each of them, and their sum.
+//! If the table is small, each of its elements is the sum of what arrives there, a scalar computed
+//! where it is needed, and the table is what writing them next to each other gives: nothing is
+//! cleared, loaded or added in memory.
 //!
-//! An addition and what it adds, through further additions, is a *sum* of terms. Terms that accumulate at known places of the same axes
-//! are merged; the other places of an accumulation (`cameras[camera[o], 6]`) are what they have in common, and remain.
+//! An addition and what it adds, through further additions, is a *sum* of terms. Terms that
+//! accumulate at known places of the same axes are merged; the other places of an accumulation
+//! (`cameras[camera[o], 6]`) are what they have in common, and remain.
 //!
-//! Terms that one condition chooses, each something or nothing, are chosen once: what both branches of the function read is added up in
-//! either branch, and one of the sums is taken.
+//! Terms that one condition chooses, each something or nothing, are chosen once: what both branches
+//! of the function read is added up in either branch, and one of the sums is taken.
 //!
 //! # What it costs
 //!
-//! A table of `n` places takes `n` stores instead of clearing `n` and adding to some, and an array to be added to takes `n` additions instead
-//! of one for each place. So what is merged covers at least half of the places then, and there are at most [`MOST`](super::constant_indices::MOST) of them.
+//! A table of `n` places takes `n` stores instead of clearing `n` and adding to some, and an array
+//! to be added to takes `n` additions instead of one for each place. So what is merged covers at
+//! least half of the places then, and there are at most [`MOST`](super::constant_indices::MOST) of
+//! them.
 //!
 //! # Before and after
 //!
@@ -42,7 +47,8 @@ use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
-/// Merges accumulations at known places. Nothing that is not needed may be left in the program: readers are counted.
+/// Merges accumulations at known places. Nothing that is not needed may be left in the program:
+/// readers are counted.
 pub(super) fn write_down(mut program: Program<Bulk>) -> Program<Bulk> {
     let mut inner = ValueSet::new();
     let mut readers = vec![0; program.values.len()];
@@ -308,7 +314,8 @@ impl Walk {
         self.emit(BulkOp::Map(Prim::Add, smallvec![sum, term]))
     }
 
-    /// Of a product with the negative of something, which nothing else reads, that with the thing itself.
+    /// Of a product with the negative of something, which nothing else reads, that with the thing
+    /// itself.
     fn negated(&mut self, term: ValueId) -> Option<ValueId> {
         if self.readers.get(term.index()) != Some(&1) {
             return None;
@@ -353,7 +360,8 @@ impl Group {
         }
     }
 
-    /// Whether it costs less to write its places down; `others`: there is something else in the sum.
+    /// Whether it costs less to write its places down; `others`: there is something else in the
+    /// sum.
     fn is_worth(&self, b: &Builder, others: bool) -> bool {
         let all: u64 = self
             .common

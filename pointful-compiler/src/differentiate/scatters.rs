@@ -1,11 +1,14 @@
 //! The derivatives of scatters.
 //!
 //! - A scatter of sums is one of the tangents.
-//! - A scatter of extrema goes to the first contribution that attains the place's final value, unless the base does.
-//! - A scatter of products divides the final product by the contribution. If there are zeros among the contributions, to which the others'
-//!   product belongs, it is made of the product of those that are not zero and of the other zeros' sums of powers. These have the values and the
-//!   derivatives of the others' product, the value itself being zero or one, as long as no more than three zeros meet in one place;
-//!   where more do, all derivatives up to the third are zero, and are said to be. Nothing of it is computed where there are no zeros.
+//! - A scatter of extrema goes to the first contribution that attains the place's final value,
+//!   unless the base does.
+//! - A scatter of products divides the final product by the contribution. If there are zeros among
+//!   the contributions, to which the others' product belongs, it is made of the product of those
+//!   that are not zero and of the other zeros' sums of powers. These have the values and the
+//!   derivatives of the others' product, the value itself being zero or one, as long as no more
+//!   than three zeros meet in one place; where more do, all derivatives up to the third are zero,
+//!   and are said to be. Nothing of it is computed where there are no zeros.
 
 use super::builder::Builder;
 use super::linearize::Dual;
@@ -62,8 +65,8 @@ impl Dual<'_> {
         }
     }
 
-    /// Of what is the same all along an axis the first is as good as any: such axes are left out, and ask only whether there is anything along
-    /// them.
+    /// Of what is the same all along an axis the first is as good as any: such axes are left out,
+    /// and ask only whether there is anything along them.
     fn once(&mut self, mut place: Place, value: ValueId) -> Place {
         let b = &mut *self.b;
         let read = place.at.iter().map(|&(_, index)| index);
@@ -192,7 +195,8 @@ impl Dual<'_> {
         (kept, won)
     }
 
-    /// `scatter mul`: each contribution's tangent times the product of everything else at the place.
+    /// `scatter mul`: each contribution's tangent times the product of everything else at the
+    /// place.
     fn scattered_product(
         &mut self,
         base: ValueId,
@@ -227,7 +231,8 @@ impl Dual<'_> {
         })
     }
 
-    /// The product of everything else at the place, for each contribution: the final product divided by it, unless there are zeros.
+    /// The product of everything else at the place, for each contribution: the final product
+    /// divided by it, unless there are zeros.
     fn cofactor(
         &mut self,
         base: ValueId,
@@ -278,7 +283,8 @@ impl Dual<'_> {
 }
 
 impl Builder {
-    /// The product of everything else at the place, for each contribution, where some of them are zero.
+    /// The product of everything else at the place, for each contribution, where some of them are
+    /// zero.
     fn cofactor_among_zeros(
         &mut self,
         base: ValueId,
@@ -335,7 +341,8 @@ impl Builder {
         self.masked(seen, cofactor)
     }
 
-    /// Whether a scatter has anything to do at a point: what it does not ask for where there is nothing to go over may be unspecified there.
+    /// Whether a scatter has anything to do at a point: what it does not ask for where there is
+    /// nothing to go over may be unspecified there.
     pub(super) fn reached(
         &mut self,
         over: &[AxisId],

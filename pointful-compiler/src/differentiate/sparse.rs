@@ -1,8 +1,9 @@
 //! Accumulations that derivatives make of reads, made cheaper where it is known where they go.
 //!
-//! The cotangent of an element that was picked (a minimum, a table read at one index) is an array that is zero but in one place. What is
-//! multiplied by it, or summed, need not be computed anywhere else: the place is moved outwards, through products and sums, until what is
-//! left is one accumulation of what there is at the place.
+//! The cotangent of an element that was picked (a minimum, a table read at one index) is an array
+//! that is zero but in one place. What is multiplied by it, or summed, need not be computed
+//! anywhere else: the place is moved outwards, through products and sums, until what is left is one
+//! accumulation of what there is at the place.
 //!
 //! ```text
 //! %0[n, k] = scatter add 0 [k := %e] over [] %v      %1[n] = gather x [k := %e]
@@ -142,7 +143,8 @@ impl Walk {
         value
     }
 
-    /// Takes from `left` what it takes to compute something at each of its points from what is dear, or the same at many.
+    /// Takes from `left` what it takes to compute something at each of its points from what is
+    /// dear, or the same at many.
     fn work(&self, value: ValueId, left: &mut u32) {
         let dims = self.b.dims(value).len();
         if let Some(op @ (BulkOp::Map(..) | BulkOp::Select(..))) = self.defs.used(value)
@@ -167,7 +169,8 @@ impl Walk {
             && matches!(self.defs.of(args[1]), Some(BulkOp::Const(Lit::Int(_, 0))))
     }
 
-    /// What is added in one place to an array that is computed point for point: at each point it is known whether it is the place.
+    /// What is added in one place to an array that is computed point for point: at each point it is
+    /// known whether it is the place.
     fn chosen(&mut self, op: &BulkOp) -> Option<ValueId> {
         let BulkOp::Scatter {
             monoid: Monoid::Add,
@@ -210,7 +213,8 @@ impl Walk {
         Lit::of(self.b.program.elem(like).repr(), 0.0)
     }
 
-    /// Whether reading elsewhere takes evaluating a few cheap definitions there, and nothing that would be stored for it.
+    /// Whether reading elsewhere takes evaluating a few cheap definitions there, and nothing that
+    /// would be stored for it.
     fn is_near(&self, value: ValueId, at: &[AxisId], budget: &mut u32) -> bool {
         let dims = self.b.dims(value);
         if at.iter().all(|axis| !dims.contains(axis)) {
@@ -231,8 +235,9 @@ impl Walk {
         }
     }
 
-    /// Reads elsewhere what a few cheap definitions give: they are evaluated there. What is made of several arrays and read at each place several
-    /// times, along the axes of windows, is made once.
+    /// Reads elsewhere what a few cheap definitions give: they are evaluated there. What is made of
+    /// several arrays and read at each place several times, along the axes of windows, is made
+    /// once.
     fn read_at(
         &mut self,
         value: ValueId,
@@ -299,7 +304,8 @@ fn value_of(op: &BulkOp) -> ValueId {
     }
 }
 
-/// Whether an operation may not be evaluated elsewhere: it may panic there, or measures what is not equally long everywhere.
+/// Whether an operation may not be evaluated elsewhere: it may panic there, or measures what is not
+/// equally long everywhere.
 fn stays(b: &Builder, op: &BulkOp) -> bool {
     match op {
         BulkOp::Map(prim, args) => {

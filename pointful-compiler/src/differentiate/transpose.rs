@@ -1,26 +1,32 @@
-//! Linear statements turned round: from the cotangents of what they compute to the cotangents of what they read.
+//! Linear statements turned round: from the cotangents of what they compute to the cotangents of
+//! what they read.
 //!
 //! # The idea
 //!
-//! Statements are visited from the last to the first, each once. When one is reached, everything that reads its result has been, so the
-//! result's cotangent is complete, and the statement hands it on to its operands: a sum is met by repetition, a repetition by a sum, a read by
-//! an accumulation at the same place, a multiple by the same multiple, a loop by a loop in the other direction.
-//! What is not linear (coefficients, indices, what is read of a loop that has run) stays as it is, in front.
+//! Statements are visited from the last to the first, each once. When one is reached, everything
+//! that reads its result has been, so the result's cotangent is complete, and the statement hands
+//! it on to its operands: a sum is met by repetition, a repetition by a sum, a read by an
+//! accumulation at the same place, a multiple by the same multiple, a loop by a loop in the other
+//! direction. What is not linear (coefficients, indices, what is read of a loop that has run) stays
+//! as it is, in front.
 //!
 //! # Loops
 //!
-//! The loop that goes back has the cotangents of the states as its states. What the loop reads from outside gets its cotangent summed over
-//! all iterations: that is one more state, which begins as what is there already, so that nothing is cleared or added up again for each
-//! iteration. In lanes that share what is read this would mix the lanes, so there
+//! The loop that goes back has the cotangents of the states as its states. What the loop reads from
+//! outside gets its cotangent summed over all iterations: that is one more state, which begins as
+//! what is there already, so that nothing is cleared or added up again for each iteration. In lanes
+//! that share what is read this would mix the lanes, so there
 //!
 //! - a sum is kept for each lane and summed over the lanes afterwards;
-//! - an accumulation at computed places is *pending*: places and values are collected, and scattered where the lanes end. What is ragged
-//!   cannot be collected: there too each lane has a table, of which axes that are lanes themselves bear other names until the lanes end.
+//! - an accumulation at computed places is *pending*: places and values are collected, and
+//!   scattered where the lanes end. What is ragged cannot be collected: there too each lane has a
+//!   table, of which axes that are lanes themselves bear other names until the lanes end.
 //!
 //! # Why it is sound
 //!
-//! The lists hold the same bilinear form, so `⟨ct, f'(x) t⟩ = ⟨f'(x)ᵀ ct, t⟩` statement for statement. A value that lacks an axis is the same
-//! along it; its cotangent is the sum along it ([`Builder::sum`]), except along lanes, where each has its own until the loop ends.
+//! The lists hold the same bilinear form, so `⟨ct, f'(x) t⟩ = ⟨f'(x)ᵀ ct, t⟩` statement for
+//! statement. A value that lacks an axis is the same along it; its cotangent is the sum along it
+//! ([`Builder::sum`]), except along lanes, where each has its own until the loop ends.
 
 mod cotangents;
 mod loops;
@@ -156,7 +162,8 @@ fn has(program: &Program<Bulk>, params: &[ValueId], stmts: &[Stmt<Bulk>], axis: 
         })
 }
 
-/// A value with other axes in the place of lanes of a loop: its cotangent can be a table of its own in each lane.
+/// A value with other axes in the place of lanes of a loop: its cotangent can be a table of its own
+/// in each lane.
 struct StandIn {
     of: ValueId,
     /// The lanes, and the axes in their place.
@@ -228,8 +235,9 @@ impl Transpose<'_> {
         }
     }
 
-    /// The guard of a statement, and what its axes say of the places where it reads or writes: they may be specified only where there is
-    /// something along the axes, which what is made of the statement need not have.
+    /// The guard of a statement, and what its axes say of the places where it reads or writes: they
+    /// may be specified only where there is something along the axes, which what is made of the
+    /// statement need not have.
     fn said(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
         let at = match &stmt.op {
             BulkOp::Gather { at, .. } | BulkOp::Scatter { at, .. } | BulkOp::Update { at, .. } => {
@@ -400,8 +408,8 @@ impl Transpose<'_> {
         }
     }
 
-    /// A running sum, of what is there multiplied by a factor before each element, if there is one. Everything that comes after an element
-    /// depends on it: a running sum from the other end.
+    /// A running sum, of what is there multiplied by a factor before each element, if there is one.
+    /// Everything that comes after an element depends on it: a running sum from the other end.
     fn running_sum(&mut self, stmt: Stmt<Bulk>) {
         let BulkOp::Scan {
             init,

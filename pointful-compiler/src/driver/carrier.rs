@@ -1,5 +1,6 @@
-//! The hidden type of a function's own name, which has what others' expansions need and cannot name: constants of its module and
-//! of its callees' as associated constants, types in its signature through the trait `Part`.
+//! The hidden type of a function's own name, which has what others' expansions need and cannot
+//! name: constants of its module and of its callees' as associated constants, types in its
+//! signature through the trait `Part`.
 //!
 //! ```text
 //! fn f(a: &Table<(Row, Fin<N>), f64>) -> …        type f = __pointful_f_1a2b_carrier<Row>;
@@ -8,8 +9,9 @@
 //!                                                 impl<T0> Part<0> for __pointful_f_1a2b_carrier<T0> { type Type = T0; }
 //! ```
 //!
-//! From anywhere `<m::f as Part<0>>::Type` is `Row` then, and `m::f::__pointful_f_1a2b_0` is `N`. The types are arguments of an
-//! alias because an alias may name types that are more private than itself, where an associated type may not.
+//! From anywhere `<m::f as Part<0>>::Type` is `Row` then, and `m::f::__pointful_f_1a2b_0` is `N`.
+//! The types are arguments of an alias because an alias may name types that are more private than
+//! itself, where an associated type may not.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};

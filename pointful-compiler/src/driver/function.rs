@@ -31,7 +31,8 @@ pub(super) fn finish(
     Ok(quote!(#itself #beside))
 }
 
-/// What stands for a function with errors, or one that calls such a function. Its signature is whole, so what is made of it has a type.
+/// What stands for a function with errors, or one that calls such a function. Its signature is
+/// whole, so what is made of it has a type.
 pub(super) fn broken(
     gathering: &Gathering,
     item: &syn::ItemFn,
@@ -51,7 +52,8 @@ fn names(gathering: &Gathering, uses: &Uses) -> Names {
     }
 }
 
-/// The carrier and the companion of a function; of a broken one the constants are not known, nor does anybody need its body.
+/// The carrier and the companion of a function; of a broken one the constants are not known, nor
+/// does anybody need its body.
 fn beside(
     gathering: &Gathering,
     item: &syn::ItemFn,
@@ -110,7 +112,8 @@ fn beside(
     quote!(#carrier #companion)
 }
 
-/// The constants that a function's own text names, as its carrier has them: those whose types were inferred, and lengths.
+/// The constants that a function's own text names, as its carrier has them: those whose types were
+/// inferred, and lengths.
 fn exported(unique: &Ident, uses: &Uses, constants: Vec<Constant>) -> Vec<Exported> {
     let mut found: Vec<(String, TokenStream)> = constants
         .into_iter()
@@ -130,7 +133,8 @@ fn exported(unique: &Ident, uses: &Uses, constants: Vec<Constant>) -> Vec<Export
     found.into_iter().enumerate().map(export).collect()
 }
 
-/// The lengths in the definitions of types that an item was linked with. Whoever links with it gets them by it.
+/// The lengths in the definitions of types that an item was linked with. Whoever links with it gets
+/// them by it.
 pub(super) fn lengths(gathering: &Gathering) -> Vec<Exported> {
     let entries = gathering.entries().into_iter();
     let types = entries.filter(|(entry, _)| entry.kind != EntryKind::Function);

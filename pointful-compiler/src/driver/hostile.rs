@@ -1,7 +1,9 @@
-//! Whatever is written, an expansion ends soon and is code or diagnostics: never a panic, never an overflow of the stack.
+//! Whatever is written, an expansion ends soon and is code or diagnostics: never a panic, never an
+//! overflow of the stack.
 //!
-//! Sources are the programs of the corpus with tokens left out, doubled, exchanged, replaced or wrapped.
-//! `cargo test --release -p pointful-compiler --lib hostile -- --ignored` tries 20 000 of them.
+//! Sources are the programs of the corpus with tokens left out, doubled, exchanged, replaced or
+//! wrapped. `cargo test --release -p pointful-compiler --lib hostile -- --ignored` tries 20 000 of
+//! them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -23,7 +25,8 @@ const DERIVATIVES: &str = include_str!("../../../tests/corpus/derivatives.rs");
 /// What the compiler's thread has in rustc.
 const STACK: usize = 8 << 20;
 
-/// How long an expansion may take. A debug build of the compiler is not what users run, and verifies after every pass.
+/// How long an expansion may take. A debug build of the compiler is not what users run, and
+/// verifies after every pass.
 const LIMIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 1 });
 
 /// Runs on a stack as large as rustc's.

@@ -1,7 +1,8 @@
 //! From the tokens of an item to the tokens of its expansion: parse, gather, compile, emit.
 //!
-//! On an error the user's signature is emitted all the same, with a body that is never run, and so is the companion, marked as
-//! broken: what calls the function stays quiet, and the diagnostics are exactly those of the user's mistakes.
+//! On an error the user's signature is emitted all the same, with a body that is never run, and so
+//! is the companion, marked as broken: what calls the function stays quiet, and the diagnostics are
+//! exactly those of the user's mistakes.
 
 mod carrier;
 mod function;
@@ -348,7 +349,8 @@ fn finish(gathering: &Gathering, root: Root) -> TokenStream {
     result.unwrap_or_else(|errors| fail(request, &errors))
 }
 
-/// What asks for something with errors has a type all the same, if it can be known, and says nothing: those errors are all there is to say.
+/// What asks for something with errors has a type all the same, if it can be known, and says
+/// nothing: those errors are all there is to say.
 fn beside_broken(gathering: &Gathering, root: Root) -> TokenStream {
     let request = &gathering.request;
     let quiet = |result: Result<TokenStream, _>, else_: &dyn Fn() -> TokenStream| {
@@ -378,8 +380,9 @@ fn beside_broken(gathering: &Gathering, root: Root) -> TokenStream {
     }
 }
 
-/// An expression of every type, where the signature of what is transformed is not known. Only errors are that, so it is the errors there were,
-/// in the same places: rustc shows what is the same once.
+/// An expression of every type, where the signature of what is transformed is not known. Only
+/// errors are that, so it is the errors there were, in the same places: rustc shows what is the
+/// same once.
 fn said_again(gathering: &Gathering, path: &syn::Path) -> TokenStream {
     let errors = gathering.errors();
     if errors.is_empty() {
@@ -441,8 +444,9 @@ fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnost
 
 /// What cannot be compiled, and says why to whoever has it compiled.
 ///
-/// Constants of a generic function are evaluated for those that are called, but optimization may evaluate one before, if it does not depend on
-/// what the function is generic in. So the constant asks first how large a function is that is passed.
+/// Constants of a generic function are evaluated for those that are called, but optimization may
+/// evaluate one before, if it does not depend on what the function is generic in. So the constant
+/// asks first how large a function is that is passed.
 fn refusing(function: &Function, why: &str) -> TokenStream {
     let passed = function.params.iter().find_map(|param| {
         let name = &param.name;

@@ -1,14 +1,17 @@
-//! Transformations in ordinary Rust: `grad!(f)` as an expression, named ones by `define!`, and `explain!`.
+//! Transformations in ordinary Rust: `grad!(f)` as an expression, named ones by `define!`, and
+//! `explain!`.
 //!
-//! A transformed function is a function of the user's language whose body is the transformation of a call:
+//! A transformed function is a function of the user's language whose body is the transformation of
+//! a call:
 //!
 //! ```text
 //! grad!(m::loss, wrt = w)   ▶   { fn grad_loss<N: IndexSet>(x: &Table<N, f64>, w: f64) -> f64 { grad!(m::loss, wrt = w)(x, w) } grad_loss }
 //! ```
 //!
-//! so it is compiled as any other. What is special is how it spells its signature. To the compiler it uses the names of the module of `f`,
-//! as `f` itself does. To rustc it cannot, since it stands where the macro does: words of the language come by this crate's own
-//! path, types and constants through the carrier of `f`.
+//! so it is compiled as any other. What is special is how it spells its signature. To the compiler
+//! it uses the names of the module of `f`, as `f` itself does. To rustc it cannot, since it stands
+//! where the macro does: words of the language come by this crate's own path, types and constants
+//! through the carrier of `f`.
 
 mod reached;
 mod spelling;
@@ -89,7 +92,8 @@ pub(super) fn stubbed(linked: &Linked) -> Result<TokenStream, Vec<Diagnostic>> {
     Ok(returning(&linked.root.result, &failed))
 }
 
-/// `try_call!(f)` as an expression: the function itself, but that arguments which do not fit each other are an `Err`.
+/// `try_call!(f)` as an expression: the function itself, but that arguments which do not fit each
+/// other are an `Err`.
 pub(super) fn fallible(
     gathering: &Gathering,
     transform: &Transform,
@@ -134,8 +138,8 @@ pub(super) fn expression(
     Ok(quote_spanned!(name.span()=> { #target #item #name }))
 }
 
-/// `linearize!(f)`: the value by one function, the tangent by another one that is given the arguments again, which the map has
-/// copies of.
+/// `linearize!(f)`: the value by one function, the tangent by another one that is given the
+/// arguments again, which the map has copies of.
 fn linearized(
     target: &Target<'_>,
     transform: &Transform,
@@ -272,7 +276,8 @@ pub(super) fn defined(
     Ok(quote!(const _: () = { #target }; #item #carrier #companion))
 }
 
-/// What a transformed function without a name of its own is called, `grad_loss`; without a transformation it has its own name.
+/// What a transformed function without a name of its own is called, `grad_loss`; without a
+/// transformation it has its own name.
 ///
 /// `place` is what rustc shows if it is called with something else than it takes.
 fn word(transform: Option<&Transform>, place: Span, target: &Target<'_>) -> Ident {
@@ -311,7 +316,8 @@ struct Target<'g> {
     entry: &'g Entry,
     /// With the function as the root, which is also the last of the callees.
     linked: Linked,
-    /// The types that can be named here: their positions among the linked ones, names for them in bodies, what they are.
+    /// The types that can be named here: their positions among the linked ones, names for them in
+    /// bodies, what they are.
     reached: Vec<(usize, Ident, TokenStream)>,
 }
 
@@ -405,7 +411,8 @@ impl<'g> Target<'g> {
         self.synthetic(name, signature, &call)
     }
 
-    /// Why a function cannot be transformed: lowering says it, given the parameters that the function itself has.
+    /// Why a function cannot be transformed: lowering says it, given the parameters that the
+    /// function itself has.
     fn refused(&self, transform: &Transform, name: &Ident) -> Vec<Diagnostic> {
         let signature = Signature {
             result: Type {
@@ -461,7 +468,8 @@ impl<'g> Target<'g> {
         })
     }
 
-    /// What names in the synthetic function mean: what they mean in the function, and that function itself.
+    /// What names in the synthetic function mean: what they mean in the function, and that function
+    /// itself.
     fn scope(&self, linked: &Linked) -> Scope {
         let mut scope = linked.root.scope.clone();
         let id = linked.callees.last().map_or(0, |callee| callee.id);

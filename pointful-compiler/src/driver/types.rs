@@ -1,4 +1,5 @@
-//! Structs, aliases and index sets leave their companion. Structs are vectors as well, where their floats are of one type.
+//! Structs, aliases and index sets leave their companion. Structs are vectors as well, where their
+//! floats are of one type.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -64,7 +65,8 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
     quote!(#companion #carrier #record #fields #space)
 }
 
-/// The lengths in a definition, and those in definitions that it names: an array of the type's own name, in the namespace of values, has them.
+/// The lengths in a definition, and those in definitions that it names: an array of the type's own
+/// name, in the namespace of values, has them.
 fn constants(
     gathering: &Gathering,
     uses: &Uses,

@@ -1,8 +1,9 @@
 //! Sines, cosines and tangents of near angles, which are shorter than those of any angles.
 //!
-//! For far angles those of `f64` have a branch, which no loop is vectorised over; those of `f32` have none, but reduce every
-//! angle in both ways, which takes most of their time. So a piece of a kernel's work bets that all of its angles are near: it calls functions
-//! of near angles, and notes whether one was far after all. Then it begins anew, with functions of any angles:
+//! For far angles those of `f64` have a branch, which no loop is vectorised over; those of `f32`
+//! have none, but reduce every angle in both ways, which takes most of their time. So a piece of a
+//! kernel's work bets that all of its angles are near: it calls functions of near angles, and notes
+//! whether one was far after all. Then it begins anew, with functions of any angles:
 //!
 //! ```text
 //!                              fn piece<A: math::Angles>(…, range, acc) -> bool {
@@ -15,14 +16,17 @@
 //!                              if piece::<math::Near>(…) { *acc = identity; piece::<math::Any>(…); }
 //! ```
 //!
-//! Both are the same code, so the same sums are split in the same way, and a piece's results do not depend on which of them it was.
-//! Where points lie in rows, the first attempt ends with the row in which the bet was lost.
+//! Both are the same code, so the same sums are split in the same way, and a piece's results do not
+//! depend on which of them it was. Where points lie in rows, the first attempt ends with the row in
+//! which the bet was lost.
 //!
-//! What was computed of a far angle is *doubtful*: any number at all. It must not do what cannot be undone, so a kernel bets only if
+//! What was computed of a far angle is *doubtful*: any number at all. It must not do what cannot be
+//! undone, so a kernel bets only if
 //!
-//! * it reads no buffer of others that it writes, so that the second attempt finds what the first has found;
-//! * what it stores to those buffers goes to the same elements whatever the angles: a doubtful value may be stored, but not at
-//!   a doubtful position or behind a doubtful condition;
+//! * it reads no buffer of others that it writes, so that the second attempt finds what the first
+//!   has found;
+//! * what it stores to those buffers goes to the same elements whatever the angles: a doubtful
+//!   value may be stored, but not at a doubtful position or behind a doubtful condition;
 //! * nothing doubtful decides whether it panics, or how long it runs;
 //! * it calls no function of the caller's, who would be called twice.
 
@@ -115,7 +119,8 @@ impl Look<'_> {
         }
     }
 
-    /// A change of places of the kernel's own, which come to hold something doubtful if it is; `None` if they are others'.
+    /// A change of places of the kernel's own, which come to hold something doubtful if it is;
+    /// `None` if they are others'.
     fn changes(&mut self, places: &[ValueId], doubtful: bool) -> Option<()> {
         if doubtful {
             self.doubtful.extend(places);
@@ -126,7 +131,8 @@ impl Look<'_> {
             .then_some(())
     }
 
-    /// Looks at a block, which is run or not by a doubtful condition if `maybe`; `None` if a kernel that does this must not bet.
+    /// Looks at a block, which is run or not by a doubtful condition if `maybe`; `None` if a kernel
+    /// that does this must not bet.
     fn block(&mut self, block: &Block<Kernels>, maybe: bool) -> Option<()> {
         block
             .stmts
@@ -229,7 +235,8 @@ impl Look<'_> {
         }
     }
 
-    /// Whether nothing doubtful decides how large a number of iterations or of elements is, or whether there are so many.
+    /// Whether nothing doubtful decides how large a number of iterations or of elements is, or
+    /// whether there are so many.
     fn is_sure_extent(&self, extent: Extent, maybe: bool) -> bool {
         let counted = matches!(self.unit.resolve(extent), Extent::Value(_));
         !(self.is_doubtful_extent(extent) || (counted && maybe))
@@ -262,7 +269,8 @@ mod tests {
         of_kernel(&unit, copies, body)
     }
 
-    /// One that stores `%9[…]` or combines into `%7` what these statements compute of `%2 = sin x[%0]`.
+    /// One that stores `%9[…]` or combines into `%7` what these statements compute of
+    /// `%2 = sin x[%0]`.
     #[track_caller]
     fn of_sine(statements: &str) -> Angles {
         // An `if` on the same line would be a part of the statement before.

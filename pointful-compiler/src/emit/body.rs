@@ -54,7 +54,8 @@ pub(super) struct Body<'u> {
     hoisted: ValueSet,
     /// Scalar places that are addressed as `place_lanes[lane]` at the moment.
     pub(super) in_lanes: ValueSet,
-    /// Buffers that each point of a strip has for itself, and how many points that are: addressed as `buffer_lanes` at the moment.
+    /// Buffers that each point of a strip has for itself, and how many points that are: addressed
+    /// as `buffer_lanes` at the moment.
     pub(super) in_strips: BTreeMap<ValueId, u64>,
     /// Buffers that come into being as what a kernel has combined into them.
     combined: ValueSet,
@@ -66,8 +67,8 @@ pub(super) struct Body<'u> {
     pub(super) together: Option<u64>,
     /// Whether a loop is open, so that no more buffers are moved before it.
     in_loop: bool,
-    /// Whether this is one iteration of a kernel: small buffers may live on the stack, because nobody else needs a view of them, and nothing is
-    /// given to other threads.
+    /// Whether this is one iteration of a kernel: small buffers may live on the stack, because
+    /// nobody else needs a view of them, and nothing is given to other threads.
     in_kernel: bool,
     /// Whether reductions are split into lanes.
     splits_reductions: bool,
@@ -110,7 +111,8 @@ impl<'u> Body<'u> {
         }
     }
 
-    /// Whether a buffer is still to come into being, as what a kernel has combined into it: the first time that it is asked.
+    /// Whether a buffer is still to come into being, as what a kernel has combined into it: the
+    /// first time that it is asked.
     pub(super) fn becomes(&mut self, buffer: ValueId) -> bool {
         self.combined.remove(&buffer)
     }
@@ -181,7 +183,8 @@ impl<'u> Body<'u> {
         emitted
     }
 
-    /// Statements of which all lanes compute both sides of branches, and take what their conditions say.
+    /// Statements of which all lanes compute both sides of branches, and take what their conditions
+    /// say.
     pub(super) fn flat(&mut self, stmts: &[&Stmt<Kernels>]) -> TokenStream {
         let before = std::mem::replace(&mut self.is_flat, true);
         let emitted = self.block_of(stmts);
@@ -592,9 +595,11 @@ impl<'u> Body<'u> {
         }
     }
 
-    /// Emits a loop; if it is an outermost one, the buffers allocated within it are made before it, once.
+    /// Emits a loop; if it is an outermost one, the buffers allocated within it are made before it,
+    /// once.
     ///
-    /// What such a buffer holds at its `alloc` is undefined, so it may as well be what the iteration before left there.
+    /// What such a buffer holds at its `alloc` is undefined, so it may as well be what the
+    /// iteration before left there.
     fn in_outermost_loop(
         &mut self,
         blocks: &[&Block<Kernels>],
@@ -609,7 +614,8 @@ impl<'u> Body<'u> {
         tokens!(#declared #inner)
     }
 
-    /// Opens an outermost loop: declares the buffers that are allocated in its blocks, at any depth.
+    /// Opens an outermost loop: declares the buffers that are allocated in its blocks, at any
+    /// depth.
     ///
     /// Not those whose extents are computed within, and not those of kernels launched within.
     pub(super) fn hoist(&mut self, blocks: &[&Block<Kernels>]) -> TokenStream {

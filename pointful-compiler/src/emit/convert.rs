@@ -1,8 +1,9 @@
 //! Constants of whatever integers as those that a program takes them for.
 //!
-//! A macro does not see the type of a constant. Where nothing that is done with it says which it is, because it is only cast or moves members of sets,
-//! rustc is left to know: the constant is made into signed integers while compiling. A shift, which all integers have and nothing else has,
-//! refuses what is none.
+//! A macro does not see the type of a constant. Where nothing that is done with it says which it
+//! is, because it is only cast or moves members of sets, rustc is left to know: the constant is
+//! made into signed integers while compiling. A shift, which all integers have and nothing else
+//! has, refuses what is none.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -11,7 +12,8 @@ use syn::Type;
 use super::names::ident;
 use super::tokens;
 
-/// A constant expression of the type `ty`, of integers or arrays of them, that has the values of `constant`, which has others.
+/// A constant expression of the type `ty`, of integers or arrays of them, that has the values of
+/// `constant`, which has others.
 pub(crate) fn converted(constant: &TokenStream, ty: &TokenStream) -> TokenStream {
     let Ok(parsed) = syn::parse2::<Type>(ty.clone()) else {
         return constant.clone();

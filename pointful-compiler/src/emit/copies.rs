@@ -14,7 +14,8 @@ use crate::analysis::effects::asked;
 use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Par, PlaceKind};
 use crate::ir::{Lit, Monoid, ValueId};
 
-/// What a kernel combines into and folds. An accumulator is a tuple: first the private copies of the one, then those of the other.
+/// What a kernel combines into and folds. An accumulator is a tuple: first the private copies of
+/// the one, then those of the other.
 #[derive(Clone, Copy)]
 pub(super) struct Copies<'k> {
     pub(super) accs: &'k [Acc],
@@ -39,8 +40,9 @@ impl<'k> Copies<'k> {
     }
 }
 
-/// Buffers of the host that are filled with an identity, and then first asked for as what a kernel combines into by the operator that it belongs to: what the kernel gives is such a
-/// buffer already.
+/// Buffers of the host that are filled with an identity, and then first asked for as what a kernel
+/// combines into by the operator that it belongs to: what the kernel gives is such a buffer
+/// already.
 pub(super) fn tables(unit: &Unit<'_>, parts: &[Part<'_>]) -> Vec<ValueId> {
     let mut filled: BTreeMap<ValueId, Lit> = BTreeMap::new();
     let mut found = Vec::new();
@@ -73,7 +75,8 @@ pub(super) fn tables(unit: &Unit<'_>, parts: &[Part<'_>]) -> Vec<ValueId> {
     found
 }
 
-/// What is done with the accumulators of two pieces: statements of the runtime's `merge`. `storage`: how the kernel reaches its buffers.
+/// What is done with the accumulators of two pieces: statements of the runtime's `merge`.
+/// `storage`: how the kernel reaches its buffers.
 pub(super) fn merge_pieces(
     unit: &Unit<'_>,
     copies: Copies<'_>,

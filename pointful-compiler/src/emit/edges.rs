@@ -1,7 +1,8 @@
-//! A parallel axis in three parts: near its beginning, near its end, and the interior, where neighbours need no policy.
+//! A parallel axis in three parts: near its beginning, near its end, and the interior, where
+//! neighbours need no policy.
 //!
-//! `u[(i - 1).wrap()]` asks at every point whether `i - 1` is before the first. Only at the first can it be, so the loop
-//! is cut where the answer changes:
+//! `u[(i - 1).wrap()]` asks at every point whether `i - 1` is before the first. Only at the first
+//! can it be, so the loop is cut where the answer changes:
 //!
 //! ```text
 //! for i in start..stop {                    for i in start..inner { … wrap(i - 1, n) … wrap(i + 1, n) … }
@@ -10,14 +11,18 @@
 //! }
 //! ```
 //!
-//! with `inner` at least 1 and `outer` at most `n - 1`. The middle loop has no branch left and becomes vector instructions.
+//! with `inner` at least 1 and `outer` at most `n - 1`. The middle loop has no branch left and
+//! becomes vector instructions.
 //!
-//! Comparisons with the axis' ends are decided likewise: `0 < i` is true but at the first point, `i == n - 1` false but at the last. What they guard is no branch
-//! in the interior; and none near the end that the furthest of them are about, where they are the opposite.
+//! Comparisons with the axis' ends are decided likewise: `0 < i` is true but at the first point,
+//! `i == n - 1` false but at the last. What they guard is no branch in the interior; and none near
+//! the end that the furthest of them are about, where they are the opposite.
 //!
-//! Positions are told apart by how far they lie from the axis' own index: a constant, or an interval if an inner loop of
-//! constant length moves them. The positions of the interior are indices by that arithmetic alone. If they lie further away, by what is known when the loop
-//! begins, or on another axis, then so is where the interior begins and ends ([`far`]), and what is before it and after it is one text:
+//! Positions are told apart by how far they lie from the axis' own index: a constant, or an
+//! interval if an inner loop of constant length moves them. The positions of the interior are
+//! indices by that arithmetic alone. If they lie further away, by what is known when the loop
+//! begins, or on another axis, then so is where the interior begins and ends ([`far`]), and what is
+//! before it and after it is one text:
 //!
 //! ```text
 //!                                           let inner = nearest(0 - lag); let outer = nearest(n - lag);
@@ -27,8 +32,9 @@
 //!                                           }
 //! ```
 //!
-//! Checks that are asked at every point hold for all points of a loop, or one of them panics. So whether they hold is asked in front of a loop that does not ask, and what panics is done
-//! one point after the other.
+//! Checks that are asked at every point hold for all points of a loop, or one of them panics. So
+//! whether they hold is asked in front of a loop that does not ask, and what panics is done one
+//! point after the other.
 
 mod far;
 
@@ -153,7 +159,8 @@ pub(super) enum Others {
     Many,
 }
 
-/// Whether rows in the interior are worth a loop of their own: where their points, which come after what is computed for a row, ask about neighbouring rows.
+/// Whether rows in the interior are worth a loop of their own: where their points, which come after
+/// what is computed for a row, ask about neighbouring rows.
 pub(super) fn rows(
     unit: &Unit<'_>,
     axes: &[(ValueId, Extent)],
@@ -193,7 +200,8 @@ pub(super) fn rows(
     (!inner.conditions.is_empty()).then_some(inner)
 }
 
-/// Whether a loop at a point of a kernel is cut, too: it hands nothing from one iteration to the next that it computes with.
+/// Whether a loop at a point of a kernel is cut, too: it hands nothing from one iteration to the
+/// next that it computes with.
 pub(super) fn is_cut(body: &Block<Kernels>) -> bool {
     fn look(block: &Block<Kernels>, bound: &mut ValueSet) -> bool {
         block.stmts.iter().all(|stmt| {
@@ -221,7 +229,8 @@ pub(super) enum Base {
     Length,
 }
 
-/// What is known of an integer: it lies in `low..=high`, counted from somewhere, and further away by sums of what is known before the loop.
+/// What is known of an integer: it lies in `low..=high`, counted from somewhere, and further away
+/// by sums of what is known before the loop.
 #[derive(Clone)]
 pub(super) struct Reach {
     pub(super) from: Base,
@@ -276,7 +285,8 @@ struct Look<'u> {
     /// Positions that are known to be indices everywhere.
     trusted: ValueSet,
     decided: BTreeMap<ValueId, bool>,
-    /// What is decided in the interior, and the opposite in all points that are so far from it or further, by signs as below.
+    /// What is decided in the interior, and the opposite in all points that are so far from it or
+    /// further, by signs as below.
     turns: Vec<(ValueId, bool, i64)>,
     /// What follows from other truth values.
     logic: Vec<(ValueId, Prim, Vec<ValueId>)>,
@@ -376,7 +386,8 @@ impl<'u> Look<'u> {
         })
     }
 
-    /// What is known in all points on one side of the interior, which begins so far from that end, with what is known everywhere.
+    /// What is known in all points on one side of the interior, which begins so far from that end,
+    /// with what is known everywhere.
     fn beyond(&self, far: i64, everywhere: &BTreeMap<ValueId, bool>) -> BTreeMap<ValueId, bool> {
         let turned = self
             .turns
@@ -392,7 +403,8 @@ impl<'u> Look<'u> {
         known
     }
 
-    /// What is compared with: of an axis of constant length, numbers in its second half are counted from that.
+    /// What is compared with: of an axis of constant length, numbers in its second half are counted
+    /// from that.
     fn near_end(&self, reach: &Reach) -> Reach {
         match (reach.from, self.extent) {
             (Base::Zero, Extent::Const(length)) if reach.low.unsigned_abs() > length / 2 => {
@@ -408,7 +420,8 @@ impl<'u> Look<'u> {
         }
     }
 
-    /// What is known of a number. A constant may stand anywhere: in front of the loop, or of the kernel; so may what is made of a length.
+    /// What is known of a number. A constant may stand anywhere: in front of the loop, or of the
+    /// kernel; so may what is made of a length.
     fn reach(&self, value: ValueId) -> Option<Reach> {
         let known = |from, k| Reach::checked(from, k, k);
         if let Some(number) = self.unit.integer(value) {
@@ -564,7 +577,8 @@ fn turned(prim: Prim) -> Prim {
     }
 }
 
-/// What a comparison of something near the index with something near an end is in the interior, and how far that must lie from the first and the last point.
+/// What a comparison of something near the index with something near an end is in the interior, and
+/// how far that must lie from the first and the last point.
 fn decide(prim: Prim, x: &Reach, y: &Reach) -> Option<(bool, i64, i64)> {
     // Away from the beginning the index is larger, away from the end smaller. By how much counts where both may be equal.
     let (larger, equal) = match (x.from, y.from) {

@@ -1,7 +1,8 @@
 //! Short code, written token by token where it goes.
 //!
-//! Streams of tokens are kept by rustc, which is asked a few times for each one that is put into another. Most of what is emitted is the sum of two
-//! variables with a name: as a stream of its own it would cost more than to find out what to emit.
+//! Streams of tokens are kept by rustc, which is asked a few times for each one that is put into
+//! another. Most of what is emitted is the sum of two variables with a name: as a stream of its own
+//! it would cost more than to find out what to emit.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt};
@@ -68,7 +69,8 @@ impl ToTokens for Expr<'_> {
     }
 }
 
-/// Writes a stream behind another. As trees, by which `extend` takes it otherwise, rustc would hand each one over and take it back.
+/// Writes a stream behind another. As trees, by which `extend` takes it otherwise, rustc would hand
+/// each one over and take it back.
 pub(super) fn append(tokens: &mut TokenStream, more: TokenStream) {
     tokens.extend([more]);
 }

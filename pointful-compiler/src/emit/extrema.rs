@@ -1,4 +1,5 @@
-//! The step of a loop that looks for the place of an extremal element, as the schedule writes it: what lanes need to know of it.
+//! The step of a loop that looks for the place of an extremal element, as the schedule writes it:
+//! what lanes need to know of it.
 //!
 //! ```text
 //! %b = get best
@@ -6,8 +7,9 @@
 //! if %c {} else { %n = eq %v, %v; if %n { set best, %v; %k = cast usize %index; set at, %k } }
 //! ```
 //!
-//! Each lane keeps the best of its own elements, and where the first of them was. Of equally good ones in several lanes the first is the one with the
-//! smallest index, so what is found is what one loop finds.
+//! Each lane keeps the best of its own elements, and where the first of them was. Of equally good
+//! ones in several lanes the first is the one with the smallest index, so what is found is what one
+//! loop finds.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -146,8 +148,9 @@ impl Extremum {
         })
     }
 
-    /// Whether `x` is better than `y`. Both questions are asked at once: where the second waits for the first, the optimiser makes branches of the lanes,
-    /// which are foreseen as badly as the place of the best is.
+    /// Whether `x` is better than `y`. Both questions are asked at once: where the second waits for
+    /// the first, the optimiser makes branches of the lanes, which are foreseen as badly as the
+    /// place of the best is.
     fn better(&self, unit: &Unit<'_>, x: &impl ToTokens, y: &impl ToTokens) -> TokenStream {
         match (
             self.monoid == Monoid::Min,

@@ -12,8 +12,9 @@ use super::unit::Unit;
 use crate::ir::ValueId;
 use crate::ir::stages::kernels::PlaceKind;
 
-/// The kernels as items, and `fn host`: sizes, then functions of the caller's, then parameters as slices, buffers or scalars; a tuple of results.
-/// Results are those of the program, then `extra` scalars of its outermost block.
+/// The kernels as items, and `fn host`: sizes, then functions of the caller's, then parameters as
+/// slices, buffers or scalars; a tuple of results. Results are those of the program, then `extra`
+/// scalars of its outermost block.
 pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
     let program = unit.program;
     let sizes = (0..program.sizes.len()).map(|id| {

@@ -52,7 +52,8 @@ pub(super) fn launch(
     }
 }
 
-/// Emits a kernel's struct among the host's items and gives one of them, which reads of these buffers only [near rows](super::steps).
+/// Emits a kernel's struct among the host's items and gives one of them, which reads of these
+/// buffers only [near rows](super::steps).
 pub(super) fn declare(
     host: &mut Body<'_>,
     name: &str,
@@ -108,7 +109,8 @@ pub(super) fn first(unit: &Unit<'_>, buffer: ValueId) -> Ident {
     ident(&format!("{}_first", unit.names.value(buffer)))
 }
 
-/// How many points of a kernel advance together through loops that each of them alone would have to wait for.
+/// How many points of a kernel advance together through loops that each of them alone would have to
+/// wait for.
 pub(super) fn together(
     unit: &Unit<'_>,
     extents: &[Extent],
@@ -462,7 +464,8 @@ fn item(
     }
 }
 
-/// What a piece's accumulators begin as; of scattered ones, what `scatter` makes of their length, their identity and what else it is given.
+/// What a piece's accumulators begin as; of scattered ones, what `scatter` makes of their length,
+/// their identity and what else it is given.
 fn identity(
     unit: &Unit<'_>,
     copies: Copies<'_>,
@@ -520,7 +523,8 @@ fn acc_type(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
     tokens!((#(#types,)*))
 }
 
-/// The type of what is combined into variables, and the statements that combine a `later` one into an `earlier` one.
+/// The type of what is combined into variables, and the statements that combine a `later` one into
+/// an `earlier` one.
 pub(super) fn merged(unit: &Unit<'_>, copies: Copies<'_>) -> (TokenStream, TokenStream) {
     (
         acc_type(unit, copies),
@@ -528,7 +532,8 @@ pub(super) fn merged(unit: &Unit<'_>, copies: Copies<'_>) -> (TokenStream, Token
     )
 }
 
-/// What a piece of the work does: loops over its points; and how many of them it is worth having in one piece.
+/// What a piece of the work does: loops over its points; and how many of them it is worth having in
+/// one piece.
 fn piece(
     unit: &Unit<'_>,
     captures: &Captures,
@@ -584,7 +589,8 @@ fn piece(
     (tokens!(#before #hoisted #loops #after), emit.together)
 }
 
-/// The checks of a loop's body that ask the same in all iterations, with what they are made of, and the other statements: what may panic is no vector instruction.
+/// The checks of a loop's body that ask the same in all iterations, with what they are made of, and
+/// the other statements: what may panic is no vector instruction.
 pub(super) fn checks_first(body: &Block<Kernels>) -> Option<(Block<Kernels>, Block<Kernels>)> {
     let checks = |stmt: &Stmt<Kernels>| matches!(stmt.op, KernelOp::Prim(Prim::Check(_), _));
     if !body.stmts.iter().any(checks) {
@@ -597,8 +603,8 @@ pub(super) fn checks_first(body: &Block<Kernels>) -> Option<(Block<Kernels>, Blo
 
 /// The statements of a body that are the same for all of a row, and the others.
 ///
-/// A row of a piece has a point at least, so that what is computed once for the row would have been computed anyway.
-/// Reading a buffer that the kernel writes is not the same at every point.
+/// A row of a piece has a point at least, so that what is computed once for the row would have been
+/// computed anyway. Reading a buffer that the kernel writes is not the same at every point.
 fn split_rows(
     body: &Block<Kernels>,
     last: ValueId,
@@ -651,7 +657,8 @@ fn split_rows(
     (row, point)
 }
 
-/// Loops over a piece of a product: the last axis is a loop of its own, the leading ones count on after each row.
+/// Loops over a piece of a product: the last axis is a loop of its own, the leading ones count on
+/// after each row.
 fn rows(
     emit: &mut Body<'_>,
     leading: &[Extent],

@@ -1,9 +1,10 @@
 //! Reductions in several independent lanes.
 //!
-//! `for k in K { combine add %s, … }` is a chain: each addition waits for the one before, and because floats do not
-//! reassociate by themselves the compiler of the emitted code must leave it one. So the reduction is split here, in a
-//! fixed way that depends on types alone: iteration `k` goes to lane `k % L`, the lanes are folded as a tree,
-//! and what does not fill the lanes follows one by one.
+//! `for k in K { combine add %s, … }` is a chain: each addition waits for the one before, and
+//! because floats do not reassociate by themselves the compiler of the emitted code must leave it
+//! one. So the reduction is split here, in a fixed way that depends on types alone: iteration `k`
+//! goes to lane `k % L`, the lanes are folded as a tree, and what does not fill the lanes follows
+//! one by one.
 //!
 //! ```text
 //! for k in 0..n {              let mut k_from = 0;
@@ -22,22 +23,26 @@
 //!                              for k in k_from..n { s += x[k] * x[k]; }
 //! ```
 //!
-//! Many lanes hide how long an addition takes but have to be folded, which is more work than it saves in a short loop; so
-//! there is a second loop with a quarter of the lanes for short loops and for what the first leaves. Once is enough for it where there is an elementary function,
-//! which takes as long for all lanes as for one.
+//! Many lanes hide how long an addition takes but have to be folded, which is more work than it
+//! saves in a short loop; so there is a second loop with a quarter of the lanes for short loops and
+//! for what the first leaves. Once is enough for it where there is an elementary function, which
+//! takes as long for all lanes as for one.
 //!
-//! The iterations still run in order, so whatever else the body does means the same as before; only the reductions are
-//! associated differently, and always in the same way. It pays where the body becomes vector instructions:
-//! straight-line code without calls or panics.
+//! The iterations still run in order, so whatever else the body does means the same as before; only
+//! the reductions are associated differently, and always in the same way. It pays where the body
+//! becomes vector instructions: straight-line code without calls or panics.
 //!
-//! Of a branch without loops and stores both sides are computed in all lanes, and each lane takes what its condition says ([`Body::flat`]). Where a side is dear,
-//! it is first asked whether any lane wants it: `if d < near { exp(d) } else { 0 }` of points that are mostly far apart.
+//! Of a branch without loops and stores both sides are computed in all lanes, and each lane takes
+//! what its condition says ([`Body::flat`]). Where a side is dear, it is first asked whether any
+//! lane wants it: `if d < near { exp(d) } else { 0 }` of points that are mostly far apart.
 //!
-//! To look at an element once more does not change what the least or the greatest is, nor where it was first. So where nothing else is reduced the last lanes begin
-//! where they end with the loop, and nothing follows one by one.
+//! To look at an element once more does not change what the least or the greatest is, nor where it
+//! was first. So where nothing else is reduced the last lanes begin where they end with the loop,
+//! and nothing follows one by one.
 //!
-//! What the body writes into buffers that it does not read ([`Writes`]) is written when all lanes have run: to the optimiser a buffer
-//! may overlap with any other, and a write between two reads keeps it from doing the reads of all lanes at once.
+//! What the body writes into buffers that it does not read ([`Writes`]) is written when all lanes
+//! have run: to the optimiser a buffer may overlap with any other, and a write between two reads
+//! keeps it from doing the reads of all lanes at once.
 
 use std::collections::BTreeMap;
 
@@ -54,21 +59,25 @@ use crate::analysis::accesses::{Accesses, At, Kind};
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Scalar, Stmt, ValueId, ValueSet};
 
-/// Bytes that the lanes of one reduction fill when there is room: two of the widest vector registers, four of the common ones.
+/// Bytes that the lanes of one reduction fill when there is room: two of the widest vector
+/// registers, four of the common ones.
 const BYTES: u64 = 128;
 
-/// With more reductions or more operations than these in one body, lanes are half as many, so that they stay in registers.
+/// With more reductions or more operations than these in one body, lanes are half as many, so that
+/// they stay in registers.
 const MANY_REDUCTIONS: usize = 2;
 const MANY_OPERATIONS: usize = 24;
 
 /// Operations of what is dearer than to fold lanes.
 pub(super) const DEAR: u64 = 12;
 
-/// Constant loops of up to this many iterations, which are unrolled, are not split into fewer lanes than so many: to fold them takes longer.
+/// Constant loops of up to this many iterations, which are unrolled, are not split into fewer lanes
+/// than so many: to fold them takes longer.
 const SHORT: u64 = 16;
 const LEAST: u64 = 4;
 
-/// Short loops inside of the body are unrolled if their innermost statements run up to this many times.
+/// Short loops inside of the body are unrolled if their innermost statements run up to this many
+/// times.
 const UNROLLED: u64 = 64;
 
 /// How a loop is split.
@@ -93,12 +102,14 @@ struct Rare {
     cond: ValueId,
     /// Which side.
     when: bool,
-    /// The statements in front of it that its condition is computed by; none if all iterations decide alike.
+    /// The statements in front of it that its condition is computed by; none if all iterations
+    /// decide alike.
     asked: Vec<usize>,
 }
 
 impl Rare {
-    /// Finds it. All lanes are asked before any of them runs, so what is asked must not be what the body changes.
+    /// Finds it. All lanes are asked before any of them runs, so what is asked must not be what the
+    /// body changes.
     fn of(unit: &Unit<'_>, body: &Block<Kernels>, changed: &ValueSet) -> Option<Self> {
         let stmts = &body.stmts;
         let dear = |block: &Block<Kernels>| is_dear(unit, block);
@@ -146,11 +157,12 @@ fn is_dear(unit: &Unit<'_>, block: &Block<Kernels>) -> bool {
     })
 }
 
-/// The statements of a body that wait until all lanes have run, by the buffer that they write into. None if one of them cannot wait.
+/// The statements of a body that wait until all lanes have run, by the buffer that they write into.
+/// None if one of them cannot wait.
 type Writes = BTreeMap<ValueId, Vec<usize>>;
 
-/// Finds them: those of buffers that are not read, at places that are known outside the body but for its index.
-/// What is written into one buffer is written in the same order as before.
+/// Finds them: those of buffers that are not read, at places that are known outside the body but
+/// for its index. What is written into one buffer is written in the same order as before.
 fn writes(accesses: &Accesses<'_>, changed: &ValueSet) -> Writes {
     let mut writes = Writes::new();
     for access in accesses.outside() {
@@ -602,7 +614,8 @@ mod tests {
     use crate::ir::Program;
     use crate::ops::Prim;
 
-    /// `for k in extent { s ⊕= prim(x[k]) }` by the host, with the sum read in the loop if asked for.
+    /// `for k in extent { s ⊕= prim(x[k]) }` by the host, with the sum read in the loop if asked
+    /// for.
     fn reduction(
         element: Scalar,
         extent: Option<u64>,

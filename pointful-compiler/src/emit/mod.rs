@@ -17,26 +17,30 @@
 //!
 //! # Three layers
 //!
-//! * The *shim* ([`shim`]) is the user's function: generic in index sets. It takes arguments apart, checks extents and
-//!   puts the result together. Nothing in it depends on the size of the program.
-//! * The *host* function ([`host`]) is not generic: slices and `usize` extents. It allocates, runs what is sequential
-//!   and launches kernels, in order ([`body`]).
-//! * A *kernel* ([`kernel`]) is a struct of slices, extents and output views that implements the runtime's `Kernel`.
+//! * The *shim* ([`shim`]) is the user's function: generic in index sets. It takes arguments apart,
+//!   checks extents and puts the result together. Nothing in it depends on the size of the program.
+//! * The *host* function ([`host`]) is not generic: slices and `usize` extents. It allocates, runs
+//!   what is sequential and launches kernels, in order ([`body`]).
+//! * A *kernel* ([`kernel`]) is a struct of slices, extents and output views that implements the
+//!   runtime's `Kernel`.
 //!
 //! # Why unchecked reads are sound
 //!
-//! Host and kernel bodies are each one `unsafe` block, in which elements are read and written without a bounds check.
-//! Every index in Kernels has a type `idx<E>` where `E` is the extent of the axis it selects from; values of that type
-//! are bound by loops over `E`, read from tables that were validated when they were made, or made by `check`, `wrap`,
-//! `clamp_to` and `mirror`, which see to it at run time. So the row-major position is below the product of the extents,
-//! which is the length of the buffer: the shim checks it for parameters, and allocations are made of that length
-//! (saturating, so that a product beyond `usize` is refused by the allocation and does not wrap to a small one).
-//! Elements are written before they are read, and by one piece of a kernel only; both are invariants of Kernels.
+//! Host and kernel bodies are each one `unsafe` block, in which elements are read and written
+//! without a bounds check. Every index in Kernels has a type `idx<E>` where `E` is the extent of
+//! the axis it selects from; values of that type are bound by loops over `E`, read from tables that
+//! were validated when they were made, or made by `check`, `wrap`, `clamp_to` and `mirror`, which
+//! see to it at run time. So the row-major position is below the product of the extents, which is
+//! the length of the buffer: the shim checks it for parameters, and allocations are made of that
+//! length (saturating, so that a product beyond `usize` is refused by the allocation and does not
+//! wrap to a small one). Elements are written before they are read, and by one piece of a kernel
+//! only; both are invariants of Kernels.
 //!
 //! # Hygiene
 //!
-//! All tokens have the span of the expansion: local variables do not meet the user's, lints of the user's crate do not apply
-//! (`unsafe_code` among them), and items stand in a block of their own in which no token of the user's occurs.
+//! All tokens have the span of the expansion: local variables do not meet the user's, lints of the
+//! user's crate do not apply (`unsafe_code` among them), and items stand in a block of their own in
+//! which no token of the user's occurs.
 
 mod angles;
 mod body;
@@ -83,7 +87,8 @@ use tokens;
 pub struct EmitOptions {
     /// The function's name, for messages.
     pub function: String,
-    /// Whether parameters that disagree are an `Err` of the function around the body, rather than a panic.
+    /// Whether parameters that disagree are an `Err` of the function around the body, rather than a
+    /// panic.
     pub fallible: bool,
     /// The path under which the expansion finds the runtime: `::pointful::__private`.
     pub runtime: TokenStream,
@@ -100,7 +105,8 @@ impl EmitOptions {
     }
 }
 
-/// The body of the function that `program` implements behind `interface`: statements and a final expression, without braces.
+/// The body of the function that `program` implements behind `interface`: statements and a final
+/// expression, without braces.
 pub fn rust(
     program: &Program<Kernels>,
     interface: &Interface,

@@ -1,4 +1,5 @@
-//! Names for everything emitted code binds: those of the source where there are some, unique in the whole function.
+//! Names for everything emitted code binds: those of the source where there are some, unique in the
+//! whole function.
 //!
 //! A name of the source gets a number, `most_1`. Neither a word of Rust nor a name that emitted
 //! code uses itself ends in one, so whatever the author calls things, they meet nothing; and what
@@ -18,7 +19,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Names for all values and sizes, and for as many functions of the caller's. What is constant is called as constants are, and as nothing of the user's is.
+    /// Names for all values and sizes, and for as many functions of the caller's. What is constant
+    /// is called as constants are, and as nothing of the user's is.
     ///
     /// Every value has a name of its own, so that emitted blocks never shadow anything;
     /// the spans are those of the expansion, so that nothing meets a name of the user's.

@@ -82,7 +82,8 @@ impl Operand {
         self.elem.repr()
     }
 
-    /// The operand as the `i64` that positions are given in. A `usize` beyond becomes negative, and so out of range.
+    /// The operand as the `i64` that positions are given in. A `usize` beyond becomes negative, and
+    /// so out of range.
     fn position(&self) -> TokenStream {
         let x = &self.tokens;
         if self.scalar() == Scalar::I64 {
@@ -101,7 +102,8 @@ pub(super) struct Length {
     pub(super) what: String,
 }
 
-/// A primitive applied to operands; `length` gives the extents that primitives carry, `function` what holds a function of the caller's.
+/// A primitive applied to operands; `length` gives the extents that primitives carry, `function`
+/// what holds a function of the caller's.
 ///
 /// Integers wrap in every build, which is why even addition is a method there.
 /// The helpers named here are the runtime's.

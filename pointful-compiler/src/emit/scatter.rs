@@ -1,5 +1,7 @@
-//! Accumulators that points combine into at places that are computed, as in a histogram: a runtime's `Scatter`, which is a copy of the table for each piece of the work or, where the table
-//! is too large for that, notes of what is combined where. Rows that are looked up are no such thing: their loops are vectors, which the choice between the two slows down.
+//! Accumulators that points combine into at places that are computed, as in a histogram: a
+//! runtime's `Scatter`, which is a copy of the table for each piece of the work or, where the table
+//! is too large for that, notes of what is combined where. Rows that are looked up are no such
+//! thing: their loops are vectors, which the choice between the two slows down.
 
 use proc_macro2::TokenStream;
 
@@ -14,7 +16,8 @@ use crate::ops::Prim;
 /// Tables that are known to be of fewer bytes are copied in any case.
 const SMALL_BYTES: u64 = 1 << 24;
 
-/// The private copies of a kernel's accumulators that are only combined into, at places that are computed along their last axis.
+/// The private copies of a kernel's accumulators that are only combined into, at places that are
+/// computed along their last axis.
 pub(super) fn of_kernel(unit: &Unit<'_>, accs: &[Acc], body: &Block<Kernels>) -> Vec<ValueId> {
     let is_large = |acc: &&Acc| {
         let (dims, bytes) = (unit.dims(acc.target), unit.scalar(acc.target).bytes());
@@ -76,7 +79,8 @@ impl Look {
     }
 }
 
-/// What a kernel's implementation of the runtime's contract says of its scattered accumulators; nothing if it has none. `noting`: what an accumulator begins as that notes what it can.
+/// What a kernel's implementation of the runtime's contract says of its scattered accumulators;
+/// nothing if it has none. `noting`: what an accumulator begins as that notes what it can.
 pub(super) fn items(
     unit: &Unit<'_>,
     copies: Copies<'_>,

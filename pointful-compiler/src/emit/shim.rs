@@ -1,4 +1,5 @@
-//! The user's function: takes arguments apart, checks extents, calls the host function, puts the result together.
+//! The user's function: takes arguments apart, checks extents, calls the host function, puts the
+//! result together.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::ToTokens;
@@ -151,7 +152,8 @@ impl Shim<'_> {
         }
     }
 
-    /// Tables out of parameters by value that have fields which cannot be named, and so cannot be moved out: before anything is borrowed.
+    /// Tables out of parameters by value that have fields which cannot be named, and so cannot be
+    /// moved out: before anything is borrowed.
     fn taken(&self) -> TokenStream {
         let mut roots: Vec<String> = Vec::new();
         let mut taken = TokenStream::new();
@@ -584,7 +586,8 @@ impl Shim<'_> {
             .collect()
     }
 
-    /// The extent of an index set. `axes` are the lengths of the axes of the table over it, which anonymous sets are made of.
+    /// The extent of an index set. `axes` are the lengths of the axes of the table over it, which
+    /// anonymous sets are made of.
     fn set(&self, set: &SetShape, axes: &mut std::vec::IntoIter<TokenStream>) -> TokenStream {
         let runtime = self.runtime;
         match set {

@@ -1,7 +1,9 @@
 //! Short rows of a table, in strips that overlap.
 //!
-//! A loop over a row that the optimiser makes vectors of has three parts: several vectors at a time, one at a time, and what is left, element by element.
-//! In a row of 30 the last is most of it. Points are independent and may be computed twice, so the last vector may as well end where the row ends:
+//! A loop over a row that the optimiser makes vectors of has three parts: several vectors at a
+//! time, one at a time, and what is left, element by element. In a row of 30 the last is most of
+//! it. Points are independent and may be computed twice, so the last vector may as well end where
+//! the row ends:
 //!
 //! ```text
 //! for j in start..stop {               if stop - start in 16..128 {
@@ -15,8 +17,9 @@
 //!                                      } else { for j in start..stop { t[i, j] = f(x[i, j]); } }
 //! ```
 //!
-//! A condition that is the same along the row is asked once, around both. Of several, as of a point's neighbours in other rows, it is asked whether all hold: else the
-//! row is a loop as before.
+//! A condition that is the same along the row is asked once, around both. Of several, as of a
+//! point's neighbours in other rows, it is asked whether all hold: else the row is a loop as
+//! before.
 
 use proc_macro2::TokenStream;
 
@@ -120,7 +123,8 @@ pub(super) fn emit(
     })
 }
 
-/// Statements with one side of each branch in its place: the one that is known, else that of conditions which hold or do not.
+/// Statements with one side of each branch in its place: the one that is known, else that of
+/// conditions which hold or do not.
 fn taken<'s>(emit: &Body<'_>, stmts: &[&'s Stmt<Kernels>], holds: bool) -> Vec<&'s Stmt<Kernels>> {
     let mut taken = Vec::new();
     for &stmt in stmts {
@@ -299,7 +303,8 @@ mod tests {
     use crate::emit::unit::Unit;
     use crate::ir::stages::kernels::Kernels;
 
-    /// A kernel over rows of `u`, which reads `x` and has a truth value of the row, `%2`, as it is emitted.
+    /// A kernel over rows of `u`, which reads `x` and has a truth value of the row, `%2`, as it is
+    /// emitted.
     fn emitted(dims: &str, statements: &str) -> String {
         let text = format!(
             "fn f(x: f32[I, {dims}], c: bool[I], own v: f32[I, {dims}], t: f32[{dims}, I]) -> f32[I, {dims}] {{

@@ -214,7 +214,8 @@ impl Build {
         });
     }
 
-    /// A kernel. The body gets the indices, and the private copies of the places that it combines into.
+    /// A kernel. The body gets the indices, and the private copies of the places that it combines
+    /// into.
     pub fn par(
         &mut self,
         extents: &[Extent],

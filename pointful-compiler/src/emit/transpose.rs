@@ -6,8 +6,8 @@
 //! }
 //! ```
 //!
-//! Of two such loops one reads or writes places that are far apart. The runtime's `transpose` does it block by block, in registers; it is told where rows and columns
-//! begin.
+//! Of two such loops one reads or writes places that are far apart. The runtime's `transpose` does
+//! it block by block, in registers; it is told where rows and columns begin.
 
 use proc_macro2::TokenStream;
 
@@ -131,7 +131,8 @@ mod tests {
     use super::*;
     use crate::emit::unit::Unit;
 
-    /// What is emitted for two loops in a kernel, with these statements in the outer and in the inner one.
+    /// What is emitted for two loops in a kernel, with these statements in the outer and in the
+    /// inner one.
     fn emitted(outer: &str, inner: &str) -> String {
         let text = format!(
             "fn f(x: f64[I, J], u: f64[I, K, J], own t: f64[J, I], own s: f64[I, J], own w: f64[K, J, I]) -> f64[N] {{

@@ -30,7 +30,8 @@ pub(super) struct Unit<'a> {
     kinds: Vec<PlaceKind>,
     /// Numbers that are so far from an extent.
     counted: BTreeMap<ValueId, (Extent, i64)>,
-    /// Parameters that are constants of the module: code names them and is not handed them, so that rustc knows their values.
+    /// Parameters that are constants of the module: code names them and is not handed them, so that
+    /// rustc knows their values.
     constants: ValueSet,
     /// Private copies that may be notes instead.
     scattered: ValueSet,
@@ -170,7 +171,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Notes what is so far from an extent. No extent is so large that a number near it would be out of range.
+    /// Notes what is so far from an extent. No extent is so large that a number near it would be
+    /// out of range.
     fn count(&mut self, prim: Prim, args: &[ValueId], result: ValueId) {
         let sign = match prim {
             Prim::Cast(Scalar::I64 | Scalar::Usize) => 0,

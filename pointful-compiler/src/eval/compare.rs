@@ -20,7 +20,8 @@ impl Default for Tolerance {
     }
 }
 
-/// Whether two scalars are equal up to rounding. NaN equals NaN, infinities only themselves; what is not a float must be equal.
+/// Whether two scalars are equal up to rounding. NaN equals NaN, infinities only themselves; what
+/// is not a float must be equal.
 pub fn scalars_approx_eq(a: ScalarValue, b: ScalarValue, tolerance: Tolerance) -> bool {
     let (x, y, tolerance) = match (a, b) {
         (ScalarValue::F32(x), ScalarValue::F32(y)) => (f64::from(x), f64::from(y), tolerance.f32),

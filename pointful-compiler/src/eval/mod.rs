@@ -1,7 +1,8 @@
 //! Interpreters: what programs mean.
 //!
-//! Each stage has one, slow and obvious. Nothing else decides what a program computes: a pass is right when the program after it
-//! evaluates to what the program before it did, up to the rounding that regrouping floats brings ([`compare`]).
+//! Each stage has one, slow and obvious. Nothing else decides what a program computes: a pass is
+//! right when the program after it evaluates to what the program before it did, up to the rounding
+//! that regrouping floats brings ([`compare`]).
 //!
 //! ```text
 //! run(&program, &Inputs { sizes, params })  →  the results, and what it cost
@@ -9,10 +10,11 @@
 //!
 //! # What can go wrong
 //!
-//! An [`EvalError::Panic`] is what the running program would do. An [`EvalError::Bug`] is a program that has no meaning: it reads a value
-//! that its guard left unspecified, trusts an index that is out of range, or (Kernels) races.
-//! An interpreter looks for such programs rather than giving them some meaning: what one stage leaves unspecified
-//! is an absent value here, which operations hand on and which no result may contain.
+//! An [`EvalError::Panic`] is what the running program would do. An [`EvalError::Bug`] is a program
+//! that has no meaning: it reads a value that its guard left unspecified, trusts an index that is
+//! out of range, or (Kernels) races. An interpreter looks for such programs rather than giving them
+//! some meaning: what one stage leaves unspecified is an absent value here, which operations hand
+//! on and which no result may contain.
 
 mod bulk;
 pub mod compare;
@@ -135,7 +137,8 @@ pub fn run<S: Evaluate>(
     run_limited(program, inputs, STEP_LIMIT)
 }
 
-/// As [`run`], with a limit on the number of steps: operations evaluated (at each point), and iterations.
+/// As [`run`], with a limit on the number of steps: operations evaluated (at each point), and
+/// iterations.
 ///
 /// # Errors
 ///
@@ -149,8 +152,8 @@ pub fn run_limited<S: Evaluate>(
 }
 
 /// As [`run_limited`], with what a stage leaves open (which pieces of the work there are, and which
-/// runs first) drawn from a seed. A program has one meaning in all orders, but for the rounding that
-/// regrouping floats brings.
+/// runs first) drawn from a seed. A program has one meaning in all orders, but for the rounding
+/// that regrouping floats brings.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! What primitives compute: exactly what emitted code does, which is what Rust's methods of the same name do in a
-//! release build, but for the last bit of elementary functions.
+//! What primitives compute: exactly what emitted code does, which is what Rust's methods of the
+//! same name do in a release build, but for the last bit of elementary functions.
 
 use super::EvalError;
 use super::data::ScalarValue::{self, Bool, F32, F64, I32, I64, U8, U32, Usize};
@@ -138,7 +138,8 @@ macro_rules! bits {
     };
 }
 
-/// What a primitive gives that is computed before the program runs, unless it would panic or asks for an extent that is not known then.
+/// What a primitive gives that is computed before the program runs, unless it would panic or asks
+/// for an extent that is not known then.
 pub fn eval_const(prim: Prim, operands: &[ScalarValue]) -> Option<ScalarValue> {
     let extent = |extent| {
         let known = match extent {
@@ -152,12 +153,13 @@ pub fn eval_const(prim: Prim, operands: &[ScalarValue]) -> Option<ScalarValue> {
 
 /// Applies a primitive to scalars.
 ///
-/// `extents` tells how large an extent is; a caller that does not know (a constant folder) gives an error of its own.
+/// `extents` tells how large an extent is; a caller that does not know (a constant folder) gives an
+/// error of its own.
 ///
 /// # Errors
 ///
-/// [`EvalError::Panic`] where the program would panic, [`EvalError::Bug`] for operands of the wrong types
-/// and for a `trust` that does not deserve it.
+/// [`EvalError::Panic`] where the program would panic, [`EvalError::Bug`] for operands of the wrong
+/// types and for a `trust` that does not deserve it.
 pub fn eval_prim(
     prim: Prim,
     operands: &[ScalarValue],

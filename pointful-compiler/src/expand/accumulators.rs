@@ -1,16 +1,20 @@
 //! Accumulators: each `accumulate` becomes a new value of its accumulator.
 //!
-//! Under the axes `O` that were opened since the accumulator was made, `accumulate acc[e], v` is a scatter over `O`. If the positions are
-//! indices of axes in `O`, or there are none, it is less than that: a reduction along the other axes of `O`, combined with what was there.
-//! So the three patterns (complete reduction, segmented reduction, histogram) are told apart here and nowhere else.
-//! The identity contributes everywhere: a minimum that began as NaN and met nothing is +∞, in whatever pieces the work is done.
+//! Under the axes `O` that were opened since the accumulator was made, `accumulate acc[e], v` is a
+//! scatter over `O`. If the positions are indices of axes in `O`, or there are none, it is less
+//! than that: a reduction along the other axes of `O`, combined with what was there. So the three
+//! patterns (complete reduction, segmented reduction, histogram) are told apart here and nowhere
+//! else. The identity contributes everywhere: a minimum that began as NaN and met nothing is +∞, in
+//! whatever pieces the work is done.
 //!
 //! Inside a sequential loop an accumulator is treated in one of three ways:
 //!
 //! - **State.** If the loop runs once for all of `O`, the accumulator is one more state of it.
-//! - **Collected.** If it runs in lanes that contribute to one accumulator, no lane can own it. What is accumulated (positions, values and
-//!   the condition) is collected over the iterations, and one scatter after the loop takes it all in.
-//! - **Local.** A `while` cannot collect, so each lane accumulates for itself, beginning with the identity, and the lanes are combined afterwards.
+//! - **Collected.** If it runs in lanes that contribute to one accumulator, no lane can own it.
+//!   What is accumulated (positions, values and the condition) is collected over the iterations,
+//!   and one scatter after the loop takes it all in.
+//! - **Local.** A `while` cannot collect, so each lane accumulates for itself, beginning with the
+//!   identity, and the lanes are combined afterwards.
 
 use super::context::{AxisSet, Lift, Lifted, Reach};
 use crate::ir::stages::bulk::{BulkOp, Combine};
@@ -142,7 +146,8 @@ impl Lift<'_> {
         });
     }
 
-    /// The condition under which a value is put somewhere at the current place; it is known that the first `base` scopes are entered.
+    /// The condition under which a value is put somewhere at the current place; it is known that
+    /// the first `base` scopes are entered.
     pub(super) fn mask(&mut self, base: usize) -> Option<ValueId> {
         let depth = self.scopes.len();
         let base = self.frames[self.frames.len() - 1].base_scope.max(base);

@@ -2,18 +2,22 @@
 //!
 //! # The idea
 //!
-//! Every `for`, every sequential `loop`, every dimension of every table gets an axis variable. Where the program lines two of them up
-//! (a loop's index reads a dimension, the branches of an `if` give the same result, a state is handed on), they would best be one axis:
-//! then reading is no operation at all. Each such place is a *wish*. Wishes are granted in the order of the program, unless a variable would
-//! become the same as one that it must be kept apart from; a wish that is refused costs a `gather` by `iota` where it arose, nothing more.
+//! Every `for`, every sequential `loop`, every dimension of every table gets an axis variable.
+//! Where the program lines two of them up (a loop's index reads a dimension, the branches of an
+//! `if` give the same result, a state is handed on), they would best be one axis: then reading is
+//! no operation at all. Each such place is a *wish*. Wishes are granted in the order of the
+//! program, unless a variable would become the same as one that it must be kept apart from; a wish
+//! that is refused costs a `gather` by `iota` where it arose, nothing more.
 //!
 //! # Why it is sound
 //!
-//! A Bulk value has one axis for each loop that it depends on and one for each of its dimensions. They can be told apart only if they are
-//! different axes, so for each value these are separated from one another, all of them before the first wish is looked at.
-//! What a value depends on is found by following operands; a statement that must stay behind a condition depends on what the condition
-//! does, and what is bound in a sequential loop on everything that the loop does. It is an over-approximation: lifting finds fewer, never more.
-//! Two nested loops are separated only where something depends on both; otherwise, one is the other's name for the same computation.
+//! A Bulk value has one axis for each loop that it depends on and one for each of its dimensions.
+//! They can be told apart only if they are different axes, so for each value these are separated
+//! from one another, all of them before the first wish is looked at. What a value depends on is
+//! found by following operands; a statement that must stay behind a condition depends on what the
+//! condition does, and what is bound in a sequential loop on everything that the loop does. It is
+//! an over-approximation: lifting finds fewer, never more. Two nested loops are separated only
+//! where something depends on both; otherwise, one is the other's name for the same computation.
 
 use std::collections::BTreeSet;
 
@@ -415,7 +419,8 @@ impl Walk<'_> {
         (results, floats)
     }
 
-    /// Defines the parameters that hold the states of a loop; all those of one state have the same dimensions.
+    /// Defines the parameters that hold the states of a loop; all those of one state have the same
+    /// dimensions.
     fn states(&mut self, init: &[ValueId], params: &[&[ValueId]], deps: &Deps) -> Vec<Vec<Var>> {
         let states: Vec<Vec<Var>> = init.iter().map(|&value| self.like_value(value)).collect();
         for params in params {
@@ -484,7 +489,8 @@ impl Walk<'_> {
         self.wish_dims(&dims[indices.len()..], value);
     }
 
-    /// A new axis that runs over `extent` while what follows is walked; `deps` is what else the index depends on.
+    /// A new axis that runs over `extent` while what follows is walked; `deps` is what else the
+    /// index depends on.
     fn open_axis(
         &mut self,
         index: ValueId,
@@ -540,7 +546,8 @@ impl Walk<'_> {
         );
     }
 
-    /// A dimension would like to be the loop whose index selects from it, if at least `barrier` loops were open when it began.
+    /// A dimension would like to be the loop whose index selects from it, if at least `barrier`
+    /// loops were open when it began.
     fn wish_indices(&mut self, dims: &[Var], indices: &[ValueId], barrier: usize) {
         for (&dim, &index) in dims.iter().zip(indices) {
             let Some(axis) = self.for_axis[index.index()] else {

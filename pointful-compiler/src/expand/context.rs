@@ -1,4 +1,5 @@
-//! What lifting knows while it walks: what became of each Point value, the blocks being filled, and where statements may stand.
+//! What lifting knows while it walks: what became of each Point value, the blocks being filled, and
+//! where statements may stand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,23 +14,26 @@ use crate::ops::Prim;
 /// A set of axes.
 pub(super) type AxisSet = BTreeSet<AxisId>;
 
-/// What became of a Point value: an array, and which of its axes are the value's dimensions, in their order.
-/// The other axes are loops that it depends on. It may lack dimensions: then it is the same along them.
+/// What became of a Point value: an array, and which of its axes are the value's dimensions, in
+/// their order. The other axes are loops that it depends on. It may lack dimensions: then it is the
+/// same along them.
 #[derive(Clone, Debug)]
 pub(super) struct Lifted {
     pub(super) value: ValueId,
     pub(super) dims: Vec<AxisId>,
 }
 
-/// Where a Bulk value is unspecified: behind the first `depth` of the open scopes, and where one of the extents is 0.
-/// The latter is how a `check` that stood inside a `for`, and does not depend on it, is kept from panicking when the `for` is empty.
+/// Where a Bulk value is unspecified: behind the first `depth` of the open scopes, and where one of
+/// the extents is 0. The latter is how a `check` that stood inside a `for`, and does not depend on
+/// it, is kept from panicking when the `for` is empty.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Taint {
     pub(super) depth: usize,
     pub(super) nonempty: BTreeSet<Extent>,
 }
 
-/// A place of the program, for what is specified there: inside the first so many of the open `for`s and of the open scopes.
+/// A place of the program, for what is specified there: inside the first so many of the open `for`s
+/// and of the open scopes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reach {
     pub(super) open: usize,
@@ -188,8 +192,9 @@ impl<'a> Lift<'a> {
 
     /// An extent of the Point program in the Bulk program.
     ///
-    /// A computed one may be nonsense outside the branch or loop it was computed in; there it becomes 0, so that nothing is computed along it,
-    /// and how long an axis is can be said everywhere.
+    /// A computed one may be nonsense outside the branch or loop it was computed in; there it
+    /// becomes 0, so that nothing is computed along it, and how long an axis is can be said
+    /// everywhere.
     pub(super) fn extent(&mut self, extent: Extent) -> Extent {
         let Extent::Value(point) = extent else {
             return extent;
@@ -335,8 +340,8 @@ impl<'a> Lift<'a> {
         axes
     }
 
-    /// One or the other. It never needs a guard, and what lies behind a scope that is closed by now is specified after it:
-    /// the first `depth` scopes are still open.
+    /// One or the other. It never needs a guard, and what lies behind a scope that is closed by now
+    /// is specified after it: the first `depth` scopes are still open.
     pub(super) fn select(
         &mut self,
         cond: ValueId,
@@ -407,7 +412,8 @@ impl<'a> Lift<'a> {
 
     // ---- Statements
 
-    /// The axes of a value in the order in which it would be stored: the loops around it from the outside in, then its dimensions.
+    /// The axes of a value in the order in which it would be stored: the loops around it from the
+    /// outside in, then its dimensions.
     pub(super) fn order(&self, mut axes: AxisSet, dims: &[AxisId]) -> Vec<AxisId> {
         let inner: Vec<AxisId> = dims
             .iter()
@@ -484,7 +490,8 @@ impl<'a> Lift<'a> {
         results
     }
 
-    /// The innermost frame that one of the values stands in: where a statement that reads them can stand at the earliest.
+    /// The innermost frame that one of the values stands in: where a statement that reads them can
+    /// stand at the earliest.
     pub(super) fn level_of(&self, values: impl IntoIterator<Item = ValueId>) -> usize {
         let levels = values.into_iter().map(|v| self.info[v.index()].level);
         levels.max().unwrap_or(0)

@@ -1,4 +1,5 @@
-//! Statements with blocks other than `for`: branches, sequential loops, and reductions by the author's own operator.
+//! Statements with blocks other than `for`: branches, sequential loops, and reductions by the
+//! author's own operator.
 
 use super::accumulators::{Entered, Pending, Treatment};
 use super::context::{AxisSet, Frame, Lift, Placement, Scope};
@@ -15,8 +16,9 @@ pub(super) struct Lanes {
 }
 
 impl Lift<'_> {
-    /// `if`: both branches are lifted where they stand, behind their condition, and their results chosen between
-    /// (but not between arrays of which one is made from the other by assignments, see `updates.rs`).
+    /// `if`: both branches are lifted where they stand, behind their condition, and their results
+    /// chosen between (but not between arrays of which one is made from the other by assignments,
+    /// see `updates.rs`).
     pub(super) fn branches(
         &mut self,
         stmt: &Stmt<Point>,
@@ -344,7 +346,8 @@ impl Lift<'_> {
         self.leave_accumulators(entered, accumulated, guard);
     }
 
-    /// Where a loop stands, and its lanes: the loops around it that it depends on. `own` are those already known.
+    /// Where a loop stands, and its lanes: the loops around it that it depends on. `own` are those
+    /// already known.
     pub(super) fn lanes(
         &mut self,
         mut own: AxisSet,

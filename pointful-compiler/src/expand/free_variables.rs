@@ -30,7 +30,8 @@ pub(super) fn extents(op: &PointOp) -> Option<Extent> {
     }
 }
 
-/// Values bound outside the block that it reads: as operands, as results, or as extents of what it binds. In order of first use.
+/// Values bound outside the block that it reads: as operands, as results, or as extents of what it
+/// binds. In order of first use.
 pub(super) fn reads(program: &Program<Point>, block: &Block<Point>) -> Vec<ValueId> {
     let mut reads = Reads {
         program,
@@ -93,7 +94,8 @@ impl Reads<'_> {
     }
 }
 
-/// Whether running the block may panic or not end, or trusts something that only the loops around it make true.
+/// Whether running the block may panic or not end, or trusts something that only the loops around
+/// it make true.
 pub(super) fn may_panic(program: &Program<Point>, block: &Block<Point>) -> bool {
     block.stmts.iter().any(|stmt| match &stmt.op {
         PointOp::Prim(prim, args) => {

@@ -2,14 +2,17 @@
 //!
 //! # What is specified where a `for` is empty
 //!
-//! Everything is: what the program binds at a place is specified wherever the program reaches the place, at all points of its dimensions.
-//! The program does not reach what is in a `for` that is empty, and what needs such a place may be evaluated all the same, because it has not
-//! got the axis; therefore values carry the extents that must not be 0 ([`Taint`]), and what reads them gets a guard.
+//! Everything is: what the program binds at a place is specified wherever the program reaches the
+//! place, at all points of its dimensions. The program does not reach what is in a `for` that is
+//! empty, and what needs such a place may be evaluated all the same, because it has not got the
+//! axis; therefore values carry the extents that must not be 0 ([`Taint`]), and what reads them
+//! gets a guard.
 //!
-//! That holds of a value where it was bound. An element of it may be bound again in another `for`, which runs only where it is known that
-//! there is something to be read; and an accumulator is specified whether or not what is accumulated ran. So an extent of a `for` that
-//! is neither around a place nor that of a dimension says nothing there, and is exchanged for those that are: where they are not 0 the place
-//! is reached. Only `settle` does this.
+//! That holds of a value where it was bound. An element of it may be bound again in another `for`,
+//! which runs only where it is known that there is something to be read; and an accumulator is
+//! specified whether or not what is accumulated ran. So an extent of a `for` that is neither around
+//! a place nor that of a dimension says nothing there, and is exchanged for those that are: where
+//! they are not 0 the place is reached. Only `settle` does this.
 
 use smallvec::smallvec;
 
@@ -37,7 +40,8 @@ impl Lift<'_> {
         lifted
     }
 
-    /// Where statements may stand that belong to the current place, and what must not be empty for the program to reach it.
+    /// Where statements may stand that belong to the current place, and what must not be empty for
+    /// the program to reach it.
     fn around(&self) -> BTreeSet<Extent> {
         let base = self.frames.last().map_or(0, |frame| frame.base_open);
         let open = self.open.get(base..self.reach().open).unwrap_or_default();
@@ -47,8 +51,9 @@ impl Lift<'_> {
             .collect()
     }
 
-    /// Where something that the program binds at the current place, with these dimensions, is unspecified, if it is computed from what
-    /// is unspecified where one of these extents is 0. See the module. Says whether it must stay at its place for that.
+    /// Where something that the program binds at the current place, with these dimensions, is
+    /// unspecified, if it is computed from what is unspecified where one of these extents is 0. See
+    /// the module. Says whether it must stay at its place for that.
     fn settle(&self, nonempty: &mut BTreeSet<Extent>, dims: &[AxisId]) -> bool {
         if nonempty.is_empty() {
             return false;
@@ -73,9 +78,10 @@ impl Lift<'_> {
         stays
     }
 
-    /// Where a statement stands that has these axes, of which `dims` are the dimensions of what it defines, and behind what guard;
-    /// `reduced` are axes that its operands have and it has not.
-    /// One that may panic stays where the program has it, behind everything that keeps it from being evaluated there.
+    /// Where a statement stands that has these axes, of which `dims` are the dimensions of what it
+    /// defines, and behind what guard; `reduced` are axes that its operands have and it has not.
+    /// One that may panic stays where the program has it, behind everything that keeps it from
+    /// being evaluated there.
     pub(super) fn place(
         &mut self,
         op: &BulkOp,
@@ -190,7 +196,8 @@ impl Lift<'_> {
         }
     }
 
-    /// Whether the scopes are entered that something stands behind, if its frame does not. That may itself be unspecified.
+    /// Whether the scopes are entered that something stands behind, if its frame does not. That may
+    /// itself be unspecified.
     fn entered(&mut self, level: usize, taint: &mut Taint) -> Option<ValueId> {
         if taint.depth <= self.frames[level].base_scope {
             return None;

@@ -1,4 +1,5 @@
-//! Accumulators of the outside inside sequential loops: which of the three treatments of [`accumulate`](super::accumulators) each gets.
+//! Accumulators of the outside inside sequential loops: which of the three treatments of
+//! [`accumulate`](super::accumulators) each gets.
 
 use super::accumulators::{Accumulator, Entered, Pending, Treatment};
 use super::context::Lift;
@@ -7,7 +8,8 @@ use crate::ir::stages::point::Point;
 use crate::ir::{AxisId, Block, Extent, Operation, ValueId};
 
 impl Lift<'_> {
-    /// Decides how each accumulator of the outside is treated inside a loop, and adds the initial states of those that become states.
+    /// Decides how each accumulator of the outside is treated inside a loop, and adds the initial
+    /// states of those that become states.
     pub(super) fn enter_accumulators(
         &mut self,
         blocks: &[&Block<Point>],
@@ -49,7 +51,8 @@ impl Lift<'_> {
         entered
     }
 
-    /// Whether a block that has not been lifted yet has a loop along an axis whose extent it computes.
+    /// Whether a block that has not been lifted yet has a loop along an axis whose extent it
+    /// computes.
     fn computes_extents(&self, block: &Block<Point>) -> bool {
         block.stmts.iter().any(|stmt| {
             let own = match extents(&stmt.op) {

@@ -1,8 +1,9 @@
 //! Conditions of `while` that accumulate.
 //!
-//! A condition in Bulk gives a truth value and nothing else, so what it accumulates would be lost. Such a loop is turned round before lifting:
-//! the condition is evaluated before the loop and at the end of each iteration, and the loop goes on while the last answer was yes.
-//! It is evaluated as often as before, on the same states, in the same order.
+//! A condition in Bulk gives a truth value and nothing else, so what it accumulates would be lost.
+//! Such a loop is turned round before lifting: the condition is evaluated before the loop and at
+//! the end of each iteration, and the loop goes on while the last answer was yes. It is evaluated
+//! as often as before, on the same states, in the same order.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,8 @@ fn any(block: &Block<Point>) -> bool {
         .any(|stmt| accumulating(&stmt.op) || stmt.op.blocks().into_iter().any(any))
 }
 
-/// Whether this is a `while` with a condition that combines something into an accumulator, its own aside.
+/// Whether this is a `while` with a condition that combines something into an accumulator, its own
+/// aside.
 fn accumulating(op: &PointOp) -> bool {
     match op {
         PointOp::While { cond, .. } => {

@@ -2,9 +2,11 @@
 //!
 //! # The idea
 //!
-//! Where an `if` gives a table with some elements assigned on one side, and the table itself (or other assignments to it) on the other,
-//! choosing between two whole arrays would copy what was meant to be changed in place. Instead, each assignment happens under its condition,
-//! one after the other: first those of the one branch, then those of the other, and the last array is what the `if` gives.
+//! Where an `if` gives a table with some elements assigned on one side, and the table itself (or
+//! other assignments to it) on the other, choosing between two whole arrays would copy what was
+//! meant to be changed in place. Instead, each assignment happens under its condition, one after
+//! the other: first those of the one branch, then those of the other, and the last array is what
+//! the `if` gives.
 //!
 //! ```text
 //! %0 = if %c { %1 = update t[i] v      %1 = update t [k := i] v where c
@@ -15,8 +17,9 @@
 //!
 //! # Why it is sound
 //!
-//! Along a chain of updates from a table of the outside, each is the table itself where its condition is false. So where the condition of the
-//! `if` is false, what the first branch leaves is the table that the second branch begins with; it is therefore called by that name there.
+//! Along a chain of updates from a table of the outside, each is the table itself where its
+//! condition is false. So where the condition of the `if` is false, what the first branch leaves is
+//! the table that the second branch begins with; it is therefore called by that name there.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +31,8 @@ use crate::ir::{Block, Operation, Program, ValueId, ValueSet};
 pub(super) enum Chain {
     /// Only the first branch assigns.
     Then,
-    /// Only the second branch assigns, or the first one's array goes by the name of this table of the outside in the second.
+    /// Only the second branch assigns, or the first one's array goes by the name of this table of
+    /// the outside in the second.
     Otherwise(Option<ValueId>),
 }
 

@@ -2,16 +2,20 @@
 //!
 //! # The idea
 //!
-//! Lifting an expression under `for i` adds axis `i` to the definitions that depend on `i`, and to no other. The axes have names, so nothing
-//! is pushed through anything: reading a table at the loop's own index is the table itself, reading it elsewhere is a `gather`, and what does
-//! not depend on a loop simply stays outside. What the program lines up is found first ([`axis_unification`]); then one walk in the order of the program
-//! lifts every statement ([`lift`]; [`control_flow`] and [`accumulators`] for those with blocks and effects).
+//! Lifting an expression under `for i` adds axis `i` to the definitions that depend on `i`, and to
+//! no other. The axes have names, so nothing is pushed through anything: reading a table at the
+//! loop's own index is the table itself, reading it elsewhere is a `gather`, and what does not
+//! depend on a loop simply stays outside. What the program lines up is found first
+//! ([`axis_unification`]); then one walk in the order of the program lifts every statement
+//! ([`lift`]; [`control_flow`] and [`accumulators`] for those with blocks and effects).
 //!
 //! # Why it is sound
 //!
-//! Bulk evaluates everything everywhere, Point only what it reaches. So what can panic, or may not end, keeps what it stood behind:
-//! a branch becomes its statement's guard, and a `for` that is not one of the statement's axes must not be empty ([`guards`] computes this).
-//! What reads such a value inherits the guard, until a `select` chooses. Element assignments in a branch are masked instead ([`masked_updates`]).
+//! Bulk evaluates everything everywhere, Point only what it reaches. So what can panic, or may not
+//! end, keeps what it stood behind: a branch becomes its statement's guard, and a `for` that is not
+//! one of the statement's axes must not be empty ([`guards`] computes this). What reads such a
+//! value inherits the guard, until a `select` chooses. Element assignments in a branch are masked
+//! instead ([`masked_updates`]).
 //!
 //! # Before and after
 //!

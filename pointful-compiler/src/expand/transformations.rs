@@ -1,4 +1,5 @@
-//! Derivatives that are still to be taken: blocks that run in lanes, like those of a loop that is run once.
+//! Derivatives that are still to be taken: blocks that run in lanes, like those of a loop that is
+//! run once.
 
 use super::context::{AxisSet, Lift};
 use super::control_flow::Lanes;

@@ -1,8 +1,9 @@
 //! Axis variables and the classes they are merged into.
 //!
-//! Merging two variables says that they are the same axis. Some must never be: the two dimensions of a table, or a loop and
-//! a dimension of what is computed in it. Those are *apart*, and a merge that would bring two such variables into one class is refused.
-//! Each class knows the classes it is apart from; the smaller set is moved when classes are merged, so the whole takes `n log² n`.
+//! Merging two variables says that they are the same axis. Some must never be: the two dimensions
+//! of a table, or a loop and a dimension of what is computed in it. Those are *apart*, and a merge
+//! that would bring two such variables into one class is refused. Each class knows the classes it
+//! is apart from; the smaller set is moved when classes are merged, so the whole takes `n log² n`.
 
 use std::collections::BTreeSet;
 

@@ -8,8 +8,9 @@ use crate::ir::{Block, Elem, Extent, Program, Scalar, ValueId, ValueSet};
 
 /// Counts of something that runs at all points of some extents.
 ///
-/// An operation is one of arithmetic, a comparison, a choice, or an elementary function, on numbers that are no indices. Of a branch both sides
-/// count, of a `while` one round: then it says so. Tables count once, however often they are read; what a point has for itself does not.
+/// An operation is one of arithmetic, a comparison, a choice, or an elementary function, on numbers
+/// that are no indices. Of a branch both sides count, of a `while` one round: then it says so.
+/// Tables count once, however often they are read; what a point has for itself does not.
 pub(super) struct Cost<'p> {
     program: &'p Program<Kernels>,
     lengths: &'p Lengths<'p>,

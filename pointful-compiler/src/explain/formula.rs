@@ -149,7 +149,8 @@ impl Length {
         self.text != Text::Sum(UNKNOWN.into())
     }
 
-    /// What is cut into tiles, if it is how many of them there are, and how many points one has at least and at most.
+    /// What is cut into tiles, if it is how many of them there are, and how many points one has at
+    /// least and at most.
     pub(super) fn tiles(&self) -> Option<(&Self, [u64; 2])> {
         match &self.text {
             Text::Tiles { of, points } => Some((of, *points)),

@@ -1,4 +1,5 @@
-//! What a function allocates: every buffer with its purpose and its bytes, and what loops keep for their way back.
+//! What a function allocates: every buffer with its purpose and its bytes, and what loops keep for
+//! their way back.
 //!
 //! ```text
 //! memory: 8·N·T + 16·N bytes
@@ -8,8 +9,8 @@
 //!   f64[N]: 8·N bytes, a result
 //! ```
 //!
-//! The two loops that a derivative makes of one stand at the same place of the source and run in opposite directions: what is written in one
-//! and read in the other is what it keeps.
+//! The two loops that a derivative makes of one stand at the same place of the source and run in
+//! opposite directions: what is written in one and read in the other is what it keeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -193,7 +194,8 @@ struct Buffer {
     reads: BTreeSet<Vec<usize>>,
     /// Who reads it, in the order of reading.
     readers: Vec<String>,
-    /// How many elements of it are read by kernels and the host, one by one; nobody knows of a `while`.
+    /// How many elements of it are read by kernels and the host, one by one; nobody knows of a
+    /// `while`.
     loads: Option<Formula>,
     /// How many axes are open around it.
     depth: usize,
@@ -519,7 +521,8 @@ fn g<N: IndexSet>(a: &Table<(N, N), f64>) -> Table<(N, N), f64> {{ grad!(f)(a) }
         }
     }
 
-    /// A small part of a large table is written in each iteration of another loop: the numbers are kept, and not the tables.
+    /// A small part of a large table is written in each iteration of another loop: the numbers are
+    /// kept, and not the tables.
     #[test]
     fn a_loop_over_a_part_keeps_the_part() {
         let text = told(

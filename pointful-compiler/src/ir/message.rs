@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The message of an assertion, written as Rust's format strings are: each placeholder shows the next of the values that stand beside it.
+/// The message of an assertion, written as Rust's format strings are: each placeholder shows the
+/// next of the values that stand beside it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Message {
     /// In order.
@@ -77,7 +78,8 @@ impl Message {
         }
     }
 
-    /// Reads a format string; beside it what each placeholder names. `None` if it is not one, or asks for what scalars do not have.
+    /// Reads a format string; beside it what each placeholder names. `None` if it is not one, or
+    /// asks for what scalars do not have.
     pub fn parse(text: &str) -> Option<(Self, Vec<Shown>)> {
         let mut message = Self::default();
         let mut shown = Vec::new();

@@ -1,9 +1,10 @@
 //! The intermediate representation: one shape of program, four stages.
 //!
-//! A [`Program`] is a list of statements in A-normal form.
-//! Every statement applies one operation to *values* and binds new ones; a value is a scalar or a table of scalars and is bound once.
-//! Tuples, structs, functions and index values with parts exist only in the source: lowering has flattened them into several values.
-//! The stages differ in which operations may occur ([`Stage::Op`]) and in what a dimension of a table is ([`Stage::Dim`]):
+//! A [`Program`] is a list of statements in A-normal form. Every statement applies one operation to
+//! *values* and binds new ones; a value is a scalar or a table of scalars and is bound once.
+//! Tuples, structs, functions and index values with parts exist only in the source: lowering has
+//! flattened them into several values. The stages differ in which operations may occur
+//! ([`Stage::Op`]) and in what a dimension of a table is ([`Stage::Dim`]):
 //!
 //! | stage | a program is | a dimension is |
 //! |---|---|---|
@@ -13,24 +14,28 @@
 //!
 //! # Evaluation
 //!
-//! Statements are evaluated in order, once each (a Bulk definition: once at each point of its axes).
-//! Operations are pure but for accumulation ([`point::PointOp::Accumulate`](stages::point::PointOp)), which only adds,
-//! the panics of `check` and integer division, and the buffers of Kernels.
+//! Statements are evaluated in order, once each (a Bulk definition: once at each point of its
+//! axes). Operations are pure but for accumulation
+//! ([`point::PointOp::Accumulate`](stages::point::PointOp)), which only adds, the panics of `check`
+//! and integer division, and the buffers of Kernels.
 //!
 //! # Scope
 //!
-//! A block sees what was bound before it in the blocks around it. Values bound in a block are visible in that block only;
-//! what leaves is named by its `results`. Operands therefore always point backwards.
+//! A block sees what was bound before it in the blocks around it. Values bound in a block are
+//! visible in that block only; what leaves is named by its `results`. Operands therefore always
+//! point backwards.
 //!
 //! # Extents
 //!
-//! An [`Extent`] is a constant, a *size* (a number bound when the function is entered, once for every index set whose size
-//! is not static), or a value of type `usize` computed by the program.
-//! An index of type [`Elem::Index`] is known to be smaller than its extent: `check`, `wrap` and `clamp` make one from an integer,
-//! loops bind one, and tables of indices hold them. Reading a table takes such an index for each axis, of that axis' own extent;
-//! this is why no operation but `check` can read out of range.
+//! An [`Extent`] is a constant, a *size* (a number bound when the function is entered, once for
+//! every index set whose size is not static), or a value of type `usize` computed by the program.
+//! An index of type [`Elem::Index`] is known to be smaller than its extent: `check`, `wrap` and
+//! `clamp` make one from an integer, loops bind one, and tables of indices hold them. Reading a
+//! table takes such an index for each axis, of that axis' own extent; this is why no operation but
+//! `check` can read out of range.
 //!
-//! A product index set never reaches the IR as one axis: lowering turns it into an axis for each factor.
+//! A product index set never reaches the IR as one axis: lowering turns it into an axis for each
+//! factor.
 
 mod message;
 mod operation;

@@ -16,8 +16,9 @@ pub type Args = SmallVec<[ValueId; 4]>;
 
 /// Operands and blocks of an operation, for passes that treat all operations alike.
 ///
-/// Values that a block inside the operation reads are not operands of the operation; see [`Block::free`].
-/// Values in extents and element types are not operands either: types are asked for them.
+/// Values that a block inside the operation reads are not operands of the operation; see
+/// [`Block::free`]. Values in extents and element types are not operands either: types are asked
+/// for them.
 pub trait Operation<S: Stage> {
     /// Calls `visit` with each value read, in the order of the textual form.
     fn for_each_operand(&self, visit: &mut dyn FnMut(&ValueId));

@@ -1,10 +1,10 @@
 //! Parsing: the inverse of [`print`](mod@super::print).
 //!
-//! Values are numbered as the text numbers them. Types are not written but for parameters and buffers; they follow from the operations,
-//! by the same [typing](super::typing) that the verifier compares with.
-//! Sizes are those in the list that the text begins with; without one, those that it mentions, in that order.
-//! A statement's span is the number of its line.
-//! Text after `; error:` on a line is a remark for filetests and is skipped.
+//! Values are numbered as the text numbers them. Types are not written but for parameters and
+//! buffers; they follow from the operations, by the same [typing](super::typing) that the verifier
+//! compares with. Sizes are those in the list that the text begins with; without one, those that it
+//! mentions, in that order. A statement's span is the number of its line. Text after `; error:` on
+//! a line is a remark for filetests and is skipped.
 
 mod bulk;
 mod cpu;
@@ -103,8 +103,9 @@ pub fn parse<S: Parse + Verify>(text: &str) -> Result<Program<S>, ParseError> {
 
 /// Parses a program that may be invalid.
 ///
-/// Where an operation cannot be typed its results are given some type, and what is bound twice keeps the type it got first.
-/// The types that the function states for its results are not looked at.
+/// Where an operation cannot be typed its results are given some type, and what is bound twice
+/// keeps the type it got first. The types that the function states for its results are not looked
+/// at.
 pub fn parse_unverified<S: Parse>(text: &str) -> Result<Program<S>, ParseError> {
     Ok(Parser::read(text)?.program)
 }
@@ -188,8 +189,8 @@ impl<S: Parse> Parser<S> {
         }
     }
 
-    /// Makes values of the parameters' names: the words before a colon between `fn` and the first `)`.
-    /// Extents above the function may mention them, and are not sizes then.
+    /// Makes values of the parameters' names: the words before a colon between `fn` and the first
+    /// `)`. Extents above the function may mention them, and are not sizes then.
     fn name_params(&mut self) {
         let words = self.tokens.iter().map(|lexeme| &lexeme.token);
         let head = words.skip_while(|&token| *token != Token::Word("fn".into()));

@@ -11,8 +11,9 @@
 //! }
 //! ```
 //!
-//! Values are numbered as they are bound in the text, whatever their [`ValueId`]s are; parameters go by their names.
-//! A value that is used but bound nowhere is printed as `%?` and its id: a broken program can be looked at, too.
+//! Values are numbered as they are bound in the text, whatever their [`ValueId`]s are; parameters
+//! go by their names. A value that is used but bound nowhere is printed as `%?` and its id: a
+//! broken program can be looked at, too.
 
 mod bulk;
 mod cpu;
@@ -335,7 +336,8 @@ impl<'p, S: Print> Printer<'p, S> {
         self.braces(block, &block.params[printed..], None);
     }
 
-    /// The body of a loop: what it yields beyond its next `states` is collected, and stands behind a semicolon.
+    /// The body of a loop: what it yields beyond its next `states` is collected, and stands behind
+    /// a semicolon.
     pub fn loop_body(&mut self, block: &Block<S>, states: usize) {
         self.braces(block, &[], Some(states));
     }

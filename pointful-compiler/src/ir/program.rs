@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 
 use super::{Elem, Operation, SizeId, Type, ValueSet};
 
-/// A place in the user's source; what it means is known to the driver only. [`SpanId::NONE`] for what the compiler made up.
+/// A place in the user's source; what it means is known to the driver only. [`SpanId::NONE`] for
+/// what the compiler made up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct SpanId(pub u32);
 
@@ -40,7 +41,8 @@ pub trait Stage: Sized + Clone + PartialEq + Debug + 'static {
     const NAME: &'static str;
 }
 
-/// What is known of a value. Its definition is the statement, parameter or block parameter that names it.
+/// What is known of a value. Its definition is the statement, parameter or block parameter that
+/// names it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value<D> {
     /// Its type.
@@ -213,7 +215,8 @@ impl<S: Stage> Block<S> {
         }
     }
 
-    /// Values that the block reads but does not bind, each once, in order of first use. Extents and element types are not looked at.
+    /// Values that the block reads but does not bind, each once, in order of first use. Extents and
+    /// element types are not looked at.
     pub fn free(&self) -> Vec<ValueId> {
         fn walk<S: Stage>(
             block: &Block<S>,

@@ -88,14 +88,16 @@ pub struct SizeId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct AxisId(pub u32);
 
-/// How many members an axis has. Two axes have the same members exactly when their extents are equal as terms.
+/// How many members an axis has. Two axes have the same members exactly when their extents are
+/// equal as terms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Extent {
     /// Known at compile time. Printed as the number.
     Const(u64),
     /// Bound at entry. Printed as the size's name.
     Size(SizeId),
-    /// A `usize` scalar computed by the program: integer ranges, triangular loops. Printed as the value, `%3`.
+    /// A `usize` scalar computed by the program: integer ranges, triangular loops. Printed as the
+    /// value, `%3`.
     Value(ValueId),
 }
 
@@ -104,7 +106,8 @@ pub enum Extent {
 pub enum Elem {
     /// A machine scalar.
     Scalar(Scalar),
-    /// The ordinal of a member of an axis of this extent, known to be in range; stored as `usize`. Printed `idx<I>`.
+    /// The ordinal of a member of an axis of this extent, known to be in range; stored as `usize`.
+    /// Printed `idx<I>`.
     Index(Extent),
     /// Where a range of an axis of this extent begins or ends: from 0 to the extent, which is one
     /// more than an index may be; stored as `usize`. Only stages of targets have them. Printed
@@ -144,8 +147,9 @@ impl Elem {
 
 /// The type of a value: an element, and a dimension for each axis. No dimensions: a scalar.
 ///
-/// In Point and Kernels the order of `dims` is the order of indexing and, when stored, of memory (row-major).
-/// In Bulk `dims` is a set of axes: the order says only how the value is laid out if it is stored.
+/// In Point and Kernels the order of `dims` is the order of indexing and, when stored, of memory
+/// (row-major). In Bulk `dims` is a set of axes: the order says only how the value is laid out if
+/// it is stored.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Type<D> {
     /// What is held.
@@ -193,15 +197,19 @@ impl Mode {
     }
 }
 
-/// What a derivative keeps of a sequential loop. Without one, everything that the reverse loop needs and that is dear to compute again.
+/// What a derivative keeps of a sequential loop. Without one, everything that the reverse loop
+/// needs and that is dear to compute again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Checkpoint {
-    /// The states at every so many iterations; those between are computed again. Printed `checkpoint 8`.
+    /// The states at every so many iterations; those between are computed again. Printed
+    /// `checkpoint 8`.
     Every(u64),
-    /// The loop is split this many times, each into pieces of equal length, and only states at the beginnings of pieces are kept:
-    /// `levels × length^(1 / levels)` of them at a time. Printed `checkpoint levels 3`.
+    /// The loop is split this many times, each into pieces of equal length, and only states at the
+    /// beginnings of pieces are kept: `levels × length^(1 / levels)` of them at a time. Printed
+    /// `checkpoint levels 3`.
     Levels(u64),
-    /// As many levels as the length has binary digits, or 4 if it is not known at compile time. Printed `checkpoint log`.
+    /// As many levels as the length has binary digits, or 4 if it is not known at compile time.
+    /// Printed `checkpoint log`.
     Log,
 }
 
@@ -242,7 +250,8 @@ impl Lit {
     }
 }
 
-/// An associative, commutative operation with an identity that reductions and accumulators know by name.
+/// An associative, commutative operation with an identity that reductions and accumulators know by
+/// name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Monoid {
     /// `+`, 0

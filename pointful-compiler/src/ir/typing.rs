@@ -1,4 +1,5 @@
-//! Typing: what an operation gives for operands of these types, or why it cannot be applied to them.
+//! Typing: what an operation gives for operands of these types, or why it cannot be applied to
+//! them.
 //!
 //! The parser takes the types of results from here, the verifier compares with them.
 
@@ -16,10 +17,12 @@ use crate::ops::Prim;
 
 /// A stage whose operations are typed.
 pub trait Typing: Stage {
-    /// Whether a value's dimensions are written where it is bound (then operations say only which ones it has, not in which order).
+    /// Whether a value's dimensions are written where it is bound (then operations say only which
+    /// ones it has, not in which order).
     const WRITES_DIMS: bool;
 
-    /// The types of an operation's results. `declared`: the type that the operation states for its result, if it does.
+    /// The types of an operation's results. `declared`: the type that the operation states for its
+    /// result, if it does.
     fn types(
         program: &Program<Self>,
         op: &Self::Op,

@@ -2,8 +2,9 @@
 
 use super::ValueId;
 
-/// A map from values: a place for each, up to the largest, that says where in a list it is what is known. Asking and adding cost a few instructions,
-/// without optimization, too. It is as large as the program, so it is for what is made once for all of it, and not for each block.
+/// A map from values: a place for each, up to the largest, that says where in a list it is what is
+/// known. Asking and adding cost a few instructions, without optimization, too. It is as large as
+/// the program, so it is for what is made once for all of it, and not for each block.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueMap<T> {
     places: Vec<u32>,

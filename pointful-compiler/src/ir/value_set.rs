@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::ValueId;
 
-/// A set of values: a bit for each, up to the largest. Asking and adding cost a few instructions, without optimization, too.
+/// A set of values: a bit for each, up to the largest. Asking and adding cost a few instructions,
+/// without optimization, too.
 #[derive(Clone, Default)]
 pub(crate) struct ValueSet {
     words: Vec<u64>,

@@ -2,30 +2,38 @@
 //!
 //! All stages:
 //!
-//! 1. Every value is bound once: as a parameter, a block's parameter, a private accumulator, or a statement's result.
+//! 1. Every value is bound once: as a parameter, a block's parameter, a private accumulator, or a
+//!    statement's result.
 //! 2. What is read has been bound before, in the same block or in one around it.
-//! 3. An operation is applied to operands, and holds blocks, of types that [typing](super::typing) accepts.
-//! 4. A statement binds as many values as the operation gives, of these types. In Bulk: with these axes and its guard's, in any order.
-//! 5. An extent that is a value is a `usize`, a scalar but in Bulk, and bound wherever an operation or the type of what is bound mentions it.
+//! 3. An operation is applied to operands, and holds blocks, of types that [typing](super::typing)
+//!    accepts.
+//! 4. A statement binds as many values as the operation gives, of these types. In Bulk: with these
+//!    axes and its guard's, in any order.
+//! 5. An extent that is a value is a `usize`, a scalar but in Bulk, and bound wherever an operation
+//!    or the type of what is bound mentions it.
 //! 6. The names of parameters and sizes differ, and so do those of axes.
 //! 7. A guard is a truth value. Only Bulk has guards.
 //!
 //! Point:
 //!
-//! 8. An accumulator is used by `accumulate` and `get` only; `get` stands in the accumulator's own block, once, after every `accumulate`.
+//! 8. An accumulator is used by `accumulate` and `get` only; `get` stands in the accumulator's own
+//!    block, once, after every `accumulate`.
 //! 9. `accumulate` does not stand in the operator of a `fold` or `scan`.
 //!
 //! Bulk:
 //!
-//! 10. No axis occurs twice in a type, among what an operation works along, or in the order of a result.
+//! 10. No axis occurs twice in a type, among what an operation works along, or in the order of a
+//!     result.
 //! 11. Each result of the function has an order of its axes that names all of them.
 //! 12. No value bound inside a loop has the loop's axis. Its states have all its lanes.
-//! 13. `scatter` does not go over an axis of its base that it does not address; an index or mask of `update` has none of the axes that it addresses.
+//! 13. `scatter` does not go over an axis of its base that it does not address; an index or mask of
+//!     `update` has none of the axes that it addresses.
 //!
 //! Kernels:
 //!
-//! 14. `var`s are only read by `get` and changed by `set` and `combine`; private accumulators are only combined into, by their own monoid;
-//!     buffers are what is loaded from and stored to, and those of the caller are not changed.
+//! 14. `var`s are only read by `get` and changed by `set` and `combine`; private accumulators are
+//!     only combined into, by their own monoid; buffers are what is loaded from and stored to, and
+//!     those of the caller are not changed.
 //! 15. A `par` stands outside every other `par`.
 //! 16. Inside a `par` nothing outside it is changed but by `store`.
 //! 17. The function's results are scalars, or buffers allocated here or owned, each given once.
@@ -33,9 +41,11 @@
 //! Cpu:
 //!
 //! 18. Only `lanes` use a strip, with as many lanes as it is wide.
-//! 19. A lane of those in any order is straight-line but for branches and loops over an axis. What it changes is its own, or an element at its number or
-//!     its index, or combined into by a monoid whose order does not show.
-//! 20. In overlapping strips nothing from outside is read that is written there, and what is combined is idempotent.
+//! 19. A lane of those in any order is straight-line but for branches and loops over an axis. What
+//!     it changes is its own, or an element at its number or its index, or combined into by a
+//!     monoid whose order does not show.
+//! 20. In overlapping strips nothing from outside is read that is written there, and what is
+//!     combined is idempotent.
 
 mod bulk;
 mod cpu;
@@ -98,7 +108,8 @@ pub trait Verify: Print + Typing {
     /// The extent of a dimension.
     fn dim_extent(program: &Program<Self>, dim: Self::Dim) -> Option<Extent>;
 
-    /// The extents that an operation mentions itself, by their axes too; `None` if an axis is not declared.
+    /// The extents that an operation mentions itself, by their axes too; `None` if an axis is not
+    /// declared.
     fn extents(program: &Program<Self>, op: &Self::Op) -> Option<Vec<Extent>>;
 
     /// Whether an extent may be a value of this type.
@@ -129,7 +140,8 @@ pub fn verify<S: Verify>(program: &Program<S>) -> Result<(), VerifyError> {
 /// Verifies a program after a pass.
 ///
 /// # Panics
-/// If an invariant does not hold: names the pass and prints the program with the remark at the statement.
+/// If an invariant does not hold: names the pass and prints the program with the remark at the
+/// statement.
 pub fn verify_after<S: Verify>(pass: &str, program: &Program<S>) {
     if let Err(error) = verify(program) {
         panic!("after `{pass}`: {error}\n{}", annotate(program, &error));
@@ -258,7 +270,8 @@ impl<S: Verify> Scope<'_, S> {
         }
     }
 
-    /// A block; `more`: what is bound on entry beside its parameters; `around`: the statement that holds it.
+    /// A block; `more`: what is bound on entry beside its parameters; `around`: the statement that
+    /// holds it.
     fn block(
         &mut self,
         block: &Block<S>,

@@ -1,7 +1,7 @@
 //! Linking: how one item sees the others that it names.
 //!
-//! A procedural macro sees one item. So every item leaves, beside itself, a *companion*: a `macro_rules!` of the item's own name
-//! and path that hands the item's tokens to whoever calls it.
+//! A procedural macro sees one item. So every item leaves, beside itself, a *companion*: a
+//! `macro_rules!` of the item's own name and path that hands the item's tokens to whoever calls it.
 //!
 //! ```text
 //! #[pointful] fn f(x: f64) -> f64 { g(x) }        names g, so the expansion is only a question:
@@ -11,14 +11,16 @@
 //!                                                  which asks for the next one, or, as here, has everything.
 //! ```
 //!
-//! A [`Payload`] holds the item and all that it was linked with, callees first. So a question is answered in one step
-//! however deep the calls go, and what a callee names need not be visible where it is called.
+//! A [`Payload`] holds the item and all that it was linked with, callees first. So a question is
+//! answered in one step however deep the calls go, and what a callee names need not be visible
+//! where it is called.
 //!
-//! Constants are different: their values are no tokens that a macro can carry. Where a function names any, itself or through
-//! callees, it emits a hidden type of its own name, in the type namespace, with an associated constant for each: the *carrier*.
+//! Constants are different: their values are no tokens that a macro can carry. Where a function
+//! names any, itself or through callees, it emits a hidden type of its own name, in the type
+//! namespace, with an associated constant for each: the *carrier*.
 //!
-//! Since a companion is emitted when all answers are there, functions that call each other wait for each other,
-//! and rustc finds no companion for either.
+//! Since a companion is emitted when all answers are there, functions that call each other wait for
+//! each other, and rustc finds no companion for either.
 
 mod payload;
 
@@ -207,7 +209,8 @@ impl Gathering {
         })
     }
 
-    /// Whether an answer came from an item that had errors of its own; then there is nothing to compile, and nothing to say.
+    /// Whether an answer came from an item that had errors of its own; then there is nothing to
+    /// compile, and nothing to say.
     pub fn is_broken(&self) -> bool {
         self.answers.iter().any(|(_, payload)| payload.broken)
     }
@@ -253,7 +256,8 @@ impl Gathering {
             .collect()
     }
 
-    /// The function with everything it was linked with. `functions` and `types` are the meanings of the root's paths.
+    /// The function with everything it was linked with. `functions` and `types` are the meanings of
+    /// the root's paths.
     pub fn link(&self, mut root: Function, scope: &Names) -> Option<Linked> {
         let entries = self.entries();
         let mut callees: Vec<Callee> = Vec::new();
@@ -294,7 +298,8 @@ impl Gathering {
         })
     }
 
-    /// The lengths in definitions of types, by the names that they have there once these are linked.
+    /// The lengths in definitions of types, by the names that they have there once these are
+    /// linked.
     fn lengths(&self) -> Vec<(String, TokenStream)> {
         let entries = self.entries().into_iter();
         let types = entries.filter(|(entry, _)| entry.kind != EntryKind::Function);
@@ -304,7 +309,8 @@ impl Gathering {
             .collect()
     }
 
-    /// A constant of an entry that came with an answer of this path: the item that answered carries it.
+    /// A constant of an entry that came with an answer of this path: the item that answered carries
+    /// it.
     pub fn constant(&self, constant: &Exported, path: &syn::Path) -> Option<TokenStream> {
         let name = &constant.name;
         let own = self.answer(path)?.entries.last()?;

@@ -12,7 +12,8 @@ use crate::syntax::tree::{Function, TypeItem};
 pub struct Payload {
     /// Whether the item has errors, which were reported where it stands.
     pub broken: bool,
-    /// Those errors, of items of whose signatures nothing is known: what needs one says them again, and rustc shows what is the same once.
+    /// Those errors, of items of whose signatures nothing is known: what needs one says them again,
+    /// and rustc shows what is the same once.
     pub errors: TokenStream,
     /// What the item was linked with, each after what it names; the item itself last.
     pub entries: Vec<Entry>,

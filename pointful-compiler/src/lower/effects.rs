@@ -1,6 +1,7 @@
 //! What a part of a function does to the variables around it.
 //!
-//! A loop carries what its body assigns; what the body only adds to and never reads is accumulated instead.
+//! A loop carries what its body assigns; what the body only adds to and never reads is accumulated
+//! instead.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,8 @@ enum Use {
     Add,
 }
 
-/// A use of a path. `at` are the variables that its leading indices are, as far as they are plain variables; `indices` how many there are.
+/// A use of a path. `at` are the variables that its leading indices are, as far as they are plain
+/// variables; `indices` how many there are.
 #[derive(Debug)]
 struct Usage {
     path: Path,
@@ -35,8 +37,9 @@ pub(super) struct Effects {
 }
 
 impl Effects {
-    /// Paths that are written, each once in order of first write, outer ones instead of their parts.
-    /// The flag says that the part only adds to it, and does nothing else with it or with what overlaps it.
+    /// Paths that are written, each once in order of first write, outer ones instead of their
+    /// parts. The flag says that the part only adds to it, and does nothing else with it or with
+    /// what overlaps it.
     pub(super) fn written(&self) -> Vec<(Path, bool)> {
         let mut found: Vec<(Path, bool)> = Vec::new();
         for Usage { path, how, .. } in &self.uses {
@@ -59,8 +62,8 @@ impl Effects {
         found
     }
 
-    /// Whether a table is used only where its leading indices are these variables, which are not assigned.
-    /// In a loop that binds them each iteration then has a part of the table to itself.
+    /// Whether a table is used only where its leading indices are these variables, which are not
+    /// assigned. In a loop that binds them each iteration then has a part of the table to itself.
     pub(super) fn owned(&self, path: &Path, members: &[LocalId]) -> bool {
         path.1.is_empty()
             && self

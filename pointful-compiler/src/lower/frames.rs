@@ -1,7 +1,8 @@
 //! Frames: the axes over which an application of something of lower rank is repeated.
 //!
-//! The frames of the arguments must agree. Either each is a prefix of the longest, or every set occurs once in each of them
-//! and each frame's sets occur in the longest: then axes are found by their set.
+//! The frames of the arguments must agree. Either each is a prefix of the longest, or every set
+//! occurs once in each of them and each frame's sets occur in the longest: then axes are found by
+//! their set.
 
 use super::types::Set;
 
@@ -13,8 +14,8 @@ pub(super) struct Alignment {
     pub(super) positions: Vec<Vec<usize>>,
 }
 
-/// Fits frames of resolved sets together; the error is the number of a frame that does not agree with the longest.
-/// `same` says whether two sets are, or may become, equal.
+/// Fits frames of resolved sets together; the error is the number of a frame that does not agree
+/// with the longest. `same` says whether two sets are, or may become, equal.
 pub(super) fn align(
     frames: &[Vec<Set>],
     same: impl Fn(&Set, &Set) -> bool,

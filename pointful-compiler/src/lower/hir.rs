@@ -1,4 +1,5 @@
-//! The typed tree: names are resolved, every expression has a type, and nothing is decided yet about values.
+//! The typed tree: names are resolved, every expression has a type, and nothing is decided yet
+//! about values.
 //!
 //! Types may hold variables; [`Function::solver`] says what they became.
 
@@ -57,7 +58,8 @@ pub(super) struct Constant {
     pub(super) path: syn::Path,
     /// Its type as used.
     pub(super) ty: Ty,
-    /// Whether its type is any of the integers, as nothing says which: then that is what its value is made into.
+    /// Whether its type is any of the integers, as nothing says which: then that is what its value
+    /// is made into.
     pub(super) open: bool,
     /// Where it was named first.
     pub(super) span: Span,

@@ -1,8 +1,9 @@
 //! Inference and lowering: from the Surface tree to Point.
 //!
-//! Two walks. [`infer`] resolves names and finds the types of one function at a time, callees first, with generics rigid.
-//! [`elab`] then runs the root's body at compile time: tuples, structs, closures, functions, extents and products of index sets
-//! are values of the compiler, calls and closures are inlined, and what is left are first-order statements on scalars and tables.
+//! Two walks. [`infer`] resolves names and finds the types of one function at a time, callees
+//! first, with generics rigid. [`elab`] then runs the root's body at compile time: tuples, structs,
+//! closures, functions, extents and products of index sets are values of the compiler, calls and
+//! closures are inlined, and what is left are first-order statements on scalars and tables.
 
 mod effects;
 mod elab;
@@ -56,7 +57,8 @@ pub struct Constant {
     pub open: bool,
 }
 
-/// Lowers a linked function. `floats` says for each of its generics which float it is, if it is one; see [`float_choices`].
+/// Lowers a linked function. `floats` says for each of its generics which float it is, if it is
+/// one; see [`float_choices`].
 pub fn lower(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Lowered, Vec<Diagnostic>> {
     let shared = infer_all(linked)?;
     elab::program(shared, floats, false)
@@ -75,7 +77,8 @@ pub fn lower_trying(
     elab::program(shared, floats, true)
 }
 
-/// What the generics of a function may be that stand for floats: every combination of `f64` and `f32`. All are `f64` in the first.
+/// What the generics of a function may be that stand for floats: every combination of `f64` and
+/// `f32`. All are `f64` in the first.
 pub fn float_choices(function: &Function) -> Vec<Vec<Option<Scalar>>> {
     let mut choices = vec![Vec::new()];
     for generic in &function.generics {
@@ -93,7 +96,8 @@ pub fn float_choices(function: &Function) -> Vec<Vec<Option<Scalar>>> {
     choices
 }
 
-/// Only infers types: for a function that cannot be compiled alone because it takes functions or generic floats.
+/// Only infers types: for a function that cannot be compiled alone because it takes functions or
+/// generic floats.
 pub fn check(linked: &Linked) -> Result<(), Vec<Diagnostic>> {
     infer_all(linked).map(|_| ())
 }

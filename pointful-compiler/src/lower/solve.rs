@@ -1,7 +1,8 @@
 //! Unification of types and index sets.
 //!
-//! A variable remembers where it was made and why it was bound, so that a contradiction can say where the expectation came from.
-//! Errors are terms too: [`Ty::Error`] and [`Set::Error`] equal everything, so that one mistake is reported once.
+//! A variable remembers where it was made and why it was bound, so that a contradiction can say
+//! where the expectation came from. Errors are terms too: [`Ty::Error`] and [`Set::Error`] equal
+//! everything, so that one mistake is reported once.
 
 use proc_macro2::Span;
 
@@ -516,7 +517,8 @@ impl Solver {
         }
     }
 
-    /// Where the first set variable was made that nothing determines, `Dyn` excepted; each is reported once.
+    /// Where the first set variable was made that nothing determines, `Dyn` excepted; each is
+    /// reported once.
     pub(super) fn undetermined_sets(&mut self) -> Vec<Span> {
         let mut spans = Vec::new();
         for var in &mut self.sets {

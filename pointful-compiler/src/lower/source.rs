@@ -1,4 +1,5 @@
-//! Lowering of source text without macros: for tests, and for tools that show what becomes of a function.
+//! Lowering of source text without macros: for tests, and for tools that show what becomes of a
+//! function.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +12,9 @@ use crate::syntax::parse::{parse_function, parse_index_set, parse_options, parse
 use crate::syntax::raw::plain_names;
 use crate::syntax::tree::{Callee, Function, Linked, TypeDef, path_key};
 
-/// Lowers the last function of a source text. The functions in front of it are what it may call, each only those before it;
-/// structs and enums that derive are index sets, other structs and aliases are those of the language. `#[pointful(…)]` gives a function its options.
+/// Lowers the last function of a source text. The functions in front of it are what it may call,
+/// each only those before it; structs and enums that derive are index sets, other structs and
+/// aliases are those of the language. `#[pointful(…)]` gives a function its options.
 pub fn lower_source(source: &str) -> Result<Lowered, Vec<Diagnostic>> {
     let linked = link(source)?;
     lower(&linked, &float_choices(&linked.root)[0])

@@ -1,7 +1,8 @@
 //! Types and index sets of expressions, as terms with variables.
 //!
-//! A table keeps how its axes are grouped, because a reduction takes the outermost group: `for (i, j) in _` makes one group of two axes,
-//! two nested `for`s make two groups of one. For everything else `Table<(A, B), T>` and a table of tables are the same.
+//! A table keeps how its axes are grouped, because a reduction takes the outermost group:
+//! `for (i, j) in _` makes one group of two axes, two nested `for`s make two groups of one. For
+//! everything else `Table<(A, B), T>` and a table of tables are the same.
 
 use super::solve::{SetKind, Solver, TyKind};
 use crate::ir::Scalar;
@@ -16,7 +17,8 @@ pub(super) enum Ty {
     Scalar(Scalar),
     /// The generic float at this position of the function's generics.
     Float(usize),
-    /// A member of an index set. A member of a product is a tuple of members, one of `bool` is a `bool`.
+    /// A member of an index set. A member of a product is a tuple of members, one of `bool` is a
+    /// `bool`.
     Member(Set),
     /// `i + 1`: a position relative to a member, perhaps outside of the set.
     Offset(Set),
@@ -70,7 +72,8 @@ pub(super) enum Len {
     Lit(u64),
     /// The const generic at this position of the function's generics.
     Param(usize),
-    /// A constant, by an expression for it that is valid where the root stands: what names it in one function may mean another one elsewhere.
+    /// A constant, by an expression for it that is valid where the root stands: what names it in
+    /// one function may mean another one elsewhere.
     Const(String),
 }
 

@@ -263,7 +263,8 @@ impl Method {
     }
 }
 
-/// What a primitive takes and gives where Rust has it as a method; `None` for those that Rust writes as operators.
+/// What a primitive takes and gives where Rust has it as a method; `None` for those that Rust
+/// writes as operators.
 fn scalar_prim(prim: Prim) -> Option<ScalarMethod> {
     let method = |on, args, gives| Some(ScalarMethod { on, args, gives });
     match prim {

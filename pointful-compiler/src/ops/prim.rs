@@ -27,7 +27,8 @@ enum Class {
     Shift,
 }
 
-/// A function that a program is given and knows nothing of: from scalars, of which there is one at least, to a scalar.
+/// A function that a program is given and knows nothing of: from scalars, of which there is one at
+/// least, to a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Unknown {
     /// Which of those that it is given.
@@ -42,26 +43,30 @@ macro_rules! prims {
     ($($(#[$doc:meta])* $variant:ident $name:literal $arity:literal $class:ident;)*) => {
         /// A primitive.
         ///
-        /// Names and meanings are those of the methods of Rust's number types; integers wrap as in release builds,
-        /// integer division by zero panics.
+        /// Names and meanings are those of the methods of Rust's number types; integers wrap as in
+        /// release builds, integer division by zero panics.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         pub enum Prim {
             $($(#[$doc])* $variant,)*
             /// `cast f32 %x`: what `as` does. An index gives its ordinal.
             Cast(Scalar),
-            /// `check I %x`: an integer as an index of this extent; panics with both numbers unless it is in range.
+            /// `check I %x`: an integer as an index of this extent; panics with both numbers unless
+            /// it is in range.
             Check(Extent),
-            /// `wrap I %x`: the integer modulo the extent, never negative. Panics when the extent is 0.
+            /// `wrap I %x`: the integer modulo the extent, never negative. Panics when the extent
+            /// is 0.
             Wrap(Extent),
             /// `clamp_to I %x`: the nearest index. Panics when the extent is 0.
             ClampTo(Extent),
-            /// `mirror I %x`: reflected at both ends without repeating the edge. Panics when the extent is 0.
+            /// `mirror I %x`: reflected at both ends without repeating the edge. Panics when the
+            /// extent is 0.
             Mirror(Extent),
             /// `in_range I %x`: whether the integer is an index of this extent.
             InRange(Extent),
             /// `trust I %x`: an integer or index that the compiler has proved to be in range.
             Trust(Extent),
-            /// `call 0 f64 %x, %y`: a function that only the caller knows. It may panic and has no derivative.
+            /// `call 0 f64 %x, %y`: a function that only the caller knows. It may panic and has no
+            /// derivative.
             Call(Unknown),
         }
 
@@ -246,7 +251,8 @@ impl Prim {
         Self::PLAIN.iter().copied().find(|p| p.name() == name)
     }
 
-    /// Whether its two operands may change places without changing a bit of the result (the payload of a NaN aside).
+    /// Whether its two operands may change places without changing a bit of the result (the payload
+    /// of a NaN aside).
     pub fn is_commutative(self) -> bool {
         matches!(
             self,
@@ -292,7 +298,8 @@ impl Prim {
         }
     }
 
-    /// Whether evaluating it, with a first operand of this type, may panic, so that it must stay behind its guard.
+    /// Whether evaluating it, with a first operand of this type, may panic, so that it must stay
+    /// behind its guard.
     pub fn may_panic(self, elem: Elem) -> bool {
         match self {
             Self::Check(_) | Self::Wrap(_) | Self::ClampTo(_) | Self::Mirror(_) | Self::Call(_) => {
@@ -303,8 +310,9 @@ impl Prim {
         }
     }
 
-    /// Whether it becomes a few instructions that exist for whole vectors, on operands of this type.
-    /// Calls and whatever may panic do not, nor do functions that have a branch for far angles, which those of `f32` have not.
+    /// Whether it becomes a few instructions that exist for whole vectors, on operands of this
+    /// type. Calls and whatever may panic do not, nor do functions that have a branch for far
+    /// angles, which those of `f32` have not.
     pub fn vectorises(self, elem: Elem) -> bool {
         match self {
             Self::StopGradient

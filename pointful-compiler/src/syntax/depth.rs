@@ -1,8 +1,9 @@
 //! How deeply code is nested, found out before anything that recurses looks at it.
 //!
-//! The parser, every walk over its trees and even dropping them go one call deeper for each level. A stack that overflows takes
-//! the compiler with it and says nothing, so what no person writes is an error: [`check_tokens`] bounds what the parser
-//! descends into, [`check_function`] the tree that it gives, of which `a + a + …` is as deep as it is long.
+//! The parser, every walk over its trees and even dropping them go one call deeper for each level.
+//! A stack that overflows takes the compiler with it and says nothing, so what no person writes is
+//! an error: [`check_tokens`] bounds what the parser descends into, [`check_function`] the tree
+//! that it gives, of which `a + a + …` is as deep as it is long.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
@@ -16,7 +17,8 @@ const GROUPS: usize = 128;
 /// Operators or words in a row, such as `!!x` or `&&T`.
 const IN_A_ROW: usize = 64;
 
-/// Tokens before the next `;` or `,` of which each may open a level without a delimiter: `A<B<…`, `else if …`, `|x| |y| …`.
+/// Tokens before the next `;` or `,` of which each may open a level without a delimiter: `A<B<…`,
+/// `else if …`, `|x| |y| …`.
 const OPENING: usize = 512;
 
 /// Tokens before the next `;` or `,`, of which a chain of operators is made.

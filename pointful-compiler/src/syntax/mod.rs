@@ -1,4 +1,5 @@
-//! The Surface tree: what the user wrote, parsed with `syn`, in the words of the language and with every token's span.
+//! The Surface tree: what the user wrote, parsed with `syn`, in the words of the language and with
+//! every token's span.
 
 pub mod depth;
 pub mod generics;

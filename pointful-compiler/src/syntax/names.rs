@@ -1,8 +1,9 @@
 //! Which functions, types and constants of its module a function names.
 //!
-//! Nothing is resolved here; what a path may mean is told by where it stands and, as everywhere in Rust, by its case:
-//! `step(x)` and `apply(step, x)` name a function, `DRAG` a constant, `Model { … }`, `Channel::R` and what stands in types a type.
-//! Locals, generic parameters and the words of the language are none of them.
+//! Nothing is resolved here; what a path may mean is told by where it stands and, as everywhere in
+//! Rust, by its case: `step(x)` and `apply(step, x)` name a function, `DRAG` a constant,
+//! `Model { … }`, `Channel::R` and what stands in types a type. Locals, generic parameters and the
+//! words of the language are none of them.
 
 use crate::ir::Scalar;
 use crate::syntax::parse::TRANSFORMS;
@@ -127,7 +128,8 @@ pub fn is_reserved_type(name: &str) -> bool {
     TYPES.contains(&name) || OTHER_NUMBERS.contains(&name) || Scalar::from_name(name).is_some()
 }
 
-/// What a function or type names, each once, in order of appearance, by the path as the user first wrote it.
+/// What a function or type names, each once, in order of appearance, by the path as the user first
+/// wrote it.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
     /// Functions.
@@ -163,8 +165,9 @@ pub fn function_uses(function: &Function) -> Uses {
     names.uses
 }
 
-/// The types that a function's signature names, each once, in order of appearance: a carrier has them in this order. Generic ones are not among
-/// them: they are no types before they have arguments.
+/// The types that a function's signature names, each once, in order of appearance: a carrier has
+/// them in this order. Generic ones are not among them: they are no types before they have
+/// arguments.
 pub fn signature_types(function: &Function) -> Vec<syn::Path> {
     let mut names = Names::default();
     names.signature(function);
@@ -614,7 +617,8 @@ fn owner(path: &syn::Path) -> Option<syn::Path> {
     })
 }
 
-/// Whether a name has the case of constants, and more than the one letter of a generic or a short type.
+/// Whether a name has the case of constants, and more than the one letter of a generic or a short
+/// type.
 pub fn is_constant(path: &syn::Path) -> bool {
     let last = path.segments.last().map(|last| last.ident.to_string());
     last.is_some_and(|name| {

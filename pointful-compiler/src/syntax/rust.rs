@@ -143,7 +143,8 @@ fn function(params: &[Type], result: &Type, spelling: &dyn Spelling) -> TokenStr
     quote!(Fn(#(#params),*) -> #result)
 }
 
-/// The length of a static set: a literal, a const generic or a constant, which are all that there are.
+/// The length of a static set: a literal, a const generic or a constant, which are all that there
+/// are.
 fn length(length: &Expr, spelling: &dyn Spelling) -> TokenStream {
     match &length.kind {
         ExprKind::Lit(literal) => match literal.kind {

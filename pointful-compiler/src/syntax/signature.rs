@@ -12,15 +12,18 @@
 //! | `hvp` | the tangents of the parameters | the tangents of the gradients |
 //! | `vmap` | | the result with one more axis in front; so have the parameters |
 //!
-//! One of several is bare, several are a tuple. What has no derivative, integers, truth values, members and extents, has no
-//! cotangent either, so such parameters and such parts of a result's tuple are left out. Inside of a parameter that is a tuple or a
-//! struct they stay what they are, since its derivative has its type.
+//! One of several is bare, several are a tuple. What has no derivative, integers, truth values,
+//! members and extents, has no cotangent either, so such parameters and such parts of a result's
+//! tuple are left out. Inside of a parameter that is a tuple or a struct they stay what they are,
+//! since its derivative has its type.
 //!
-//! Tangents and cotangents are passed as values are: scalars by value, tables and structs by reference. They have names,
-//! so that the next transformation can choose among them: `x_tan` for the tangent of `x`, `ct` for the cotangent of the result,
-//! `ct_0`, `ct_1`, … for those of a tuple's parts.
+//! Tangents and cotangents are passed as values are: scalars by value, tables and structs by
+//! reference. They have names, so that the next transformation can choose among them: `x_tan` for
+//! the tangent of `x`, `ct` for the cotangent of the result, `ct_0`, `ct_1`, … for those of a
+//! tuple's parts.
 //!
-//! Nothing is reported here. What has no signature is what lowering refuses, and there the message is made.
+//! Nothing is reported here. What has no signature is what lowering refuses, and there the message
+//! is made.
 
 use proc_macro2::{Ident, Span};
 
@@ -55,8 +58,9 @@ impl Signature {
     }
 }
 
-/// The signature of a transformed function: `function` is what the innermost transformation applies to, `types` what its scope
-/// refers to. `None` where there is none: nothing is differentiable, `wrt` names no parameter, the result is not a scalar.
+/// The signature of a transformed function: `function` is what the innermost transformation applies
+/// to, `types` what its scope refers to. `None` where there is none: nothing is differentiable,
+/// `wrt` names no parameter, the result is not a scalar.
 pub fn transformed(
     function: &Function,
     types: &[TypeDef],
@@ -256,7 +260,8 @@ impl Rules<'_> {
         self.has_floats(ty).then(|| self.owned(ty))
     }
 
-    /// The types of the derivatives of a result: of the parts of a tuple that have any, or of all of it.
+    /// The types of the derivatives of a result: of the parts of a tuple that have any, or of all
+    /// of it.
     fn tangents(&self, value: &Type) -> Option<Vec<Type>> {
         let parts: Vec<_> = match &value.kind {
             TypeKind::Tuple(parts) => parts.iter().filter_map(|part| self.tangent(part)).collect(),

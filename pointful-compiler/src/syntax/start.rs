@@ -1,7 +1,8 @@
 //! Where a construct starts.
 //!
-//! It is what syn's own `span` is on stable Rust, which cannot join spans. But syn writes all of a construct down as tokens to look at the first one:
-//! asked of each expression of a body, that is as much again for every level of nesting.
+//! It is what syn's own `span` is on stable Rust, which cannot join spans. But syn writes all of a
+//! construct down as tokens to look at the first one: asked of each expression of a body, that is
+//! as much again for every level of nesting.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;

@@ -1,7 +1,8 @@
 //! The Surface tree.
 //!
-//! Paths are kept as the user wrote them. Which function, constant or type a path means is decided by gathering
-//! ([`Linked`]) and by lowering, never by the parser. Every node has a span; composite nodes join the spans of their parts.
+//! Paths are kept as the user wrote them. Which function, constant or type a path means is decided
+//! by gathering ([`Linked`]) and by lowering, never by the parser. Every node has a span; composite
+//! nodes join the spans of their parts.
 
 #![expect(
     missing_docs,
@@ -35,11 +36,13 @@ pub struct Callee {
 pub struct Scope {
     /// Called path, as [`path_key`] prints it (`m::f`), and the [`Callee::id`] it means.
     pub functions: Vec<(String, usize)>,
-    /// Type path as [`path_key`] prints it (`m::Pixel`), and the index into [`Linked::types`] it means.
+    /// Type path as [`path_key`] prints it (`m::Pixel`), and the index into [`Linked::types`] it
+    /// means.
     pub types: Vec<(String, usize)>,
-    /// Path of a constant as [`path_key`] prints it (`DRAG`, `m::DRAG`, `std::f64::consts::PI`), and an expression with its value that is
-    /// valid where the root stands: for the root the path itself, for a callee a constant that its carrier exports.
-    /// Lowering infers the types; the root's own carrier needs them.
+    /// Path of a constant as [`path_key`] prints it (`DRAG`, `m::DRAG`, `std::f64::consts::PI`),
+    /// and an expression with its value that is valid where the root stands: for the root the path
+    /// itself, for a callee a constant that its carrier exports. Lowering infers the types; the
+    /// root's own carrier needs them.
     pub constants: Vec<(String, TokenStream)>,
 }
 
@@ -148,7 +151,8 @@ pub struct Type {
 pub enum TypeKind {
     /// `f64`, `usize`, `bool`, … : one of the eight scalar types, by name.
     Scalar(crate::ir::Scalar),
-    /// A path that is not a word of the language, and its arguments: a generic, an index set (a member of it), a struct or an alias.
+    /// A path that is not a word of the language, and its arguments: a generic, an index set (a
+    /// member of it), a struct or an alias.
     Path(syn::Path, Vec<TypeArg>),
     /// `Fin<N>`, `Either<A, B>`, `Dyn`: a member of that index set.
     Set(Box<Set>),
@@ -171,7 +175,8 @@ pub enum TypeKind {
 /// What a generic struct or alias is given.
 #[derive(Clone, Debug)]
 pub enum TypeArg {
-    /// A type or an index set; also a const generic or constant, which Rust's grammar does not tell from them.
+    /// A type or an index set; also a const generic or constant, which Rust's grammar does not tell
+    /// from them.
     Type(Type),
     /// A length: `3`, `{ N }`.
     Length(Expr),
@@ -189,7 +194,8 @@ pub struct Set {
 /// An index set as written.
 #[derive(Clone, Debug)]
 pub enum SetKind {
-    /// A generic parameter, a derived set, an alias with its arguments — or, after `in`, a local of type `Extent`.
+    /// A generic parameter, a derived set, an alias with its arguments — or, after `in`, a local of
+    /// type `Extent`.
     Path(syn::Path, Vec<TypeArg>),
     /// `Fin<3>`, `Fin::<N>`; the length is a literal, a const generic or a constant.
     Fin(Box<Expr>),
@@ -232,7 +238,8 @@ pub enum Stmt {
         value: Expr,
         span: Span,
     },
-    /// An expression whose value is not used. `semicolon` tells `e;` from a block-like expression in statement position.
+    /// An expression whose value is not used. `semicolon` tells `e;` from a block-like expression
+    /// in statement position.
     Expr { expr: Expr, semicolon: bool },
 }
 
@@ -531,7 +538,8 @@ pub enum ExprKind {
     },
     /// `grad!(f)`, `jvp!(f, wrt = x)`: a transformation of a function, usable where a function is
     Transform(Transform),
-    /// `Fin::<3>`, `Either::<A, B>`, `bool` where a value stands: the set's extent. Other sets are paths.
+    /// `Fin::<3>`, `Either::<A, B>`, `bool` where a value stands: the set's extent. Other sets are
+    /// paths.
     Set(Box<Set>),
     /// `N::from_ordinal(k, n)`
     FromOrdinal(Box<Set>, Vec<Expr>),
@@ -539,7 +547,8 @@ pub enum ExprKind {
     Infer,
 }
 
-/// A path as [`Scope`] has it: the names with `::` between them, without spaces and without generic arguments.
+/// A path as [`Scope`] has it: the names with `::` between them, without spaces and without generic
+/// arguments.
 pub fn path_key(path: &syn::Path) -> String {
     let mut key = String::new();
     for (at, segment) in path.segments.iter().enumerate() {

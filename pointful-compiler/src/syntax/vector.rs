@@ -24,8 +24,8 @@ pub enum Coordinate {
     Generic(Ident),
 }
 
-/// The struct as a vector; `None` if it has no floats, floats of several types, or some behind references. `scope` says which of `types`
-/// a path means.
+/// The struct as a vector; `None` if it has no floats, floats of several types, or some behind
+/// references. `scope` says which of `types` a path means.
 pub fn vector(item: &TypeItem, types: &[TypeDef], scope: &[(String, usize)]) -> Option<Vector> {
     let TypeDefKind::Struct(fields) = &item.kind else {
         return None;
@@ -54,7 +54,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Adds the vectors in a value of this type; `None` if it has floats that cannot be taken for coordinates.
+    /// Adds the vectors in a value of this type; `None` if it has floats that cannot be taken for
+    /// coordinates.
     fn parts(
         &self,
         ty: &Type,

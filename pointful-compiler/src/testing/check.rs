@@ -87,8 +87,9 @@ pub fn check_seeds<A: Tested, B: Tested>(
     );
 }
 
-/// Checks that a program gives the same at every stage: as it is written, simplified, as definitions of whole arrays, tidied,
-/// and as it is scheduled. Whether it could be compared: not if rounding decides what it computes.
+/// Checks that a program gives the same at every stage: as it is written, simplified, as
+/// definitions of whole arrays, tidied, and as it is scheduled. Whether it could be compared: not
+/// if rounding decides what it computes.
 ///
 /// # Errors
 /// What is wrong, on a small program that shows it, at each stage.

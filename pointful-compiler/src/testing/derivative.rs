@@ -1,4 +1,5 @@
-//! Checks derivatives: against finite differences, forward against backward (the adjoint law), and counts what they cost.
+//! Checks derivatives: against finite differences, forward against backward (the adjoint law), and
+//! counts what they cost.
 
 use super::random::{Options, random_point};
 use super::rng::Rng;
@@ -14,10 +15,12 @@ use crate::{contract, differentiate, expand};
 /// Steps that a program may take, and its derivative.
 const STEPS: u64 = 2_000_000;
 
-/// The program that gives the results of another, and its derivative with respect to all its float parameters.
+/// The program that gives the results of another, and its derivative with respect to all its float
+/// parameters.
 ///
-/// Parameters: those of the other, then the seeds: a tangent for each float parameter, or a cotangent for each float result.
-/// Results: those of the other, then a tangent for each float result, or a cotangent for each float parameter.
+/// Parameters: those of the other, then the seeds: a tangent for each float parameter, or a
+/// cotangent for each float result. Results: those of the other, then a tangent for each float
+/// result, or a cotangent for each float parameter.
 pub fn derivative(program: &Program<Point>, mode: Mode) -> Program<Point> {
     let mut out = program.clone();
     let mut body = std::mem::take(&mut out.body);

@@ -1,4 +1,5 @@
-//! What property tests are made of: random programs, a shrinker, and checks that run a pass on many of them.
+//! What property tests are made of: random programs, a shrinker, and checks that run a pass on many
+//! of them.
 //!
 //! ```text
 //! check_pass(500, |program| simplify(program));          Point → Point, or to any later stage

@@ -8,8 +8,8 @@ use crate::ir::{Block, Elem, Extent, Lit, Operation, Param, Program, SizeId, Stm
 /// Steps that may be spent to find the value of a statement.
 const STEPS: u64 = 1_000_000;
 
-/// The smallest program and inputs that are found for which `fails` still holds, as it must at first.
-/// `fails` is asked at most `tries` times, and only about valid programs.
+/// The smallest program and inputs that are found for which `fails` still holds, as it must at
+/// first. `fails` is asked at most `tries` times, and only about valid programs.
 pub fn shrink(
     program: Program<Point>,
     inputs: Inputs,
@@ -92,7 +92,8 @@ impl<F: Fn(&Program<Point>, &Inputs) -> bool> Shrinker<F> {
         smaller
     }
 
-    /// What the first half of the body computes becomes a parameter, or what a single statement does.
+    /// What the first half of the body computes becomes a parameter, or what a single statement
+    /// does.
     fn cut(&mut self) -> bool {
         let mut smaller = false;
         for at in (0..self.program.body.stmts.len()).rev() {

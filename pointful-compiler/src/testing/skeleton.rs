@@ -1,5 +1,5 @@
-//! The loops of a scheduled program and what they write, without names: what a lost fusion, a lost parallel loop or a new scatter
-//! changes, and a renaming does not.
+//! The loops of a scheduled program and what they write, without names: what a lost fusion, a lost
+//! parallel loop or a new scatter changes, and a renaming does not.
 
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Program, ValueId};

@@ -1,4 +1,5 @@
-//! Programs as users write them: inputs for them, and checks that they mean the same at every stage and have the right derivatives.
+//! Programs as users write them: inputs for them, and checks that they mean the same at every stage
+//! and have the right derivatives.
 
 use super::{Checked, Rng, check_derivative};
 use crate::eval::compare::{Tolerance, difference};
@@ -56,8 +57,8 @@ pub fn lowered(source: &str) -> Program<Point> {
     }
 }
 
-/// Checks the derivative of the last function of a source at sizes 0, 1, 2 and 7; gives the operations at the last.
-/// A size of 0 may be unsuitable, as for what reads the first element.
+/// Checks the derivative of the last function of a source at sizes 0, 1, 2 and 7; gives the
+/// operations at the last. A size of 0 may be unsuitable, as for what reads the first element.
 ///
 /// # Panics
 /// If the derivative is wrong, or the function has none.
@@ -77,7 +78,8 @@ pub fn check_source(source: &str) -> [Counts; 3] {
     counts.expect("the last size was checked")
 }
 
-/// Checks that the last function of a source gives the same as definitions of arrays and as it is scheduled, at sizes 0, 1, 2 and 7.
+/// Checks that the last function of a source gives the same as definitions of arrays and as it is
+/// scheduled, at sizes 0, 1, 2 and 7.
 ///
 /// # Panics
 /// If it does not.

@@ -23,7 +23,8 @@ fn wrapped(token: TokenTree, delimiter: Delimiter, times: usize) -> TokenTree {
     })
 }
 
-/// The tokens with a change at the token that `at` counts down to, groups counted before what is in them.
+/// The tokens with a change at the token that `at` counts down to, groups counted before what is in
+/// them.
 pub(crate) fn changed(tokens: TokenStream, at: &mut usize, change: &Change) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     let mut exchange = None;

@@ -1,6 +1,8 @@
-//! Transformations of random programs, one around the other: derivatives of derivatives, derivatives in parallel loops, Jacobians.
+//! Transformations of random programs, one around the other: derivatives of derivatives,
+//! derivatives in parallel loops, Jacobians.
 //!
-//! What comes out is a program of Point again, whose derivatives can be checked as those of any other are.
+//! What comes out is a program of Point again, whose derivatives can be checked as those of any
+//! other are.
 
 use super::derivative::{derivative, random_seeds};
 use super::rng::Rng;
@@ -14,8 +16,9 @@ const MAPPED: u64 = 2;
 /// Steps that a program may take.
 const STEPS: u64 = 1_000_000;
 
-/// A derivative of a program, perhaps in a parallel loop over all that it is given, or over the directions alone, as in a Jacobian; and
-/// inputs for it. None if the program does not run, or computes how large its results are.
+/// A derivative of a program, perhaps in a parallel loop over all that it is given, or over the
+/// directions alone, as in a Jacobian; and inputs for it. None if the program does not run, or
+/// computes how large its results are.
 pub fn transformed(
     program: &Program<Point>,
     inputs: &Inputs,

@@ -9,7 +9,8 @@ use pointful_compiler::lower::source::lower_source;
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// A function and the text it is compiled from: index sets, structs, what it calls, and itself at the end.
+/// A function and the text it is compiled from: index sets, structs, what it calls, and itself at
+/// the end.
 pub(crate) struct Function {
     /// `file::name`
     pub(crate) name: String,

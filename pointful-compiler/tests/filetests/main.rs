@@ -1,8 +1,8 @@
-//! Runs the files in `tests/filetests/<command>/` at the root of the workspace: see [`file`] for their format,
-//! [`commands`] for what there is, and [`runs`] for how programs are run.
+//! Runs the files in `tests/filetests/<command>/` at the root of the workspace: see [`file`] for
+//! their format, [`commands`] for what there is, and [`runs`] for how programs are run.
 //!
-//! `BLESS=1` writes down what the commands give, after the first section of each file; `run` lines are never rewritten.
-//! `FILETEST=word` runs only the files whose path contains that word.
+//! `BLESS=1` writes down what the commands give, after the first section of each file; `run` lines
+//! are never rewritten. `FILETEST=word` runs only the files whose path contains that word.
 
 mod commands;
 mod diff;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A panic is expected with a part of its message, or without one where stages word it differently.
-//! Inputs are the parameters by name, and sizes where no table shows them. Every line holds for each program of the file,
-//! and for what the stages after it make of that program.
+//! Inputs are the parameters by name, and sizes where no table shows them. Every line holds for
+//! each program of the file, and for what the stages after it make of that program.
 
 use pointful_compiler::contract::schedule::schedule;
 use pointful_compiler::eval::compare::{Tolerance, difference};

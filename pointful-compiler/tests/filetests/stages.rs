@@ -24,7 +24,8 @@ pub(crate) fn read<S: Text>(section: &Section) -> Result<Program<S>, String> {
     parse(&section.text).map_err(|error| format!("section at line {}:\n{error}", section.above))
 }
 
-/// A section with this program in it, which a command gives: it must be valid, and reading and printing it again must change nothing.
+/// A section with this program in it, which a command gives: it must be valid, and reading and
+/// printing it again must change nothing.
 pub(crate) fn write<S: Text>(program: &Program<S>) -> Result<Section, String> {
     let section = Section::new(S::NAME, &print(program));
     let wrong = |what: &str| {

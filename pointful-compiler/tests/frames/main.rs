@@ -1,7 +1,8 @@
-//! Rank polymorphism: what is applied cell by cell becomes the loops that one would have written, and nothing replicated is stored.
+//! Rank polymorphism: what is applied cell by cell becomes the loops that one would have written,
+//! and nothing replicated is stored.
 //!
-//! `programs.txt` has, for each program, what it is, its source and its loops; `BLESS=1` writes the loops anew. Of each the
-//! derivatives are checked, and that all stages give the same.
+//! `programs.txt` has, for each program, what it is, its source and its loops; `BLESS=1` writes the
+//! loops anew. Of each the derivatives are checked, and that all stages give the same.
 
 use std::fmt::Write;
 use std::{env, fs};

@@ -86,7 +86,8 @@ pub(super) fn limited(x: f64, low: f64, high: f64) -> f64 {
     if x < low { low } else { x }
 }
 
-/// What other functions are made of needs more digits than a result has; here the remainder's own rounding is at most a sixth of the last place.
+/// What other functions are made of needs more digits than a result has; here the remainder's own
+/// rounding is at most a sixth of the last place.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
     let x = limited(x, -760.0, 720.0);

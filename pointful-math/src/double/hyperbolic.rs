@@ -25,7 +25,8 @@ const COSH: [f64; 5] = [
 /// Where the inverse functions have long been `ln 2x`, and squares do not overflow yet.
 const LARGE: f64 = 1e100;
 
-/// `sinh |x|` and `cosh |x|` from the same of the remainder `r` by the theorems of addition, both a quarter as large, with error terms.
+/// `sinh |x|` and `cosh |x|` from the same of the remainder `r` by the theorems of addition, both a
+/// quarter as large, with error terms.
 #[inline(always)]
 fn quarters(x: f64) -> ((f64, f64), (f64, f64)) {
     let reduced = reduced(limited(x.abs(), 0.0, 711.0), 0.0);

@@ -37,7 +37,8 @@ const ATAN: [f64; 11] = [
     -0.017_907_350_650_552_153,
 ];
 
-/// Where `|x| > ½`, `asin |x| = π/2 - 2 asin √((1 - |x|) / 2)`: whether it is so, and `asin` of what remains as a sum.
+/// Where `|x| > ½`, `asin |x| = π/2 - 2 asin √((1 - |x|) / 2)`: whether it is so, and `asin` of
+/// what remains as a sum.
 #[inline(always)]
 fn asin_of_small(x: f64) -> (bool, f64, f64) {
     let a = x.abs();

@@ -1,5 +1,5 @@
-//! Logarithms: `ln x = k ln 2 + ln m` with `m` in `√½..√2`, and a polynomial in `s = f / (2 + f)`, `f = m - 1`,
-//! for `ln (1 + f) = 2 artanh s = f - f²/2 + s (f²/2 + R(s²))`.
+//! Logarithms: `ln x = k ln 2 + ln m` with `m` in `√½..√2`, and a polynomial in `s = f / (2 + f)`,
+//! `f = m - 1`, for `ln (1 + f) = 2 artanh s = f - f²/2 + s (f²/2 + R(s²))`.
 
 use crate::parts::{LN_2, exponent_and_mantissa, halves, normalised, polynomial, sum_of_ordered};
 
@@ -46,7 +46,8 @@ pub(crate) fn ln(x: f64) -> f64 {
     everywhere(x, total + (carried + (low + k * LN_2.1)))
 }
 
-/// `k · unit + ln m · factor`: a logarithm to another base. The factor is in two parts, the first of 26 bits.
+/// `k · unit + ln m · factor`: a logarithm to another base. The factor is in two parts, the first
+/// of 26 bits.
 #[inline(always)]
 fn to_base(x: f64, unit: (f64, f64), factor: (f64, f64)) -> f64 {
     let (positive, scaled) = normalised(x);

@@ -25,7 +25,8 @@ fn product_of_sums(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     sum_of_ordered(high, error + (a.0 * b.1 + a.1 * b.0))
 }
 
-/// The logarithm of a positive finite number to about 66 bits: `y ln x` up to 745 then has 56 behind the point.
+/// The logarithm of a positive finite number to about 66 bits: `y ln x` up to 745 then has 56
+/// behind the point.
 #[inline(always)]
 fn ln_as_sum(x: f64) -> (f64, f64) {
     const TWO_THIRDS: (f64, f64) = (2.0 / 3.0, 3.700_743_415_417_188e-17);
@@ -50,7 +51,8 @@ fn ln_as_sum(x: f64) -> (f64, f64) {
     sum_of_ordered(total, carried + (low + k * LN_2.1))
 }
 
-/// `xʸ` from `|x|ʸ` of what is neither zero nor infinite: signs, zeros, infinities and NaN as IEEE 754 has them.
+/// `xʸ` from `|x|ʸ` of what is neither zero nor infinite: signs, zeros, infinities and NaN as IEEE
+/// 754 has them.
 #[inline(always)]
 pub(crate) fn power_everywhere(x: f64, y: f64, of_positive: f64) -> f64 {
     let a = x.abs();
@@ -92,7 +94,8 @@ pub(crate) fn powf(x: f64, y: f64) -> f64 {
     power_everywhere(x, y, reduced(exponent, error).exp())
 }
 
-/// `k`, `m` and ∛m with `x = m · 8ᵏ` and `m` in `1..8`, of a positive normal number; the root to 13 bits.
+/// `k`, `m` and ∛m with `x = m · 8ᵏ` and `m` in `1..8`, of a positive normal number; the root to 13
+/// bits.
 #[inline(always)]
 pub(crate) fn root_of_cube(x: f64) -> (f64, f64, f64) {
     // ∛m on 1..2

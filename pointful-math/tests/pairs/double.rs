@@ -6,10 +6,12 @@ use dashu_float::round::mode::HalfEven;
 use crate::generate::{DOUBLE, power};
 use crate::{Function, Worst};
 
-/// Errors are measured to a thousandth of a unit or so: bits of the reference beyond those of the format.
+/// Errors are measured to a thousandth of a unit or so: bits of the reference beyond those of the
+/// format.
 const PRECISION: usize = 128;
 
-/// The greatest error that is allowed, in units of the last place. Powers and angles are rounded twice where they are subnormal, or nearly so.
+/// The greatest error that is allowed, in units of the last place. Powers and angles are rounded
+/// twice where they are subnormal, or nearly so.
 const fn bound(function: Function) -> f64 {
     match function {
         Function::Powf => 0.9,
@@ -27,7 +29,8 @@ fn exact(x: f64) -> Exact {
         .value()
 }
 
-/// The result of a function, of finite numbers of which no rule speaks; `None` if it is beyond all borders.
+/// The result of a function, of finite numbers of which no rule speaks; `None` if it is beyond all
+/// borders.
 fn reference(function: Function, a: f64, b: f64) -> Option<Exact> {
     Some(match function {
         Function::Powf => {
@@ -47,7 +50,8 @@ fn reference(function: Function, a: f64, b: f64) -> Option<Exact> {
     })
 }
 
-/// How far a result is from the exact one in units of the last place; zero where it is the nearest number.
+/// How far a result is from the exact one in units of the last place; zero where it is the nearest
+/// number.
 fn error(got: f64, wanted: &Exact) -> f64 {
     let nearest = wanted.to_f64().value();
     if got == nearest {

@@ -81,7 +81,8 @@ impl Format {
         }
     }
 
-    /// A number with this exponent: its mantissa all zeros, all ones, or any, by `kind`. Subnormal ones have fewer bits.
+    /// A number with this exponent: its mantissa all zeros, all ones, or any, by `kind`. Subnormal
+    /// ones have fewer bits.
     fn number(self, exponent: i32, kind: u64, noise: &mut Noise) -> f64 {
         let units = 1_u64 << self.mantissa;
         let mantissa = match kind {
@@ -117,7 +118,8 @@ impl Format {
         }
     }
 
-    /// Pairs at and around which something changes in a function, or its results are about to leave the format.
+    /// Pairs at and around which something changes in a function, or its results are about to leave
+    /// the format.
     pub(crate) fn hard(
         self,
         function: Function,

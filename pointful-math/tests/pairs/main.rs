@@ -1,9 +1,12 @@
 //! Functions of two numbers: powers, angles of points, and lengths.
 //!
-//! Special values are held against what IEEE 754 and C say of them. Everything else is compared with a reference on pairs that are made to be hard: in
-//! `f64` with arbitrary precision, in `f32` with the standard library's functions of `f64`, whose errors are 2⁻²⁸ units of an `f32`'s last place.
+//! Special values are held against what IEEE 754 and C say of them. Everything else is compared
+//! with a reference on pairs that are made to be hard: in `f64` with arbitrary precision, in `f32`
+//! with the standard library's functions of `f64`, whose errors are 2⁻²⁸ units of an `f32`'s last
+//! place.
 //!
-//! `cargo test --release -p pointful-math --test pairs -- --ignored --nocapture` takes 2·10⁸ pairs of `f32` for each function, and many more of `f64`.
+//! `cargo test --release -p pointful-math --test pairs -- --ignored --nocapture` takes 2·10⁸ pairs
+//! of `f32` for each function, and many more of `f64`.
 
 mod double;
 mod generate;

@@ -3,7 +3,8 @@
 use crate::generate::{Noise, SINGLE};
 use crate::{Function, Worst};
 
-/// The greatest error that is allowed, in units of the last place: little more than of the nearest number.
+/// The greatest error that is allowed, in units of the last place: little more than of the nearest
+/// number.
 const fn bound(function: Function) -> f64 {
     match function {
         Function::Powf => 0.502,
@@ -12,7 +13,8 @@ const fn bound(function: Function) -> f64 {
     }
 }
 
-/// How far a result is from the exact one in units of the last place of `f32`; zero where it is the nearest number.
+/// How far a result is from the exact one in units of the last place of `f32`; zero where it is the
+/// nearest number.
 fn error(got: f32, exact: f64) -> f64 {
     let nearest = exact as f32;
     if got.to_bits() == nearest.to_bits() || (got.is_nan() && nearest.is_nan()) {

@@ -1,9 +1,11 @@
-//! Sums of products of two arrays along axes that both have: products of matrices, in any orientation and in batches.
+//! Sums of products of two arrays along axes that both have: products of matrices, in any
+//! orientation and in batches.
 //!
-//! Each axis is in the result and the left factor (a row), in the result and the right one (a column), in both factors (summed), or in
-//! all three (a batch). The longest stretch of rows, of columns and of summed axes that lie in memory as one make the matrices that
-//! a library multiplies; what is left of rows, columns and batches says how many such products there are, and what is left of the summed
-//! axes how many are added up.
+//! Each axis is in the result and the left factor (a row), in the result and the right one (a
+//! column), in both factors (summed), or in all three (a batch). The longest stretch of rows, of
+//! columns and of summed axes that lie in memory as one make the matrices that a library
+//! multiplies; what is left of rows, columns and batches says how many such products there are, and
+//! what is left of the summed axes how many are added up.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,20 +16,23 @@ use super::short;
 use super::turn::turned;
 use crate::kernel::{Buf, Kernel, Out, Work};
 
-/// Rows of a matrix that one point of the work computes: enough that packing the other factor costs little beside multiplying by it.
+/// Rows of a matrix that one point of the work computes: enough that packing the other factor costs
+/// little beside multiplying by it.
 const ROWS: usize = 128;
 
 /// A matrix of fewer points is cut along its columns too, into pieces of no less than this.
 const POINTS: usize = 4;
 const COLUMNS: usize = 64;
 
-/// Tiles for which it is worth it to turn a factor round, instead of packing it as it lies for each of them.
+/// Tiles for which it is worth it to turn a factor round, instead of packing it as it lies for each
+/// of them.
 const TILES: usize = 4;
 
 /// Multiplications and additions from which on a product is handed to the library.
 const SMALL: usize = 1 << 10;
 
-/// An axis, or several that lie in memory as one: its length, and how far apart neighbours are in the result and in the factors.
+/// An axis, or several that lie in memory as one: its length, and how far apart neighbours are in
+/// the result and in the factors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Axis {
     length: usize,
@@ -43,14 +48,17 @@ pub enum Along {
     At(usize),
 }
 
-/// `out = Σ left · right`, or `out += Σ left · right` if sums are added, on all threads. Of each array, the result's, the left factor's and the right one's,
-/// `dims` says how long its axes are, row-major, and where along them it takes part. Summed are the axes that the result has not.
+/// `out = Σ left · right`, or `out += Σ left · right` if sums are added, on all threads. Of each
+/// array, the result's, the left factor's and the right one's, `dims` says how long its axes are,
+/// row-major, and where along them it takes part. Summed are the axes that the result has not.
 ///
 /// # Safety
-/// `out` has as many elements as its axes say, and nobody else touches those that take part; they are initialised if sums are added.
+/// `out` has as many elements as its axes say, and nobody else touches those that take part; they
+/// are initialised if sums are added.
 ///
 /// # Panics
-/// If a factor has another number of elements than its axes say, or is taken at an index that it has not.
+/// If a factor has another number of elements than its axes say, or is taken at an index that it
+/// has not.
 pub unsafe fn contract<T: Factor>(
     out: Out<T>,
     left: &[T],
@@ -62,7 +70,8 @@ pub unsafe fn contract<T: Factor>(
     unsafe { contract_by(out, left, right, dims, add, PACKS_SLOWLY) }
 }
 
-/// [`contract`]; with `turn`, factors that lie [across](Product::crosswise) are turned round before.
+/// [`contract`]; with `turn`, factors that lie [across](Product::crosswise) are turned round
+/// before.
 ///
 /// # Safety
 /// As there.
@@ -308,7 +317,8 @@ impl<'a, T: Factor> Product<'a, T> {
         rows * columns * points(&self.plan.apart)
     }
 
-    /// The factor that lies across, if it is needed for several tiles: its neighbours are summed, and those of the result are far apart in it.
+    /// The factor that lies across, if it is needed for several tiles: its neighbours are summed,
+    /// and those of the result are far apart in it.
     fn crosswise(&self) -> Option<usize> {
         let Plan {
             rows,

@@ -20,7 +20,8 @@ pub(crate) enum Level {
 const OVERRIDE: &str = "POINTFUL_CPU";
 
 impl Level {
-    /// The level kernels run at: the highest this processor has and the environment allows. Determined once.
+    /// The level kernels run at: the highest this processor has and the environment allows.
+    /// Determined once.
     #[inline]
     pub(crate) fn current() -> Level {
         static CURRENT: OnceLock<Level> = OnceLock::new();
@@ -50,7 +51,8 @@ impl Level {
         }
     }
 
-    /// Debug builds compile each kernel once, and other architectures have what they need in their baseline.
+    /// Debug builds compile each kernel once, and other architectures have what they need in their
+    /// baseline.
     #[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
     fn detected() -> Level {
         Level::Baseline
@@ -128,7 +130,8 @@ mod tests {
         }
     }
 
-    /// A polynomial, a fused operation and a sum in independent lanes: what levels could round differently.
+    /// A polynomial, a fused operation and a sum in independent lanes: what levels could round
+    /// differently.
     struct Rounding<'a>(&'a [f64]);
 
     impl Kernel for Rounding<'_> {

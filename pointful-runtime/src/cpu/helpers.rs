@@ -1,7 +1,8 @@
 //! Threads of the global rayon pool that help a thread which is none of them.
 //!
-//! Such a thread would have to hand its work over and to sleep until it is done: twice in each launch a thread would be waited for until it is awake. So it works itself,
-//! and asks for helpers, who take part if they come while something is left to be done:
+//! Such a thread would have to hand its work over and to sleep until it is done: twice in each
+//! launch a thread would be waited for until it is awake. So it works itself, and asks for helpers,
+//! who take part if they come while something is left to be done:
 //!
 //! ```text
 //! caller       parts 0 1 2 3 4 5 6 7, closes the gate, waits for who is inside      … the next launch
@@ -10,7 +11,8 @@
 //! late helper                                                  finds the gate closed
 //! ```
 //!
-//! A helper lingers for as long as it would take to wake it. So launches that follow each other soon wake nobody but for the first of them.
+//! A helper lingers for as long as it would take to wake it. So launches that follow each other
+//! soon wake nobody but for the first of them.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -35,7 +37,8 @@ thread_local! {
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Whether helpers are worth it for so many scalar operations: for many, and for fewer if somebody is awake, or is worth waking since there was work not long ago.
+/// Whether helpers are worth it for so many scalar operations: for many, and for fewer if somebody
+/// is awake, or is worth waking since there was work not long ago.
 pub(super) fn are_worth(operations: u64) -> bool {
     let soon = || LAST.get().is_some_and(|last| last.elapsed() < AWAKE);
     operations >= WORTH_WAKING || soon() || !unlocked(&LINGERING).is_empty()
@@ -46,7 +49,8 @@ pub(super) fn worked() {
     LAST.set(Some(Instant::now()));
 }
 
-/// Calls `work` with 0 here, and with other numbers below `threads` on helpers that come before this is done. All of them have returned then.
+/// Calls `work` with 0 here, and with other numbers below `threads` on helpers that come before
+/// this is done. All of them have returned then.
 pub(super) fn with(threads: usize, work: &(dyn Fn(usize) + Sync)) {
     /// Closes it and waits, also when `work` panics.
     struct Closing(Arc<Gate>);
@@ -107,7 +111,8 @@ impl Gate {
     }
 }
 
-/// What is worked on by those that are inside of a gate. When it is closed this may point to nothing.
+/// What is worked on by those that are inside of a gate. When it is closed this may point to
+/// nothing.
 #[derive(Clone, Copy)]
 struct Lent(*const (dyn Fn(usize) + Sync));
 

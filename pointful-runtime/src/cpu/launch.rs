@@ -10,10 +10,11 @@ use crate::stats;
 
 /// Runs a kernel over `points` points and returns what it accumulated.
 ///
-/// The work is cut into pieces by its size alone, and the pieces' accumulators are merged pairwise in a tree whose
-/// shape depends on their number alone: the same call gives the same bits whatever the number of threads. Pieces run
-/// on the calling thread and on the rayon pool that is current there, as many at a time as the pool has threads; little work
-/// runs on the calling thread and wakes nobody. No points: the identity.
+/// The work is cut into pieces by its size alone, and the pieces' accumulators are merged pairwise
+/// in a tree whose shape depends on their number alone: the same call gives the same bits whatever
+/// the number of threads. Pieces run on the calling thread and on the rayon pool that is current
+/// there, as many at a time as the pool has threads; little work runs on the calling thread and
+/// wakes nobody. No points: the identity.
 ///
 /// # Panics
 /// With the panic of the earliest piece that panics, after every piece that was begun has ended.
@@ -43,7 +44,8 @@ pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     })
 }
 
-/// [`launch`] on the calling thread, for kernels that hold what is not fit for others. Pieces are the same, and so are the bits.
+/// [`launch`] on the calling thread, for kernels that hold what is not fit for others. Pieces are
+/// the same, and so are the bits.
 pub fn launch_here<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     begin(points, work, kernel, |run, count| {
         in_order(count, |piece| run.piece(piece), |a, b| kernel.merge(a, b))

@@ -1,17 +1,19 @@
-//! The libraries that multiply matrices: `matrixmultiply`, which is small, or with the feature `gemm` the one that `faer` uses, which has
-//! more kernels and takes longer to compile.
+//! The libraries that multiply matrices: `matrixmultiply`, which is small, or with the feature
+//! `gemm` the one that `faer` uses, which has more kernels and takes longer to compile.
 
-/// Whether the library takes long to pack a factor in which neighbours of the result are far apart. It does so for each tile of the other factor: where rows are as
-/// far apart as a cache is long in each of its ways (1024 of `f32`), that takes as long as multiplying.
+/// Whether the library takes long to pack a factor in which neighbours of the result are far apart.
+/// It does so for each tile of the other factor: where rows are as far apart as a cache is long in
+/// each of its ways (1024 of `f32`), that takes as long as multiplying.
 pub(super) const PACKS_SLOWLY: bool = cfg!(feature = "gemm");
 
 /// A float that matrices are multiplied of.
 pub trait Factor: crate::Float {
-    /// `c = a·b`, or `c += a·b`: each matrix is a pointer and the distances between its rows and between its columns.
+    /// `c = a·b`, or `c += a·b`: each matrix is a pointer and the distances between its rows and
+    /// between its columns.
     ///
     /// # Safety
-    /// All elements of the three matrices are within memory that may be read, and that of `c` written; those of `c` are apart from all others,
-    /// and initialised if they are added to.
+    /// All elements of the three matrices are within memory that may be read, and that of `c`
+    /// written; those of `c` are apart from all others, and initialised if they are added to.
     #[doc(hidden)]
     unsafe fn multiply(
         size: [usize; 3],

@@ -1,4 +1,5 @@
-//! Sizes from which on work is shared, noted or cut into tiles. Tests lower them, so that few points run as many would.
+//! Sizes from which on work is shared, noted or cut into tiles. Tests lower them, so that few
+//! points run as many would.
 
 /// A limit as it is usually, or as much lower as tests ask.
 #[cfg(not(feature = "testing"))]

@@ -1,4 +1,5 @@
-//! Running kernels on the processor's cores; the README beside this file says how work is split and why.
+//! Running kernels on the processor's cores; the README beside this file says how work is split and
+//! why.
 
 mod contract;
 mod features;

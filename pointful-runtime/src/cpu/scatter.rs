@@ -1,13 +1,17 @@
 //! What points combine into a table at places that are computed.
 //!
-//! Pieces of the work have private copies of the table as long as it is small beside their work. A large one takes longer to copy and to merge than there is to do,
-//! so pieces *note* what is combined where instead, in a bin for each stretch of the table. Then the stretches are shared out: whoever owns one combines into it what all
-//! pieces have noted, in order. Nobody waits for anybody, every element is combined in the order of the points, and a bin's stretch fits in a cache.
-//! Work of many points goes through this in rounds, so that notes take no more memory than those of one.
+//! Pieces of the work have private copies of the table as long as it is small beside their work. A
+//! large one takes longer to copy and to merge than there is to do, so pieces *note* what is
+//! combined where instead, in a bin for each stretch of the table. Then the stretches are shared
+//! out: whoever owns one combines into it what all pieces have noted, in order. Nobody waits for
+//! anybody, every element is combined in the order of the points, and a bin's stretch fits in a
+//! cache. Work of many points goes through this in rounds, so that notes take no more memory than
+//! those of one.
 
 use crate::buffer::{Buf, Out, OutBuf};
 
-/// The most stretches that a table is cut into: each has a place that is written next, which a processor remembers of a few hundred.
+/// The most stretches that a table is cut into: each has a place that is written next, which a
+/// processor remembers of a few hundred.
 pub(super) const MOST_BINS: usize = 256;
 
 /// A stretch is at least so many bytes, so that its bin is not mostly empty.
@@ -19,7 +23,8 @@ const NOTED_BYTES: usize = 1 << 16;
 /// Notes are kept in chunks of so many, which begin at multiples of their size.
 const CHUNK: usize = 256;
 
-/// An accumulator of a kernel: a table that points combine into at computed places, or notes of what they combine.
+/// An accumulator of a kernel: a table that points combine into at computed places, or notes of
+/// what they combine.
 #[derive(Debug)]
 pub struct Scatter<T: Copy> {
     /// No elements if it is noted.
@@ -63,14 +68,16 @@ struct Note<T> {
 
 /// What one piece has noted.
 struct Notes<T: Copy> {
-    /// Of each bin, where the next note is written. Where a chunk would begin: nowhere yet, it needs one.
+    /// Of each bin, where the next note is written. Where a chunk would begin: nowhere yet, it
+    /// needs one.
     free: Vec<*mut Note<T>>,
     /// The first and the last chunk of each bin; [`NONE`] if it has none.
     chunks: Vec<[u32; 2]>,
     /// Memory for chunks, and where the first of each piece of it begins.
     slabs: Vec<(OutBuf<Note<T>>, *mut Note<T>)>,
     chunks_of_slab: usize,
-    /// Of each chunk that is in use, in the order in which they were taken, the next one of its bin; [`NONE`] if it is the last.
+    /// Of each chunk that is in use, in the order in which they were taken, the next one of its
+    /// bin; [`NONE`] if it is the last.
     next: Vec<u32>,
 }
 
@@ -108,8 +115,9 @@ impl<T: Copy> Scatter<T> {
         }
     }
 
-    /// Notes of what is combined into a table of `len` elements, at most about so many; a table if that is small. At most nothing: the table that notes
-    /// of others are settled in, whose stretches are filled as that is done for the first time.
+    /// Notes of what is combined into a table of `len` elements, at most about so many; a table if
+    /// that is small. At most nothing: the table that notes of others are settled in, whose
+    /// stretches are filled as that is done for the first time.
     pub fn noting(len: usize, identity: T, most: usize) -> Self {
         let of = if len.saturating_mul(size_of::<T>()) < NOTED_BYTES {
             Self::table(len, identity)
@@ -152,7 +160,8 @@ impl<T: Copy> Scatter<T> {
     /// Combines what a later piece has into what an earlier one has.
     ///
     /// # Safety
-    /// Both are of the same table. What the later one has noted, if it has and this one has not, has been [settled](Self::settle) here in every stretch.
+    /// Both are of the same table. What the later one has noted, if it has and this one has not,
+    /// has been [settled](Self::settle) here in every stretch.
     pub unsafe fn merge(&mut self, later: Self, combine: impl Fn(T, T) -> T) {
         if !self.notes.is_empty() {
             self.notes.extend(later.notes);
@@ -169,7 +178,8 @@ impl<T: Copy> Scatter<T> {
     /// Combines into one stretch of this table what was noted for it, if there is such a stretch.
     ///
     /// # Safety
-    /// The notes are of a table as long as this one, and nobody else reads or writes the stretch meanwhile.
+    /// The notes are of a table as long as this one, and nobody else reads or writes the stretch
+    /// meanwhile.
     pub unsafe fn settle(&self, noted: &Self, stretch: usize, combine: impl Fn(T, T) -> T) {
         let start = stretch << noted.shift;
         if let Some(identity) = self.unfilled {
@@ -222,7 +232,8 @@ impl<T: Copy> ScatterView<T> {
     /// Combines a value into the element at `index`.
     ///
     /// # Safety
-    /// `index` is less than the table's length; what the view was made of is alive, and nobody else combines into it meanwhile.
+    /// `index` is less than the table's length; what the view was made of is alive, and nobody else
+    /// combines into it meanwhile.
     #[inline(always)]
     pub unsafe fn combine(self, index: usize, value: T, combine: impl Fn(T, T) -> T) {
         // SAFETY: promised by the caller. There are as many bins as the table has stretches.

@@ -1,6 +1,7 @@
 //! Sharing numbered parts of some work among threads, and merging what comes of them in order.
 //!
-//! On a thread of a rayon pool that is [`rayon::join`], again and again; elsewhere the calling thread works itself, and with it [helpers] from the pool.
+//! On a thread of a rayon pool that is [`rayon::join`], again and again; elsewhere the calling
+//! thread works itself, and with it [helpers] from the pool.
 //!
 //! The merges are the same tree, whoever computes a part, and so are the bits.
 
@@ -13,7 +14,8 @@ use std::sync::{Mutex, PoisonError};
 use super::helpers::{self, unlocked};
 use crate::stats;
 
-/// Computes so many parts, at least one, in parallel, and merges each half of them with the half after it. All of them are so many scalar operations.
+/// Computes so many parts, at least one, in parallel, and merges each half of them with the half
+/// after it. All of them are so many scalar operations.
 ///
 /// # Panics
 /// With the panic of the earliest part that panics, after every part that was begun has ended.
@@ -62,7 +64,8 @@ fn jobs(first: usize, end: usize, take: &(dyn Fn(usize) + Sync)) {
     rayon::join(|| half(first, middle), || half(middle, end));
 }
 
-/// Takes all parts on this thread, and on as many of a pool's as come to help: with it no more than so many.
+/// Takes all parts on this thread, and on as many of a pool's as come to help: with it no more than
+/// so many.
 fn among(count: usize, threads: usize, take: &(dyn Fn(usize) + Sync)) {
     let cut = |thread: usize| (count as u64 * thread as u64 / threads as u64) as u32;
     let left: Vec<Left> = (0..threads)
@@ -88,7 +91,8 @@ struct Tree<A, P, M> {
     count: usize,
     part: P,
     merge: M,
-    /// What has come of one half while the other is still to come, by where the later one begins; all of it at 0.
+    /// What has come of one half while the other is still to come, by where the later one begins;
+    /// all of it at 0.
     halves: Vec<Mutex<Option<A>>>,
 }
 

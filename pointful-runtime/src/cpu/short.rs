@@ -1,5 +1,6 @@
-//! Products of matrices of which two lengths are four or less, as of points on a plane or in space: a library takes longer to begin than they take, and a loop over
-//! lengths that it does not know takes several times as long as one over those that it knows.
+//! Products of matrices of which two lengths are four or less, as of points on a plane or in space:
+//! a library takes longer to begin than they take, and a loop over lengths that it does not know
+//! takes several times as long as one over those that it knows.
 
 use std::array::from_fn;
 
@@ -26,7 +27,8 @@ macro_rules! with_lengths {
     };
 }
 
-/// `c = a·b`, or `c += a·b`, of as many rows, sums of as many products, and columns as `size` says, if two of these are short; else nothing. Says whether it was so.
+/// `c = a·b`, or `c += a·b`, of as many rows, sums of as many products, and columns as `size` says,
+/// if two of these are short; else nothing. Says whether it was so.
 ///
 /// # Safety
 /// As [`Factor::multiply`].

@@ -5,36 +5,42 @@ use std::ops::Range;
 use super::limits::limit;
 use crate::kernel::Work;
 
-/// Scalar operations from which on it pays to share them with threads that are awake; see the README for how it was measured.
+/// Scalar operations from which on it pays to share them with threads that are awake; see the
+/// README for how it was measured.
 pub(crate) const THRESHOLD: u64 = 1 << 17;
 
-/// Scalar operations that a piece should at least do, so that handing it to a thread that is awake costs little in
-/// comparison.
+/// Scalar operations that a piece should at least do, so that handing it to a thread that is awake
+/// costs little in comparison.
 pub(crate) const GRAIN: u64 = 1 << 16;
 
-/// Scalar operations that a piece should do for each byte of its private accumulator, which has to be allocated,
-/// filled with the identity and merged: so many that this is worth another thread, and from [`EVEN`] pieces on so many that it costs little.
+/// Scalar operations that a piece should do for each byte of its private accumulator, which has to
+/// be allocated, filled with the identity and merged: so many that this is worth another thread,
+/// and from [`EVEN`] pieces on so many that it costs little.
 pub(crate) const OPERATIONS_PER_ACC_BYTE: u64 = 4;
 pub(crate) const MANY_OPERATIONS_PER_ACC_BYTE: u64 = 64;
 
 /// Pieces that keep a few cores evenly busy.
 pub(crate) const EVEN: u64 = 32;
 
-/// The most pieces a launch is split into: enough to keep many cores evenly busy, few enough to cost nothing.
+/// The most pieces a launch is split into: enough to keep many cores evenly busy, few enough to
+/// cost nothing.
 pub(crate) const MAX_PIECES: u64 = 1024;
 
-/// Scalar operations from which on it pays to [note](super::scatter) what is combined into a large table.
+/// Scalar operations from which on it pays to [note](super::scatter) what is combined into a large
+/// table.
 const WORTH_NOTING: u64 = 1 << 22;
 
-/// Bytes of a table that caches hold for the most part: there an element is changed in less time than noted.
+/// Bytes of a table that caches hold for the most part: there an element is changed in less time
+/// than noted.
 const CACHED_BYTES: u64 = 1 << 24;
 
-/// Scalar operations of a piece that notes, and how many pieces are noted before their notes are settled.
+/// Scalar operations of a piece that notes, and how many pieces are noted before their notes are
+/// settled.
 const NOTING_GRAIN: u64 = 1 << 20;
 const PIECES_OF_ROUND: usize = 16;
 
-/// Boundaries between pieces of many points are multiples of this, so that two pieces seldom write the same cache
-/// line and vector loops begin where lines do.
+/// Boundaries between pieces of many points are multiples of this, so that two pieces seldom write
+/// the same cache line and vector loops begin where lines do.
 const POINT_MULTIPLE: u64 = 64;
 
 /// A number of points, cut into pieces of equal length, of which the last may be shorter.
@@ -48,7 +54,8 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces for work of this size, of which so many points are better done together. Nothing else decides: not the machine, not the number of threads.
+    /// The pieces for work of this size, of which so many points are better done together. Nothing
+    /// else decides: not the machine, not the number of threads.
     pub(crate) fn of(points: usize, work: Work, together: usize) -> Pieces {
         let total = work.of(points);
         let pieces = |per_byte| total / limit(GRAIN).max(work.acc_bytes.saturating_mul(per_byte));

@@ -1,8 +1,10 @@
-//! Running several steps of a loop at once, or several kernels that follow each other without one: each reads what the ones before left near by.
+//! Running several steps of a loop at once, or several kernels that follow each other without one:
+//! each reads what the ones before left near by.
 //!
-//! A step of a stencil is one pass over memory for next to no work. So the rows are cut into tiles that a cache holds, and a tile advances several
-//! kernels (here: *levels*) before the next one does. What lies at a tile's ends needs neighbours, so a tile gets shorter with each level; in a second phase
-//! what is missing around each cut is computed, where it gets longer with each level:
+//! A step of a stencil is one pass over memory for next to no work. So the rows are cut into tiles
+//! that a cache holds, and a tile advances several kernels (here: *levels*) before the next one
+//! does. What lies at a tile's ends needs neighbours, so a tile gets shorter with each level; in a
+//! second phase what is missing around each cut is computed, where it gets longer with each level:
 //!
 //! ```text
 //!  level 3      ·······▲       ▲·······▲       ▲·······       ▲ first phase, tiles in parallel
@@ -11,9 +13,11 @@
 //!        0      ·▲ ▼···············▼ ▲·
 //! ```
 //!
-//! Nothing is computed twice, nothing is copied, and every element is read and written in the order it would have been: of two levels that touch the same
-//! row or rows within reach of each other, the earlier one comes first. With a slope of one reach a level that holds for what is read after it was written and for
-//! what is written after it was read alike: a level reads at most one reach beyond its rows, where the levels before it are done and the later ones are not.
+//! Nothing is computed twice, nothing is copied, and every element is read and written in the order
+//! it would have been: of two levels that touch the same row or rows within reach of each other,
+//! the earlier one comes first. With a slope of one reach a level that holds for what is read after
+//! it was written and for what is written after it was read alike: a level reads at most one reach
+//! beyond its rows, where the levels before it are done and the later ones are not.
 
 use std::ops::Range;
 
@@ -28,9 +32,11 @@ use crate::buffer::Out;
 use crate::kernel::{Kernel, Work};
 use crate::stats;
 
-/// Bytes of all buffers that a tile's rows should fit in: half of what most processors have for each core.
+/// Bytes of all buffers that a tile's rows should fit in: half of what most processors have for
+/// each core.
 const TILE_BYTES: u64 = 1 << 19;
-/// The most levels that are run at once: a tile that is read once for so many is hardly read at all.
+/// The most levels that are run at once: a tile that is read once for so many is hardly read at
+/// all.
 const MOST_LEVELS: u64 = 16;
 /// The same of tiles that do not need each other.
 const MOST_LEVELS_APART: u64 = 1 << 12;
@@ -40,7 +46,8 @@ const FEW_TILES: u64 = 8;
 const WORTH_TILES: u64 = 1 << 21;
 /// Tiles that keep a few cores evenly busy.
 const EVEN_TILES: u64 = 32;
-/// Scalar operations of a tile in a level at least: going on to the next takes as long as some hundred.
+/// Scalar operations of a tile in a level at least: going on to the next takes as long as some
+/// hundred.
 const TILE_WORK: u64 = 1 << 10;
 
 /// What is known of a loop's steps before they run. Kernels without a loop are one step.
@@ -72,9 +79,11 @@ impl Steps {
     }
 }
 
-/// Runs all steps in order: `run` runs one kernel of a step in the rows that it is told, by [`Rows::run`].
+/// Runs all steps in order: `run` runs one kernel of a step in the rows that it is told, by
+/// [`Rows::run`].
 ///
-/// How steps are cut into tiles is decided by what is in `steps` alone. Without tiles each kernel is a [`launch`].
+/// How steps are cut into tiles is decided by what is in `steps` alone. Without tiles each kernel
+/// is a [`launch`].
 ///
 /// # Panics
 /// As [`launch`] does.
@@ -86,7 +95,8 @@ pub fn launch_steps(steps: Steps, run: impl Fn(usize, usize, &Rows) + Sync) {
     accumulate_steps(steps, nothing, |(), ()| ());
 }
 
-/// [`launch_steps`] of which some kernels accumulate, whose `run` gives what it did. All that for each step, merged in the order of the rows.
+/// [`launch_steps`] of which some kernels accumulate, whose `run` gives what it did. All that for
+/// each step, merged in the order of the rows.
 ///
 /// # Panics
 /// As there.
@@ -258,7 +268,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Runs a kernel in these rows, of which each has so many points, and gives what it accumulates. `Work` is what [`launch`] is told.
+    /// Runs a kernel in these rows, of which each has so many points, and gives what it
+    /// accumulates. `Work` is what [`launch`] is told.
     #[inline]
     pub fn run<K: Kernel>(&self, points: usize, work: Work, kernel: &K) -> K::Acc {
         let (first, end) = (self.own.start * points, self.own.end * points);
@@ -272,8 +283,9 @@ impl Rows {
         }
     }
 
-    /// [`contract`] in these rows, which are the result's first axis. In a factor they are the first of those that it does not take part in at an index, or no
-    /// axis at all. Whether a factor is what may be read of it, or all of it.
+    /// [`contract`] in these rows, which are the result's first axis. In a factor they are the
+    /// first of those that it does not take part in at an index, or no axis at all. Whether a
+    /// factor is what may be read of it, or all of it.
     ///
     /// # Safety
     /// As there; the result's rows are these.
@@ -341,8 +353,8 @@ impl Rows {
     /// What may be read of a buffer with so many elements in a row, from [`first`](Self::first) on.
     ///
     /// # Safety
-    /// The buffer has as many rows as the steps, the slice is not used after the kernel that it is for, which does not write the buffer, and the kernels before
-    /// have written what is read.
+    /// The buffer has as many rows as the steps, the slice is not used after the kernel that it is
+    /// for, which does not write the buffer, and the kernels before have written what is read.
     #[inline]
     pub unsafe fn window<'a, T: Copy>(&self, buffer: Out<T>, row: usize) -> &'a [T] {
         let (first, end) = (self.read.start * row, self.read.end * row);
@@ -360,7 +372,8 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Runs steps that do nothing but look whether each row's neighbours are where they have to be; how many runs there were.
+    /// Runs steps that do nothing but look whether each row's neighbours are where they have to be;
+    /// how many runs there were.
     fn looked(steps: Steps) -> usize {
         let done: Vec<AtomicUsize> = (0..steps.rows).map(|_| AtomicUsize::new(0)).collect();
         let runs = AtomicUsize::new(0);

@@ -9,8 +9,10 @@ use crate::kernel::{Buf, Kernel, Out, OutBuf, Work, transpose};
 /// Rows that are turned round together, so that what is written of a column is a line of a cache.
 const STRIP: usize = 16;
 
-/// The matrices of this `size`, rows and columns, that begin `source` and at multiples of the given distances from there: axes, each a length and a distance, whose
-/// points are matrices. Their rows are `row` elements apart. The columns of each become rows that lie side by side, and so do the matrices.
+/// The matrices of this `size`, rows and columns, that begin `source` and at multiples of the given
+/// distances from there: axes, each a length and a distance, whose points are matrices. Their rows
+/// are `row` elements apart. The columns of each become rows that lie side by side, and so do the
+/// matrices.
 ///
 /// # Panics
 /// If they are not within `source`.

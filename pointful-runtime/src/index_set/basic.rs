@@ -82,8 +82,8 @@ impl<const N: usize> StaticSet for Fin<N> {
 
 /// A member of an anonymous set whose size is known only at run time: for axes that nobody named.
 ///
-/// All `Dyn` axes are of one type, so nothing keeps two of them apart; prefer `#[derive(IndexSet)]` on a struct of
-/// one `usize` where an axis has a name.
+/// All `Dyn` axes are of one type, so nothing keeps two of them apart; prefer `#[derive(IndexSet)]`
+/// on a struct of one `usize` where an axis has a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Dyn(pub usize);
 

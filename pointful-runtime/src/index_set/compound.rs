@@ -19,9 +19,11 @@ pub trait Compound: IndexSet {
     fn join_sizes(parts: Self::Parts) -> Self::Size;
 }
 
-/// A tuple of index sets, as a table of rows: its first factor numbers the rows, the others are a row's index set.
+/// A tuple of index sets, as a table of rows: its first factor numbers the rows, the others are a
+/// row's index set.
 ///
-/// A tuple of two has its second as the row's set, a tuple of more has the tuple of all but the first.
+/// A tuple of two has its second as the row's set, a tuple of more has the tuple of all but the
+/// first.
 pub trait Product: Compound {
     /// The set that numbers the rows.
     type Head: IndexSet;
@@ -35,8 +37,8 @@ pub trait Product: Compound {
     fn cons(head: Self::Head, tail: Self::Tail) -> Self;
 }
 
-/// The length of a product: that of its non-empty factors must fit even when another factor is empty, so that every
-/// stride within it fits as well.
+/// The length of a product: that of its non-empty factors must fit even when another factor is
+/// empty, so that every stride within it fits as well.
 #[inline(always)]
 fn product_len<const N: usize>(factors: [Option<usize>; N]) -> Option<usize> {
     let mut nonempty = 1_usize;

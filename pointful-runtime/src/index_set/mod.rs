@@ -43,19 +43,22 @@ macro_rules! __stored_as_ordinals {
 
 /// The type of the members of a finite ordered set.
 ///
-/// The type says *which* set; [`IndexSet::Size`] says how large it is: `()` for a set whose size is part of its
-/// type, `usize` for one whose size is known only at run time, a tuple for a product. Tables over different sets
-/// are of different types, even where the sets happen to have the same size.
+/// The type says *which* set; [`IndexSet::Size`] says how large it is: `()` for a set whose size is
+/// part of its type, `usize` for one whose size is known only at run time, a tuple for a product.
+/// Tables over different sets are of different types, even where the sets happen to have the same
+/// size.
 ///
-/// Use `#[derive(IndexSet)]` for sets of your own; the implementations here are [`Fin`], [`Dyn`], `bool`, `()`,
-/// [`Either`], and tuples of two to six index sets.
+/// Use `#[derive(IndexSet)]` for sets of your own; the implementations here are [`Fin`], [`Dyn`],
+/// `bool`, `()`, [`Either`], and tuples of two to six index sets.
 ///
 /// # Safety
 /// Code relies on the following without checking it again.
-/// * `checked_len` depends on its argument alone, is at most `isize::MAX`, and equal sizes have equal lengths.
+/// * `checked_len` depends on its argument alone, is at most `isize::MAX`, and equal sizes have
+///   equal lengths.
 /// * `checked_ordinal` gives a number less than the extent's length, or `None`.
 /// * Ordinals number the members: `from_ordinal_unchecked` undoes `checked_ordinal`.
-/// * `ordinals` gives ordinals in `target(meta)` for members stored with `meta`, and `store` undoes it.
+/// * `ordinals` gives ordinals in `target(meta)` for members stored with `meta`, and `store` undoes
+///   it.
 /// * `axes` adds exactly `RANK` lengths, and their product is the extent's length.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an index set",
@@ -71,7 +74,8 @@ pub unsafe trait IndexSet: Element {
     /// How many members a set of this size has; `None` if more than `isize::MAX`.
     fn checked_len(size: Self::Size) -> Option<usize>;
 
-    /// The number of this member in the set's order, or `None` if it is not in a set of this extent.
+    /// The number of this member in the set's order, or `None` if it is not in a set of this
+    /// extent.
     fn checked_ordinal(self, extent: Extent<Self>) -> Option<usize>;
 
     /// The member with this number.
@@ -96,7 +100,8 @@ pub unsafe trait IndexSet: Element {
     #[doc(hidden)]
     fn target(meta: Self::Meta) -> Extent<Self>;
 
-    /// The ordinals of members as a table stores them: no copy but for `bool`, which is stored as itself.
+    /// The ordinals of members as a table stores them: no copy but for `bool`, which is stored as
+    /// itself.
     #[doc(hidden)]
     fn ordinals(stored: &[Self::Repr]) -> Cow<'_, [usize]>;
 
@@ -138,7 +143,8 @@ pub trait StaticSet: IndexSet {
     const SIZE: Self::Size;
 }
 
-/// The lengths of an array's axes, taken from the front one by one; see [`IndexSet::size_from_axes`].
+/// The lengths of an array's axes, taken from the front one by one; see
+/// [`IndexSet::size_from_axes`].
 #[derive(Debug)]
 pub struct Axes<'a> {
     rest: &'a [usize],

@@ -1,4 +1,5 @@
-//! Tables from ndarray's arrays and back, without a copy where the data is contiguous in row-major order.
+//! Tables from ndarray's arrays and back, without a copy where the data is contiguous in row-major
+//! order.
 
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
@@ -40,14 +41,15 @@ fn dimension<I: IndexSet, D: Dimension>(extent: Extent<I>) -> D {
 }
 
 impl<I: IndexSet, T: Plain> Table<I, T> {
-    /// The table with an array's elements: in the array's own memory if that is in row-major order, else in a copy.
+    /// The table with an array's elements: in the array's own memory if that is in row-major order,
+    /// else in a copy.
     ///
     /// The lengths of the array's axes are the sizes of the table's dynamic sets.
     ///
     /// # Errors
     /// [`Error::Rank`] or [`Error::Axis`] if the axes do not fit the index set;
-    /// [`Error::Undetermined`] for an [`Either`](crate::Either), whose parts an axis does not tell apart
-    /// (see [`Table::from_vec`]).
+    /// [`Error::Undetermined`] for an [`Either`](crate::Either), whose parts an axis does not tell
+    /// apart (see [`Table::from_vec`]).
     ///
     /// ```
     /// use ndarray::array;
@@ -68,7 +70,8 @@ impl<I: IndexSet, T: Plain> Table<I, T> {
 
     /// The table's elements as an array, without a copy if they came as one or as a `Vec`.
     ///
-    /// A `D` with another number of axes than the index set does not compile; [`IxDyn`](type@ndarray::IxDyn) always does.
+    /// A `D` with another number of axes than the index set does not compile;
+    /// [`IxDyn`](type@ndarray::IxDyn) always does.
     pub fn into_ndarray<D: Dimension>(self) -> Array<T, D> {
         let dimension = dimension::<I, D>(self.extent());
         Array::from_shape_vec(dimension, self.into_vec())
@@ -90,7 +93,8 @@ impl<I: IndexSet, T: Plain> Table<I, T> {
 
 /// The elements of an array in row-major order, in its own memory.
 ///
-/// An array that was sliced from a larger one owns all of that one's elements; those before and after its own go.
+/// An array that was sliced from a larger one owns all of that one's elements; those before and
+/// after its own go.
 fn contiguous<T: Plain, D: Dimension>(array: Array<T, D>) -> Vec<T> {
     let len = array.len();
     let (mut elements, offset) = array.into_raw_vec_and_offset();
@@ -104,7 +108,8 @@ impl<'a, I: IndexSet, T: Plain> View<'a, I, T> {
     /// An array's elements as a table, where they are.
     ///
     /// # Errors
-    /// As for [`Table::from_ndarray`], and [`Error::NotContiguous`] if the array is not in row-major order.
+    /// As for [`Table::from_ndarray`], and [`Error::NotContiguous`] if the array is not in
+    /// row-major order.
     pub fn from_ndarray<D: Dimension>(array: ArrayView<'a, T, D>) -> Result<Self, Error> {
         let extent = extent_of_axes::<I>(array.shape())?;
         View::from_slice(extent, array.to_slice().ok_or(Error::NotContiguous)?)

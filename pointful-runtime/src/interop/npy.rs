@@ -1,7 +1,8 @@
 //! NumPy's file format: a header that is a Python dictionary, then the elements.
 //!
-//! Format versions 1 to 3, both byte orders and both element orders are read; written is what NumPy itself writes: version 1,
-//! little-endian, row-major. See "NEP 1 — A Simple File Format for NumPy Arrays".
+//! Format versions 1 to 3, both byte orders and both element orders are read; written is what NumPy
+//! itself writes: version 1, little-endian, row-major. See "NEP 1 — A Simple File Format for NumPy
+//! Arrays".
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -77,7 +78,8 @@ impl From<Error> for NpyError {
     }
 }
 
-/// An element type that NumPy has: `f32 f64 i32 i64 u8 u32 usize bool`; `usize` is written in eight bytes.
+/// An element type that NumPy has: `f32 f64 i32 i64 u8 u32 usize bool`; `usize` is written in eight
+/// bytes.
 pub trait NpyElement: Plain {
     /// NumPy's letter for the kind of number.
     #[doc(hidden)]
@@ -202,11 +204,12 @@ impl<I: IndexSet, T: NpyElement> Table<I, T> {
         self.view().write_npy(writer)
     }
 
-    /// Reads a table in NumPy's format. The lengths of its axes are the sizes of the table's dynamic sets.
+    /// Reads a table in NumPy's format. The lengths of its axes are the sizes of the table's
+    /// dynamic sets.
     ///
     /// # Errors
-    /// If the file is not in this format, ends early, has elements of another type, or axes that do not fit the index set as
-    /// [`Table::from_ndarray`] says.
+    /// If the file is not in this format, ends early, has elements of another type, or axes that do
+    /// not fit the index set as [`Table::from_ndarray`] says.
     pub fn read_npy(mut reader: impl Read) -> Result<Self, NpyError> {
         let header = Header::read(&mut reader)?;
         let big_endian = header.element_type::<T>()?;

@@ -1,8 +1,8 @@
-//! Tables and extents as serde's data: `{ "size": [2, 3], "elements": […] }`, and for tables of indices their set's size as
-//! `"target"` in between.
+//! Tables and extents as serde's data: `{ "size": [2, 3], "elements": […] }`, and for tables of
+//! indices their set's size as `"target"` in between.
 //!
-//! What is read is checked like everything else that tables are made of: an extent that is none, a wrong number of elements, or
-//! an index that is no member of its set is an error.
+//! What is read is checked like everything else that tables are made of: an extent that is none, a
+//! wrong number of elements, or an index that is no member of its set is an error.
 
 use std::any::TypeId;
 

@@ -33,8 +33,8 @@ impl<I: IndexSet, T: Element> Table<I, T> {
         self.meta
     }
 
-    /// The elements as they are stored, in row-major order: themselves if they are plain, ordinals if they are
-    /// members of an index set.
+    /// The elements as they are stored, in row-major order: themselves if they are plain, ordinals
+    /// if they are members of an index set.
     #[inline(always)]
     pub fn as_slice(&self) -> &[T::Repr] {
         &self.data

@@ -1,4 +1,5 @@
-//! Tables in print: nested brackets as ndarray writes them, at any rank, with the middle of a large one left out.
+//! Tables in print: nested brackets as ndarray writes them, at any rank, with the middle of a large
+//! one left out.
 
 use std::fmt::{self, Debug, Display, Formatter, LowerExp, Write};
 
@@ -71,7 +72,8 @@ fn shown(length: usize, longest: usize) -> impl Iterator<Item = Option<usize>> {
         .chain((tail..length).map(Some))
 }
 
-/// What stands between two entries: a space within a row, a new line between rows, empty lines between matrices.
+/// What stands between two entries: a space within a row, a new line between rows, empty lines
+/// between matrices.
 fn separate(f: &mut Formatter<'_>, depth: usize, inner_axes: usize) -> fmt::Result {
     if inner_axes == 0 {
         return f.write_str(", ");
@@ -105,8 +107,8 @@ impl<I: IndexSet, T: Element> View<'_, I, T> {
 }
 
 impl<I: IndexSet, T: Element> Display for View<'_, I, T> {
-    /// Members of index sets are written as their ordinals. `{:#}` leaves nothing out, and all other options apply to
-    /// each element.
+    /// Members of index sets are written as their ordinals. `{:#}` leaves nothing out, and all
+    /// other options apply to each element.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.print(f, <T::Repr as Display>::fmt)
     }

@@ -9,11 +9,13 @@ use crate::extent::Extent;
 use crate::index_set::{IndexSet, SetName, not_a_member};
 
 impl<I: IndexSet, K: IndexSet> Table<I, K> {
-    /// The table whose elements are the members of `target` with these ordinals, in the vector's own memory.
+    /// The table whose elements are the members of `target` with these ordinals, in the vector's
+    /// own memory.
     ///
     /// # Errors
     /// [`Error::Length`] if there are more or fewer elements than `extent` has members;
-    /// [`Error::InvalidIndex`], naming the first position and its value, if an ordinal is not one of `target`.
+    /// [`Error::InvalidIndex`], naming the first position and its value, if an ordinal is not one
+    /// of `target`.
     ///
     /// ```
     /// use pointful_runtime::{Dyn, Extent, Table};
@@ -42,7 +44,8 @@ impl<I: IndexSet, K: IndexSet> Table<I, K> {
         }
     }
 
-    /// The table of a function into the set `target`, called once for each member of `extent` in order.
+    /// The table of a function into the set `target`, called once for each member of `extent` in
+    /// order.
     ///
     /// # Panics
     /// If a value is no member of `target`.
@@ -63,7 +66,8 @@ impl<I: IndexSet, K: IndexSet> Table<I, K> {
         K::ordinals(&self.data)
     }
 
-    /// The table of the members of `target` with these ordinals: what generated code makes its results of.
+    /// The table of the members of `target` with these ordinals: what generated code makes its
+    /// results of.
     ///
     /// # Safety
     /// There is an ordinal for each member of `extent`, and each is below `target.len()`.

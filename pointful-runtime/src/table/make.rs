@@ -11,8 +11,8 @@ use crate::scalar::Number;
 impl<I: IndexSet, T: Element<Meta: Default>> Table<I, T> {
     /// The table of a function, called once for each member in order.
     ///
-    /// Elements are numbers, booleans, or members of static index sets; for a table of indices into a dynamic set,
-    /// which has to know that set's extent, see [`Table::from_fn_into`].
+    /// Elements are numbers, booleans, or members of static index sets; for a table of indices into
+    /// a dynamic set, which has to know that set's extent, see [`Table::from_fn_into`].
     pub fn from_fn(extent: Extent<I>, f: impl FnMut(I) -> T) -> Self {
         Self::of_members(extent, T::Meta::default(), f)
     }

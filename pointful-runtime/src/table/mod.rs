@@ -14,7 +14,8 @@ use crate::error::Error;
 use crate::extent::Extent;
 use crate::index_set::{IndexSet, SetName};
 
-/// A function from the members of `I` to values of `T`, computed once and kept: contiguous, row-major.
+/// A function from the members of `I` to values of `T`, computed once and kept: contiguous,
+/// row-major.
 ///
 /// ```
 /// use pointful_runtime::{Dyn, Extent, Fin, Table};
@@ -35,8 +36,8 @@ impl<I: IndexSet, T: Element> Table<I, T> {
     /// A table of elements in their stored form: what generated code makes its results of.
     ///
     /// # Safety
-    /// Every element is valid with `meta`, which means nothing for plain elements, whose `meta` is `()`. For members
-    /// of an index set each element is an ordinal in it.
+    /// Every element is valid with `meta`, which means nothing for plain elements, whose `meta` is
+    /// `()`. For members of an index set each element is an ordinal in it.
     ///
     /// # Panics
     /// If there are more or fewer elements than members.
@@ -66,7 +67,8 @@ impl<I: IndexSet, T: Element> Table<I, T> {
         std::mem::replace(&mut self.data, Buf::from_vec(Vec::new()))
     }
 
-    /// The same elements over another index set of as many members, without a copy: flatten, unflatten, rename.
+    /// The same elements over another index set of as many members, without a copy: flatten,
+    /// unflatten, rename.
     ///
     /// # Errors
     /// [`Error::Length`] if the other set has another number of members.
@@ -91,7 +93,8 @@ impl<I: IndexSet, T: Element> Clone for Table<I, T> {
 }
 
 impl<I: IndexSet, T: Element> PartialEq for Table<I, T> {
-    /// Equal extents and equal elements; tables of indices are equal only if they index sets of equal extent.
+    /// Equal extents and equal elements; tables of indices are equal only if they index sets of
+    /// equal extent.
     fn eq(&self, other: &Self) -> bool {
         self.view() == other.view()
     }

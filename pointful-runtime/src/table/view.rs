@@ -10,7 +10,8 @@ use crate::extent::{Extent, Members};
 use crate::index_set::{IndexSet, Product};
 use crate::table::Table;
 
-/// A table whose elements are borrowed: a whole [`Table`], a row of one, or contiguous data from elsewhere.
+/// A table whose elements are borrowed: a whole [`Table`], a row of one, or contiguous data from
+/// elsewhere.
 pub struct View<'a, I: IndexSet, T: Element> {
     pub(super) extent: Extent<I>,
     pub(super) meta: T::Meta,
@@ -58,8 +59,8 @@ impl<'a, I: IndexSet, T: Element> View<'a, I, T> {
         self.meta
     }
 
-    /// The elements as they are stored, in row-major order: themselves if they are plain, ordinals if they are
-    /// members of an index set.
+    /// The elements as they are stored, in row-major order: themselves if they are plain, ordinals
+    /// if they are members of an index set.
     #[inline(always)]
     pub fn as_slice(self) -> &'a [T::Repr] {
         self.data

@@ -1,7 +1,8 @@
 //! The standard library: small functions of arrays, written in pointful.
 //!
-//! They are imported by name, `use pointful::lib::{dot, softmax};`, and are called from bodies, where they fuse with what is around
-//! them, or from plain Rust. All are generic in the float, `f32` or `f64`, and in index sets, and all can be differentiated.
+//! They are imported by name, `use pointful::lib::{dot, softmax};`, and are called from bodies,
+//! where they fuse with what is around them, or from plain Rust. All are generic in the float,
+//! `f32` or `f64`, and in index sets, and all can be differentiated.
 //!
 //! ```
 //! use pointful::lib::{dot, logsumexp, matvec};
@@ -23,10 +24,12 @@
 //!
 //! # Axes
 //!
-//! A parameter over one set `N` takes the whole index set of its argument, of any rank: `norm` of a matrix is the root of the sum of all
-//! its squares. What is meant of each row is written so: `for i in I { softmax(x[i]) }`. A parameter over `(I, J)` has two axes, and
-//! a body may pass more: axes in front are lifted over, so that `matmul` of two tables over `(B, I, K)` and `(B, K, J)` is a table over
-//! `(B, I, J)`. What takes a number, as `relu` does, applies to each element of a table.
+//! A parameter over one set `N` takes the whole index set of its argument, of any rank: `norm` of a
+//! matrix is the root of the sum of all its squares. What is meant of each row is written so:
+//! `for i in I { softmax(x[i]) }`. A parameter over `(I, J)` has two axes, and a body may pass
+//! more: axes in front are lifted over, so that `matmul` of two tables over `(B, I, K)` and
+//! `(B, K, J)` is a table over `(B, I, J)`. What takes a number, as `relu` does, applies to each
+//! element of a table.
 
 mod linear;
 mod norms;

@@ -20,7 +20,8 @@ pub fn norm_l1<I: IndexSet, T: Float>(x: &Table<I, T>) -> T {
     })
 }
 
-/// The largest absolute value: `I` to a number, of nothing 0. The first one that is as large has the derivative.
+/// The largest absolute value: `I` to a number, of nothing 0. The first one that is as large has
+/// the derivative.
 #[pointful]
 pub fn norm_max<I: IndexSet, T: Float>(x: &Table<I, T>) -> T {
     let largest = max(for i in I {
@@ -30,7 +31,8 @@ pub fn norm_max<I: IndexSet, T: Float>(x: &Table<I, T>) -> T {
     if largest < 0.0 { 0.0 } else { largest }
 }
 
-/// A vector in the direction of another one, of length 1: `I` to `I`. What is zero stays zero, with derivative zero.
+/// A vector in the direction of another one, of length 1: `I` to `I`. What is zero stays zero, with
+/// derivative zero.
 #[pointful]
 pub fn normalize<I: IndexSet, T: Float>(x: &Table<I, T>) -> Table<I, T> {
     let length = norm(x);
@@ -39,7 +41,8 @@ pub fn normalize<I: IndexSet, T: Float>(x: &Table<I, T>) -> Table<I, T> {
     }
 }
 
-/// The Euclidean distance of two points: `I`, `I` to a number. Its derivative where they are equal is zero.
+/// The Euclidean distance of two points: `I`, `I` to a number. Its derivative where they are equal
+/// is zero.
 #[pointful]
 pub fn distance<I: IndexSet, T: Float>(a: &Table<I, T>, b: &Table<I, T>) -> T {
     norm(for i in I {

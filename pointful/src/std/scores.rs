@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// What to subtract from scores so that none of their exponentials is too large: it cancels, so it has no derivative.
+/// What to subtract from scores so that none of their exponentials is too large: it cancels, so it
+/// has no derivative.
 #[pointful]
 fn shift<I: IndexSet, T: Float>(x: &Table<I, T>) -> T {
     let largest = stop_gradient(max(x));
@@ -12,7 +13,8 @@ fn shift<I: IndexSet, T: Float>(x: &Table<I, T>) -> T {
 
 /// The logarithm of the sum of exponentials: `I` to a number.
 ///
-/// Of nothing, and of scores that are all minus infinity, it is minus infinity with derivative zero.
+/// Of nothing, and of scores that are all minus infinity, it is minus infinity with derivative
+/// zero.
 #[pointful]
 pub fn logsumexp<I: IndexSet, T: Float>(x: &Table<I, T>) -> T {
     let shift = shift(x);
@@ -26,7 +28,8 @@ pub fn logsumexp<I: IndexSet, T: Float>(x: &Table<I, T>) -> T {
     }
 }
 
-/// Exponentials of scores, as parts of their sum: `I` to `I`. A score of minus infinity gives 0; if all are, the result is NaN.
+/// Exponentials of scores, as parts of their sum: `I` to `I`. A score of minus infinity gives 0; if
+/// all are, the result is NaN.
 #[pointful]
 pub fn softmax<I: IndexSet, T: Float>(x: &Table<I, T>) -> Table<I, T> {
     let shift = shift(x);

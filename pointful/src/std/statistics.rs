@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// The mean and the variance, the mean of squared distances from it: `I` to two numbers. Of nothing both are NaN.
+/// The mean and the variance, the mean of squared distances from it: `I` to two numbers. Of nothing
+/// both are NaN.
 #[pointful]
 pub fn mean_variance<I: IndexSet, T: Float>(x: &Table<I, T>) -> (T, T) {
     let middle = mean(x);

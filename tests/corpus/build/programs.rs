@@ -239,7 +239,8 @@ fn smoothed_rows() -> Program<Kernels> {
     b.finish(&[y])
 }
 
-/// A private copy of a table for each iteration, a small array beside it, and a copy made by the host.
+/// A private copy of a table for each iteration, a small array beside it, and a copy made by the
+/// host.
 fn private_copies() -> Program<Kernels> {
     let mut b = Build::new("private_copies");
     let (n, k, three) = (b.size("N"), b.size("K"), Extent::Const(3));

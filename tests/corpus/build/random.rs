@@ -1,4 +1,5 @@
-//! Random programs and their derivatives through the whole pipeline, with what the interpreter says they compute.
+//! Random programs and their derivatives through the whole pipeline, with what the interpreter says
+//! they compute.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -105,7 +106,8 @@ fn differentiate(emitted: &mut Emitted, point: &Program<Point>, inputs: &Inputs,
     }
 }
 
-/// A function that calls a program's with its inputs, and gives found and expected numbers of each result.
+/// A function that calls a program's with its inputs, and gives found and expected numbers of each
+/// result.
 fn call(program: &Program<Kernels>, inputs: &Inputs, expected: &[Data]) -> TokenStream {
     let (function, caller) = (
         format_ident!("{}", program.name),

@@ -10,8 +10,9 @@ use pointful_compiler::interface::{
 use pointful_compiler::ir::stages::kernels::Kernels;
 use pointful_compiler::ir::{Elem, Extent, Param, Program, SizeId, Type, ValueId};
 
-/// The function that a program implements. A parameter is owned, borrowed, or (if it is owned and its name begins with `mut_`)
-/// borrowed mutably; what such parameters hold in the end are the program's last results.
+/// The function that a program implements. A parameter is owned, borrowed, or (if it is owned and
+/// its name begins with `mut_`) borrowed mutably; what such parameters hold in the end are the
+/// program's last results.
 pub(crate) fn function(program: &Program<Kernels>) -> TokenStream {
     let name = Ident::new(&program.name, Span::call_site());
     let mut build = Build::default();

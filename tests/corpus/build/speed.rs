@@ -1,5 +1,5 @@
-//! How long the compiler takes for large functions, optimised as little as it is where users' debug builds run it: this script is built
-//! as a macro is.
+//! How long the compiler takes for large functions, optimised as little as it is where users' debug
+//! builds run it: this script is built as a macro is.
 
 use std::fmt::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,8 @@ use pointful_compiler::pipeline;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Large functions: what each is called, how many microseconds it took, and how many tokens were emitted.
+/// Large functions: what each is called, how many microseconds it took, and how many tokens were
+/// emitted.
 pub(super) fn measured() -> TokenStream {
     let times = sources().into_iter().map(|(name, source)| {
         let runs: Vec<(Duration, usize)> = (0..5).map(|_| run(&source)).collect();

@@ -1,4 +1,5 @@
-//! Functions of angles that are near, far, or no number at all: pieces of a kernel's work that bet on near ones and lose.
+//! Functions of angles that are near, far, or no number at all: pieces of a kernel's work that bet
+//! on near ones and lose.
 
 mod common;
 
@@ -40,7 +41,8 @@ fn small(len: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Small angles, and every so often one of these instead: in some of the pieces of the work, or in all.
+/// Small angles, and every so often one of these instead: in some of the pieces of the work, or in
+/// all.
 fn with(len: usize, others: &[f64], distance: usize) -> Vec<f64> {
     let mut x = small(len);
     for (at, x) in x.iter_mut().skip(len / 3).step_by(distance).enumerate() {

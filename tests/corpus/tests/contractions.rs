@@ -1,4 +1,5 @@
-//! Products of matrices through a library: in each orientation, in batches, in a loop of the host, and in derivatives; in pieces and out of them.
+//! Products of matrices through a library: in each orientation, in batches, in a loop of the host,
+//! and in derivatives; in pieces and out of them.
 
 mod common;
 

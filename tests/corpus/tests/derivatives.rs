@@ -1,4 +1,5 @@
-//! Every compiled derivative against differences of the function and against the other mode, with the same bits on any number of threads.
+//! Every compiled derivative against differences of the function and against the other mode, with
+//! the same bits on any number of threads.
 
 mod common;
 
@@ -72,7 +73,8 @@ const SINGLE: Precision = Precision {
     bound: 1e-2,
 };
 
-/// Checks a reverse derivative, which gives the results and, for a cotangent, the cotangents, all of them flat.
+/// Checks a reverse derivative, which gives the results and, for a cotangent, the cotangents, all
+/// of them flat.
 #[track_caller]
 fn reverse(
     inputs: usize,

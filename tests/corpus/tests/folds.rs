@@ -1,4 +1,5 @@
-//! Reductions by operators that are no monoids of the language, over as many elements as are folded in pieces, and over few and none.
+//! Reductions by operators that are no monoids of the language, over as many elements as are folded
+//! in pieces, and over few and none.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Input that does not fit: a clear panic, or what Rust gives; never a read or write outside of a table.
+//! Input that does not fit: a clear panic, or what Rust gives; never a read or write outside of a
+//! table.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Random programs and their derivatives, compiled, compute what the interpreter says, with the same bits on any number of threads, whatever memory holds
-//! that nobody has written.
+//! Random programs and their derivatives, compiled, compute what the interpreter says, with the
+//! same bits on any number of threads, whatever memory holds that nobody has written.
 
 use std::sync::{Mutex, PoisonError};
 

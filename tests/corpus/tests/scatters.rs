@@ -1,4 +1,5 @@
-//! Tables that are too large for each piece of the work to have a copy: what is combined is noted, and the same bits on any number of threads come of it.
+//! Tables that are too large for each piece of the work to have a copy: what is combined is noted,
+//! and the same bits on any number of threads come of it.
 
 mod common;
 
@@ -15,7 +16,8 @@ fn places(seed: u64, count: usize, of: usize) -> Vec<i64> {
         .collect()
 }
 
-/// A sum of sines and a maximum in each class, with an angle that is far in some pieces of the work.
+/// A sum of sines and a maximum in each class, with an angle that is far in some pieces of the
+/// work.
 #[test]
 fn elements_are_combined_in_order() {
     for (points, classes, pieces) in [(0, 4, 0), (1000, 1, 1), (300_000, (1 << 21) + 5, 10)] {

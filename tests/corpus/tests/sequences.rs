@@ -1,4 +1,5 @@
-//! Products and kernels over the same rows: the same bits on any number of threads, for sizes that are cut into tiles and for those that are not.
+//! Products and kernels over the same rows: the same bits on any number of threads, for sizes that
+//! are cut into tiles and for those that are not.
 
 mod common;
 
@@ -39,7 +40,8 @@ fn an_epilogue() {
     }
 }
 
-/// The loss of two layers, and its derivatives by the first weights, the inclinations, the second weights, and what is seen.
+/// The loss of two layers, and its derivatives by the first weights, the inclinations, the second
+/// weights, and what is seen.
 fn layers(
     [n, k, f, c]: [usize; 4],
     x: &[f64],

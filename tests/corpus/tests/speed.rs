@@ -1,4 +1,5 @@
-//! The compiler runs while users wait: functions of 400 statements, loops eight deep and their gradients each take less than 200 ms.
+//! The compiler runs while users wait: functions of 400 statements, loops eight deep and their
+//! gradients each take less than 200 ms.
 
 use pointful_corpus::speed::MEASURED;
 

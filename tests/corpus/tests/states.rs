@@ -1,5 +1,6 @@
-//! What emission runs together, twice or ahead reads what it would have read one iteration after the other: compared with plain loops at lengths on both sides
-//! of all numbers of lanes, strips and tiles.
+//! What emission runs together, twice or ahead reads what it would have read one iteration after
+//! the other: compared with plain loops at lengths on both sides of all numbers of lanes, strips
+//! and tiles.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Several steps of a loop at once: the same bits as step by step, on any number of threads, for sizes that are cut into tiles and for those that are not.
+//! Several steps of a loop at once: the same bits as step by step, on any number of threads, for
+//! sizes that are cut into tiles and for those that are not.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Points that go through loops of their own, several of them at once: the same bits as each for itself, and as in plain Rust.
+//! Points that go through loops of their own, several of them at once: the same bits as each for
+//! itself, and as in plain Rust.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Windows whose places are known when the program runs: everything in plain Rust, the derivatives of what is linear too.
+//! Windows whose places are known when the program runs: everything in plain Rust, the derivatives
+//! of what is linear too.
 
 mod common;
 

@@ -15,7 +15,8 @@ pub trait Plain {
     fn columns(m: usize) -> usize;
 }
 
-/// What a compiled function computes of the function `f`, or of `loss`, which is `Σ weights · table + number`.
+/// What a compiled function computes of the function `f`, or of `loss`, which is
+/// `Σ weights · table + number`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Value,
@@ -229,7 +230,8 @@ pub enum Found {
 /// By how many bits the runtime's limits are lowered: small work is one piece, or many.
 const LOWERED: [u32; 2] = [0, 12];
 
-/// Compares a compiled function with plain loops at all sizes, on one thread and on several, in one piece and in many.
+/// Compares a compiled function with plain loops at all sizes, on one thread and on several, in one
+/// piece and in many.
 pub fn check<P: Plain>(mode: Mode, compiled: impl Fn(&Given) -> Vec<Vec<f64>> + Sync) -> Found {
     let mut discarded = 0;
     for &(n, m) in P::SIZES {

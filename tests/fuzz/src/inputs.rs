@@ -1,4 +1,5 @@
-//! What all random functions written twice take: tables over `N` and `M`, places in them, lengths, and a number of steps.
+//! What all random functions written twice take: tables over `N` and `M`, places in them, lengths,
+//! and a number of steps.
 
 use pointful_runtime::{Dyn, Extent, IndexSet, Table};
 

@@ -1,5 +1,6 @@
-//! `pointful-fuzz` compiles random functions and random derivatives with rustc in release mode, runs each at several sizes, and
-//! compares them with plain loops. It prints how many agree, and the text of those that do not.
+//! `pointful-fuzz` compiles random functions and random derivatives with rustc in release mode,
+//! runs each at several sizes, and compares them with plain loops. It prints how many agree, and
+//! the text of those that do not.
 //!
 //! ```text
 //! cargo run --release -p pointful-fuzz -- --programs 100 --first 0

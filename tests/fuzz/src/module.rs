@@ -1,10 +1,12 @@
-//! A module that compiles a function or one of its derivatives, and compares it with the plain loops.
+//! A module that compiles a function or one of its derivatives, and compares it with the plain
+//! loops.
 
 use std::fmt::Write as _;
 
 use pointful_compiler::testing::twice::{PARAMS, Shape, Written};
 
-/// A transformation: its mode, the functions besides `f` that it needs, and what it is called with and gives.
+/// A transformation: its mode, the functions besides `f` that it needs, and what it is called with
+/// and gives.
 const MODES: [(&str, &[&str], &str); 10] = [
     (
         "Grad",

@@ -1,4 +1,5 @@
-//! What the program of a batch does: it checks one compiled function after the other, and says what it found.
+//! What the program of a batch does: it checks one compiled function after the other, and says what
+//! it found.
 
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,8 +17,8 @@ static LAST: Mutex<String> = Mutex::new(String::new());
 /// No check should take longer.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// Runs all checks but as many as the first argument says. A line says which begins, one what came of it: whoever reads them
-/// knows which it was that ended the process.
+/// Runs all checks but as many as the first argument says. A line says which begins, one what came
+/// of it: whoever reads them knows which it was that ended the process.
 pub fn all(checks: &[Check]) {
     std::panic::set_hook(Box::new(|info| {
         *LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = info.to_string();

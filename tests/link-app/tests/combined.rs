@@ -1,4 +1,5 @@
-//! Constructs of the language that meet in one program: against plain Rust, and derivatives against differences.
+//! Constructs of the language that meet in one program: against plain Rust, and derivatives against
+//! differences.
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Constants of whatever integers: what is only cast, or moves members, needs no type beside the constant's own.
+//! Constants of whatever integers: what is only cast, or moves members, needs no type beside the
+//! constant's own.
 
 use pointful::prelude::*;
 

@@ -1,4 +1,5 @@
-//! Functions that take and give functions: called from plain Rust with any closure, inlined where they are known.
+//! Functions that take and give functions: called from plain Rust with any closure, inlined where
+//! they are known.
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Structs and index sets with private fields: they are passed on and differentiated where their fields have no names.
+//! Structs and index sets with private fields: they are passed on and differentiated where their
+//! fields have no names.
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 

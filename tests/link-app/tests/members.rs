@@ -1,4 +1,5 @@
-//! Tables of members of products: stored by number, valid when they are made, taken apart where they are read.
+//! Tables of members of products: stored by number, valid when they are made, taken apart where
+//! they are read.
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 

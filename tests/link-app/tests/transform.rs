@@ -1,4 +1,5 @@
-//! Transformations in ordinary Rust: of functions of other crates and modules, as values, in generic code, and each of them once.
+//! Transformations in ordinary Rust: of functions of other crates and modules, as values, in
+//! generic code, and each of them once.
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 
@@ -565,7 +566,8 @@ fn other_parameters() {
     assert_eq!(map(&u, (1.0, 0)), 270.0);
 }
 
-/// The sum of the products of all pairs of rows by the sum of their squares: each product is needed by several loops.
+/// The sum of the products of all pairs of rows by the sum of their squares: each product is needed
+/// by several loops.
 #[pointful]
 fn pairs<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> f64 {
     let squares = sum(for i in N {

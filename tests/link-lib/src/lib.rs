@@ -420,7 +420,8 @@ pub mod hidden {
             }
         }
 
-        /// All there is to see: the slopes, the value, how often it was there, and what stands beside.
+        /// All there is to see: the slopes, the value, how often it was there, and what stands
+        /// beside.
         pub fn seen(&self) -> (&[f64], f64, usize, f64, &[i64]) {
             let (inner, pair) = (&self.inner, &self.pair);
             (

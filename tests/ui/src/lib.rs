@@ -1,4 +1,5 @@
-//! Compile-fail tests. `TRYBUILD=overwrite cargo test -p pointful-ui` writes the `.stderr` files anew.
+//! Compile-fail tests. `TRYBUILD=overwrite cargo test -p pointful-ui` writes the `.stderr` files
+//! anew.
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! What derivatives cost: how much longer each of the suite's takes than its objective.
-//! `cargo run --release -p pointful-adbench --bin ratios`; with names after it, only the objectives whose names begin with one of them.
+//! `cargo run --release -p pointful-adbench --bin ratios`; with names after it, only the objectives
+//! whose names begin with one of them.
 
 use std::env;
 

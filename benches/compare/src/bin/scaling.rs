@@ -1,6 +1,8 @@
-//! Time against size over three decades, and against threads: `cargo run --release -p pointful-compare --features gemm --bin scaling [NAME…]`.
+//! Time against size over three decades, and against threads:
+//! `cargo run --release -p pointful-compare --features gemm --bin scaling [NAME…]`.
 //!
-//! A row is a task at a size. Pools of one thread and of two take turns; of each the median of all calls, and the ratio of both.
+//! A row is a task at a size. Pools of one thread and of two take turns; of each the median of all
+//! calls, and the ratio of both.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! Every workload at a small size: generated code against code by hand, gradients against differences, and what is counted.
+//! Every workload at a small size: generated code against code by hand, gradients against
+//! differences, and what is counted.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

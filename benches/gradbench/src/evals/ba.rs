@@ -56,7 +56,8 @@ pub fn derivatives(
     (blocks, slopes)
 }
 
-/// In which columns of the Jacobian these are: one for each camera's parameters, each point's coordinates, each weight.
+/// In which columns of the Jacobian these are: one for each camera's parameters, each point's
+/// coordinates, each weight.
 #[pointful]
 pub fn columns(
     cameras: Extent<Camera>,
@@ -196,7 +197,8 @@ fn offsets(p: usize) -> Vec<usize> {
     pairs.chain((1..=p).map(|row| p * FIRST + row)).collect()
 }
 
-/// As many of the first elements as the first two rows have, and the last, of two lists one after the other.
+/// As many of the first elements as the first two rows have, and the last, of two lists one after
+/// the other.
 fn ends<T: Copy>(first: &[T], rest: &[T]) -> Vec<T> {
     let last = rest.last().or(first.last());
     first.iter().take(FIRST).chain(last).copied().collect()

@@ -10,7 +10,8 @@ fn norm<D: IndexSet>(x: &Table<D, f64>) -> f64 {
     .sqrt()
 }
 
-/// Goes down from `start` along `gradient`, the gradient of `f`: with longer steps while that goes well, else with shorter ones.
+/// Goes down from `start` along `gradient`, the gradient of `f`: with longer steps while that goes
+/// well, else with shorter ones.
 #[pointful]
 pub fn descend<D: IndexSet>(
     f: impl Fn(&Table<D, f64>) -> f64,

@@ -1,7 +1,8 @@
 //! A determinant by expansion by minors.
 //!
-//! Every minor of the last rows is expanded along its first row. A minor is known by its columns, a set of bits, so that it is a
-//! table of all sets of columns; expansions that meet the same minor share it.
+//! Every minor of the last rows is expanded along its first row. A minor is known by its columns, a
+//! set of bits, so that it is a table of all sets of columns; expansions that meet the same minor
+//! share it.
 
 use pointful::prelude::*;
 use serde::Deserialize;

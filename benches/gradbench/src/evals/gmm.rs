@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::protocol::{Answer, Failure, Request};
 use crate::tables::{matrix, rows, vector};
 
-/// The logarithm of the posterior density. `ADBench`'s objective has the prior's with the other sign.
+/// The logarithm of the posterior density. `ADBench`'s objective has the prior's with the other
+/// sign.
 #[pointful]
 pub fn log_posterior(
     mixture: &Mixture,

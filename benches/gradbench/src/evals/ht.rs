@@ -1,4 +1,5 @@
-//! Tracking a hand: how far measured points are from a hand that is posed by angles and skinned over its bones.
+//! Tracking a hand: how far measured points are from a hand that is posed by angles and skinned
+//! over its bones.
 
 use pointful::prelude::*;
 use pointful_adbench::hand::{

@@ -29,7 +29,8 @@ pub fn cost<N: IndexSet, K: IndexSet, D: IndexSet>(
     })
 }
 
-/// The gradient divided by the Hessian, which is diagonal: its product with a vector of ones is all of it.
+/// The gradient divided by the Hessian, which is diagonal: its product with a vector of ones is all
+/// of it.
 #[pointful]
 pub fn direction<N: IndexSet, K: IndexSet, D: IndexSet>(
     points: &Table<(N, D), f64>,

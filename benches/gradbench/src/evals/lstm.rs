@@ -1,4 +1,5 @@
-//! Recurrent layers with gates, whose weights are diagonal, predicting the next character of a text.
+//! Recurrent layers with gates, whose weights are diagonal, predicting the next character of a
+//! text.
 
 use pointful::prelude::*;
 use pointful_adbench::lstm::{self, Bit, Network};

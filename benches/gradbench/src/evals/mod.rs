@@ -1,4 +1,5 @@
-//! The evaluations. Each module defines its functions in pointful and says how its inputs and outputs are written.
+//! The evaluations. Each module defines its functions in pointful and says how its inputs and
+//! outputs are written.
 
 use crate::protocol::{Answer, Failure, Request};
 

@@ -1,4 +1,5 @@
-//! A charged particle, to be steered through the origin by where a charge stands: a gradient in a loop in a gradient.
+//! A charged particle, to be steered through the origin by where a charge stands: a gradient in a
+//! loop in a gradient.
 
 use pointful::prelude::*;
 use serde::Deserialize;
@@ -23,7 +24,8 @@ fn potential(x: &Table<Fin<2>, f64>, w: f64) -> f64 {
     1.0 / distance(x, &[10.0, 10.0 - w]) + 1.0 / distance(x, &[10.0, 0.0])
 }
 
-/// The square of how far from the origin the particle crosses the axis; `slope` is the gradient of the potential.
+/// The square of how far from the origin the particle crosses the axis; `slope` is the gradient of
+/// the potential.
 #[pointful]
 fn miss(slope: impl Fn(&Table<Fin<2>, f64>) -> Table<Fin<2>, f64>) -> f64 {
     let mut x = [0.0, 8.0];

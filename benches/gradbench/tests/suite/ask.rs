@@ -51,7 +51,8 @@ pub(crate) fn near(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// The Jacobian of a function with respect to the numbers of some fields of its input, by differences: row by row.
+/// The Jacobian of a function with respect to the numbers of some fields of its input, by
+/// differences: row by row.
 pub(crate) fn differences(
     module: &str,
     function: &str,

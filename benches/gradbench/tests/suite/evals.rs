@@ -1,4 +1,5 @@
-//! Each evaluation on inputs so small that its answers are known, and its derivatives against differences.
+//! Each evaluation on inputs so small that its answers are known, and its derivatives against
+//! differences.
 
 use std::f64::consts::{LN_2, PI};
 

@@ -1,5 +1,7 @@
-//! Functions as users write them, beside the loops that they would write without: windows, series, sparse tables, sums with conditions.
-//! `RAYON_NUM_THREADS=1 cargo run --release -p pointful-benches --bin everyday`: the loops run on one thread. Both results are compared.
+//! Functions as users write them, beside the loops that they would write without: windows, series,
+//! sparse tables, sums with conditions.
+//! `RAYON_NUM_THREADS=1 cargo run --release -p pointful-benches --bin everyday`: the loops run on
+//! one thread. Both results are compared.
 
 mod images;
 mod report;

@@ -1,13 +1,15 @@
 //! Algebraic identities.
 //!
-//! On floats only those that hold for every bit pattern, infinities, signed zeros and NaN (but for its payload) included.
+//! On floats only those that hold for every bit pattern, infinities, signed zeros and NaN (but for
+//! its payload) included.
 
 use super::Simplify;
 use super::context::{Context, Rewrite};
 use crate::ir::{Elem, Lit, Scalar, ValueId};
 use crate::ops::Prim;
 
-/// The largest exponent for which `powi` becomes multiplications: three squarings, and the products of them.
+/// The largest exponent for which `powi` becomes multiplications: three squarings, and the products
+/// of them.
 const LARGEST_POWER: u32 = 15;
 
 pub(super) fn rule<S: Simplify>(
@@ -104,7 +106,8 @@ fn negated<S: Simplify>(context: &Context<'_, S>, value: ValueId) -> Option<Valu
     }
 }
 
-/// Division by a power of two is multiplication by its reciprocal, exactly, if neither is subnormal.
+/// Division by a power of two is multiplication by its reciprocal, exactly, if neither is
+/// subnormal.
 fn exact_reciprocal<S: Simplify>(
     context: &Context<'_, S>,
     x: ValueId,

@@ -191,7 +191,8 @@ impl Simplify for Bulk {
         }
     }
 
-    /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a guard that is not simply true.
+    /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a
+    /// guard that is not simply true.
     fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
         if let Some(guard) = stmt.guard
             && (context.truth(guard) == Some(true)
@@ -206,7 +207,8 @@ impl Simplify for Bulk {
     }
 }
 
-/// Whether a condition says only that there is something along these axes: it holds at all their points.
+/// Whether a condition says only that there is something along these axes: it holds at all their
+/// points.
 fn inhabited(context: &Context<'_, Bulk>, along: &[AxisId], guard: ValueId, deep: u32) -> bool {
     let Some(deep) = deep.checked_sub(1) else {
         return false;
@@ -268,8 +270,8 @@ fn unspecified_somewhere(block: &Block<Bulk>) -> ValueSet {
     found
 }
 
-/// Finds what operations that may panic are computed from, walking backwards; and those that read or write where only their axes
-/// say that the place is specified.
+/// Finds what operations that may panic are computed from, walking backwards; and those that read
+/// or write where only their axes say that the place is specified.
 fn pin(
     block: &Block<Bulk>,
     program: &Program<Bulk>,
@@ -353,7 +355,8 @@ fn is_total(context: &Context<'_, Bulk>, op: &BulkOp) -> bool {
     }
 }
 
-/// Whether a value may be unspecified somewhere: it stands behind a guard, or is computed from what does. A choice protects its sides.
+/// Whether a value may be unspecified somewhere: it stands behind a guard, or is computed from what
+/// does. A choice protects its sides.
 fn unspecified(context: &Context<'_, Bulk>, value: ValueId) -> bool {
     // Far more than what conditions are made of; beyond it, nothing is known.
     let mut budget = 64;

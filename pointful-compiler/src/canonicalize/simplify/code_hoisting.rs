@@ -4,7 +4,8 @@ use crate::analysis::dataflow::{Flow, Slots};
 use crate::canonicalize::substitution::Subst;
 use crate::ir::{Operation, Stmt};
 
-/// Takes away the results that all of several blocks give alike. Since no block sees into another, they are bound outside.
+/// Takes away the results that all of several blocks give alike. Since no block sees into another,
+/// they are bound outside.
 pub(super) fn merge<S: Flow>(stmt: &mut Stmt<S>, subst: &mut Subst) -> bool {
     if S::slots(&stmt.op) != Slots::Blocks {
         return false;

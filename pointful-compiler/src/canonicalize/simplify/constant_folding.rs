@@ -1,4 +1,5 @@
-//! Constant folding: a primitive of constants is a constant, computed as the interpreters compute it.
+//! Constant folding: a primitive of constants is a constant, computed as the interpreters compute
+//! it.
 
 use smallvec::SmallVec;
 
@@ -8,7 +9,8 @@ use crate::eval::{ScalarValue, eval_const};
 use crate::ir::{Elem, ValueId};
 use crate::ops::Prim;
 
-/// A primitive of constants, unless it would panic or is not the same to the last bit on every machine.
+/// A primitive of constants, unless it would panic or is not the same to the last bit on every
+/// machine.
 pub(super) fn rule<S: Simplify>(
     context: &Context<'_, S>,
     prim: Prim,
@@ -27,12 +29,14 @@ pub(super) fn rule<S: Simplify>(
     Some(Rewrite::Const(value.to_lit()))
 }
 
-/// What a primitive of constants is, unless it would panic or is not the same to the last bit on every machine.
+/// What a primitive of constants is, unless it would panic or is not the same to the last bit on
+/// every machine.
 pub(crate) fn folded(prim: Prim, operands: &[ScalarValue]) -> Option<ScalarValue> {
     eval_const(prim, operands).filter(|_| is_exact(prim))
 }
 
-/// Whether every machine computes the same bits: libraries differ in how they round the elementary functions.
+/// Whether every machine computes the same bits: libraries differ in how they round the elementary
+/// functions.
 fn is_exact(prim: Prim) -> bool {
     !matches!(
         prim,

@@ -48,7 +48,8 @@ impl Rewrite {
 /// The definitions met so far.
 pub(crate) struct Context<'a, S: Simplify> {
     pub(crate) program: &'a mut Program<S>,
-    /// The operation and the guard that define a value, if the operation has no blocks and gives nothing else.
+    /// The operation and the guard that define a value, if the operation has no blocks and gives
+    /// nothing else.
     defs: Vec<Option<(S::Op, Option<ValueId>)>>,
     /// What is bound behind a guard.
     guarded: Vec<bool>,

@@ -2,19 +2,22 @@
 //!
 //! # The idea
 //!
-//! Derivatives of branches choose between a number and zero at every step: `select %c, (mul x, (select %c, y, 0)), 0`. Where the inner choice
-//! is read, the outer one has been made already. One walk from the end to the beginning finds of every value the conditions under which alone
-//! somebody looks at it, and replaces, operand by operand, a `select` whose condition is among them by the side that it takes.
+//! Derivatives of branches choose between a number and zero at every step:
+//! `select %c, (mul x, (select %c, y, 0)), 0`. Where the inner choice is read, the outer one has
+//! been made already. One walk from the end to the beginning finds of every value the conditions
+//! under which alone somebody looks at it, and replaces, operand by operand, a `select` whose
+//! condition is among them by the side that it takes.
 //!
-//! What several branches give to one value is added up, although all but one of them give nothing. A sum of which one term is nothing wherever the
-//! other is not is a choice between them.
+//! What several branches give to one value is added up, although all but one of them give nothing.
+//! A sum of which one term is nothing wherever the other is not is a choice between them.
 //!
 //! # Why it is sound
 //!
-//! What nobody looks at may be anything, as long as it does not panic: operands of what may panic, and of what trusts, are wanted everywhere
-//! but behind the statement's guard. A condition is handed on to operands that are read at the same point of its axes only, and to values that
-//! have all its axes; a value without one of them is wanted wherever the condition holds somewhere. A side that stands behind a guard is read
-//! behind the same guard only.
+//! What nobody looks at may be anything, as long as it does not panic: operands of what may panic,
+//! and of what trusts, are wanted everywhere but behind the statement's guard. A condition is
+//! handed on to operands that are read at the same point of its axes only, and to values that have
+//! all its axes; a value without one of them is wanted wherever the condition holds somewhere. A
+//! side that stands behind a guard is read behind the same guard only.
 //!
 //! # Before and after
 //!
@@ -59,7 +62,8 @@ type Cond = (Test, bool);
 /// What holds somewhere: mostly little.
 type Conds = SmallVec<[Cond; 4]>;
 
-/// Replaces choices that have been made already; `pinned` must keep their axes. Says whether there were any.
+/// Replaces choices that have been made already; `pinned` must keep their axes. Says whether there
+/// were any.
 pub(super) fn settle(program: &mut Program<Bulk>, pinned: &ValueSet) -> bool {
     let mut body = std::mem::take(&mut program.body);
     let count = program.values.len();
@@ -276,7 +280,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Settles the operands of a statement that is run where `run` holds, and notes where they are looked at.
+    /// Settles the operands of a statement that is run where `run` holds, and notes where they are
+    /// looked at.
     fn operands(&mut self, stmt: &mut Stmt<Bulk>, run: &Conds, fails: bool, own: usize) {
         let pinned = stmt.results.iter().any(|r| self.pinned.contains(r));
         let (strict, guard) = (pinned || fails, stmt.guard);
@@ -377,7 +382,8 @@ impl Walk<'_> {
         self.wanted[value.index()] = Some(wanted);
     }
 
-    /// What is read instead of a value where these conditions hold, behind this guard. `strict`: it must have the value's axes.
+    /// What is read instead of a value where these conditions hold, behind this guard. `strict`: it
+    /// must have the value's axes.
     fn settled(
         &mut self,
         mut value: ValueId,

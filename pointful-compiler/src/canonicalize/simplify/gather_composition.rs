@@ -5,8 +5,9 @@
 //! %2[m, i] = gather %1 [k := 2]           %2[m, i] = gather t [v := %3]
 //! ```
 //!
-//! A table with the corners of triangles is so never there, however many of its corners are read. Only places that are constants are read so: then no
-//! more is read of `t` than the table would have taken.
+//! A table with the corners of triangles is so never there, however many of its corners are read.
+//! Only places that are constants are read so: then no more is read of `t` than the table would
+//! have taken.
 
 use super::context::Context;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
@@ -15,7 +16,8 @@ use crate::ir::{AxisId, Stmt, ValueId};
 /// Operations that places may be computed by again.
 const FEW: usize = 8;
 
-/// What reads the same, if the statement reads constant places along axes of what another reads by. Derivatives are of what was written.
+/// What reads the same, if the statement reads constant places along axes of what another reads by.
+/// Derivatives are of what was written.
 pub(super) fn through(
     context: &mut Context<'_, Bulk>,
     stmt: &Stmt<Bulk>,

@@ -1,4 +1,5 @@
-//! States that are handed on unchanged, or begin anew each time as they began at first, are no states.
+//! States that are handed on unchanged, or begin anew each time as they began at first, are no
+//! states.
 
 use super::Simplify;
 use super::context::Context;

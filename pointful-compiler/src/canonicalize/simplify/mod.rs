@@ -2,19 +2,22 @@
 //!
 //! # The idea
 //!
-//! One walk in the order of the program, over operands that are simple already. A rule looks at one statement and, through
-//! [`Context`], at what defines its operands; it answers with a value that is there already, a constant, or another operation.
-//! A walk that has changed something may have made room for more, in statements before it, too, so walks are repeated, a few at most.
+//! One walk in the order of the program, over operands that are simple already. A rule looks at one
+//! statement and, through [`Context`], at what defines its operands; it answers with a value that
+//! is there already, a constant, or another operation. A walk that has changed something may have
+//! made room for more, in statements before it, too, so walks are repeated, a few at most.
 //!
-//! Rules on scalars are the same at both stages: [`constant_folding`] (constants), [`algebra`], [`cast`], [`ranges`] (what is known of ranges).
-//! [`point`] and [`bulk`] add those on tables and blocks, [`loop_states`] those on states.
+//! Rules on scalars are the same at both stages: [`constant_folding`] (constants), [`algebra`],
+//! [`cast`], [`ranges`] (what is known of ranges). [`point`] and [`bulk`] add those on tables and
+//! blocks, [`loop_states`] those on states.
 //!
 //! # Why it is sound
 //!
-//! A rule on floats holds for every bit pattern but the payload of a NaN: `x * 1` is `x`, but `x * 0` and `x + 0.0` stay.
-//! What may panic is only ever replaced by what provably would not have. In Bulk, a value may be replaced by one with fewer axes,
-//! since that is the same along the others; types are brought up to date after each walk. But what may panic does so at each point of its
-//! axes, and nowhere if one of them is empty: what it has its axes from keeps them.
+//! A rule on floats holds for every bit pattern but the payload of a NaN: `x * 1` is `x`, but
+//! `x * 0` and `x + 0.0` stay. What may panic is only ever replaced by what provably would not
+//! have. In Bulk, a value may be replaced by one with fewer axes, since that is the same along the
+//! others; types are brought up to date after each walk. But what may panic does so at each point
+//! of its axes, and nowhere if one of them is empty: what it has its axes from keeps them.
 //!
 //! # Before and after
 //!
@@ -120,7 +123,8 @@ pub(crate) enum Answer<S: Stage> {
     Values(Vec<ValueId>),
     /// Another operation gives the same.
     Op(S::Op),
-    /// The statements of a block of the operation, and these values are the results. It has no parameters.
+    /// The statements of a block of the operation, and these values are the results. It has no
+    /// parameters.
     Block(Block<S>),
 }
 
@@ -142,14 +146,16 @@ pub(crate) trait Simplify: Flow {
     ) -> Answer<Self>;
     /// Tables whose sub-tables are all the same value, which is bound outside the statement.
     fn uniform(stmt: &Stmt<Self>) -> Vec<(ValueId, ValueId)>;
-    /// What must keep its axes, because an operation that may panic, and that must not where an axis is empty, has them from it.
+    /// What must keep its axes, because an operation that may panic, and that must not where an
+    /// axis is empty, has them from it.
     fn pinned(body: &Block<Self>, program: &Program<Self>) -> ValueSet;
     /// Whether there are derivatives to be taken.
     fn derives(body: &Block<Self>) -> bool;
-    /// Replaces choices that have been made already where their values are wanted; what is pinned keeps its axes. Says whether there were any.
+    /// Replaces choices that have been made already where their values are wanted; what is pinned
+    /// keeps its axes. Says whether there were any.
     fn settle(program: &mut Program<Self>, pinned: &ValueSet) -> bool;
-    /// What a loop collects that is the same in all iterations: the results, and the values outside that they are. Moves the statements that
-    /// bind those to `out`.
+    /// What a loop collects that is the same in all iterations: the results, and the values outside
+    /// that they are. Moves the statements that bind those to `out`.
     fn uncollect(
         context: &Context<'_, Self>,
         stmt: &mut Stmt<Self>,

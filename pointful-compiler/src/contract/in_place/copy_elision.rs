@@ -1,4 +1,5 @@
-//! Copies that are changed and take the place of what was copied are changed there, and of what is read later no more is kept than that.
+//! Copies that are changed and take the place of what was copied are changed there, and of what is
+//! read later no more is kept than that.
 //!
 //! ```text
 //! %1 = copy %0
@@ -9,8 +10,10 @@
 //! swap %0, %1
 //! ```
 //!
-//! So it is if no point of the kernel reads what another changes. If points do, or another kernel reads it as it was, what is read is written down before, as far as it is the same
-//! row, or the like, for all that read: a column that is changed in each step of a loop is then no longer a table that is copied in each of them.
+//! So it is if no point of the kernel reads what another changes. If points do, or another kernel
+//! reads it as it was, what is read is written down before, as far as it is the same row, or the
+//! like, for all that read: a column that is changed in each step of a loop is then no longer a
+//! table that is copied in each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +65,8 @@ pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>)
 struct Copied {
     source: ValueId,
     copy: ValueId,
-    /// The statement that copies, the first that asks for the copy, and the one that exchanges both.
+    /// The statement that copies, the first that asks for the copy, and the one that exchanges
+    /// both.
     number: usize,
     first: usize,
     swap: usize,
@@ -71,7 +75,8 @@ struct Copied {
 }
 
 impl Copied {
-    /// If the statement of this number is such a copy. `uses`: which statements ask for a value, in order.
+    /// If the statement of this number is such a copy. `uses`: which statements ask for a value, in
+    /// order.
     fn of(
         program: &Program<Kernels>,
         block: &Block<Kernels>,
@@ -116,7 +121,8 @@ impl Copied {
     }
 }
 
-/// Whether no point of a kernel reads of an array what another point changes in its copy, or has changed itself.
+/// Whether no point of a kernel reads of an array what another point changes in its copy, or has
+/// changed itself.
 fn is_pointwise(kernel: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
     let KernelOp::Own(Par {
         extents,
@@ -151,7 +157,8 @@ fn is_pointwise(kernel: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool 
         && look.loaded.get(&source).into_iter().flatten().all(is_own)
 }
 
-/// Along which dimensions all that statements read of an array is at one place: some, but not all of them. None if they do something else with it.
+/// Along which dimensions all that statements read of an array is at one place: some, but not all
+/// of them. None if they do something else with it.
 fn fixed(
     program: &Program<Kernels>,
     stmts: &[Stmt<Kernels>],

@@ -11,8 +11,9 @@
 //!
 //! So do [copies](copy_elision) that are changed.
 //!
-//! An array that is made and used up point for point is no array, unless something else than a kernel makes it, as a library makes products of matrices.
-//! Each element is read at its own point only, before it is written there, in whatever order points are visited.
+//! An array that is made and used up point for point is no array, unless something else than a
+//! kernel makes it, as a library makes products of matrices. Each element is read at its own point
+//! only, before it is written there, in whatever order points are visited.
 
 mod copy_elision;
 
@@ -195,7 +196,8 @@ impl Look {
         }
     }
 
-    /// Whether a buffer is only stored to, each element at most once: there is an index for each loop.
+    /// Whether a buffer is only stored to, each element at most once: there is an index for each
+    /// loop.
     fn is_each_once(&self, buffer: ValueId, written: &Written) -> bool {
         let indices: BTreeSet<_> = written.indices.iter().copied().map(Some).collect();
         let loops: BTreeSet<_> = written.loops.iter().copied().collect();

@@ -11,16 +11,21 @@
 //! return %8[i]                                     return %6[i]
 //! ```
 //!
-//! What an elimination does is behind a condition, `if i > k { for j in N { m[i][j] -= f * m[k][j]; } }`, and so is its derivative. The choice afterwards, of the
-//! table that the loop has changed or the one before, or of what the sides of a branch have made of one table, asks for all of them: in each step the whole table is
-//! copied, though a row of it changes. If each side changes it where that side is taken only, there is one table.
+//! What an elimination does is behind a condition,
+//! `if i > k { for j in N { m[i][j] -= f * m[k][j]; } }`, and so is its derivative. The choice
+//! afterwards, of the table that the loop has changed or the one before, or of what the sides of a
+//! branch have made of one table, asks for all of them: in each step the whole table is copied,
+//! though a row of it changes. If each side changes it where that side is taken only, there is one
+//! table.
 //!
 //! # Why it is sound
 //!
-//! Of a table that is changed place by place, by updates and scatters and loops of these, nothing is left where none of them happens. What else such a loop computes
-//! stands behind the condition as the loop did; what is a number of a point, and carried, is chosen there. What the changes make is looked at where the condition
-//! holds and by the choice only: else they stay as they are. A side that begins with what another hands on begins with the table before, wherever it is taken: of two
-//! sides at most one is.
+//! Of a table that is changed place by place, by updates and scatters and loops of these, nothing
+//! is left where none of them happens. What else such a loop computes stands behind the condition
+//! as the loop did; what is a number of a point, and carried, is chosen there. What the changes
+//! make is looked at where the condition holds and by the choice only: else they stay as they are.
+//! A side that begins with what another hands on begins with the table before, wherever it is
+//! taken: of two sides at most one is.
 
 mod selects;
 mod update_chains;
@@ -48,7 +53,8 @@ pub fn predicate_updates(program: Program<Bulk>) -> Program<Bulk> {
     program.rewritten(|program, body| block(program, body, &mut ValueSet::new()))
 }
 
-/// Whether there is anything for [`predicate_updates()`] to look at: choices, and loops beside them.
+/// Whether there is anything for [`predicate_updates()`] to look at: choices, and loops beside
+/// them.
 pub fn hands_on(block: &Block<Bulk>) -> bool {
     let any = |is: fn(&Stmt<Bulk>) -> bool| block.stmts.iter().any(is);
     chooses(block) || any(|stmt| stmt.op.blocks().into_iter().any(hands_on))
@@ -94,9 +100,11 @@ fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &mut Val
 /// What has become of the statements of a block.
 #[derive(Default)]
 struct Handed {
-    /// By choice that was taken away: the conditions of its sides, and what it took where they hold.
+    /// By choice that was taken away: the conditions of its sides, and what it took where they
+    /// hold.
     choices: BTreeMap<usize, Vec<(ValueId, ValueId)>>,
-    /// The statements that change something where a condition holds only: a loop that changes two tables is in front of two choices.
+    /// The statements that change something where a condition holds only: a loop that changes two
+    /// tables is in front of two choices.
     masked: BTreeSet<(usize, ValueId)>,
     /// Choices that were sides of those.
     gone: BTreeSet<usize>,
@@ -107,7 +115,8 @@ struct Handed {
 /// Statements that are made, in front of those of these numbers.
 type Conds = BTreeMap<usize, Vec<Stmt<Bulk>>>;
 
-/// Which statements of a block bind values, which read them, also inside, and what they stand behind.
+/// Which statements of a block bind values, which read them, also inside, and what they stand
+/// behind.
 struct Uses {
     sites: BTreeMap<ValueId, usize>,
     readers: BTreeMap<ValueId, Vec<usize>>,

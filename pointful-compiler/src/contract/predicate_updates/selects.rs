@@ -1,4 +1,5 @@
-//! Choices between what sides of a branch have made of one table, and whether they can be taken away.
+//! Choices between what sides of a branch have made of one table, and whether they can be taken
+//! away.
 
 use smallvec::smallvec;
 
@@ -153,7 +154,8 @@ impl Look<'_> {
         stmt.guard.is_none() && region.is_table(self.program, stmt.results[0])
     }
 
-    /// What a choice chooses between, and the choices that are its sides, which nobody else looks at.
+    /// What a choice chooses between, and the choices that are its sides, which nobody else looks
+    /// at.
     fn leaves(
         &self,
         choice: &Stmt<Bulk>,
@@ -251,7 +253,8 @@ impl Look<'_> {
         })
     }
 
-    /// Whether what the statements make is looked at where the condition holds only, but by the choice.
+    /// Whether what the statements make is looked at where the condition holds only, but by the
+    /// choice.
     fn is_only_for(&self, side: &Side, choice: usize, inner: &[usize]) -> bool {
         let Self {
             program,

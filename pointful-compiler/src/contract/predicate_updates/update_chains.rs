@@ -63,7 +63,8 @@ pub(super) fn base(stmt: &Stmt<Bulk>, made: ValueId) -> Option<ValueId> {
     }
 }
 
-/// How a table is made of another by statements of a block that change some of its places: their numbers, and of loops, what is so in their bodies.
+/// How a table is made of another by statements of a block that change some of its places: their
+/// numbers, and of loops, what is so in their bodies.
 #[derive(Default)]
 pub(super) struct Chain {
     pub(super) changes: BTreeMap<usize, Option<Chain>>,
@@ -107,7 +108,8 @@ impl Chain {
         Some(chain)
     }
 
-    /// How the tables that a loop carries are made of themselves, if what else it does can stand behind the condition.
+    /// How the tables that a loop carries are made of themselves, if what else it does can stand
+    /// behind the condition.
     fn of_body(
         program: &Program<Bulk>,
         lanes: &[AxisId],
@@ -143,7 +145,8 @@ impl Chain {
         self.changes.keys().last().copied().unwrap_or_default()
     }
 
-    /// Whether there is a loop, for which it is worth it: of a place or two that are changed the schedule takes care.
+    /// Whether there is a loop, for which it is worth it: of a place or two that are changed the
+    /// schedule takes care.
     pub(super) fn has_loops(&self) -> bool {
         self.changes.values().any(Option::is_some)
     }
@@ -240,7 +243,8 @@ fn is_harmless(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
     !may_fail(program, &stmt.op) && stmt.op.blocks().is_empty()
 }
 
-/// The condition and another one, which may say nothing where the first does not hold: then neither do both.
+/// The condition and another one, which may say nothing where the first does not hold: then neither
+/// do both.
 pub(super) fn both(
     program: &mut Program<Bulk>,
     cond: ValueId,

@@ -2,16 +2,20 @@
 //!
 //! # The idea
 //!
-//! What is written down element by element, a row of a matrix of three, the parts of a sum that go to known places: the schedule keeps each
-//! in a buffer, and reads it in loops of constant length. If every place of a buffer that is accessed is known once such loops are
-//! [unrolled](unroll), each place is a variable of its own, or no more than a name for what is stored there, and the buffer is gone.
-//! Only loops for which a buffer goes are unrolled, so that code grows where something is gained; those of which it is known, then, that a place which is computed of
-//! their indices is one, as `a[(i + 1) % 3]` is; and the shortest inside of others, over the coordinates of a point, whose iterations are then part of what may run in lanes.
+//! What is written down element by element, a row of a matrix of three, the parts of a sum that go
+//! to known places: the schedule keeps each in a buffer, and reads it in loops of constant length.
+//! If every place of a buffer that is accessed is known once such loops are [unrolled](unroll),
+//! each place is a variable of its own, or no more than a name for what is stored there, and the
+//! buffer is gone. Only loops for which a buffer goes are unrolled, so that code grows where
+//! something is gained; those of which it is known, then, that a place which is computed of their
+//! indices is one, as `a[(i + 1) % 3]` is; and the shortest inside of others, over the coordinates
+//! of a point, whose iterations are then part of what may run in lanes.
 //!
 //! # Why it is sound
 //!
-//! A buffer's places are different variables, and nothing else knows the buffer: it is not swapped, copied, returned or captured by a
-//! kernel. A place that is stored once, in the block of the `alloc` and before it is read, has that value from then on.
+//! A buffer's places are different variables, and nothing else knows the buffer: it is not swapped,
+//! copied, returned or captured by a kernel. A place that is stored once, in the block of the
+//! `alloc` and before it is read, has that value from then on.
 //!
 //! # Before and after
 //!
@@ -47,7 +51,8 @@ pub(super) const MOST_PLACES: u64 = 32;
 /// Loops by whose indices a place is computed.
 const MOST_LOOPS: usize = 4;
 
-/// Loops inside of others that are unrolled for their own sake: their iterations, and the additions that all of them are.
+/// Loops inside of others that are unrolled for their own sake: their iterations, and the additions
+/// that all of them are.
 pub(super) const SHORTEST: u64 = 4;
 const LITTLE: u64 = 64;
 
@@ -89,8 +94,8 @@ struct Survey<'a> {
     constants: ValueMap<ScalarValue>,
     /// What is computed of constants and of the indices of such loops, and of which.
     computed: ValueMap<BTreeSet<ValueId>>,
-    /// Small buffers that are loaded from, stored to and combined into only, all in one kernel: that kernel, and indices of loops along
-    /// which they are accessed.
+    /// Small buffers that are loaded from, stored to and combined into only, all in one kernel:
+    /// that kernel, and indices of loops along which they are accessed.
     buffers: BTreeMap<ValueId, (usize, BTreeSet<ValueId>)>,
     /// The loops by whose indices places are computed that are checked.
     checked: Vec<BTreeSet<ValueId>>,

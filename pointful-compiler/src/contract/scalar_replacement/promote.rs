@@ -87,7 +87,8 @@ struct Buffer {
 struct Place {
     /// How often it is stored or combined into.
     changes: usize,
-    /// Whether it is read, or changed otherwise than by a store in the block of the buffer, before it is stored there.
+    /// Whether it is read, or changed otherwise than by a store in the block of the buffer, before
+    /// it is stored there.
     varies: bool,
 }
 

@@ -12,7 +12,8 @@ use crate::ir::{
 };
 use crate::ops::Prim;
 
-/// The most work, in additions, that is written down for a loop: functions are inlined, and loops that compute them are run in vectors.
+/// The most work, in additions, that is written down for a loop: functions are inlined, and loops
+/// that compute them are run in vectors.
 const MOST: u64 = 256;
 /// The same for the shortest loops, which are less than that to whoever reads them.
 const MOST_SHORTEST: u64 = 1024;

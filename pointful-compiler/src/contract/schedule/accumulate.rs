@@ -12,7 +12,8 @@ use crate::ir::{AxisId, Extent, Monoid, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl<'p> Builder<'p> {
-    /// The places of a reduction whose loops are in the tree, holding identities (or the initial tuple).
+    /// The places of a reduction whose loops are in the tree, holding identities (or the initial
+    /// tuple).
     pub(super) fn reduce_places(
         &mut self,
         region: &mut Region<'p>,
@@ -45,7 +46,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// A new place for `result` that holds `value` at every point. A constant is there from the start.
+    /// A new place for `result` that holds `value` at every point. A constant is there from the
+    /// start.
     fn filled(&mut self, result: ValueId, value: ValueId) -> Place {
         let literal = match self.facts.site(value).map(|stmt| &stmt.op) {
             Some(BulkOp::Const(lit)) => Some(*lit),
@@ -66,7 +68,8 @@ impl<'p> Builder<'p> {
         });
     }
 
-    /// Does something at every point of some axes, which are not open: in a kernel if this is none. `of`: the value for which.
+    /// Does something at every point of some axes, which are not open: in a kernel if this is none.
+    /// `of`: the value for which.
     pub(super) fn for_each(&mut self, axes: &[AxisId], of: ValueId, body: impl FnOnce(&mut Self)) {
         let ragged = |&axis: &AxisId| match self.facts.extent(axis) {
             Extent::Value(length) => !self.facts.axes(length).is_empty(),
@@ -175,7 +178,8 @@ impl<'p> Builder<'p> {
         });
     }
 
-    /// The buffer of a scatter or update: that of its base if nobody reads the base any more, else a copy of it.
+    /// The buffer of a scatter or update: that of its base if nobody reads the base any more, else
+    /// a copy of it.
     pub(super) fn versioned(
         &mut self,
         region: &mut Region<'p>,
@@ -202,7 +206,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The buffer that holds `value` over `dims`, if it may be changed: nobody else reads it, and the caller does not own it.
+    /// The buffer that holds `value` over `dims`, if it may be changed: nobody else reads it, and
+    /// the caller does not own it.
     pub(super) fn claim(
         &mut self,
         region: &Region<'p>,

@@ -1,8 +1,9 @@
 //! The kernel program in the making: open loops, and values computed where they are needed.
 //!
-//! *Frames* are the blocks being written, from the host's outermost to the innermost open one; each binds the indices of its axes.
-//! [`Builder::eval`] gives a Bulk value at the current point. It is computed in the outermost frame in which everything it depends on is known,
-//! once, and remembered until that frame closes: what does not change in an inner loop is computed outside it.
+//! *Frames* are the blocks being written, from the host's outermost to the innermost open one; each
+//! binds the indices of its axes. [`Builder::eval`] gives a Bulk value at the current point. It is
+//! computed in the outermost frame in which everything it depends on is known, once, and remembered
+//! until that frame closes: what does not change in an inner loop is computed outside it.
 
 mod eval;
 
@@ -223,7 +224,8 @@ impl<'p> Builder<'p> {
         self.bind(depth, op, Type::scalar(elem), of)
     }
 
-    /// Adds a statement that binds a value to the frame of this depth; `of` is the Bulk value whose name it carries.
+    /// Adds a statement that binds a value to the frame of this depth; `of` is the Bulk value whose
+    /// name it carries.
     pub(super) fn bind(
         &mut self,
         depth: usize,
@@ -278,7 +280,8 @@ impl<'p> Builder<'p> {
         self.extent(self.facts.extent(axis))
     }
 
-    /// An index of an axis as one of the buffer's, whose room may be larger than the axis is here: the dimension of this number.
+    /// An index of an axis as one of the buffer's, whose room may be larger than the axis is here:
+    /// the dimension of this number.
     pub(super) fn widen(
         &mut self,
         index: ValueId,

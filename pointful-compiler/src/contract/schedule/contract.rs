@@ -1,4 +1,5 @@
-//! Sums of products of two arrays: products of matrices, in any orientation and in batches, which a library multiplies.
+//! Sums of products of two arrays: products of matrices, in any orientation and in batches, which a
+//! library multiplies.
 //!
 //! ```text
 //! %0[i, j, k] = mul a, b             %0 = alloc f64[I, J]
@@ -7,18 +8,22 @@
 //!
 //! # Which
 //!
-//! The sum runs along axes that both factors have, and each of them has an axis of the result that the other has not: so every element of a factor
-//! is needed again and again, and a loop that computes one element of the result after the other would fetch it from memory each time. The factors are
-//! arrays, or made arrays, which costs little beside the products. On matrices that are known to be small a call costs more than it saves.
+//! The sum runs along axes that both factors have, and each of them has an axis of the result that
+//! the other has not: so every element of a factor is needed again and again, and a loop that
+//! computes one element of the result after the other would fetch it from memory each time. The
+//! factors are arrays, or made arrays, which costs little beside the products. On matrices that are
+//! known to be small a call costs more than it saves.
 //!
-//! What is multiplied and the result become arrays, which they need not be if they are used up at once: with more axes than a matrix they might be
-//! larger than memory. So they are matrices, or needed as a whole anyway, or no larger than a parameter.
+//! What is multiplied and the result become arrays, which they need not be if they are used up at
+//! once: with more axes than a matrix they might be larger than memory. So they are matrices, or
+//! needed as a whole anyway, or no larger than a parameter.
 //!
 //! A library computes whole arrays on all threads, so what is in lanes or in a kernel stays a loop.
 //!
 //! # What is added, and what is read
 //!
-//! A loop that adds a contraction to what it carries adds it [in place](add_in_place). A factor that is a row, or the like, of a larger array is read there.
+//! A loop that adds a contraction to what it carries adds it [in place](add_in_place). A factor
+//! that is a row, or the like, of a larger array is read there.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +36,8 @@ use crate::ir::stages::kernels::{Along, KernelOp};
 use crate::ir::{AxisId, Block, Extent, Monoid, Operation, Param, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
-/// Elements that a matrix has at least along its rows, its columns and the summed axes, as far as that is known.
+/// Elements that a matrix has at least along its rows, its columns and the summed axes, as far as
+/// that is known.
 const LEAST: u64 = 8;
 
 /// Axes of constant length below this do not count where it is asked how much is stored.
@@ -57,7 +63,8 @@ pub(super) fn summed(op: &BulkOp) -> Option<(ValueId, &[AxisId])> {
     }
 }
 
-/// The factors of the products that a statement outside of all lanes sums up, if that is a contraction.
+/// The factors of the products that a statement outside of all lanes sums up, if that is a
+/// contraction.
 pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<[ValueId; 2]> {
     let (product, summed) = summed(&stmt.op)?;
     let &result = stmt.results.first()?;
@@ -234,7 +241,8 @@ impl<'p> Builder<'p> {
         );
     }
 
-    /// The buffer in which an array is, and what its dimensions are to the array; one is made if it is in none.
+    /// The buffer in which an array is, and what its dimensions are to the array; one is made if it
+    /// is in none.
     fn whole(&mut self, value: ValueId) -> (ValueId, Vec<Dim>) {
         let along = |dims: Vec<AxisId>| dims.into_iter().map(Dim::Along).collect();
         if let Some(Location::Buffer { buffer, dims, .. }) = self.location(value).cloned() {
@@ -269,7 +277,8 @@ enum Dim {
 }
 
 impl<'p> Facts<'p> {
-    /// The array of which a value is what is at one place along some axes, the same for all elements, and the place.
+    /// The array of which a value is what is at one place along some axes, the same for all
+    /// elements, and the place.
     pub(super) fn slice(&self, value: ValueId) -> Option<(ValueId, &'p [(AxisId, ValueId)])> {
         let stmt = self.site(value)?;
         match &stmt.op {
@@ -282,7 +291,8 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// Contractions that a loop adds to what it carries, if that is all it does with it. As accumulations onto it they need no place of their own.
+/// Contractions that a loop adds to what it carries, if that is all it does with it. As
+/// accumulations onto it they need no place of their own.
 ///
 /// ```text
 /// loop %t: T (%s[i, j] = …) {                   loop %t: T (%s[i, j] = …) {
@@ -297,7 +307,8 @@ pub(super) fn added(facts: &Facts<'_>) -> Option<Added> {
     (!found.is_empty()).then_some(found)
 }
 
-/// What is added to what, by the value that the sum is; and the contractions, which are nothing by themselves.
+/// What is added to what, by the value that the sum is; and the contractions, which are nothing by
+/// themselves.
 pub(super) type Added = BTreeMap<ValueId, Option<BulkOp>>;
 
 /// The program with these accumulated in place.

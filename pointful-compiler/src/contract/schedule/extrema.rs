@@ -1,8 +1,8 @@
 //! `argmin` and `argmax`: the place of the extremal element.
 //!
-//! An element costs one comparison with the best so far. That begins as a NaN, than which no number is worse, or among whole numbers as one than
-//! which none is worse; the place begins as the first, which it is if nothing is ever better. Whether there was an element at all is
-//! known of the axis.
+//! An element costs one comparison with the best so far. That begins as a NaN, than which no number
+//! is worse, or among whole numbers as one than which none is worse; the place begins as the first,
+//! which it is if nothing is ever better. Whether there was an element at all is known of the axis.
 
 use smallvec::smallvec;
 
@@ -144,7 +144,8 @@ impl<'p> Builder<'p> {
         self.position_of(value, value, number, depth)
     }
 
-    /// The same of one that may have been found elsewhere, in `table`: `number` is what was found there.
+    /// The same of one that may have been found elsewhere, in `table`: `number` is what was found
+    /// there.
     pub(super) fn position_of(
         &mut self,
         value: ValueId,
@@ -195,7 +196,8 @@ impl<'p> Builder<'p> {
         (self.scalar(depth, trust, elem, Some(value)), depth)
     }
 
-    /// Which of two extremal elements of neighbouring pieces is taken, and where each was. A piece of nothing has what everything is better than.
+    /// Which of two extremal elements of neighbouring pieces is taken, and where each was. A piece
+    /// of nothing has what everything is better than.
     pub(super) fn better_of(
         &mut self,
         monoid: Monoid,
@@ -232,8 +234,8 @@ impl<'p> Builder<'p> {
         taken.collect()
     }
 
-    /// Whether the innermost loop around a task is the one along which it looks for an extremum, and runs as one piece: then the best so far
-    /// is nobody else's business.
+    /// Whether the innermost loop around a task is the one along which it looks for an extremum,
+    /// and runs as one piece: then the best so far is nobody else's business.
     fn is_innermost(&self, region: &Region<'_>, task: TaskId) -> bool {
         let own = &region.tasks.list[task];
         let mut node = region.tree.leaf[task];

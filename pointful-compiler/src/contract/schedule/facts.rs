@@ -1,4 +1,5 @@
-//! What scheduling needs to know of a Bulk program: where values come from, who reads them, what they cost.
+//! What scheduling needs to know of a Bulk program: where values come from, who reads them, what
+//! they cost.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,12 @@ use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
-/// Computing a value again is preferred to storing it while it costs no more than this many simple operations.
+/// Computing a value again is preferred to storing it while it costs no more than this many simple
+/// operations.
 const CHEAP: u32 = 12;
 
-/// Where nothing but arithmetic is behind a condition, a branch is preferred only if it saves more than this.
+/// Where nothing but arithmetic is behind a condition, a branch is preferred only if it saves more
+/// than this.
 const BRANCH: u32 = 200;
 
 /// How many points a loop has that is unrolled rather than run.
@@ -72,7 +75,8 @@ pub(super) struct Facts<'p> {
     /// The factors of contractions: see [`contract`](super::contract).
     factors: Vec<Option<[ValueId; 2]>>,
     cost: Vec<u32>,
-    /// Whether a value that is computed on demand is made by what vectors have too, of what is at the current point.
+    /// Whether a value that is computed on demand is made by what vectors have too, of what is at
+    /// the current point.
     plain: Vec<bool>,
     wanted: Vec<Wanted>,
 }
@@ -336,9 +340,11 @@ impl<'p> Facts<'p> {
         self.cost[value.index()] > CHEAP
     }
 
-    /// Whether a value is worth a branch around it, for the sides of a condition that do not want it.
+    /// Whether a value is worth a branch around it, for the sides of a condition that do not want
+    /// it.
     ///
-    /// Points with branches do not become lanes of vectors, and a branch that is hard to foresee costs as much as a function or two.
+    /// Points with branches do not become lanes of vectors, and a branch that is hard to foresee
+    /// costs as much as a function or two.
     pub(super) fn is_worth_a_branch(&self, value: ValueId) -> bool {
         let cost = self.cost[value.index()];
         cost > if self.plain[value.index()] {
@@ -348,8 +354,9 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Whether a task may as well be done where nobody asks for what it gives: a function or a sum of a few, that vectors have too.
-    /// With a branch around it points would be no lanes of theirs; a loop inside of them keeps them from that anyway.
+    /// Whether a task may as well be done where nobody asks for what it gives: a function or a sum
+    /// of a few, that vectors have too. With a branch around it points would be no lanes of theirs;
+    /// a loop inside of them keeps them from that anyway.
     pub(super) fn is_plain_work(&self, stmt: &Stmt<Bulk>) -> bool {
         let (values, axes) = match &stmt.op {
             BulkOp::Reduce {
@@ -397,12 +404,14 @@ impl<'p> Facts<'p> {
             .all(|value| self.kept[value.index()] || self.plain[value.index()])
     }
 
-    /// Whether a loop over an axis is hardly one: several places in a row, which are no reason to leave another loop.
+    /// Whether a loop over an axis is hardly one: several places in a row, which are no reason to
+    /// leave another loop.
     fn is_short(&self, axis: AxisId) -> bool {
         matches!(self.extent(axis), Extent::Const(n) if n <= SHORT)
     }
 
-    /// The axes that a statement runs over, in the order of its loops: those of its results, and those it combines along.
+    /// The axes that a statement runs over, in the order of its loops: those of its results, and
+    /// those it combines along.
     pub(super) fn iteration(&self, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
         let result = || stmt.results.first().map_or(&[][..], |&r| self.axes(r));
         let mut order = Vec::new();
@@ -580,7 +589,8 @@ impl<'p> Facts<'p> {
         leaf_loop(&stmt.op) || self.factors(stmt).is_some()
     }
 
-    /// The axes along which a statement combines values in the loops around it: its results do not have them.
+    /// The axes along which a statement combines values in the loops around it: its results do not
+    /// have them.
     pub(super) fn reduced(&self, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
         match self.factors(stmt) {
             Some(_) => Vec::new(),
@@ -588,7 +598,8 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Costs, in order; and which values are dear enough, and needed often enough, to be computed once.
+    /// Costs, in order; and which values are dear enough, and needed often enough, to be computed
+    /// once.
     fn price_and_keep(&mut self, block: &'p Block<Bulk>) {
         for stmt in &block.stmts {
             for inner in stmt.op.blocks() {
@@ -628,7 +639,8 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// What a value adds to the cost of one that needs it. A scalar is computed once, outside of all loops.
+    /// What a value adds to the cost of one that needs it. A scalar is computed once, outside of
+    /// all loops.
     fn cost_at_use(&self, value: ValueId) -> u32 {
         if self.axes(value).is_empty() {
             return 0;
@@ -754,7 +766,8 @@ pub(super) fn reduced(op: &BulkOp) -> &[AxisId] {
     }
 }
 
-/// Whether an operator works point for point, so that it can be applied wherever its operands are known.
+/// Whether an operator works point for point, so that it can be applied wherever its operands are
+/// known.
 pub(super) fn is_simple(op: &Block<Bulk>) -> bool {
     op.stmts.iter().all(|stmt| {
         let whole =

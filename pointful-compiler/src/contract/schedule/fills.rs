@@ -9,9 +9,10 @@
 //! }                                                   }
 //! ```
 //!
-//! The place of a sum holds what sums begin with; where a variable holds it meanwhile, that is for nothing. All is written by a loop over the buffer's own axes and no
-//! others that stores at its point whatever happens. What else an iteration has to do with the buffer comes after that and is at its own places: none reads what another
-//! has not written yet.
+//! The place of a sum holds what sums begin with; where a variable holds it meanwhile, that is for
+//! nothing. All is written by a loop over the buffer's own axes and no others that stores at its
+//! point whatever happens. What else an iteration has to do with the buffer comes after that and is
+//! at its own places: none reads what another has not written yet.
 
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId};
@@ -44,7 +45,8 @@ fn mentions(stmt: &Stmt<Kernels>, buffer: ValueId) -> bool {
     !is_at(stmt, buffer, None)
 }
 
-/// Whether all that a statement has to do with a buffer, also inside, is at these indices along some of its axes; or nothing, if there are none.
+/// Whether all that a statement has to do with a buffer, also inside, is at these indices along
+/// some of its axes; or nothing, if there are none.
 fn is_at(stmt: &Stmt<Kernels>, buffer: ValueId, places: Option<&[(usize, ValueId)]>) -> bool {
     let own = match (&stmt.op, places) {
         (

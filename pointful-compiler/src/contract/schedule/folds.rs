@@ -1,7 +1,9 @@
-//! Reductions by operators that are no monoids of the language: `argmin`, `argmax`, and those of users, as far as they work point for point.
+//! Reductions by operators that are no monoids of the language: `argmin`, `argmax`, and those of
+//! users, as far as they work point for point.
 //!
-//! Operators are associative, so a parallel loop may be cut into pieces of which each begins anew, in copies of the places; what the pieces
-//! have found is joined in their order. A user's operator has no identity to begin with: a place of its own says whether there was an element yet.
+//! Operators are associative, so a parallel loop may be cut into pieces of which each begins anew,
+//! in copies of the places; what the pieces have found is joined in their order. A user's operator
+//! has no identity to begin with: a place of its own says whether there was an element yet.
 
 use super::build::Builder;
 use super::extrema::{extremum, worst};
@@ -12,7 +14,8 @@ use crate::ir::{AxisId, Block, Elem, Lit, Monoid, Scalar, SpanId, Stmt, Type, Va
 use crate::ops::Prim;
 
 impl<'p> Builder<'p> {
-    /// A copy of a place that each piece of a kernel has for itself; from now on it stands for the place.
+    /// A copy of a place that each piece of a kernel has for itself; from now on it stands for the
+    /// place.
     pub(super) fn private_copy(&mut self, place: &mut Place) -> ValueId {
         let ty = self.out.ty(place.id).clone();
         let private = self.out.value(ty, SpanId::NONE);
@@ -21,7 +24,8 @@ impl<'p> Builder<'p> {
         private
     }
 
-    /// Gives each piece of the kernel that is about to be opened copies of a reduction's places, and says how they are joined.
+    /// Gives each piece of the kernel that is about to be opened copies of a reduction's places,
+    /// and says how they are joined.
     pub(super) fn folded(&mut self, stmt: &'p Stmt<Bulk>, places: &mut Vec<Place>) -> Fold {
         let BulkOp::Reduce { combine, .. } = &stmt.op else {
             unreachable!("only reductions are folded")
@@ -151,7 +155,8 @@ impl<'p> Builder<'p> {
         });
     }
 
-    /// One step of a reduction by an operator, at the current point: into places that begin with something, or into copies that begin with nothing.
+    /// One step of a reduction by an operator, at the current point: into places that begin with
+    /// something, or into copies that begin with nothing.
     pub(super) fn step_of(&mut self, places: &[Place], op: &'p Block<Bulk>, operands: &[ValueId]) {
         let elements: Vec<ValueId> = operands
             .iter()
@@ -177,7 +182,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// What an operator that works point for point makes of two tuples; once in the innermost frame.
+    /// What an operator that works point for point makes of two tuples; once in the innermost
+    /// frame.
     pub(super) fn applied(
         &mut self,
         op: &'p Block<Bulk>,

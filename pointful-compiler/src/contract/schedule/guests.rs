@@ -2,9 +2,10 @@
 //!
 //! # The idea
 //!
-//! A loop that collects a value in each step, for others to sum or to store, need not keep what it collects:
-//! those others can take each value as it comes. They become *guests* of the loop. A guest runs at the end of a step, at the loop's own index;
-//! in it, what the loop collects stands for the step's value.
+//! A loop that collects a value in each step, for others to sum or to store, need not keep what it
+//! collects: those others can take each value as it comes. They become *guests* of the loop. A
+//! guest runs at the end of a step, at the loop's own index; in it, what the loop collects stands
+//! for the step's value.
 //!
 //! ```text
 //! %0, %1[t] = loop %2: t (%3 = x) {         var s = x; var sum = 0
@@ -17,11 +18,13 @@
 //!
 //! # Why it is sound
 //!
-//! 1. A guest reads what the loop collects at the loop's own index and lanes, and of what else it reads nothing waits for the loop:
-//!    the loop waits for all of that, so it is there.
-//! 2. Results of a guest that are not complete before the loop ends are only read after it; others may be read by further guests of the same step.
+//! 1. A guest reads what the loop collects at the loop's own index and lanes, and of what else it
+//!    reads nothing waits for the loop: the loop waits for all of that, so it is there.
+//! 2. Results of a guest that are not complete before the loop ends are only read after it; others
+//!    may be read by further guests of the same step.
 //! 3. A guest whose order matters runs along the loop's axis only, and the loop runs forwards.
-//! 4. A guest runs wherever the loop runs and nowhere else, so a condition on the loop must be one on the guest.
+//! 4. A guest runs wherever the loop runs and nowhere else, so a condition on the loop must be one
+//!    on the guest.
 
 use super::facts::{Cond, Facts, without};
 use super::loops::prefixes;
@@ -50,7 +53,8 @@ pub(super) struct Guests<'p> {
 }
 
 impl<'p> Guests<'p> {
-    /// Those of the task `this`. The buffers that deliveries among them go to are added to those of the step.
+    /// Those of the task `this`. The buffers that deliveries among them go to are added to those of
+    /// the step.
     pub(super) fn new(region: &Region<'p>, this: TaskId, outs: &mut Vec<Out>) -> Self {
         let list = &region.tasks.list;
         let visitor = |&guest: &TaskId| {
@@ -145,8 +149,8 @@ impl<'p> Collector<'p> {
     }
 }
 
-/// Makes guests of the tasks that may be. `open`: the axes around the block. `host`: whether it is outside every kernel.
-/// `last`: values that are needed at its end.
+/// Makes guests of the tasks that may be. `open`: the axes around the block. `host`: whether it is
+/// outside every kernel. `last`: values that are needed at its end.
 pub(super) fn invite(
     facts: &Facts<'_>,
     list: &mut [Task<'_>],
@@ -339,8 +343,9 @@ impl Party<'_, '_> {
         }
     }
 
-    /// Whether it costs no more there. Axes that a guest alone has are not run along in each step if what is collected would be computed
-    /// again for each of their points, or if nothing else in the step is parallel; nor is anything dear that would be parallel elsewhere.
+    /// Whether it costs no more there. Axes that a guest alone has are not run along in each step
+    /// if what is collected would be computed again for each of their points, or if nothing else in
+    /// the step is parallel; nor is anything dear that would be parallel elsewhere.
     fn pays(&self, task: &Task<'_>) -> bool {
         let facts = self.facts;
         let shared: Vec<AxisId> = task

@@ -1,9 +1,12 @@
-//! Reductions whose place is further out than the loop at which they begin: meanwhile they combine into a `var` of their own.
+//! Reductions whose place is further out than the loop at which they begin: meanwhile they combine
+//! into a `var` of their own.
 //!
-//! What has a row of a few places there, the coordinates of a point say, has such a row of the kernel's own, which becomes variables.
+//! What has a row of a few places there, the coordinates of a point say, has such a row of the
+//! kernel's own, which becomes variables.
 //!
-//! Where both the place of an extremum and the extremum are looked for, as they are by functions that are derived, the best element so far is both:
-//! the `reduce min` beside an `argmin` of the same elements has nothing to do until the loop has run.
+//! Where both the place of an extremum and the extremum are looked for, as they are by functions
+//! that are derived, the best element so far is both: the `reduce min` beside an `argmin` of the
+//! same elements has nothing to do until the loop has run.
 
 use smallvec::smallvec;
 
@@ -44,7 +47,8 @@ struct Begun<'p> {
 }
 
 impl<'p> Builder<'p> {
-    /// Gives those of the tasks that begin at a loop over `axis`, which is about to be opened, places for meanwhile.
+    /// Gives those of the tasks that begin at a loop over `axis`, which is about to be opened,
+    /// places for meanwhile.
     pub(super) fn hold(
         &mut self,
         region: &mut Region<'p>,
@@ -122,8 +126,8 @@ impl<'p> Builder<'p> {
         held
     }
 
-    /// Those of the tasks that are reductions and begin at a loop over `axis`, at one point of their results or at a few known ones,
-    /// which then have no place yet that is the kernel's own.
+    /// Those of the tasks that are reductions and begin at a loop over `axis`, at one point of
+    /// their results or at a few known ones, which then have no place yet that is the kernel's own.
     fn begun(&self, region: &Region<'p>, tasks: &[TaskId], axis: AxisId) -> Vec<Begun<'p>> {
         let open = self.open();
         let begins = |&task: &TaskId| {
@@ -146,7 +150,8 @@ impl<'p> Builder<'p> {
         tasks.iter().filter_map(begins).collect()
     }
 
-    /// Whether what a kernel combines into memory outside of it, at a few known places, is worth variables.
+    /// Whether what a kernel combines into memory outside of it, at a few known places, is worth
+    /// variables.
     fn may_hold(&self, result: ValueId, combine: &Combine, rest: &[AxisId]) -> bool {
         let places = rest.iter().try_fold(1, |n: u64, &axis| {
             let Extent::Const(length) = self.facts.extent(axis) else {

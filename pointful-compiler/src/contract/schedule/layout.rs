@@ -1,17 +1,20 @@
 //! How the arrays lie in memory that loops collect.
 //!
-//! The axes of an array in Bulk are in no order that means anything; where it is stored, the last of them is the one along which its elements are neighbours.
-//! Most arrays are not stored, or are as the author gave them. What a loop collects for the way back lies as its axes were opened, and that is across
-//! what it is made of where a product is written by columns:
+//! The axes of an array in Bulk are in no order that means anything; where it is stored, the last
+//! of them is the one along which its elements are neighbours. Most arrays are not stored, or are
+//! as the author gave them. What a loop collects for the way back lies as its axes were opened, and
+//! that is across what it is made of where a product is written by columns:
 //!
 //! ```text
 //! for j { sum(for i { (x[i] + a[i][j]).exp() }) }      the exponentials: e[i, j], as `a` lies
 //! ```
 //!
-//! So it is stored as most of what its elements are made of lies, and what is read of it again is taken in the same order.
+//! So it is stored as most of what its elements are made of lies, and what is read of it again is
+//! taken in the same order.
 //!
-//! A product of matrices may be written either way. It lies as the first array over the same axes: `d[n, f] = Σ e[n, c] w[c, f]` as the layer `a[n, f]` does that it
-//! is an adjoint of, whatever the order of its factors.
+//! A product of matrices may be written either way. It lies as the first array over the same axes:
+//! `d[n, f] = Σ e[n, c] w[c, f]` as the layer `a[n, f]` does that it is an adjoint of, whatever the
+//! order of its factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,7 +129,8 @@ impl<'p> Orders<'p> {
         }
     }
 
-    /// The axis along which most of what an array is made of lies, if there are several to choose from.
+    /// The axis along which most of what an array is made of lies, if there are several to choose
+    /// from.
     fn last(&self, value: ValueId, lanes: &[AxisId]) -> Option<AxisId> {
         let own: Vec<AxisId> = self.dims(value).to_vec();
         let own: Vec<AxisId> = own
@@ -164,7 +168,8 @@ impl<'p> Orders<'p> {
         most.map(|(axis, _)| axis)
     }
 
-    /// Takes what is made of reordered arrays in their order, unless it is made of others too that lie otherwise.
+    /// Takes what is made of reordered arrays in their order, unless it is made of others too that
+    /// lie otherwise.
     fn follow(&mut self, stmt: &Stmt<Bulk>) {
         let operands = stmt.op.operands();
         let Some(first) = operands
@@ -206,7 +211,8 @@ impl<'p> Orders<'p> {
     }
 }
 
-/// Notes along which of these axes something lies, if it depends on several: each of its dimensions on some axes.
+/// Notes along which of these axes something lies, if it depends on several: each of its dimensions
+/// on some axes.
 fn vote(dims: &[Vec<AxisId>], own: &[AxisId], votes: &mut BTreeMap<AxisId, usize>) {
     let depends = |axes: &&Vec<AxisId>| axes.iter().any(|axis| own.contains(axis));
     if dims.iter().filter(depends).count() < 2 {

@@ -1,4 +1,5 @@
-//! Sequential loops: `loop`, `while`, scans, and reductions with an operator that is not point for point.
+//! Sequential loops: `loop`, `while`, scans, and reductions with an operator that is not point for
+//! point.
 
 use smallvec::smallvec;
 
@@ -227,7 +228,8 @@ impl<'p> Builder<'p> {
         });
     }
 
-    /// Places for the states, holding their initial values. `nexts`: what the states are next, then what else is made of each step.
+    /// Places for the states, holding their initial values. `nexts`: what the states are next, then
+    /// what else is made of each step.
     fn states(
         &mut self,
         region: &Region<'p>,
@@ -287,7 +289,8 @@ impl<'p> Builder<'p> {
         states
     }
 
-    /// Whether the next version of a state is made by a task that leaves it in a buffer with the state's own axes.
+    /// Whether the next version of a state is made by a task that leaves it in a buffer with the
+    /// state's own axes.
     fn comes_stored(&self, next: &Delivery, param: ValueId) -> bool {
         let stored = self.facts.site(next.value).is_some_and(|stmt| {
             let leaves = matches!(
@@ -350,7 +353,8 @@ impl<'p> Builder<'p> {
         self.hold(region, &guests, axis)
     }
 
-    /// One iteration in the innermost frame: runs the block and the guests of the loop, then moves every state on.
+    /// One iteration in the innermost frame: runs the block and the guests of the loop, then moves
+    /// every state on.
     fn step(
         &mut self,
         block: &'p Block<Bulk>,

@@ -2,20 +2,26 @@
 //!
 //! # The idea
 //!
-//! A Bulk program says what every array is at every point, not when or where. Most arrays never need to exist:
-//! a value that its readers read at their own point is computed there (*on demand*), in the outermost loop in which it is known.
-//! What is left are [*tasks*](tasks): reductions, scatters, updates, loops, values too dear to compute twice, and the results.
-//! Tasks that run over the same axes share their [loops](tree); the value of a task is kept in the innermost loop around all its readers,
-//! as a scalar if they share all its axes, else in a buffer over the axes they do not share. What is done with the values that a sequential
-//! loop collects is done [in the loop's steps](guests) where that may be. Loops outside of which nothing is parallel
-//! yet become kernels.
+//! A Bulk program says what every array is at every point, not when or where. Most arrays never
+//! need to exist: a value that its readers read at their own point is computed there (*on demand*),
+//! in the outermost loop in which it is known. What is left are [*tasks*](tasks): reductions,
+//! scatters, updates, loops, values too dear to compute twice, and the results. Tasks that run over
+//! the same axes share their [loops](tree); the value of a task is kept in the innermost loop
+//! around all its readers, as a scalar if they share all its axes, else in a buffer over the axes
+//! they do not share. What is done with the values that a sequential loop collects is done
+//! [in the loop's steps](guests) where that may be. Loops outside of which nothing is parallel yet
+//! become kernels.
 //!
 //! # Why it is sound
 //!
-//! 1. A task is put after everything it waits for, and into a loop with it only when it reads it at that loop's own index.
-//! 2. A parallel loop has no reader of another iteration's value (by 1), and what its iterations combine into is an accumulator.
-//! 3. A buffer is changed in place only when nobody reads the old contents any more; else it is copied.
-//! 4. What carries a guard, or is wanted on one side of a select only, is computed inside that branch.
+//! 1. A task is put after everything it waits for, and into a loop with it only when it reads it at
+//!    that loop's own index.
+//! 2. A parallel loop has no reader of another iteration's value (by 1), and what its iterations
+//!    combine into is an accumulator.
+//! 3. A buffer is changed in place only when nobody reads the old contents any more; else it is
+//!    copied.
+//! 4. What carries a guard, or is wanted on one side of a select only, is computed inside that
+//!    branch.
 //!
 //! # Before and after
 //!
@@ -83,8 +89,8 @@ pub fn schedule(program: Program<Bulk>) -> Program<Kernels> {
     }
 }
 
-/// Rewrites what is better otherwise before anything is decided. Each step looks at what the one before has left, by the same facts if that has
-/// found nothing to do.
+/// Rewrites what is better otherwise before anything is decided. Each step looks at what the one
+/// before has left, by the same facts if that has found nothing to do.
 fn prepared(mut program: Program<Bulk>) -> Program<Bulk> {
     let pads = Pads::default();
     let mut facts = Facts::new(&program, &pads);
@@ -157,7 +163,8 @@ fn attempt(program: &Program<Bulk>, pads: &Pads) -> Result<Program<Kernels>, Vec
     Ok(out)
 }
 
-/// Whether a task leaves the array in a buffer of its own, with its axes in this order, so that it need not be stored again.
+/// Whether a task leaves the array in a buffer of its own, with its axes in this order, so that it
+/// need not be stored again.
 fn is_left_in_buffer(
     program: &Program<Bulk>,
     facts: &Facts<'_>,

@@ -7,8 +7,9 @@
 //! %3[i, v] = reduce add [b] %2
 //! ```
 //!
-//! As it is written, no array of two of them is a matrix that is small enough to be stored. Multiplied in another order, they may be: then what is left is a
-//! product of matrices. There are no more products than before, but for those of two arrays, which all others share.
+//! As it is written, no array of two of them is a matrix that is small enough to be stored.
+//! Multiplied in another order, they may be: then what is left is a product of matrices. There are
+//! no more products than before, but for those of two arrays, which all others share.
 
 use smallvec::smallvec;
 
@@ -30,7 +31,8 @@ pub(super) struct Flat {
     axes: Vec<AxisId>,
 }
 
-/// Sums of products of three arrays that products of matrices can be, by the values that they are; and what nobody reads then.
+/// Sums of products of three arrays that products of matrices can be, by the values that they are;
+/// and what nobody reads then.
 pub(super) type Nested = (BTreeMap<ValueId, Flat>, ValueSet);
 
 /// Finds them.

@@ -2,17 +2,21 @@
 //!
 //! # The idea
 //!
-//! The loops of a reduction may stand in any order. As a task they are those of its operand, which is how loops come to be shared. Where that
-//! turns out to be dear in the [tree](super::tree) that has grown, tasks are given another order, and it grows again:
+//! The loops of a reduction may stand in any order. As a task they are those of its operand, which
+//! is how loops come to be shared. Where that turns out to be dear in the [tree](super::tree) that
+//! has grown, tasks are given another order, and it grows again:
 //!
-//! - *Accumulators that are copied.* A parallel loop that is summed over gives every piece of the work a copy of the sum. For a number or a
-//!   few that is nothing; for a matrix it is most of the work. If all tasks of such a loop keep one more axis, that one goes outside, and
-//!   nothing is copied; else the sum gets loops of its own, over what it keeps, with the sum inside of them.
-//! - *Sums into short rows.* A sum that reads what others compute at the same point shares their loops, and combines into its table in each
-//!   iteration. Where rows of the table are too short for vectors, as the places of a window are, it gets loops of its own, in which
-//!   what it sums lies in rows.
-//! - *Sums in memory.* A sum that shares its loops with nobody is run in the order in which an iteration touches memory least: in a variable
-//!   if the elements come in a row or the points around do, else along the axis that elements and sums both lie along.
+//! - *Accumulators that are copied.* A parallel loop that is summed over gives every piece of the
+//!   work a copy of the sum. For a number or a few that is nothing; for a matrix it is most of the
+//!   work. If all tasks of such a loop keep one more axis, that one goes outside, and nothing is
+//!   copied; else the sum gets loops of its own, over what it keeps, with the sum inside of them.
+//! - *Sums into short rows.* A sum that reads what others compute at the same point shares their
+//!   loops, and combines into its table in each iteration. Where rows of the table are too short
+//!   for vectors, as the places of a window are, it gets loops of its own, in which what it sums
+//!   lies in rows.
+//! - *Sums in memory.* A sum that shares its loops with nobody is run in the order in which an
+//!   iteration touches memory least: in a variable if the elements come in a row or the points
+//!   around do, else along the axis that elements and sums both lie along.
 //!
 //! # Why it is sound
 //!
@@ -30,22 +34,26 @@ const LONG: u64 = 64;
 /// The same of an axis that is summed over: what is many is more often summed than kept.
 const LONGER: u64 = 4 * LONG;
 
-/// Accumulators of this many elements are not copied for each piece of the work if there is another way.
+/// Accumulators of this many elements are not copied for each piece of the work if there is another
+/// way.
 const LARGE: u64 = LONG * LONG;
 
-/// What it costs that something is not in the nearest cache, against what it costs to compute with it.
+/// What it costs that something is not in the nearest cache, against what it costs to compute with
+/// it.
 const MISS: u64 = 4;
 
 /// How many elements are computed at once where they are neighbours.
 const AT_ONCE: u64 = 8;
 
-/// How many times as long a sum must take among the loops of others for loops of its own, between which something is stored.
+/// How many times as long a sum must take among the loops of others for loops of its own, between
+/// which something is stored.
 const MUCH: u64 = 4;
 
 /// Constant loops up to this length are unrolled: their elements are as good as neighbours.
 const UNROLLED: u64 = 16;
 
-/// Reorders loops of tasks with which the tree would be cheaper; whether there were any. `host`: whether the block is outside every kernel.
+/// Reorders loops of tasks with which the tree would be cheaper; whether there were any. `host`:
+/// whether the block is outside every kernel.
 pub(super) fn improve<'p>(
     facts: &Facts<'p>,
     tasks: &mut Tasks<'p>,
@@ -158,7 +166,8 @@ impl<'p> Improve<'_, 'p> {
         large.into_iter().any(|task| self.alone(task, open, true))
     }
 
-    /// Whether a loop outside of all of these tasks costs less than twice what those of the `large` sums apart do: much is not stored then.
+    /// Whether a loop outside of all of these tasks costs less than twice what those of the `large`
+    /// sums apart do: much is not stored then.
     fn pays(&self, outer: AxisId, all: &[TaskId], large: &[TaskId]) -> bool {
         let (mut together, mut apart) = (0, 0_u64);
         for &task in all {
@@ -200,8 +209,8 @@ impl<'p> Improve<'_, 'p> {
             })
     }
 
-    /// A sum that shares a loop that it sums over, and combines into a table whose innermost axis is too short for vectors, gets loops of its
-    /// own if what it sums lies in rows.
+    /// A sum that shares a loop that it sums over, and combines into a table whose innermost axis
+    /// is too short for vectors, gets loops of its own if what it sums lies in rows.
     fn apart(&mut self, task: TaskId, axis: AxisId, open: &[AxisId]) -> bool {
         if self.list[task].apart {
             return false;
@@ -304,7 +313,8 @@ fn with_first(order: &[AxisId], first: AxisId) -> Vec<AxisId> {
     [vec![first], without(order, &[first])].concat()
 }
 
-/// Whether the points of a reduction want to go through the sum several at a time, because its elements do not lie in a row.
+/// Whether the points of a reduction want to go through the sum several at a time, because its
+/// elements do not lie in a row.
 pub(super) fn wants_neighbours(facts: &Facts<'_>, stmt: &Stmt<Bulk>, order: &[AxisId]) -> bool {
     let BulkOp::Reduce {
         combine: Combine::Monoid(_),
@@ -379,7 +389,8 @@ impl<'n, 'p> Nest<'n, 'p> {
         }
     }
 
-    /// The cheapest order that begins with what is kept, and what it costs. `split`: whether some of that may stand inside of the sum.
+    /// The cheapest order that begins with what is kept, and what it costs. `split`: whether some
+    /// of that may stand inside of the sum.
     fn best(
         &self,
         kept: &[AxisId],
@@ -409,7 +420,8 @@ impl<'n, 'p> Nest<'n, 'p> {
         best
     }
 
-    /// What it takes to run loops in this order, in vector operations. `host`: whether the outermost of them are parallel.
+    /// What it takes to run loops in this order, in vector operations. `host`: whether the
+    /// outermost of them are parallel.
     fn cost(&self, order: &[AxisId], host: bool) -> u64 {
         let Some(&inner) = order.last() else {
             return 0;
@@ -463,8 +475,9 @@ impl<'n, 'p> Nest<'n, 'p> {
         cost
     }
 
-    /// How often something that depends on some of the axes comes from further away than the nearest cache: it stays there while a loop
-    /// goes on that it does not depend on, if what is inside of that loop is little.
+    /// How often something that depends on some of the axes comes from further away than the
+    /// nearest cache: it stays there while a loop goes on that it does not depend on, if what is
+    /// inside of that loop is little.
     fn misses(&self, order: &[AxisId], depends: impl Fn(AxisId) -> bool) -> u64 {
         let far = |place: usize| {
             let inside = order[place + 1..].iter().copied();

@@ -1,8 +1,10 @@
-//! Buffers over axes of varying length that outlive the loops on which the length depends: they are as long as the longest.
+//! Buffers over axes of varying length that outlive the loops on which the length depends: they are
+//! as long as the longest.
 //!
-//! Most such arrays live in the loop that knows their length. Only when loops must stand apart, one that fills and one that reads,
-//! is there a buffer of all of them. That is known when the loops are written, and the longest length must be known before; so
-//! scheduling then begins again, with a program that computes it.
+//! Most such arrays live in the loop that knows their length. Only when loops must stand apart, one
+//! that fills and one that reads, is there a buffer of all of them. That is known when the loops
+//! are written, and the longest length must be known before; so scheduling then begins again, with
+//! a program that computes it.
 
 use smallvec::smallvec;
 
@@ -158,7 +160,8 @@ fn insert(block: &mut Block<Bulk>, value: ValueId, stmts: &mut Vec<Stmt<Bulk>>) 
 }
 
 impl Facts<'_> {
-    /// The first results of the statement that binds a value, or whose block does, and of those around it up to this block.
+    /// The first results of the statement that binds a value, or whose block does, and of those
+    /// around it up to this block.
     fn around(&self, value: ValueId, block: usize) -> Vec<ValueId> {
         let mut users = vec![value];
         let mut home = self.home(value);
@@ -173,7 +176,8 @@ impl Facts<'_> {
 }
 
 impl Builder<'_> {
-    /// An extent at the current point, or the largest there is if it varies along axes that are not open.
+    /// An extent at the current point, or the largest there is if it varies along axes that are not
+    /// open.
     pub(super) fn padded(&mut self, extent: Extent, of: Option<ValueId>) -> Extent {
         let Extent::Value(size) = extent else {
             return extent;

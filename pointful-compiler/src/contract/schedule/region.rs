@@ -20,12 +20,13 @@ pub(super) struct Region<'p> {
     pub(super) block: usize,
     pub(super) tasks: Tasks<'p>,
     pub(super) tree: Tree,
-    /// By task: the places that it combines or stores into, one for each result (and what else it needs).
+    /// By task: the places that it combines or stores into, one for each result (and what else it
+    /// needs).
     pub(super) places: Vec<Vec<Place>>,
     /// By task: whether it has run.
     pub(super) done: Vec<bool>,
-    /// By delivery: the buffer and its axes.
-    /// One that is not there yet is made before it is stored into: its extents may depend on other tasks.
+    /// By delivery: the buffer and its axes. One that is not there yet is made before it is stored
+    /// into: its extents may depend on other tasks.
     pub(super) outs: Vec<Out>,
 }
 
@@ -33,7 +34,8 @@ pub(super) struct Region<'p> {
 pub(super) type Out = (Option<ValueId>, Vec<AxisId>);
 
 impl<'p> Builder<'p> {
-    /// Runs a block in the innermost frame. Each delivery is stored in its buffer. `visitors` are guests of the loop whose step it is.
+    /// Runs a block in the innermost frame. Each delivery is stored in its buffer. `visitors` are
+    /// guests of the loop whose step it is.
     pub(super) fn block(
         &mut self,
         block: &'p Block<Bulk>,
@@ -143,7 +145,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// Lets what tasks give be read in the innermost frame only, which they have changed it in: in front of the branch it was another. Gives where it was read.
+    /// Lets what tasks give be read in the innermost frame only, which they have changed it in: in
+    /// front of the branch it was another. Gives where it was read.
     fn read_from_here(&mut self, region: &Region<'p>, node: NodeId) -> Vec<(ValueId, Location)> {
         let tasks = region.tree.tasks_below(node).into_iter();
         let results = tasks.flat_map(|task| region.tasks.list[task].results());
@@ -341,10 +344,12 @@ impl<'p> Builder<'p> {
 }
 
 impl<'p> Region<'p> {
-    /// Whether nothing will read `value` any more once `this` has run, so that its buffer may be changed.
+    /// Whether nothing will read `value` any more once `this` has run, so that its buffer may be
+    /// changed.
     ///
-    /// Reads that are still to come are done now if they are of single elements and the result stays at hand.
-    /// `alone`: `this` runs at many points, so it must not itself read the value but through its base.
+    /// Reads that are still to come are done now if they are of single elements and the result
+    /// stays at hand. `alone`: `this` runs at many points, so it must not itself read the value but
+    /// through its base.
     pub(super) fn is_last_use(
         &self,
         builder: &mut Builder<'p>,
@@ -373,7 +378,8 @@ impl<'p> Region<'p> {
         last && now.into_iter().all(|value| builder.eval(value).1 <= frame)
     }
 
-    /// Whether a statement has run, once those values are computed that it puts into `now`. `element`: whether it is what reads the buffer.
+    /// Whether a statement has run, once those values are computed that it puts into `now`.
+    /// `element`: whether it is what reads the buffer.
     fn has_run(
         &self,
         builder: &Builder<'p>,

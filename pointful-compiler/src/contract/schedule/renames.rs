@@ -1,7 +1,8 @@
 //! Arrays that are others under another name.
 //!
-//! A step that is written `x = for j in N { … }` where `x` is known along `i` gives the array over `j`, read at `i`. Where only its elements in memory are
-//! wanted that is the same array: what waits for it over `i` may as well be given what it reads, over `j`.
+//! A step that is written `x = for j in N { … }` where `x` is known along `i` gives the array over
+//! `j`, read at `i`. Where only its elements in memory are wanted that is the same array: what
+//! waits for it over `i` may as well be given what it reads, over `j`.
 
 use super::facts::Facts;
 use super::tasks::Delivery;
@@ -9,7 +10,8 @@ use crate::ir::AxisId;
 use crate::ir::stages::bulk::BulkOp;
 
 impl Facts<'_> {
-    /// The array that has the same elements in the same order, and is not another one under new names of axes. `open`: axes whose names stay.
+    /// The array that has the same elements in the same order, and is not another one under new
+    /// names of axes. `open`: axes whose names stay.
     pub(super) fn original(&self, mut wanted: Delivery, open: &[AxisId]) -> Delivery {
         while let Some(inner) = self.renamed(&wanted, open) {
             wanted = inner;

@@ -1,9 +1,10 @@
 //! Results in the place of parameters.
 //!
-//! A function that takes a table by value and gives another one of its shape needs no new buffer, if each element of the result is made of the
-//! parameter's element at the same point and nothing else looks at the parameter any more: `for i in N { u[i] *= a; }`.
-//! Every read of an element then comes before the one write to it, in whatever order the points are visited. So it is with what a loop carries from one
-//! step to the next: `for t in T { for i in N { u[i] *= a[t]; } }`.
+//! A function that takes a table by value and gives another one of its shape needs no new buffer,
+//! if each element of the result is made of the parameter's element at the same point and nothing
+//! else looks at the parameter any more: `for i in N { u[i] *= a; }`. Every read of an element then
+//! comes before the one write to it, in whatever order the points are visited. So it is with what a
+//! loop carries from one step to the next: `for t in T { for i in N { u[i] *= a[t]; } }`.
 
 use super::build::{Builder, Location};
 use super::region::Region;
@@ -69,12 +70,14 @@ impl<'p> Builder<'p> {
         })
     }
 
-    /// Whether a loop's state may be stored where the one before is: each of its elements is made of that one's at the same point, which nothing else reads.
+    /// Whether a loop's state may be stored where the one before is: each of its elements is made
+    /// of that one's at the same point, which nothing else reads.
     pub(super) fn is_made_in_place(&self, next: ValueId, param: ValueId) -> bool {
         self.is_only_for(param, next, self.facts.home(param))
     }
 
-    /// Whether all that a block does with `read` is to compute `value` at the same point, as the block ends.
+    /// Whether all that a block does with `read` is to compute `value` at the same point, as the
+    /// block ends.
     fn is_only_for(&self, read: ValueId, value: ValueId, block: usize) -> bool {
         let facts = &self.facts;
         if read == value {

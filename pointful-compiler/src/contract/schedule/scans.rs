@@ -1,8 +1,9 @@
 //! Scans of long axes outside of kernels, in blocks.
 //!
-//! An operator is associative, so what comes before each block of elements can be found from the blocks alone. Three steps: every block is
-//! folded, in parallel; the host goes through what they have given, which is little; and every block is gone through again, in parallel, from
-//! what comes before it. What is left over at the end, and all of a short axis, the host goes through itself.
+//! An operator is associative, so what comes before each block of elements can be found from the
+//! blocks alone. Three steps: every block is folded, in parallel; the host goes through what they
+//! have given, which is little; and every block is gone through again, in parallel, from what comes
+//! before it. What is left over at the end, and all of a short axis, the host goes through itself.
 //!
 //! ```text
 //! %0 = scan (init) [n] x { ⊕ }     par g: n / (8 · 248) { for t { for c: 8 { s[c] ⊕= x[…] } }; p[g, c] = s[c] }
@@ -11,8 +12,9 @@
 //!                                  for t { v ⊕= x[…]; y[…] = v }
 //! ```
 //!
-//! The operator is applied twice as often, which two cores make up for and no more. But one application waits for the one before it, and a core
-//! could do several at once meanwhile: an iteration goes through a few blocks side by side.
+//! The operator is applied twice as often, which two cores make up for and no more. But one
+//! application waits for the one before it, and a core could do several at once meanwhile: an
+//! iteration goes through a few blocks side by side.
 
 use smallvec::smallvec;
 
@@ -29,10 +31,12 @@ use crate::ops::Prim;
 /// Blocks that an iteration goes through side by side.
 const CHAINS: u64 = 8;
 
-/// Elements of a block. No power of two, so that blocks side by side do not compete for the same lines of a cache.
+/// Elements of a block. No power of two, so that blocks side by side do not compete for the same
+/// lines of a cache.
 const LENGTH: u64 = 248;
 
-/// Whether a scan is done in blocks where the host would run it: its operator works on scalars and is dear.
+/// Whether a scan is done in blocks where the host would run it: its operator works on scalars and
+/// is dear.
 pub(super) fn in_blocks(facts: &super::facts::Facts<'_>, stmt: &Stmt<Bulk>) -> bool {
     let BulkOp::Scan { axis, op, .. } = &stmt.op else {
         return false;
@@ -45,8 +49,9 @@ pub(super) fn in_blocks(facts: &super::facts::Facts<'_>, stmt: &Stmt<Bulk>) -> b
         && facts.price_of(op) >= LEAST
 }
 
-/// Simple operations that an operator is worth from which on blocks pay, because they are done twice and take longer than memory does. On two
-/// cores blocks are slower than one pass for three operations, and faster for a sum of exponentials.
+/// Simple operations that an operator is worth from which on blocks pay, because they are done
+/// twice and take longer than memory does. On two cores blocks are slower than one pass for three
+/// operations, and faster for a sum of exponentials.
 const LEAST: u32 = 20;
 
 /// One scan on its way.
@@ -215,7 +220,8 @@ impl<'p> Builder<'p> {
         }));
     }
 
-    /// Goes through the blocks of a group side by side, or through their first elements: so many steps, from this element on.
+    /// Goes through the blocks of a group side by side, or through their first elements: so many
+    /// steps, from this element on.
     fn side_by_side(
         &mut self,
         blocks: &Blocks<'_, 'p>,

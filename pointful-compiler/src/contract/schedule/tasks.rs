@@ -1,7 +1,8 @@
 //! What has to be done in a block, and what each piece of work waits for.
 //!
-//! A *task* is a statement that cannot be computed at the point where its value is needed (a reduction, a loop, an update …),
-//! a value that is worth computing once, or the delivery of an array to its buffer. Everything else is computed on demand by the tasks that need it.
+//! A *task* is a statement that cannot be computed at the point where its value is needed (a
+//! reduction, a loop, an update …), a value that is worth computing once, or the delivery of an
+//! array to its buffer. Everything else is computed on demand by the tasks that need it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -34,9 +35,11 @@ pub(super) struct Read {
     pub(super) task: TaskId,
     /// Axes of the other's result along which it must be complete first.
     pub(super) complete: Vec<AxisId>,
-    /// Whether the reader's place is made from it: it must be complete before the loops and conditions that the reader is in.
+    /// Whether the reader's place is made from it: it must be complete before the loops and
+    /// conditions that the reader is in.
     pub(super) first: bool,
-    /// Whether it says how long the reader's place is: it must be complete before a condition that the reader stands behind.
+    /// Whether it says how long the reader's place is: it must be complete before a condition that
+    /// the reader stands behind.
     pub(super) length: bool,
     /// Which of the other's results are read.
     pub(super) values: Vec<ValueId>,
@@ -50,17 +53,21 @@ pub(super) struct Task<'p> {
     pub(super) reduced: Vec<AxisId>,
     /// Those along which it must proceed in order.
     pub(super) sequential: Vec<AxisId>,
-    /// Whether it is a sum that neighbouring points want to go through together: see [`order`](super::order).
+    /// Whether it is a sum that neighbouring points want to go through together: see
+    /// [`order`](super::order).
     pub(super) neighbours: bool,
-    /// Whether the order of its loops is decided, so that they are not exchanged to share others': see [`order`](super::order).
+    /// Whether the order of its loops is decided, so that they are not exchanged to share others':
+    /// see [`order`](super::order).
     pub(super) settled: bool,
     /// Whether it has loops of its own, although others compute what it sums at the same points.
     pub(super) apart: bool,
     /// A condition without which it need not or must not run.
     pub(super) guard: Option<Cond>,
-    /// The condition under which there is anything along its axes, if one of them is of one place or none.
+    /// The condition under which there is anything along its axes, if one of them is of one place
+    /// or none.
     pub(super) exists: Option<Cond>,
-    /// Where an accumulation or a change does something: those with the same condition at the same points share a branch.
+    /// Where an accumulation or a change does something: those with the same condition at the same
+    /// points share a branch.
     pub(super) mask: Option<Cond>,
     pub(super) reads: Vec<Read>,
     /// Whether it came from a block around this one, in which its place was made.
@@ -381,8 +388,8 @@ impl<'p> Survey<'_, 'p> {
         waits
     }
 
-    /// The condition under which a task may be run, if there is one and it is known by the time the task is:
-    /// it is the same along all axes but those that the task has a loop for and keeps.
+    /// The condition under which a task may be run, if there is one and it is known by the time the
+    /// task is: it is the same along all axes but those that the task has a loop for and keeps.
     ///
     /// That an axis is not empty need not be asked before running along it.
     fn guard(&mut self, stmt: &Stmt<Bulk>, waits: &mut Waits, this: TaskId) -> Option<Cond> {
@@ -423,7 +430,8 @@ impl<'p> Survey<'_, 'p> {
         self.ask(cond, waits, this).then_some((cond, side))
     }
 
-    /// The condition under which there is anything along the axes of a task, if one of them is of one place or none.
+    /// The condition under which there is anything along the axes of a task, if one of them is of
+    /// one place or none.
     fn exists(&mut self, stmt: &Stmt<Bulk>, waits: &mut Waits, this: TaskId) -> Option<Cond> {
         let axes = self.facts.iteration(stmt);
         let exists = axes.into_iter().find_map(|axis| self.facts.exists(axis))?;
@@ -495,7 +503,8 @@ fn mask(op: &BulkOp) -> Option<Cond> {
     }
 }
 
-/// Axes along which what is read was written down element by element: its elements are there at once, and so they are read innermost.
+/// Axes along which what is read was written down element by element: its elements are there at
+/// once, and so they are read innermost.
 fn written_down(list: &[Task<'_>], reads: &[Read]) -> Vec<AxisId> {
     let mut axes = Vec::new();
     let mut left: Vec<&Read> = reads.iter().collect();
@@ -513,7 +522,8 @@ fn written_down(list: &[Task<'_>], reads: &[Read]) -> Vec<AxisId> {
     axes
 }
 
-/// Axes along which a statement must proceed in order: lanes of which a result does not know, for all of them write it.
+/// Axes along which a statement must proceed in order: lanes of which a result does not know, for
+/// all of them write it.
 fn in_order(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
     let mut axes = Vec::new();
     if facts.is_leaf(stmt) {
@@ -531,7 +541,8 @@ pub(super) struct Around<'a, 'p> {
     pub(super) open: &'a [AxisId],
     /// Whether the block is outside every kernel.
     pub(super) host: bool,
-    /// What stands for arrays that a loop around it is about to collect: see [`guests`](super::guests).
+    /// What stands for arrays that a loop around it is about to collect: see
+    /// [`guests`](super::guests).
     pub(super) steps: &'a BTreeMap<ValueId, ValueId>,
     /// The blocks around it that those who visit it come from.
     pub(super) homes: &'a [usize],

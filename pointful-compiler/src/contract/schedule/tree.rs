@@ -1,11 +1,13 @@
 //! Which loops the tasks of a block share: a tree of loops with tasks at its leaves.
 //!
-//! Tasks are taken in order. A task joins the first loop over one of its axes that it may join, else it opens one.
-//! It may join a loop over `x` if every task that it waits for is in an earlier loop, or in this one and needed only at the same `x`
-//! (so that loops are only ever fused along axes that two tasks share by name). The same is then done inside each loop.
+//! Tasks are taken in order. A task joins the first loop over one of its axes that it may join,
+//! else it opens one. It may join a loop over `x` if every task that it waits for is in an earlier
+//! loop, or in this one and needed only at the same `x` (so that loops are only ever fused along
+//! axes that two tasks share by name). The same is then done inside each loop.
 //!
-//! What no reader can share loops with is done as early as it can be, so that it does not stand between tasks that share some. And of
-//! what is kept only for tasks of one later loop, point for point, nothing is stored: it moves there.
+//! What no reader can share loops with is done as early as it can be, so that it does not stand
+//! between tasks that share some. And of what is kept only for tasks of one later loop, point for
+//! point, nothing is stored: it moves there.
 
 use std::collections::BTreeMap;
 
@@ -62,8 +64,9 @@ struct Grower<'t, 'p> {
     leaf: Vec<NodeId>,
 }
 
-/// Grows the tree. `host`: whether the block is outside every kernel, so that loops in order must stay apart from parallel ones.
-/// `guard_axes`: the axes of a condition that are not open around the block.
+/// Grows the tree. `host`: whether the block is outside every kernel, so that loops in order must
+/// stay apart from parallel ones. `guard_axes`: the axes of a condition that are not open around
+/// the block.
 pub(super) fn tree(
     tasks: &Tasks<'_>,
     host: bool,
@@ -128,7 +131,8 @@ pub(super) fn tree(
     tree
 }
 
-/// By task: whether it is a value or a sum that others read, over some axes of which the first is that of none of them.
+/// By task: whether it is a value or a sum that others read, over some axes of which the first is
+/// that of none of them.
 fn apart(tasks: &[Task<'_>]) -> Vec<bool> {
     let first = |task: &Task<'_>| task.order.first().copied();
     let mut readers = vec![0; tasks.len()];
@@ -278,8 +282,8 @@ impl Grower<'_, '_> {
         }
     }
 
-    /// Whether a value may be computed where its readers are, in the last of these clusters: none of them needs more of it than one point, and none
-    /// changes in place what it is made of.
+    /// Whether a value may be computed where its readers are, in the last of these clusters: none
+    /// of them needs more of it than one point, and none changes in place what it is made of.
     fn may_wait(&self, id: TaskId, readers: &[TaskId], clusters: &[Cluster]) -> bool {
         let task = &self.tasks[id];
         let Some(cluster) = clusters.last() else {
@@ -387,9 +391,10 @@ impl Grower<'_, '_> {
         })
     }
 
-    /// Whether two tasks would be less parallel together than apart, and that counts: they sum into tables of different axes, and neither waits
-    /// for the other, so that nothing would have to be stored between them; or neighbouring points of one want to be computed together,
-    /// and the other does not run over all the axes that it takes to have neighbours.
+    /// Whether two tasks would be less parallel together than apart, and that counts: they sum into
+    /// tables of different axes, and neither waits for the other, so that nothing would have to be
+    /// stored between them; or neighbouring points of one want to be computed together, and the
+    /// other does not run over all the axes that it takes to have neighbours.
     fn are_strangers(&self, a: TaskId, b: TaskId, follows: bool, open: &[AxisId]) -> bool {
         let runs = |task: TaskId| {
             let Task { order, reduced, .. } = &self.tasks[task];
@@ -437,7 +442,8 @@ impl Tree {
         self.values.get(&result) == Some(&self.nodes[self.leaf[task]].parent)
     }
 
-    /// Whether a task is done by the time another begins that shares branches with it, inside of the loops that the other's place is made in.
+    /// Whether a task is done by the time another begins that shares branches with it, inside of
+    /// the loops that the other's place is made in.
     pub(super) fn is_before(&self, task: TaskId, other: TaskId) -> bool {
         let mut inner = self.leaf[other];
         while inner != self.place[other] {

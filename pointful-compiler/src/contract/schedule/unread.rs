@@ -8,7 +8,8 @@
 //! }
 //! ```
 //!
-//! An operator that combines several things in any order, as the adjoint of a scan does, needs all of them; run in order, it may need fewer.
+//! An operator that combines several things in any order, as the adjoint of a scan does, needs all
+//! of them; run in order, it may need fewer.
 
 use crate::analysis::effects::{for_each_length, is_pure};
 use crate::ir::stages::kernels::{KernelOp, Kernels};

@@ -86,7 +86,8 @@ impl Walk {
         self.emit(BulkOp::Pack { axis, values })
     }
 
-    /// What is accumulated at one place for each point of what it has: there it is, and elsewhere is nothing. This need not be stored.
+    /// What is accumulated at one place for each point of what it has: there it is, and elsewhere
+    /// is nothing. This need not be stored.
     pub(super) fn compared(&mut self, scatter: ValueId) -> ValueId {
         let Some(BulkOp::Scatter {
             at,

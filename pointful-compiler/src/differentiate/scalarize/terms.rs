@@ -68,7 +68,8 @@ impl Walk {
         terms
     }
 
-    /// What is chosen by one condition, chosen once. It is merged with others of the same axes only, so that nothing is done more often.
+    /// What is chosen by one condition, chosen once. It is merged with others of the same axes
+    /// only, so that nothing is done more often.
     pub(super) fn chosen(&mut self, terms: &mut Vec<Term>) -> bool {
         let mut merged = false;
         let mut k = 0;

@@ -1,6 +1,7 @@
 //! What all terms of a sum are multiplied by is multiplied by once.
 //!
-//! A function of a table that is picked from several for each element derives as all of them for each, but where they are not picked:
+//! A function of a table that is picked from several for each element derives as all of them for
+//! each, but where they are not picked:
 //!
 //! ```text
 //! %0[n, k] = mul x, %w                 %0[k] = select %c, %w, 0
@@ -18,8 +19,8 @@ use crate::ir::{AxisId, Monoid, ValueId};
 use crate::ops::Prim;
 
 impl Walk {
-    /// A sum of products of which one factor is the same in all terms, while the others and what they stand behind are the same at many points
-    /// of the sum.
+    /// A sum of products of which one factor is the same in all terms, while the others and what
+    /// they stand behind are the same at many points of the sum.
     pub(super) fn factored(&mut self, op: &BulkOp) -> Option<ValueId> {
         let BulkOp::Reduce {
             combine: Combine::Monoid(Monoid::Add),

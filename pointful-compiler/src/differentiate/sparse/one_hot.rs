@@ -1,6 +1,7 @@
 //! Arrays that are zero but at one place for each point of their other axes, moved outwards.
 //!
-//! What is multiplied by such an array, read or summed of it, or cleared in it, has one place, too, or none.
+//! What is multiplied by such an array, read or summed of it, or cleared in it, has one place, too,
+//! or none.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +53,8 @@ impl Walk {
         }
     }
 
-    /// Where the ones of an identity matrix are: along an axis of which sums are taken, for each point of the other.
+    /// Where the ones of an identity matrix are: along an axis of which sums are taken, for each
+    /// point of the other.
     fn identity(&self, value: ValueId) -> Option<(AxisId, ValueId)> {
         let Some(BulkOp::Map(Prim::Cast(Scalar::F32 | Scalar::F64), args)) = self.defs.of(value)
         else {
@@ -150,7 +152,8 @@ impl Walk {
         }))
     }
 
-    /// It is there if that is the place, along the axes that are read; along the others it still has one.
+    /// It is there if that is the place, along the axes that are read; along the others it still
+    /// has one.
     fn read_of(&mut self, table: ValueId, at: &[(AxisId, ValueId)]) -> Option<ValueId> {
         let Spot {
             at: places,
@@ -233,7 +236,8 @@ impl Walk {
         Some(self.put(spot, |_, value| value))
     }
 
-    /// What is accumulated of it is so from there only; along an axis that is not gone over it is accumulated there.
+    /// What is accumulated of it is so from there only; along an axis that is not gone over it is
+    /// accumulated there.
     fn accumulated(
         &mut self,
         base: ValueId,
@@ -316,8 +320,8 @@ impl Walk {
         (!self.leans(axes, &moved)).then_some(())
     }
 
-    /// Whether all these axes are equally long everywhere, and all these values, read at one place along `moved`, are so along their axes
-    /// and are indices of what is.
+    /// Whether all these axes are equally long everywhere, and all these values, read at one place
+    /// along `moved`, are so along their axes and are indices of what is.
     fn even(
         &self,
         axes: &[AxisId],
@@ -343,7 +347,8 @@ impl Walk {
         Some(())
     }
 
-    /// Whether the length of one of these axes depends on the place along others, which are not looked at themselves.
+    /// Whether the length of one of these axes depends on the place along others, which are not
+    /// looked at themselves.
     pub(super) fn leans(&self, axes: &[AxisId], on: &[AxisId]) -> bool {
         let depends = |&axis: &AxisId| match self.b.extent(axis) {
             Extent::Value(extent) => self.b.dims(extent).iter().any(|axis| on.contains(axis)),

@@ -1,8 +1,9 @@
 //! Accumulations at the places of other axes, moved: windows, differences, reversals.
 //!
-//! What was read at `i + c` is accumulated at `i + c`; that is to read the contributions at `i - c`, and needs no accumulation. Where the read
-//! was clamped at the ends, the ends have the contributions of the few places beyond them, too; where it was made only in range, there is nothing
-//! from beyond the ends.
+//! What was read at `i + c` is accumulated at `i + c`; that is to read the contributions at
+//! `i - c`, and needs no accumulation. Where the read was clamped at the ends, the ends have the
+//! contributions of the few places beyond them, too; where it was made only in range, there is
+//! nothing from beyond the ends.
 
 use smallvec::smallvec;
 
@@ -18,7 +19,8 @@ const FAR: i128 = 4;
 /// How far a wrapped shift may go to be less than integers can be with any index.
 const NEAR: u128 = 1 << 32;
 
-/// The most terms of an index that is looked at as a sum: what is added to itself again and again has more than can be written down.
+/// The most terms of an index that is looked at as a sum: what is added to itself again and again
+/// has more than can be written down.
 const TERMS: usize = 16;
 
 impl Walk {
@@ -234,7 +236,8 @@ impl Walk {
         Some(shift)
     }
 
-    /// Whether as much is done if all places of an axis look for what comes from another as if that is sent to them.
+    /// Whether as much is done if all places of an axis look for what comes from another as if that
+    /// is sent to them.
     fn is_part(&self, from: AxisId, axis: AxisId) -> bool {
         match (self.b.extent(from), self.b.extent(axis)) {
             (Extent::Const(from), Extent::Const(all)) => all <= from.saturating_mul(2),
@@ -378,7 +381,8 @@ impl Walk {
         }
     }
 
-    /// What arrives at each place, of which those at the ends have what would have gone beyond them.
+    /// What arrives at each place, of which those at the ends have what would have gone beyond
+    /// them.
     fn arrive_often(&mut self, value: ValueId, shift: &Shift) -> ValueId {
         let (here, there) = self.origin(shift);
         let extent = self.b.extent(shift.from);
@@ -393,7 +397,8 @@ impl Walk {
         terms.flat_map(|&(_, term)| self.b.dims(term)).collect()
     }
 
-    /// A place along an axis, and whence comes what is sent there: that and the shift, or the shift less that.
+    /// A place along an axis, and whence comes what is sent there: that and the shift, or the shift
+    /// less that.
     fn origin(&mut self, shift: &Shift) -> (ValueId, ValueId) {
         let iota = self.emit(BulkOp::Iota(shift.axis));
         if shift.prim.is_none() {
@@ -426,8 +431,8 @@ impl Walk {
         (here, there)
     }
 
-    /// What is added to an index, less whole turns if it is wrapped: a number that may be as large as integers are would leave them on the way
-    /// back, and be another number of turns then.
+    /// What is added to an index, less whole turns if it is wrapped: a number that may be as large
+    /// as integers are would leave them on the way back, and be another number of turns then.
     fn turns(&mut self, shift: &Shift) -> Vec<(bool, ValueId)> {
         let is_near = |&(_, term): &(bool, ValueId)| match self.defs.used(term) {
             Some(BulkOp::Const(Lit::Int(_, number))) => number.unsigned_abs() <= NEAR,
@@ -520,7 +525,8 @@ impl Walk {
         self.b.select(cond, read, zero)
     }
 
-    /// An array at other places. What has to be stored for it is stored with all that is done to it.
+    /// An array at other places. What has to be stored for it is stored with all that is done to
+    /// it.
     fn read_shifted(
         &mut self,
         value: ValueId,
@@ -536,7 +542,8 @@ impl Walk {
     }
 }
 
-/// An index that is that of an axis, moved, and brought back into range, or known to be in it where it counts.
+/// An index that is that of an axis, moved, and brought back into range, or known to be in it where
+/// it counts.
 struct Shift {
     /// The axis that it is an index of.
     axis: AxisId,

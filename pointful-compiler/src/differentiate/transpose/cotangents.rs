@@ -55,7 +55,8 @@ impl Transpose<'_> {
         self.top().cotangents.insert(value, cotangent);
     }
 
-    /// Adds to the cotangent of `of` what has been computed at each point of `space` (and of the lanes).
+    /// Adds to the cotangent of `of` what has been computed at each point of `space` (and of the
+    /// lanes).
     pub(super) fn contribute(&mut self, of: ValueId, value: ValueId, space: &[AxisId]) {
         if !self.linear.contains(&of) {
             return;
@@ -195,7 +196,8 @@ impl Transpose<'_> {
         new.of = value;
     }
 
-    /// Adds what all lanes of a loop have made of a cotangent, at the points of `space`, once the loop has ended.
+    /// Adds what all lanes of a loop have made of a cotangent, at the points of `space`, once the
+    /// loop has ended.
     pub(super) fn contribute_lanes(&mut self, of: ValueId, value: ValueId, space: &[AxisId]) {
         let lanes = self.lanes();
         let Some(StandIn { of: own, axes }) = self.stand_ins.get(&of) else {
@@ -219,8 +221,8 @@ impl Transpose<'_> {
         self.contribute(own, value, &space);
     }
 
-    /// Whether each iteration adds to a place of its own outside, and all places are new: then nothing is added up, and what the places get
-    /// is collected.
+    /// Whether each iteration adds to a place of its own outside, and all places are new: then
+    /// nothing is added up, and what the places get is collected.
     pub(super) fn one_each(&self, new: &Pending) -> bool {
         let Some(frame) = self.frames.last() else {
             return false;

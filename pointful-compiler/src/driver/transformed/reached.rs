@@ -55,7 +55,8 @@ pub(super) fn constants(path: &syn::Path, entry: &Entry) -> Vec<(String, TokenSt
     entry.constants.iter().map(carried).collect()
 }
 
-/// The types that can be named, starting from those that a carrier has: the parts of aliases, through the same trait.
+/// The types that can be named, starting from those that a carrier has: the parts of aliases,
+/// through the same trait.
 pub(super) struct Reached<'a> {
     function: &'a Function,
     types: &'a [TypeDef],

@@ -1,7 +1,8 @@
 //! Distances from an axis' own index that are known only when a loop over it begins.
 //!
-//! `x.get(t + lag)` is in range for `t` from `-lag` to the length of `x` without `lag`; and where `lag` is the index of a loop inside, from 0
-//! to the length of `x` without that of the loop. Both are sums of what is known before the loop.
+//! `x.get(t + lag)` is in range for `t` from `-lag` to the length of `x` without `lag`; and where
+//! `lag` is the index of a loop inside, from 0 to the length of `x` without that of the loop. Both
+//! are sums of what is known before the loop.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +97,8 @@ impl Far {
     }
 }
 
-/// The ends of an interior of which nothing is known while compiling: sums, and the outermost numbers that are added to each.
+/// The ends of an interior of which nothing is known while compiling: sums, and the outermost
+/// numbers that are added to each.
 #[derive(Default, PartialEq, Debug)]
 pub(super) struct Ends {
     /// What an index is not less than,
@@ -120,7 +122,8 @@ impl Ends {
         self.below.iter().map(|end| sum_of(unit, end))
     }
 
-    /// Makes it an interior in which these positions are in range. Whether that is not too much to ask.
+    /// Makes it an interior in which these positions are in range. Whether that is not too much to
+    /// ask.
     pub(super) fn keep_in(&mut self, reach: &Reach, extent: Extent) -> bool {
         let (mut from, mut below) = (negated(&reach.far.low), negated(&reach.far.high));
         // Distances as long as the axis itself leave no interior.

@@ -1,4 +1,5 @@
-//! Steps of a loop of the host that are kernels over the same rows: several of them are run at once, a tile of rows at a time.
+//! Steps of a loop of the host that are kernels over the same rows: several of them are run at
+//! once, a tile of rows at a time.
 //!
 //! ```text
 //! for t: T {                                      let views = (u.out(), v.out());
@@ -9,12 +10,14 @@
 //!                                                 if t % 2 == 1 { swap(&mut u, &mut v); }
 //! ```
 //!
-//! A row is what belongs to one index of the kernels' first axis. The runtime runs kernels out of order: some rows are steps ahead of others. That is no difference
-//! as long as a kernel writes in its own rows, and reads what these kernels write not far from there. How far is found out from the indices: neighbours by constants,
-//! whatever is done about them at the ends but counting around.
+//! A row is what belongs to one index of the kernels' first axis. The runtime runs kernels out of
+//! order: some rows are steps ahead of others. That is no difference as long as a kernel writes in
+//! its own rows, and reads what these kernels write not far from there. How far is found out from
+//! the indices: neighbours by constants, whatever is done about them at the ends but counting
+//! around.
 //!
-//! Kernels that follow each other without a loop are [one such step](sequence): products of matrices with what is made of them, row by row, before a cache has
-//! forgotten it.
+//! Kernels that follow each other without a loop are [one such step](sequence): products of
+//! matrices with what is made of them, row by row, before a cache has forgotten it.
 
 mod sequence;
 mod uses;
@@ -34,8 +37,9 @@ use crate::analysis::effects::{for_each_length, is_pure};
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 
-/// Rows of a product of matrices that are better computed together, so that packing the other factor costs little beside multiplying by it: in a loop, before
-/// which that is [written down](crate::targets::cpu::pack_operands) as the library wants it, and once.
+/// Rows of a product of matrices that are better computed together, so that packing the other
+/// factor costs little beside multiplying by it: in a loop, before which that is
+/// [written down](crate::targets::cpu::pack_operands) as the library wants it, and once.
 const TOGETHER: u64 = 32;
 const TOGETHER_ONCE: u64 = 128;
 
@@ -48,17 +52,20 @@ pub(crate) struct Plan<'p> {
     pub(crate) rows: Extent,
     /// How many rows away a kernel reads of what these kernels write.
     pub(crate) reach: u64,
-    /// Buffers of a step, which may as well be those of the step before; of a sequence also what is computed for the kernels.
+    /// Buffers of a step, which may as well be those of the step before; of a sequence also what is
+    /// computed for the kernels.
     made: Vec<&'p Stmt<Kernels>>,
     /// What is computed in each step for the kernels.
     before: Vec<&'p Stmt<Kernels>>,
     /// Parallel loops and contractions.
     pub(crate) kernels: Vec<&'p Stmt<Kernels>>,
-    /// What is done with what is accumulated, once all steps have run, in the order of the steps; among it the kernels that accumulate.
+    /// What is done with what is accumulated, once all steps have run, in the order of the steps;
+    /// among it the kernels that accumulate.
     after: Vec<&'p Stmt<Kernels>>,
     /// Buffers that change places after each step.
     pairs: Vec<(ValueId, ValueId)>,
-    /// Buffers that the steps write, and the axis that the kernels' first goes along: 0, or 1 if the one before it goes along the steps.
+    /// Buffers that the steps write, and the axis that the kernels' first goes along: 0, or 1 if
+    /// the one before it goes along the steps.
     pub(crate) written: BTreeMap<ValueId, usize>,
 }
 
@@ -442,7 +449,8 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// Whether kernels that use buffers so may run out of order. Notes which of them they write, and how far away they read.
+    /// Whether kernels that use buffers so may run out of order. Notes which of them they write,
+    /// and how far away they read.
     fn fits(&mut self, unit: &Unit<'_>, uses: &[Uses]) -> bool {
         let swapped = self.pairs.iter().flat_map(|&(a, b)| [(a, 0), (b, 0)]);
         let written = uses.iter().flat_map(|uses| uses.written.iter());
@@ -491,7 +499,8 @@ impl<'p> Plan<'p> {
                 .any(|kernel| std::ptr::eq(*kernel, stmt))
     }
 
-    /// What comes after the kernels: before the first of those that accumulate is merged, and after each of them.
+    /// What comes after the kernels: before the first of those that accumulate is merged, and after
+    /// each of them.
     pub(super) fn after(&self) -> impl Iterator<Item = &[&'p Stmt<Kernels>]> {
         self.after.split(|stmt| self.is_sum(stmt))
     }
@@ -504,7 +513,8 @@ impl<'p> Plan<'p> {
             .filter(|stmt| !copies(stmt).is_empty())
     }
 
-    /// Whether what is done before all steps or after them asks for what they write, which differs from step to step.
+    /// Whether what is done before all steps or after them asks for what they write, which differs
+    /// from step to step.
     fn asks_beside_kernels(&self) -> bool {
         let after = self.after.iter().filter(|stmt| !self.is_sum(stmt));
         let mut beside = self.before.iter().chain(after);
@@ -575,7 +585,8 @@ mod tests {
         crate::emit::names::as_in_source(&host(&Unit::of(&program), &[]))
     }
 
-    /// One kernel that stores to `v` what it loads from `u` in a row that is made of its own by some statements, and the exchange.
+    /// One kernel that stores to `v` what it loads from `u` in a row that is made of its own by
+    /// some statements, and the exchange.
     fn from_row(statements: &str) -> String {
         emitted(&format!(
             "par %2: I, %3: J {{ %4 = cast i64 %2 {statements} %6 = load u[%5, %3] store v[%2, %3], %6 }} swap u, v"

@@ -1,4 +1,5 @@
-//! Kernels of the host that follow each other, as one step: a tile of rows goes through all of them before the next tile does.
+//! Kernels of the host that follow each other, as one step: a tile of rows goes through all of them
+//! before the next tile does.
 //!
 //! ```text
 //! contract u[i, f] = x[i, k], v[k, f]         what is multiplied, made of it and multiplied again lies in a cache
@@ -7,7 +8,8 @@
 //! contract y[i, c] = u[i, f], z[f, c]
 //! ```
 //!
-//! A product of a matrix that the library has to turn round first is no part of it: that would be done for each tile.
+//! A product of a matrix that the library has to turn round first is no part of it: that would be
+//! done for each tile.
 
 use super::uses::Uses;
 use super::{Plan, copies, has_extent};
@@ -17,7 +19,8 @@ use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{Stmt, ValueSet};
 use crate::targets::cpu::pack_operands::wanted;
 
-/// Kernels that are put off, at most: looking further would take as long as there are kernels, for each of them.
+/// Kernels that are put off, at most: looking further would take as long as there are kernels, for
+/// each of them.
 const LOOK_AHEAD: usize = 8;
 
 /// Statements of the host: one, or several of which kernels run as one step.
@@ -42,7 +45,8 @@ pub(in crate::emit) fn parts<'p>(unit: &Unit<'_>, stmts: &[&'p Stmt<Kernels>]) -
     parts
 }
 
-/// The kernels that may be run as one step, of statements that begin with one, and how many statements that is about: those that are put off come after it.
+/// The kernels that may be run as one step, of statements that begin with one, and how many
+/// statements that is about: those that are put off come after it.
 fn sequence<'p>(unit: &Unit<'_>, stmts: &[&'p Stmt<Kernels>]) -> Option<(Plan<'p>, usize)> {
     if !unit.functions.is_empty() {
         return None;

@@ -1,4 +1,5 @@
-//! What the kernels of a step do to buffers: where they write, and how far from their own rows they read.
+//! What the kernels of a step do to buffers: where they write, and how far from their own rows they
+//! read.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +36,9 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// And the extent of its rows. None if it does more than reading and writing elements. In each of several steps it may accumulate in variables only, as
-    /// what it does is kept for all of them.
+    /// And the extent of its rows. None if it does more than reading and writing elements. In each
+    /// of several steps it may accumulate in variables only, as what it does is kept for all of
+    /// them.
     pub(super) fn of(
         unit: &Unit<'_>,
         stmt: &Stmt<Kernels>,

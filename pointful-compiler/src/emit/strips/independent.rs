@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Operation, ValueId, ValueSet};
 
-/// Whether the iterations of a loop do not see each other: each stores to places of its own, which nothing in the loop reads.
+/// Whether the iterations of a loop do not see each other: each stores to places of its own, which
+/// nothing in the loop reads.
 pub(in crate::emit) fn independent(body: &Block<Kernels>) -> bool {
     let mut seen = Seen::default();
     seen.block(body, body.params[0]) && !seen.stored.keys().any(|buffer| seen.read.contains(buffer))

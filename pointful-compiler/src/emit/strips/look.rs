@@ -1,4 +1,5 @@
-//! What is found out about the points of an axis: whether neighbours may advance together, and whether that pays.
+//! What is found out about the points of an axis: whether neighbours may advance together, and
+//! whether that pays.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +13,16 @@ use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
-/// Constant loops of up to this many iterations are unrolled, and the points around them vectorised, without help.
+/// Constant loops of up to this many iterations are unrolled, and the points around them
+/// vectorised, without help.
 const UNROLLED: u64 = 16;
 
-/// Loops of up to this many iterations are gone through by all lanes where they would be vectorised themselves if they were longer.
+/// Loops of up to this many iterations are gone through by all lanes where they would be vectorised
+/// themselves if they were longer.
 pub(super) const SHORT: u64 = 12;
 
-/// Elements that lie apart for neighbours are loaded one by one: worth it for so many other operations of a loop that carries something.
+/// Elements that lie apart for neighbours are loaded one by one: worth it for so many other
+/// operations of a loop that carries something.
 const WORTH_A_GATHER: u64 = 8;
 
 /// The most operations that a position is computed by in each segment.
@@ -41,7 +45,8 @@ struct Around {
     in_loop: bool,
     /// Whether some points may run it while others do not.
     masked: bool,
-    /// Whether it is a branch that belongs to the segment around it, and so is run whether or not any point takes it.
+    /// Whether it is a branch that belongs to the segment around it, and so is run whether or not
+    /// any point takes it.
     inline: bool,
 }
 
@@ -78,7 +83,8 @@ pub(super) struct Look<'u> {
     pub(super) uniform: ValueSet,
     /// Other scalars, and `var`s, that are bound in one segment and used in another.
     pub(super) kept: ValueSet,
-    /// Positions of neighbours, and how they are computed: they are computed again in each segment, as the optimiser does not see of lanes that they are neighbours.
+    /// Positions of neighbours, and how they are computed: they are computed again in each segment,
+    /// as the optimiser does not see of lanes that they are neighbours.
     pub(super) remade: BTreeMap<ValueId, Vec<Stmt<Kernels>>>,
     /// Buffers that each point has for itself.
     pub(super) own: ValueSet,
@@ -99,7 +105,8 @@ pub(super) struct Look<'u> {
     sums: bool,
     /// Whether an inner loop reads across the axis.
     across: bool,
-    /// Whether a loop of some length carries something from one iteration to the next, which makes it no vector instructions by itself.
+    /// Whether a loop of some length carries something from one iteration to the next, which makes
+    /// it no vector instructions by itself.
     chains: bool,
     /// Whether there is one that becomes vector instructions by itself.
     vectorises: bool,
@@ -108,7 +115,8 @@ pub(super) struct Look<'u> {
     long: bool,
     /// Lengths that are not known, and taken for short ones, if they may be.
     pub(super) if_short: Option<Vec<Extent>>,
-    /// How many elementary functions a point computes of what differs from point to point, as far as loops have known lengths, and how often the innermost open loop runs.
+    /// How many elementary functions a point computes of what differs from point to point, as far
+    /// as loops have known lengths, and how often the innermost open loop runs.
     dear: u64,
     times: u64,
     /// Operations in loops, and how many of them load or store what lies apart for neighbours.
@@ -117,7 +125,8 @@ pub(super) struct Look<'u> {
 }
 
 impl<'u> Look<'u> {
-    /// Looks at what the points along `index` do; `None` if they cannot be run in strips. `if_short`: where to note lengths that are to be taken for short ones.
+    /// Looks at what the points along `index` do; `None` if they cannot be run in strips.
+    /// `if_short`: where to note lengths that are to be taken for short ones.
     pub(super) fn at(
         unit: &'u Unit<'u>,
         index: ValueId,
@@ -165,12 +174,14 @@ impl<'u> Look<'u> {
         Some(look)
     }
 
-    /// Whether the points read neighbours, so that even few of them are better off together than each for itself.
+    /// Whether the points read neighbours, so that even few of them are better off together than
+    /// each for itself.
     pub(super) fn along(&self) -> bool {
         self.profits
     }
 
-    /// Whether inner loops become vector instructions only if neighbours advance together: they read or add up along the axis.
+    /// Whether inner loops become vector instructions only if neighbours advance together: they
+    /// read or add up along the axis.
     pub(super) fn pays_to_read(&self) -> bool {
         let simple = !self.diverges && self.own.is_empty() && !self.accumulates();
         simple && (self.profits || self.sums) && !self.across
@@ -182,8 +193,9 @@ impl<'u> Look<'u> {
         self.chains && !self.vectorises && few
     }
 
-    /// The same of elementary functions in and around short loops. Where all lengths are known and nothing is added up over the points, whose order is to be kept,
-    /// the optimiser unrolls the loops and makes vectors of the points without help, unless that is much.
+    /// The same of elementary functions in and around short loops. Where all lengths are known and
+    /// nothing is added up over the points, whose order is to be kept, the optimiser unrolls the
+    /// loops and makes vectors of the points without help, unless that is much.
     pub(super) fn pays_if_short(&self) -> bool {
         let helped = !self.summed.is_empty()
             || self.if_short.iter().flatten().next().is_some()
@@ -251,7 +263,8 @@ impl<'u> Look<'u> {
         }
     }
 
-    /// Notes how a position of neighbours is computed, of an index and what is the same for all points.
+    /// Notes how a position of neighbours is computed, of an index and what is the same for all
+    /// points.
     fn note_position(&mut self, stmt: &Stmt<Kernels>) {
         let KernelOp::Prim(prim, args) = &stmt.op else {
             return;
@@ -447,8 +460,8 @@ impl<'u> Look<'u> {
         Some(())
     }
 
-    /// Looks at something that panics unless these values are as they should be, which ends a segment: nothing is done before it is known
-    /// that no lane panics.
+    /// Looks at something that panics unless these values are as they should be, which ends a
+    /// segment: nothing is done before it is known that no lane panics.
     fn asked(&mut self, values: &[ValueId], around: Around) -> Option<()> {
         for value in values {
             if self.home.contains_key(value) && !self.remade.contains_key(value) {

@@ -1,8 +1,9 @@
-//! A parallel axis in strips: several neighbouring points advance together through the loops inside them.
+//! A parallel axis in strips: several neighbouring points advance together through the loops inside
+//! them.
 //!
-//! In `par %i: I, %j: J { var %s; for %k: K { … b[k, j] … combine add %s } store c[i, j] }` the inner loop walks down a
-//! column of `b`, which neither vectorises nor uses the cache lines it touches. Points are independent, so a strip of
-//! them may run statement by statement:
+//! In `par %i: I, %j: J { var %s; for %k: K { … b[k, j] … combine add %s } store c[i, j] }` the
+//! inner loop walks down a column of `b`, which neither vectorises nor uses the cache lines it
+//! touches. Points are independent, so a strip of them may run statement by statement:
 //!
 //! ```text
 //! for j in start..stop {                        while stop - j_from >= 32 {
@@ -18,18 +19,23 @@
 //!                                               }
 //! ```
 //!
-//! The body is cut into *segments*, straight-line statements between inner loops. Each becomes a loop over lanes of
-//! constant length, which the optimiser turns into vector instructions; what one segment hands to another is kept for
-//! all lanes, but for positions of neighbours, which are computed again. The numbers are those of the plain loop: every point does the same operations in the same order.
+//! The body is cut into *segments*, straight-line statements between inner loops. Each becomes a
+//! loop over lanes of constant length, which the optimiser turns into vector instructions; what one
+//! segment hands to another is kept for all lanes, but for positions of neighbours, which are
+//! computed again. The numbers are those of the plain loop: every point does the same operations in
+//! the same order.
 //!
-//! It pays where the inner loops read along the axis, or not along it at all and add up something for each point, and call nothing;
-//! and where a loop hands something on from one iteration to the next, as a solver's steps do, which no optimiser makes vectors of.
-//! And it pays where inner loops are so short that vectors of their own would be mostly empty, if there is much to compute in or around them: the logarithm of a sum over a few
-//! classes. Where their lengths are not known, both forms are there, and which one runs is asked.
+//! It pays where the inner loops read along the axis, or not along it at all and add up something
+//! for each point, and call nothing; and where a loop hands something on from one iteration to the
+//! next, as a solver's steps do, which no optimiser makes vectors of. And it pays where inner loops
+//! are so short that vectors of their own would be mostly empty, if there is much to compute in or
+//! around them: the logarithm of a sum over a few classes. Where their lengths are not known, both
+//! forms are there, and which one runs is asked.
 //!
-//! Points need not all do the same ([`strip`]): what only some of them run is run for all lanes, and a *mask* says for each lane
-//! whether it takes part. A lane that does not changes nothing, reads nothing and writes nothing. A `while` goes on until
-//! no lane does, a loop whose length differs until the longest has ended.
+//! Points need not all do the same ([`strip`]): what only some of them run is run for all lanes,
+//! and a *mask* says for each lane whether it takes part. A lane that does not changes nothing,
+//! reads nothing and writes nothing. A `while` goes on until no lane does, a loop whose length
+//! differs until the longest has ended.
 //!
 //! ```text
 //! while c { v = f(v); }     ▶     loop {
@@ -39,8 +45,9 @@
 //!                                 }
 //! ```
 //!
-//! Buffers that points have for themselves lie side by side, element by element. What points combine into places of the kernel
-//! each adds up for itself; the sums are then added in the points' order. What all points of a strip combine into one element of a table of the kernel's
+//! Buffers that points have for themselves lie side by side, element by element. What points
+//! combine into places of the kernel each adds up for itself; the sums are then added in the
+//! points' order. What all points of a strip combine into one element of a table of the kernel's
 //! they combine with each other first.
 
 mod independent;
@@ -68,7 +75,8 @@ use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stmt, ValueId, ValueSet};
 const BYTES: u64 = 256;
 /// The same for what is left of a row, and when there are several variables.
 const FEW_BYTES: u64 = 128;
-/// Bytes that the points' own buffers may have in a strip. Longer ones are better left to one point at a time.
+/// Bytes that the points' own buffers may have in a strip. Longer ones are better left to one point
+/// at a time.
 const OWN_BYTES: u64 = 1 << 24;
 
 /// How the points of a row are run in strips.
@@ -87,7 +95,8 @@ pub(super) struct Plan {
     own: ValueSet,
     /// Places of the kernel that points combine something into.
     summed: BTreeMap<ValueId, Monoid>,
-    /// Indices that are in range, and buffers whose elements are there, only where a point comes by.
+    /// Indices that are in range, and buffers whose elements are there, only where a point comes
+    /// by.
     doubtful: ValueSet,
     /// The integer that says whether a lane takes part: as wide as what it decides about.
     mask: Scalar,
@@ -97,7 +106,8 @@ pub(super) struct Plan {
     carries: bool,
     /// Lengths that must be short for it to pay.
     if_short: Vec<Extent>,
-    /// Whether the points read neighbours, so that even few of them are better off together than each for itself.
+    /// Whether the points read neighbours, so that even few of them are better off together than
+    /// each for itself.
     along: bool,
 }
 
@@ -232,7 +242,8 @@ pub(super) fn emit(
     }
 }
 
-/// Declares what points have for themselves, for all lanes; and how many bytes that is where it depends on extents.
+/// Declares what points have for themselves, for all lanes; and how many bytes that is where it
+/// depends on extents.
 fn own_buffers(
     emit: &mut Body<'_>,
     plan: &Plan,
@@ -273,7 +284,8 @@ mod tests {
     use super::super::unit::Unit;
     use crate::ir::stages::kernels::Kernels;
 
-    /// A program with one kernel over `%0: N`, as it is emitted: a variable `%2` begins as `x[%0]` and ends in `%9[%0]`.
+    /// A program with one kernel over `%0: N`, as it is emitted: a variable `%2` begins as `x[%0]`
+    /// and ends in `%9[%0]`.
     #[track_caller]
     fn emitted(statements: &str) -> String {
         // An `if` on the same line would be a part of the statement before.

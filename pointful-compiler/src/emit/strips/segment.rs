@@ -75,8 +75,9 @@ struct Looks {
     loads: u64,
 }
 
-/// Elements so far apart are loaded as whole vectors, of which some are picked. Where others are wanted as well that is good, and otherwise the optimiser leaves some
-/// of the lanes to do all by themselves, as what it loads for the last one might lie beyond the buffer.
+/// Elements so far apart are loaded as whole vectors, of which some are picked. Where others are
+/// wanted as well that is good, and otherwise the optimiser leaves some of the lanes to do all by
+/// themselves, as what it loads for the last one might lie beyond the buffer.
 const PICKED: std::ops::RangeInclusive<u64> = 2..=8;
 
 /// A load or a store of neighbouring elements.
@@ -89,7 +90,8 @@ struct Moved<'b> {
 }
 
 impl Strip<'_> {
-    /// Straight-line statements, for all lanes; those `around` whose mask they stand, if there is one.
+    /// Straight-line statements, for all lanes; those `around` whose mask they stand, if there is
+    /// one.
     pub(super) fn segment(
         &mut self,
         emit: &mut Body<'_>,
@@ -359,11 +361,11 @@ impl Strip<'_> {
         }
     }
 
-    /// Whether a statement stores neighbouring elements to a buffer that nothing after it looks at, or loads them from one that nothing
-    /// before it has changed, or elements that are a few apart.
+    /// Whether a statement stores neighbouring elements to a buffer that nothing after it looks at,
+    /// or loads them from one that nothing before it has changed, or elements that are a few apart.
     ///
-    /// Where buffers may overlap for all that the optimiser knows, a loop that stores to several has to go lane by lane. So they have
-    /// loops of their own.
+    /// Where buffers may overlap for all that the optimiser knows, a loop that stores to several
+    /// has to go lane by lane. So they have loops of their own.
     fn moved<'b>(
         &self,
         emit: &Body<'_>,
@@ -406,7 +408,8 @@ impl Strip<'_> {
         (alone && pays).then_some(moved)
     }
 
-    /// Whether lanes look at elements that lie apart, which the optimiser would not do as vectors: nobody knows how far, or a few, and others in between are left out.
+    /// Whether lanes look at elements that lie apart, which the optimiser would not do as vectors:
+    /// nobody knows how far, or a few, and others in between are left out.
     fn picks(&self, emit: &Body<'_>, buffer: ValueId, indices: &[ValueId], loads: u64) -> bool {
         let Some(along) = indices.iter().position(|&index| index == self.along) else {
             return false;

@@ -1,4 +1,5 @@
-//! One strip: a body whose straight-line parts are loops over lanes, and whose loops and branches all lanes go through together.
+//! One strip: a body whose straight-line parts are loops over lanes, and whose loops and branches
+//! all lanes go through together.
 
 use std::collections::BTreeMap;
 
@@ -217,8 +218,8 @@ impl<'p> Strip<'p> {
         !emit.is_interior(result) && self.plan.varying.contains(&result)
     }
 
-    /// Something that panics unless a value is as it should be: all lanes are asked at once, and one after the other only if there is one that
-    /// panics.
+    /// Something that panics unless a value is as it should be: all lanes are asked at once, and
+    /// one after the other only if there is one that panics.
     fn asked<'b>(
         &mut self,
         emit: &mut Body<'_>,
@@ -373,7 +374,8 @@ impl<'p> Strip<'p> {
         }
     }
 
-    /// The name of a mask, and of what says whether any lane takes part. No name of the author's ends so.
+    /// The name of a mask, and of what says whether any lane takes part. No name of the author's
+    /// ends so.
     fn new_mask(&mut self) -> (Ident, Ident) {
         let number = self.masks;
         self.masks += 1;

@@ -35,7 +35,8 @@ impl Run<'_> {
         values.iter().map(|&v| self.value(v).cloned()).collect()
     }
 
-    /// Runs `run` once for each active point of `lanes`, with them bound; what it gives is written into the statement's results.
+    /// Runs `run` once for each active point of `lanes`, with them bound; what it gives is written
+    /// into the statement's results.
     fn lanes(
         &mut self,
         stmt: &Stmt<Bulk>,
@@ -162,8 +163,9 @@ impl Run<'_> {
         })
     }
 
-    /// `init ⊕ t₀ ⊕ t₁ …` along an axis: the last value, or what a scan gives.
-    /// The operator works on whole arrays; only what decides how many terms there are, and the guard, is taken point by point.
+    /// `init ⊕ t₀ ⊕ t₁ …` along an axis: the last value, or what a scan gives. The operator works
+    /// on whole arrays; only what decides how many terms there are, and the guard, is taken point
+    /// by point.
     pub(super) fn fold(
         &mut self,
         stmt: &Stmt<Bulk>,

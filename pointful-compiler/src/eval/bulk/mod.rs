@@ -1,9 +1,11 @@
-//! The interpreter of Bulk: each definition is evaluated at every point of its axes, one definition after the other.
+//! The interpreter of Bulk: each definition is evaluated at every point of its axes, one definition
+//! after the other.
 //!
-//! Loops with lanes run once for each lane, with the lanes' axes *bound* to it: definitions inside are then evaluated over their other
-//! axes only. Where a guard is false, nothing is evaluated and the element is absent; what is computed from it is absent too, and
-//! a result of the program, a guard, a trip count, or an operation that may panic must not meet an absent operand.
-//! A `gather` at an absent index gives an absent element.
+//! Loops with lanes run once for each lane, with the lanes' axes *bound* to it: definitions inside
+//! are then evaluated over their other axes only. Where a guard is false, nothing is evaluated and
+//! the element is absent; what is computed from it is absent too, and a result of the program, a
+//! guard, a trip count, or an operation that may panic must not meet an absent operand. A `gather`
+//! at an absent index gives an absent element.
 
 mod array;
 mod loops;
@@ -442,8 +444,9 @@ impl Run<'_> {
         axes.iter().copied().filter(unbound).collect()
     }
 
-    /// Every point of the product of `axes`, starting from `place`, the last axis fastest; but an axis that depends on others comes
-    /// after them. Where its extent was not evaluated there is nothing along it.
+    /// Every point of the product of `axes`, starting from `place`, the last axis fastest; but an
+    /// axis that depends on others comes after them. Where its extent was not evaluated there is
+    /// nothing along it.
     fn places(&self, axes: &[AxisId], place: &Place) -> Result<Vec<Place>, EvalError> {
         self.places_and_whether_all(axes, place)
             .map(|found| found.0)

@@ -1,4 +1,5 @@
-//! What places hold, and who touched them: a parallel nest whose iterations meet in one element has no meaning.
+//! What places hold, and who touched them: a parallel nest whose iterations meet in one element has
+//! no meaning.
 
 use crate::eval::{Data, EvalError, ScalarValue};
 use crate::ir::Scalar;

@@ -1,7 +1,8 @@
 //! The interpreter of imperative stages: a program is run as it stands.
 //!
-//! Parallel nests run one iteration after the other, in a few pieces if they fold; two of them that touch one element of which they write one are a bug, not a result.
-//! So are reads of memory that was never written.
+//! Parallel nests run one iteration after the other, in a few pieces if they fold; two of them that
+//! touch one element of which they write one are a bug, not a result. So are reads of memory that
+//! was never written.
 
 mod cpu;
 mod memory;
@@ -635,7 +636,8 @@ impl<S: EvaluateOwn> Run<'_, S> {
         }
     }
 
-    /// The iteration that touches a place, as far as that counts: every one may touch a private copy.
+    /// The iteration that touches a place, as far as that counts: every one may touch a private
+    /// copy.
     fn toucher(&self, place: ValueId) -> Toucher {
         match &self.values[place.index()] {
             Slot::Private(_) => Toucher {

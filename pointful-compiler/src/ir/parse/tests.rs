@@ -10,7 +10,8 @@ use crate::ir::verify::{Verify, annotate, verify};
 use crate::ir::{Block, Elem, Lit, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId};
 use crate::testing::{Options, Rng, random_point};
 
-/// All that a program is but numbering, spans and what the source calls values: its text, and the type of each value bound in it.
+/// All that a program is but numbering, spans and what the source calls values: its text, and the
+/// type of each value bound in it.
 fn described<S: Verify>(program: &Program<S>) -> String {
     fn bound<S: Verify>(block: &Block<S>, values: &mut Vec<ValueId>) {
         values.extend(&block.params);

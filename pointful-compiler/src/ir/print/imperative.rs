@@ -211,7 +211,8 @@ impl<S: PrintOwn> Printer<'_, S> {
         self.word(")");
     }
 
-    /// ` fold (%2 = %0 from false, …)`: the private copies, their targets, and what the copies begin as.
+    /// ` fold (%2 = %0 from false, …)`: the private copies, their targets, and what the copies
+    /// begin as.
     fn fold(&mut self, fold: &Fold<S>) {
         self.word(" fold (");
         let copies = fold.privates.iter().zip(&fold.targets).zip(&fold.first);

@@ -1,4 +1,5 @@
-//! Literals as text: `1.0f64`, `3usize`, `true`, `-inf_f32`, `nan_f64`, and NaNs with other bits as `nan_f64(0x7ff8000000000001)`.
+//! Literals as text: `1.0f64`, `3usize`, `true`, `-inf_f32`, `nan_f64`, and NaNs with other bits as
+//! `nan_f64(0x7ff8000000000001)`.
 
 use crate::ir::Lit;
 

@@ -1,5 +1,5 @@
-//! Cpu: what a processor does. The core of [imperative stages](super::imperative), parallel nests by
-//! parts of their rows, and loops over parts of an axis.
+//! Cpu: what a processor does. The core of [imperative stages](super::imperative), parallel nests
+//! by parts of their rows, and loops over parts of an axis.
 //!
 //! ```text
 //! fn smooth(x: f64[N]) -> f64[N] {
@@ -16,16 +16,16 @@
 //!
 //! # Rows
 //!
-//! A piece of a kernel's work is a run of its points, row by row. The block of a `par` is run for each
-//! part of a row that a piece has: it binds an index for each axis but the last, and where the part
-//! begins and ends on that. In which order pieces run is open, and so is where rows are cut; the
-//! copies of pieces are merged in the order of the points.
+//! A piece of a kernel's work is a run of its points, row by row. The block of a `par` is run for
+//! each part of a row that a piece has: it binds an index for each axis but the last, and where the
+//! part begins and ends on that. In which order pieces run is open, and so is where rows are cut;
+//! the copies of pieces are merged in the order of the points.
 //!
 //! # Lanes
 //!
 //! A strip is some neighbours of an axis. Its lanes are the iterations of a loop of constant length
-//! that may run in any order, or at once; what they hand on lies in short arrays. So they are loops to
-//! whoever looks at them, and vectors to a processor.
+//! that may run in any order, or at once; what they hand on lies in short arrays. So they are loops
+//! to whoever looks at them, and vectors to a processor.
 //!
 //! ```text
 //! %p = alloc f64[16] fill 0.0f64
@@ -120,9 +120,9 @@ pub enum Own {
         /// One iteration.
         body: Box<Block<Cpu>>,
     },
-    /// `%r = strips 16 %f: K in %a..%b { … }`: sequential, for each strip of so many neighbours from one
-    /// bound to before another. The block has the strip as parameter, which only `lanes` of it use,
-    /// and no results. Binds where the rest begins.
+    /// `%r = strips 16 %f: K in %a..%b { … }`: sequential, for each strip of so many neighbours
+    /// from one bound to before another. The block has the strip as parameter, which only `lanes`
+    /// of it use, and no results. Binds where the rest begins.
     ///
     /// `strips 16 overlapping …`: the last strip ends where the loop does and runs some iterations
     /// again, so that there is no rest, unless there are fewer iterations than a strip has.
@@ -150,8 +150,8 @@ pub enum Own {
         /// One lane.
         body: Box<Block<Cpu>>,
     },
-    /// `fold add %s, %p`: combines the elements of an array of constant length into a `var`, as a tree:
-    /// the second half into the first, until one is left. Binds nothing.
+    /// `fold add %s, %p`: combines the elements of an array of constant length into a `var`, as a
+    /// tree: the second half into the first, until one is left. Binds nothing.
     Fold {
         /// How.
         monoid: Monoid,

@@ -45,12 +45,13 @@ pub struct Acc {
     pub monoid: Monoid,
     /// The `var` or buffer outside that the merged copies are combined into at the end.
     pub target: ValueId,
-    /// The private copy inside, of the type of `target`, filled with the identity. Only `combine` may use it.
+    /// The private copy inside, of the type of `target`, filled with the identity. Only `combine`
+    /// may use it.
     pub private: ValueId,
 }
 
-/// Places that the iterations of a parallel loop change in order: each piece of the work has copies of its own, and the copies of neighbouring
-/// pieces are joined.
+/// Places that the iterations of a parallel loop change in order: each piece of the work has copies
+/// of its own, and the copies of neighbouring pieces are joined.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Fold<S: Imperative = Kernels> {
     /// The `var`s, or buffers over the same axes, that the joined copies are joined to at the end.
@@ -59,8 +60,9 @@ pub struct Fold<S: Imperative = Kernels> {
     pub privates: Vec<ValueId>,
     /// What the private copies hold when a piece begins: joined to anything, it changes nothing.
     pub first: Vec<Lit>,
-    /// Joins one element of what came earlier and of what came later. Its parameters are an index for each axis of the targets,
-    /// the earlier elements and the later ones; its results are the joined ones.
+    /// Joins one element of what came earlier and of what came later. Its parameters are an index
+    /// for each axis of the targets, the earlier elements and the later ones; its results are the
+    /// joined ones.
     pub join: Block<S>,
 }
 
@@ -119,7 +121,8 @@ pub enum ImperativeOp<S: Imperative> {
     Prim(Prim, Args),
     /// `select %c, %x, %y`: one or the other of two scalars that are both computed.
     Select(ValueId, ValueId, ValueId),
-    /// `alloc f64[I, K]` or `alloc f64[I] fill 0.0f64`: a new buffer. Inside a kernel it is private to the iteration.
+    /// `alloc f64[I, K]` or `alloc f64[I] fill 0.0f64`: a new buffer. Inside a kernel it is private
+    /// to the iteration.
     Alloc {
         /// What every element is at first; without it, undefined until stored.
         fill: Option<Lit>,
@@ -142,7 +145,8 @@ pub enum ImperativeOp<S: Imperative> {
         /// What is stored.
         value: ValueId,
     },
-    /// `combine add %p[%i], %v`: `p[i] = p[i] ⊕ v` for a buffer, a `var` (no indices) or a private accumulator. Binds nothing.
+    /// `combine add %p[%i], %v`: `p[i] = p[i] ⊕ v` for a buffer, a `var` (no indices) or a private
+    /// accumulator. Binds nothing.
     Combine {
         /// How.
         monoid: Monoid,
@@ -164,11 +168,13 @@ pub enum ImperativeOp<S: Imperative> {
         /// Its new contents.
         value: ValueId,
     },
-    /// `swap %a, %b`: exchanges the contents of two buffers of one type, at no cost. On the host or among buffers private to an iteration. Binds nothing.
+    /// `swap %a, %b`: exchanges the contents of two buffers of one type, at no cost. On the host or
+    /// among buffers private to an iteration. Binds nothing.
     Swap(ValueId, ValueId),
-    /// `contract %c[0, 1] = %a[0, 2], %b[%k, 2, 1]`: every element of a buffer becomes a sum of products of elements of two others.
-    /// `contract add %c[…] = …` adds the sums to what is there. Axes have numbers; summed are those that the buffer has not.
-    /// Each axis is in two of the three buffers, or in all. A buffer may be taken at an index along some axes. Binds nothing.
+    /// `contract %c[0, 1] = %a[0, 2], %b[%k, 2, 1]`: every element of a buffer becomes a sum of
+    /// products of elements of two others. `contract add %c[…] = …` adds the sums to what is there.
+    /// Axes have numbers; summed are those that the buffer has not. Each axis is in two of the
+    /// three buffers, or in all. A buffer may be taken at an index along some axes. Binds nothing.
     Contract {
         /// The buffer that is written; a private accumulator only if sums are added.
         out: ValueId,
@@ -179,7 +185,8 @@ pub enum ImperativeOp<S: Imperative> {
         /// Whether sums are added to what is there.
         add: bool,
     },
-    /// `for %i: K { … }`, `for rev %i: K { … }`: sequential. The block has the index as parameter and no results. Binds nothing.
+    /// `for %i: K { … }`, `for rev %i: K { … }`: sequential. The block has the index as parameter
+    /// and no results. Binds nothing.
     For {
         /// How many iterations.
         extent: Extent,
@@ -188,7 +195,8 @@ pub enum ImperativeOp<S: Imperative> {
         /// One iteration.
         body: Box<Block<S>>,
     },
-    /// `assert %c, "message {}", %x`: panics with the message, which shows the values, unless `c` is true. Binds nothing.
+    /// `assert %c, "message {}", %x`: panics with the message, which shows the values, unless `c`
+    /// is true. Binds nothing.
     Assert {
         /// A truth value.
         cond: ValueId,
@@ -197,7 +205,8 @@ pub enum ImperativeOp<S: Imperative> {
         /// The scalars that it shows. They are looked at where the condition is false only.
         shown: Vec<ValueId>,
     },
-    /// `while { … yield %c } do { … }`: blocks without parameters; state lives in places. Binds nothing.
+    /// `while { … yield %c } do { … }`: blocks without parameters; state lives in places. Binds
+    /// nothing.
     While {
         /// Gives one truth value.
         cond: Box<Block<S>>,

@@ -1,4 +1,5 @@
-//! Kernels: what runs. Loop nests over buffers, imperative, ready to be printed in a target's language.
+//! Kernels: what runs. Loop nests over buffers, imperative, ready to be printed in a target's
+//! language.
 //!
 //! ```text
 //! fn mv(a: f32[I, K], x: f32[K]) -> f32[I] {
@@ -21,11 +22,12 @@
 //!
 //! # Parallelism
 //!
-//! `par` is a kernel when it stands outside every other `par`. Statements outside are the host's: they run once, in order,
-//! in the calling thread. Inside a kernel everything is sequential. A kernel writes each element of a buffer in at most one iteration
-//! (`store`), or combines into its accumulators, of which each piece of the work has a private copy. What is combined by an operator that is
-//! no monoid of the language is *folded*: a piece changes its copies as its iterations please, one after the other, and copies of
-//! neighbouring pieces are joined by a block:
+//! `par` is a kernel when it stands outside every other `par`. Statements outside are the host's:
+//! they run once, in order, in the calling thread. Inside a kernel everything is sequential. A
+//! kernel writes each element of a buffer in at most one iteration (`store`), or combines into its
+//! accumulators, of which each piece of the work has a private copy. What is combined by an
+//! operator that is no monoid of the language is *folded*: a piece changes its copies as its
+//! iterations please, one after the other, and copies of neighbouring pieces are joined by a block:
 //!
 //! ```text
 //! par %3: N fold (%4 = %1 from 0.0f64, %5 = %2 from false) {
@@ -38,7 +40,8 @@
 //!
 //! # Results
 //!
-//! The function's results are buffers (allocated here or owned parameters, each given away at most once) or scalars.
+//! The function's results are buffers (allocated here or owned parameters, each given away at most
+//! once) or scalars.
 
 pub use super::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par, PlaceKind, identity};
 use crate::ir::{Extent, Stage};

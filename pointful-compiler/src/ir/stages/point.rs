@@ -49,33 +49,37 @@ pub enum PointOp {
         /// One for each leading axis.
         indices: Vec<ValueId>,
     },
-    /// `array [%0, %1, %2]`: values of one type (not none) stacked along a new leading axis of that constant extent.
+    /// `array [%0, %1, %2]`: values of one type (not none) stacked along a new leading axis of that
+    /// constant extent.
     Array(Vec<ValueId>),
     /// `for %i: I { … yield %x, %y }`: one table for each value yielded, with a new leading axis.
-    /// The block's only parameter is the index, `idx<I>`. Iterations are independent but for accumulation.
+    /// The block's only parameter is the index, `idx<I>`. Iterations are independent but for
+    /// accumulation.
     For {
         /// The index set.
         extent: Extent,
         /// One iteration.
         body: Box<Block<Point>>,
     },
-    /// `reduce add %t`: combines the sub-tables along the leading axis, element by element; of nothing, the identity.
+    /// `reduce add %t`: combines the sub-tables along the leading axis, element by element; of
+    /// nothing, the identity.
     Reduce {
         /// How.
         monoid: Monoid,
         /// What.
         table: ValueId,
     },
-    /// `argmin %t`, `argmax %t`: the index of the first extremal element of a table with one axis. Panics when it is empty.
-    /// NaN never wins against a number.
+    /// `argmin %t`, `argmax %t`: the index of the first extremal element of a table with one axis.
+    /// Panics when it is empty. NaN never wins against a number.
     ArgReduce {
         /// The largest, or the smallest.
         max: bool,
         /// A table with one axis, of a number type.
         table: ValueId,
     },
-    /// `fold (%init, …) %t, … { |%a, …, %b, …| … yield %c, … }`: `init ⊕ t₀ ⊕ t₁ …` along the leading axis,
-    /// for an associative operator on tuples; element `k` of the tuple has the type of `init[k]` and of `tables[k]` less its leading axis.
+    /// `fold (%init, …) %t, … { |%a, …, %b, …| … yield %c, … }`: `init ⊕ t₀ ⊕ t₁ …` along the
+    /// leading axis, for an associative operator on tuples; element `k` of the tuple has the type
+    /// of `init[k]` and of `tables[k]` less its leading axis.
     Fold {
         /// The initial tuple.
         init: Vec<ValueId>,
@@ -84,7 +88,8 @@ pub enum PointOp {
         /// The operator: parameters are the left tuple, then the right tuple.
         op: Box<Block<Point>>,
     },
-    /// `scan (%init, …) %t, … { … }`: as `fold`, but gives every prefix `init ⊕ t₀ ⊕ … ⊕ tᵢ`: one table for each element.
+    /// `scan (%init, …) %t, … { … }`: as `fold`, but gives every prefix `init ⊕ t₀ ⊕ … ⊕ tᵢ`: one
+    /// table for each element.
     Scan {
         /// The initial tuple.
         init: Vec<ValueId>,
@@ -93,9 +98,11 @@ pub enum PointOp {
         /// The operator: parameters are the left tuple, then the right tuple.
         op: Box<Block<Point>>,
     },
-    /// `loop %t: T (%s = %init, …) { … yield %s2, …; %c, … }`: iterations in order (`loop rev`: from the last), each handing its state to the next.
-    /// Block parameters: the index, then the states. Block results: the next states, then values to *collect*.
-    /// Statement results: the final states, then for each collected value the table of it over `T` (by index, also when reversed).
+    /// `loop %t: T (%s = %init, …) { … yield %s2, …; %c, … }`: iterations in order (`loop rev`:
+    /// from the last), each handing its state to the next. Block parameters: the index, then the
+    /// states. Block results: the next states, then values to *collect*. Statement results: the
+    /// final states, then for each collected value the table of it over `T` (by index, also when
+    /// reversed).
     Loop {
         /// How many iterations.
         extent: Extent,
@@ -108,8 +115,8 @@ pub enum PointOp {
         /// One iteration.
         body: Box<Block<Point>>,
     },
-    /// `while bound %n (%s = %init, …) { … yield %c } do { |%s2, …| … yield %s3, … }`: both blocks have the states as parameters.
-    /// Results: the final states.
+    /// `while bound %n (%s = %init, …) { … yield %c } do { |%s2, …| … yield %s3, … }`: both blocks
+    /// have the states as parameters. Results: the final states.
     While {
         /// Initial states.
         init: Vec<ValueId>,
@@ -120,7 +127,8 @@ pub enum PointOp {
         /// The largest number of iterations the author promised, a `usize` scalar; one more panics.
         bound: Option<ValueId>,
     },
-    /// `if %c { … yield %x } else { … yield %y }`: the results of the branch taken; the other is not evaluated.
+    /// `if %c { … yield %x } else { … yield %y }`: the results of the branch taken; the other is
+    /// not evaluated.
     If {
         /// A truth value.
         cond: ValueId,
@@ -129,16 +137,17 @@ pub enum PointOp {
         /// Without parameters; results of the same types.
         otherwise: Box<Block<Point>>,
     },
-    /// `accum add %base`: a new accumulator that begins as `base`; its result has the type of `base`
-    /// and may be used by `accumulate` and `get` only.
+    /// `accum add %base`: a new accumulator that begins as `base`; its result has the type of
+    /// `base` and may be used by `accumulate` and `get` only.
     Accum {
         /// How values are combined.
         monoid: Monoid,
         /// What it begins as.
         base: ValueId,
     },
-    /// `accumulate %acc[%i], %v`: combines `v` into the element or sub-table. Binds nothing.
-    /// May stand in any block inside the accumulator's own, but not inside an operator of `fold` or `scan`.
+    /// `accumulate %acc[%i], %v`: combines `v` into the element or sub-table. Binds nothing. May
+    /// stand in any block inside the accumulator's own, but not inside an operator of `fold` or
+    /// `scan`.
     Accumulate {
         /// The accumulator.
         acc: ValueId,
@@ -147,12 +156,14 @@ pub enum PointOp {
         /// Of the type of what the indices select.
         value: ValueId,
     },
-    /// `get %acc`: the accumulated value. In the block of `accum` itself, once, after every `accumulate`.
+    /// `get %acc`: the accumulated value. In the block of `accum` itself, once, after every
+    /// `accumulate`.
     Get {
         /// The accumulator.
         acc: ValueId,
     },
-    /// `assert %c, "message {}", %x`: panics with the message, which shows the values, unless `c` is true. Binds nothing.
+    /// `assert %c, "message {}", %x`: panics with the message, which shows the values, unless `c`
+    /// is true. Binds nothing.
     Assert {
         /// A truth value.
         cond: ValueId,
@@ -170,21 +181,23 @@ pub enum PointOp {
         /// Of the type of what the indices select.
         value: ValueId,
     },
-    /// `vjp (%p = %x, …) (%ct, …) { … yield %y, … }`, or `jvp` with tangents: the derivative of the block with respect to its parameters.
-    /// What the block reads from around it is constant; it accumulates into nothing around it.
-    /// Results: those of the block; then (`vjp`) a cotangent for each parameter, or (`jvp`) a tangent for each float result.
+    /// `vjp (%p = %x, …) (%ct, …) { … yield %y, … }`, or `jvp` with tangents: the derivative of the
+    /// block with respect to its parameters. What the block reads from around it is constant; it
+    /// accumulates into nothing around it. Results: those of the block; then (`vjp`) a cotangent
+    /// for each parameter, or (`jvp`) a tangent for each float result.
     Derive {
         /// Which way.
         mode: Mode,
         /// The point at which to differentiate: one float value for each parameter.
         args: Vec<ValueId>,
-        /// `vjp`: a cotangent for each float result of the block. `jvp`: a tangent for each parameter.
+        /// `vjp`: a cotangent for each float result of the block. `jvp`: a tangent for each
+        /// parameter.
         seeds: Vec<ValueId>,
         /// The function.
         body: Box<Block<Point>>,
     },
-    /// `rule vjp (%p = %x, …) { … yield %y, … } by { |%q, …, %ct, …| … yield %ct2, … }`: a function with its author's own derivative.
-    /// Results: those of the body.
+    /// `rule vjp (%p = %x, …) { … yield %y, … } by { |%q, …, %ct, …| … yield %ct2, … }`: a function
+    /// with its author's own derivative. Results: those of the body.
     Rule {
         /// Which way the author's derivative runs.
         mode: Mode,
@@ -192,7 +205,8 @@ pub enum PointOp {
         args: Vec<ValueId>,
         /// The function.
         body: Box<Block<Point>>,
-        /// Its derivative. Parameters: those of the body, then the seeds of [`Derive`](Self::Derive); results: its derivatives.
+        /// Its derivative. Parameters: those of the body, then the seeds of
+        /// [`Derive`](Self::Derive); results: its derivatives.
         rule: Box<Block<Point>>,
     },
 }

@@ -1,7 +1,8 @@
-//! Types of the operations of Bulk: elements, and which axes a result has (in an order that means nothing).
+//! Types of the operations of Bulk: elements, and which axes a result has (in an order that means
+//! nothing).
 //!
-//! Axes are those said at the operation, and those of the extents that it makes, reduces or asks for.
-//! A statement's guard adds its own; that is the verifier's to know.
+//! Axes are those said at the operation, and those of the extents that it makes, reduces or asks
+//! for. A statement's guard adds its own; that is the verifier's to know.
 
 use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -308,7 +309,8 @@ impl Axes<'_> {
     }
 }
 
-/// The results of an operator's reduction: the parameters say which axes an element has, those around it included.
+/// The results of an operator's reduction: the parameters say which axes an element has, those
+/// around it included.
 fn tuple(
     program: &Program<Bulk>,
     op: &Block<Bulk>,

@@ -244,7 +244,8 @@ pub(super) fn par<S: Imperative>(program: &Program<S>, par: &Par<S>) -> Result<(
     folds.iter().try_for_each(|one| fold(program, one))
 }
 
-/// What is folded: copies like their targets, which have the same axes, and a block that makes one of two elements of each.
+/// What is folded: copies like their targets, which have the same axes, and a block that makes one
+/// of two elements of each.
 fn fold<S: Imperative>(program: &Program<S>, fold: &Fold<S>) -> Result<(), String> {
     let Fold {
         targets,

@@ -1,8 +1,9 @@
 //! Functions that a branch chooses.
 //!
-//! A program has no functions, so none can be the result of a branch. Where one is called, the branch is run again, for its value alone, and
-//! what it gives is called inside of it; what is the same in several calls is then computed once, as everything is.
-//! What else the branch does, it does where it stands.
+//! A program has no functions, so none can be the result of a branch. Where one is called, the
+//! branch is run again, for its value alone, and what it gives is called inside of it; what is the
+//! same in several calls is then computed once, as everything is. What else the branch does, it
+//! does where it stands.
 
 use std::rc::Rc;
 

@@ -12,7 +12,8 @@ use crate::lower::types::{Set, Ty};
 use crate::ops::Prim;
 use crate::syntax::tree::{BinaryOp, UnaryOp};
 
-/// Expressions inside each other, calls followed: what the stack of a thread of the compiler holds with room to spare.
+/// Expressions inside each other, calls followed: what the stack of a thread of the compiler holds
+/// with room to spare.
 const LEVELS: usize = 512;
 
 impl<'a> Elab<'a> {
@@ -211,7 +212,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// The value of a block. Its variables stay in the environment, where nothing names them any more.
+    /// The value of a block. Its variables stay in the environment, where nothing names them any
+    /// more.
     pub(super) fn block(&mut self, block: &'a Block) -> Run<Val<'a>> {
         for stmt in &block.stmts {
             match stmt {

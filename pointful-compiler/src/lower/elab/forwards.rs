@@ -1,7 +1,9 @@
-//! Whether a derivative can be taken forwards: it cannot where it meets a function of which its author says how it goes backwards, and nothing else.
+//! Whether a derivative can be taken forwards: it cannot where it meets a function of which its
+//! author says how it goes backwards, and nothing else.
 //!
-//! A function that is met inside of a derivative is gone when that has been taken, and what is left of it is what its rule computes, and the
-//! function as it is written. So a Hessian is taken forwards over gradients, unless such a rule, or function, meets another one.
+//! A function that is met inside of a derivative is gone when that has been taken, and what is left
+//! of it is what its rule computes, and the function as it is written. So a Hessian is taken
+//! forwards over gradients, unless such a rule, or function, meets another one.
 
 use std::collections::BTreeMap;
 

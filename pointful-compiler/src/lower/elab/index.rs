@@ -71,7 +71,8 @@ impl<'a> Elab<'a> {
         Ok(out)
     }
 
-    /// Indices into something of this type. Those that may be out of range are checked if asked for, else left as integers.
+    /// Indices into something of this type. Those that may be out of range are checked if asked
+    /// for, else left as integers.
     fn positions(&mut self, base: &Ty, indices: &'a [Expr], check: bool) -> Run<Vec<Position>> {
         let (groups, _) = self.split(base);
         let mut sets = crate::lower::types::atoms(&groups).into_iter();

@@ -83,8 +83,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// A field of a struct. What the function itself names rustc resolves, as the user wrote it; what it does not name may be private
-    /// where it stands.
+    /// A field of a struct. What the function itself names rustc resolves, as the user wrote it;
+    /// what it does not name may be private where it stands.
     pub(super) fn field(&self, access: &Access, id: usize, k: usize) -> Access {
         let (name, _) = &self.fields(id)[k];
         let named = self.named_fields.iter().find(|known| *known == name);

@@ -1,9 +1,11 @@
 //! Jacobians: tables of derivatives, of each part of the result by each parameter.
 //!
-//! A row is a cotangent: the derivatives of one element of the result, by all parameters at once. A column is a tangent: those of all parts
-//! of the result, by one element of a parameter. So there is one derivative for each part that goes by rows, whatever the number of
-//! parameters, and one for each parameter, whatever the number of parts that go by columns. Neither has anything inside that is not
-//! asked for: no seeds that are zero. Everything goes by rows where no tangents can be [taken](super::forwards).
+//! A row is a cotangent: the derivatives of one element of the result, by all parameters at once. A
+//! column is a tangent: those of all parts of the result, by one element of a parameter. So there
+//! is one derivative for each part that goes by rows, whatever the number of parameters, and one
+//! for each parameter, whatever the number of parts that go by columns. Neither has anything inside
+//! that is not asked for: no seeds that are zero. Everything goes by rows where no tangents can be
+//! [taken](super::forwards).
 
 use std::rc::Rc;
 
@@ -56,8 +58,9 @@ impl<'a> Elab<'a> {
         Ok(bundle(tables.into_iter().map(row).collect()))
     }
 
-    /// Which parts of the result go by rows. Where all sizes are known: all parts, if they have fewer elements than the parameters.
-    /// Else a part does that is known to have fewer elements than one of the parameters.
+    /// Which parts of the result go by rows. Where all sizes are known: all parts, if they have
+    /// fewer elements than the parameters. Else a part does that is known to have fewer elements
+    /// than one of the parameters.
     fn by_rows(&self, outputs: &[ValueId], inputs: &[ValueId]) -> Vec<bool> {
         let dims = |&value: &ValueId| self.program.ty(value).dims.as_slice();
         let all = |values: &[ValueId]| -> Option<u64> {
@@ -71,7 +74,8 @@ impl<'a> Elab<'a> {
         outputs.iter().map(fewer).collect()
     }
 
-    /// The derivatives of a part of the result by all parameters, one after the other, a cotangent for each element of the part.
+    /// The derivatives of a part of the result by all parameters, one after the other, a cotangent
+    /// for each element of the part.
     fn rows(
         &mut self,
         f: &Rc<Transformed<'a>>,
@@ -97,7 +101,8 @@ impl<'a> Elab<'a> {
         })
     }
 
-    /// The derivatives of several parts of the result by one parameter, a tangent for each element of the parameter.
+    /// The derivatives of several parts of the result by one parameter, a tangent for each element
+    /// of the parameter.
     fn columns(
         &mut self,
         f: &Rc<Transformed<'a>>,

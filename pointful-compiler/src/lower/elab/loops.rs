@@ -1,8 +1,9 @@
 //! `for` and `while`.
 //!
-//! A `for` is independent unless its body assigns a variable around it that it also reads: that one becomes a state.
-//! A variable that the body only adds to is accumulated. A table that the body uses at the loop's own indices only is taken apart:
-//! each iteration gets its part and gives back what it made of it, so that writing `t[i]` in a loop over `i` needs no order.
+//! A `for` is independent unless its body assigns a variable around it that it also reads: that one
+//! becomes a state. A variable that the body only adds to is accumulated. A table that the body
+//! uses at the loop's own indices only is taken apart: each iteration gets its part and gives back
+//! what it made of it, so that writing `t[i]` in a loop over `i` needs no order.
 
 use std::rc::Rc;
 
@@ -44,7 +45,8 @@ impl Source {
     }
 }
 
-/// How iterations that need each other follow, and what a derivative keeps of the outermost loop of them.
+/// How iterations that need each other follow, and what a derivative keeps of the outermost loop of
+/// them.
 #[derive(Clone, Copy)]
 struct Order {
     reverse: bool,
@@ -186,7 +188,8 @@ impl<'a> Elab<'a> {
         path.1.is_empty() && val.is_some_and(|val| own_of(val).is_some())
     }
 
-    /// Whether such an accumulator is put to as a whole, so that every iteration may begin with the identity.
+    /// Whether such an accumulator is put to as a whole, so that every iteration may begin with the
+    /// identity.
     fn begins_anew(&self, path: &Path, effects: &Effects) -> bool {
         let val = self.frame.env[path.0.0 as usize].as_ref();
         val.and_then(own_of)

@@ -1,8 +1,9 @@
 //! Elaboration: running the root's body at compile time.
 //!
-//! Every expression of the typed tree becomes a [`Val`]: scalars and tables are values of Point, everything else exists here only.
-//! A call runs the callee's body with its own [`Frame`]; so Point has no functions.
-//! Variables live in the frame's environment; an assignment replaces what is there, and control flow carries what its blocks replaced.
+//! Every expression of the typed tree becomes a [`Val`]: scalars and tables are values of Point,
+//! everything else exists here only. A call runs the callee's body with its own [`Frame`]; so Point
+//! has no functions. Variables live in the frame's environment; an assignment replaces what is
+//! there, and control flow carries what its blocks replaced.
 
 mod accum;
 mod associative;
@@ -107,7 +108,8 @@ struct Elab<'a> {
     levels: usize,
     /// Integer literals.
     literals: BTreeMap<ValueId, i128>,
-    /// Calls of functions with derivatives of their own, by their first results: the functions' names.
+    /// Calls of functions with derivatives of their own, by their first results: the functions'
+    /// names.
     ruled: BTreeMap<ValueId, String>,
 }
 
@@ -331,7 +333,8 @@ impl<'a> Elab<'a> {
         self.home[at] = serial;
     }
 
-    /// Ends a block. What it gives must not have an axis whose length is known inside only, nor be a member of such a set.
+    /// Ends a block. What it gives must not have an axis whose length is known inside only, nor be
+    /// a member of such a set.
     fn end(
         &mut self,
         results: Vec<ValueId>,
@@ -457,8 +460,8 @@ impl<'a> Elab<'a> {
         })
     }
 
-    /// Does something in the outermost block in which all these extents are known, so that what it makes of them is known there too:
-    /// a table of its size may leave the loops in between.
+    /// Does something in the outermost block in which all these extents are known, so that what it
+    /// makes of them is known there too: a table of its size may leave the loops in between.
     fn where_known<T>(
         &mut self,
         extents: &[Extent],

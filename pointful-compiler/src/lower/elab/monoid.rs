@@ -1,9 +1,11 @@
 //! Accumulators with an operator of their own: `Accum::monoid(identity, |a, b| e)`.
 //!
-//! Point accumulates with the operations it knows. Any other operator is run in place, and the accumulator is a value that control flow
-//! carries as it does any variable. But nothing reads it, so a loop need not carry it: each iteration begins with the identity, and what
-//! they made is combined by a `reduce`, which needs no order. Where iterations have elements of the accumulator to themselves, each gets
-//! its part, as with any table. Only elements at computed places are updated one after the other.
+//! Point accumulates with the operations it knows. Any other operator is run in place, and the
+//! accumulator is a value that control flow carries as it does any variable. But nothing reads it,
+//! so a loop need not carry it: each iteration begins with the identity, and what they made is
+//! combined by a `reduce`, which needs no order. Where iterations have elements of the accumulator
+//! to themselves, each gets its part, as with any table. Only elements at computed places are
+//! updated one after the other.
 
 use std::rc::Rc;
 
@@ -48,7 +50,8 @@ impl<'a> Elab<'a> {
         })))
     }
 
-    /// The axes of a type in front of those that its cells have, which are the same for all parts of a tuple.
+    /// The axes of a type in front of those that its cells have, which are the same for all parts
+    /// of a tuple.
     fn around_cells(&mut self, whole: &Ty, cell: &Ty, span: SpanId) -> Run<Vec<Extent>> {
         if let (Ty::Tuple(wholes), Ty::Tuple(cells)) = (self.ty(whole), self.ty(cell)) {
             let mut all = Vec::new();
@@ -139,7 +142,8 @@ impl<'a> Elab<'a> {
         self.write(path, within(whole, own), span)
     }
 
-    /// Combines what the iterations of a loop over these axes made with what an accumulator was before.
+    /// Combines what the iterations of a loop over these axes made with what an accumulator was
+    /// before.
     pub(super) fn end_own(
         &mut self,
         path: &Path,
@@ -175,7 +179,8 @@ impl<'a> Elab<'a> {
     }
 }
 
-/// The accumulator with an operator of its own that a value is, or of which it is a part; and how many leading indices the part has.
+/// The accumulator with an operator of its own that a value is, or of which it is a part; and how
+/// many leading indices the part has.
 pub(super) fn own_of<'a>(val: &Val<'a>) -> Option<(Own<'a>, usize)> {
     match val {
         Val::Own(own) => Some(((**own).clone(), 0)),

@@ -39,7 +39,8 @@ pub(super) type Cell<'f, 'a> = dyn FnMut(&mut Elab<'a>, &[Val<'a>]) -> Run<Val<'
 pub(super) type At<'f, 'a> = dyn FnMut(&mut Elab<'a>, &[ValueId]) -> Run<Vec<ValueId>> + 'f;
 
 impl<'a> Elab<'a> {
-    /// Applies something to the cells of tables whose frames are these groups of axes; just once if there are none.
+    /// Applies something to the cells of tables whose frames are these groups of axes; just once if
+    /// there are none.
     pub(super) fn lift(
         &mut self,
         frames: &[Vec<Set>],
@@ -63,7 +64,8 @@ impl<'a> Elab<'a> {
         )
     }
 
-    /// Applies something at each cell of a frame; each value has the axes of the frame at its positions.
+    /// Applies something at each cell of a frame; each value has the axes of the frame at its
+    /// positions.
     pub(super) fn lift_aligned(
         &mut self,
         frame: &[Set],

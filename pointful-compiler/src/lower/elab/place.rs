@@ -16,7 +16,8 @@ use crate::ops::Prim;
 use crate::syntax::tree::BinaryOp;
 
 impl<'a> Elab<'a> {
-    /// A place as a path to a value and indices into it. A table of tuples is a tuple of tables, so fields come first.
+    /// A place as a path to a value and indices into it. A table of tuples is a tuple of tables, so
+    /// fields come first.
     pub(super) fn reach(&mut self, place: &'a Place) -> Run<(Path, Vec<ValueId>)> {
         let mut fields = Vec::new();
         let mut indices = Vec::new();

@@ -1,6 +1,7 @@
 //! Tables of members of products: `Table<N, (K, M)>`.
 //!
-//! The host stores such a member by its number. A body has a table of each of its parts, as it has of every tuple.
+//! The host stores such a member by its number. A body has a table of each of its parts, as it has
+//! of every tuple.
 
 use super::value::{Space, Val};
 use super::{Elab, Run};
@@ -55,7 +56,8 @@ impl<'a> Elab<'a> {
         Ok(self.rebuild(&shape, &mut parts.into_iter()))
     }
 
-    /// An element of a table of parts, by way of the member's number: the tables of parts themselves need not exist then.
+    /// An element of a table of parts, by way of the member's number: the tables of parts
+    /// themselves need not exist then.
     pub(super) fn numbered_part(
         &mut self,
         table: ValueId,

@@ -1,4 +1,5 @@
-//! What authors say of a function's derivative: how it is computed, or that the function is to be computed again for it.
+//! What authors say of a function's derivative: how it is computed, or that the function is to be
+//! computed again for it.
 //!
 //! Outside of derivatives such a function is like any other.
 
@@ -88,7 +89,8 @@ impl<'a> Elab<'a> {
         Ok(self.rebuild(&result, &mut values.into_iter()))
     }
 
-    /// What a rule takes beside the function's own arguments. A struct with integers among its floats has those of the value that it belongs to.
+    /// What a rule takes beside the function's own arguments. A struct with integers among its
+    /// floats has those of the value that it belongs to.
     fn rule_seeds(
         &mut self,
         code: &'a Function<'a>,

@@ -121,7 +121,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Members of a product are stored by number, below a size that is a size of its own unless it is known.
+    /// Members of a product are stored by number, below a size that is a size of its own unless it
+    /// is known.
     fn numbered_members(&mut self, set: &Set, carrier: Carrier) -> Run<()> {
         if !matches!(set, Set::Product(_) | Set::Record(..)) {
             return Ok(());

@@ -177,8 +177,9 @@ impl<'a> Elab<'a> {
         kept(f.parts.as_deref(), result)
     }
 
-    /// Runs the function inside a derivative. Gives what is asked for of its result and, for cotangents, one value for each parameter that is differentiated;
-    /// for tangents, one like the result. What has no derivative in a tuple or struct stays what it is.
+    /// Runs the function inside a derivative. Gives what is asked for of its result and, for
+    /// cotangents, one value for each parameter that is differentiated; for tangents, one like the
+    /// result. What has no derivative in a tuple or struct stays what it is.
     pub(super) fn derive(
         &mut self,
         f: &Transformed<'a>,

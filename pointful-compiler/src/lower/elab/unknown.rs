@@ -1,7 +1,8 @@
 //! Functions that only the caller of the root knows, and functions that the root gives back.
 //!
-//! The program calls a function of the caller's as a primitive: from scalars to a scalar, once for each part of its result. A function that is
-//! returned is the root with more parameters: it computes everything when it is called.
+//! The program calls a function of the caller's as a primitive: from scalars to a scalar, once for
+//! each part of its result. A function that is returned is the root with more parameters: it
+//! computes everything when it is called.
 
 use std::rc::Rc;
 
@@ -195,7 +196,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Calls the function that the root returns with parameters of its own: its result, as type and as written.
+    /// Calls the function that the root returns with parameters of its own: its result, as type and
+    /// as written.
     pub(super) fn call_returned(
         &mut self,
         function: &'a Function<'a>,

@@ -154,7 +154,8 @@ pub(super) struct Functions<'a> {
     pub(super) indices: Vec<ValueId>,
 }
 
-/// An array of functions. Which one is called is told by the first index; elements that are arrays themselves are given the others.
+/// An array of functions. Which one is called is told by the first index; elements that are arrays
+/// themselves are given the others.
 #[derive(Clone, Debug)]
 pub(super) struct Choice<'a> {
     /// The functions.
@@ -199,7 +200,8 @@ pub(super) enum Chooser<'a> {
     },
 }
 
-/// The part of a table that the current iteration of a loop, or of several, has to itself: it is used at their own indices only.
+/// The part of a table that the current iteration of a loop, or of several, has to itself: it is
+/// used at their own indices only.
 #[derive(Clone, Debug)]
 pub(super) struct Part<'a> {
     /// What stands at those indices now.

@@ -102,7 +102,8 @@ impl<'a> Elab<'a> {
         Ok(self.rebuild(val, &mut out.into_iter()))
     }
 
-    /// The numbers by which a table's elements are ordered: truth values and members of index sets are by their ordinals.
+    /// The numbers by which a table's elements are ordered: truth values and members of index sets
+    /// are by their ordinals.
     fn ordered(&mut self, val: &Val<'a>, ty: &Ty, span: SpanId) -> Run<ValueId> {
         let (groups, cell) = self.split(ty);
         if !matches!(
@@ -365,7 +366,8 @@ impl<'a> Elab<'a> {
     }
 }
 
-/// The monoids that an operator on tuples is made of, if it does nothing else: then its reductions need no order.
+/// The monoids that an operator on tuples is made of, if it does nothing else: then its reductions
+/// need no order.
 fn monoids(op: &Block<Point>) -> Option<Vec<(Monoid, Prim)>> {
     let (left, right) = op.params.split_at(op.params.len() / 2);
     let part = |((result, left), right): ((&ValueId, &ValueId), &ValueId)| {

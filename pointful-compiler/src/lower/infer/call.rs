@@ -375,7 +375,8 @@ impl<'a> Infer<'_, 'a> {
         }
     }
 
-    /// Fits an argument to its parameter: gives the groups of axes over which the call is repeated for it, `None` if it does not fit.
+    /// Fits an argument to its parameter: gives the groups of axes over which the call is repeated
+    /// for it, `None` if it does not fit.
     fn pass_argument(
         &mut self,
         position: usize,

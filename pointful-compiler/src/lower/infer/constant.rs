@@ -18,8 +18,8 @@ pub(super) enum StdConstant {
     PerType(&'static str),
 }
 
-/// The constant of the standard library that a path means. Names that a user may well give to something else,
-/// such as `E`, count only after `consts::`.
+/// The constant of the standard library that a path means. Names that a user may well give to
+/// something else, such as `E`, count only after `consts::`.
 pub(super) fn standard_constant(name: &str) -> Option<StdConstant> {
     use std::f64::consts as c;
     const TABLE: [(&str, f64); 19] = [

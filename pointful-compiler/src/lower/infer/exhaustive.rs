@@ -1,7 +1,7 @@
 //! Whether the arms of a `match` take every value.
 //!
-//! Columns of patterns are taken apart from the left: for each way a value of the first column's type can begin, the rows that fit it must
-//! take everything that may follow.
+//! Columns of patterns are taken apart from the left: for each way a value of the first column's
+//! type can begin, the rows that fit it must take everything that may follow.
 
 use super::Infer;
 use crate::lower::hir::{Arm, Pattern, Value, irrefutable};

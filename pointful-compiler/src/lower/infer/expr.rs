@@ -186,7 +186,8 @@ impl<'a> Infer<'_, 'a> {
         self.fail(say::unknown_name(path_span(path), &name))
     }
 
-    /// A constant of the standard library: a float of the context's type, or of the type its path names.
+    /// A constant of the standard library: a float of the context's type, or of the type its path
+    /// names.
     fn standard(&mut self, path: &syn::Path, value: StdConstant, span: Span) -> Expr {
         let named = path
             .segments

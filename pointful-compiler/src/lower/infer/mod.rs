@@ -1,8 +1,9 @@
 //! Inference: from the Surface tree of one function to the typed tree.
 //!
-//! Names are resolved and types found in one walk in program order. An expression whose type depends on something not known yet
-//! (the parameter of a closure that is called further down) leaves a [`Deferred`] question, which is asked again as soon as more is known
-//! and at the end of the function at the latest. Callees were inferred before; only their signatures matter here.
+//! Names are resolved and types found in one walk in program order. An expression whose type
+//! depends on something not known yet (the parameter of a closure that is called further down)
+//! leaves a [`Deferred`] question, which is asked again as soon as more is known and at the end of
+//! the function at the latest. Callees were inferred before; only their signatures matter here.
 
 mod call;
 mod constant;
@@ -185,7 +186,8 @@ impl<'s, 'a> Infer<'s, 'a> {
         }
     }
 
-    /// Takes constants for signed integers, whatever integers they are, whose elements are of a type that nothing says but of which this is so.
+    /// Takes constants for signed integers, whatever integers they are, whose elements are of a
+    /// type that nothing says but of which this is so.
     fn open_constants(&mut self, is_open: impl Fn(&Solver, u32) -> bool) {
         let cells: Vec<(usize, Ty)> = self
             .constants
@@ -269,7 +271,8 @@ impl<'s, 'a> Infer<'s, 'a> {
         self.poison(span)
     }
 
-    /// Makes `found` equal to what is expected, or reports at `span` and says where the expectation came from.
+    /// Makes `found` equal to what is expected, or reports at `span` and says where the expectation
+    /// came from.
     fn expect(&mut self, want: &Ty, found: &Ty, span: Span, why: impl FnOnce() -> String) -> bool {
         match self.solver.unify(want, found) {
             Ok(()) => true,

@@ -131,7 +131,8 @@ impl<'a> Infer<'_, 'a> {
         });
     }
 
-    /// What is still open at the end, innermost first: operands of an operator are of one type; nothing else can be guessed.
+    /// What is still open at the end, innermost first: operands of an operator are of one type;
+    /// nothing else can be guessed.
     pub(super) fn settle_at_last(&mut self) {
         loop {
             self.settle();
@@ -279,7 +280,8 @@ impl<'a> Infer<'_, 'a> {
         matches!(ty, Ty::Var(v) if self.solver.kind(*v) == TyKind::Any)
     }
 
-    /// The groups of axes that operands with these groups are repeated over; `None` if they do not agree, which is reported.
+    /// The groups of axes that operands with these groups are repeated over; `None` if they do not
+    /// agree, which is reported.
     pub(super) fn frame(&mut self, groups: &[Vec<Set>], span: Span) -> Option<Vec<Set>> {
         if groups.is_empty() {
             // A call without arguments is not repeated.
@@ -370,7 +372,8 @@ impl<'a> Infer<'_, 'a> {
         if holds { Ok(ty) } else { Err(()) }
     }
 
-    /// A number that moves a member is a `usize` if nothing says otherwise; a constant is whatever integer it is.
+    /// A number that moves a member is a `usize` if nothing says otherwise; a constant is whatever
+    /// integer it is.
     fn length(&mut self, ty: &Ty) {
         let Ty::Var(var) = *ty else {
             return;

@@ -137,7 +137,8 @@ impl<'a> Infer<'_, 'a> {
         Pattern::Wild
     }
 
-    /// Reports names in capitals among the patterns of a `match`: they would be variables that take every value.
+    /// Reports names in capitals among the patterns of a `match`: they would be variables that take
+    /// every value.
     pub(super) fn no_capitals(&mut self, pattern: &tree::Pattern) {
         match pattern {
             tree::Pattern::Name { name, .. } => {

@@ -1,8 +1,9 @@
 //! How a call of a function with bare generics is read.
 //!
-//! A parameter `Table<N, T>` takes the whole index set of its argument, unless the other arguments do not agree with that: then fewer axes at
-//! the end, and what is in front of them is repeated over. Of all readings in which everything agrees the one counts that repeats over
-//! the fewest axes, those of each argument added up.
+//! A parameter `Table<N, T>` takes the whole index set of its argument, unless the other arguments
+//! do not agree with that: then fewer axes at the end, and what is in front of them is repeated
+//! over. Of all readings in which everything agrees the one counts that repeats over the fewest
+//! axes, those of each argument added up.
 
 use super::Infer;
 use crate::lower::frames::align;
@@ -12,13 +13,15 @@ use crate::lower::types::{Set, Ty, atoms};
 
 /// An argument of a parameter that is a table over a bare generic, or over something else.
 struct Slot {
-    /// The generic that takes the last axes, as many as a reading says; or how many axes the parameter has.
+    /// The generic that takes the last axes, as many as a reading says; or how many axes the
+    /// parameter has.
     takes: Result<usize, usize>,
     /// The axes of the argument.
     axes: Vec<Set>,
 }
 
-/// A reading: what each bare generic is, by position of the generic, and the axes that are repeated over.
+/// A reading: what each bare generic is, by position of the generic, and the axes that are repeated
+/// over.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Reading {
     pub(super) sets: Vec<(usize, Vec<Set>)>,

@@ -149,7 +149,8 @@ impl<'a> Infer<'_, 'a> {
         known.map(|(_, given)| given.clone())
     }
 
-    /// Reads the definition of a type. Arguments that are left out, as in a struct literal, are found by inference.
+    /// Reads the definition of a type. Arguments that are left out, as in a struct literal, are
+    /// found by inference.
     pub(super) fn defined<T>(
         &mut self,
         id: usize,

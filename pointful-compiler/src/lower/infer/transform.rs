@@ -1,6 +1,7 @@
 //! Transformed functions: what they take and give.
 //!
-//! `grad!(f)` is a function value like `f` itself. It is called, named, passed and transformed again by what its parameters and result are.
+//! `grad!(f)` is a function value like `f` itself. It is called, named, passed and transformed
+//! again by what its parameters and result are.
 
 use proc_macro2::{Ident, Span};
 

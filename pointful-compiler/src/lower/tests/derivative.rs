@@ -1,4 +1,5 @@
-//! What transformations mean: compiled down to kernels, interpreted, and compared with differences, or with what is known.
+//! What transformations mean: compiled down to kernels, interpreted, and compared with differences,
+//! or with what is known.
 
 use super::{lower_source, rendered};
 use crate::eval::compare::{Tolerance, difference};
@@ -17,7 +18,8 @@ fn lowered(source: &str) -> crate::lower::Lowered {
     }
 }
 
-/// What the last function of the source gives once it is compiled, which must be the same at each stage.
+/// What the last function of the source gives once it is compiled, which must be the same at each
+/// stage.
 fn results(source: &str, sizes: &[usize], params: &[Data]) -> Vec<Data> {
     let lowered = lowered(source);
     crate::ir::verify_after("lower", &lowered.program);
@@ -45,7 +47,8 @@ fn gives(source: &str, sizes: &[usize], params: &[Data], want: &[Data]) {
     assert_same(source, &results(source, sizes, params), want);
 }
 
-/// Differences of the function that the first lines define: of the sum of its results weighted by these, by this parameter.
+/// Differences of the function that the first lines define: of the sum of its results weighted by
+/// these, by this parameter.
 fn differences(
     function: &str,
     sizes: &[usize],
@@ -578,8 +581,9 @@ fn the_author_s_own_derivative_is_taken() {
     assert!(!alone.contains("rule"), "{alone}");
 }
 
-/// Of a function with a `vjp` only, a Jacobian goes by rows whatever the extents, and a product with a Hessian goes forwards over the rule,
-/// unless that meets such a function again. The rules are wrong by a factor of ten, which shows that they are used.
+/// Of a function with a `vjp` only, a Jacobian goes by rows whatever the extents, and a product
+/// with a Hessian goes forwards over the rule, unless that meets such a function again. The rules
+/// are wrong by a factor of ten, which shows that they are used.
 #[test]
 fn what_is_known_backwards_only_is_taken_backwards() {
     let functions = "fn sq_vjp(x: f64, ct: f64) -> f64 { 20.0 * x * ct }

@@ -1,4 +1,5 @@
-//! Functions that only the caller of the root knows, functions that the root returns, and generic floats.
+//! Functions that only the caller of the root knows, functions that the root returns, and generic
+//! floats.
 
 use super::{lower_source, rendered};
 use crate::ir::{self, Scalar};

@@ -1,4 +1,5 @@
-//! What programs mean: lowered, interpreted, and compared with plain Rust, at extents 0, 1, 2, 7 and 1000.
+//! What programs mean: lowered, interpreted, and compared with plain Rust, at extents 0, 1, 2, 7
+//! and 1000.
 
 use super::{lower_source, rendered};
 use crate::eval::{Data, EvalError, Inputs, approx_eq, run};

@@ -2,7 +2,8 @@
 
 use super::{lower_source, rendered};
 
-/// Holds that the source is rejected with exactly these errors, each at the token given by what it begins with.
+/// Holds that the source is rejected with exactly these errors, each at the token given by what it
+/// begins with.
 fn rejects(source: &str, want: &[(&str, &str)]) {
     let errors = match lower_source(source) {
         Ok(lowered) => panic!("accepted:\n{}", crate::ir::print(&lowered.program)),

@@ -1,4 +1,5 @@
-//! Whatever is written, there is a program or an error: the golden sources with single tokens left out, doubled or replaced.
+//! Whatever is written, there is a program or an error: the golden sources with single tokens left
+//! out, doubled or replaced.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Assignment to several places at once: `(a, t[i]) = e` is `{ let (x, y) = e; a = x; t[i] = y; }`, as in Rust.
+//! Assignment to several places at once: `(a, t[i]) = e` is `{ let (x, y) = e; a = x; t[i] = y; }`,
+//! as in Rust.
 
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;

@@ -186,7 +186,8 @@ impl Parser {
         }
     }
 
-    /// A path; a word that is a set and nothing else is the set's extent, and so is a type with arguments.
+    /// A path; a word that is a set and nothing else is the set's extent, and so is a type with
+    /// arguments.
     fn path(&mut self, path: &syn::Path, span: Span) -> ExprKind {
         let last = path.segments.last();
         let is_set = last.is_some_and(|last| match last.ident.to_string().as_str() {

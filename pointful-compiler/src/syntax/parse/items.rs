@@ -100,7 +100,8 @@ impl Parser {
         generics
     }
 
-    /// The generics of an alias. Rust wants no bounds there, so that what they stand for is told by where they stand.
+    /// The generics of an alias. Rust wants no bounds there, so that what they stand for is told by
+    /// where they stand.
     fn alias_generics(&mut self, item: &syn::ItemType) -> Vec<Generic> {
         let bounded = |param: &syn::GenericParam| match param {
             syn::GenericParam::Type(param) => !param.bounds.is_empty(),
@@ -134,7 +135,8 @@ fn hidden_fields(fields: &syn::Fields) -> Vec<Ident> {
     hidden.filter_map(|field| field.ident.clone()).collect()
 }
 
-/// Whether a name stands for an index set in a type: in the first argument of `Table`, in `Extent` or in `Either`.
+/// Whether a name stands for an index set in a type: in the first argument of `Table`, in `Extent`
+/// or in `Either`.
 fn stands_for_set(ty: &syn::Type, name: &Ident) -> bool {
     match ty {
         syn::Type::Path(path) => path.path.segments.iter().any(|segment| {

@@ -1,7 +1,8 @@
 //! Parsing: items as syn reads them become the Surface tree.
 //!
-//! Errors accumulate: where a construct is not of the language, its diagnostic is recorded and a placeholder (`_`) takes its
-//! place, so that the rest is checked too. A tree is given out only if there was no error.
+//! Errors accumulate: where a construct is not of the language, its diagnostic is recorded and a
+//! placeholder (`_`) takes its place, so that the rest is checked too. A tree is given out only if
+//! there was no error.
 
 mod assert;
 mod assign;
@@ -37,7 +38,8 @@ pub fn parse_type(item: &syn::Item) -> Result<TypeItem, Vec<Diagnostic>> {
     parser.errors.gate(kind)
 }
 
-/// Parses a struct or enum that derives `IndexSet`; what the derive itself rejects is taken for a nominal set.
+/// Parses a struct or enum that derives `IndexSet`; what the derive itself rejects is taken for a
+/// nominal set.
 pub fn parse_index_set(item: &syn::DeriveInput) -> Result<TypeItem, Vec<Diagnostic>> {
     let mut parser = Parser::default();
     let kind = parser.index_set_item(item);

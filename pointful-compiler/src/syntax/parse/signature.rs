@@ -6,7 +6,8 @@ use super::Parser;
 use crate::diag::syntax as diag;
 use crate::syntax::tree::{Function, Generic, GenericKind, Param, Scope, Type, TypeKind};
 
-/// Removes the attributes that only this compiler understands, so that the signature can be emitted.
+/// Removes the attributes that only this compiler understands, so that the signature can be
+/// emitted.
 pub fn strip_parameter_attributes(signature: &mut syn::Signature) {
     for param in &mut signature.inputs {
         let attrs = match param {
@@ -191,7 +192,8 @@ impl Parser {
         found
     }
 
-    /// The first bound that says what the generic stands for; others (`Copy`, `Send`) only restrict it further.
+    /// The first bound that says what the generic stands for; others (`Copy`, `Send`) only restrict
+    /// it further.
     fn generic_kind<'a>(
         &mut self,
         bounds: impl Iterator<Item = &'a syn::TypeParamBound>,

@@ -35,7 +35,8 @@ impl Parser {
         }
     }
 
-    /// An expression in statement position: the block's value if it is the last without a semicolon.
+    /// An expression in statement position: the block's value if it is the last without a
+    /// semicolon.
     fn statement(
         &mut self,
         stmts: &mut Vec<Stmt>,

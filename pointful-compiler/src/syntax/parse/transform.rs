@@ -30,7 +30,8 @@ pub fn transform_name(path: &syn::Path) -> Option<&Ident> {
         .filter(|_| is_ours)
 }
 
-/// Whether a path ends with one of these names, alone or in one of these modules: anywhere else it is some other macro's.
+/// Whether a path ends with one of these names, alone or in one of these modules: anywhere else it
+/// is some other macro's.
 pub(super) fn path_ends(path: &syn::Path, names: &[&str], modules: &[&str]) -> bool {
     let mut segments = path.segments.iter().rev().map(|segment| &segment.ident);
     segments

@@ -1,8 +1,10 @@
 //! What the steps of a loop do not wait for is computed for many steps together.
 //!
-//! A loop of the host hands a state from step to step, and so its steps come one after the other. But not all of a step is handed on: of the logarithm and the
-//! quotient in the likelihood of a volatility only their sum is, and of a shock that a random number is made into only the product. Such functions become
-//! vectors, on all processors, if the loop is cut into tiles of steps and what a step does into phases:
+//! A loop of the host hands a state from step to step, and so its steps come one after the other.
+//! But not all of a step is handed on: of the logarithm and the quotient in the likelihood of a
+//! volatility only their sum is, and of a shock that a random number is made into only the product.
+//! Such functions become vectors, on all processors, if the loop is cut into tiles of steps and
+//! what a step does into phases:
 //!
 //! ```text
 //! for %t: T {                                    for %tile: tiles {
@@ -14,13 +16,16 @@
 //! }
 //! ```
 //!
-//! What no state is needed for comes first; then what must be done step by step before anything dear can be computed; then that; then the rest, step by step. What one
-//! phase computes for another is kept for the steps of a tile, unless it is cheap to read or compute again. Loops of a few steps stay as they are.
+//! What no state is needed for comes first; then what must be done step by step before anything
+//! dear can be computed; then that; then the rest, step by step. What one phase computes for
+//! another is kept for the steps of a tile, unless it is cheap to read or compute again. Loops of a
+//! few steps stay as they are.
 //!
 //! # Why it is sound
 //!
-//! Statements that touch the same place stay in one phase and in their order, and a value is computed from what it was computed from. Nothing that fails,
-//! or calls what its author wrote, is moved. So each place sees the same values in the same order, and the bits are the same.
+//! Statements that touch the same place stay in one phase and in their order, and a value is
+//! computed from what it was computed from. Nothing that fails, or calls what its author wrote, is
+//! moved. So each place sees the same values in the same order, and the bits are the same.
 
 use smallvec::smallvec;
 
@@ -38,7 +43,8 @@ use crate::ir::{
 use crate::ops::Prim;
 use crate::pass::Pass;
 
-/// What is kept of a tile stays in the nearest cache, and less takes no longer than to begin with kernels.
+/// What is kept of a tile stays in the nearest cache, and less takes no longer than to begin with
+/// kernels.
 const CACHED: Size = Size {
     tile: 1 << 10,
     least: 1 << 5,
@@ -509,7 +515,8 @@ mod tests {
         Size { tile: 64, least: 1 },
     ];
 
-    /// Checks that the last function of a source means the same in tiles of several sizes, to the last bit, and that so many kernels are made of its loops.
+    /// Checks that the last function of a source means the same in tiles of several sizes, to the
+    /// last bit, and that so many kernels are made of its loops.
     #[track_caller]
     fn check(source: &str, kernels: usize) {
         let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));

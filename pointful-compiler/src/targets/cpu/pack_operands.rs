@@ -1,5 +1,5 @@
-//! What a loop of the host multiplies by in each of its steps, and lies in memory across the way in which the product is written, is written down in front of the
-//! loop as it is wanted.
+//! What a loop of the host multiplies by in each of its steps, and lies in memory across the way in
+//! which the product is written, is written down in front of the loop as it is wanted.
 //!
 //! ```text
 //! for %t: T {                                    %1 = alloc f32[K, C]
@@ -9,8 +9,9 @@
 //!                                                }
 //! ```
 //!
-//! The library packs factors into strips before it multiplies, unless they lie like the product. In each step that would be done again, and with few rows in
-//! the other factor it takes a good part of the time.
+//! The library packs factors into strips before it multiplies, unless they lie like the product. In
+//! each step that would be done again, and with few rows in the other factor it takes a good part
+//! of the time.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +139,8 @@ impl Turned<'_> {
     }
 }
 
-/// The order of a factor's axes in which neighbours in the product are neighbours in the factor, if it is another: what is summed comes first.
+/// The order of a factor's axes in which neighbours in the product are neighbours in the factor, if
+/// it is another: what is summed comes first.
 pub(crate) fn wanted(out: &[Along], factor: &[Along]) -> Option<Vec<usize>> {
     let place = |along: &Along| out.iter().position(|other| other == along);
     let (last, end) = (factor.last()?, out.last()?);

@@ -151,7 +151,8 @@ impl Source {
         }
     }
 
-    /// What may stand in the brackets of a table over a set: a member, or a number that is in range.
+    /// What may stand in the brackets of a table over a set: a member, or a number that is in
+    /// range.
     pub(super) fn place(&mut self, set: &Set) -> Option<String> {
         if let Set::Fin(n) = set
             && *n > 0

@@ -1,8 +1,10 @@
-//! Random functions of the language as text, with inputs: what users write, before anything is inferred or lowered.
+//! Random functions of the language as text, with inputs: what users write, before anything is
+//! inferred or lowered.
 //!
-//! A function is written from top to bottom; operands are taken from what is in scope, so it is well-typed as it grows.
-//! Numbers stay tame as far as that is easy (sines, halves); that rounding decides nothing is left to who compares.
-//! Indices are mostly in range: an index panics here and there, which a program may do.
+//! A function is written from top to bottom; operands are taken from what is in scope, so it is
+//! well-typed as it grows. Numbers stay tame as far as that is easy (sines, halves); that rounding
+//! decides nothing is left to who compares. Indices are mostly in range: an index panics here and
+//! there, which a program may do.
 //!
 //! * here: what is in scope, signatures, what is returned
 //! * [`sets`]: index sets and types, as text
@@ -118,7 +120,8 @@ struct Accumulator {
     ty: Type,
     /// What is combined into it: `+=`, or `put`.
     put: bool,
-    /// Whether it is an `Accum`, of which parts may have names, and not a `let mut` that is only added to.
+    /// Whether it is an `Accum`, of which parts may have names, and not a `let mut` that is only
+    /// added to.
     slices: bool,
 }
 

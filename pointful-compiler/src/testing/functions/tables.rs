@@ -159,7 +159,8 @@ impl Source {
         }
     }
 
-    /// Operations on whole tables: the methods and operators of their elements, stacked values, parts.
+    /// Operations on whole tables: the methods and operators of their elements, stacked values,
+    /// parts.
     pub(super) fn let_whole(&mut self, out: &mut String, depth: usize) {
         let tables: Vec<(String, Type)> = (self.scope.iter())
             .filter(|v| !v.ty.dims.is_empty() && v.ty.elem == Elem::F64)
@@ -216,7 +217,8 @@ impl Source {
         self.declare(name, ty, false);
     }
 
-    /// `let t = for i in N { … };`, with one or two values, over one set or a product, with statements of its own.
+    /// `let t = for i in N { … };`, with one or two values, over one set or a product, with
+    /// statements of its own.
     pub(super) fn let_for(&mut self, out: &mut String, depth: usize) {
         if self.loops > 3 {
             return;

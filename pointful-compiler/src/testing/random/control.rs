@@ -14,7 +14,8 @@ const TAMED: Fact = Fact {
 };
 
 impl Random {
-    /// Types of one to three values that a loop carries or a branch gives, and values of these types.
+    /// Types of one to three values that a loop carries or a branch gives, and values of these
+    /// types.
     fn carried(&mut self) -> (Vec<Type<Extent>>, Vec<ValueId>) {
         let mut types = Vec::new();
         let mut values = Vec::new();

@@ -1,4 +1,5 @@
-//! Loops that carry something, side by side, and in each of their iterations reduce a table in which one of the two indices may be missing.
+//! Loops that carry something, side by side, and in each of their iterations reduce a table in
+//! which one of the two indices may be missing.
 
 use smallvec::smallvec;
 
@@ -13,7 +14,8 @@ const FLOAT: Elem = Elem::Scalar(Scalar::F64);
 type Read = (ValueId, ValueId);
 
 impl Random {
-    /// `for l { let mut s = …; for i { s = s / 2 + sin(reduction of a table) } s }`, of which the outer loop may be missing.
+    /// `for l { let mut s = …; for i { s = s / 2 + sin(reduction of a table) } s }`, of which the
+    /// outer loop may be missing.
     pub(super) fn reductions_in_lanes(&mut self) {
         let [lanes, steps, elements] = [(); 3].map(|()| self.extent());
         let tables = [lanes, steps, elements].map(|extent| {
@@ -60,8 +62,9 @@ impl Random {
         self.push(results, op);
     }
 
-    /// Something of the elements of a table, each together with one or none of what is read: an extremum, a product, a sum, the extremal
-    /// element's neighbour in another table, the last one's function, a choice by whether there is one.
+    /// Something of the elements of a table, each together with one or none of what is read: an
+    /// extremum, a product, a sum, the extremal element's neighbour in another table, the last
+    /// one's function, a choice by whether there is one.
     fn reduced_elements(
         &mut self,
         table: ValueId,

@@ -1,11 +1,12 @@
 //! Random well-typed Point programs, with inputs.
 //!
-//! A program is written from top to bottom, block by block; operands are taken from what is in scope, so it is valid as it grows.
-//! Floats stay tame: with each float value goes a bound on its magnitude, and what grows too large is squashed. Floats decide nothing
-//! that rounding could tip: they are compared with odd constants only. Integers may do as they like, for they are exact.
+//! A program is written from top to bottom, block by block; operands are taken from what is in
+//! scope, so it is valid as it grows. Floats stay tame: with each float value goes a bound on its
+//! magnitude, and what grows too large is squashed. Floats decide nothing that rounding could tip:
+//! they are compared with odd constants only. Integers may do as they like, for they are exact.
 //!
-//! What may panic (a division, a checked index, `wrap` into a set that may be empty) stands behind what keeps it from panicking:
-//! a condition, a loop that does not run, or a constant.
+//! What may panic (a division, a checked index, `wrap` into a set that may be empty) stands behind
+//! what keeps it from panicking: a condition, a loop that does not run, or a constant.
 //!
 //! * here: what is known of values, blocks, how results are chosen
 //! * [`exprs`]: scalars and indices of a wanted type
@@ -46,6 +47,8 @@ pub struct Options {
     pub singles: bool,
     /// Indices that are out of range now and then.
     pub allow_panics: bool,
+    /// Reductions in loops that carry something side by side.
+    pub lanes: bool,
     /// In how many of a hundred places an index is a neighbour of another one, or a truth value
     /// compares one with an end of its axis.
     pub neighbours: usize,
@@ -61,6 +64,7 @@ impl Default for Options {
             operators: true,
             singles: true,
             allow_panics: false,
+            lanes: true,
             neighbours: 0,
         }
     }
@@ -223,6 +227,11 @@ impl Random {
         let deep = self.blocks.len() > self.options.depth;
         let nested = |weight: usize| if deep { 0 } else { weight };
         let sequential = nested(if self.options.sequential { 5 } else { 0 });
+        let lanes = if self.options.lanes {
+            sequential / 2
+        } else {
+            0
+        };
         let accumulators = nested(if self.options.accumulators { 5 } else { 0 });
         let operators = nested(if self.options.operators { 3 } else { 0 });
         let accumulate = if self.accumulators.is_empty() { 0 } else { 30 };
@@ -241,7 +250,7 @@ impl Random {
             (nested(3), Random::triangle),
             (sequential, Random::sequential_loop),
             (sequential / 2, Random::while_loop),
-            (sequential / 2, Random::reductions_in_lanes),
+            (lanes, Random::reductions_in_lanes),
             (accumulators, Random::accumulation),
             (operators, Random::fold_or_scan),
             (accumulate, Random::accumulate),

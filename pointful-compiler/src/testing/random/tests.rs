@@ -143,7 +143,8 @@ fn every_operation_occurs() {
     }
 }
 
-/// What is reduced inside of a loop that carries something, if that is inside of a loop that does not.
+/// What is reduced inside of a loop that carries something, if that is inside of a loop that does
+/// not.
 fn reduced_in_lanes(block: &Block<Point>, around: [bool; 2], found: &mut Vec<&'static str>) {
     let [parallel, lanes] = around;
     for stmt in &block.stmts {

@@ -1,7 +1,9 @@
-//! Random functions written twice: as text of the language, and as plain loops generic in what they compute with.
+//! Random functions written twice: as text of the language, and as plain loops generic in what they
+//! compute with.
 //!
-//! Nothing here knows the compiler. What both texts mean is the same by construction: each operand, place, loop and assignment is
-//! written in both at once. Values stay tame (states are bounded or contract), lengths are those of [`Set`]s, and no set is empty.
+//! Nothing here knows the compiler. What both texts mean is the same by construction: each operand,
+//! place, loop and assignment is written in both at once. Values stay tame (states are bounded or
+//! contract), lengths are those of [`Set`]s, and no set is empty.
 
 mod exprs;
 mod stmts;
@@ -110,7 +112,8 @@ pub struct Written {
     pub shape: Shape,
     /// How many statements were asked for.
     pub statements: usize,
-    /// Products of lengths, as powers of those of `N` and `M` and a constant: how often something runs.
+    /// Products of lengths, as powers of those of `N` and `M` and a constant: how often something
+    /// runs.
     work: Vec<(u32, u32, f64)>,
 }
 
@@ -149,7 +152,8 @@ struct Writer {
     work: Vec<(u32, u32, f64)>,
 }
 
-/// Parameters in the language: tables over `N`, `M` and both, a number, members, lengths up to that of `M`, and a number of steps.
+/// Parameters in the language: tables over `N`, `M` and both, a number, members, lengths up to that
+/// of `M`, and a number of steps.
 pub const PARAMS: &str = "x: &Table<N, f64>, y: &Table<M, f64>, a: &Table<(N, M), f64>, c: f64, at: &Table<N, M>, to: &Table<M, N>, nx: &Table<N, N>, ends: &Table<N, usize>, steps: usize";
 
 impl Shape {

@@ -1,11 +1,13 @@
-//! Statements: what is named, tables that loops make, and above all states: numbers and tables that loops change.
+//! Statements: what is named, tables that loops make, and above all states: numbers and tables that
+//! loops change.
 
 use super::super::Rng;
 use super::exprs::{constant, element};
 use super::{Both, DEEPEST, Kind, Lines, Set, Variable, Writer, line, weave};
 
 impl Writer {
-    /// One statement of some kind. Each draws from numbers of its own, so that others stay as they are where one is left out.
+    /// One statement of some kind. Each draws from numbers of its own, so that others stay as they
+    /// are where one is left out.
     pub(super) fn statement(&mut self, out: &mut Lines, depth: usize) {
         self.budget = self.budget.saturating_sub(1);
         let number = self.statements;

@@ -1,7 +1,9 @@
-//! `tangent`, `transpose` and `dual`: the derivative of a function with respect to all its float parameters, tidied.
+//! `tangent`, `transpose` and `dual`: the derivative of a function with respect to all its float
+//! parameters, tidied.
 //!
-//! The section `function` holds a program of Point. Parameters of the derivative: its own, then `seed0`, …: a tangent for each float parameter,
-//! or (`transpose`) a cotangent for each float result. Results: its own, then the tangents or cotangents.
+//! The section `function` holds a program of Point. Parameters of the derivative: its own, then
+//! `seed0`, …: a tangent for each float parameter, or (`transpose`) a cotangent for each float
+//! result. Results: its own, then the tangents or cotangents.
 
 use pointful_compiler::differentiate;
 use pointful_compiler::ir::stages::{bulk::Bulk, point::Point};

@@ -1,4 +1,5 @@
-//! `lower`: the Point program that functions in Rust become; the last one is compiled, those before it are what it calls.
+//! `lower`: the Point program that functions in Rust become; the last one is compiled, those before
+//! it are what it calls.
 
 use pointful_compiler::lower::source::lower_source;
 

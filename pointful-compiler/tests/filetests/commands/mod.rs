@@ -15,7 +15,8 @@ use crate::file::{File, Section};
 pub(crate) struct Command {
     /// The name of its directory, which the header of its files repeats.
     pub(crate) name: &'static str,
-    /// What stands between the first section and the `run` lines, or what is wrong with the first section.
+    /// What stands between the first section and the `run` lines, or what is wrong with the first
+    /// section.
     pub(crate) run: fn(&File) -> Result<Vec<Section>, String>,
 }
 

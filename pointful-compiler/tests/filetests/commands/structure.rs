@@ -1,4 +1,5 @@
-//! Sections `structure`: how many of what a program does, which a lost fusion changes and a renaming does not.
+//! Sections `structure`: how many of what a program does, which a lost fusion changes and a
+//! renaming does not.
 //!
 //! They are given where a file has one already.
 

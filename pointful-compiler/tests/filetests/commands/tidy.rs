@@ -1,4 +1,5 @@
-//! `simplify`, `cse`, `dce`: a program of Point or Bulk made simpler at its own stage, or a section `unchanged`.
+//! `simplify`, `cse`, `dce`: a program of Point or Bulk made simpler at its own stage, or a section
+//! `unchanged`.
 //!
 //! The result must be a fixed point: the pass changes nothing the second time.
 

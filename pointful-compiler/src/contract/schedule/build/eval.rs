@@ -1,4 +1,5 @@
-//! Values at the point where they are wanted: read where they are kept, computed where they are not.
+//! Values at the point where they are wanted: read where they are kept, computed where they are
+//! not.
 
 use smallvec::smallvec;
 
@@ -35,12 +36,14 @@ impl<'p> Builder<'p> {
         self.memo[value.index()].is_some()
     }
 
-    /// The outermost frame in which something without operands is put: constants belong to the code that uses them.
+    /// The outermost frame in which something without operands is put: constants belong to the code
+    /// that uses them.
     pub(super) fn floor(&self) -> usize {
         self.kernel.unwrap_or(0)
     }
 
-    /// The outermost frame that is only entered if the block of a value is: a loop around it may not run at all.
+    /// The outermost frame that is only entered if the block of a value is: a loop around it may
+    /// not run at all.
     pub(super) fn reached(&self, value: ValueId) -> usize {
         let home = self.facts.home(value);
         self.blocks
@@ -155,8 +158,8 @@ impl<'p> Builder<'p> {
         (scalar, depth)
     }
 
-    /// The outermost frame that a value may be computed in although its operands are known further out:
-    /// inside the branch that alone wants it, or that it may be evaluated in.
+    /// The outermost frame that a value may be computed in although its operands are known further
+    /// out: inside the branch that alone wants it, or that it may be evaluated in.
     pub(super) fn least(&self, value: ValueId) -> usize {
         let guard = self.facts.site(value).and_then(|stmt| stmt.guard);
         let guarded = guard.and_then(|g| self.known((g, true))).unwrap_or(0);
@@ -256,8 +259,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// Scalars at the current point, and the outermost frame, not outside `depth`, in which all are known.
-    /// Constants are known everywhere: each frame that needs one has its own.
+    /// Scalars at the current point, and the outermost frame, not outside `depth`, in which all are
+    /// known. Constants are known everywhere: each frame that needs one has its own.
     pub(super) fn eval_all(
         &mut self,
         values: &[ValueId],
@@ -299,7 +302,8 @@ impl<'p> Builder<'p> {
         (scalars, depth)
     }
 
-    /// Whether one side of a select is worth a branch: it is dear and wanted there only, or must not be evaluated elsewhere.
+    /// Whether one side of a select is worth a branch: it is dear and wanted there only, or must
+    /// not be evaluated elsewhere.
     pub(super) fn is_branch(&self, value: ValueId, cond: Cond) -> bool {
         if let Some(&step) = self.steps.get(&value) {
             return self.is_branch(step, cond);
@@ -318,8 +322,9 @@ impl<'p> Builder<'p> {
                         .any(|&v| self.is_branch(v, cond))))
     }
 
-    /// `if cond { then } else { otherwise }` as a scalar in the innermost frame; a missing side leaves a zero that nobody looks at.
-    /// When `value` is itself guarded, `then` is `value`, computed again with its guard known.
+    /// `if cond { then } else { otherwise }` as a scalar in the innermost frame; a missing side
+    /// leaves a zero that nobody looks at. When `value` is itself guarded, `then` is `value`,
+    /// computed again with its guard known.
     pub(in crate::contract::schedule) fn choose(
         &mut self,
         cond: Cond,

@@ -84,8 +84,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// What stands where a task does not run, behind a condition or because there are no lanes: nobody uses it, but it may be read
-    /// before that is known.
+    /// What stands where a task does not run, behind a condition or because there are no lanes:
+    /// nobody uses it, but it may be read before that is known.
     pub(super) fn unspecified(
         &self,
         region: &Region<'p>,
@@ -112,7 +112,8 @@ impl<'p> Builder<'p> {
         self.facts.nested(rest)
     }
 
-    /// A new place for a value in the innermost frame: a `var` or a buffer over its axes that are not open.
+    /// A new place for a value in the innermost frame: a `var` or a buffer over its axes that are
+    /// not open.
     pub(in crate::contract::schedule) fn place(
         &mut self,
         value: ValueId,

@@ -5,7 +5,8 @@ use crate::lower::infer::Infer;
 use crate::lower::types::{Set, Ty, drop_atoms};
 
 impl<'a> Infer<'_, 'a> {
-    /// The axes over which something is repeated for arguments with these frames, one of which is the whole.
+    /// The axes over which something is repeated for arguments with these frames, one of which is
+    /// the whole.
     pub(super) fn repeat_over(&self, frames: &[Vec<Set>], whole: &[Set]) -> Repeat {
         let resolved: Vec<Vec<Set>> = frames.iter().map(|g| self.solver.atoms(g)).collect();
         Repeat {
@@ -41,7 +42,8 @@ impl<'a> Infer<'_, 'a> {
         (frame, Ty::table(drop_atoms(&groups, surplus), elem))
     }
 
-    /// As [`Self::frame_and_cell`], for a table of tuples, or a tuple of tables, where a tuple is wanted.
+    /// As [`Self::frame_and_cell`], for a table of tuples, or a tuple of tables, where a tuple is
+    /// wanted.
     pub(super) fn frame_of_tuples(&self, want: &Ty, found: &Ty) -> Option<(Vec<Set>, Ty)> {
         let (Ty::Tuple(wanted) | Ty::Struct(_, wanted)) = self.solver.shallow(want) else {
             return None;

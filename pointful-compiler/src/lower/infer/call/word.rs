@@ -52,7 +52,8 @@ impl<'a> Infer<'_, 'a> {
         self.made(Kind::Word(word, Box::new(table)), ty, span)
     }
 
-    /// What a word makes of the elements along an axis; `None` if it does not apply to such elements.
+    /// What a word makes of the elements along an axis; `None` if it does not apply to such
+    /// elements.
     pub(super) fn word_cell(&mut self, word: Word, group: &Set, cell: &Ty) -> Option<Ty> {
         let numeric = |s: &Self, float: bool| match cell {
             Ty::Scalar(scalar) => scalar.is_float() || (!float && scalar.is_int()),

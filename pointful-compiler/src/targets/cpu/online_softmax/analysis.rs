@@ -157,7 +157,8 @@ impl<'b> Points<'b> {
             .collect()
     }
 
-    /// Where the points store an element of a buffer: the statement of the body, and the value. There is no other that changes it.
+    /// Where the points store an element of a buffer: the statement of the body, and the value.
+    /// There is no other that changes it.
     fn stored(&self, buffer: ValueId) -> Option<(usize, ValueId)> {
         let mut found = None;
         for (number, stmt) in self.body.stmts.iter().enumerate() {
@@ -218,8 +219,8 @@ fn alters(stmt: &Stmt<Kernels>, buffer: ValueId) -> bool {
     changed.contains(&buffer)
 }
 
-/// The statements between two kernels that need what the first one accumulates, and what they bind, with where that is accumulated; none if there are statements that must stay
-/// where they are.
+/// The statements between two kernels that need what the first one accumulates, and what they bind,
+/// with where that is accumulated; none if there are statements that must stay where they are.
 fn between(
     program: &Program<Kernels>,
     above: Points<'_>,
@@ -320,7 +321,8 @@ impl Exponentials {
     }
 }
 
-/// Whether a value of one kernel's points and one of another's are the same number at the same point.
+/// Whether a value of one kernel's points and one of another's are the same number at the same
+/// point.
 fn is_same(above: Points<'_>, below: Points<'_>, x: ValueId, y: ValueId, deep: usize) -> bool {
     let (first, second) = (above.definition(x), below.definition(y));
     let all = |xs: &[ValueId], ys: &[ValueId]| {
@@ -352,8 +354,8 @@ fn is_same(above: Points<'_>, below: Points<'_>, x: ValueId, y: ValueId, deep: u
     }
 }
 
-/// The kernels that read a buffer before it is overwritten, if nobody else looks at it until then: they are over the same axis, and each of their points reads
-/// its own element.
+/// The kernels that read a buffer before it is overwritten, if nobody else looks at it until then:
+/// they are over the same axis, and each of their points reads its own element.
 fn readers(
     block: &Block<Kernels>,
     second: usize,

@@ -1,4 +1,5 @@
-//! The online form of a softmax: a maximum, and the exponentials of what lies below it, in one pass over data.
+//! The online form of a softmax: a maximum, and the exponentials of what lies below it, in one pass
+//! over data.
 //!
 //! ```text
 //! par %i: N (max %m = %a) { … combine max %m[], %x }      par %t: tiles (max %m = %a) {
@@ -12,19 +13,23 @@
 //! par %i: N { … load e[%i] … }                            par %t: tiles { for %i: T { … e[%i] * tops[%t] … } }
 //! ```
 //!
-//! A tile has a maximum of its own, below which its exponentials are taken while a cache holds it. Afterwards the tile's sums are brought to what all lie below,
-//! and its exponentials by who reads them. A vector that no cache holds is read once less, which is what its softmax waits for. A shorter one has no tiles: then the kernels
-//! run as they were.
+//! A tile has a maximum of its own, below which its exponentials are taken while a cache holds it.
+//! Afterwards the tile's sums are brought to what all lie below, and its exponentials by who reads
+//! them. A vector that no cache holds is read once less, which is what its softmax waits for. A
+//! shorter one has no tiles: then the kernels run as they were.
 //!
-//! Only where exponentials are kept: without that there are two passes, of which the first only compares, and one that does both takes as long.
+//! Only where exponentials are kept: without that there are two passes, of which the first only
+//! compares, and one that does both takes as long.
 //!
 //! # Why it is sound
 //!
-//! `exp(x - h)` is `exp(x - t) * exp(t - h)` for each finite `t`, and `exp(x - t)` is not too large, as `t` is the tile's maximum. Of nothing but minus infinity the
-//! smallest finite number takes its place: exponentials are 0, and the factor is. For infinity 0 does: what is finite stays so, and what is infinite stays that, or is
-//! no number, as it would have been.
+//! `exp(x - h)` is `exp(x - t) * exp(t - h)` for each finite `t`, and `exp(x - t)` is not too
+//! large, as `t` is the tile's maximum. Of nothing but minus infinity the smallest finite number
+//! takes its place: exponentials are 0, and the factor is. For infinity 0 does: what is finite
+//! stays so, and what is infinite stays that, or is no number, as it would have been.
 //!
-//! Points of both kernels use what the kernels change at their own place only, so that no tile sees another's.
+//! Points of both kernels use what the kernels change at their own place only, so that no tile sees
+//! another's.
 
 mod analysis;
 mod rewrite;
@@ -45,7 +50,8 @@ pub struct Size {
     pub least: u64,
 }
 
-/// What a tile reads and writes stays in the nearest cache, and what shorter axes do in caches anyway.
+/// What a tile reads and writes stays in the nearest cache, and what shorter axes do in caches
+/// anyway.
 const CACHED: Size = Size {
     tile: 1 << 10,
     least: 1 << 19,

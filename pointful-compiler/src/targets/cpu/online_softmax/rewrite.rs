@@ -113,7 +113,8 @@ impl Plan {
         tiles.kernel(name, accs, index, inside, span)
     }
 
-    /// The kernel that brings the tiles' sums together, and leaves in the place of their maxima by what their exponentials are to be multiplied.
+    /// The kernel that brings the tiles' sums together, and leaves in the place of their maxima by
+    /// what their exponentials are to be multiplied.
     fn bring_together(&self, program: &mut Program<Kernels>, tiles: &Tiles) -> Stmt<Kernels> {
         let (scalar, span) = (program.ty(self.shift).clone(), tiles.span);
         let index = tiles.index(program, span);
@@ -240,7 +241,8 @@ impl Tiles {
     }
 }
 
-/// A kernel that reads exponentials, tile by tile: it multiplies what it reads by the tile's factor.
+/// A kernel that reads exponentials, tile by tile: it multiplies what it reads by the tile's
+/// factor.
 fn read(
     program: &mut Program<Kernels>,
     tiles: &Tiles,

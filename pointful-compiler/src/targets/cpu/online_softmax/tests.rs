@@ -45,7 +45,8 @@ fn compare(plain: &Program<Kernels>, tiled: &Program<Kernels>, inputs: &Inputs, 
     }
 }
 
-/// Checks that the last function of a source means the same in tiles of several sizes, and that this is done to so many maxima.
+/// Checks that the last function of a source means the same in tiles of several sizes, and that
+/// this is done to so many maxima.
 #[track_caller]
 fn check(source: &str, expected: usize) {
     let (point, plain) = kernels(source);

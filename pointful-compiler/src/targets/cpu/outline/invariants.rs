@@ -1,5 +1,5 @@
-//! Loop-invariant code motion in kernels: out of the loop over the points of a row, and of checks out
-//! of loops inside of points, as what may panic is no vector instruction.
+//! Loop-invariant code motion in kernels: out of the loop over the points of a row, and of checks
+//! out of loops inside of points, as what may panic is no vector instruction.
 
 use crate::analysis::effects::changes;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
@@ -8,8 +8,8 @@ use crate::ops::Prim;
 
 /// The statements of a kernel's body that are the same for all points of a row, and the others.
 ///
-/// A part of a row has a point at least, so that what is computed once for it would have been computed
-/// anyway. Reading a buffer that the kernel writes is not the same at every point.
+/// A part of a row has a point at least, so that what is computed once for it would have been
+/// computed anyway. Reading a buffer that the kernel writes is not the same at every point.
 pub(super) fn of_row(body: Block<Kernels>) -> (Vec<Stmt<Kernels>>, Block<Kernels>) {
     let mut written = ValueSet::new();
     changes(&body.stmts, &mut written);

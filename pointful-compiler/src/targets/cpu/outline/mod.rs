@@ -2,16 +2,16 @@
 //!
 //! # The idea
 //!
-//! The block of a nest becomes that of a loop over the last axis, from where a part of a row begins to
-//! where it ends. What is the same for all points of a row stands in front of that loop, and checks
-//! that ask the same in all iterations of a loop inside of a point in front of it ([`invariants`]).
-//! All other operations are the same in both stages.
+//! The block of a nest becomes that of a loop over the last axis, from where a part of a row begins
+//! to where it ends. What is the same for all points of a row stands in front of that loop, and
+//! checks that ask the same in all iterations of a loop inside of a point in front of it
+//! ([`invariants`]). All other operations are the same in both stages.
 //!
 //! # Why it is sound
 //!
-//! The parts of a nest's rows are its points, each in one part; and the points of a nest may be run in
-//! any order. A part has a point, so that what is moved would have been computed anyway; a loop is
-//! asked whether it has an iteration.
+//! The parts of a nest's rows are its points, each in one part; and the points of a nest may be run
+//! in any order. A part has a point, so that what is moved would have been computed anyway; a loop
+//! is asked whether it has an iteration.
 //!
 //! # Before and after
 //!
@@ -83,7 +83,7 @@ impl Outline {
                     extent,
                     reverse,
                     body,
-                } if self.in_kernel => self.each(extent, reverse, body, stmt.span, &mut out),
+                } if self.in_kernel => self.each(extent, reverse, *body, stmt.span, &mut out),
                 op => self.op(op, stmt.span),
             };
             out.push(Stmt {
@@ -101,7 +101,7 @@ impl Outline {
         &mut self,
         extent: Extent,
         reverse: bool,
-        body: Box<Block<Kernels>>,
+        body: Block<Kernels>,
         span: SpanId,
         out: &mut Vec<Stmt<Cpu>>,
     ) -> CpuOp {
@@ -111,7 +111,7 @@ impl Outline {
             body: Box::new(body),
         };
         let Some((checks, others)) = invariants::checks(&body) else {
-            return each(self.block(*body));
+            return each(self.block(body));
         };
         let size = self.bind(ImperativeOp::Size(extent), Elem::USIZE, span, out);
         let zero = ImperativeOp::Const(Lit::Int(Scalar::Usize, 0));
@@ -147,8 +147,8 @@ impl Outline {
         ValueId(id)
     }
 
-    fn boxed(&mut self, block: Box<Block<Kernels>>) -> Box<Block<Cpu>> {
-        Box::new(self.block(*block))
+    fn boxed(&mut self, block: Block<Kernels>) -> Box<Block<Cpu>> {
+        Box::new(self.block(block))
     }
 
     fn op(&mut self, op: KernelOp, span: SpanId) -> CpuOp {
@@ -204,7 +204,7 @@ impl Outline {
             } => ImperativeOp::For {
                 extent,
                 reverse,
-                body: self.boxed(body),
+                body: self.boxed(*body),
             },
             ImperativeOp::Assert {
                 cond,
@@ -216,8 +216,8 @@ impl Outline {
                 shown,
             },
             ImperativeOp::While { cond, body } => ImperativeOp::While {
-                cond: self.boxed(cond),
-                body: self.boxed(body),
+                cond: self.boxed(*cond),
+                body: self.boxed(*body),
             },
             ImperativeOp::If {
                 cond,
@@ -225,8 +225,8 @@ impl Outline {
                 otherwise,
             } => ImperativeOp::If {
                 cond,
-                then: self.boxed(then),
-                otherwise: self.boxed(otherwise),
+                then: self.boxed(*then),
+                otherwise: self.boxed(*otherwise),
             },
             ImperativeOp::Own(par) => ImperativeOp::Own(Own::Par(self.par(par, span))),
         }

@@ -1,21 +1,21 @@
-//! Index-set splitting: a loop in three parts, near the beginning of its axis, near the end, and the
-//! interior, where neighbours need no policy.
+//! Index-set splitting: a loop in three parts, near the beginning of its axis, near the end, and
+//! the interior, where neighbours need no policy.
 //!
 //! # The idea
 //!
-//! `u[(i - 1).wrap()]` asks at every point whether `i - 1` is before the first. Only at the first can
-//! it be, so the loop is cut where the answer changes. Comparisons with the ends of the axis are
-//! decided likewise. Positions are told apart by how far they lie from the axis' own index
-//! ([`reach`]): by a constant, or by sums of what is known when the loop begins ([`symbolic`]); in the
-//! latter case what is before the interior and what is after it is one text.
+//! `u[(i - 1).wrap()]` asks at every point whether `i - 1` is before the first. Only at the first
+//! can it be, so the loop is cut where the answer changes. Comparisons with the ends of the axis
+//! are decided likewise. Positions are told apart by how far they lie from the axis' own index
+//! ([`reach`]): by a constant, or by sums of what is known when the loop begins ([`symbolic`]); in
+//! the latter case what is before the interior and what is after it is one text.
 //!
-//! Checks that all points ask hold for all, or one of them panics. Whether they hold is asked in front
-//! of a loop that does not ask.
+//! Checks that all points ask hold for all, or one of them panics. Whether they hold is asked in
+//! front of a loop that does not ask.
 //!
 //! # Why it is sound
 //!
-//! The parts are the loop's iterations in their order. What is left out of a part is decided there: a
-//! position that is trusted is in range throughout the part, by the arithmetic that has made it.
+//! The parts are the loop's iterations in their order. What is left out of a part is decided there:
+//! a position that is trusted is in range throughout the part, by the arithmetic that has made it.
 //!
 //! # Before and after
 //!
@@ -625,8 +625,8 @@ fn simplified(block: &Block<Cpu>, facts: &Facts) -> Block<Cpu> {
     }
 }
 
-/// Whether a loop at a point of a kernel is cut, too: it hands nothing from one iteration to the next
-/// that it computes with.
+/// Whether a loop at a point of a kernel is cut, too: it hands nothing from one iteration to the
+/// next that it computes with.
 fn is_cut(body: &Block<Cpu>) -> bool {
     fn look(block: &Block<Cpu>, bound: &mut ValueSet) -> bool {
         block.stmts.iter().all(|stmt| {

@@ -34,8 +34,8 @@ pub(super) struct Plan {
     pub(super) sure: Ends,
 }
 
-/// Whether and where a loop is cut, of a body that comes after another, which stays as it is. `far`:
-/// by what is known only when it begins, too.
+/// Whether and where a loop is cut, of a body that comes after another, which stays as it is.
+/// `far`: by what is known only when it begins, too.
 pub(super) fn plan_behind(
     program: &Program<Cpu>,
     numbers: &Numbers,
@@ -94,8 +94,8 @@ enum Base {
     Length,
 }
 
-/// What is known of an integer: it lies in `low..=high`, counted from somewhere, and further away by
-/// sums of what is known before the loop.
+/// What is known of an integer: it lies in `low..=high`, counted from somewhere, and further away
+/// by sums of what is known before the loop.
 #[derive(Clone, Debug)]
 pub(super) struct Reach {
     from: Base,

@@ -1,8 +1,8 @@
 //! Distances from an axis' own index that are known only when a loop over it begins.
 //!
 //! `x.get(t + lag)` is in range for `t` from `-lag` to the length of `x` without `lag`; and where
-//! `lag` is the index of a loop inside, from 0 to the length of `x` without that of the loop. Both are
-//! sums of what is known before the loop.
+//! `lag` is the index of a loop inside, from 0 to the length of `x` without that of the loop. Both
+//! are sums of what is known before the loop.
 
 use std::collections::BTreeMap;
 
@@ -93,8 +93,8 @@ impl Far {
     }
 }
 
-/// The ends of an interior of which nothing is known while compiling: sums, and the outermost numbers
-/// that are added to each.
+/// The ends of an interior of which nothing is known while compiling: sums, and the outermost
+/// numbers that are added to each.
 #[derive(Default, PartialEq, Debug)]
 pub(super) struct Ends {
     /// What an index is not less than,

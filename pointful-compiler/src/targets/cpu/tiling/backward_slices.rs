@@ -7,7 +7,8 @@ use crate::analysis::effects::{for_each_length, is_pure};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
 
-/// A set of the loops that a value depends on, a bit each; [`OPAQUE`] if it cannot be computed elsewhere.
+/// A set of the loops that a value depends on, a bit each; [`OPAQUE`] if it cannot be computed
+/// elsewhere.
 pub(super) type Loops = u8;
 
 /// What cannot be computed elsewhere.
@@ -95,7 +96,8 @@ impl<'a> Depends<'a> {
     }
 }
 
-/// A value, and the statements that compute it, by what they bind: copies, so that the program can be changed.
+/// A value, and the statements that compute it, by what they bind: copies, so that the program can
+/// be changed.
 pub(super) struct Slice {
     value: ValueId,
     stmts: BTreeMap<ValueId, Stmt<Kernels>>,
@@ -122,7 +124,8 @@ impl Slice {
         self.stmts.values()
     }
 
-    /// Computes the value elsewhere, where `names` says what values outside are called and `adapt` changes what reads of what is elsewhere too.
+    /// Computes the value elsewhere, where `names` says what values outside are called and `adapt`
+    /// changes what reads of what is elsewhere too.
     pub(super) fn compute(
         &self,
         program: &mut Program<Kernels>,

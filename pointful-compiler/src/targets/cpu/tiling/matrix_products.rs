@@ -1,9 +1,11 @@
 //! Sums of products inside of a kernel's points: the points of a tile advance together.
 //!
-//! The statements of a point are cut into [pieces](Piece): what is the same for all points, products of matrices, and what each point does by itself in between.
+//! The statements of a point are cut into [pieces](Piece): what is the same for all points,
+//! products of matrices, and what each point does by itself in between.
 //!
-//! Where what is summed is no product, but something else of pairs of a point and a row, no library does it; then a few points advance together, so that what is
-//! read of the rows is [read once for all of them](register_blocking).
+//! Where what is summed is no product, but something else of pairs of a point and a row, no library
+//! does it; then a few points advance together, so that what is read of the rows is
+//! [read once for all of them](register_blocking).
 
 mod live_values;
 mod register_blocking;
@@ -22,7 +24,8 @@ use crate::ir::{
 };
 use crate::ops::Prim;
 
-/// The kernel with the points along one of its axes in tiles, if there is something to multiply; `out` is given what the host computes for it.
+/// The kernel with the points along one of its axes in tiles, if there is something to multiply;
+/// `out` is given what the host computes for it.
 pub(super) fn tiled(
     program: &mut Program<Kernels>,
     size: Size,
@@ -86,7 +89,8 @@ enum Piece {
     Points(usize, Vec<Stmt<Kernels>>),
 }
 
-/// A sum for all `i` of a point: of products `Σⱼ fixed[i, j] · moving[n, j]`, or of something else of the two.
+/// A sum for all `i` of a point: of products `Σⱼ fixed[i, j] · moving[n, j]`, or of something else
+/// of the two.
 struct Product {
     /// The sums of a point: a buffer over the rows that no statement allocates.
     sums: ValueId,
@@ -126,7 +130,8 @@ impl Product {
 struct Plan {
     pieces: Vec<Piece>,
     products: Vec<Product>,
-    /// Scalars, `var`s and buffers of a point that more than one part of it uses, and the parts that bind them.
+    /// Scalars, `var`s and buffers of a point that more than one part of it uses, and the parts
+    /// that bind them.
     kept: Kept,
     /// The extents of all that is kept.
     arrays: Vec<(Elem, Vec<Extent>)>,
@@ -231,7 +236,8 @@ impl<'a> Planner<'a> {
         planner
     }
 
-    /// Finds what is not the same for all points. What a point has of its own, places and what is read of them, is not.
+    /// Finds what is not the same for all points. What a point has of its own, places and what is
+    /// read of them, is not.
     fn vary(&mut self, block: &Block<Kernels>) {
         for stmt in &block.stmts {
             let mut varies = !is_pure(self.program, stmt)

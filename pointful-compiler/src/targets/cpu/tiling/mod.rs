@@ -2,19 +2,23 @@
 //!
 //! # The idea
 //!
-//! What a kernel does at each point may be part of a product of matrices: of `y[n, i] = Σⱼ a[i, j] · b[n, j]` a kernel over `n` computes one row. Where
-//! `a` is computed on the way and `y` is used up at once, neither should be stored as a whole, which is why the schedule has made loops of them; but
-//! a loop that computes one element after the other fetches every element of `a` again for each point. So points are taken together in *tiles*:
-//! what is multiplied is written down for a tile, which fits into a cache, and a library multiplies it.
+//! What a kernel does at each point may be part of a product of matrices: of
+//! `y[n, i] = Σⱼ a[i, j] · b[n, j]` a kernel over `n` computes one row. Where `a` is computed on
+//! the way and `y` is used up at once, neither should be stored as a whole, which is why the
+//! schedule has made loops of them; but a loop that computes one element after the other fetches
+//! every element of `a` again for each point. So points are taken together in *tiles*: what is
+//! multiplied is written down for a tile, which fits into a cache, and a library multiplies it.
 //!
-//! - [`matrix_products`]: a sum of products inside of a kernel's points. The points' statements are cut in front of each such sum, and each part is run for all
-//!   points of a tile; what one part hands to another is kept for the tile.
-//! - [`rank_k_updates`]: products that three sequential loops add up. The summed loop is cut into tiles.
+//! - [`matrix_products`]: a sum of products inside of a kernel's points. The points' statements are
+//!   cut in front of each such sum, and each part is run for all points of a tile; what one part
+//!   hands to another is kept for the tile.
+//! - [`rank_k_updates`]: products that three sequential loops add up. The summed loop is cut into
+//!   tiles.
 //!
 //! # Why it is sound
 //!
-//! Points do not see each other, so any order of their statements that keeps each point's own is as good. Sums of products are associated otherwise,
-//! by lengths alone.
+//! Points do not see each other, so any order of their statements that keeps each point's own is as
+//! good. Sums of products are associated otherwise, by lengths alone.
 //!
 //! # Before and after
 //!
@@ -70,7 +74,8 @@ pub struct Size {
 }
 
 impl Size {
-    /// Tiles that stay in a core's own cache, with as many points as make packing a matrix cheap beside multiplying by it.
+    /// Tiles that stay in a core's own cache, with as many points as make packing a matrix cheap
+    /// beside multiplying by it.
     const CACHED: Self = Self {
         bytes: 1 << 18,
         points: (32, 128),

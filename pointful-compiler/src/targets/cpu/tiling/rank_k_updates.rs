@@ -1,6 +1,8 @@
-//! Products that three sequential loops add up: `for n { for i { for j { combine add c[i, j], a[n, i] * b[n, j] } } }`.
+//! Products that three sequential loops add up:
+//! `for n { for i { for j { combine add c[i, j], a[n, i] * b[n, j] } } }`.
 //!
-//! The loop that is summed over is cut into tiles; for each, both factors are written down and a library multiplies them. What else the loops do stays in them.
+//! The loop that is summed over is cut into tiles; for each, both factors are written down and a
+//! library multiplies them. What else the loops do stays in them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +13,8 @@ use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
-/// Looks for such loops in a kernel's body, at any depth; `host` is given what can be computed outside of the kernel.
+/// Looks for such loops in a kernel's body, at any depth; `host` is given what can be computed
+/// outside of the kernel.
 pub(super) fn updates(
     program: &mut Program<Kernels>,
     size: Size,
@@ -287,7 +290,8 @@ fn is_idle(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool {
     })
 }
 
-/// Whether a block reads a buffer, but for what is `loaded` to be added to, or changes it more than once otherwise than by adding.
+/// Whether a block reads a buffer, but for what is `loaded` to be added to, or changes it more than
+/// once otherwise than by adding.
 fn is_read(block: &Block<Kernels>, buffer: ValueId, loaded: Option<ValueId>) -> bool {
     fn count(block: &Block<Kernels>, buffer: ValueId, loaded: Option<ValueId>) -> usize {
         let uses = block.stmts.iter().map(|stmt| {

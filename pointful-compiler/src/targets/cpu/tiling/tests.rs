@@ -21,7 +21,8 @@ fn products(block: &Block<Kernels>) -> usize {
         .sum()
 }
 
-/// Checks that the last function of a source means the same in tiles of several sizes, and that so many products are multiplied.
+/// Checks that the last function of a source means the same in tiles of several sizes, and that so
+/// many products are multiplied.
 #[track_caller]
 fn check(source: &str, expected: usize) {
     let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));

@@ -7,8 +7,8 @@ use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{Block, Elem, Extent, Program, SpanId, Stmt, Type, ValueId};
 use crate::targets::cpu::statements::{bind, scalar};
 
-/// What lanes keep for writes, by the buffer that is written: each write, and the array in which a lane
-/// keeps its value.
+/// What lanes keep for writes, by the buffer that is written: each write, and the array in which a
+/// lane keeps its value.
 pub(super) struct Late {
     /// The number of a lane that keeps.
     pub(super) lane: ValueId,

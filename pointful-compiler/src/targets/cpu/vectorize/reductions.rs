@@ -2,20 +2,20 @@
 //!
 //! # The idea
 //!
-//! `for %k: K { … combine add %s[], … }` is a chain: each addition waits for the one before, and floats
-//! do not reassociate by themselves. So a lane of a strip has a partial sum of its own, in a fixed way
-//! that depends on types alone, and partial sums are folded as a tree. Many lanes hide how long an
-//! addition takes but have to be folded, so there is a second loop with a quarter of them for what the
-//! first leaves.
+//! `for %k: K { … combine add %s[], … }` is a chain: each addition waits for the one before, and
+//! floats do not reassociate by themselves. So a lane of a strip has a partial sum of its own, in a
+//! fixed way that depends on types alone, and partial sums are folded as a tree. Many lanes hide
+//! how long an addition takes but have to be folded, so there is a second loop with a quarter of
+//! them for what the first leaves.
 //!
 //! Writes into buffers that the loop does not read wait until all lanes have run: between two reads
 //! they keep an optimiser from doing the reads of all lanes at once.
 //!
 //! # Why it is sound
 //!
-//! Only the reductions are associated differently, and always in the same way. Where the loop changes
-//! something else its lanes run in order. Where it changes nothing else and a second look at an element
-//! does not show, strips overlap.
+//! Only the reductions are associated differently, and always in the same way. Where the loop
+//! changes something else its lanes run in order. Where it changes nothing else and a second look
+//! at an element does not show, strips overlap.
 //!
 //! # Before and after
 //!
@@ -406,8 +406,8 @@ fn redirect(block: &mut Block<Cpu>, places: &BTreeMap<ValueId, ValueId>, lane: V
     }
 }
 
-/// The statements of a body that can wait until all lanes have run: those of buffers that are not read,
-/// at places that are known outside the body but for its index. None if one of them cannot.
+/// The statements of a body that can wait until all lanes have run: those of buffers that are not
+/// read, at places that are known outside the body but for its index. None if one of them cannot.
 fn writes(accesses: &Accesses<'_>, changed: &ValueSet) -> BTreeMap<ValueId, Vec<usize>> {
     let mut writes: BTreeMap<ValueId, Vec<usize>> = BTreeMap::new();
     for access in accesses.outside() {

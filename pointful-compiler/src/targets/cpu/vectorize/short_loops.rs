@@ -2,10 +2,10 @@
 //!
 //! # The idea
 //!
-//! A loop over a row that an optimiser makes vectors of has three parts: several vectors at a time, one
-//! at a time, and what is left, element by element. In a row of 30 the last is most of it. Points are
-//! independent and may be computed twice, so the last strip may as well end where the row ends. Whether
-//! a row is short is asked where it begins.
+//! A loop over a row that an optimiser makes vectors of has three parts: several vectors at a time,
+//! one at a time, and what is left, element by element. In a row of 30 the last is most of it.
+//! Points are independent and may be computed twice, so the last strip may as well end where the
+//! row ends. Whether a row is short is asked where it begins.
 //!
 //! # Why it is sound
 //!

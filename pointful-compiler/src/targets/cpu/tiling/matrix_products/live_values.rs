@@ -7,7 +7,8 @@ use crate::analysis::effects::for_each_length;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 
-/// By what is kept: what it is, and the part of a point that binds it; what products leave no part does.
+/// By what is kept: what it is, and the part of a point that binds it; what products leave no part
+/// does.
 pub(super) type Kept = BTreeMap<ValueId, (PlaceKind, Option<usize>)>;
 
 /// What parts of points, and products, read.

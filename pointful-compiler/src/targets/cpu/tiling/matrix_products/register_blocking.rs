@@ -10,9 +10,12 @@
 //!                                                            …
 //! ```
 //!
-//! A processor computes several sums at once if what they are of lies side by side. So what is read of the rows is written down with the rows last, and neighbouring
-//! rows are computed together; and for a few points at a time, so that memory is not what limits. Where there are few rows, it is the points of the tile that are neighbours,
-//! and what is read of them that is written down. How many rows there are is asked when it is known. What is the same for all tiles is written down before the first.
+//! A processor computes several sums at once if what they are of lies side by side. So what is read
+//! of the rows is written down with the rows last, and neighbouring rows are computed together; and
+//! for a few points at a time, so that memory is not what limits. Where there are few rows, it is
+//! the points of the tile that are neighbours, and what is read of them that is written down. How
+//! many rows there are is asked when it is known. What is the same for all tiles is written down
+//! before the first.
 
 use smallvec::smallvec;
 
@@ -28,7 +31,8 @@ use crate::ops::Prim;
 use crate::targets::cpu::tiling::backward_slices::{Depends, Loops, Slice};
 use crate::targets::cpu::tiling::{Size, Tile, Writer};
 
-/// How many points advance together: with as many sums for each of two vectors of rows, registers are used and not exceeded.
+/// How many points advance together: with as many sums for each of two vectors of rows, registers
+/// are used and not exceeded.
 const TOGETHER: u64 = 4;
 
 /// How many rows there are at least, if that is known.
@@ -40,7 +44,8 @@ pub(super) struct Pairs {
     /// From how many rows on they are the neighbours, and not the points.
     many: u64,
     term: Slice,
-    /// What is the same for all points, and what is for all rows, as far as it is not read along them anyway.
+    /// What is the same for all points, and what is for all rows, as far as it is not read along
+    /// them anyway.
     of_rows: Vec<Slice>,
     of_points: Vec<Slice>,
 }
@@ -120,7 +125,8 @@ struct One {
     names: BTreeMap<ValueId, ValueId>,
 }
 
-/// Writes down what is the same for all tiles, before there are any: where, by what it is. `inside` is what the kernel binds.
+/// Writes down what is the same for all tiles, before there are any: where, by what it is. `inside`
+/// is what the kernel binds.
 pub(super) fn before(
     program: &mut Program<Kernels>,
     products: &[Product],

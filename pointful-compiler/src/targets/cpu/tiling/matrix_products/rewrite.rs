@@ -23,7 +23,8 @@ pub(super) struct Writing<'a> {
     pub(super) buffers: BTreeMap<ValueId, ValueId>,
     /// What is written down before there are tiles.
     pub(super) before: BTreeMap<ValueId, ValueId>,
-    /// By product of matrices: where the factor of the points is, and the other one with what is gone through of it.
+    /// By product of matrices: where the factor of the points is, and the other one with what is
+    /// gone through of it.
     factors: BTreeMap<usize, [(ValueId, Vec<Along>); 2]>,
 }
 
@@ -124,7 +125,8 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// A product of matrices; the factor that is the same for all points is where it is, or written down.
+    /// A product of matrices; the factor that is the same for all points is where it is, or written
+    /// down.
     fn matrices(
         &mut self,
         product: &Product,
@@ -203,7 +205,8 @@ impl<'a> Writing<'a> {
         out.stmts.push(body.closed(extent, index, span));
     }
 
-    /// What a point's values that are read in a part are called there: the index itself, and scalars that another part has kept.
+    /// What a point's values that are read in a part are called there: the index itself, and
+    /// scalars that another part has kept.
     pub(super) fn names(
         &mut self,
         part: Option<usize>,
