@@ -166,7 +166,7 @@ fn argument(ty: &Type<Extent>, data: &Data, inputs: &Inputs) -> TokenStream {
                 Elem::Scalar(_) => {
                     quote!(<#table>::from_vec(#extent, vec![#(#values),*]).expect("as many values"))
                 }
-                Elem::Index(target) => {
+                Elem::Index(target) | Elem::Bound(target) => {
                     let target = extent_of(&[target], &[length(target)]);
                     quote! {
                         <#table>::from_indices(#extent, #target, vec![#(#values),*])

@@ -81,7 +81,9 @@ impl Build {
             let scalar = element(ty.elem);
             self.sources.push(match ty.elem {
                 Elem::Scalar(_) => ParamSource::Scalar(access, None),
-                Elem::Index(extent) => ParamSource::Index(access, set_shape(extent)),
+                Elem::Index(extent) | Elem::Bound(extent) => {
+                    ParamSource::Index(access, set_shape(extent))
+                }
             });
             return quote!(#name: #scalar);
         }
@@ -145,7 +147,7 @@ fn results_of(program: &Program<Kernels>, results: &[ValueId]) -> (Shape, TokenS
                 };
                 let elements = match elem {
                     Elem::Scalar(_) => None,
-                    Elem::Index(extent) => Some(set_shape(extent)),
+                    Elem::Index(extent) | Elem::Bound(extent) => Some(set_shape(extent)),
                 };
                 (Shape::Table { set, elements }, table(ty))
             }
@@ -193,7 +195,7 @@ fn element(elem: Elem) -> TokenStream {
             let name = format_ident!("{}", scalar.name());
             quote!(#name)
         }
-        Elem::Index(extent) => set(extent),
+        Elem::Index(extent) | Elem::Bound(extent) => set(extent),
     }
 }
 

@@ -157,7 +157,7 @@ mod inner {
 
     /// Generic in everything.
     #[pointful]
-    pub fn total<const K: usize, N: IndexSet, T: Float>(x: &Table<(N, Fin<K>), T>, by: T) -> T
+    pub fn total<const K: usize, N: IndexSet, T>(x: &Table<(N, Fin<K>), T>, by: T) -> T
     where
         T: Float,
     {

@@ -9,23 +9,23 @@ macro_rules! named {
             use pointful::prelude::*;
 
             #[derive(Clone, Copy, Debug, PartialEq, IndexSet)]
-            pub enum $set { A, B }
+            pub(crate) enum $set { A, B }
 
-            pub mod module {
+            pub(crate) mod module {
                 use pointful::prelude::*;
 
-                pub const $constant: f64 = 2.0;
+                pub(crate) const $constant: f64 = 2.0;
 
                 /// A parameter, a local, a constant.
                 #[pointful]
-                pub fn combined<N: IndexSet, M: IndexSet>(is: &Table<N, M>, $name: &Table<N, f32>) -> Table<M, f32> {
+                pub(crate) fn combined<N: IndexSet, M: IndexSet>(is: &Table<N, M>, $name: &Table<N, f32>) -> Table<M, f32> {
                     let mut h = Accum::zero();
                     for n in N { h[is[n]] += $name[n]; }
                     h.get()
                 }
 
                 #[pointful]
-                pub fn $name<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+                pub(crate) fn $name<N: IndexSet>(x: &Table<N, f64>) -> f64 {
                     let $name = for i in N { $constant * x[i].sin() };
                     sum(for i in N { sum(for j in N { $name[i] * $name[j] }) })
                 }
@@ -33,14 +33,14 @@ macro_rules! named {
 
             /// A field.
             #[pointful]
-            pub struct Held<N: IndexSet> { pub $name: Table<N, f64>, pub by: f64 }
+            pub(crate) struct Held<N: IndexSet> { pub $name: Table<N, f64>, pub by: f64 }
 
             #[pointful]
-            pub fn held<N: IndexSet>(it: &Held<N>) -> f64 { module::$name(it.$name) * it.by }
+            pub(crate) fn held<N: IndexSet>(it: &Held<N>) -> f64 { module::$name(it.$name) * it.by }
 
             /// A module, beside a set.
             #[pointful]
-            pub fn over(x: &Table<$set, f64>) -> f64 { x[$set::A] - x[$set::B] + module::$name(x) }
+            pub(crate) fn over(x: &Table<$set, f64>) -> f64 { x[$set::A] - x[$set::B] + module::$name(x) }
         }
 
         #[test]
