@@ -202,7 +202,13 @@ impl Captures {
                     vec![*place]
                 }
                 KernelOp::Swap(a, b) => vec![*a, *b],
-                KernelOp::Contract { out, .. } => vec![*out],
+                KernelOp::Contract { out, factors, .. } => {
+                    // The library is told how long each axis is.
+                    for &array in factors.iter().chain([out]) {
+                        self.extents(unit, unit.dims(array));
+                    }
+                    vec![*out]
+                }
                 KernelOp::Alloc { .. } | KernelOp::Copy(_) => {
                     self.extents(unit, unit.dims(stmt.results[0]));
                     Vec::new()

@@ -1216,3 +1216,38 @@ fn loops_of_unequal_lengths_side_by_side() {
         near(found.as_slice()[2 * l + 1], bounds[l] as f64 * x[l] * x[l]);
     }
 }
+
+/// A product of matrices, one after the other, and all its elements added up.
+#[pointful]
+fn chain<N: IndexSet, D: IndexSet>(x: &Table<(N, D, D), f64>) -> f64 {
+    let one = for (i, j) in (D, D) {
+        if i == j { 1.0 } else { 0.0 }
+    };
+    sum(reduce(
+        one,
+        |a, b| pointful::lib::matmul(a, b),
+        for n in N {
+            x[n]
+        },
+    ))
+}
+
+#[test]
+fn the_gradient_of_a_chain_of_matrices() {
+    let table = |n: usize, d: usize, x: &[f64]| {
+        let extent = Extent::<(Dyn, Dyn, Dyn)>::new((n, d, d));
+        Table::<(Dyn, Dyn, Dyn), f64>::from_vec(extent, x.to_vec()).unwrap()
+    };
+    for (n, d) in [(1, 1), (1, 3), (2, 2), (3, 2), (5, 3), (0, 2)] {
+        let x = rnd(n * d * d, 7);
+        let slope = grad!(chain)(&table(n, d, &x));
+        for (at, &found) in slope.as_slice().iter().enumerate() {
+            let moved = |by: f64| {
+                let mut moved = x.clone();
+                moved[at] += by;
+                chain(&table(n, d, &moved))
+            };
+            near(found, (moved(1e-6) - moved(-1e-6)) / 2e-6);
+        }
+    }
+}
