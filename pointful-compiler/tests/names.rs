@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use pointful_compiler::lower::source::link;
 use pointful_compiler::pipeline;
-use pointful_compiler::syntax::names::is_reserved;
+use pointful_compiler::syntax::names::{is_reserved, is_reserved_type};
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 
@@ -139,7 +139,8 @@ fn every_identifier_can_be_a_name() {
     let mut tried = 0;
     for word in &words {
         let small = word.chars().all(|c| !c.is_uppercase());
-        if small && !is_reserved(word) && word != "f" {
+        let is_word = is_reserved(word) || is_reserved_type(word);
+        if small && !is_word && word != "f" {
             for source in PROGRAMS {
                 check(source, NEUTRAL, word);
             }

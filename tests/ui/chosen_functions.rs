@@ -1,5 +1,4 @@
-//! Functions chosen otherwise than by the value of a branch, or by a branch that does more than
-//! choose.
+//! Functions chosen otherwise than by the value of a branch, or by a branch that does more than choose.
 
 use pointful::prelude::*;
 

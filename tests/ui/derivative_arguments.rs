@@ -1,5 +1,4 @@
-//! Transformed functions called with something else than they take: one mistake a function, in
-//! bodies.
+//! Transformed functions called with something else than they take: one mistake a function, in bodies.
 
 use pointful::prelude::*;
 

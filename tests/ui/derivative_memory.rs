@@ -1,5 +1,4 @@
-//! Checkpoints and bounds where they say nothing, or written in another way: one mistake a
-//! function.
+//! Checkpoints and bounds where they say nothing, or written in another way: one mistake a function.
 
 use pointful::prelude::*;
 

@@ -1,5 +1,4 @@
-//! A function with a mistake, what calls it, and what is derived of both: one error, for the
-//! mistake.
+//! A function with a mistake, what calls it, and what is derived of both: one error, for the mistake.
 
 use pointful::prelude::*;
 

@@ -1,5 +1,4 @@
-//! Of a function whose signature has a mistake nothing is known, nor of a struct: one error for
-//! each mistake, whatever is made of them.
+//! Of a function whose signature has a mistake nothing is known, nor of a struct: one error for each mistake, whatever is made of them.
 
 use pointful::prelude::*;
 

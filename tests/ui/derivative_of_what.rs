@@ -1,5 +1,4 @@
-//! Functions whose result, or whose parameters, have no derivative: one mistake a function, in
-//! bodies.
+//! Functions whose result, or whose parameters, have no derivative: one mistake a function, in bodies.
 
 use pointful::prelude::*;
 

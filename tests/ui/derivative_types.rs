@@ -1,5 +1,4 @@
-//! What rustc says where a transformed function in ordinary Rust is given something else than it
-//! takes.
+//! What rustc says where a transformed function in ordinary Rust is given something else than it takes.
 
 use pointful::prelude::*;
 

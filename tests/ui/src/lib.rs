@@ -1,5 +1,4 @@
-//! Compile-fail tests. `TRYBUILD=overwrite cargo test -p pointful-ui` writes the `.stderr` files
-//! anew.
+//! Compile-fail tests. `TRYBUILD=overwrite cargo test -p pointful-ui` writes the `.stderr` files anew.
 
 #[cfg(test)]
 mod tests {
