@@ -24,7 +24,7 @@ impl EvaluateOwn for Cpu {
                 let nearest = sum.clamp(0, length as i128) as usize;
                 run.bind(stmt, Slot::Scalar(ScalarValue::Usize(nearest)))
             }
-            Own::Range { from, to, body } => {
+            Own::Range { from, to, body, .. } => {
                 let &[index] = body.params.as_slice() else {
                     return Err(EvalError::bug("a loop binds one index"));
                 };

@@ -28,8 +28,14 @@ impl ParseOwn for Cpu {
                 }
             }
             "range" => {
+                let cold = p.accept("cold");
                 let (from, to, body) = p.range()?;
-                Own::Range { from, to, body }
+                Own::Range {
+                    cold,
+                    from,
+                    to,
+                    body,
+                }
             }
             "strips" => {
                 let width = p.number()?.parse();

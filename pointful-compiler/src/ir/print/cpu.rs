@@ -21,8 +21,13 @@ impl PrintOwn for Cpu {
                     p.value(term);
                 }
             }
-            Own::Range { from, to, body } => {
-                p.word("range ");
+            Own::Range {
+                cold,
+                from,
+                to,
+                body,
+            } => {
+                p.word(if *cold { "range cold " } else { "range " });
                 p.range(*from, *to, body);
             }
             Own::Strips {

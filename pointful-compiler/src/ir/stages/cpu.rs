@@ -112,7 +112,11 @@ pub enum Own {
     },
     /// `range %i: K in %a..%b { … }`: sequential, from one bound to before another; not at all if
     /// that is not greater. The block has the index as parameter and no results. Binds nothing.
+    ///
+    /// `range cold …`: few iterations, or such of which one panics: not worth more code.
     Range {
+        /// Whether it is not worth more code.
+        cold: bool,
         /// Where it begins.
         from: ValueId,
         /// Where it ends.

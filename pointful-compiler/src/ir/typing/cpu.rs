@@ -25,7 +25,7 @@ impl TypeOwn for Cpu {
                 )?;
                 Ok(vec![Type::scalar(Elem::Bound(*extent))])
             }
-            Own::Range { from, to, body } => {
+            Own::Range { from, to, body, .. } => {
                 range(program, *from, *to, body)?;
                 Ok(Vec::new())
             }

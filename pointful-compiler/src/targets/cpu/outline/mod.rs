@@ -274,7 +274,12 @@ impl Outline {
         let mut params = std::mem::take(&mut body.params);
         body.params.extend(params.pop());
         params.extend([from, to]);
-        let range = ImperativeOp::Own(Own::Range { from, to, body });
+        let range = ImperativeOp::Own(Own::Range {
+            cold: false,
+            from,
+            to,
+            body,
+        });
         stmts.push(Stmt::new(Vec::new(), range, span));
         Block {
             params,

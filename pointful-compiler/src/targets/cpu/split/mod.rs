@@ -105,6 +105,7 @@ enum Others {
 
 /// A loop over a part of an axis.
 struct Points {
+    cold: bool,
     from: ValueId,
     to: ValueId,
     body: Block<Cpu>,
@@ -112,8 +113,14 @@ struct Points {
 }
 
 impl Points {
+    /// Not worth more code.
+    fn cold(self) -> Self {
+        Self { cold: true, ..self }
+    }
+
     fn stmt(self) -> Stmt<Cpu> {
         let op = Own::Range {
+            cold: self.cold,
             from: self.from,
             to: self.to,
             body: Box::new(self.body),
@@ -135,8 +142,14 @@ impl Split<'_> {
         for mut stmt in std::mem::replace(&mut block.stmts, stmts) {
             match stmt.op {
                 CpuOp::Own(Own::Par(ref mut par)) => self.par(par),
-                CpuOp::Own(Own::Range { from, to, body }) => {
+                CpuOp::Own(Own::Range {
+                    cold: false,
+                    from,
+                    to,
+                    body,
+                }) => {
                     let points = Points {
+                        cold: false,
                         from,
                         to,
                         body: *body,
@@ -172,11 +185,18 @@ impl Split<'_> {
         let row = std::mem::take(&mut par.body.stmts);
         for stmt in row {
             let span = stmt.span;
-            let CpuOp::Own(Own::Range { from, to, body }) = stmt.op else {
+            let CpuOp::Own(Own::Range {
+                cold: false,
+                from,
+                to,
+                body,
+            }) = stmt.op
+            else {
                 par.body.stmts.push(stmt);
                 continue;
             };
             let points = Points {
+                cold: false,
                 from,
                 to,
                 body: *body,
@@ -221,6 +241,7 @@ impl Split<'_> {
         let to = self.bound(extent, 0, &vec![(Term::Length(extent), false)], span, out);
         let body = *body;
         let all = Points {
+            cold: false,
             from,
             to,
             body,
@@ -339,7 +360,8 @@ impl Split<'_> {
         self.points(inner, true, &mut then.stmts);
         match rows.others {
             Others::Few => self.points(points, true, &mut otherwise.stmts),
-            Others::Many | Others::Panic => otherwise.stmts.push(points.stmt()),
+            Others::Many => otherwise.stmts.push(points.stmt()),
+            Others::Panic => otherwise.stmts.push(points.cold().stmt()),
         }
         let op = CpuOp::If {
             cond,
@@ -376,7 +398,7 @@ impl Split<'_> {
         let copy = self.own(copy);
         let (mut then, mut otherwise) = (Block::default(), Block::default());
         self.parts(plan, extent, copy, &mut then.stmts);
-        otherwise.stmts.push(points.stmt());
+        otherwise.stmts.push(points.cold().stmt());
         let op = CpuOp::If {
             cond,
             then: Box::new(then),
@@ -447,6 +469,8 @@ impl Split<'_> {
                 let mut part = Points { from, to, ..part };
                 if from == inner {
                     self.block(&mut part.body, true);
+                } else {
+                    part = part.cold();
                 }
                 out.push(part.stmt());
             }

@@ -143,11 +143,21 @@ impl Reductions<'_> {
         for mut stmt in std::mem::replace(&mut block.stmts, stmts) {
             let span = stmt.span;
             match stmt.op {
-                CpuOp::Own(Own::Range { from, to, body }) => {
+                CpuOp::Own(Own::Range {
+                    cold: false,
+                    from,
+                    to,
+                    body,
+                }) => {
                     let extent = self.program.elem(from).extent();
                     let extent = extent.expect("a range begins at a bound");
                     let Some(plan) = self.plan(extent, &body) else {
-                        stmt.op = CpuOp::Own(Own::Range { from, to, body });
+                        stmt.op = CpuOp::Own(Own::Range {
+                            cold: false,
+                            from,
+                            to,
+                            body,
+                        });
                         self.inside(&mut stmt);
                         block.stmts.push(stmt);
                         continue;
@@ -190,7 +200,9 @@ impl Reductions<'_> {
                     self.split(&plan, points, out);
                 }
                 // What lanes do is split already.
-                CpuOp::Own(Own::Strips { .. } | Own::Lanes { .. }) => block.stmts.push(stmt),
+                CpuOp::Own(
+                    Own::Strips { .. } | Own::Lanes { .. } | Own::Range { cold: true, .. },
+                ) => block.stmts.push(stmt),
                 _ => {
                     self.inside(&mut stmt);
                     block.stmts.push(stmt);
@@ -312,6 +324,7 @@ impl Reductions<'_> {
         }
         let from = bind(self.program, CpuOp::Get(rest), of_axis, span, out);
         let op = Own::Range {
+            cold: false,
             from,
             to: points.to,
             body: Box::new(points.body),

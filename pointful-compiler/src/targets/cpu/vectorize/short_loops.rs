@@ -102,13 +102,23 @@ impl Rows<'_> {
         let stmts = Vec::with_capacity(block.stmts.len());
         for mut stmt in std::mem::replace(&mut block.stmts, stmts) {
             match stmt.op {
-                CpuOp::Own(Own::Range { from, to, body }) => {
+                CpuOp::Own(Own::Range {
+                    cold: false,
+                    from,
+                    to,
+                    body,
+                }) => {
                     let op = match self.points(from, &body) {
                         Some(points) => {
                             let (out, span) = (&mut block.stmts, stmt.span);
                             self.in_strips(&points, (from, to), *body, span, out)
                         }
-                        None => CpuOp::Own(Own::Range { from, to, body }),
+                        None => CpuOp::Own(Own::Range {
+                            cold: false,
+                            from,
+                            to,
+                            body,
+                        }),
                     };
                     block.stmts.push(Stmt { op, ..stmt });
                 }
@@ -250,6 +260,7 @@ impl Rows<'_> {
         let elem = program.elem(from);
         bind(program, CpuOp::Own(op), elem, span, &mut then.stmts);
         let range = Own::Range {
+            cold: false,
             from,
             to,
             body: Box::new(body),
