@@ -1163,6 +1163,25 @@ fn gradients_in_loops() {
         fn f<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, y: f64) -> Table<(N, M), f64> { for i in N { grad!(g, wrt = x)(x[i], y) } }");
 }
 
+/// A loop in a branch along the axis of the lanes around reads other lanes: it has an axis of its
+/// own, although nothing in it depends on the lane.
+#[test]
+fn loops_in_branches_along_the_lanes_axis() {
+    let read = "for j in N { (p / x[j]).sin() }";
+    for inner in [
+        format!("sum({read})"),
+        format!("max({read})"),
+        format!("sum(cumsum({read}))"),
+        format!("if t > 0 {{ prod({read}) }} else {{ p * p }}"),
+    ] {
+        check(&format!(
+            "fn f<N: IndexSet>(x: &Table<N, f64>, p: f64, c: bool) -> Table<N, f64> {{
+                for n in N {{ let mut s = x[n]; for t in 0..2 {{ s = 0.5 * s + (if c {{ p + t as f64 }} else {{ {inner} }}).sin(); }} s }}
+            }}"
+        ));
+    }
+}
+
 #[test]
 fn every_transformation() {
     let g = "fn g(x: f64, y: f64) -> f64 { x * x * y }";

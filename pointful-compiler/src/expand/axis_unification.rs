@@ -56,6 +56,8 @@ pub(super) fn axes(program: &Program<Point>, updates: &Updates) -> Axes {
         whiles: Vec::new(),
         accums: vec![None; count],
         control: Deps::new(),
+        derived: false,
+        branch: false,
         wishes: Vec::new(),
     };
     for param in &program.params {
@@ -99,6 +101,9 @@ struct Walk<'a> {
     accums: Vec<Option<Made>>,
     /// What decides whether the current place is reached.
     control: Deps,
+    /// Whether the current place is in a function that is differentiated, and there in a branch.
+    derived: bool,
+    branch: bool,
     wishes: Vec<(Var, Var)>,
 }
 
@@ -116,7 +121,9 @@ impl Walk<'_> {
             PointOp::Const(_) | PointOp::Size(_) => self.define(stmt.results[0], deps, Vec::new()),
             PointOp::Prim(prim, args) => {
                 let elem = self.program.elem(args[0]);
-                if prim.may_panic(elem) || matches!(prim, Prim::Trust(_)) {
+                // A derivative of a float in a branch stands in that branch, and so does the float.
+                let stays = self.branch && self.program.elem(stmt.results[0]).is_float();
+                if stays || prim.may_panic(elem) || matches!(prim, Prim::Trust(_)) {
                     deps.extend(&self.control);
                 }
                 self.define(stmt.results[0], deps, Vec::new());
@@ -356,7 +363,7 @@ impl Walk<'_> {
         lanes.extend(&self.control);
         let params = self.states(args, &[&body.params], &lanes);
         let control = std::mem::replace(&mut self.control, lanes.clone());
-        self.block(body);
+        self.differentiable(body);
         self.control = control;
         let (results, floats) = self.results(body);
         let (of, given) = match mode {
@@ -386,7 +393,7 @@ impl Walk<'_> {
         let (again, seeds) = rule.params.split_at(args.len());
         let params = self.states(args, &[&body.params, again], &lanes);
         let control = std::mem::replace(&mut self.control, lanes.clone());
-        self.block(body);
+        self.differentiable(body);
         let (results, floats) = self.results(body);
         let (of, given) = match mode {
             Mode::Tangent => (&params, &floats),
@@ -395,7 +402,7 @@ impl Walk<'_> {
         for (&seed, dims) in seeds.iter().zip(of) {
             self.define(seed, lanes.clone(), dims.clone());
         }
-        self.block(rule);
+        self.differentiable(rule);
         self.control = control;
         for (&value, dims) in rule.results.iter().zip(given) {
             self.wish_dims(dims, value);
@@ -403,6 +410,14 @@ impl Walk<'_> {
         for (&result, dims) in stmt.results.iter().zip(results) {
             self.define(result, lanes.clone(), dims);
         }
+    }
+
+    /// A block of which a derivative is taken.
+    fn differentiable(&mut self, block: &Block<Point>) {
+        let derived = std::mem::replace(&mut self.derived, true);
+        let branch = std::mem::replace(&mut self.branch, false);
+        self.block(block);
+        (self.derived, self.branch) = (derived, branch);
     }
 
     /// Axes for the results of a block, and those of them that have derivatives.
@@ -441,6 +456,7 @@ impl Walk<'_> {
         let mut inside = self.control.clone();
         inside.extend(&cond);
         let control = std::mem::replace(&mut self.control, inside);
+        let branch = std::mem::replace(&mut self.branch, self.derived);
         self.block(then);
         let mut renamed = Vec::new();
         for (&result, &first) in stmt.results.iter().zip(&then.results) {
@@ -455,6 +471,7 @@ impl Walk<'_> {
         for (table, own) in renamed {
             self.deps[table.index()] = own;
         }
+        self.branch = branch;
         self.control = control;
         for (k, &result) in stmt.results.iter().enumerate() {
             let mut deps = cond.clone();
