@@ -14,7 +14,8 @@
 //! # Why it is sound
 //!
 //! What nobody looks at may be anything, as long as it does not panic: operands of what may panic,
-//! and of what trusts, are wanted everywhere but behind the statement's guard. A condition is
+//! and of what trusts, are wanted everywhere but behind the statement's guard, and so is what says
+//! where a table changes. A condition is
 //! handed on to operands that are read at the same point of its axes only, and to values that have
 //! all its axes; a value without one of them is wanted wherever the condition holds somewhere. A
 //! side that stands behind a guard is read behind the same guard only.
@@ -130,6 +131,8 @@ struct Read {
     moved: bool,
     /// Whether it must stay what it is.
     fixed: bool,
+    /// Whether it is looked at wherever the statement is run, whoever wants the result.
+    always: bool,
 }
 
 impl Read {
@@ -138,6 +141,7 @@ impl Read {
         when: None,
         moved: false,
         fixed: false,
+        always: false,
     };
     /// At the same point, and it stays.
     const FIXED: Self = Self {
@@ -149,9 +153,10 @@ impl Read {
         moved: true,
         ..Self::HERE
     };
-    /// At other points, and it stays.
-    const MOVED_FIXED: Self = Self {
+    /// At other points, to decide where something is put: it stays, and is asked always.
+    const PLACE: Self = Self {
         fixed: true,
+        always: true,
         ..Self::MOVED
     };
 }
@@ -235,10 +240,12 @@ impl Walk<'_> {
             };
             add(&mut run, wanted);
         }
+        let mut always = Conds::from_slice(held);
         if let Some(guard) = stmt.guard {
             // Whether a statement is run is asked wherever its block is.
             self.want(guard, held, own);
             self.imply((guard, true), &mut run);
+            self.imply((guard, true), &mut always);
         }
         if total {
             run.retain(|&mut cond| self.covers(&self.program.ty(stmt.results[0]).dims, cond));
@@ -255,6 +262,7 @@ impl Walk<'_> {
             let along = |axis: &AxisId| self.program.decls.axes[axis.0 as usize].extent == extent;
             if points.iter().any(along) {
                 add(&mut run, &[(Test::Value(cond), true)]);
+                add(&mut always, &[(Test::Value(cond), true)]);
             }
         }
         if let Some(choice) = self.exclusive(stmt, &run) {
@@ -272,7 +280,7 @@ impl Walk<'_> {
             stmt.op
                 .for_each_operand(&mut |operand| self.want(*operand, &[], own));
         } else {
-            self.operands(stmt, &run, !total, own);
+            self.operands(stmt, [&run, &always], !total, own);
         }
         // Bodies run where their statement does; what a total statement's readers want says nothing of them, and it has none.
         for inner in stmt.op.blocks_mut() {
@@ -280,23 +288,26 @@ impl Walk<'_> {
         }
     }
 
-    /// Settles the operands of a statement that is run where `run` holds, and notes where they are
-    /// looked at.
-    fn operands(&mut self, stmt: &mut Stmt<Bulk>, run: &Conds, fails: bool, own: usize) {
+    /// Settles the operands of a statement whose result is looked at where `run` holds, and that is
+    /// run where `always` does, and notes where they are looked at.
+    fn operands(
+        &mut self,
+        stmt: &mut Stmt<Bulk>,
+        [run, always]: [&Conds; 2],
+        fails: bool,
+        own: usize,
+    ) {
         let pinned = stmt.results.iter().any(|r| self.pinned.contains(r));
         let (strict, guard) = (pinned || fails, stmt.guard);
         let reads = reads(&stmt.op);
         let axes = named_axes(&stmt.op);
-        let mut elsewhere = run.clone();
-        elsewhere.retain(|&mut cond| !self.axes(cond).any(|axis| axes.contains(axis)));
         let mut reads = reads.iter();
         stmt.op.for_each_operand_mut(&mut |operand| {
             let read = reads.next().copied().unwrap_or(Read::FIXED);
-            let mut conds = if read.moved {
-                elsewhere.clone()
-            } else {
-                run.clone()
-            };
+            let mut conds = if read.always { always } else { run }.clone();
+            if read.moved {
+                conds.retain(|&mut cond| !self.axes(cond).any(|axis| axes.contains(axis)));
+            }
             if let Some(when) = read.when {
                 self.imply(when, &mut conds);
             }
@@ -487,12 +498,12 @@ fn reads(op: &BulkOp) -> SmallVec<[Read; 8]> {
     // A base, the places, a value and perhaps a mask.
     let written = |places: usize, mask: Option<ValueId>| {
         let mut reads = smallvec![Read::HERE];
-        reads.extend((0..places).map(|_| Read::MOVED_FIXED));
+        reads.extend((0..places).map(|_| Read::PLACE));
         reads.push(Read {
             when: mask.map(|mask| (mask, true)),
             ..Read::MOVED
         });
-        reads.extend(mask.map(|_| Read::MOVED_FIXED));
+        reads.extend(mask.map(|_| Read::PLACE));
         reads
     };
     match op {

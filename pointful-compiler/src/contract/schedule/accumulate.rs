@@ -216,14 +216,7 @@ impl<'p> Builder<'p> {
         dims: &[AxisId],
         alone: bool,
     ) -> Option<ValueId> {
-        let Some(Location::Buffer {
-            buffer,
-            dims: held,
-            depth,
-        }) = self.location(value).cloned()
-        else {
-            return None;
-        };
+        let (buffer, held, depth) = self.holder(value)?;
         // Iterations of a loop around this place begin with the same contents each.
         if self.opened_since(depth) {
             return None;
@@ -241,9 +234,7 @@ impl<'p> Builder<'p> {
     /// A new buffer for `result` with the contents of `base`.
     pub(super) fn copy(&mut self, base: ValueId, result: ValueId) -> Place {
         let dims = self.rest(result);
-        if let Some(Location::Buffer {
-            buffer, dims: held, ..
-        }) = self.location(base).cloned()
+        if let Some((buffer, held, _)) = self.holder(base)
             && held == dims
         {
             let ty = self.out.ty(buffer).clone();
@@ -255,5 +246,17 @@ impl<'p> Builder<'p> {
             };
         }
         self.filled(result, base)
+    }
+    /// The buffer that holds an array as elements of its type, the axes that it has there, and the
+    /// depth of the frame that made it. Positions of extrema are held as plain numbers.
+    fn holder(&self, value: ValueId) -> Option<(ValueId, Vec<AxisId>, usize)> {
+        match self.location(value).cloned()? {
+            Location::Buffer {
+                buffer,
+                dims,
+                depth,
+            } if !self.is_position(value) => Some((buffer, dims, depth)),
+            Location::Buffer { .. } | Location::Var { .. } => None,
+        }
     }
 }
