@@ -25,8 +25,8 @@ use std::fmt;
 
 use self::cost::Cost;
 use self::formula::{Formula, Lengths};
-use crate::emit::{Emission, Plan};
-use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Kernels, Par};
+use crate::emit::{Emission, InRows};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{self, Block, Extent, Program, Stmt, ValueId, ValueSet};
 use crate::pipeline::Stages;
 
@@ -36,20 +36,23 @@ pub fn explain(stages: &Stages) -> String {
         point,
         bulk,
         kernels,
+        cpu,
         ..
     } = stages;
     format!(
         "{name}: {structure}\n\n{report}\n{memory}\n\
          ---- point: what was written\n{point}\n\
          ---- bulk: whole arrays over named axes\n{bulk}\n\
-         ---- kernels: what runs\n{kernels_text}",
+         ---- kernels: loops over buffers\n{kernels_text}\n\
+         ---- cpu: what runs\n{cpu_text}",
         name = point.name,
         structure = Structure::of(kernels),
-        report = report(kernels),
+        report = report(kernels, Emission::of(cpu)),
         memory = memory::memory(stages),
         point = ir::print(point),
         bulk = ir::print(bulk),
         kernels_text = ir::print(kernels),
+        cpu_text = ir::print(cpu),
     )
 }
 
@@ -132,12 +135,13 @@ impl fmt::Display for Structure {
 }
 
 /// A paragraph for each kernel and for each loop of the host, in the order in which they run.
-fn report(program: &Program<Kernels>) -> String {
+fn report(program: &Program<Kernels>, emission: Emission) -> String {
     let mut report = Report {
         program,
         lengths: &Lengths::new(program),
-        emission: Emission::of(program),
+        emission,
         kernels: 0,
+        launches: 0,
         text: String::new(),
     };
     report.host(&program.body, 0);
@@ -147,8 +151,10 @@ fn report(program: &Program<Kernels>) -> String {
 struct Report<'p> {
     program: &'p Program<Kernels>,
     lengths: &'p Lengths<'p>,
-    emission: Emission<'p>,
+    emission: Emission,
     kernels: usize,
+    /// Kernels and contractions.
+    launches: usize,
     text: String,
 }
 
@@ -161,18 +167,16 @@ impl Report<'_> {
 
     /// What the host does itself.
     fn host(&mut self, block: &Block<Kernels>, depth: usize) {
-        let sequences = self.emission.sequences(block);
         for stmt in &block.stmts {
+            let number = self.launches;
             self.stmt(stmt, depth);
-            let is_in = |in_rows: &&Plan<'_>| {
-                let mut kernels = in_rows.kernels.iter();
-                kernels.any(|kernel| std::ptr::eq(*kernel, stmt))
-            };
-            if let Some(in_rows) = sequences.iter().find(is_in) {
-                let (count, rows) = (in_rows.kernels.len(), self.extent(in_rows.rows));
+            if let KernelOp::Own(_) | KernelOp::Contract { .. } = &stmt.op
+                && let Some((count, in_rows)) = self.emission.launch(number).in_rows.clone()
+            {
+                let rows = self.extent(in_rows.rows);
                 let line = format!(
                     "one of {count} that a tile of rows along {rows} goes through at once{}",
-                    self.bytes_of_rows(in_rows)
+                    self.bytes_of_rows(&in_rows)
                 );
                 self.line(depth + 1, &line);
             }
@@ -180,7 +184,7 @@ impl Report<'_> {
     }
 
     /// What a cache has to hold of each row.
-    fn bytes_of_rows(&self, in_rows: &Plan<'_>) -> String {
+    fn bytes_of_rows(&self, in_rows: &InRows) -> String {
         let mut bytes = Formula::default();
         for (&buffer, axis) in &in_rows.written {
             bytes.add(&self.bytes(buffer, axis + 1));
@@ -194,13 +198,10 @@ impl Report<'_> {
 
     fn stmt(&mut self, stmt: &Stmt<Kernels>, depth: usize) {
         match &stmt.op {
-            KernelOp::Own(Par {
-                name,
-                extents,
-                accs,
-                folds,
-                body,
-            }) => self.kernel(name, extents, accs, folds, body, depth),
+            KernelOp::Own(par) => {
+                self.kernel(par, depth);
+                self.launches += 1;
+            }
             KernelOp::For {
                 extent,
                 reverse,
@@ -212,7 +213,7 @@ impl Report<'_> {
                     "the host, one after the other{order}: for {index}, because an iteration reads what the one before wrote"
                 );
                 self.line(depth, &line);
-                if let Some(in_rows) = self.emission.steps(body) {
+                if let Some(in_rows) = self.emission.steps(body.params[0]).cloned() {
                     let rows = self.extent(in_rows.rows);
                     let how = match in_rows.reach {
                         0 => format!(
@@ -275,6 +276,7 @@ impl Report<'_> {
                 let arrays = [*out, *left, *right];
                 let cost = Cost::of_contraction(self.program, self.lengths, arrays, along);
                 let [out, left, right] = arrays.map(|buffer| self.name(buffer));
+                self.launches += 1;
                 self.line(
                     depth,
                     &format!(
@@ -286,15 +288,14 @@ impl Report<'_> {
         }
     }
 
-    fn kernel(
-        &mut self,
-        name: &str,
-        extents: &[Extent],
-        accs: &[Acc],
-        folds: &[Fold],
-        body: &Block<Kernels>,
-        depth: usize,
-    ) {
+    fn kernel(&mut self, par: &Par, depth: usize) {
+        let Par {
+            name,
+            extents,
+            accs,
+            folds,
+            body,
+        } = par;
         self.line(depth, &format!("kernel K{} \"{name}\"", self.kernels));
         self.kernels += 1;
         let indices: Vec<String> = body
@@ -308,7 +309,7 @@ impl Report<'_> {
             indices => format!("parallel over {}", indices.join(", ")),
         };
         self.line(depth + 1, &over);
-        if let Some(points) = self.emission.together(extents, accs, folds, body) {
+        if let Some(points) = self.emission.launch(self.launches).together {
             let line = format!("in lanes: {points} points at a time go through the loops inside");
             self.line(depth + 1, &line);
         }

@@ -22,6 +22,7 @@ use crate::emit::{self, EmitOptions};
 use crate::expand::EXPAND;
 use crate::interface::Interface;
 use crate::ir::stages::bulk::Bulk;
+use crate::ir::stages::cpu::Cpu;
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::stages::point::Point;
 use crate::ir::{self, Program, Scalar, Verify};
@@ -30,8 +31,11 @@ use crate::pass::Pass;
 use crate::syntax::tree::{Function, Linked};
 use crate::targets::cpu::distribute::DISTRIBUTE;
 use crate::targets::cpu::online_softmax::ONLINE_SOFTMAX;
+use crate::targets::cpu::outline::OUTLINE;
 use crate::targets::cpu::pack_operands::PACK_OPERANDS;
+use crate::targets::cpu::split::SPLIT;
 use crate::targets::cpu::tiling::TILING;
+use crate::targets::cpu::vectorize::short_loops::SHORT_LOOPS;
 
 /// A function at every stage.
 #[derive(Clone, Debug)]
@@ -40,8 +44,10 @@ pub struct Stages {
     pub point: Program<Point>,
     /// Whole arrays over named axes.
     pub bulk: Program<Bulk>,
-    /// What runs.
+    /// Loops over buffers.
     pub kernels: Program<Kernels>,
+    /// What runs.
+    pub cpu: Program<Cpu>,
     /// How it corresponds to the signature.
     pub interface: Interface,
     /// The constants of its module that the function names, with the types that it needs them to
@@ -54,7 +60,7 @@ pub struct Stages {
 /// The body that implements a function.
 pub fn emit(stages: &Stages) -> TokenStream {
     let options = EmitOptions::new(stages.point.name.clone());
-    emit::rust(&stages.kernels, &stages.interface, &options)
+    emit::rust(&stages.cpu, &stages.interface, &options)
 }
 
 /// The body of a linked function, and the constants of its module that it names. What is generic in
@@ -124,7 +130,8 @@ fn body_at(
     let point = simplified(trace, program);
     let bulk = expanded(trace, point);
     let kernels = contracted(trace, bulk);
-    let mut body = emit::rust(&kernels, &interface, &options);
+    let cpu = targeted(trace, kernels);
+    let mut body = emit::rust(&cpu, &interface, &options);
     if has_operators {
         let Lowered {
             program, interface, ..
@@ -132,7 +139,8 @@ fn body_at(
         let point = simplified(trace, program);
         let bulk = expanded(trace, point);
         let kernels = contracted(trace, bulk);
-        let trying = emit::rust(&kernels, &interface, &options);
+        let cpu = targeted(trace, kernels);
+        let trying = emit::rust(&cpu, &interface, &options);
         // Arms are what may be left out in any place. It is asked how the crate is built that the
         // function stands in.
         body = quote! {
@@ -196,10 +204,12 @@ pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> 
     let point = simplified(trace, program);
     let bulk = expanded(trace, point.clone());
     let kernels = contracted(trace, bulk.clone());
+    let cpu = targeted(trace, kernels.clone());
     Stages {
         point,
         bulk,
         kernels,
+        cpu,
         interface,
         constants: Vec::new(),
         spans: Vec::new(),
@@ -255,6 +265,13 @@ fn contracted(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Kernels> {
     let kernels = trace.pass(DISJOINT_UPDATES, kernels);
     let kernels = trace.pass(ONLINE_SOFTMAX, kernels);
     trace.pass(DISTRIBUTE, kernels)
+}
+
+/// What a processor does.
+pub(crate) fn targeted(trace: &mut Trace, kernels: Program<Kernels>) -> Program<Cpu> {
+    let cpu = trace.pass(OUTLINE, kernels);
+    let cpu = trace.pass(SPLIT, cpu);
+    trace.pass(SHORT_LOOPS, cpu)
 }
 
 /// Simple, without what is computed twice or for nobody.

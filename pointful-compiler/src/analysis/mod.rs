@@ -7,4 +7,5 @@ pub(crate) mod dataflow;
 pub(crate) mod dependence;
 pub(crate) mod effects;
 pub(crate) mod numbers;
+pub(crate) mod parts;
 pub(crate) mod uniformity;

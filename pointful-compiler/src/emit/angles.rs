@@ -33,10 +33,9 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-use super::copies::Copies;
 use super::tokens;
 use super::unit::Unit;
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par, PlaceKind};
 use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -61,10 +60,10 @@ pub(super) fn call(prim: Prim, x: &impl ToTokens) -> TokenStream {
 }
 
 /// How a kernel calls them.
-pub(super) fn of_kernel(unit: &Unit<'_>, copies: Copies<'_>, body: &Block<Kernels>) -> Angles {
+pub(super) fn of_kernel(unit: &Unit<'_>, par: &Par<Cpu>) -> Angles {
     let mut look = Look {
         unit,
-        own: copies.all().map(|(_, private, _)| private).collect(),
+        own: par.privates().collect(),
         doubtful: ValueSet::new(),
         read: ValueSet::new(),
         written: ValueSet::new(),
@@ -72,7 +71,7 @@ pub(super) fn of_kernel(unit: &Unit<'_>, copies: Copies<'_>, body: &Block<Kernel
     // Until nothing more is in doubt: an iteration of a loop may read what one before it has left in a place.
     loop {
         let before = look.doubtful.len();
-        if look.block(body, false).is_none() {
+        if look.block(&par.body, false).is_none() {
             return Angles::Any;
         }
         if look.doubtful.len() == before {
@@ -133,42 +132,42 @@ impl Look<'_> {
 
     /// Looks at a block, which is run or not by a doubtful condition if `maybe`; `None` if a kernel
     /// that does this must not bet.
-    fn block(&mut self, block: &Block<Kernels>, maybe: bool) -> Option<()> {
+    fn block(&mut self, block: &Block<Cpu>, maybe: bool) -> Option<()> {
         block
             .stmts
             .iter()
             .try_for_each(|stmt| self.stmt(stmt, maybe))
     }
 
-    fn stmt(&mut self, stmt: &Stmt<Kernels>, maybe: bool) -> Option<()> {
+    fn stmt(&mut self, stmt: &Stmt<Cpu>, maybe: bool) -> Option<()> {
         // What is computed of something doubtful is as well.
         let operands = stmt.op.operands();
         let mut doubtful = self.is_doubtful(&operands);
         match &stmt.op {
-            KernelOp::Const(_) | KernelOp::Select(..) | KernelOp::Get(_) => {}
-            KernelOp::Size(extent) => doubtful = self.is_doubtful_extent(*extent),
-            KernelOp::Prim(prim, args) => {
+            CpuOp::Const(_) | CpuOp::Select(..) | CpuOp::Get(_) => {}
+            CpuOp::Size(extent) => doubtful = self.is_doubtful_extent(*extent),
+            CpuOp::Prim(prim, args) => {
                 let elem = self.unit.program.elem(args[0]);
                 doubtful |= has_near(*prim, elem);
                 if !self.may_be_doubtful(*prim, elem, doubtful, maybe) {
                     return None;
                 }
             }
-            KernelOp::Load { buffer, .. } => self.reads(*buffer),
-            KernelOp::Var(_) | KernelOp::Alloc { .. } => {
+            CpuOp::Load { buffer, .. } => self.reads(*buffer),
+            CpuOp::Var(_) | CpuOp::Alloc { .. } => {
                 let place = stmt.results[0];
                 self.own.insert(place);
                 if self.unit.kind(place) == PlaceKind::Buffer {
                     self.has_sure_extents(place, maybe).then_some(())?;
                 }
             }
-            KernelOp::Copy(source) => {
+            CpuOp::Copy(source) => {
                 self.reads(*source);
                 self.own.insert(stmt.results[0]);
                 self.has_sure_extents(stmt.results[0], maybe)
                     .then_some(())?;
             }
-            KernelOp::Store {
+            CpuOp::Store {
                 buffer, indices, ..
             } => {
                 if self.own.contains(buffer) {
@@ -179,36 +178,47 @@ impl Look<'_> {
                     self.written.insert(*buffer);
                 }
             }
-            KernelOp::Combine { place, .. } | KernelOp::Set { place, .. } => {
+            CpuOp::Combine { place, .. } | CpuOp::Set { place, .. } => {
                 self.changes(&[*place], doubtful || maybe)?;
             }
-            KernelOp::Swap(a, b) => self.changes(&[*a, *b], doubtful || maybe)?,
-            KernelOp::For { extent, body, .. } => {
+            CpuOp::Swap(a, b) => self.changes(&[*a, *b], doubtful || maybe)?,
+            CpuOp::For { extent, body, .. } => {
                 self.is_sure_extent(*extent, maybe).then_some(())?;
                 self.block(body, maybe)?;
             }
-            KernelOp::Assert { cond, .. } => {
+            CpuOp::Assert { cond, .. } => {
                 if maybe || self.is_doubtful(&[*cond]) {
                     return None;
                 }
             }
-            KernelOp::While { cond, body } => {
+            CpuOp::While { cond, body } => {
                 self.block(cond, maybe)?;
                 if maybe || self.is_doubtful(&cond.results) {
                     return None;
                 }
                 self.block(body, maybe)?;
             }
-            KernelOp::If {
+            CpuOp::If {
                 then, otherwise, ..
             } => {
                 self.block(then, maybe || doubtful)?;
                 self.block(otherwise, maybe || doubtful)?;
             }
             // What a library multiplies would be multiplied twice, which is most of what such a kernel does.
-            KernelOp::Contract { .. } => return None,
+            CpuOp::Contract { .. } => return None,
             // The host's.
-            KernelOp::Own(Par { .. }) => return None,
+            CpuOp::Own(Own::Par(_)) => return None,
+            // Bounds are made of what decides how often a loop runs.
+            CpuOp::Own(Own::Bound { .. } | Own::Range { .. } | Own::Strips { .. }) => {
+                if maybe || doubtful {
+                    return None;
+                }
+                for inner in stmt.op.blocks() {
+                    self.block(inner, maybe)?;
+                }
+            }
+            CpuOp::Own(Own::Lanes { body, .. }) => self.block(body, maybe)?,
+            CpuOp::Own(Own::Fold { place, .. }) => self.changes(&[*place], doubtful || maybe)?,
         }
         if doubtful {
             self.doubtful.extend(&stmt.results);
@@ -256,17 +266,14 @@ mod tests {
     #[track_caller]
     fn angles(params: &str, statements: &str) -> Angles {
         let text = format!("fn f({params}) -> () {{ {statements} return }}");
-        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let program = crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         crate::ir::verify_after("writing it down", &program);
         let unit = Unit::of(&program);
-        let kernels = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            KernelOp::Own(Par {
-                accs, folds, body, ..
-            }) => Some((Copies { accs, folds }, body)),
+        let kernel = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
+            CpuOp::Own(Own::Par(par)) => Some(par),
             _ => None,
         });
-        let (copies, body) = kernels.expect("a kernel");
-        of_kernel(&unit, copies, body)
+        of_kernel(&unit, kernel.expect("a kernel"))
     }
 
     /// One that stores `%9[…]` or combines into `%7` what these statements compute of
@@ -351,7 +358,7 @@ mod tests {
     #[test]
     fn a_piece_that_has_lost_its_bet_begins_anew() {
         let emitted = |program: &str| {
-            let program = crate::ir::parse::<Kernels>(program);
+            let program = crate::emit::testing::parsed(program);
             let program = program.unwrap_or_else(|error| panic!("{error}"));
             crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]))
         };

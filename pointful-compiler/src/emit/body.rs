@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::ToTokens;
 use smallvec::SmallVec;
 
 use super::angles::{self, Angles};
-use super::copies::{self, Copies};
-use super::edges::Known;
+use super::copies;
 use super::expr::{Expr, Word, append, bind, choose, set};
 use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
-use super::{edges, kernel, lanes, scalar, short_rows, steps, strips, tokens, transpose};
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par, PlaceKind};
+use super::{kernel, lanes, scalar, steps, strips, tokens, transpose};
+use crate::analysis::parts::Parts;
+use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, Par, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
 
 /// How the code being emitted reaches a buffer.
@@ -35,17 +35,6 @@ pub(super) enum Storage {
 /// Arrays of up to this many bytes live on the stack.
 const STACK_BYTES: u64 = 1024;
 
-/// What a loop goes through.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Run {
-    /// Independent points that are one row of several.
-    Row,
-    /// Independent points.
-    Points,
-    /// What may have to come one after the other.
-    InOrder,
-}
-
 /// The emission of one function body.
 pub(super) struct Body<'u> {
     pub(super) unit: &'u Unit<'u>,
@@ -59,10 +48,8 @@ pub(super) struct Body<'u> {
     pub(super) in_strips: BTreeMap<ValueId, u64>,
     /// Buffers that come into being as what a kernel has combined into them.
     combined: ValueSet,
-    /// What is known of positions where code is being emitted.
-    known: Known,
-    /// Whether this is near an end of an axis.
-    at_edge: bool,
+    /// The part of its rows that a kernel's block is run for.
+    parts: Parts,
     /// How many points of the kernel advance together, if it is worth cutting the work so.
     pub(super) together: Option<u64>,
     /// Whether a loop is open, so that no more buffers are moved before it.
@@ -97,8 +84,7 @@ impl<'u> Body<'u> {
             in_lanes: ValueSet::new(),
             in_strips: BTreeMap::new(),
             combined: ValueSet::new(),
-            known: Known::default(),
-            at_edge: false,
+            parts: Parts::default(),
             together: None,
             in_loop: false,
             in_kernel,
@@ -117,9 +103,16 @@ impl<'u> Body<'u> {
         self.combined.remove(&buffer)
     }
 
-    /// Whether an index is made of a position known to be in range here.
-    pub(super) fn is_interior(&self, index: ValueId) -> bool {
-        self.known.positions.contains(&index)
+    /// A body of this kernel.
+    pub(super) fn of_kernel(
+        unit: &'u Unit<'u>,
+        storage: BTreeMap<ValueId, Storage>,
+        kernel: &Par<Cpu>,
+    ) -> Self {
+        Self {
+            parts: Parts::of(kernel),
+            ..Self::new(unit, storage, true)
+        }
     }
 
     /// From now on these buffers are reached by views of their names. Gives how they were.
@@ -138,16 +131,6 @@ impl<'u> Body<'u> {
         self.storage = storage;
     }
 
-    /// Whether a truth value is known here.
-    pub(super) fn is_decided(&self, value: ValueId) -> bool {
-        self.decided(value).is_some()
-    }
-
-    /// Which it is.
-    pub(super) fn decided(&self, value: ValueId) -> Option<bool> {
-        self.known.decided.get(&value).copied()
-    }
-
     /// How a buffer is reached.
     pub(super) fn storage(&self, buffer: ValueId) -> Storage {
         if self.unit.is_constant(buffer) {
@@ -157,12 +140,12 @@ impl<'u> Body<'u> {
     }
 
     /// The statements of a block.
-    pub(super) fn block(&mut self, block: &Block<Kernels>) -> TokenStream {
+    pub(super) fn block(&mut self, block: &Block<Cpu>) -> TokenStream {
         self.block_of(&block.stmts.iter().collect::<Vec<_>>())
     }
 
     /// Some statements of a block.
-    pub(super) fn block_of(&mut self, stmts: &[&Stmt<Kernels>]) -> TokenStream {
+    pub(super) fn block_of(&mut self, stmts: &[&Stmt<Cpu>]) -> TokenStream {
         let mut emitted = TokenStream::new();
         if self.in_kernel {
             for stmt in stmts {
@@ -185,7 +168,7 @@ impl<'u> Body<'u> {
 
     /// Statements of which all lanes compute both sides of branches, and take what their conditions
     /// say.
-    pub(super) fn flat(&mut self, stmts: &[&Stmt<Kernels>]) -> TokenStream {
+    pub(super) fn flat(&mut self, stmts: &[&Stmt<Cpu>]) -> TokenStream {
         let before = std::mem::replace(&mut self.is_flat, true);
         let emitted = self.block_of(stmts);
         self.is_flat = before;
@@ -196,8 +179,8 @@ impl<'u> Body<'u> {
     fn in_all_lanes(
         &mut self,
         cond: ValueId,
-        then: &Block<Kernels>,
-        otherwise: &Block<Kernels>,
+        then: &Block<Cpu>,
+        otherwise: &Block<Cpu>,
     ) -> TokenStream {
         let cond = self.unit.value(cond);
         let around = self.mask.clone();
@@ -218,9 +201,9 @@ impl<'u> Body<'u> {
         emitted
     }
 
-    fn stmt(&mut self, stmt: &Stmt<Kernels>, emitted: &mut TokenStream) {
+    fn stmt(&mut self, stmt: &Stmt<Cpu>, emitted: &mut TokenStream) {
         if let Some(mask) = self.mask.clone()
-            && let KernelOp::Set { place, .. } | KernelOp::Combine { place, .. } = &stmt.op
+            && let CpuOp::Set { place, .. } | CpuOp::Combine { place, .. } = &stmt.op
         {
             let mut plain = TokenStream::new();
             self.plain(stmt, &mut plain);
@@ -246,24 +229,17 @@ impl<'u> Body<'u> {
     }
 
     /// Writes what most statements are token by token.
-    fn plain(&mut self, stmt: &Stmt<Kernels>, emitted: &mut TokenStream) {
+    fn plain(&mut self, stmt: &Stmt<Cpu>, emitted: &mut TokenStream) {
         let unit = self.unit;
         let name = || unit.names.value(stmt.results[0]);
         let tokens = match &stmt.op {
             // Written out where they are used.
-            KernelOp::Const(_) | KernelOp::Size(_) => return,
-            KernelOp::Prim(prim, args) => {
+            CpuOp::Const(_) | CpuOp::Size(_) => return,
+            CpuOp::Prim(prim, args) => {
                 let name = name();
-                if let Some(truth) = self.known.decided.get(&stmt.results[0]) {
-                    return bind(emitted, name, truth);
-                }
                 let operands: SmallVec<[_; 4]> =
                     args.iter().map(|&arg| unit.operand(arg)).collect();
-                let prim = if self.known.positions.contains(&stmt.results[0]) {
-                    scalar::in_range(*prim)
-                } else {
-                    *prim
-                };
+                let prim = *prim;
                 let near = self.angles == Angles::Near && angles::has_near(prim, operands[0].elem);
                 let value = if near {
                     Expr::Tokens(angles::call(prim, &operands[0].tokens))
@@ -277,20 +253,20 @@ impl<'u> Body<'u> {
                 };
                 return bind(emitted, name, &value);
             }
-            KernelOp::Load { buffer, indices } => {
+            CpuOp::Load { buffer, indices } => {
                 let value = self.read(*buffer, &unit.position(*buffer, indices));
                 return bind(emitted, name(), &value);
             }
-            KernelOp::Get(place) => return bind(emitted, name(), &self.place(*place)),
-            KernelOp::Set { place, value } => {
+            CpuOp::Get(place) => return bind(emitted, name(), &self.place(*place)),
+            CpuOp::Set { place, value } => {
                 return set(emitted, &self.place(*place), &unit.value(*value));
             }
-            KernelOp::If {
+            CpuOp::If {
                 cond,
                 then,
                 otherwise,
             } if self.is_flat => self.in_all_lanes(*cond, then, otherwise),
-            KernelOp::If {
+            CpuOp::If {
                 cond,
                 then,
                 otherwise,
@@ -300,27 +276,37 @@ impl<'u> Body<'u> {
                 let otherwise = otherwise.filter(|otherwise| !otherwise.is_empty());
                 return choose(emitted, &unit.value(*cond), then, otherwise);
             }
-            KernelOp::Select(cond, then, otherwise) => {
+            CpuOp::Select(cond, then, otherwise) => {
                 let name = name();
                 let (cond, then, otherwise) =
                     (unit.value(*cond), unit.value(*then), unit.value(*otherwise));
                 tokens!(let #name = if #cond { #then } else { #otherwise };)
             }
-            KernelOp::Alloc { .. } if self.combined.contains(&stmt.results[0]) => {
+            CpuOp::Alloc { .. } if self.combined.contains(&stmt.results[0]) => {
                 self.storage.insert(stmt.results[0], Storage::Owned);
                 TokenStream::new()
             }
-            KernelOp::Alloc { fill } => {
+            CpuOp::Alloc { fill }
+                if !self.hoisted.contains(&stmt.results[0])
+                    && let Some(length) = self.array_length(stmt.results[0]) =>
+            {
+                self.storage.insert(stmt.results[0], Storage::Array);
+                let zero = Lit::of(unit.scalar(stmt.results[0]), 0.0);
+                let (name, fill) = (name(), scalar::literal(fill.unwrap_or(zero)));
+                let length = usize_literal(length);
+                tokens!(let mut #name = [#fill; #length];)
+            }
+            CpuOp::Alloc { fill } => {
                 let declared = self.alloc_here(stmt.results[0]);
                 let filled = fill.map(|fill| self.fill(stmt.results[0], fill));
                 tokens!(#declared #filled)
             }
-            KernelOp::Copy(source) => {
+            CpuOp::Copy(source) => {
                 let declared = self.alloc_here(stmt.results[0]);
                 let copied = self.each_element(stmt.results[0], &self.read(*source, &tokens!(at)));
                 tokens!(#declared #copied)
             }
-            KernelOp::Store {
+            CpuOp::Store {
                 buffer,
                 indices,
                 value,
@@ -329,13 +315,13 @@ impl<'u> Body<'u> {
                 &unit.position(*buffer, indices),
                 &unit.value(*value),
             ),
-            KernelOp::Combine {
+            CpuOp::Combine {
                 monoid,
                 place,
                 indices,
                 value,
             } => self.combine(*monoid, *place, indices, &unit.value(*value)),
-            KernelOp::Var(initial) => {
+            CpuOp::Var(initial) => {
                 let (name, ty, initial) = (name(), unit.ty(stmt.results[0]), unit.value(*initial));
                 if self.in_lanes.contains(&stmt.results[0]) {
                     let place = self.place(stmt.results[0]);
@@ -344,11 +330,11 @@ impl<'u> Body<'u> {
                     tokens!(let mut #name: #ty = #initial;)
                 }
             }
-            KernelOp::Swap(a, b) => {
+            CpuOp::Swap(a, b) => {
                 let (a, b) = (unit.names.value(*a), unit.names.value(*b));
                 tokens!(::core::mem::swap(&mut #a, &mut #b);)
             }
-            KernelOp::Contract {
+            CpuOp::Contract {
                 out,
                 factors: [left, right],
                 along,
@@ -365,19 +351,13 @@ impl<'u> Body<'u> {
                 let out = self.out(*out);
                 tokens!(#contract(#out, #left, #right, [#(#dims),*], #add);)
             }
-            KernelOp::For {
+            CpuOp::For {
                 extent,
                 reverse,
                 body,
             } => self.in_outermost_loop(&[body], |emit| emit.repeated(*extent, *reverse, body)),
-            KernelOp::Own(Par {
-                name,
-                extents,
-                accs,
-                folds,
-                body,
-            }) => kernel::launch(self, name, extents, Copies { accs, folds }, body),
-            KernelOp::Assert {
+            CpuOp::Own(own) => self.own(own, &stmt.results),
+            CpuOp::Assert {
                 cond,
                 message,
                 shown,
@@ -388,7 +368,7 @@ impl<'u> Body<'u> {
                 // Beyond rustc's own editions: `assert!` did not always take a lone text for a format string.
                 tokens!(::core::assert!(#cond, "{}", ::core::format_args!(#message #(, #shown)*));)
             }
-            KernelOp::While { cond, body } => self.in_outermost_loop(&[cond, body], |emit| {
+            CpuOp::While { cond, body } => self.in_outermost_loop(&[cond, body], |emit| {
                 let test = emit.block(cond);
                 let go_on = unit.value(cond.results[0]);
                 let inner = emit.block(body);
@@ -399,17 +379,13 @@ impl<'u> Body<'u> {
     }
 
     /// A loop.
-    fn repeated(&mut self, extent: Extent, reverse: bool, body: &Block<Kernels>) -> TokenStream {
+    fn repeated(&mut self, extent: Extent, reverse: bool, body: &Block<Cpu>) -> TokenStream {
         let unit = self.unit;
         let (stop, index) = (unit.extent(extent), body.params[0]);
         if !self.in_kernel {
             if let Some(plan) = steps::plan(unit, body) {
                 return steps::emit(self, &plan, index, extent, reverse);
             }
-        } else if let Some((checks, body)) = kernel::checks_first(body) {
-            let checks = self.block(&checks);
-            let inner = self.repeated(extent, reverse, &body);
-            return tokens!(if #stop > 0usize { #checks #inner });
         }
         if let Some(nest) = transpose::plan(self, body) {
             return transpose::emit(self, &nest, index, extent);
@@ -418,16 +394,112 @@ impl<'u> Body<'u> {
             let (index, inner) = (unit.names.value(index), self.block(body));
             return tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner });
         }
-        let run = if self.in_kernel && strips::independent(body) {
-            Run::Points
-        } else {
-            Run::InOrder
-        };
         let (start, stop) = (tokens!(0usize), stop.into_token_stream());
-        if self.in_kernel && edges::is_cut(body) {
-            self.points(index, body, extent, &start, &stop, run)
-        } else {
-            self.run(index, body, extent, &start, &stop, run)
+        self.run(body, extent, &start, &stop)
+    }
+
+    /// An operation that other stages have not.
+    fn own(&mut self, own: &Own, results: &[ValueId]) -> TokenStream {
+        let unit = self.unit;
+        match own {
+            Own::Par(par) => kernel::launch(self, par),
+            Own::Bound {
+                extent,
+                number,
+                terms,
+            } => {
+                let (name, bound) = (
+                    unit.names.value(results[0]),
+                    bound(unit, *extent, *number, terms),
+                );
+                tokens!(let #name = #bound;)
+            }
+            Own::Range {
+                cold,
+                from,
+                to,
+                body,
+            } => {
+                let [start, stop] = [from, to].map(|&bound| unit.value(bound).into_token_stream());
+                let extent = unit
+                    .program
+                    .elem(*from)
+                    .extent()
+                    .unwrap_or(Extent::Const(0));
+                if !cold {
+                    return self.run(body, extent, &start, &stop);
+                }
+                let index = unit.names.value(body.params[0]);
+                let inner = self.without_lanes(|emit| emit.block(body));
+                tokens!(for #index in #start..#stop { #inner })
+            }
+            Own::Strips {
+                width,
+                overlapping,
+                from,
+                to,
+                body,
+            } => {
+                let [strip, next] =
+                    [body.params[0], results[0]].map(|value| unit.names.value(value));
+                let [start, stop] = [from, to].map(|&bound| unit.value(bound));
+                let width = usize_literal(*width);
+                let inner = self.block(body);
+                let (has_room, go_on, back) = if *overlapping {
+                    (
+                        tokens!(if #stop - #next >= #width),
+                        tokens!(#next < #stop),
+                        tokens!(min(#next, #stop - #width)),
+                    )
+                } else {
+                    (
+                        TokenStream::new(),
+                        tokens!(#stop - #next >= #width),
+                        tokens!(#next),
+                    )
+                };
+                tokens! {
+                    let mut #next = #start;
+                    #has_room {
+                        while #go_on {
+                            let #strip = #back;
+                            #inner
+                            #next = #strip + #width;
+                        }
+                    }
+                }
+            }
+            Own::Lanes { strip, body, .. } => {
+                let [lane, index, strip] =
+                    [body.params[0], body.params[1], *strip].map(|value| unit.names.value(value));
+                let count = unit
+                    .program
+                    .elem(body.params[0])
+                    .extent()
+                    .unwrap_or(Extent::Const(0));
+                let count = unit.extent(count);
+                let inner = self.block(body);
+                tokens! {
+                    for #lane in 0..#count {
+                        let #index = #strip + #lane;
+                        #inner
+                    }
+                }
+            }
+            Own::Fold {
+                monoid,
+                place,
+                lanes,
+            } => {
+                let operator = lanes::operator(*monoid, unit.scalar(*place));
+                let lanes = unit.names.value(*lanes);
+                self.combine(
+                    *monoid,
+                    *place,
+                    &[],
+                    &tokens!(fold_lanes(#lanes, #operator)),
+                )
+            }
         }
     }
 
@@ -453,116 +525,31 @@ impl<'u> Body<'u> {
         tokens!(&[#(#dims),*])
     }
 
-    /// Emits something where more is known of points.
-    pub(super) fn knowing<T>(
-        &mut self,
-        interior: &edges::Inner,
-        emit: impl FnOnce(&mut Self) -> T,
-    ) -> T {
-        let around = self.known.clone();
-        self.known.positions.extend(&interior.known.positions);
-        self.known.decided.extend(&interior.known.decided);
-        let emitted = emit(self);
-        self.known = around;
-        emitted
-    }
-
-    /// Emits something near an end of an axis, where loops are not cut.
-    pub(super) fn near_end<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.at_edge, true);
-        let emitted = emit(self);
-        self.at_edge = before;
-        emitted
-    }
-
-    /// A loop, cut where neighbours begin and end.
-    pub(super) fn points(
-        &mut self,
-        index: ValueId,
-        body: &Block<Kernels>,
-        extent: Extent,
-        start: &TokenStream,
-        stop: &TokenStream,
-        run: Run,
-    ) -> TokenStream {
-        let unit = self.unit;
-        // Near an end of an axis around there is little to do. Loops of few iterations are cut near their ends only.
-        let far = run == Run::Row || !matches!(unit.resolve(extent), Extent::Const(_));
-        let plan = if self.at_edge {
-            None
-        } else {
-            edges::plan(unit, index, body, extent, &self.known, far)
-        };
-        let Some(plan) = plan else {
-            if self.known.decided.is_empty() {
-                return self.run(index, body, extent, start, stop, run);
-            }
-            let body = edges::pruned(body, &self.known.decided);
-            return self.run(index, &body, extent, start, stop, run);
-        };
-        edges::emit(
-            unit,
-            &plan,
-            index,
-            extent,
-            (start, stop),
-            |part, start, stop| {
-                let around = self.known.clone();
-                if let edges::Part::Interior(decided) | edges::Part::Edge(decided) = part {
-                    self.known.decided.extend(decided);
-                }
-                let body = edges::pruned(body, &self.known.decided);
-                let emitted = match part {
-                    edges::Part::Interior(_) => {
-                        self.known.positions.extend(plan.positions.iter());
-                        self.run(index, &body, extent, start, stop, run)
-                    }
-                    edges::Part::Edge(_) => {
-                        let name = unit.names.value(index);
-                        let inner =
-                            self.near_end(|emit| emit.without_lanes(|emit| emit.block(&body)));
-                        tokens!(for #name in #start..#stop { #inner })
-                    }
-                    edges::Part::Outside => {
-                        self.near_end(|emit| emit.run(index, &body, extent, start, stop, run))
-                    }
-                };
-                self.known = around;
-                emitted
-            },
-        )
-    }
-
-    /// A loop, in strips if that pays.
+    /// A loop, in strips if its iterations are independent and that pays.
     fn run(
         &mut self,
-        index: ValueId,
-        body: &Block<Kernels>,
+        body: &Block<Cpu>,
         extent: Extent,
         start: &TokenStream,
         stop: &TokenStream,
-        run: Run,
     ) -> TokenStream {
-        let mut choice = None;
-        let strips = (run != Run::InOrder)
-            .then(|| strips::plan(self.unit, index, body, &self.known.positions, self.angles))
+        let index = body.params[0];
+        let independent =
+            self.in_kernel && (self.parts.goes_through(index) || strips::independent(body));
+        let strips = independent
+            .then(|| strips::plan(self.unit, index, body, self.angles))
             .flatten()
             .filter(|plan| plan.fits(self.unit.resolve(extent)));
-        if let Some(plan) = strips {
-            let strips = strips::emit(self, &plan, index, body, start, stop);
-            match plan.condition(self.unit) {
-                Some(condition) => choice = Some((condition, strips)),
-                None => return strips,
+        let Some(plan) = strips else {
+            return self.counted(index, body, extent, start, stop);
+        };
+        let strips = strips::emit(self, &plan, index, body, start, stop);
+        match plan.condition(self.unit) {
+            Some(condition) => {
+                let plain = self.counted(index, body, extent, start, stop);
+                tokens!(if #condition { #strips } else { #plain })
             }
-        }
-        let row =
-            (run == Run::Row).then(|| short_rows::emit(self, index, body, extent, start, stop));
-        let row = row
-            .flatten()
-            .unwrap_or_else(|| self.counted(index, body, extent, start, stop));
-        match choice {
-            Some((condition, strips)) => tokens!(if #condition { #strips } else { #row }),
-            None => row,
+            None => strips,
         }
     }
 
@@ -578,14 +565,14 @@ impl<'u> Body<'u> {
     pub(super) fn counted(
         &mut self,
         index: ValueId,
-        body: &Block<Kernels>,
+        body: &Block<Cpu>,
         extent: Extent,
         start: &TokenStream,
         stop: &TokenStream,
     ) -> TokenStream {
         let name = self.unit.names.value(index);
         let extent = self.unit.resolve(extent);
-        let plan = lanes::plan(self.unit, body, extent, &self.known.positions, self.angles);
+        let plan = lanes::plan(self.unit, body, extent, self.angles);
         match plan.filter(|_| self.splits_reductions) {
             Some(plan) => lanes::emit(self, &plan, name, body, start, stop),
             None => {
@@ -602,7 +589,7 @@ impl<'u> Body<'u> {
     /// iteration before left there.
     fn in_outermost_loop(
         &mut self,
-        blocks: &[&Block<Kernels>],
+        blocks: &[&Block<Cpu>],
         emit: impl FnOnce(&mut Self) -> TokenStream,
     ) -> TokenStream {
         if self.in_loop {
@@ -618,7 +605,7 @@ impl<'u> Body<'u> {
     /// depth.
     ///
     /// Not those whose extents are computed within, and not those of kernels launched within.
-    pub(super) fn hoist(&mut self, blocks: &[&Block<Kernels>]) -> TokenStream {
+    pub(super) fn hoist(&mut self, blocks: &[&Block<Cpu>]) -> TokenStream {
         let mut found = Found::default();
         for block in blocks {
             found.look(block);
@@ -639,6 +626,9 @@ impl<'u> Body<'u> {
             let array = self
                 .array_length(buffer)
                 .filter(|_| !found.in_memory.contains(&buffer));
+            if array.is_some() && found.of_strips.contains(&buffer) {
+                continue;
+            }
             append(
                 &mut declared,
                 match array {
@@ -839,40 +829,80 @@ struct Found {
     bound: ValueSet,
     /// Buffers that are no arrays: their memory is exchanged, or a library reads or writes it.
     in_memory: ValueSet,
+    /// What is made anew for each strip, so that nothing is handed from one to the next.
+    of_strips: ValueSet,
 }
 
 impl Found {
-    fn look(&mut self, block: &Block<Kernels>) {
+    fn look(&mut self, block: &Block<Cpu>) {
         self.bound.extend(&block.params);
         for stmt in &block.stmts {
             self.bound.extend(&stmt.results);
             match &stmt.op {
-                KernelOp::Alloc { .. } | KernelOp::Copy(_) => self.buffers.push(stmt.results[0]),
-                KernelOp::Swap(a, b) => self.in_memory.extend([*a, *b]),
-                KernelOp::Contract {
+                CpuOp::Alloc { .. } | CpuOp::Copy(_) => self.buffers.push(stmt.results[0]),
+                CpuOp::Swap(a, b) => self.in_memory.extend([*a, *b]),
+                CpuOp::Contract {
                     out,
                     factors: [left, right],
                     ..
                 } => self.in_memory.extend([*out, *left, *right]),
-                KernelOp::Own(Par { .. }) => continue,
-                KernelOp::Const(_)
-                | KernelOp::Size(_)
-                | KernelOp::Prim(..)
-                | KernelOp::Select(..)
-                | KernelOp::Load { .. }
-                | KernelOp::Store { .. }
-                | KernelOp::Combine { .. }
-                | KernelOp::Var(_)
-                | KernelOp::Get(_)
-                | KernelOp::Set { .. }
-                | KernelOp::For { .. }
-                | KernelOp::Assert { .. }
-                | KernelOp::While { .. }
-                | KernelOp::If { .. } => {}
+                CpuOp::Own(Own::Par(_)) => continue,
+                CpuOp::Own(_) => {}
+                CpuOp::Const(_)
+                | CpuOp::Size(_)
+                | CpuOp::Prim(..)
+                | CpuOp::Select(..)
+                | CpuOp::Load { .. }
+                | CpuOp::Store { .. }
+                | CpuOp::Combine { .. }
+                | CpuOp::Var(_)
+                | CpuOp::Get(_)
+                | CpuOp::Set { .. }
+                | CpuOp::For { .. }
+                | CpuOp::Assert { .. }
+                | CpuOp::While { .. }
+                | CpuOp::If { .. } => {}
             }
+            let before = self.buffers.len();
             for inner in stmt.op.blocks() {
                 self.look(inner);
             }
+            if let CpuOp::Own(Own::Strips { .. }) = &stmt.op {
+                self.of_strips.extend(&self.buffers[before..]);
+            }
+        }
+    }
+}
+
+/// The bound that is nearest to a sum.
+fn bound(unit: &Unit<'_>, extent: Extent, number: i64, terms: &[(ValueId, bool)]) -> TokenStream {
+    let length = unit.extent(extent);
+    let is_length = |&(term, minus): &(ValueId, bool)| {
+        !minus && unit.as_extent(term).map(|term| unit.resolve(term)) == Some(unit.resolve(extent))
+    };
+    let usize_of = |number: i64| usize_literal(number.unsigned_abs());
+    match terms {
+        [] if number <= 0 => usize_literal(0).into_token_stream(),
+        [] => {
+            let number = usize_of(number);
+            tokens!(min(#number, #length))
+        }
+        [term] if is_length(term) && number >= 0 => length.into_token_stream(),
+        [term] if is_length(term) => {
+            let number = usize_of(number);
+            tokens!(#length.saturating_sub(#number))
+        }
+        _ => {
+            let mut number = Literal::i128_suffixed(i128::from(number));
+            number.set_span(Span::mixed_site());
+            let terms = terms.iter().map(|&(term, minus)| {
+                let term = unit.value(term);
+                match minus {
+                    true => tokens!(-(#term as i128)),
+                    false => tokens!(+(#term as i128)),
+                }
+            });
+            tokens!(min(#length, nearest(#number #(#terms)*)))
         }
     }
 }

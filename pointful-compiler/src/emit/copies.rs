@@ -11,7 +11,7 @@ use super::steps::Part;
 use super::unit::Unit;
 use super::{lanes, scalar, tokens};
 use crate::analysis::effects::asked;
-use crate::ir::stages::kernels::{Acc, Fold, KernelOp, Par, PlaceKind};
+use crate::ir::stages::cpu::{Acc, Cpu, CpuOp, Fold, Own, Par, PlaceKind};
 use crate::ir::{Lit, Monoid, ValueId};
 
 /// What a kernel combines into and folds. An accumulator is a tuple: first the private copies of
@@ -19,10 +19,18 @@ use crate::ir::{Lit, Monoid, ValueId};
 #[derive(Clone, Copy)]
 pub(super) struct Copies<'k> {
     pub(super) accs: &'k [Acc],
-    pub(super) folds: &'k [Fold],
+    pub(super) folds: &'k [Fold<Cpu>],
 }
 
 impl<'k> Copies<'k> {
+    /// Of a kernel.
+    pub(super) fn of(par: &'k Par<Cpu>) -> Self {
+        Self {
+            accs: &par.accs,
+            folds: &par.folds,
+        }
+    }
+
     pub(super) fn is_empty(self) -> bool {
         self.accs.is_empty() && self.folds.is_empty()
     }
@@ -51,13 +59,13 @@ pub(super) fn tables(unit: &Unit<'_>, parts: &[Part<'_>]) -> Vec<ValueId> {
             filled.clear();
             continue;
         };
-        if let KernelOp::Alloc { fill: Some(fill) } = &stmt.op {
+        if let CpuOp::Alloc { fill: Some(fill) } = &stmt.op {
             filled.insert(stmt.results[0], *fill);
         }
         if filled.is_empty() {
             continue;
         }
-        if let KernelOp::Own(Par { accs, body, .. }) = &stmt.op {
+        if let CpuOp::Own(Own::Par(Par { accs, body, .. })) = &stmt.op {
             for acc in accs {
                 let first = filled.remove(&acc.target);
                 let identity = acc.monoid.identity(unit.scalar(acc.target));
@@ -198,7 +206,7 @@ struct Side<'s> {
 }
 
 /// Joins every element of what came later to that of what came earlier.
-fn join(body: &mut Body<'_>, fold: &Fold, sides: &[Side<'_>]) -> TokenStream {
+fn join(body: &mut Body<'_>, fold: &Fold<Cpu>, sides: &[Side<'_>]) -> TokenStream {
     let unit = body.unit;
     let dims = unit.dims(fold.targets[0]);
     let (indices, elements) = fold.join.params.split_at(dims.len());

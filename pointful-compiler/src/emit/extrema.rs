@@ -17,7 +17,7 @@ use quote::ToTokens;
 use super::expr::Word;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::cpu::{Cpu, CpuOp};
 use crate::ir::{Block, Lit, Monoid, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
@@ -36,8 +36,8 @@ pub(super) struct Extremum {
 }
 
 /// The step that ends with this statement of a loop's body.
-pub(super) fn ending_with(unit: &Unit<'_>, body: &Block<Kernels>, last: usize) -> Option<Extremum> {
-    let KernelOp::If {
+pub(super) fn ending_with(unit: &Unit<'_>, body: &Block<Cpu>, last: usize) -> Option<Extremum> {
+    let CpuOp::If {
         cond,
         then,
         otherwise,
@@ -50,14 +50,14 @@ pub(super) fn ending_with(unit: &Unit<'_>, body: &Block<Kernels>, last: usize) -
         before.position(|stmt| stmt.results.first() == Some(&value))
     };
     let compared = bound(*cond)?;
-    let KernelOp::Prim(compare, args) = &body.stmts[compared].op else {
+    let CpuOp::Prim(compare, args) = &body.stmts[compared].op else {
         return None;
     };
     let &[value, so_far] = args.as_slice() else {
         return None;
     };
     let fetched = bound(so_far)?;
-    let KernelOp::Get(best) = body.stmts[fetched].op else {
+    let CpuOp::Get(best) = body.stmts[fetched].op else {
         return None;
     };
     let is_float = unit.scalar(best).is_float();
@@ -70,20 +70,19 @@ pub(super) fn ending_with(unit: &Unit<'_>, body: &Block<Kernels>, last: usize) -
     };
     let [
         Stmt {
-            op: KernelOp::Set { place, value: new },
+            op: CpuOp::Set { place, value: new },
             ..
         },
         Stmt {
-            op: KernelOp::Prim(Prim::Cast(Scalar::Usize), index),
+            op: CpuOp::Prim(Prim::Cast(Scalar::Usize), index),
             results,
             ..
         },
         Stmt {
-            op:
-                KernelOp::Set {
-                    place: at,
-                    value: number,
-                },
+            op: CpuOp::Set {
+                place: at,
+                value: number,
+            },
             ..
         },
     ] = taken.stmts.as_slice()
@@ -101,17 +100,17 @@ pub(super) fn ending_with(unit: &Unit<'_>, body: &Block<Kernels>, last: usize) -
 }
 
 /// What is done if an element is a number.
-fn numbers(block: &Block<Kernels>, value: ValueId) -> Option<&Block<Kernels>> {
+fn numbers(block: &Block<Cpu>, value: ValueId) -> Option<&Block<Cpu>> {
     match block.stmts.as_slice() {
         [
             Stmt {
-                op: KernelOp::Prim(Prim::Eq, args),
+                op: CpuOp::Prim(Prim::Eq, args),
                 results,
                 ..
             },
             Stmt {
                 op:
-                    KernelOp::If {
+                    CpuOp::If {
                         cond,
                         then,
                         otherwise,
@@ -208,13 +207,13 @@ mod tests {
         );
         let linked = link(&source).unwrap_or_else(|e| panic!("{:?}", e[0].message));
         let stages = pipeline::stages(&linked).unwrap_or_else(|e| panic!("{:?}", e[0].message));
-        let unit = Unit::of(&stages.kernels);
+        let unit = Unit::of(&stages.cpu);
         let mut all = Vec::new();
-        look(&unit, &stages.kernels.body, &mut all);
+        look(&unit, &stages.cpu.body, &mut all);
         all
     }
 
-    fn look(unit: &Unit<'_>, block: &Block<Kernels>, all: &mut Vec<(Monoid, Scalar)>) {
+    fn look(unit: &Unit<'_>, block: &Block<Cpu>, all: &mut Vec<(Monoid, Scalar)>) {
         for (last, stmt) in block.stmts.iter().enumerate() {
             let step = ending_with(unit, block, last);
             all.extend(step.map(|step| (step.monoid, unit.scalar(step.best))));

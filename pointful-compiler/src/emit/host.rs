@@ -10,7 +10,7 @@ use super::expr::append;
 use super::tokens;
 use super::unit::Unit;
 use crate::ir::ValueId;
-use crate::ir::stages::kernels::PlaceKind;
+use crate::ir::stages::cpu::PlaceKind;
 
 /// The kernels as items, and `fn host`: sizes, then functions of the caller's, then parameters as
 /// slices, buffers or scalars; a tuple of results. Results are those of the program, then `extra`

@@ -6,29 +6,23 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::ToTokens;
 
 use super::angles::{self, Angles};
-use super::body::{Body, Run, Storage, kernel_name};
+use super::body::{Body, Storage, kernel_name};
 use super::copies::{Copies, merge_on_host, merge_pieces};
-use super::edges::Others;
 use super::expr::Word;
 use super::names::ident;
 use super::steps::Plan;
 use super::unit::{Unit, usize_literal};
-use super::{edges, scalar, scatter, tokens, work};
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
-use crate::ir::{Block, Extent, Operation, Scalar, SizeId, Stmt, ValueId, ValueSet};
+use super::{scalar, scatter, tokens, work};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Imperative, Par, PlaceKind};
+use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Emits a kernel's struct among the host's items and gives the statements that launch it.
-pub(super) fn launch(
-    host: &mut Body<'_>,
-    name: &str,
-    extents: &[Extent],
-    copies: Copies<'_>,
-    body: &Block<Kernels>,
-) -> TokenStream {
+pub(super) fn launch(host: &mut Body<'_>, par: &Par<Cpu>) -> TokenStream {
+    let copies = Copies::of(par);
     let unit = host.unit;
-    let kernel = declare(host, name, extents, copies, body, None);
-    let (points, per_point) = (unit.product(extents), work::per_point(unit, body));
+    let kernel = declare(host, par, None);
+    let (points, per_point) = (unit.product(&par.extents), work::per_point(unit, par));
     let acc_bytes = acc_bytes(unit, copies);
     // What only the caller knows may not be fit for other threads.
     let launch = if unit.functions.is_empty() {
@@ -56,14 +50,11 @@ pub(super) fn launch(
 /// buffers only [near rows](super::steps).
 pub(super) fn declare(
     host: &mut Body<'_>,
-    name: &str,
-    extents: &[Extent],
-    copies: Copies<'_>,
-    body: &Block<Kernels>,
+    par: &Par<Cpu>,
     in_rows: Option<&Plan<'_>>,
 ) -> TokenStream {
     let unit = host.unit;
-    let mut captures = Captures::of(unit, extents, copies, body);
+    let mut captures = Captures::of(unit, par);
     for (buffer, access) in &mut captures.buffers {
         let is_written = in_rows.is_some_and(|plan| plan.written.contains_key(buffer));
         if *access == Access::Read && is_written {
@@ -71,7 +62,7 @@ pub(super) fn declare(
         }
     }
     let kernel = kernel_name(host.kernels.len());
-    let item = item(unit, &kernel, name, &captures, extents, copies, body);
+    let item = item(unit, &kernel, &captures, par);
     host.kernels.push(item);
 
     let fields = captures.fields(unit).into_iter().map(|field| match field {
@@ -111,15 +102,9 @@ pub(super) fn first(unit: &Unit<'_>, buffer: ValueId) -> Ident {
 
 /// How many points of a kernel advance together through loops that each of them alone would have to
 /// wait for.
-pub(super) fn together(
-    unit: &Unit<'_>,
-    extents: &[Extent],
-    copies: Copies<'_>,
-    body: &Block<Kernels>,
-) -> Option<u64> {
-    let captures = Captures::of(unit, extents, copies, body);
-    let angles = angles::of_kernel(unit, copies, body);
-    piece(unit, &captures, extents, copies, angles, body).1
+pub(super) fn together(unit: &Unit<'_>, par: &Par<Cpu>) -> Option<u64> {
+    let captures = Captures::of(unit, par);
+    piece(unit, &captures, angles::of_kernel(unit, par), par).1
 }
 
 /// What a kernel's body needs from the host.
@@ -162,8 +147,8 @@ enum Field {
 }
 
 impl Captures {
-    fn of(unit: &Unit<'_>, extents: &[Extent], copies: Copies<'_>, body: &Block<Kernels>) -> Self {
-        let mut captures = Self::default();
+    fn of(unit: &Unit<'_>, par: &Par<Cpu>) -> Self {
+        let (mut captures, copies) = (Self::default(), Copies::of(par));
         captures
             .bound
             .extend(copies.all().map(|(_, private, _)| private));
@@ -172,48 +157,34 @@ impl Captures {
             captures.extents(unit, unit.dims(target));
         }
         // Where a piece lies is told by its range of points; only rows have to know how long they are.
-        captures.extents(unit, extents.get(1..).unwrap_or_default());
-        // And what is cut at its ends.
-        if let &[extent, ..] = extents
-            && edges::plan(
-                unit,
-                body.params[0],
-                body,
-                extent,
-                &edges::Known::default(),
-                true,
-            )
-            .is_some()
-        {
-            captures.extents(unit, &[extent]);
-        }
-        captures.block(unit, body);
+        captures.extents(unit, par.extents.get(1..).unwrap_or_default());
+        captures.block(unit, &par.body);
         for fold in copies.folds {
             captures.block(unit, &fold.join);
         }
         captures
     }
 
-    fn block(&mut self, unit: &Unit<'_>, block: &Block<Kernels>) {
+    fn block(&mut self, unit: &Unit<'_>, block: &Block<Cpu>) {
         self.bound.extend(&block.params);
         for stmt in &block.stmts {
             let written = match &stmt.op {
-                KernelOp::Store { buffer: place, .. } | KernelOp::Combine { place, .. } => {
+                CpuOp::Store { buffer: place, .. } | CpuOp::Combine { place, .. } => {
                     vec![*place]
                 }
-                KernelOp::Swap(a, b) => vec![*a, *b],
-                KernelOp::Contract { out, factors, .. } => {
+                CpuOp::Swap(a, b) => vec![*a, *b],
+                CpuOp::Contract { out, factors, .. } => {
                     // The library is told how long each axis is.
                     for &array in factors.iter().chain([out]) {
                         self.extents(unit, unit.dims(array));
                     }
                     vec![*out]
                 }
-                KernelOp::Alloc { .. } | KernelOp::Copy(_) => {
+                CpuOp::Alloc { .. } | CpuOp::Copy(_) => {
                     self.extents(unit, unit.dims(stmt.results[0]));
                     Vec::new()
                 }
-                KernelOp::Prim(
+                CpuOp::Prim(
                     Prim::Check(extent)
                     | Prim::Wrap(extent)
                     | Prim::ClampTo(extent)
@@ -221,26 +192,29 @@ impl Captures {
                     | Prim::InRange(extent),
                     _,
                 )
-                | KernelOp::For { extent, .. } => {
+                | CpuOp::For { extent, .. } => {
                     self.extents(unit, &[*extent]);
                     Vec::new()
                 }
-                KernelOp::Prim(Prim::Call(called), _) => {
+                CpuOp::Prim(Prim::Call(called), _) => {
                     self.functions.insert(called.function);
                     Vec::new()
                 }
-                KernelOp::Const(_)
-                | KernelOp::Size(_)
-                | KernelOp::Prim(..)
-                | KernelOp::Select(..)
-                | KernelOp::Load { .. }
-                | KernelOp::Var(_)
-                | KernelOp::Get(_)
-                | KernelOp::Set { .. }
-                | KernelOp::Own(Par { .. })
-                | KernelOp::Assert { .. }
-                | KernelOp::While { .. }
-                | KernelOp::If { .. } => Vec::new(),
+                CpuOp::Const(_)
+                | CpuOp::Size(_)
+                | CpuOp::Prim(..)
+                | CpuOp::Select(..)
+                | CpuOp::Load { .. }
+                | CpuOp::Var(_)
+                | CpuOp::Get(_)
+                | CpuOp::Set { .. }
+                | CpuOp::Assert { .. }
+                | CpuOp::While { .. }
+                | CpuOp::If { .. } => Vec::new(),
+                CpuOp::Own(own) => {
+                    self.extents(unit, Cpu::extents(own));
+                    Vec::new()
+                }
             };
             for operand in stmt.op.operands() {
                 self.value(unit, operand, written.contains(&operand));
@@ -336,15 +310,8 @@ impl Captures {
 }
 
 /// The struct and its implementation of the runtime's contract.
-fn item(
-    unit: &Unit<'_>,
-    kernel: &Ident,
-    name: &str,
-    captures: &Captures,
-    extents: &[Extent],
-    copies: Copies<'_>,
-    body: &Block<Kernels>,
-) -> TokenStream {
+fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) -> TokenStream {
+    let (name, copies) = (&par.name, Copies::of(par));
     let fields = captures.fields(unit);
     let names: Vec<Ident> = fields
         .iter()
@@ -394,8 +361,8 @@ fn item(
     let acc_type = acc_type(unit, copies);
     let identity = self::identity(unit, copies, &tokens!(Scatter::table), &TokenStream::new());
     let merge = merge_pieces(unit, copies, || captures.storage());
-    let angles = angles::of_kernel(unit, copies, body);
-    let (piece, together) = piece(unit, captures, extents, copies, angles, body);
+    let angles = angles::of_kernel(unit, par);
+    let (piece, together) = piece(unit, captures, angles, par);
     let together = together.map(|points| {
         let points = usize_literal(points);
         tokens!(const TOGETHER: usize = #points;)
@@ -543,11 +510,10 @@ pub(super) fn merged(unit: &Unit<'_>, copies: Copies<'_>) -> (TokenStream, Token
 fn piece(
     unit: &Unit<'_>,
     captures: &Captures,
-    extents: &[Extent],
-    copies: Copies<'_>,
     angles: Angles,
-    body: &Block<Kernels>,
+    par: &Par<Cpu>,
 ) -> (TokenStream, Option<u64>) {
+    let copies = Copies::of(par);
     let mut storage = captures.storage();
     let mut before = TokenStream::new();
     let mut after = TokenStream::new();
@@ -568,112 +534,33 @@ fn piece(
             }
         }
     }
-    let mut emit = Body::new(unit, storage, true);
+    let mut emit = Body::of_kernel(unit, storage, par);
     emit.angles = angles;
-    let hoisted = emit.hoist(&[body]);
-    let loops = match extents {
-        [] => {
-            let inner = emit.block(body);
-            tokens!(for _ in range { #inner })
+    let hoisted = emit.hoist(&[&par.body]);
+    let inner = emit.block(&par.body);
+    let loops = match par.extents.as_slice() {
+        [] => tokens!(for _ in range { #inner }),
+        [_] => {
+            let [from, to] = [0, 1].map(|bound| unit.names.value(par.body.params[bound]));
+            tokens!(let (#from, #to) = (range.start, range.end); #inner)
         }
-        [extent] => emit.points(
-            body.params[0],
-            body,
-            *extent,
-            &tokens!(range.start),
-            &tokens!(range.end),
-            Run::Points,
-        ),
-        [leading @ .., last] => {
-            let written = |buffer| {
-                let captured = captures.buffers.get(&buffer);
-                !unit.is_constant(buffer) && captured.is_none_or(|&access| access == Access::Write)
-            };
-            rows(&mut emit, leading, *last, body, written)
-        }
+        [leading @ .., last] => rows(unit, leading, *last, &par.body.params, angles, &inner),
     };
     (tokens!(#before #hoisted #loops #after), emit.together)
 }
 
-/// The checks of a loop's body that ask the same in all iterations, with what they are made of, and
-/// the other statements: what may panic is no vector instruction.
-pub(super) fn checks_first(body: &Block<Kernels>) -> Option<(Block<Kernels>, Block<Kernels>)> {
-    let checks = |stmt: &Stmt<Kernels>| matches!(stmt.op, KernelOp::Prim(Prim::Check(_), _));
-    if !body.stmts.iter().any(checks) {
-        return None;
-    }
-    let (same, mut others) = split_rows(body, body.params[0], |_| true);
-    others.params.clone_from(&body.params);
-    same.stmts.iter().any(checks).then_some((same, others))
-}
-
-/// The statements of a body that are the same for all of a row, and the others.
-///
-/// A row of a piece has a point at least, so that what is computed once for the row would have been
-/// computed anyway. Reading a buffer that the kernel writes is not the same at every point.
-fn split_rows(
-    body: &Block<Kernels>,
-    last: ValueId,
-    written: impl Fn(ValueId) -> bool,
-) -> (Block<Kernels>, Block<Kernels>) {
-    let mut varying = ValueSet::from([last]);
-    let (mut row, mut point) = (Block::default(), Block::default());
-    for stmt in &body.stmts {
-        let pure = match &stmt.op {
-            KernelOp::Const(_) | KernelOp::Select(..) => true,
-            KernelOp::Size(extent)
-            | KernelOp::Prim(
-                Prim::Check(extent)
-                | Prim::Wrap(extent)
-                | Prim::ClampTo(extent)
-                | Prim::Mirror(extent)
-                | Prim::InRange(extent),
-                _,
-            ) => !matches!(extent, Extent::Value(value) if varying.contains(value)),
-            KernelOp::Prim(..) => true,
-            KernelOp::Load { buffer, .. } => !written(*buffer),
-            KernelOp::Alloc { .. }
-            | KernelOp::Copy(_)
-            | KernelOp::Store { .. }
-            | KernelOp::Combine { .. }
-            | KernelOp::Var(_)
-            | KernelOp::Get(_)
-            | KernelOp::Set { .. }
-            | KernelOp::Swap(..)
-            | KernelOp::Contract { .. }
-            | KernelOp::For { .. }
-            | KernelOp::Own(Par { .. })
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => false,
-        };
-        if pure
-            && stmt
-                .op
-                .operands()
-                .iter()
-                .all(|operand| !varying.contains(operand))
-        {
-            row.stmts.push(stmt.clone());
-        } else {
-            varying.extend(&stmt.results);
-            point.stmts.push(stmt.clone());
-        }
-    }
-    (row, point)
-}
-
-/// Loops over a piece of a product: the last axis is a loop of its own, the leading ones count on
-/// after each row.
+/// A loop over the rows of a piece of a product: `inner` is done for each of them, the leading
+/// indices count on after it.
 fn rows(
-    emit: &mut Body<'_>,
+    unit: &Unit<'_>,
     leading: &[Extent],
     last: Extent,
-    body: &Block<Kernels>,
-    written: impl Fn(ValueId) -> bool,
+    params: &[ValueId],
+    angles: Angles,
+    inner: &TokenStream,
 ) -> TokenStream {
-    let unit = emit.unit;
-    let index = |axis: usize| unit.names.value(body.params[axis]);
+    let index = |axis: usize| unit.names.value(params[axis]);
+    let (start, stop) = (index(leading.len()), index(leading.len() + 1));
     // Where a piece starts is decoded once. There are no points if an extent is 0, but rustc looks at divisions by literals.
     let divisor = |extent: Extent| match unit.resolve(extent) {
         Extent::Const(0) => usize_literal(1),
@@ -682,7 +569,7 @@ fn rows(
     let row = ident("row");
     let length = divisor(last);
     let mut decoded = tokens! {
-        let mut start = range.start % #length;
+        let mut #start = range.start % #length;
         let #row = range.start / #length;
     };
     for (axis, &extent) in leading.iter().enumerate().rev() {
@@ -705,48 +592,9 @@ fn rows(
             tokens!(#name += 1; if #name == #extent { #name = 0; #advance })
         };
     }
-    let stop = tokens!(stop);
-    let last_index = body.params[leading.len()];
-    let (in_row, at_point) = split_rows(body, last_index, written);
-    let axes: Vec<(ValueId, Extent)> = body
-        .params
-        .iter()
-        .copied()
-        .zip(leading.iter().copied())
-        .collect();
-    let interior = edges::rows(unit, &axes, &in_row, &at_point);
-    let in_row = emit.block(&in_row);
-    let points = |emit: &mut Body<'_>| {
-        emit.points(
-            last_index,
-            &at_point,
-            last,
-            &tokens!(start),
-            &stop,
-            Run::Row,
-        )
-    };
-    let inner = match interior {
-        Some(interior) => {
-            let conditions = &interior.conditions;
-            let in_interior = emit.knowing(&interior, points);
-            let outside = match interior.others {
-                Others::Few => points(emit),
-                Others::Many => emit.near_end(points),
-                Others::None => {
-                    let name = unit.names.value(last_index);
-                    let inner =
-                        emit.near_end(|emit| emit.without_lanes(|emit| emit.block(&at_point)));
-                    tokens!(for #name in start..#stop { #inner })
-                }
-            };
-            tokens!(if #(#conditions)&&* { #in_interior } else { #outside })
-        }
-        None => points(emit),
-    };
     let last = unit.extent(last);
     // A bet that is lost is lost for all rows.
-    let goes_on = match emit.angles {
+    let goes_on = match angles {
         Angles::Any => TokenStream::new(),
         Angles::Near => tokens!(&&!angles.missed()),
     };
@@ -754,11 +602,10 @@ fn rows(
         #decoded
         let mut point = range.start;
         while point < range.end #goes_on {
-            let stop = min(#last, start + (range.end - point));
-            point += stop - start;
-            #in_row
+            let #stop = min(#last, #start + (range.end - point));
+            point += #stop - #start;
             #inner
-            start = 0;
+            #start = 0;
             #advance
         }
     }

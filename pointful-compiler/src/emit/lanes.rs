@@ -54,9 +54,9 @@ use super::body::Body;
 use super::extrema::{self, Extremum};
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
-use super::{edges, scalar, tokens, work};
+use super::{scalar, tokens, work};
 use crate::analysis::accesses::{Accesses, At, Kind};
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
+use crate::ir::stages::cpu::{Cpu, CpuOp};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Scalar, Stmt, ValueId, ValueSet};
 
 /// Bytes that the lanes of one reduction fill when there is room: two of the widest vector
@@ -110,14 +110,14 @@ struct Rare {
 impl Rare {
     /// Finds it. All lanes are asked before any of them runs, so what is asked must not be what the
     /// body changes.
-    fn of(unit: &Unit<'_>, body: &Block<Kernels>, changed: &ValueSet) -> Option<Self> {
+    fn of(unit: &Unit<'_>, body: &Block<Cpu>, changed: &ValueSet) -> Option<Self> {
         let stmts = &body.stmts;
-        let dear = |block: &Block<Kernels>| is_dear(unit, block);
+        let dear = |block: &Block<Cpu>| is_dear(unit, block);
         let (at, cond, when) = stmts
             .iter()
             .enumerate()
             .find_map(|(at, stmt)| match &stmt.op {
-                KernelOp::If {
+                CpuOp::If {
                     cond,
                     then,
                     otherwise,
@@ -134,10 +134,10 @@ impl Rare {
             let stmt = &stmts[number];
             if stmt.results.iter().any(|result| needed.contains(result)) {
                 match &stmt.op {
-                    KernelOp::Prim(prim, args)
+                    CpuOp::Prim(prim, args)
                         if work::prim(*prim, unit.program.elem(args[0])) < DEAR => {}
-                    KernelOp::Load { buffer, .. } if !changed.contains(buffer) => {}
-                    KernelOp::Const(_) | KernelOp::Size(_) | KernelOp::Select(..) => {}
+                    CpuOp::Load { buffer, .. } if !changed.contains(buffer) => {}
+                    CpuOp::Const(_) | CpuOp::Size(_) | CpuOp::Select(..) => {}
                     _ => return None,
                 }
                 needed.extend(stmt.op.operands());
@@ -150,9 +150,9 @@ impl Rare {
 }
 
 /// Whether there is an elementary function in a block.
-fn is_dear(unit: &Unit<'_>, block: &Block<Kernels>) -> bool {
+fn is_dear(unit: &Unit<'_>, block: &Block<Cpu>) -> bool {
     block.stmts.iter().any(|stmt| match &stmt.op {
-        KernelOp::Prim(prim, args) => work::prim(*prim, unit.program.elem(args[0])) >= DEAR,
+        CpuOp::Prim(prim, args) => work::prim(*prim, unit.program.elem(args[0])) >= DEAR,
         op => op.blocks().into_iter().any(|inner| is_dear(unit, inner)),
     })
 }
@@ -197,16 +197,14 @@ struct Width {
 /// Whether and how a loop over `extent` is split into lanes.
 pub(super) fn plan(
     unit: &Unit<'_>,
-    body: &Block<Kernels>,
+    body: &Block<Cpu>,
     extent: Extent,
-    interior: &ValueSet,
     angles: Angles,
 ) -> Option<Plan> {
     let last = (0..body.stmts.len()).filter_map(|last| extrema::ending_with(unit, body, last));
     let extrema: Vec<Extremum> = last.collect();
     let mut look = Look {
         unit,
-        interior,
         angles,
         reductions: Vec::new(),
         inner: ValueSet::new(),
@@ -296,7 +294,6 @@ pub(super) fn plan(
 /// What a body is made of.
 struct Look<'u> {
     unit: &'u Unit<'u>,
-    interior: &'u ValueSet,
     angles: Angles,
     reductions: Vec<(ValueId, Monoid)>,
     /// Places of an iteration's own.
@@ -318,19 +315,16 @@ struct Look<'u> {
 
 impl Look<'_> {
     /// Looks at a statement. None if it becomes no vector instructions.
-    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> Option<()> {
+    fn stmt(&mut self, stmt: &Stmt<Cpu>) -> Option<()> {
         match &stmt.op {
-            KernelOp::Const(_) | KernelOp::Size(_) => {}
-            KernelOp::Prim(prim, args) => {
-                if !scalar::vectorises(*prim, self.unit.program.elem(args[0]), self.angles)
-                    && !self.interior.contains(&stmt.results[0])
-                {
-                    return None;
-                }
+            CpuOp::Const(_) | CpuOp::Size(_) => {}
+            CpuOp::Prim(prim, args) => {
+                let elem = self.unit.program.elem(args[0]);
+                scalar::vectorises(*prim, elem, self.angles).then_some(())?;
                 self.operations += 1;
                 self.is_dear |= work::prim(*prim, self.unit.program.elem(args[0])) >= DEAR;
             }
-            KernelOp::Load { indices, .. } => {
+            CpuOp::Load { indices, .. } => {
                 // What a lane does not ask for may not be there.
                 let bound = self.branch.as_ref();
                 if bound.is_some_and(|bound| indices.iter().any(|index| bound.contains(index))) {
@@ -346,9 +340,9 @@ impl Look<'_> {
                 }
                 self.operations += 1;
             }
-            KernelOp::Store { .. } if self.times > 1 || self.branch.is_some() => return None,
-            KernelOp::Select(..) | KernelOp::Store { .. } => self.operations += 1,
-            KernelOp::Combine {
+            CpuOp::Store { .. } if self.times > 1 || self.branch.is_some() => return None,
+            CpuOp::Select(..) | CpuOp::Store { .. } => self.operations += 1,
+            CpuOp::Combine {
                 monoid,
                 place,
                 indices,
@@ -369,11 +363,11 @@ impl Look<'_> {
                     reductions.push((*place, *monoid));
                 }
             }
-            KernelOp::Var(_) => {
+            CpuOp::Var(_) => {
                 self.inner.insert(stmt.results[0]);
             }
-            KernelOp::Get(place) | KernelOp::Set { place, .. } => self.read_or_set.push(*place),
-            KernelOp::If {
+            CpuOp::Get(place) | CpuOp::Set { place, .. } => self.read_or_set.push(*place),
+            CpuOp::If {
                 then, otherwise, ..
             } => {
                 let outside = self.branch.clone();
@@ -383,8 +377,8 @@ impl Look<'_> {
                 self.branch = outside;
                 self.operations += 1;
             }
-            KernelOp::For { .. } if self.branch.is_some() => return None,
-            KernelOp::For { extent, body, .. } => {
+            CpuOp::For { .. } if self.branch.is_some() => return None,
+            CpuOp::For { extent, body, .. } => {
                 let Extent::Const(length) = self.unit.resolve(*extent) else {
                     return None;
                 };
@@ -394,13 +388,13 @@ impl Look<'_> {
                 body.stmts.iter().try_for_each(|stmt| self.stmt(stmt))?;
                 self.times = outside;
             }
-            KernelOp::Alloc { .. }
-            | KernelOp::Copy(_)
-            | KernelOp::Swap(..)
-            | KernelOp::Contract { .. }
-            | KernelOp::Own(Par { .. })
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. } => return None,
+            CpuOp::Alloc { .. }
+            | CpuOp::Copy(_)
+            | CpuOp::Swap(..)
+            | CpuOp::Contract { .. }
+            | CpuOp::Own(_)
+            | CpuOp::Assert { .. }
+            | CpuOp::While { .. } => return None,
         }
         if let Some(bound) = &mut self.branch {
             bound.extend(&stmt.results);
@@ -411,7 +405,7 @@ impl Look<'_> {
             .any(|value| self.varying.contains(value) || self.inner.contains(value))
         {
             self.varying.extend(&stmt.results);
-            let is_load = matches!(stmt.op, KernelOp::Load { .. });
+            let is_load = matches!(stmt.op, CpuOp::Load { .. });
             if is_load || read.iter().any(|value| self.loaded.contains(value)) {
                 self.loaded.extend(&stmt.results);
             }
@@ -430,7 +424,7 @@ pub(super) fn emit(
     emit: &mut Body<'_>,
     plan: &Plan,
     index: &Ident,
-    body: &Block<Kernels>,
+    body: &Block<Cpu>,
     start: &TokenStream,
     stop: &TokenStream,
 ) -> TokenStream {
@@ -454,7 +448,7 @@ fn in_lanes(
     plan: &Plan,
     width: Width,
     (index, from): (&Ident, &Ident),
-    body: &Block<Kernels>,
+    body: &Block<Cpu>,
     stop: &TokenStream,
 ) -> TokenStream {
     let unit = emit.unit;
@@ -475,13 +469,12 @@ fn in_lanes(
     let of_steps = |number: usize| plan.extrema.iter().any(|own| own.stmts.contains(&number));
     let waits = |number: usize| plan.writes.values().any(|own| own.contains(&number));
     let plain = (0..body.stmts.len()).filter(|&number| !of_steps(number) && !waits(number));
-    let plain: Vec<&Stmt<Kernels>> = plain.map(|number| &body.stmts[number]).collect();
+    let plain: Vec<&Stmt<Cpu>> = plain.map(|number| &body.stmts[number]).collect();
     let mut inner = emit.without_lanes(|emit| emit.flat(&plain));
     inner.extend(plan.extrema.iter().map(|own| own.step(unit, index)));
     let without = plan.rare.as_ref().map(|rare| {
-        let decided = BTreeMap::from([(rare.cond, !rare.when)]);
-        let others = edges::pruned(body, &decided);
-        let others: Vec<&Stmt<Kernels>> = others.stmts.iter().collect();
+        let others = without(body, rare.cond, !rare.when);
+        let others: Vec<&Stmt<Cpu>> = others.stmts.iter().collect();
         emit.without_lanes(|emit| emit.flat(&others))
     });
     let mut written = TokenStream::new();
@@ -520,7 +513,7 @@ fn in_lanes(
     };
     let mut lanes = in_all(&inner);
     if let Some(rare) = &plan.rare {
-        let asked: Vec<&Stmt<Kernels>> = rare.asked.iter().map(|&at| &body.stmts[at]).collect();
+        let asked: Vec<&Stmt<Cpu>> = rare.asked.iter().map(|&at| &body.stmts[at]).collect();
         let asked = emit.block_of(&asked);
         let cond = unit.value(rare.cond);
         let wanted = if rare.when {
@@ -552,6 +545,26 @@ fn in_lanes(
     }
 }
 
+/// A body in which a condition is known: without the branches that it decides.
+fn without(body: &Block<Cpu>, cond: ValueId, truth: bool) -> Block<Cpu> {
+    let stmts = body.stmts.iter().flat_map(|stmt| match &stmt.op {
+        CpuOp::If {
+            cond: own,
+            then,
+            otherwise,
+        } if *own == cond => {
+            let taken = if truth { then } else { otherwise };
+            without(taken, cond, truth).stmts
+        }
+        _ => vec![stmt.clone()],
+    });
+    Block {
+        params: body.params.clone(),
+        stmts: stmts.collect(),
+        results: Vec::new(),
+    }
+}
+
 /// A write into a buffer that waits until all lanes have run.
 pub(super) struct Later {
     /// What is kept for it, before the lanes,
@@ -566,7 +579,7 @@ impl Later {
     /// Of a store or a combination, the `number`th statement, in so many lanes.
     pub(super) fn of(
         emit: &Body<'_>,
-        stmt: &Stmt<Kernels>,
+        stmt: &Stmt<Cpu>,
         number: usize,
         count: &impl ToTokens,
     ) -> Self {
@@ -574,7 +587,7 @@ impl Later {
         let lanes = ident(&format!("moved{number}_"));
         let moved = tokens!(#lanes[lane]);
         let (value, written) = match &stmt.op {
-            KernelOp::Store {
+            CpuOp::Store {
                 buffer,
                 indices,
                 value,
@@ -582,7 +595,7 @@ impl Later {
                 let position = unit.position(*buffer, indices);
                 (*value, emit.write(*buffer, &position, &moved))
             }
-            KernelOp::Combine {
+            CpuOp::Combine {
                 monoid,
                 place,
                 indices,
@@ -621,7 +634,7 @@ mod tests {
         extent: Option<u64>,
         prim: Option<Prim>,
         read: bool,
-    ) -> Program<Kernels> {
+    ) -> Program<Cpu> {
         let mut b = Build::new("reduction");
         let k = extent.map_or_else(|| b.size("K"), Extent::Const);
         let x = b.param("x", table(element, &[k]));
@@ -638,20 +651,18 @@ mod tests {
             }
         });
         let sum = b.get(sum);
-        b.finish(&[sum])
+        crate::emit::testing::targeted(b.finish(&[sum]))
     }
 
     /// The numbers of lanes.
-    fn widths(program: &Program<Kernels>) -> Vec<u64> {
+    fn widths(program: &Program<Cpu>) -> Vec<u64> {
         widths_by(program, Angles::Any)
     }
 
-    fn widths_by(program: &Program<Kernels>, angles: Angles) -> Vec<u64> {
+    fn widths_by(program: &Program<Cpu>, angles: Angles) -> Vec<u64> {
         let unit = Unit::of(program);
         let planned = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            KernelOp::For { extent, body, .. } => {
-                plan(&unit, body, *extent, &ValueSet::new(), angles)
-            }
+            CpuOp::For { extent, body, .. } => plan(&unit, body, *extent, angles),
             _ => None,
         });
         planned.map_or_else(Vec::new, |plan| {
@@ -700,7 +711,7 @@ mod tests {
                 }
             });
             let sums = sums.map(|sum| b.get(sum));
-            widths(&b.finish(&sums))
+            widths(&crate::emit::testing::targeted(b.finish(&sums)))
         };
         assert!(three(9).is_empty() && three(16).is_empty());
         assert_eq!((three(17), three(40)), (vec![2], vec![8, 2]));
@@ -716,7 +727,7 @@ mod tests {
                return %4
              }}"
         );
-        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let program = crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]))
     }
 
@@ -753,7 +764,7 @@ mod tests {
                  }}"
             );
             let program =
-                crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+                crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
             let emitted = crate::emit::names::as_in_source(&crate::emit::host::host(
                 &Unit::of(&program),
                 &[],
@@ -791,7 +802,7 @@ mod tests {
                    return %5
                  }}"
             );
-            let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{e}"));
+            let program = crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{e}"));
             let emitted = crate::emit::names::as_in_source(&crate::emit::host::host(
                 &Unit::of(&program),
                 &[],

@@ -1,4 +1,4 @@
-//! Emission: Kernels to the tokens of a Rust function's body.
+//! Emission: Cpu to the tokens of a Rust function's body.
 //!
 //! ```text
 //! fn mv(a: f64[I, K], x: f64[K]) -> f64[I] {       let i_extent = a.extent().split().0;
@@ -27,14 +27,14 @@
 //! # Why unchecked reads are sound
 //!
 //! Host and kernel bodies are each one `unsafe` block, in which elements are read and written
-//! without a bounds check. Every index in Kernels has a type `idx<E>` where `E` is the extent of
+//! without a bounds check. Every index in Cpu has a type `idx<E>` where `E` is the extent of
 //! the axis it selects from; values of that type are bound by loops over `E`, read from tables that
 //! were validated when they were made, or made by `check`, `wrap`, `clamp_to` and `mirror`, which
 //! see to it at run time. So the row-major position is below the product of the extents, which is
 //! the length of the buffer: the shim checks it for parameters, and allocations are made of that
 //! length (saturating, so that a product beyond `usize` is refused by the allocation and does not
 //! wrap to a small one). Elements are written before they are read, and by one piece of a kernel
-//! only; both are invariants of Kernels.
+//! only; both are invariants of Cpu.
 //!
 //! # Hygiene
 //!
@@ -46,7 +46,6 @@ mod angles;
 mod body;
 mod convert;
 mod copies;
-mod edges;
 mod expr;
 mod extrema;
 mod host;
@@ -56,7 +55,6 @@ mod names;
 mod scalar;
 mod scatter;
 mod shim;
-mod short_rows;
 mod steps;
 mod strips;
 #[cfg(any(test, feature = "testing"))]
@@ -65,11 +63,13 @@ mod transpose;
 mod unit;
 mod work;
 
+use std::collections::BTreeMap;
+
 use proc_macro2::TokenStream;
 
 use crate::interface::{Interface, ParamSource};
-use crate::ir::stages::kernels::{Acc, Fold, Kernels};
-use crate::ir::{Block, Extent, Program, ValueId, ValueSet};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
+use crate::ir::{Block, Extent, Operation, Program, ValueId, ValueSet};
 
 /// `quote!` with the span of the expansion.
 macro_rules! tokens {
@@ -79,7 +79,6 @@ macro_rules! tokens {
 }
 pub(crate) use convert::converted;
 use steps::Part;
-pub(crate) use steps::Plan;
 use tokens;
 
 /// What emission has to know beside the program.
@@ -107,11 +106,7 @@ impl EmitOptions {
 
 /// The body of the function that `program` implements behind `interface`: statements and a final
 /// expression, without braces.
-pub fn rust(
-    program: &Program<Kernels>,
-    interface: &Interface,
-    options: &EmitOptions,
-) -> TokenStream {
+pub fn rust(program: &Program<Cpu>, interface: &Interface, options: &EmitOptions) -> TokenStream {
     let sources = interface.params.iter().zip(&program.params);
     let constants = sources
         .filter(|(source, param)| matches!(source, ParamSource::Constant { .. }) && !param.owned)
@@ -120,60 +115,127 @@ pub fn rust(
     shim::shim(&unit, interface, options)
 }
 
-/// What `explain!` says of kernels that only emission decides.
-pub(crate) struct Emission<'p> {
-    unit: unit::Unit<'p>,
+/// What `explain!` says of a program that only emission decides.
+#[derive(Default)]
+pub(crate) struct Emission {
+    /// Of parallel loops and contractions of the host, in their order.
+    launches: Vec<Launch>,
+    /// By its index, a loop of the host that goes through several steps at a time.
+    steps: BTreeMap<ValueId, InRows>,
+    /// Private copies that may be notes instead.
+    scattered: ValueSet,
 }
 
-impl<'p> Emission<'p> {
-    /// Looks at a program once.
-    pub(crate) fn of(program: &'p Program<Kernels>) -> Self {
+/// A parallel loop, or a contraction.
+#[derive(Default)]
+pub(crate) struct Launch {
+    /// How many points advance together, as lanes of vectors.
+    pub(crate) together: Option<u64>,
+    /// Of how many it is one that a tile of rows goes through one after the other.
+    pub(crate) in_rows: Option<(usize, InRows)>,
+}
+
+/// Rows that several kernels or steps go through at once.
+#[derive(Clone)]
+pub(crate) struct InRows {
+    pub(crate) rows: Extent,
+    /// How many rows away a kernel reads.
+    pub(crate) reach: u64,
+    /// Buffers that are written, and which of their axes is that of rows.
+    pub(crate) written: BTreeMap<ValueId, usize>,
+}
+
+impl InRows {
+    fn of(plan: &steps::Plan<'_>) -> Self {
         Self {
-            unit: unit::Unit::with_constants(program, ValueSet::new()),
+            rows: plan.rows,
+            reach: plan.reach,
+            written: plan.written.clone(),
+        }
+    }
+}
+
+impl Emission {
+    /// Looks at a program once.
+    pub(crate) fn of(program: &Program<Cpu>) -> Self {
+        let unit = unit::Unit::with_constants(program, ValueSet::new());
+        let mut emission = Self::default();
+        emission.host(&unit, &program.body);
+        emission
+    }
+
+    fn host(&mut self, unit: &unit::Unit<'_>, block: &Block<Cpu>) {
+        let sequences = sequences(unit, block);
+        for stmt in &block.stmts {
+            if let CpuOp::Own(Own::Par(_)) | CpuOp::Contract { .. } = &stmt.op {
+                let is_in = |plan: &&steps::Plan<'_>| {
+                    let mut kernels = plan.kernels.iter();
+                    kernels.any(|kernel| std::ptr::eq(*kernel, stmt))
+                };
+                let plan = sequences.iter().find(is_in);
+                self.launches.push(Launch {
+                    together: None,
+                    in_rows: plan.map(|plan| (plan.kernels.len(), InRows::of(plan))),
+                });
+            }
+            match &stmt.op {
+                CpuOp::Own(Own::Par(par)) => {
+                    let scattered = par.accs.iter().map(|acc| acc.private);
+                    self.scattered
+                        .extend(scattered.filter(|&private| unit.is_scattered(private)));
+                    if let Some(launch) = self.launches.last_mut() {
+                        launch.together = kernel::together(unit, par);
+                    }
+                }
+                op => {
+                    if let CpuOp::For { body, .. } = op
+                        && let Some(plan) = steps::plan(unit, body)
+                    {
+                        self.steps.insert(body.params[0], InRows::of(&plan));
+                    }
+                    for inner in op.blocks() {
+                        self.host(unit, inner);
+                    }
+                }
+            }
         }
     }
 
-    /// How many points of a kernel advance together, as lanes of vectors.
-    pub(crate) fn together(
-        &self,
-        extents: &[Extent],
-        accs: &[Acc],
-        folds: &[Fold],
-        body: &Block<Kernels>,
-    ) -> Option<u64> {
-        kernel::together(&self.unit, extents, copies::Copies { accs, folds }, body)
+    /// A parallel loop or a contraction, by its number.
+    pub(crate) fn launch(&self, number: usize) -> &Launch {
+        &self.launches[number]
     }
 
     /// Whether what is combined into a private copy may be noted instead.
     pub(crate) fn is_scattered(&self, private: ValueId) -> bool {
-        self.unit.is_scattered(private)
+        self.scattered.contains(&private)
     }
 
     /// The rows that a loop of the host goes through several steps at a time.
-    pub(crate) fn steps<'b>(&self, body: &'b Block<Kernels>) -> Option<Plan<'b>> {
-        steps::plan(&self.unit, body)
+    pub(crate) fn steps(&self, index: ValueId) -> Option<&InRows> {
+        self.steps.get(&index)
     }
+}
 
-    /// Kernels of a block of the host that a tile of rows goes through one after the other.
-    pub(crate) fn sequences<'b>(&self, block: &'b Block<Kernels>) -> Vec<Plan<'b>> {
-        let mut found = Vec::new();
-        let mut left = vec![block.stmts.iter().collect::<Vec<_>>()];
-        while let Some(stmts) = left.pop() {
-            for part in steps::parts(&self.unit, &stmts) {
-                if let Part::Several(plan) = part {
-                    left.extend(plan.after().map(<[_]>::to_vec));
-                    found.push(plan);
-                }
+/// Kernels of a block of the host that a tile of rows goes through one after the other.
+fn sequences<'b>(unit: &unit::Unit<'_>, block: &'b Block<Cpu>) -> Vec<steps::Plan<'b>> {
+    let mut found = Vec::new();
+    let mut left = vec![block.stmts.iter().collect::<Vec<_>>()];
+    while let Some(stmts) = left.pop() {
+        for part in steps::parts(unit, &stmts) {
+            if let Part::Several(plan) = part {
+                left.extend(plan.after().map(<[_]>::to_vec));
+                found.push(plan);
             }
         }
-        found
     }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    fn text(program: &Program<Kernels>) -> String {
+    fn text(program: &Program<Cpu>) -> String {
         let unit = unit::Unit::of(program);
         let host = host::host(&unit, &[]);
         assert!(
@@ -185,14 +247,14 @@ mod tests {
 
     #[test]
     fn a_long_float_reduction_is_split_into_lanes() {
-        let text = text(&testing::matrix_vector());
+        let text = text(&testing::targeted(testing::matrix_vector()));
         assert!(text.contains("fold_lanes ("), "{text}");
         assert_eq!(text.matches("launch (").count(), 1);
     }
 
     #[test]
     fn a_long_search_is_split_into_lanes() {
-        let program = crate::ir::parse::<Kernels>(
+        let program = crate::emit::testing::parsed(
             "fn nearest(x: f32[N]) -> usize {
                %0 = const nan_f32
                %1 = const 0usize
@@ -222,7 +284,7 @@ mod tests {
 
     #[test]
     fn columns_are_read_in_strips() {
-        let text = text(&testing::matrix_product());
+        let text = text(&testing::targeted(testing::matrix_product()));
         assert!(text.contains("for lane in 0 .. 32usize"), "{text}");
         assert!(
             !text.contains("fold_lanes"),
@@ -232,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_pieces_fold_is_joined_in_merge_and_on_the_host() {
-        let program = crate::ir::parse::<Kernels>(
+        let program = crate::emit::testing::parsed(
             "fn last(x: i64[N], own y: i64[K], w: i64[K]) -> (i64, i64[K]) {
                %0 = const 0i64
                %1 = var %0
@@ -289,6 +351,7 @@ mod tests {
     #[test]
     fn emission_is_deterministic() {
         for program in [testing::matrix_vector(), testing::matrix_product()] {
+            let program = testing::targeted(program);
             assert_eq!(text(&program), text(&program));
         }
     }

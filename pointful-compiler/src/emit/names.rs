@@ -8,7 +8,7 @@
 use proc_macro2::{Ident, Span};
 use rustc_hash::FxHashMap;
 
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{Block, Elem, Operation, Program, SizeId, Value, ValueId, ValueSet};
 
 /// The identifier of every value that a program binds, and of every size.
@@ -24,7 +24,7 @@ impl Names {
     ///
     /// Every value has a name of its own, so that emitted blocks never shadow anything;
     /// the spans are those of the expansion, so that nothing meets a name of the user's.
-    pub(super) fn of(program: &Program<Kernels>, functions: usize, constants: &ValueSet) -> Self {
+    pub(super) fn of(program: &Program<Cpu>, functions: usize, constants: &ValueSet) -> Self {
         let mut taken = Taken(FxHashMap::default());
         let sizes = program
             .sizes
@@ -83,14 +83,13 @@ impl Names {
 }
 
 /// What a program binds: its parameters, and what statements and blocks do.
-fn bound(program: &Program<Kernels>) -> ValueSet {
-    fn walk(block: &Block<Kernels>, bound: &mut ValueSet) {
+fn bound(program: &Program<Cpu>) -> ValueSet {
+    fn walk(block: &Block<Cpu>, bound: &mut ValueSet) {
         bound.extend(&block.params);
         for stmt in &block.stmts {
             bound.extend(&stmt.results);
-            if let KernelOp::Own(Par { accs, folds, .. }) = &stmt.op {
-                bound.extend(accs.iter().map(|acc| acc.private));
-                bound.extend(folds.iter().flat_map(|fold| &fold.privates));
+            if let CpuOp::Own(Own::Par(par)) = &stmt.op {
+                bound.extend(par.privates());
             }
             for inner in stmt.op.blocks() {
                 walk(inner, bound);
@@ -173,7 +172,7 @@ mod tests {
 
     #[test]
     fn names_are_readable_and_unique() {
-        let mut program = Program::<Kernels>::new("f");
+        let mut program = Program::<Cpu>::new("f");
         let size = program.size("N");
         let names = [
             "n",
@@ -191,7 +190,7 @@ mod tests {
             .map(|name| program.param(*name, Type::scalar(Elem::F64), false, SpanId::NONE))
             .collect();
         let unnamed = program.value(Type::scalar(Elem::F64), SpanId::NONE);
-        let op = KernelOp::Const(Lit::of(Scalar::F64, 0.0));
+        let op = CpuOp::Const(Lit::of(Scalar::F64, 0.0));
         let stmt = Stmt::new(vec![unnamed], op, SpanId::NONE);
         program.body.stmts.push(stmt);
         let given = Names::of(&program, 0, &ValueSet::new());

@@ -283,16 +283,6 @@ pub(super) fn combine(
     }
 }
 
-/// What is left of a primitive that makes an index of a position known to be in range.
-pub(super) fn in_range(prim: Prim) -> Prim {
-    match prim {
-        Prim::Check(extent) | Prim::Wrap(extent) | Prim::ClampTo(extent) | Prim::Mirror(extent) => {
-            Prim::Trust(extent)
-        }
-        other => other,
-    }
-}
-
 /// `place = place ⊕ value;`
 pub(super) fn combine_into(
     monoid: Monoid,

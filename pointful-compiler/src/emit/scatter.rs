@@ -9,7 +9,7 @@ use super::copies::Copies;
 use super::kernel::{table_bytes, tuple_field};
 use super::unit::Unit;
 use super::{lanes, tokens};
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels};
+use crate::ir::stages::cpu::{Acc, Cpu, CpuOp};
 use crate::ir::{Block, Operation, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -18,7 +18,7 @@ const SMALL_BYTES: u64 = 1 << 24;
 
 /// The private copies of a kernel's accumulators that are only combined into, at places that are
 /// computed along their last axis.
-pub(super) fn of_kernel(unit: &Unit<'_>, accs: &[Acc], body: &Block<Kernels>) -> Vec<ValueId> {
+pub(super) fn of_kernel(unit: &Unit<'_>, accs: &[Acc], body: &Block<Cpu>) -> Vec<ValueId> {
     let is_large = |acc: &&Acc| {
         let (dims, bytes) = (unit.dims(acc.target), unit.scalar(acc.target).bytes());
         let is_small = |elements: u64| elements.saturating_mul(bytes) < SMALL_BYTES;
@@ -47,10 +47,10 @@ struct Look {
 }
 
 impl Look {
-    fn block(&mut self, block: &Block<Kernels>) {
+    fn block(&mut self, block: &Block<Cpu>) {
         for stmt in &block.stmts {
             match &stmt.op {
-                KernelOp::Combine {
+                CpuOp::Combine {
                     place,
                     indices,
                     value,
@@ -65,8 +65,8 @@ impl Look {
                     self.used.insert(*value);
                     continue;
                 }
-                KernelOp::Const(_) | KernelOp::Size(_) => {}
-                KernelOp::Prim(Prim::Trust(_) | Prim::Check(_) | Prim::Cast(_), args)
+                CpuOp::Const(_) | CpuOp::Size(_) => {}
+                CpuOp::Prim(Prim::Trust(_) | Prim::Check(_) | Prim::Cast(_), args)
                     if !self.computed.contains(&args[0]) => {}
                 _ => self.computed.extend(&stmt.results),
             }
@@ -127,7 +127,7 @@ mod tests {
     use crate::ir::{Extent, Monoid, Program, Scalar};
 
     /// `for n, d { total[class[n], d] += 1; of_rows[d] += 1; of_elements[d, class[n]] += 1 }`
-    fn counts() -> Program<Kernels> {
+    fn counts() -> Program<Cpu> {
         let mut b = Build::new("counts");
         let (n, d, k) = (b.size("N"), b.size("D"), b.size("K"));
         let class = b.param("class", indices(k, &[n]));
@@ -141,10 +141,10 @@ mod tests {
             b.combine(Monoid::Add, privates[1], &at[1..], one);
             b.combine(Monoid::Add, privates[2], &[at[1], found], one);
         });
-        b.finish(&places)
+        crate::emit::testing::targeted(b.finish(&places))
     }
 
-    fn emitted(program: &Program<Kernels>) -> String {
+    fn emitted(program: &Program<Cpu>) -> String {
         crate::emit::names::as_in_source(&host(&Unit::of(program), &[])).replace(' ', "")
     }
 
@@ -173,7 +173,7 @@ mod tests {
             let one = b.f64(1.0);
             b.combine(Monoid::Add, privates[0], &[found], one);
         });
-        let text = emitted(&b.finish(&[total]));
+        let text = emitted(&crate::emit::testing::targeted(b.finish(&[total])));
         assert!(text.contains("typeAcc=(Buf<f64>,);"), "{text}");
     }
 

@@ -1,5 +1,6 @@
 //! Kernels programs built by hand, for tests here and for the compiled corpus.
 
+use crate::ir::stages::cpu::Cpu;
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Lit, Monoid, Program, Scalar, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
@@ -10,6 +11,17 @@ pub struct Build {
     /// What there is of it.
     pub program: Program<Kernels>,
     open: Vec<Block<Kernels>>,
+}
+
+/// What a processor does for a program.
+pub fn targeted(program: Program<Kernels>) -> Program<Cpu> {
+    crate::pipeline::targeted(&mut crate::pipeline::Trace::new(), program)
+}
+
+/// The same of a program's text.
+#[cfg(test)]
+pub(super) fn parsed(text: &str) -> Result<Program<Cpu>, crate::ir::ParseError> {
+    crate::ir::parse(text).map(targeted)
 }
 
 /// A table type.

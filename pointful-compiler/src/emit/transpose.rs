@@ -13,7 +13,7 @@ use proc_macro2::TokenStream;
 
 use super::body::Body;
 use super::tokens;
-use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::stages::cpu::{Cpu, CpuOp};
 use crate::ir::{Block, Extent, Operation, Scalar, Stmt, ValueId};
 
 /// Rows of fewer elements, if it is known, are not worth it.
@@ -23,18 +23,18 @@ const LEAST: u64 = 8;
 pub(super) struct Transpose<'p> {
     column: (ValueId, Extent),
     /// What indices are made of, in the outer loop and in the inner one.
-    outer: &'p [Stmt<Kernels>],
-    inner: &'p [Stmt<Kernels>],
+    outer: &'p [Stmt<Cpu>],
+    inner: &'p [Stmt<Cpu>],
     source: (ValueId, &'p [ValueId]),
     out: (ValueId, &'p [ValueId]),
 }
 
 /// Whether a loop with this body is the outer one of such two.
-pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Transpose<'p>> {
+pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Cpu>) -> Option<Transpose<'p>> {
     let unit = emit.unit;
     let row = body.params[0];
     let (last, outer) = body.stmts.split_last()?;
-    let KernelOp::For {
+    let CpuOp::For {
         extent,
         reverse: false,
         body,
@@ -47,11 +47,11 @@ pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Tran
         return None;
     };
     let (
-        KernelOp::Load {
+        CpuOp::Load {
             buffer: source,
             indices: from,
         },
-        KernelOp::Store {
+        CpuOp::Store {
             buffer: out,
             indices: to,
             value,
@@ -66,9 +66,9 @@ pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Kernels>) -> Option<Tran
         (*end == last && !rest.contains(&last)).then(|| rest.contains(&other))
     };
     let apart = once(from, column, row).is_some() && once(to, row, column) == Some(true);
-    let counts = |stmt: &Stmt<Kernels>| match &stmt.op {
-        KernelOp::Const(_) | KernelOp::Size(_) => true,
-        KernelOp::Prim(prim, args) => {
+    let counts = |stmt: &Stmt<Cpu>| match &stmt.op {
+        CpuOp::Const(_) | CpuOp::Size(_) => true,
+        CpuOp::Prim(prim, args) => {
             let elem = unit.program.elem(args[0]);
             unit.scalar(stmt.results[0]) == Scalar::Usize && !prim.may_panic(elem)
         }
@@ -128,7 +128,6 @@ pub(super) fn emit(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::emit::unit::Unit;
 
     /// What is emitted for two loops in a kernel, with these statements in the outer and in the
@@ -145,7 +144,7 @@ mod tests {
                return %0
              }}"
         );
-        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let program = crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]))
     }
 

@@ -9,7 +9,7 @@ use super::expr::Word;
 use super::names::Names;
 use super::scalar::{self, Length, Operand};
 use super::{scatter, tokens};
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -24,7 +24,7 @@ enum Inline {
 
 /// One function under emission.
 pub(super) struct Unit<'a> {
-    pub(super) program: &'a Program<Kernels>,
+    pub(super) program: &'a Program<Cpu>,
     pub(super) names: Names,
     inline: Vec<Option<Inline>>,
     kinds: Vec<PlaceKind>,
@@ -42,12 +42,12 @@ pub(super) struct Unit<'a> {
 impl<'a> Unit<'a> {
     /// Looks at every definition once.
     #[cfg(test)]
-    pub(super) fn of(program: &'a Program<Kernels>) -> Self {
+    pub(super) fn of(program: &'a Program<Cpu>) -> Self {
         Self::with_constants(program, ValueSet::new())
     }
 
     /// A function of which some parameters are constants: see [`is_constant`](Self::is_constant).
-    pub(super) fn with_constants(program: &'a Program<Kernels>, constants: ValueSet) -> Self {
+    pub(super) fn with_constants(program: &'a Program<Cpu>, constants: ValueSet) -> Self {
         let mut functions = BTreeMap::new();
         called(program, &program.body, &mut functions);
         let count = functions
@@ -73,22 +73,20 @@ impl<'a> Unit<'a> {
         unit
     }
 
-    fn look_at(&mut self, block: &Block<Kernels>) {
+    fn look_at(&mut self, block: &Block<Cpu>) {
         for stmt in &block.stmts {
             match &stmt.op {
-                KernelOp::Const(lit) => {
-                    self.inline[stmt.results[0].index()] = Some(Inline::Lit(*lit))
-                }
-                KernelOp::Size(extent) => {
+                CpuOp::Const(lit) => self.inline[stmt.results[0].index()] = Some(Inline::Lit(*lit)),
+                CpuOp::Size(extent) => {
                     self.inline[stmt.results[0].index()] = Some(Inline::Extent(*extent))
                 }
-                KernelOp::Alloc { .. } | KernelOp::Copy(_) => {
+                CpuOp::Alloc { .. } | CpuOp::Copy(_) => {
                     self.kinds[stmt.results[0].index()] = PlaceKind::Buffer;
                 }
-                KernelOp::Var(_) => self.kinds[stmt.results[0].index()] = PlaceKind::Var,
-                KernelOp::Own(Par {
+                CpuOp::Var(_) => self.kinds[stmt.results[0].index()] = PlaceKind::Var,
+                CpuOp::Own(Own::Par(Par {
                     accs, folds, body, ..
-                }) => {
+                })) => {
                     let scattered = scatter::of_kernel(self, accs, body);
                     self.scattered.extend(&scattered);
                     for acc in accs {
@@ -100,19 +98,20 @@ impl<'a> Unit<'a> {
                         }
                     }
                 }
-                KernelOp::Prim(prim, args) => self.count(*prim, args, stmt.results[0]),
-                KernelOp::Select(..)
-                | KernelOp::Load { .. }
-                | KernelOp::Store { .. }
-                | KernelOp::Combine { .. }
-                | KernelOp::Get(_)
-                | KernelOp::Set { .. }
-                | KernelOp::Swap(..)
-                | KernelOp::Contract { .. }
-                | KernelOp::For { .. }
-                | KernelOp::Assert { .. }
-                | KernelOp::While { .. }
-                | KernelOp::If { .. } => {}
+                CpuOp::Prim(prim, args) => self.count(*prim, args, stmt.results[0]),
+                CpuOp::Select(..)
+                | CpuOp::Load { .. }
+                | CpuOp::Store { .. }
+                | CpuOp::Combine { .. }
+                | CpuOp::Get(_)
+                | CpuOp::Set { .. }
+                | CpuOp::Swap(..)
+                | CpuOp::Contract { .. }
+                | CpuOp::For { .. }
+                | CpuOp::Assert { .. }
+                | CpuOp::While { .. }
+                | CpuOp::If { .. }
+                | CpuOp::Own(_) => {}
             }
             for inner in stmt.op.blocks() {
                 self.look_at(inner);
@@ -312,12 +311,12 @@ impl<'a> Unit<'a> {
 
 /// Finds the functions of the caller's that are called.
 fn called(
-    program: &Program<Kernels>,
-    block: &Block<Kernels>,
+    program: &Program<Cpu>,
+    block: &Block<Cpu>,
     functions: &mut BTreeMap<u8, (Vec<Scalar>, Scalar)>,
 ) {
     for stmt in &block.stmts {
-        if let KernelOp::Prim(Prim::Call(call), args) = &stmt.op {
+        if let CpuOp::Prim(Prim::Call(call), args) = &stmt.op {
             let params = args.iter().map(|&arg| program.elem(arg).repr());
             functions.insert(call.function, (params.collect(), call.result));
         }

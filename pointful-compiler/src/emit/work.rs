@@ -7,7 +7,8 @@ use quote::ToTokens;
 
 use super::tokens;
 use super::unit::Unit;
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
+use crate::analysis::parts::Parts;
+use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, Par};
 use crate::ir::{Block, Elem, Extent, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -29,20 +30,24 @@ enum Trips {
 }
 
 /// The scalar operations of one iteration of `body`, as a `u64` expression.
-pub(super) fn per_point(unit: &Unit<'_>, body: &Block<Kernels>) -> TokenStream {
+pub(super) fn per_point(unit: &Unit<'_>, par: &Par<Cpu>) -> TokenStream {
     let mut estimate = Estimate {
         unit,
         inside: ValueSet::new(),
         indices: Vec::new(),
         most: Vec::new(),
+        parts: Parts::of(par),
+        points: Cost::default(),
     };
-    estimate.block(body).tokens(unit)
+    let mut cost = estimate.block(&par.body);
+    cost.add(estimate.points);
+    cost.tokens(unit)
 }
 
 /// The same of a contraction, for each place along its result's first axis.
-pub(super) fn contraction_per_row(unit: &Unit<'_>, stmt: &Stmt<Kernels>) -> TokenStream {
+pub(super) fn contraction_per_row(unit: &Unit<'_>, stmt: &Stmt<Cpu>) -> TokenStream {
     let mut axes = contracted(unit, &stmt.op);
-    if let KernelOp::Contract { along, .. } = &stmt.op {
+    if let CpuOp::Contract { along, .. } = &stmt.op {
         let row = along[0].iter().find_map(|along| match along {
             Along::Axis(axis) => Some(axis),
             Along::At(_) => None,
@@ -55,9 +60,9 @@ pub(super) fn contraction_per_row(unit: &Unit<'_>, stmt: &Stmt<Kernels>) -> Toke
 }
 
 /// The axes of a contraction.
-fn contracted(unit: &Unit<'_>, op: &KernelOp) -> BTreeMap<usize, Extent> {
+fn contracted(unit: &Unit<'_>, op: &CpuOp) -> BTreeMap<usize, Extent> {
     let mut axes = BTreeMap::new();
-    if let KernelOp::Contract {
+    if let CpuOp::Contract {
         out,
         factors: [left, right],
         along,
@@ -83,10 +88,14 @@ struct Estimate<'u> {
     indices: Vec<(ValueId, Extent)>,
     /// Lengths that are mostly what the host knows, and that.
     most: Vec<(ValueId, Extent)>,
+    parts: Parts,
+    /// A point of a loop through the part of a row that the kernel's block is run for: of the last
+    /// one, which passes leave as it was.
+    points: Cost,
 }
 
 impl Estimate<'_> {
-    fn block(&mut self, block: &Block<Kernels>) -> Cost {
+    fn block(&mut self, block: &Block<Cpu>) -> Cost {
         let mut cost = Cost::default();
         for &param in &block.params {
             self.bind(param);
@@ -96,12 +105,14 @@ impl Estimate<'_> {
                 self.bind(result);
             }
             match &stmt.op {
-                KernelOp::Const(_)
-                | KernelOp::Size(_)
-                | KernelOp::Var(_)
-                | KernelOp::Get(_)
-                | KernelOp::Set { .. } => {}
-                KernelOp::Prim(prim, args) => {
+                CpuOp::Const(_)
+                | CpuOp::Size(_)
+                | CpuOp::Var(_)
+                | CpuOp::Get(_)
+                | CpuOp::Set { .. } => {}
+                CpuOp::Prim(..)
+                    if matches!(self.unit.program.elem(stmt.results[0]), Elem::Bound(_)) => {}
+                CpuOp::Prim(prim, args) => {
                     cost.constant += self::prim(*prim, self.unit.program.elem(args[0]));
                     // The points of a tile: as many as fill it, but for the last one.
                     let host = |arg: &&ValueId| self.known(Extent::Value(**arg));
@@ -113,12 +124,12 @@ impl Estimate<'_> {
                         self.indices.push((result, extent));
                     }
                 }
-                KernelOp::Select(..)
-                | KernelOp::Load { .. }
-                | KernelOp::Store { .. }
-                | KernelOp::Swap(..)
-                | KernelOp::Assert { .. } => cost.constant += 1,
-                KernelOp::Contract { .. } => {
+                CpuOp::Select(..)
+                | CpuOp::Load { .. }
+                | CpuOp::Store { .. }
+                | CpuOp::Swap(..)
+                | CpuOp::Assert { .. } => cost.constant += 1,
+                CpuOp::Contract { .. } => {
                     let one = Cost {
                         constant: 1,
                         loops: Vec::new(),
@@ -127,14 +138,14 @@ impl Estimate<'_> {
                     cost.add(all.fold(one, |cost, extent| self.repeated(extent, cost)));
                 }
                 // A place anywhere in a table that may be large is waited for.
-                KernelOp::Combine { place, .. } if self.unit.is_scattered(*place) => {
+                CpuOp::Combine { place, .. } if self.unit.is_scattered(*place) => {
                     cost.constant += 6;
                 }
-                KernelOp::Combine { indices, .. } => {
+                CpuOp::Combine { indices, .. } => {
                     cost.constant += if indices.is_empty() { 1 } else { 3 }
                 }
-                KernelOp::Alloc { fill: None } => {}
-                KernelOp::Alloc { fill: Some(_) } | KernelOp::Copy(_) => {
+                CpuOp::Alloc { fill: None } => {}
+                CpuOp::Alloc { fill: Some(_) } | CpuOp::Copy(_) => {
                     let mut fill = Cost {
                         constant: 1,
                         loops: Vec::new(),
@@ -144,26 +155,37 @@ impl Estimate<'_> {
                     }
                     cost.add(fill);
                 }
-                KernelOp::For { extent, body, .. } => {
+                CpuOp::For { extent, body, .. } => {
                     let mut inner = self.block(body);
                     inner.constant += 1;
                     let inner = self.repeated(*extent, inner);
                     cost.add(inner);
                 }
-                KernelOp::Own(Par { extents, body, .. }) => {
+                CpuOp::Own(Own::Par(_) | Own::Bound { .. } | Own::Fold { .. }) => {}
+                CpuOp::Own(Own::Range { body, .. } | Own::Strips { body, .. })
+                    if self.parts.goes_through(body.params[0]) =>
+                {
+                    self.points = self.block(body);
+                }
+                CpuOp::Own(Own::Range { cold: true, .. } | Own::Strips { .. }) => {}
+                CpuOp::Own(Own::Range { from, body, .. }) => {
                     let mut inner = self.block(body);
-                    for &extent in extents.iter().rev() {
-                        inner = self.repeated(extent, inner);
+                    inner.constant += 1;
+                    if let Some(extent) = self.unit.program.elem(*from).extent() {
+                        cost.add(self.repeated(extent, inner));
                     }
+                }
+                CpuOp::Own(Own::Lanes { body, .. }) => {
+                    let inner = self.block(body);
                     cost.add(inner);
                 }
-                KernelOp::While { cond, body } => {
+                CpuOp::While { cond, body } => {
                     let mut inner = self.block(cond);
                     inner.add(self.block(body));
                     let inner = self.repeated(Extent::Const(UNKNOWN), inner);
                     cost.add(inner);
                 }
-                KernelOp::If {
+                CpuOp::If {
                     then, otherwise, ..
                 } => {
                     // Both, for want of knowing which; it is an estimate.
@@ -262,10 +284,10 @@ mod tests {
     use crate::emit::testing::{Build, table};
     use crate::ir::{Program, Scalar};
 
-    fn estimate(program: &Program<Kernels>) -> String {
+    fn estimate(program: &Program<Cpu>) -> String {
         let unit = Unit::of(program);
         let body = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            KernelOp::Own(Par { body, .. }) => Some(body),
+            CpuOp::Own(Own::Par(par)) => Some(par),
             _ => None,
         });
         let estimate = per_point(&unit, body.expect("a kernel"));
@@ -275,7 +297,9 @@ mod tests {
     #[test]
     fn loops_multiply_by_extents_that_the_host_knows() {
         assert_eq!(
-            estimate(&crate::emit::testing::matrix_vector()),
+            estimate(&crate::emit::testing::targeted(
+                crate::emit::testing::matrix_vector()
+            )),
             "1u64.saturating_add((kasu64).saturating_mul(5u64))"
         );
     }
@@ -291,7 +315,7 @@ mod tests {
                 b.store(y, at, i);
             });
         });
-        let text = estimate(&b.finish(&[y]));
+        let text = estimate(&crate::emit::testing::targeted(b.finish(&[y])));
         assert_eq!(
             text,
             "1u64.saturating_add(((n/2usize)asu64).saturating_mul(2u64))".replace("2usize)", "2)")

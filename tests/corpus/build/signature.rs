@@ -52,7 +52,8 @@ pub(crate) fn function(program: &Program<Kernels>) -> TokenStream {
     };
     let mut options = EmitOptions::new(program.name.clone());
     options.runtime = quote!(::pointful_runtime::private);
-    let body = emit::rust(program, &interface, &options);
+    let cpu = emit::testing::targeted(program.clone());
+    let body = emit::rust(&cpu, &interface, &options);
     quote! {
         #[allow(missing_docs, reason = "it is generated")]
         pub fn #name(#(#params),*) -> #result_type { #body }

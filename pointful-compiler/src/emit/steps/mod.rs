@@ -16,7 +16,7 @@
 //! the indices: neighbours by constants, whatever is done about them at the ends but counting
 //! around.
 //!
-//! Kernels that follow each other without a loop are [one such step](sequence): products of
+//! Cpu that follow each other without a loop are [one such step](sequence): products of
 //! matrices with what is made of them, row by row, before a cache has forgotten it.
 
 mod sequence;
@@ -34,7 +34,7 @@ use super::copies::{Copies, merge_on_host};
 use super::unit::{Unit, usize_literal};
 use super::{kernel, tokens, work};
 use crate::analysis::effects::{for_each_length, is_pure};
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 
 /// Rows of a product of matrices that are better computed together, so that packing the other
@@ -54,14 +54,14 @@ pub(crate) struct Plan<'p> {
     pub(crate) reach: u64,
     /// Buffers of a step, which may as well be those of the step before; of a sequence also what is
     /// computed for the kernels.
-    made: Vec<&'p Stmt<Kernels>>,
+    made: Vec<&'p Stmt<Cpu>>,
     /// What is computed in each step for the kernels.
-    before: Vec<&'p Stmt<Kernels>>,
+    before: Vec<&'p Stmt<Cpu>>,
     /// Parallel loops and contractions.
-    pub(crate) kernels: Vec<&'p Stmt<Kernels>>,
+    pub(crate) kernels: Vec<&'p Stmt<Cpu>>,
     /// What is done with what is accumulated, once all steps have run, in the order of the steps;
     /// among it the kernels that accumulate.
-    after: Vec<&'p Stmt<Kernels>>,
+    after: Vec<&'p Stmt<Cpu>>,
     /// Buffers that change places after each step.
     pairs: Vec<(ValueId, ValueId)>,
     /// Buffers that the steps write, and the axis that the kernels' first goes along: 0, or 1 if
@@ -70,7 +70,7 @@ pub(crate) struct Plan<'p> {
 }
 
 /// Whether the body of a loop of the host is such steps.
-pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan<'p>> {
+pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Cpu>) -> Option<Plan<'p>> {
     if !unit.functions.is_empty() {
         return None;
     }
@@ -83,8 +83,8 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
         let operands = stmt.op.operands();
         let is_late = operands.iter().any(|value| late.contains(value));
         match &stmt.op {
-            KernelOp::Alloc { fill: None } => plan.made.push(stmt),
-            KernelOp::Own(Par { .. }) | KernelOp::Contract { .. } if plan.pairs.is_empty() => {
+            CpuOp::Alloc { fill: None } => plan.made.push(stmt),
+            CpuOp::Own(Own::Par(_)) | CpuOp::Contract { .. } if plan.pairs.is_empty() => {
                 let (rows, own) = Uses::of(unit, stmt, Some(step))?;
                 if !plan.kernels.is_empty() && rows != plan.rows {
                     return None;
@@ -97,7 +97,7 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
                 }
                 uses.push(own);
             }
-            KernelOp::Swap(a, b) => {
+            CpuOp::Swap(a, b) => {
                 let swapped =
                     |&(c, d): &(ValueId, ValueId)| [c, d].iter().any(|x| x == a || x == b);
                 if plan.pairs.iter().any(swapped) {
@@ -105,11 +105,11 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
                 }
                 plan.pairs.push((*a, *b));
             }
-            KernelOp::Var(_) | KernelOp::Get(_) => {
+            CpuOp::Var(_) | CpuOp::Get(_) => {
                 late.extend(&stmt.results);
                 plan.after.push(stmt);
             }
-            KernelOp::Set { place, .. } => {
+            CpuOp::Set { place, .. } => {
                 late.insert(*place);
                 plan.after.push(stmt);
             }
@@ -129,7 +129,7 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
         .chain(&body.params)
         .copied()
         .collect();
-    let is_known = |stmt: &&Stmt<Kernels>| !has_extent(unit, stmt, &bound);
+    let is_known = |stmt: &&Stmt<Cpu>| !has_extent(unit, stmt, &bound);
     let fits = !plan.kernels.is_empty()
         && plan.fits(unit, &uses)
         && plan.made.iter().chain(&plan.kernels).all(is_known)
@@ -141,7 +141,7 @@ pub(super) fn plan<'p>(unit: &Unit<'_>, body: &'p Block<Kernels>) -> Option<Plan
 }
 
 /// Whether a statement has an extent, at any depth, that is one of these values.
-fn has_extent(unit: &Unit<'_>, stmt: &Stmt<Kernels>, values: &ValueSet) -> bool {
+fn has_extent(unit: &Unit<'_>, stmt: &Stmt<Cpu>, values: &ValueSet) -> bool {
     let is_one = |extent: Extent| matches!(unit.resolve(extent), Extent::Value(value) if values.contains(&value));
     let mut has = stmt
         .op
@@ -267,7 +267,7 @@ fn launch(
         let bytes = usize_literal(unit.scalar(buffer).bytes());
         tokens!(.saturating_add(#row.saturating_mul(#bytes)))
     });
-    let is_product = |stmt: &&Stmt<Kernels>| matches!(stmt.op, KernelOp::Contract { .. });
+    let is_product = |stmt: &&Stmt<Cpu>| matches!(stmt.op, CpuOp::Contract { .. });
     let together = match plan.step {
         _ if !plan.kernels.iter().any(is_product) => 1,
         Some(_) => TOGETHER,
@@ -375,9 +375,9 @@ fn merge(unit: &Unit<'_>, plan: &Plan<'_>) -> TokenStream {
 }
 
 /// What a kernel accumulates.
-fn copies(stmt: &Stmt<Kernels>) -> Copies<'_> {
+fn copies(stmt: &Stmt<Cpu>) -> Copies<'_> {
     match &stmt.op {
-        KernelOp::Own(Par { accs, folds, .. }) => Copies { accs, folds },
+        CpuOp::Own(Own::Par(par)) => Copies::of(par),
         _ => Copies {
             accs: &[],
             folds: &[],
@@ -388,25 +388,20 @@ fn copies(stmt: &Stmt<Kernels>) -> Copies<'_> {
 /// A kernel in some rows, and what it costs for each of them.
 fn kernel_in_rows(
     emit: &mut Body<'_>,
-    stmt: &Stmt<Kernels>,
+    stmt: &Stmt<Cpu>,
     plan: &Plan<'_>,
 ) -> (TokenStream, TokenStream) {
     let unit = emit.unit;
     match &stmt.op {
-        KernelOp::Own(Par {
-            name,
-            extents,
-            body,
-            ..
-        }) => {
-            let points = unit.product(&extents[1..]);
-            let per_point = work::per_point(unit, body);
+        CpuOp::Own(Own::Par(par)) => {
+            let points = unit.product(&par.extents[1..]);
+            let per_point = work::per_point(unit, par);
             let acc_bytes = kernel::acc_bytes(unit, copies(stmt));
-            let kernel = kernel::declare(emit, name, extents, copies(stmt), body, Some(plan));
+            let kernel = kernel::declare(emit, par, Some(plan));
             let run = tokens!(here.run(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel));
             (run, tokens!((#points as u64).saturating_mul(#per_point)))
         }
-        KernelOp::Contract {
+        CpuOp::Contract {
             out,
             factors,
             along,
@@ -491,7 +486,7 @@ impl<'p> Plan<'p> {
     }
 
     /// Whether one of the kernels accumulates.
-    fn is_sum(&self, stmt: &Stmt<Kernels>) -> bool {
+    fn is_sum(&self, stmt: &Stmt<Cpu>) -> bool {
         !copies(stmt).is_empty()
             && self
                 .kernels
@@ -501,12 +496,12 @@ impl<'p> Plan<'p> {
 
     /// What comes after the kernels: before the first of those that accumulate is merged, and after
     /// each of them.
-    pub(super) fn after(&self) -> impl Iterator<Item = &[&'p Stmt<Kernels>]> {
+    pub(super) fn after(&self) -> impl Iterator<Item = &[&'p Stmt<Cpu>]> {
         self.after.split(|stmt| self.is_sum(stmt))
     }
 
     /// Those that do.
-    fn sums(&self) -> impl Iterator<Item = &'p Stmt<Kernels>> {
+    fn sums(&self) -> impl Iterator<Item = &'p Stmt<Cpu>> {
         self.kernels
             .iter()
             .copied()
@@ -522,7 +517,7 @@ impl<'p> Plan<'p> {
     }
 
     /// Whether a statement asks for what the kernels write.
-    fn asks_for_written(&self, stmt: &Stmt<Kernels>) -> bool {
+    fn asks_for_written(&self, stmt: &Stmt<Cpu>) -> bool {
         let operands = stmt.op.operands();
         operands
             .iter()
@@ -569,7 +564,6 @@ impl<'p> Plan<'p> {
 mod tests {
     use crate::emit::host::host;
     use crate::emit::unit::Unit;
-    use crate::ir::stages::kernels::Kernels;
 
     /// What is emitted for a loop of the host.
     fn emitted(body: &str) -> String {
@@ -581,7 +575,7 @@ mod tests {
                return u, %99
              }}"
         );
-        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let program = crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         crate::emit::names::as_in_source(&host(&Unit::of(&program), &[]))
     }
 

@@ -1,4 +1,4 @@
-//! Kernels of the host that follow each other, as one step: a tile of rows goes through all of them
+//! Cpu of the host that follow each other, as one step: a tile of rows goes through all of them
 //! before the next tile does.
 //!
 //! ```text
@@ -15,22 +15,22 @@ use super::uses::Uses;
 use super::{Plan, copies, has_extent};
 use crate::analysis::effects::{asked, changes, is_pure};
 use crate::emit::unit::Unit;
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
+use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own};
 use crate::ir::{Stmt, ValueSet};
 use crate::targets::cpu::pack_operands::wanted;
 
-/// Kernels that are put off, at most: looking further would take as long as there are kernels, for
+/// Cpu that are put off, at most: looking further would take as long as there are kernels, for
 /// each of them.
 const LOOK_AHEAD: usize = 8;
 
 /// Statements of the host: one, or several of which kernels run as one step.
 pub(in crate::emit) enum Part<'p> {
-    One(&'p Stmt<Kernels>),
+    One(&'p Stmt<Cpu>),
     Several(Plan<'p>),
 }
 
 /// The parts of some statements.
-pub(in crate::emit) fn parts<'p>(unit: &Unit<'_>, stmts: &[&'p Stmt<Kernels>]) -> Vec<Part<'p>> {
+pub(in crate::emit) fn parts<'p>(unit: &Unit<'_>, stmts: &[&'p Stmt<Cpu>]) -> Vec<Part<'p>> {
     let mut parts = Vec::new();
     let mut rest = stmts;
     while let Some((stmt, later)) = rest.split_first() {
@@ -47,7 +47,7 @@ pub(in crate::emit) fn parts<'p>(unit: &Unit<'_>, stmts: &[&'p Stmt<Kernels>]) -
 
 /// The kernels that may be run as one step, of statements that begin with one, and how many
 /// statements that is about: those that are put off come after it.
-fn sequence<'p>(unit: &Unit<'_>, stmts: &[&'p Stmt<Kernels>]) -> Option<(Plan<'p>, usize)> {
+fn sequence<'p>(unit: &Unit<'_>, stmts: &[&'p Stmt<Cpu>]) -> Option<(Plan<'p>, usize)> {
     if !unit.functions.is_empty() {
         return None;
     }
@@ -86,14 +86,14 @@ struct Sequence<'u, 'p> {
 
 impl<'p> Sequence<'_, 'p> {
     /// Finds a place for the next statement, if there is one.
-    fn stmt(&mut self, stmt: &'p Stmt<Kernels>) -> bool {
+    fn stmt(&mut self, stmt: &'p Stmt<Cpu>) -> bool {
         match &stmt.op {
-            KernelOp::For { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. }
-            | KernelOp::Swap(..)
-            | KernelOp::Assert { .. } => return false,
-            KernelOp::Own(Par { .. }) | KernelOp::Contract { .. } => {
+            CpuOp::For { .. }
+            | CpuOp::While { .. }
+            | CpuOp::If { .. }
+            | CpuOp::Swap(..)
+            | CpuOp::Assert { .. } => return false,
+            CpuOp::Own(Own::Par(_)) | CpuOp::Contract { .. } => {
                 if self.join(stmt) {
                     if self.plan.is_sum(stmt) {
                         let targets = copies(stmt).all().map(|(target, ..)| target);
@@ -107,7 +107,7 @@ impl<'p> Sequence<'_, 'p> {
                     return false;
                 }
             }
-            KernelOp::Alloc { .. } if self.is_early(stmt) => self.plan.made.push(stmt),
+            CpuOp::Alloc { .. } if self.is_early(stmt) => self.plan.made.push(stmt),
             _ if is_pure(self.unit.program, stmt)
                 && self.is_early(stmt)
                 && !self.plan.asks_for_written(stmt) =>
@@ -120,7 +120,7 @@ impl<'p> Sequence<'_, 'p> {
     }
 
     /// Makes a kernel one of them, if it may be.
-    fn join(&mut self, stmt: &'p Stmt<Kernels>) -> bool {
+    fn join(&mut self, stmt: &'p Stmt<Cpu>) -> bool {
         let Some((rows, own)) = Uses::of(self.unit, stmt, None) else {
             return false;
         };
@@ -151,12 +151,12 @@ impl<'p> Sequence<'_, 'p> {
     }
 
     /// Whether all that a statement asks for is known before what is put off.
-    fn is_early(&self, stmt: &Stmt<Kernels>) -> bool {
+    fn is_early(&self, stmt: &Stmt<Cpu>) -> bool {
         !asked(stmt).iter().any(|value| self.late.contains(value))
             && !has_extent(self.unit, stmt, &self.late)
     }
 
-    fn put_off(&mut self, stmt: &'p Stmt<Kernels>) {
+    fn put_off(&mut self, stmt: &'p Stmt<Cpu>) {
         self.needed.extend(asked(stmt));
         self.late.extend(&stmt.results);
         self.late
@@ -167,8 +167,8 @@ impl<'p> Sequence<'_, 'p> {
 }
 
 /// Whether a library would have to turn round what all rows are multiplied by, for each tile.
-fn is_packed_again(stmt: &Stmt<Kernels>) -> bool {
-    let KernelOp::Contract {
+fn is_packed_again(stmt: &Stmt<Cpu>) -> bool {
+    let CpuOp::Contract {
         along: [out, left, right],
         ..
     } = &stmt.op
@@ -183,7 +183,6 @@ fn is_packed_again(stmt: &Stmt<Kernels>) -> bool {
 mod tests {
     use crate::emit::host::host;
     use crate::emit::unit::Unit;
-    use crate::ir::stages::kernels::Kernels;
 
     /// What is emitted after two products, of `a` and `b` in `u` and of `u` and `c` in `v`.
     fn emitted(statements: &str) -> String {
@@ -196,7 +195,7 @@ mod tests {
                return u, v, w, z, s, %90, %92
              }}"
         );
-        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let program = crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         crate::emit::names::as_in_source(&host(&Unit::of(&program), &[]))
     }
 
@@ -284,7 +283,7 @@ mod tests {
             par %3: I, %4: J { %5 = load a[%3, %4] store v[%3, %4], %5 }
             return u, v
         }";
-        let program = crate::ir::parse::<Kernels>(program).unwrap_or_else(|e| panic!("{e}"));
+        let program = crate::emit::testing::parsed(program).unwrap_or_else(|e| panic!("{e}"));
         assert!(
             !host(&Unit::of(&program), &[])
                 .to_string()

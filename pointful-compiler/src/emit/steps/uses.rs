@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::emit::edges::{Base, Reach, moved};
+use crate::analysis::parts::Parts;
 use crate::emit::unit::Unit;
-use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par, PlaceKind};
+use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, PlaceKind};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
+use crate::targets::cpu::split::{Base, Reach, moved};
 
 /// The furthest neighbour that counts as near.
 const FAR: u64 = 64;
@@ -41,36 +42,34 @@ impl Uses {
     /// them.
     pub(super) fn of(
         unit: &Unit<'_>,
-        stmt: &Stmt<Kernels>,
+        stmt: &Stmt<Cpu>,
         step: Option<ValueId>,
     ) -> Option<(Extent, Self)> {
         match &stmt.op {
-            KernelOp::Own(Par {
-                extents,
-                accs,
-                folds,
-                body,
-                ..
-            }) => {
+            CpuOp::Own(Own::Par(par)) => {
                 let is_small =
                     |target: ValueId| step.is_none() || unit.kind(target) == PlaceKind::Var;
-                if !folds.is_empty() || !accs.iter().all(|acc| is_small(acc.target)) {
+                if !par.folds.is_empty() || !par.accs.iter().all(|acc| is_small(acc.target)) {
                     return None;
                 }
+                let rows = *par.extents.first()?;
                 let mut look = Look {
                     unit,
                     step,
-                    row: *body.params.first()?,
-                    own: accs.iter().map(|acc| acc.private).collect(),
-                    known: BTreeMap::from([(body.params[0], ROW)]),
+                    rows: match par.extents[..] {
+                        [_] => Rows::Points(Parts::of(par)),
+                        _ => Rows::Index(par.body.params[0]),
+                    },
+                    own: par.accs.iter().map(|acc| acc.private).collect(),
+                    known: BTreeMap::new(),
                     uses: Self::default(),
                 };
-                look.block(body)?;
-                look.uses.asked.extend(body.free());
-                look.uses.accumulates = !accs.is_empty();
-                Some((unit.resolve(*extents.first()?), look.uses))
+                look.block(&par.body)?;
+                look.uses.asked.extend(par.body.free());
+                look.uses.accumulates = !par.accs.is_empty();
+                Some((unit.resolve(rows), look.uses))
             }
-            KernelOp::Contract {
+            CpuOp::Contract {
                 out,
                 factors,
                 along,
@@ -107,11 +106,28 @@ impl Uses {
     }
 }
 
+/// What the index of a row is.
+enum Rows {
+    /// This one.
+    Index(ValueId),
+    /// Those of the loops through a part of the only axis.
+    Points(Parts),
+}
+
+impl Rows {
+    fn is_row(&self, index: ValueId) -> bool {
+        match self {
+            Self::Index(row) => *row == index,
+            Self::Points(parts) => parts.goes_through(index),
+        }
+    }
+}
+
 struct Look<'u> {
     unit: &'u Unit<'u>,
     /// The index of the step, if there are several.
     step: Option<ValueId>,
-    row: ValueId,
+    rows: Rows,
     /// What the kernel binds.
     own: ValueSet,
     /// Integers, counted from the row or from zero.
@@ -120,8 +136,13 @@ struct Look<'u> {
 }
 
 impl Look<'_> {
-    fn block(&mut self, block: &Block<Kernels>) -> Option<()> {
+    fn block(&mut self, block: &Block<Cpu>) -> Option<()> {
         self.own.extend(&block.params);
+        let rows = block
+            .params
+            .iter()
+            .filter(|&&param| self.rows.is_row(param));
+        self.known.extend(rows.map(|&row| (row, ROW)));
         for stmt in &block.stmts {
             self.own.extend(&stmt.results);
             self.stmt(stmt)?;
@@ -132,9 +153,9 @@ impl Look<'_> {
         Some(())
     }
 
-    fn stmt(&mut self, stmt: &Stmt<Kernels>) -> Option<()> {
+    fn stmt(&mut self, stmt: &Stmt<Cpu>) -> Option<()> {
         match &stmt.op {
-            KernelOp::Load { buffer, indices } => {
+            CpuOp::Load { buffer, indices } => {
                 if !self.own.contains(buffer) {
                     let axis = self.axis(indices);
                     let near = indices.get(axis).and_then(|index| self.reach(index));
@@ -147,12 +168,12 @@ impl Look<'_> {
                     before.1 = before.1.filter(|_| before.0 == axis);
                 }
             }
-            KernelOp::Store {
+            CpuOp::Store {
                 buffer, indices, ..
             } => {
                 if !self.own.contains(buffer) {
                     let axis = self.axis(indices);
-                    let place = match indices.iter().position(|&index| index == self.row)? {
+                    let place = match indices.iter().position(|&index| self.rows.is_row(index))? {
                         place if place == axis => Place::First,
                         _ => Place::Row,
                     };
@@ -162,43 +183,54 @@ impl Look<'_> {
                     }
                 }
             }
-            KernelOp::Prim(prim, args) => {
+            CpuOp::Prim(prim, args) => {
                 if let Some(reach) = self.prim(*prim, args, stmt.results[0]) {
                     self.known.insert(stmt.results[0], reach);
                 }
             }
-            KernelOp::For { extent, body, .. } => {
-                if let Extent::Const(length @ 1..) = self.unit.resolve(*extent) {
-                    let high = i64::try_from(length - 1).ok()?;
-                    self.known.extend(
-                        Reach::checked(Base::Zero, 0, high).map(|reach| (body.params[0], reach)),
-                    );
-                }
-            }
+            CpuOp::For { extent, body, .. } => self.counts(*extent, body.params[0]),
             // Of buffers and places of its own alone.
-            KernelOp::Copy(_)
-            | KernelOp::Combine { .. }
-            | KernelOp::Set { .. }
-            | KernelOp::Swap(..)
-            | KernelOp::Contract { .. } => {
+            CpuOp::Copy(_)
+            | CpuOp::Combine { .. }
+            | CpuOp::Set { .. }
+            | CpuOp::Swap(..)
+            | CpuOp::Contract { .. } => {
                 let is_place = |value: &ValueId| self.unit.kind(*value) != PlaceKind::Scalar;
                 let mut places = stmt.op.operands().into_iter().filter(is_place);
                 if !places.all(|place| self.own.contains(&place)) {
                     return None;
                 }
             }
-            KernelOp::Own(Par { .. }) => return None,
-            KernelOp::Const(_)
-            | KernelOp::Size(_)
-            | KernelOp::Select(..)
-            | KernelOp::Alloc { .. }
-            | KernelOp::Var(_)
-            | KernelOp::Get(_)
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => {}
+            CpuOp::Own(Own::Par(_)) => return None,
+            CpuOp::Own(Own::Fold { place, .. }) => {
+                self.own.contains(place).then_some(())?;
+            }
+            CpuOp::Own(Own::Range { from, body, .. } | Own::Strips { from, body, .. }) => {
+                let extent = self.unit.program.elem(*from).extent()?;
+                self.counts(extent, body.params[0]);
+            }
+            CpuOp::Own(Own::Bound { .. } | Own::Lanes { .. })
+            | CpuOp::Const(_)
+            | CpuOp::Size(_)
+            | CpuOp::Select(..)
+            | CpuOp::Alloc { .. }
+            | CpuOp::Var(_)
+            | CpuOp::Get(_)
+            | CpuOp::Assert { .. }
+            | CpuOp::While { .. }
+            | CpuOp::If { .. } => {}
         }
         Some(())
+    }
+
+    /// Notes what is known of an index.
+    fn counts(&mut self, extent: Extent, index: ValueId) {
+        if let Extent::Const(length @ 1..) = self.unit.resolve(extent)
+            && let Ok(high) = i64::try_from(length - 1)
+            && let Some(reach) = Reach::checked(Base::Zero, 0, high)
+        {
+            self.known.insert(index, reach);
+        }
     }
 
     /// The axis of a buffer whose places are rows.
@@ -222,7 +254,9 @@ impl Look<'_> {
                 let far = x.high.max(-x.low).max(0);
                 Reach::checked(Base::Index, -far, far)
             }
-            _ => moved(self.unit, prim, args, result, |value| self.reach(value)),
+            _ => moved(self.unit.program, prim, args, result, |value| {
+                self.reach(&value)
+            }),
         }
     }
 }

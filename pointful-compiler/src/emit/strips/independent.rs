@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
+use crate::ir::stages::cpu::{Cpu, CpuOp};
 use crate::ir::{Block, Operation, ValueId, ValueSet};
 
 /// Whether the iterations of a loop do not see each other: each stores to places of its own, which
 /// nothing in the loop reads.
-pub(in crate::emit) fn independent(body: &Block<Kernels>) -> bool {
+pub(in crate::emit) fn independent(body: &Block<Cpu>) -> bool {
     let mut seen = Seen::default();
     seen.block(body, body.params[0]) && !seen.stored.keys().any(|buffer| seen.read.contains(buffer))
 }
@@ -23,38 +23,38 @@ struct Seen {
 
 impl Seen {
     /// Looks at a block; whether nothing in it is seen by other iterations but what it stores.
-    fn block(&mut self, block: &Block<Kernels>, index: ValueId) -> bool {
+    fn block(&mut self, block: &Block<Cpu>, index: ValueId) -> bool {
         block.stmts.iter().all(|stmt| {
             self.bound.extend(&stmt.results);
             let own = match &stmt.op {
-                KernelOp::Load { buffer, .. } => {
+                CpuOp::Load { buffer, .. } => {
                     self.read.insert(*buffer);
                     true
                 }
-                KernelOp::Store {
+                CpuOp::Store {
                     buffer, indices, ..
                 } => indices
                     .iter()
                     .position(|&own| own == index)
                     .is_some_and(|own| *self.stored.entry(*buffer).or_insert(own) == own),
-                KernelOp::Combine { place, .. } | KernelOp::Set { place, .. } => {
+                CpuOp::Combine { place, .. } | CpuOp::Set { place, .. } => {
                     self.bound.contains(place)
                 }
-                KernelOp::Const(_)
-                | KernelOp::Size(_)
-                | KernelOp::Prim(..)
-                | KernelOp::Select(..)
-                | KernelOp::Var(_)
-                | KernelOp::Get(_)
-                | KernelOp::For { .. } => true,
-                KernelOp::Alloc { .. }
-                | KernelOp::Copy(_)
-                | KernelOp::Swap(..)
-                | KernelOp::Contract { .. }
-                | KernelOp::Own(Par { .. })
-                | KernelOp::Assert { .. }
-                | KernelOp::While { .. }
-                | KernelOp::If { .. } => false,
+                CpuOp::Const(_)
+                | CpuOp::Size(_)
+                | CpuOp::Prim(..)
+                | CpuOp::Select(..)
+                | CpuOp::Var(_)
+                | CpuOp::Get(_)
+                | CpuOp::For { .. } => true,
+                CpuOp::Alloc { .. }
+                | CpuOp::Copy(_)
+                | CpuOp::Swap(..)
+                | CpuOp::Contract { .. }
+                | CpuOp::Own(_)
+                | CpuOp::Assert { .. }
+                | CpuOp::While { .. }
+                | CpuOp::If { .. } => false,
             };
             own && stmt
                 .op

@@ -9,7 +9,7 @@ use super::super::angles::Angles;
 use super::super::lanes::DEAR;
 use super::super::unit::Unit;
 use super::super::{scalar, work};
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
+use crate::ir::stages::cpu::{Cpu, CpuOp};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -63,8 +63,6 @@ struct Loop {
 /// What is found out about a body.
 pub(super) struct Look<'u> {
     unit: &'u Unit<'u>,
-    /// Indices made of positions known to be in range.
-    interior: &'u ValueSet,
     /// How functions of angles are called.
     angles: Angles,
     /// The index of the points.
@@ -85,7 +83,7 @@ pub(super) struct Look<'u> {
     pub(super) kept: ValueSet,
     /// Positions of neighbours, and how they are computed: they are computed again in each segment,
     /// as the optimiser does not see of lanes that they are neighbours.
-    pub(super) remade: BTreeMap<ValueId, Vec<Stmt<Kernels>>>,
+    pub(super) remade: BTreeMap<ValueId, Vec<Stmt<Cpu>>>,
     /// Buffers that each point has for itself.
     pub(super) own: ValueSet,
     /// Places of the kernel that points combine something into.
@@ -130,14 +128,12 @@ impl<'u> Look<'u> {
     pub(super) fn at(
         unit: &'u Unit<'u>,
         index: ValueId,
-        body: &Block<Kernels>,
-        interior: &'u ValueSet,
+        body: &Block<Cpu>,
         angles: Angles,
         if_short: Option<Vec<Extent>>,
     ) -> Option<Self> {
         let mut look = Self {
             unit,
-            interior,
             angles,
             index,
             strides: FxHashMap::from_iter([(index, Stride::One)]),
@@ -239,9 +235,9 @@ impl<'u> Look<'u> {
     }
 
     /// Finds what is stored to.
-    fn find_written(&mut self, block: &Block<Kernels>) {
+    fn find_written(&mut self, block: &Block<Cpu>) {
         for stmt in &block.stmts {
-            if let KernelOp::Store { buffer, .. } = &stmt.op {
+            if let CpuOp::Store { buffer, .. } = &stmt.op {
                 self.written.insert(*buffer);
             }
             for inner in stmt.op.blocks() {
@@ -265,15 +261,15 @@ impl<'u> Look<'u> {
 
     /// Notes how a position of neighbours is computed, of an index and what is the same for all
     /// points.
-    fn note_position(&mut self, stmt: &Stmt<Kernels>) {
-        let KernelOp::Prim(prim, args) = &stmt.op else {
+    fn note_position(&mut self, stmt: &Stmt<Cpu>) {
+        let CpuOp::Prim(prim, args) = &stmt.op else {
             return;
         };
         let mut own = stmt.clone();
         if let Prim::Check(extent) = prim {
-            own.op = KernelOp::Prim(Prim::Trust(*extent), args.clone());
+            own.op = CpuOp::Prim(Prim::Trust(*extent), args.clone());
         }
-        let mut steps: Vec<Stmt<Kernels>> = Vec::new();
+        let mut steps: Vec<Stmt<Cpu>> = Vec::new();
         for arg in args.iter().filter(|&&arg| arg != self.index) {
             match self.remade.get(arg) {
                 Some(before) => steps.extend(before.iter().cloned()),
@@ -287,7 +283,7 @@ impl<'u> Look<'u> {
         }
     }
 
-    fn block(&mut self, block: &Block<Kernels>, around: Around) -> Option<()> {
+    fn block(&mut self, block: &Block<Cpu>, around: Around) -> Option<()> {
         block
             .stmts
             .iter()
@@ -295,18 +291,16 @@ impl<'u> Look<'u> {
     }
 
     /// Looks at a statement; `None` if it cannot be run in strips.
-    fn stmt(&mut self, stmt: &Stmt<Kernels>, around: Around) -> Option<()> {
+    fn stmt(&mut self, stmt: &Stmt<Cpu>, around: Around) -> Option<()> {
         for operand in stmt.op.operands() {
             self.uses(operand);
         }
-        if let KernelOp::Prim(..) | KernelOp::Select(..) = &stmt.op {
+        if let CpuOp::Prim(..) | CpuOp::Select(..) = &stmt.op {
             self.operations += u64::from(around.in_loop);
         }
         let stride = match &stmt.op {
-            KernelOp::Const(_) | KernelOp::Size(_) => Stride::Zero,
-            KernelOp::Prim(Prim::Check(extent), args)
-                if !self.interior.contains(&stmt.results[0]) =>
-            {
+            CpuOp::Const(_) | CpuOp::Size(_) => Stride::Zero,
+            CpuOp::Prim(Prim::Check(extent), args) => {
                 let length = self.unit.resolve(*extent);
                 if matches!(length, Extent::Value(value) if self.stride(value) != Stride::Zero) {
                     return None;
@@ -317,16 +311,16 @@ impl<'u> Look<'u> {
                 }
                 stride
             }
-            KernelOp::Prim(prim, args) => {
-                let stride = self.prim(*prim, args, stmt.results[0], around)?;
+            CpuOp::Prim(prim, args) => {
+                let stride = self.prim(*prim, args, around)?;
                 let elem = self.unit.program.elem(args[0]);
                 if stride != Stride::Zero && work::prim(*prim, elem) >= DEAR {
                     self.dear = self.dear.saturating_add(self.times);
                 }
                 stride
             }
-            KernelOp::Select(cond, then, otherwise) => self.mixed(&[*cond, *then, *otherwise]),
-            KernelOp::Load { buffer, indices } => {
+            CpuOp::Select(cond, then, otherwise) => self.mixed(&[*cond, *then, *otherwise]),
+            CpuOp::Load { buffer, indices } => {
                 self.read.insert(*buffer);
                 let stride = self.access(*buffer, indices, around);
                 let sure = indices.iter().all(|index| !self.doubtful.contains(index));
@@ -339,10 +333,10 @@ impl<'u> Look<'u> {
                     stride
                 }
             }
-            KernelOp::Store {
+            CpuOp::Store {
                 buffer, indices, ..
             } => self.access(*buffer, indices, around),
-            KernelOp::Combine {
+            CpuOp::Combine {
                 monoid,
                 place,
                 indices,
@@ -366,15 +360,15 @@ impl<'u> Look<'u> {
                 Stride::Zero
             }
             // Contents of a place are its own for every point.
-            KernelOp::Var(_) => {
+            CpuOp::Var(_) => {
                 self.depth.insert(stmt.results[0], self.loops.len());
                 Stride::Other
             }
-            KernelOp::Get(place) => {
+            CpuOp::Get(place) => {
                 self.depth.get(place)?;
                 Stride::Other
             }
-            KernelOp::Set { place, .. } => {
+            CpuOp::Set { place, .. } => {
                 // Only a point's own.
                 let depth = *self.depth.get(place)?;
                 for inner in &mut self.loops[depth..] {
@@ -382,8 +376,8 @@ impl<'u> Look<'u> {
                 }
                 Stride::Zero
             }
-            KernelOp::For { extent, body, .. } => return self.repeated(*extent, body, around),
-            KernelOp::While { cond, body } => {
+            CpuOp::For { extent, body, .. } => return self.repeated(*extent, body, around),
+            CpuOp::While { cond, body } => {
                 let around = Around {
                     in_loop: true,
                     masked: true,
@@ -400,12 +394,12 @@ impl<'u> Look<'u> {
                 self.begin_segment();
                 return Some(());
             }
-            KernelOp::If {
+            CpuOp::If {
                 cond,
                 then,
                 otherwise,
             } => return self.branches(*cond, [then, otherwise], around),
-            KernelOp::Alloc { .. } | KernelOp::Copy(_) => {
+            CpuOp::Alloc { .. } | CpuOp::Copy(_) => {
                 let buffer = stmt.results[0];
                 // Made before the points begin, so its length must be known by then.
                 let known = self.unit.dims(buffer).iter().all(|&extent| {
@@ -415,14 +409,14 @@ impl<'u> Look<'u> {
                 if !known || around.inline {
                     return None;
                 }
-                if let KernelOp::Copy(source) = &stmt.op {
+                if let CpuOp::Copy(source) = &stmt.op {
                     self.read.insert(*source);
                 }
                 self.own.insert(buffer);
                 self.begin_segment();
                 return Some(());
             }
-            KernelOp::Swap(a, b) => {
+            CpuOp::Swap(a, b) => {
                 let own = [a, b].iter().all(|buffer| self.own.contains(buffer));
                 if !own || around.masked {
                     return None;
@@ -430,12 +424,12 @@ impl<'u> Look<'u> {
                 self.begin_segment();
                 return Some(());
             }
-            KernelOp::Assert { cond, shown, .. } => {
+            CpuOp::Assert { cond, shown, .. } => {
                 self.asked(&[&[*cond], shown.as_slice()].concat(), around)?;
                 self.begin_segment();
                 return Some(());
             }
-            KernelOp::Contract { .. } | KernelOp::Own(Par { .. }) => return None,
+            CpuOp::Contract { .. } | CpuOp::Own(_) => return None,
         };
         for &result in &stmt.results {
             if !self.unit.is_bound(result) {
@@ -454,7 +448,7 @@ impl<'u> Look<'u> {
         if stride == Stride::One && !around.masked && !around.inline {
             self.note_position(stmt);
         }
-        if let KernelOp::Prim(Prim::Check(_), _) = &stmt.op {
+        if let CpuOp::Prim(Prim::Check(_), _) = &stmt.op {
             self.begin_segment();
         }
         Some(())
@@ -476,7 +470,7 @@ impl<'u> Look<'u> {
         self.strides.contains_key(&value)
     }
 
-    fn repeated(&mut self, extent: Extent, body: &Block<Kernels>, around: Around) -> Option<()> {
+    fn repeated(&mut self, extent: Extent, body: &Block<Cpu>, around: Around) -> Option<()> {
         let extent = self.unit.resolve(extent);
         let mut inside = Around {
             in_loop: true,
@@ -543,7 +537,7 @@ impl<'u> Look<'u> {
     fn branches(
         &mut self,
         cond: ValueId,
-        branches: [&Block<Kernels>; 2],
+        branches: [&Block<Cpu>; 2],
         around: Around,
     ) -> Option<()> {
         let mut inside = around;
@@ -567,19 +561,8 @@ impl<'u> Look<'u> {
         Some(())
     }
 
-    fn prim(
-        &self,
-        prim: Prim,
-        args: &[ValueId],
-        result: ValueId,
-        around: Around,
-    ) -> Option<Stride> {
+    fn prim(&self, prim: Prim, args: &[ValueId], around: Around) -> Option<Stride> {
         let elem = self.unit.program.elem(args[0]);
-        let prim = if self.interior.contains(&result) {
-            scalar::in_range(prim)
-        } else {
-            prim
-        };
         let dear = !scalar::vectorises(prim, elem, self.angles) && self.mixed(args) != Stride::Zero;
         if prim.may_panic(elem) || (around.in_loop && dear) {
             return None;
@@ -620,28 +603,28 @@ impl<'u> Look<'u> {
 }
 
 /// Whether the statements of a block follow one after the other, but for branches.
-pub(super) fn is_straight(block: &Block<Kernels>) -> bool {
+pub(super) fn is_straight(block: &Block<Cpu>) -> bool {
     block.stmts.iter().all(|stmt| match &stmt.op {
-        KernelOp::Prim(prim, _) => !matches!(prim, Prim::Check(_)),
-        KernelOp::Const(_)
-        | KernelOp::Size(_)
-        | KernelOp::Select(..)
-        | KernelOp::Load { .. }
-        | KernelOp::Store { .. }
-        | KernelOp::Combine { .. }
-        | KernelOp::Var(_)
-        | KernelOp::Get(_)
-        | KernelOp::Set { .. } => true,
-        KernelOp::If {
+        CpuOp::Prim(prim, _) => !matches!(prim, Prim::Check(_)),
+        CpuOp::Const(_)
+        | CpuOp::Size(_)
+        | CpuOp::Select(..)
+        | CpuOp::Load { .. }
+        | CpuOp::Store { .. }
+        | CpuOp::Combine { .. }
+        | CpuOp::Var(_)
+        | CpuOp::Get(_)
+        | CpuOp::Set { .. } => true,
+        CpuOp::If {
             then, otherwise, ..
         } => is_straight(then) && is_straight(otherwise),
-        KernelOp::Alloc { .. }
-        | KernelOp::Copy(_)
-        | KernelOp::Swap(..)
-        | KernelOp::Contract { .. }
-        | KernelOp::For { .. }
-        | KernelOp::Own(Par { .. })
-        | KernelOp::Assert { .. }
-        | KernelOp::While { .. } => false,
+        CpuOp::Alloc { .. }
+        | CpuOp::Copy(_)
+        | CpuOp::Swap(..)
+        | CpuOp::Contract { .. }
+        | CpuOp::For { .. }
+        | CpuOp::Own(_)
+        | CpuOp::Assert { .. }
+        | CpuOp::While { .. } => false,
     })
 }

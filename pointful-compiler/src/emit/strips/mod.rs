@@ -68,7 +68,7 @@ use super::expr::append;
 use super::names::ident;
 use super::unit::{Unit, usize_literal};
 use super::{lanes, scalar, tokens};
-use crate::ir::stages::kernels::Kernels;
+use crate::ir::stages::cpu::Cpu;
 use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stmt, ValueId, ValueSet};
 
 /// Bytes of one variable over a strip: as many registers as are free when there is one variable.
@@ -90,7 +90,7 @@ pub(super) struct Plan {
     /// Those of them, and `var`s, that are bound in one segment and used in another.
     kept: ValueSet,
     /// Positions of neighbours, and how they are computed again.
-    remade: BTreeMap<ValueId, Vec<Stmt<Kernels>>>,
+    remade: BTreeMap<ValueId, Vec<Stmt<Cpu>>>,
     /// Buffers that each point has for itself.
     own: ValueSet,
     /// Places of the kernel that points combine something into.
@@ -115,15 +115,13 @@ pub(super) struct Plan {
 pub(super) fn plan(
     unit: &Unit<'_>,
     index: ValueId,
-    body: &Block<Kernels>,
-    interior: &ValueSet,
+    body: &Block<Cpu>,
     angles: Angles,
 ) -> Option<Plan> {
-    let mut look = Look::at(unit, index, body, interior, angles, None)?;
+    let mut look = Look::at(unit, index, body, angles, None)?;
     let (reads, carries) = (look.pays_to_read(), look.pays_to_carry());
     if !(reads || carries || look.pays_if_short()) {
-        look = Look::at(unit, index, body, interior, angles, Some(Vec::new()))
-            .filter(Look::pays_if_short)?;
+        look = Look::at(unit, index, body, angles, Some(Vec::new())).filter(Look::pays_if_short)?;
     }
     let widest = look
         .kept
@@ -179,7 +177,7 @@ pub(super) fn emit(
     emit: &mut Body<'_>,
     plan: &Plan,
     index: ValueId,
-    body: &Block<Kernels>,
+    body: &Block<Cpu>,
     start: &TokenStream,
     stop: &TokenStream,
 ) -> TokenStream {
@@ -282,7 +280,6 @@ fn own_buffers(
 #[cfg(test)]
 mod tests {
     use super::super::unit::Unit;
-    use crate::ir::stages::kernels::Kernels;
 
     /// A program with one kernel over `%0: N`, as it is emitted: a variable `%2` begins as `x[%0]`
     /// and ends in `%9[%0]`.
@@ -298,7 +295,7 @@ mod tests {
                return %9, %10
              }}"
         );
-        let program = crate::ir::parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let program = crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         crate::ir::verify_after("writing it down", &program);
         let text =
             crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]));
@@ -341,11 +338,11 @@ mod tests {
         };
         let text = sums("ln");
         for part in [
-            "if k <= 12usize { let i4_first = range . start ;",
+            "if k <= 12usize { let i4_first = i15 ;",
             // What is loaded lies apart, and has a loop of its own.
             "for i9 in 0 .. k { let mut moved0_ = [0f64 ; 16usize] ; for lane in 0 .. 16usize { let i4 = i4_from + lane ; moved0_ [lane] = get (rows , i4 * k + i9) ; }",
             "let t12 = math :: ln (t11) ; t5_lanes [lane] += t12 ;",
-            "} else { for i4 in range . start .. range . end {",
+            "} else { for i4 in i15 .. i16 {",
         ] {
             assert!(text.contains(part), "no {part:?} in {text}");
         }
@@ -358,11 +355,11 @@ mod tests {
         assert_parts(
             &text,
             &[
-                "while i4_from < range . end && range . end - i4_first >= 16usize { i4_from = min (i4_from , range . end - 16usize) ;",
+                "while i4_from < i15 && i15 - i4_first >= 16usize { i4_from = min (i4_from , i15 - 16usize) ;",
                 "for i8 in 0 .. t { for lane in 0 .. 16usize { let i4 = i4_from + lane ; let t9 = t7_lanes [lane] ; let t10 = t9 * 0.5f64 ; \
              let t11 = t10 + t9 ; t7_lanes [lane] = t11 ; } :: core :: hint :: black_box (()) ; }",
                 "moved0_ [lane] = t12 ; } for lane in 0 .. 16usize { let i4 = i4_from + lane ; b1 . write (i4 , moved0_ [lane]) ; }",
-                "for i4 in i4_from .. range . end { let t6 = get (x , i4) ; let mut t7 : f64 = t6 ; for i8 in 0usize .. t {",
+                "for i4 in i4_from .. i15 { let t6 = get (x , i4) ; let mut t7 : f64 = t6 ; for i8 in 0usize .. t {",
             ],
         );
     }
@@ -385,7 +382,7 @@ mod tests {
                 "let before_ = t5_lanes [lane] ; t5_lanes [lane] += t14 ; t5_lanes [lane] = if go0_ { t5_lanes [lane] } else { before_ } ;",
                 "for lane in 0 .. 16usize { let i4 = i4_from + lane ; t5 += t5_lanes [lane] ; }",
                 // A point that is computed twice would count twice.
-                "while range . end - i4_from >= 16usize {",
+                "while i38 - i4_from >= 16usize {",
             ],
         );
         let text = emitted(&format!(
@@ -456,7 +453,7 @@ mod tests {
             }
             return s
         }";
-        let program = crate::ir::parse::<Kernels>(program).unwrap_or_else(|e| panic!("{e}"));
+        let program = crate::emit::testing::parsed(program).unwrap_or_else(|e| panic!("{e}"));
         let text =
             crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]));
         assert_parts(
@@ -466,7 +463,7 @@ mod tests {
                 "moved0_ [lane] = t",
                 "fold_lanes (moved0_ , | x , y | x + y)",
                 // A point that is computed twice would count twice.
-                "while range . end - i1_from >= 16usize {",
+                "while i10 - i1_from >= 16usize {",
             ],
         );
     }
@@ -482,7 +479,7 @@ mod tests {
             &text,
             &[
                 "let fits_ = (t) . saturating_mul (128usize) <= 16777216usize ;",
-                "OutBuf :: < f64 > :: new (if fits_ && range . end - i4_first >= 16usize { t * 16usize } else { 0usize })",
+                "OutBuf :: < f64 > :: new (if fits_ && i21 - i4_first >= 16usize { t * 16usize } else { 0usize })",
                 "b8_lanes . out () . write ((i9) * 16usize + lane , moved0_ [lane]) ;",
                 "moved1_ [lane] = b8_lanes . out () . read ((i13) * 16usize + lane) ; } for lane in 0 .. 16usize { let i4 = i4_from + lane ; let t14 = moved1_ [lane] ;",
                 "t5_lanes [lane] += t14 ; }",

@@ -12,22 +12,22 @@ use super::super::names::ident;
 use super::super::unit::usize_literal;
 use super::super::{lanes, scalar, tokens};
 use super::strip::{Strip, mask_lanes};
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par, PlaceKind};
+use crate::ir::stages::cpu::{Cpu, CpuOp, PlaceKind};
 use crate::ir::{Extent, Lit, Operation, Stmt, ValueId, ValueSet, Values};
 use crate::ops::Prim;
 
 /// A part of a segment.
 pub(super) enum Part<'b> {
     /// A statement, done by the lanes whose mask is set.
-    Stmt(&'b Stmt<Kernels>, Option<Ident>),
+    Stmt(&'b Stmt<Cpu>, Option<Ident>),
     /// A check or an assertion: asks whether it panics, and notes the lanes for which it does.
-    Asked(&'b Stmt<Kernels>, Ident),
+    Asked(&'b Stmt<Cpu>, Ident),
     /// Something made of a value.
     Made(ValueId, TokenStream),
 }
 
 impl<'b> Part<'b> {
-    fn stmt(&self) -> Option<&'b Stmt<Kernels>> {
+    fn stmt(&self) -> Option<&'b Stmt<Cpu>> {
         match self {
             Part::Stmt(stmt, _) => Some(stmt),
             Part::Asked(..) | Part::Made(..) => None,
@@ -107,7 +107,7 @@ impl Strip<'_> {
         };
         let (uniform, parts): (Vec<_>, Vec<_>) =
             std::mem::take(parts).into_iter().partition(is_uniform);
-        let uniform: Vec<&Stmt<Kernels>> = uniform.iter().filter_map(Part::stmt).collect();
+        let uniform: Vec<&Stmt<Cpu>> = uniform.iter().filter_map(Part::stmt).collect();
         let uniform = emit.block_of(&uniform);
         let does_nothing = |part: &Part<'_>| {
             part.stmt()
@@ -227,12 +227,10 @@ impl Strip<'_> {
         &mut self,
         emit: &mut Body<'_>,
         segment: &mut Segment,
-        stmt: &Stmt<Kernels>,
+        stmt: &Stmt<Cpu>,
         mask: Option<&Ident>,
     ) {
-        if let KernelOp::Prim(prim, args) = &stmt.op
-            && !emit.is_interior(stmt.results[0])
-        {
+        if let CpuOp::Prim(prim, args) = &stmt.op {
             segment.calls |=
                 !scalar::vectorises(*prim, emit.unit.program.elem(args[0]), emit.angles);
         }
@@ -247,7 +245,7 @@ impl Strip<'_> {
         &self,
         emit: &mut Body<'_>,
         segment: &mut Segment,
-        stmt: &Stmt<Kernels>,
+        stmt: &Stmt<Cpu>,
         bad: &Ident,
         around: Option<&Ident>,
     ) {
@@ -261,7 +259,7 @@ impl Strip<'_> {
             },
         );
         self.declare(emit, segment, &stmt.results);
-        let fine = if let KernelOp::Prim(Prim::Check(extent), args) = &stmt.op {
+        let fine = if let CpuOp::Prim(Prim::Check(extent), args) = &stmt.op {
             let name = unit.names.value(stmt.results[0]);
             let operand = [unit.operand(args[0])];
             let [index, fine] = [Prim::Trust(*extent), Prim::InRange(*extent)].map(|prim| {
@@ -270,7 +268,7 @@ impl Strip<'_> {
             });
             bind(&mut segment.inner, name, &index);
             fine.into_token_stream()
-        } else if let KernelOp::Assert { cond, .. } = &stmt.op {
+        } else if let CpuOp::Assert { cond, .. } = &stmt.op {
             unit.value(*cond).into_token_stream()
         } else {
             return;
@@ -287,10 +285,10 @@ impl Strip<'_> {
         &mut self,
         emit: &mut Body<'_>,
         segment: &mut Segment,
-        stmt: &Stmt<Kernels>,
+        stmt: &Stmt<Cpu>,
         mask: Option<&Ident>,
     ) -> bool {
-        let KernelOp::Combine {
+        let CpuOp::Combine {
             monoid,
             place,
             indices,
@@ -369,12 +367,12 @@ impl Strip<'_> {
     fn moved<'b>(
         &self,
         emit: &Body<'_>,
-        stmt: &'b Stmt<Kernels>,
+        stmt: &'b Stmt<Cpu>,
         position: usize,
         looks: &BTreeMap<ValueId, Looks>,
     ) -> Option<Moved<'b>> {
         let moved = match &stmt.op {
-            KernelOp::Store {
+            CpuOp::Store {
                 buffer,
                 indices,
                 value,
@@ -384,7 +382,7 @@ impl Strip<'_> {
                 value: *value,
                 stores: true,
             },
-            KernelOp::Load { buffer, indices } => Moved {
+            CpuOp::Load { buffer, indices } => Moved {
                 buffer: *buffer,
                 indices,
                 value: stmt.results[0],
@@ -464,11 +462,11 @@ impl Strip<'_> {
     fn masked(
         &mut self,
         emit: &mut Body<'_>,
-        stmt: &Stmt<Kernels>,
+        stmt: &Stmt<Cpu>,
         mask: Option<&Ident>,
     ) -> TokenStream {
         let unit = emit.unit;
-        if let KernelOp::Var(_) = &stmt.op {
+        if let CpuOp::Var(_) = &stmt.op {
             self.bound.insert(stmt.results[0], mask.cloned());
         }
         let plain = emit.block_of(&[stmt]);
@@ -476,7 +474,7 @@ impl Strip<'_> {
             return plain;
         };
         match &stmt.op {
-            KernelOp::Load { buffer, indices } => {
+            CpuOp::Load { buffer, indices } => {
                 let mut looked_at = indices.iter().chain([buffer]);
                 if !looked_at.any(|value| self.plan.doubtful.contains(value)) {
                     return plain;
@@ -485,7 +483,7 @@ impl Strip<'_> {
                 let zero = scalar::literal(Lit::of(unit.scalar(stmt.results[0]), 0.0));
                 tokens!(let #name = if #mask { #plain #name } else { #zero };)
             }
-            KernelOp::Set { place, .. } | KernelOp::Combine { place, .. } => {
+            CpuOp::Set { place, .. } | CpuOp::Combine { place, .. } => {
                 // Who does not take part has no such place, or nobody looks at it again.
                 let bound = self.bound.get(place);
                 if bound.is_some_and(|bound| bound.as_ref() == Some(mask)) {
@@ -494,28 +492,28 @@ impl Strip<'_> {
                 if unit.kind(*place) == PlaceKind::Buffer {
                     return tokens!(if #mask { #plain });
                 }
-                if let KernelOp::Set { value, .. } = &stmt.op {
+                if let CpuOp::Set { value, .. } = &stmt.op {
                     let (place, value) = (emit.place(*place), unit.value(*value));
                     return tokens!(#place = if #mask { #value } else { #place };);
                 }
                 emit.if_taken(mask, *place, &plain)
             }
-            KernelOp::Store { .. } => tokens!(if #mask { #plain }),
-            KernelOp::Const(_)
-            | KernelOp::Size(_)
-            | KernelOp::Prim(..)
-            | KernelOp::Select(..)
-            | KernelOp::Alloc { .. }
-            | KernelOp::Copy(_)
-            | KernelOp::Var(_)
-            | KernelOp::Get(_)
-            | KernelOp::Swap(..)
-            | KernelOp::Contract { .. }
-            | KernelOp::For { .. }
-            | KernelOp::Own(Par { .. })
-            | KernelOp::Assert { .. }
-            | KernelOp::While { .. }
-            | KernelOp::If { .. } => plain,
+            CpuOp::Store { .. } => tokens!(if #mask { #plain }),
+            CpuOp::Const(_)
+            | CpuOp::Size(_)
+            | CpuOp::Prim(..)
+            | CpuOp::Select(..)
+            | CpuOp::Alloc { .. }
+            | CpuOp::Copy(_)
+            | CpuOp::Var(_)
+            | CpuOp::Get(_)
+            | CpuOp::Swap(..)
+            | CpuOp::Contract { .. }
+            | CpuOp::For { .. }
+            | CpuOp::Own(_)
+            | CpuOp::Assert { .. }
+            | CpuOp::While { .. }
+            | CpuOp::If { .. } => plain,
         }
     }
 }
@@ -525,9 +523,9 @@ fn looks(parts: &[Part<'_>]) -> BTreeMap<ValueId, Looks> {
     let mut looks: BTreeMap<ValueId, Looks> = BTreeMap::new();
     for (position, part) in parts.iter().enumerate() {
         let (buffer, changes) = match part.stmt().map(|stmt| &stmt.op) {
-            Some(KernelOp::Load { buffer, .. }) => (*buffer, false),
-            Some(KernelOp::Store { buffer, .. }) => (*buffer, true),
-            Some(KernelOp::Combine { place, .. }) => (*place, true),
+            Some(CpuOp::Load { buffer, .. }) => (*buffer, false),
+            Some(CpuOp::Store { buffer, .. }) => (*buffer, true),
+            Some(CpuOp::Combine { place, .. }) => (*place, true),
             Some(_) | None => continue,
         };
         let entry = looks.entry(buffer).or_insert(Looks {

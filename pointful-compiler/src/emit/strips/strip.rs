@@ -14,7 +14,7 @@ use super::super::{lanes, scalar, tokens};
 use super::Plan;
 use super::look::is_straight;
 use super::segment::Part;
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
+use crate::ir::stages::cpu::{Cpu, CpuOp};
 use crate::ir::{Block, Extent, Lit, Operation, Stmt, ValueId};
 use crate::ops::Prim;
 
@@ -54,7 +54,7 @@ impl<'p> Strip<'p> {
     }
 
     /// As many points as there are lanes.
-    pub(super) fn points(mut self, emit: &mut Body<'_>, body: &Block<Kernels>) -> TokenStream {
+    pub(super) fn points(mut self, emit: &mut Body<'_>, body: &Block<Cpu>) -> TokenStream {
         let unit = emit.unit;
         let width = usize_literal(self.width);
         let declared = self.plan.summed.iter().map(|(&place, monoid)| {
@@ -82,7 +82,7 @@ impl<'p> Strip<'p> {
     fn block<'b>(
         &mut self,
         emit: &mut Body<'_>,
-        block: &'b Block<Kernels>,
+        block: &'b Block<Cpu>,
         mask: Option<&Ident>,
         parts: Vec<Part<'b>>,
     ) -> TokenStream {
@@ -93,7 +93,7 @@ impl<'p> Strip<'p> {
     fn block_then<'b>(
         &mut self,
         emit: &mut Body<'_>,
-        block: &'b Block<Kernels>,
+        block: &'b Block<Cpu>,
         mask: Option<&Ident>,
         mut parts: Vec<Part<'b>>,
         last: Vec<Part<'b>>,
@@ -103,7 +103,7 @@ impl<'p> Strip<'p> {
         for stmt in &block.stmts {
             // What is not a part of a segment ends it.
             let inner = match &stmt.op {
-                KernelOp::For {
+                CpuOp::For {
                     extent,
                     reverse,
                     body,
@@ -111,11 +111,11 @@ impl<'p> Strip<'p> {
                     append(&mut emitted, self.segment(emit, &mut parts, mask));
                     self.repeated(emit, *extent, *reverse, body, mask)
                 }
-                KernelOp::While { cond, body } => {
+                CpuOp::While { cond, body } => {
                     append(&mut emitted, self.segment(emit, &mut parts, mask));
                     self.endless(emit, cond, body, mask)
                 }
-                KernelOp::If {
+                CpuOp::If {
                     cond,
                     then,
                     otherwise,
@@ -126,7 +126,7 @@ impl<'p> Strip<'p> {
                     let cond = unit.value(*cond);
                     tokens!(if #cond { #then } else { #otherwise })
                 }
-                KernelOp::If {
+                CpuOp::If {
                     cond,
                     then,
                     otherwise,
@@ -134,7 +134,7 @@ impl<'p> Strip<'p> {
                     self.inline(emit, *cond, [then, otherwise], mask, &mut parts);
                     continue;
                 }
-                KernelOp::If {
+                CpuOp::If {
                     cond,
                     then,
                     otherwise,
@@ -163,39 +163,39 @@ impl<'p> Strip<'p> {
                     }
                     branches
                 }
-                KernelOp::Alloc { fill } => {
+                CpuOp::Alloc { fill } => {
                     append(&mut emitted, self.segment(emit, &mut parts, mask));
                     let buffer = stmt.results[0];
                     fill.map_or_else(TokenStream::new, |fill| {
                         self.each_element(emit, buffer, &scalar::literal(fill))
                     })
                 }
-                KernelOp::Copy(source) => {
+                CpuOp::Copy(source) => {
                     append(&mut emitted, self.segment(emit, &mut parts, mask));
                     let value = emit.read(*source, &tokens!(at));
                     self.each_element(emit, stmt.results[0], &value)
                 }
-                KernelOp::Swap(a, b) => {
+                CpuOp::Swap(a, b) => {
                     append(&mut emitted, self.segment(emit, &mut parts, mask));
                     let (a, b) = (lanes::name(unit, *a), lanes::name(unit, *b));
                     tokens!(::core::mem::swap(&mut #a, &mut #b);)
                 }
-                KernelOp::Assert { .. } => self.asked(emit, stmt, &mut parts, mask),
-                KernelOp::Prim(Prim::Check(_), _) if self.asks(emit, stmt) => {
+                CpuOp::Assert { .. } => self.asked(emit, stmt, &mut parts, mask),
+                CpuOp::Prim(Prim::Check(_), _) if self.asks(stmt) => {
                     self.asked(emit, stmt, &mut parts, mask)
                 }
-                KernelOp::Const(_)
-                | KernelOp::Size(_)
-                | KernelOp::Prim(..)
-                | KernelOp::Select(..)
-                | KernelOp::Load { .. }
-                | KernelOp::Store { .. }
-                | KernelOp::Combine { .. }
-                | KernelOp::Var(_)
-                | KernelOp::Get(_)
-                | KernelOp::Set { .. }
-                | KernelOp::Contract { .. }
-                | KernelOp::Own(Par { .. }) => {
+                CpuOp::Const(_)
+                | CpuOp::Size(_)
+                | CpuOp::Prim(..)
+                | CpuOp::Select(..)
+                | CpuOp::Load { .. }
+                | CpuOp::Store { .. }
+                | CpuOp::Combine { .. }
+                | CpuOp::Var(_)
+                | CpuOp::Get(_)
+                | CpuOp::Set { .. }
+                | CpuOp::Contract { .. }
+                | CpuOp::Own(_) => {
                     parts.push(Part::Stmt(stmt, mask.cloned()));
                     continue;
                 }
@@ -213,9 +213,9 @@ impl<'p> Strip<'p> {
     }
 
     /// Whether an index is checked here, for each lane.
-    fn asks(&self, emit: &Body<'_>, stmt: &Stmt<Kernels>) -> bool {
+    fn asks(&self, stmt: &Stmt<Cpu>) -> bool {
         let result = stmt.results[0];
-        !emit.is_interior(result) && self.plan.varying.contains(&result)
+        self.plan.varying.contains(&result)
     }
 
     /// Something that panics unless a value is as it should be: all lanes are asked at once, and
@@ -223,7 +223,7 @@ impl<'p> Strip<'p> {
     fn asked<'b>(
         &mut self,
         emit: &mut Body<'_>,
-        stmt: &'b Stmt<Kernels>,
+        stmt: &'b Stmt<Cpu>,
         parts: &mut Vec<Part<'b>>,
         mask: Option<&Ident>,
     ) -> TokenStream {
@@ -246,7 +246,7 @@ impl<'p> Strip<'p> {
         let steps = operands
             .iter()
             .flat_map(|operand| self.plan.remade.get(operand));
-        let remade: Vec<&Stmt<Kernels>> = steps.flatten().collect();
+        let remade: Vec<&Stmt<Cpu>> = steps.flatten().collect();
         let remade = emit.block_of(&remade);
         let panics = emit.block_of(&[stmt]);
         let panics = self.over_lanes(mask, &tokens!(#(#fetched)* #remade #panics));
@@ -265,7 +265,7 @@ impl<'p> Strip<'p> {
         &mut self,
         emit: &Body<'_>,
         cond: ValueId,
-        branches: [&'b Block<Kernels>; 2],
+        branches: [&'b Block<Cpu>; 2],
         mask: Option<&Ident>,
         parts: &mut Vec<Part<'b>>,
     ) {
@@ -281,7 +281,7 @@ impl<'p> Strip<'p> {
             let outer = mask.into_iter();
             parts.push(Part::Made(cond, tokens!(let #own = #truth #(& #outer)*;)));
             for stmt in &branch.stmts {
-                if let KernelOp::If {
+                if let CpuOp::If {
                     cond,
                     then,
                     otherwise,
@@ -300,7 +300,7 @@ impl<'p> Strip<'p> {
         emit: &mut Body<'_>,
         extent: Extent,
         reverse: bool,
-        body: &Block<Kernels>,
+        body: &Block<Cpu>,
         mask: Option<&Ident>,
     ) -> TokenStream {
         let unit = emit.unit;
@@ -350,8 +350,8 @@ impl<'p> Strip<'p> {
     fn endless(
         &mut self,
         emit: &mut Body<'_>,
-        cond: &Block<Kernels>,
-        body: &Block<Kernels>,
+        cond: &Block<Cpu>,
+        body: &Block<Cpu>,
         mask: Option<&Ident>,
     ) -> TokenStream {
         let (own, any) = self.new_mask();

@@ -36,6 +36,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+pub(crate) use self::reach::{Base, Reach, moved};
 use self::reach::{Plan, plan_behind};
 use self::symbolic::{Ends, Term, Terms};
 use crate::analysis::numbers::Numbers;

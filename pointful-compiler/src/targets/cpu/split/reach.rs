@@ -86,7 +86,7 @@ fn bind(block: &Block<Cpu>, all: &mut ValueSet) {
 
 /// What a number is counted from.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Base {
+pub(crate) enum Base {
     Zero,
     /// The axis' index.
     Index,
@@ -97,16 +97,16 @@ enum Base {
 /// What is known of an integer: it lies in `low..=high`, counted from somewhere, and further away
 /// by sums of what is known before the loop.
 #[derive(Clone, Debug)]
-pub(super) struct Reach {
-    from: Base,
-    pub(super) low: i64,
-    pub(super) high: i64,
+pub(crate) struct Reach {
+    pub(crate) from: Base,
+    pub(crate) low: i64,
+    pub(crate) high: i64,
     pub(super) far: Far,
 }
 
 impl Reach {
     /// The axis' index itself.
-    const INDEX: Self = Self {
+    pub(crate) const INDEX: Self = Self {
         from: Base::Index,
         low: 0,
         high: 0,
@@ -122,7 +122,7 @@ impl Reach {
         }
     }
 
-    fn checked(from: Base, low: i64, high: i64) -> Option<Self> {
+    pub(crate) fn checked(from: Base, low: i64, high: i64) -> Option<Self> {
         Self::within(from, low, high, Far::NONE)
     }
 
@@ -384,39 +384,45 @@ impl<'p> Look<'p> {
                 }
                 None
             }
-            _ => self.moved(prim, args, result),
+            _ => moved(self.program, prim, args, result, |value| self.reach(value)),
         }
     }
+}
 
-    /// Where arithmetic leads from what is known of its operands.
-    fn moved(&self, prim: Prim, args: &[ValueId], result: ValueId) -> Option<Reach> {
-        let x = self.reach(*args.first()?)?;
-        let elem = self.program.elem(result);
-        match prim {
-            // Types that hold every position: the unsigned one those that are never negative.
-            Prim::Cast(Scalar::I64) | Prim::Trust(_) => Some(x),
-            Prim::Cast(Scalar::Usize) => {
-                Some(x).filter(|reach| reach.low >= 0 && reach.far.is_natural(self.program))
-            }
-            // A sum of two positions near the index is twice as far, and no neighbour.
-            Prim::Add if matches!(elem, Elem::Scalar(Scalar::I64 | Scalar::Usize)) => {
-                let y = self.reach(args[1])?;
-                let from = match (x.from, y.from) {
-                    (from, Base::Zero) | (Base::Zero, from) => from,
-                    _ => return None,
-                };
-                let far = x.far.plus(&y.far)?;
-                Reach::within(from, x.low + y.low, x.high + y.high, far)
-            }
-            // Differences may be negative, which only the signed type can say.
-            Prim::Sub if elem == Elem::Scalar(Scalar::I64) => {
-                let y = self.reach(args[1]).filter(|y| y.from == Base::Zero)?;
-                let far = x.far.minus(&y.far)?;
-                Reach::within(x.from, x.low - y.high, x.high - y.low, far)
-            }
-            // Everything else leads away from the index.
-            _ => None,
+/// Where arithmetic leads from what is known of its operands.
+pub(crate) fn moved(
+    program: &Program<Cpu>,
+    prim: Prim,
+    args: &[ValueId],
+    result: ValueId,
+    of: impl Fn(ValueId) -> Option<Reach>,
+) -> Option<Reach> {
+    let x = of(*args.first()?)?;
+    let elem = program.elem(result);
+    match prim {
+        // Types that hold every position: the unsigned one those that are never negative.
+        Prim::Cast(Scalar::I64) | Prim::Trust(_) => Some(x),
+        Prim::Cast(Scalar::Usize) => {
+            Some(x).filter(|reach| reach.low >= 0 && reach.far.is_natural(program))
         }
+        // A sum of two positions near the index is twice as far, and no neighbour.
+        Prim::Add if matches!(elem, Elem::Scalar(Scalar::I64 | Scalar::Usize)) => {
+            let y = of(args[1])?;
+            let from = match (x.from, y.from) {
+                (from, Base::Zero) | (Base::Zero, from) => from,
+                _ => return None,
+            };
+            let far = x.far.plus(&y.far)?;
+            Reach::within(from, x.low + y.low, x.high + y.high, far)
+        }
+        // Differences may be negative, which only the signed type can say.
+        Prim::Sub if elem == Elem::Scalar(Scalar::I64) => {
+            let y = of(args[1]).filter(|y| y.from == Base::Zero)?;
+            let far = x.far.minus(&y.far)?;
+            Reach::within(x.from, x.low - y.high, x.high - y.low, far)
+        }
+        // Everything else leads away from the index.
+        _ => None,
     }
 }
 
