@@ -21,7 +21,9 @@ REPOSITORY = HERE.parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")).resolve()
 VENV = pathlib.Path(os.environ.get("COMPARE_VENV", TARGET / "compare" / "venv"))
 OURS = "pointful"
-CONTENDERS = [OURS, "rust", "jax", "torch", "torch-compile", "enzyme", "enzyme-fast"]
+# What `--before` names: another build of what pointful is here.
+BEFORE = "before"
+CONTENDERS = [OURS, BEFORE, "rust", "jax", "torch", "torch-compile", "enzyme", "enzyme-fast"]
 # How many seconds each contender works before each of its calls that is timed.
 WARM = 0.05
 PACKAGES = {
@@ -38,13 +40,17 @@ def arguments():
     parser.add_argument("--only", nargs="+", metavar="NAME", help="workloads; NAME:SIZE for one size")
     parser.add_argument("--tasks", nargs="+", help="tasks, for example `gradient`")
     parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
+    parser.add_argument("--before", metavar="WORKER", help="another build's `compare-worker`, to compare pointful with itself")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=60, help="end a task's rounds after so long, three rounds at least")
     parser.add_argument("--patience", type=float, default=300, help="seconds in which a contender must have compiled a task and called it once")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="how many cores everybody gets")
     parser.add_argument("--small", action="store_true", help="the small sizes only, to try things out")
     parser.add_argument("--prepared", action="store_true", help="neither install nor build: use what is there")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.before is None:
+        options.contenders = [contender for contender in options.contenders if contender != BEFORE]
+    return options
 
 
 def requirements():
@@ -80,16 +86,18 @@ class Failed(Exception):
 class Worker:
     """A process that answers requests."""
 
-    def __init__(self, contender, threads):
-        environment = {**os.environ, "RAYON_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
+    def __init__(self, contender, options):
+        environment = {**os.environ, "RAYON_NUM_THREADS": str(options.threads), "OMP_NUM_THREADS": str(options.threads)}
         environment["PYTHONPATH"] = str(HERE)
         environment["JAX_PLATFORMS"] = "cpu"
-        if contender in (OURS, "rust"):
+        if contender == BEFORE:
+            command = [options.before, OURS]
+        elif contender in (OURS, "rust"):
             command = [TARGET / "release" / "compare-worker", contender]
         else:
             command = [VENV / "bin" / "python", HERE / "peers" / "worker.py", contender]
         self.log = tempfile.TemporaryFile()
-        cores = sorted(os.sched_getaffinity(0))[:threads]
+        cores = sorted(os.sched_getaffinity(0))[: options.threads]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -248,9 +256,9 @@ def compare(name, size, options, absent, report):
             for contender in options.contenders:
                 if contender in absent:
                     continue
-                worker = Worker(contender, options.threads)
+                worker = Worker(contender, options)
                 workers[contender] = worker
-                ours = contender in (OURS, "rust")
+                ours = contender in (OURS, BEFORE, "rust")
                 request = f"open {name} {directory}" + ("" if ours else f" {size}")
                 try:
                     offered[contender] = worker.ask(request, options.patience)

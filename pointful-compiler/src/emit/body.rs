@@ -382,10 +382,10 @@ impl<'u> Body<'u> {
     fn repeated(&mut self, extent: Extent, reverse: bool, body: &Block<Cpu>) -> TokenStream {
         let unit = self.unit;
         let (stop, index) = (unit.extent(extent), body.params[0]);
-        if !self.in_kernel {
-            if let Some(plan) = steps::plan(unit, body) {
-                return steps::emit(self, &plan, index, extent, reverse);
-            }
+        if !self.in_kernel
+            && let Some(plan) = steps::plan(unit, body)
+        {
+            return steps::emit(self, &plan, index, extent, reverse);
         }
         if let Some(nest) = transpose::plan(self, body) {
             return transpose::emit(self, &nest, index, extent);

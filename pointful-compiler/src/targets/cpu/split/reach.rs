@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::symbolic::{Ends, Far};
 use crate::analysis::numbers::Numbers;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Scalar, ValueId, ValueSet};
+use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The furthest that a neighbour may be, for borders to be short.
@@ -60,7 +60,11 @@ pub(super) fn plan_behind(
     first_look.block(first);
     let mut look = Look::new(program, numbers, extent, first_look.inside);
     look.bound = first_look.bound;
+    look.given.clone_from(&first_look.given);
+    look.decided = first_look.given;
     look.block(body);
+    look.decided
+        .retain(|value, _| !look.given.contains_key(value));
     (!look.positions.is_empty() || !look.decided.is_empty()).then(|| Plan {
         at_beginning: look.beyond(look.low),
         at_end: look.beyond(look.high),
@@ -149,6 +153,8 @@ struct Look<'p> {
     inside: BTreeMap<ValueId, Reach>,
     positions: ValueSet,
     decided: BTreeMap<ValueId, bool>,
+    /// Truth values that are constants: what is known of rows.
+    given: BTreeMap<ValueId, bool>,
     /// What is decided in the interior, and the opposite in all points that are so far from it or
     /// further, by signs as below.
     turns: Vec<(ValueId, bool, i64)>,
@@ -181,6 +187,7 @@ impl<'p> Look<'p> {
             inside,
             positions: ValueSet::new(),
             decided: BTreeMap::new(),
+            given: BTreeMap::new(),
             turns: Vec::new(),
             logic: Vec::new(),
             low: 0,
@@ -207,6 +214,11 @@ impl<'p> Look<'p> {
                     let reach = reach.and_then(|extent| self.index_of(extent));
                     self.inside
                         .extend(reach.map(|reach| (body.params[0], reach)));
+                    None
+                }
+                CpuOp::Const(Lit::Bool(truth)) => {
+                    self.decided.insert(stmt.results[0], *truth);
+                    self.given.insert(stmt.results[0], *truth);
                     None
                 }
                 CpuOp::Const(_)
@@ -272,12 +284,14 @@ impl<'p> Look<'p> {
             .turns
             .iter()
             .filter(|(_, _, at)| far != 0 && *at == far);
-        let mut known: BTreeMap<_, _> = turned.map(|&(value, truth, _)| (value, truth)).collect();
+        let mut known = self.given.clone();
+        known.extend(turned.map(|&(value, truth, _)| (value, truth)));
         for (result, prim, args) in &self.logic {
             if let Some(truth) = follows(*prim, args, &known) {
                 known.insert(*result, truth);
             }
         }
+        known.retain(|value, _| !self.given.contains_key(value));
         known
     }
 

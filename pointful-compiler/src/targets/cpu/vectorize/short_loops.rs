@@ -5,7 +5,8 @@
 //! A loop over a row that an optimiser makes vectors of has three parts: several vectors at a time,
 //! one at a time, and what is left, element by element. In a row of 30 the last is most of it.
 //! Points are independent and may be computed twice, so the last strip may as well end where the
-//! row ends. Whether a row is short is asked where it begins.
+//! row ends. Whether a row is short is asked where it begins; and so is what all of its points decide
+//! alike (loop unswitching).
 //!
 //! # Why it is sound
 //!
@@ -24,6 +25,7 @@
 //!                                    } else { range %j: J in %a..%b { … } }
 //! ```
 
+use crate::analysis::effects::is_pure;
 use crate::analysis::numbers::Numbers;
 use crate::contract::cloning::Renamed;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
@@ -84,6 +86,63 @@ struct Points {
     lanes: u64,
 }
 
+/// What is asked of all of a row alike.
+struct Row {
+    /// Conditions of branches.
+    asked: Vec<ValueId>,
+    /// The numbers of statements that are not the same along the row, or cannot come before it.
+    within: Vec<usize>,
+}
+
+impl Row {
+    /// None if a branch is not the same along it.
+    fn of(program: &Program<Cpu>, body: &Block<Cpu>) -> Option<Self> {
+        let mut inside = ValueSet::from([body.params[0]]);
+        let mut row = Self {
+            asked: Vec::new(),
+            within: Vec::new(),
+        };
+        for (number, stmt) in body.stmts.iter().enumerate() {
+            if let CpuOp::If { cond, .. } = stmt.op {
+                if inside.contains(&cond) {
+                    return None;
+                }
+                if !row.asked.contains(&cond) {
+                    row.asked.push(cond);
+                }
+            }
+            let same = !stmt.op.reads_any(|value| inside.contains(&value));
+            let may_come_before = match &stmt.op {
+                CpuOp::Load { .. } | CpuOp::If { .. } => false,
+                _ => is_pure(program, stmt),
+            };
+            if !(same && may_come_before) {
+                inside.extend(&stmt.results);
+                row.within.push(number);
+            }
+        }
+        Some(row)
+    }
+}
+
+/// A body with one side of each branch in its place.
+fn taken(body: &Block<Cpu>, holds: bool) -> Block<Cpu> {
+    let stmts = body.stmts.iter().flat_map(|stmt| match &stmt.op {
+        CpuOp::If {
+            then, otherwise, ..
+        } => match holds {
+            true => then.stmts.clone(),
+            false => otherwise.stmts.clone(),
+        },
+        _ => vec![stmt.clone()],
+    });
+    Block {
+        params: body.params.clone(),
+        stmts: stmts.collect(),
+        results: Vec::new(),
+    }
+}
+
 impl Rows<'_> {
     fn host(&mut self, block: &mut Block<Cpu>) {
         for stmt in &mut block.stmts {
@@ -108,18 +167,7 @@ impl Rows<'_> {
                     to,
                     body,
                 }) => {
-                    let op = match self.points(from, &body) {
-                        Some(points) => {
-                            let (out, span) = (&mut block.stmts, stmt.span);
-                            self.in_strips(&points, (from, to), *body, span, out)
-                        }
-                        None => CpuOp::Own(Own::Range {
-                            cold: false,
-                            from,
-                            to,
-                            body,
-                        }),
-                    };
+                    let op = self.row((from, to), *body, stmt.span, &mut block.stmts);
                     block.stmts.push(Stmt { op, ..stmt });
                 }
                 CpuOp::If { .. } => {
@@ -130,6 +178,83 @@ impl Rows<'_> {
                 }
                 _ => block.stmts.push(stmt),
             }
+        }
+    }
+
+    /// The points of a row. What all of them decide alike is asked once, around them: of one
+    /// condition both sides are in strips, of several those of which all hold, as they do away from
+    /// borders.
+    fn row(
+        &mut self,
+        (from, to): (ValueId, ValueId),
+        body: Block<Cpu>,
+        span: SpanId,
+        out: &mut Vec<Stmt<Cpu>>,
+    ) -> CpuOp {
+        let plain = |body| {
+            CpuOp::Own(Own::Range {
+                cold: false,
+                from,
+                to,
+                body: Box::new(body),
+            })
+        };
+        let Some(row) = Row::of(self.program, &body) else {
+            return plain(body);
+        };
+        if row.asked.is_empty() {
+            return match self.points(from, &body) {
+                Some(points) => self.in_strips(&points, (from, to), body, span, out),
+                None => plain(body),
+            };
+        }
+        let within = row.within.iter().map(|&number| body.stmts[number].clone());
+        let within = Block {
+            params: body.params.clone(),
+            stmts: within.collect(),
+            results: Vec::new(),
+        };
+        let sides: &[bool] = match row.asked[..] {
+            [_] => &[true, false],
+            _ => &[true],
+        };
+        let mut ways = Vec::new();
+        for &holds in sides {
+            let way = taken(&within, holds);
+            let Some(points) = self.points(from, &way) else {
+                return plain(body);
+            };
+            ways.push((points, way));
+        }
+        let outside = (body.stmts.into_iter().enumerate())
+            .filter(|(number, _)| !row.within.contains(number))
+            .map(|(_, stmt)| stmt);
+        out.extend(outside);
+        let mut conds = row.asked.iter().copied();
+        let first = conds.next().expect("something is asked");
+        let cond = conds.fold(first, |all, cond| {
+            prim(self.program, Prim::And, &[all, cond], Elem::BOOL, span, out)
+        });
+        let mut blocks = Vec::new();
+        for (points, mut way) in ways {
+            Renamed::default().block(self.program, &mut way);
+            let mut block = Block::default();
+            let op = self.in_strips(&points, (from, to), way, span, &mut block.stmts);
+            block.stmts.push(Stmt::new(Vec::new(), op, span));
+            blocks.push(Box::new(block));
+        }
+        let mut blocks = blocks.into_iter();
+        let then = blocks.next().unwrap_or_default();
+        let otherwise = blocks.next().unwrap_or_else(|| {
+            Box::new(Block {
+                stmts: vec![Stmt::new(Vec::new(), plain(within), span)],
+                ..Block::default()
+            })
+        });
+        CpuOp::If {
+            cond,
+            then,
+            otherwise,
         }
     }
 
