@@ -78,11 +78,11 @@ pub fn split_from(program: Program<Cpu>, short: u64) -> Program<Cpu> {
 
 /// What is known in a part of a loop.
 #[derive(Clone, Default)]
-struct Facts {
+pub(super) struct Facts {
     /// What makes an index of a position that is one.
-    positions: ValueSet,
+    pub(super) positions: ValueSet,
     /// Truth values.
-    decided: BTreeMap<ValueId, bool>,
+    pub(super) decided: BTreeMap<ValueId, bool>,
 }
 
 /// An interior of rows: along each of their axes.
@@ -613,7 +613,7 @@ impl Plan {
 }
 
 /// A block where something is known: without the branches that are decided.
-fn simplified(block: &Block<Cpu>, facts: &Facts) -> Block<Cpu> {
+pub(super) fn simplified(block: &Block<Cpu>, facts: &Facts) -> Block<Cpu> {
     let mut stmts = Vec::with_capacity(block.stmts.len());
     for stmt in &block.stmts {
         if let CpuOp::If {

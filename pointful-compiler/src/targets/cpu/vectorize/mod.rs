@@ -1,5 +1,7 @@
 //! Vectorization: loops whose iterations run as lanes of strips.
 
+mod dear_branches;
+mod if_conversion;
 mod late;
 pub mod reductions;
 pub mod short_loops;

@@ -5,16 +5,47 @@ use super::short_loops::short_loops_by;
 use crate::canonicalize::{cse, dce, simplify};
 use crate::contract::{scalar_replacement, schedule::schedule};
 use crate::expand::expand;
-use crate::ir::Program;
-use crate::ir::stages::cpu::Cpu;
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::stages::point::Point;
+use crate::ir::{Block, Elem, Lit, Operation, Program, Scalar, Stmt};
+use crate::ops::Prim;
 use crate::targets::cpu::outline;
+use crate::targets::cpu::statements::{bind, prim};
 use crate::testing::check_between;
 
 /// A program as it arrives here.
 fn outlined(program: Program<Point>) -> Program<Cpu> {
     let bulk = expand(dce(cse(simplify(program))));
     outline(scalar_replacement(schedule(dce(cse(simplify(bulk))))))
+}
+
+/// How many strips there are whose lanes are asked before they run, and how many loops with
+/// branches have strips.
+fn branches(block: &Block<Cpu>) -> [u32; 2] {
+    let is_branch = |op: &CpuOp| matches!(op, CpuOp::If { .. });
+    let has_strips = |op: &CpuOp| {
+        is_branch(op)
+            && (op.blocks().into_iter().flat_map(|inner| &inner.stmts))
+                .any(|stmt| matches!(stmt.op, CpuOp::Own(Own::Strips { .. })))
+    };
+    let in_strips = block.stmts.iter().any(|stmt| has_strips(&stmt.op));
+    let mut found = [0, 0];
+    for stmt in &block.stmts {
+        match &stmt.op {
+            CpuOp::Own(Own::Strips { body, .. }) => {
+                found[0] += u32::from(body.stmts.iter().any(|stmt| is_branch(&stmt.op)));
+            }
+            CpuOp::Own(Own::Range { body, .. }) if in_strips => {
+                found[1] += u32::from(body.stmts.iter().any(|stmt| is_branch(&stmt.op)));
+            }
+            _ => {}
+        }
+        for inner in stmt.op.blocks() {
+            let inner = branches(inner);
+            found = [found[0] + inner[0], found[1] + inner[1]];
+        }
+    }
+    found
 }
 
 #[test]
@@ -34,6 +65,79 @@ fn reductions_of_random_programs_are_split() {
         assert!(
             changed * 20 > 500,
             "only {changed} of 500 programs have lanes"
+        );
+    }
+}
+
+/// Puts what loops sum up behind branches of which both sides do the same, one of them with
+/// something dear if asked for.
+fn branched(program: &mut Program<Cpu>, block: &mut Block<Cpu>, dear: bool) {
+    let stmts = std::mem::take(&mut block.stmts);
+    for mut stmt in stmts {
+        let span = stmt.span;
+        match &stmt.op {
+            &CpuOp::Combine { place, value, .. }
+                if program.elem(value) == Elem::Scalar(Scalar::F64)
+                    && program.ty(place).rank() == 0 =>
+            {
+                let out = &mut block.stmts;
+                let odd = CpuOp::Const(Lit::of(Scalar::F64, 0.137_193));
+                let elem = program.elem(value);
+                let odd = bind(program, odd, elem, span, out);
+                let cond = prim(program, Prim::Gt, &[value, odd], Elem::BOOL, span, out);
+                let (mut then, mut otherwise) = (Block::default(), Block::default());
+                if dear {
+                    prim(program, Prim::Exp, &[value], elem, span, &mut then.stmts);
+                }
+                let nested = CpuOp::If {
+                    cond,
+                    then: Box::default(),
+                    otherwise: Box::new(Block {
+                        stmts: vec![stmt.clone()],
+                        ..Block::default()
+                    }),
+                };
+                then.stmts.push(stmt);
+                otherwise.stmts.push(Stmt::new(Vec::new(), nested, span));
+                let branch = CpuOp::If {
+                    cond,
+                    then: Box::new(then),
+                    otherwise: Box::new(otherwise),
+                };
+                out.push(Stmt::new(Vec::new(), branch, span));
+            }
+            _ => {
+                for inner in stmt.op.blocks_mut() {
+                    branched(program, inner, dear);
+                }
+                block.stmts.push(stmt);
+            }
+        }
+    }
+}
+
+#[test]
+fn branches_of_random_programs_are_converted() {
+    for dear in [false, true] {
+        let met = Cell::new([0, 0]);
+        let lanes = Lanes {
+            bytes: 16,
+            strips: 1,
+        };
+        let before = |program| {
+            let program: Program<Cpu> = outlined(program);
+            program.rewritten(|program, body| branched(program, body, dear))
+        };
+        check_between(500, before, |program| {
+            let split = reductions_by(program, lanes);
+            let found = branches(&split.body);
+            met.set([0, 1].map(|kind| met.get()[kind] + found[kind]));
+            split
+        });
+        let [asked, converted] = met.get();
+        assert!(
+            converted > 25 && (asked > 25) == dear,
+            "{converted} loops with branches are in lanes, {asked} times they are asked"
         );
     }
 }
