@@ -9,7 +9,7 @@ use super::tokens;
 use super::unit::Unit;
 use crate::analysis::parts::Parts;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, Par};
-use crate::ir::{Block, Elem, Extent, Stmt, ValueId, ValueSet};
+use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Iterations that are assumed of a loop of which nothing is known.
@@ -29,19 +29,43 @@ enum Trips {
     Half(Extent),
 }
 
-/// The scalar operations of one iteration of `body`, as a `u64` expression.
+/// The scalar operations of one point of a kernel, as a `u64` expression: those of the last loop
+/// through a part of its rows, which passes leave as it was, and of what that asks for.
 pub(super) fn per_point(unit: &Unit<'_>, par: &Par<Cpu>) -> TokenStream {
     let mut estimate = Estimate {
         unit,
-        inside: ValueSet::new(),
+        inside: par.body.params.iter().copied().collect(),
         indices: Vec::new(),
         most: Vec::new(),
-        parts: Parts::of(par),
-        points: Cost::default(),
     };
-    let mut cost = estimate.block(&par.body);
-    cost.add(estimate.points);
+    let Some(points) = points(&Parts::of(par), &par.body) else {
+        return estimate.block(&par.body).tokens(unit);
+    };
+    let mut needed: ValueSet = points.free().into_iter().collect();
+    let mut row = Vec::new();
+    for stmt in par.body.stmts.iter().rev() {
+        if stmt.results.iter().any(|result| needed.contains(result)) {
+            needed.extend(stmt.op.operands());
+            row.push(stmt.clone());
+        }
+    }
+    row.reverse();
+    let row = Block {
+        params: par.body.params.clone(),
+        stmts: row,
+        results: Vec::new(),
+    };
+    let mut cost = estimate.block(&row);
+    cost.add(estimate.block(points));
     cost.tokens(unit)
+}
+
+/// A point of the last loop through a part of a kernel's rows.
+fn points<'b>(parts: &Parts, block: &'b Block<Cpu>) -> Option<&'b Block<Cpu>> {
+    block.stmts.iter().rev().find_map(|stmt| match &stmt.op {
+        CpuOp::Own(Own::Range { body, .. }) if parts.goes_through(body.params[0]) => Some(&**body),
+        op => (op.blocks().into_iter().rev()).find_map(|inner| points(parts, inner)),
+    })
 }
 
 /// The same of a contraction, for each place along its result's first axis.
@@ -88,10 +112,6 @@ struct Estimate<'u> {
     indices: Vec<(ValueId, Extent)>,
     /// Lengths that are mostly what the host knows, and that.
     most: Vec<(ValueId, Extent)>,
-    parts: Parts,
-    /// A point of a loop through the part of a row that the kernel's block is run for: of the last
-    /// one, which passes leave as it was.
-    points: Cost,
 }
 
 impl Estimate<'_> {
@@ -162,11 +182,6 @@ impl Estimate<'_> {
                     cost.add(inner);
                 }
                 CpuOp::Own(Own::Par(_) | Own::Bound { .. } | Own::Fold { .. }) => {}
-                CpuOp::Own(Own::Range { body, .. } | Own::Strips { body, .. })
-                    if self.parts.goes_through(body.params[0]) =>
-                {
-                    self.points = self.block(body);
-                }
                 CpuOp::Own(Own::Range { cold: true, .. } | Own::Strips { .. }) => {}
                 CpuOp::Own(Own::Range { from, body, .. }) => {
                     let mut inner = self.block(body);
