@@ -15,6 +15,7 @@ use crate::ir::print::{Print, print};
 use crate::ir::stages::point::Point;
 use crate::ir::verify::{Verify, verify};
 use crate::targets::cpu::tiling::{Size, tiling_of};
+use crate::targets::cpu::vectorize::outer_loop::{Together, outer_loop_by};
 use crate::targets::cpu::vectorize::reductions::{Lanes, reductions_by};
 use crate::targets::cpu::vectorize::short_loops::short_loops_by;
 use crate::{contract, expand, targets};
@@ -119,6 +120,13 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
                 bytes: 16,
                 strips: 1,
             };
+            let all = Together {
+                bytes: 32,
+                few_bytes: 16,
+                if_it_pays: false,
+            };
+            let together = |cpu| outer_loop_by(cpu, all);
+            let cpu = trial.stage("with points together", cpu, together)?;
             let strips = |cpu| short_loops_by(cpu, 16);
             let cpu = trial.stage("with short rows in strips", cpu, strips)?;
             let split = |cpu| reductions_by(cpu, lanes);

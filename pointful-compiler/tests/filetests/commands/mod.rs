@@ -39,6 +39,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("online_softmax", schedule::online_softmax),
     command("disjoint_updates", schedule::disjoint_updates),
     command("scalar_replacement", schedule::scalar_replacement),
+    command("outer_loop", schedule::outer_loop),
     command("reductions", schedule::reductions),
     command("schedule", schedule::run),
     command("split", schedule::split),

@@ -45,6 +45,11 @@ pub(crate) fn split(file: &File) -> Result<Vec<Section>, String> {
     Ok(vec![write(&cpu::split(read(file.input())?))?])
 }
 
+pub(crate) fn outer_loop(file: &File) -> Result<Vec<Section>, String> {
+    let program = cpu::vectorize::outer_loop(read(file.input())?);
+    Ok(vec![write(&program)?])
+}
+
 pub(crate) fn short_loops(file: &File) -> Result<Vec<Section>, String> {
     let program = cpu::vectorize::short_loops(read(file.input())?);
     Ok(vec![write(&program)?])

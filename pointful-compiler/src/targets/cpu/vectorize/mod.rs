@@ -3,10 +3,12 @@
 mod dear_branches;
 mod if_conversion;
 mod late;
+pub mod outer_loop;
 pub mod reductions;
 pub mod short_loops;
 #[cfg(test)]
 mod tests;
 
+pub use outer_loop::outer_loop;
 pub use reductions::reductions;
 pub use short_loops::short_loops;

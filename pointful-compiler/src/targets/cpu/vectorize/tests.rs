@@ -1,5 +1,6 @@
 use std::cell::Cell;
 
+use super::outer_loop::{Together, outer_loop_by};
 use super::reductions::{Lanes, reductions_by};
 use super::short_loops::short_loops_by;
 use crate::canonicalize::{cse, dce, simplify};
@@ -155,4 +156,26 @@ fn short_rows_of_random_programs_are_strips() {
         changed * 20 > 500,
         "only {changed} of 500 programs have short rows"
     );
+}
+
+#[test]
+fn points_of_random_programs_advance_together() {
+    for width in [16, 24] {
+        let changed = Cell::new(0);
+        let all = Together {
+            bytes: 2 * width,
+            few_bytes: width,
+            if_it_pays: false,
+        };
+        check_between(500, outlined, |program| {
+            let strips = outer_loop_by(program.clone(), all);
+            changed.set(changed.get() + u32::from(strips.body != program.body));
+            strips
+        });
+        let changed = changed.get();
+        assert!(
+            changed * 20 > 500,
+            "only {changed} of 500 programs have strips"
+        );
+    }
 }
