@@ -60,7 +60,7 @@ pub struct Stages {
 /// The body that implements a function.
 pub fn emit(stages: &Stages) -> TokenStream {
     let options = EmitOptions::new(stages.point.name.clone());
-    emit::rust(&stages.cpu, &stages.interface, &options)
+    emit::rust(&stages.cpu, &stages.kernels, &stages.interface, &options)
 }
 
 /// The body of a linked function, and the constants of its module that it names. What is generic in
@@ -130,8 +130,8 @@ fn body_at(
     let point = simplified(trace, program);
     let bulk = expanded(trace, point);
     let kernels = contracted(trace, bulk);
-    let cpu = targeted(trace, kernels);
-    let mut body = emit::rust(&cpu, &interface, &options);
+    let cpu = targeted(trace, kernels.clone());
+    let mut body = emit::rust(&cpu, &kernels, &interface, &options);
     if has_operators {
         let Lowered {
             program, interface, ..
@@ -139,8 +139,8 @@ fn body_at(
         let point = simplified(trace, program);
         let bulk = expanded(trace, point);
         let kernels = contracted(trace, bulk);
-        let cpu = targeted(trace, kernels);
-        let trying = emit::rust(&cpu, &interface, &options);
+        let cpu = targeted(trace, kernels.clone());
+        let trying = emit::rust(&cpu, &kernels, &interface, &options);
         // Arms are what may be left out in any place. It is asked how the crate is built that the
         // function stands in.
         body = quote! {

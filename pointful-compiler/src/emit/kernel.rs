@@ -12,7 +12,7 @@ use super::expr::Word;
 use super::names::ident;
 use super::steps::Plan;
 use super::unit::{Unit, usize_literal};
-use super::{scalar, scatter, tokens, work};
+use super::{scalar, scatter, tokens};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Imperative, Par, PlaceKind};
 use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -22,7 +22,7 @@ pub(super) fn launch(host: &mut Body<'_>, par: &Par<Cpu>) -> TokenStream {
     let copies = Copies::of(par);
     let unit = host.unit;
     let kernel = declare(host, par, None);
-    let (points, per_point) = (unit.product(&par.extents), work::per_point(unit, par));
+    let (points, per_point) = (unit.product(&par.extents), unit.work(par));
     let acc_bytes = acc_bytes(unit, copies);
     // What only the caller knows may not be fit for other threads.
     let launch = if unit.functions.is_empty() {

@@ -69,6 +69,7 @@ use proc_macro2::TokenStream;
 
 use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
+use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Extent, Operation, Program, ValueId, ValueSet};
 
 /// `quote!` with the span of the expansion.
@@ -105,13 +106,18 @@ impl EmitOptions {
 }
 
 /// The body of the function that `program` implements behind `interface`: statements and a final
-/// expression, without braces.
-pub fn rust(program: &Program<Cpu>, interface: &Interface, options: &EmitOptions) -> TokenStream {
+/// expression, without braces. How much there is to do is that of the `kernels` it has come from.
+pub fn rust(
+    program: &Program<Cpu>,
+    kernels: &Program<Kernels>,
+    interface: &Interface,
+    options: &EmitOptions,
+) -> TokenStream {
     let sources = interface.params.iter().zip(&program.params);
     let constants = sources
         .filter(|(source, param)| matches!(source, ParamSource::Constant { .. }) && !param.owned)
         .map(|(_, param)| param.value);
-    let unit = unit::Unit::with_constants(program, constants.collect());
+    let unit = unit::Unit::with_constants(program, constants.collect()).costs_as(kernels);
     shim::shim(&unit, interface, options)
 }
 

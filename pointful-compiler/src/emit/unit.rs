@@ -8,8 +8,9 @@ use quote::ToTokens;
 use super::expr::Word;
 use super::names::Names;
 use super::scalar::{self, Length, Operand};
-use super::{scatter, tokens};
+use super::{scatter, tokens, work};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par, PlaceKind};
+use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -35,6 +36,9 @@ pub(super) struct Unit<'a> {
     constants: ValueSet,
     /// Private copies that may be notes instead.
     scattered: ValueSet,
+    /// What a point of each kernel costs, in the order of the program; and each kernel's number.
+    work: Vec<TokenStream>,
+    numbers: BTreeMap<*const Par<Cpu>, usize>,
     /// What the functions of the caller's that it calls take and give.
     pub(super) functions: BTreeMap<u8, (Vec<Scalar>, Scalar)>,
 }
@@ -62,6 +66,8 @@ impl<'a> Unit<'a> {
             kinds: vec![PlaceKind::Scalar; program.values.len()],
             counted: BTreeMap::new(),
             scattered: ValueSet::new(),
+            work: Vec::new(),
+            numbers: BTreeMap::new(),
             constants,
         };
         for param in &program.params {
@@ -84,9 +90,12 @@ impl<'a> Unit<'a> {
                     self.kinds[stmt.results[0].index()] = PlaceKind::Buffer;
                 }
                 CpuOp::Var(_) => self.kinds[stmt.results[0].index()] = PlaceKind::Var,
-                CpuOp::Own(Own::Par(Par {
-                    accs, folds, body, ..
-                })) => {
+                CpuOp::Own(Own::Par(par)) => {
+                    let Par {
+                        accs, folds, body, ..
+                    } = par;
+                    let number = self.numbers.len();
+                    self.numbers.insert(std::ptr::from_ref(par), number);
                     let scattered = scatter::of_kernel(self, accs, body);
                     self.scattered.extend(&scattered);
                     for acc in accs {
@@ -117,6 +126,19 @@ impl<'a> Unit<'a> {
                 self.look_at(inner);
             }
         }
+    }
+
+    /// The same program where the costs of these points, from which it has come, are known.
+    pub(super) fn costs_as(mut self, kernels: &Program<Kernels>) -> Self {
+        self.work = work::of_kernels(&self, kernels);
+        self
+    }
+
+    /// What a point of a kernel costs.
+    pub(super) fn work(&self, kernel: &Par<Cpu>) -> TokenStream {
+        let number = self.numbers.get(&std::ptr::from_ref(kernel));
+        let known = number.and_then(|&number| self.work.get(number));
+        known.cloned().unwrap_or_else(|| tokens!(1u64))
     }
 
     /// The type of what holds a function of the caller's.

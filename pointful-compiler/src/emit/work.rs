@@ -7,9 +7,10 @@ use quote::ToTokens;
 
 use super::tokens;
 use super::unit::Unit;
-use crate::analysis::parts::Parts;
-use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, Par};
-use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId, ValueSet};
+use crate::ir::stages::cpu::{Along, Cpu, CpuOp};
+use crate::ir::stages::imperative::{Imperative, ImperativeOp};
+use crate::ir::stages::kernels::Kernels;
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Iterations that are assumed of a loop of which nothing is known.
@@ -29,43 +30,25 @@ enum Trips {
     Half(Extent),
 }
 
-/// The scalar operations of one point of a kernel, as a `u64` expression: those of the last loop
-/// through a part of its rows, which passes leave as it was, and of what that asks for.
-pub(super) fn per_point(unit: &Unit<'_>, par: &Par<Cpu>) -> TokenStream {
-    let mut estimate = Estimate {
-        unit,
-        inside: par.body.params.iter().copied().collect(),
-        indices: Vec::new(),
-        most: Vec::new(),
-    };
-    let Some(points) = points(&Parts::of(par), &par.body) else {
-        return estimate.block(&par.body).tokens(unit);
-    };
-    let mut needed: ValueSet = points.free().into_iter().collect();
-    let mut row = Vec::new();
-    for stmt in par.body.stmts.iter().rev() {
-        if stmt.results.iter().any(|result| needed.contains(result)) {
-            needed.extend(stmt.op.operands());
-            row.push(stmt.clone());
+/// The scalar operations of one point of each kernel, as `u64` expressions, in the order of the
+/// program: of points as they were before passes have split and repeated their loops.
+pub(super) fn of_kernels(unit: &Unit<'_>, program: &Program<Kernels>) -> Vec<TokenStream> {
+    fn look(unit: &Unit<'_>, block: &Block<Kernels>, found: &mut Vec<TokenStream>) {
+        for stmt in &block.stmts {
+            match &stmt.op {
+                ImperativeOp::Own(par) => {
+                    found.push(Estimate::new(unit).block(&par.body).tokens(unit))
+                }
+                op => op
+                    .blocks()
+                    .into_iter()
+                    .for_each(|inner| look(unit, inner, found)),
+            }
         }
     }
-    row.reverse();
-    let row = Block {
-        params: par.body.params.clone(),
-        stmts: row,
-        results: Vec::new(),
-    };
-    let mut cost = estimate.block(&row);
-    cost.add(estimate.block(points));
-    cost.tokens(unit)
-}
-
-/// A point of the last loop through a part of a kernel's rows.
-fn points<'b>(parts: &Parts, block: &'b Block<Cpu>) -> Option<&'b Block<Cpu>> {
-    block.stmts.iter().rev().find_map(|stmt| match &stmt.op {
-        CpuOp::Own(Own::Range { body, .. }) if parts.goes_through(body.params[0]) => Some(&**body),
-        op => (op.blocks().into_iter().rev()).find_map(|inner| points(parts, inner)),
-    })
+    let mut found = Vec::new();
+    look(unit, &program.body, &mut found);
+    found
 }
 
 /// The same of a contraction, for each place along its result's first axis.
@@ -84,9 +67,9 @@ pub(super) fn contraction_per_row(unit: &Unit<'_>, stmt: &Stmt<Cpu>) -> TokenStr
 }
 
 /// The axes of a contraction.
-fn contracted(unit: &Unit<'_>, op: &CpuOp) -> BTreeMap<usize, Extent> {
+fn contracted<S: Imperative>(unit: &Unit<'_>, op: &ImperativeOp<S>) -> BTreeMap<usize, Extent> {
     let mut axes = BTreeMap::new();
-    if let CpuOp::Contract {
+    if let ImperativeOp::Contract {
         out,
         factors: [left, right],
         along,
@@ -114,8 +97,17 @@ struct Estimate<'u> {
     most: Vec<(ValueId, Extent)>,
 }
 
-impl Estimate<'_> {
-    fn block(&mut self, block: &Block<Cpu>) -> Cost {
+impl<'u> Estimate<'u> {
+    fn new(unit: &'u Unit<'u>) -> Self {
+        Self {
+            unit,
+            inside: ValueSet::new(),
+            indices: Vec::new(),
+            most: Vec::new(),
+        }
+    }
+
+    fn block<S: Imperative>(&mut self, block: &Block<S>) -> Cost {
         let mut cost = Cost::default();
         for &param in &block.params {
             self.bind(param);
@@ -125,14 +117,12 @@ impl Estimate<'_> {
                 self.bind(result);
             }
             match &stmt.op {
-                CpuOp::Const(_)
-                | CpuOp::Size(_)
-                | CpuOp::Var(_)
-                | CpuOp::Get(_)
-                | CpuOp::Set { .. } => {}
-                CpuOp::Prim(..)
-                    if matches!(self.unit.program.elem(stmt.results[0]), Elem::Bound(_)) => {}
-                CpuOp::Prim(prim, args) => {
+                ImperativeOp::Const(_)
+                | ImperativeOp::Size(_)
+                | ImperativeOp::Var(_)
+                | ImperativeOp::Get(_)
+                | ImperativeOp::Set { .. } => {}
+                ImperativeOp::Prim(prim, args) => {
                     cost.constant += self::prim(*prim, self.unit.program.elem(args[0]));
                     // The points of a tile: as many as fill it, but for the last one.
                     let host = |arg: &&ValueId| self.known(Extent::Value(**arg));
@@ -144,12 +134,12 @@ impl Estimate<'_> {
                         self.indices.push((result, extent));
                     }
                 }
-                CpuOp::Select(..)
-                | CpuOp::Load { .. }
-                | CpuOp::Store { .. }
-                | CpuOp::Swap(..)
-                | CpuOp::Assert { .. } => cost.constant += 1,
-                CpuOp::Contract { .. } => {
+                ImperativeOp::Select(..)
+                | ImperativeOp::Load { .. }
+                | ImperativeOp::Store { .. }
+                | ImperativeOp::Swap(..)
+                | ImperativeOp::Assert { .. } => cost.constant += 1,
+                ImperativeOp::Contract { .. } => {
                     let one = Cost {
                         constant: 1,
                         loops: Vec::new(),
@@ -158,14 +148,14 @@ impl Estimate<'_> {
                     cost.add(all.fold(one, |cost, extent| self.repeated(extent, cost)));
                 }
                 // A place anywhere in a table that may be large is waited for.
-                CpuOp::Combine { place, .. } if self.unit.is_scattered(*place) => {
+                ImperativeOp::Combine { place, .. } if self.unit.is_scattered(*place) => {
                     cost.constant += 6;
                 }
-                CpuOp::Combine { indices, .. } => {
+                ImperativeOp::Combine { indices, .. } => {
                     cost.constant += if indices.is_empty() { 1 } else { 3 }
                 }
-                CpuOp::Alloc { fill: None } => {}
-                CpuOp::Alloc { fill: Some(_) } | CpuOp::Copy(_) => {
+                ImperativeOp::Alloc { fill: None } => {}
+                ImperativeOp::Alloc { fill: Some(_) } | ImperativeOp::Copy(_) => {
                     let mut fill = Cost {
                         constant: 1,
                         loops: Vec::new(),
@@ -175,32 +165,25 @@ impl Estimate<'_> {
                     }
                     cost.add(fill);
                 }
-                CpuOp::For { extent, body, .. } => {
+                ImperativeOp::For { extent, body, .. } => {
                     let mut inner = self.block(body);
                     inner.constant += 1;
                     let inner = self.repeated(*extent, inner);
                     cost.add(inner);
                 }
-                CpuOp::Own(Own::Par(_) | Own::Bound { .. } | Own::Fold { .. }) => {}
-                CpuOp::Own(Own::Range { cold: true, .. } | Own::Strips { .. }) => {}
-                CpuOp::Own(Own::Range { from, body, .. }) => {
-                    let mut inner = self.block(body);
-                    inner.constant += 1;
-                    if let Some(extent) = self.unit.program.elem(*from).extent() {
-                        cost.add(self.repeated(extent, inner));
+                ImperativeOp::Own(own) => {
+                    for inner in own.blocks() {
+                        let inner = self.block(inner);
+                        cost.add(inner);
                     }
                 }
-                CpuOp::Own(Own::Lanes { body, .. }) => {
-                    let inner = self.block(body);
-                    cost.add(inner);
-                }
-                CpuOp::While { cond, body } => {
+                ImperativeOp::While { cond, body } => {
                     let mut inner = self.block(cond);
                     inner.add(self.block(body));
                     let inner = self.repeated(Extent::Const(UNKNOWN), inner);
                     cost.add(inner);
                 }
-                CpuOp::If {
+                ImperativeOp::If {
                     then, otherwise, ..
                 } => {
                     // Both, for want of knowing which; it is an estimate.
@@ -299,22 +282,16 @@ mod tests {
     use crate::emit::testing::{Build, table};
     use crate::ir::{Program, Scalar};
 
-    fn estimate(program: &Program<Cpu>) -> String {
-        let unit = Unit::of(program);
-        let body = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            CpuOp::Own(Own::Par(par)) => Some(par),
-            _ => None,
-        });
-        let estimate = per_point(&unit, body.expect("a kernel"));
-        crate::emit::names::as_in_source(&estimate).replace(' ', "")
+    fn estimate(program: &Program<Kernels>) -> String {
+        let targeted = crate::emit::testing::targeted(program.clone());
+        let estimates = of_kernels(&Unit::of(&targeted), program);
+        crate::emit::names::as_in_source(&estimates[0]).replace(' ', "")
     }
 
     #[test]
     fn loops_multiply_by_extents_that_the_host_knows() {
         assert_eq!(
-            estimate(&crate::emit::testing::targeted(
-                crate::emit::testing::matrix_vector()
-            )),
+            estimate(&crate::emit::testing::matrix_vector()),
             "1u64.saturating_add((kasu64).saturating_mul(5u64))"
         );
     }
@@ -330,7 +307,7 @@ mod tests {
                 b.store(y, at, i);
             });
         });
-        let text = estimate(&crate::emit::testing::targeted(b.finish(&[y])));
+        let text = estimate(&b.finish(&[y]));
         assert_eq!(
             text,
             "1u64.saturating_add(((n/2usize)asu64).saturating_mul(2u64))".replace("2usize)", "2)")

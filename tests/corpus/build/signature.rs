@@ -53,7 +53,7 @@ pub(crate) fn function(program: &Program<Kernels>) -> TokenStream {
     let mut options = EmitOptions::new(program.name.clone());
     options.runtime = quote!(::pointful_runtime::private);
     let cpu = emit::testing::targeted(program.clone());
-    let body = emit::rust(&cpu, &interface, &options);
+    let body = emit::rust(&cpu, program, &interface, &options);
     quote! {
         #[allow(missing_docs, reason = "it is generated")]
         pub fn #name(#(#params),*) -> #result_type { #body }

@@ -57,7 +57,7 @@ fn compiled(item: &syn::ItemFn, linked: &Linked) -> TokenStream {
     let stages = pipeline::stages(linked).unwrap_or_else(|errors| report(item, &errors));
     let mut options = EmitOptions::new(item.sig.ident.to_string());
     options.runtime = quote!(::pointful_runtime::private);
-    let body = emit::rust(&stages.cpu, &stages.interface, &options);
+    let body = emit::rust(&stages.cpu, &stages.kernels, &stages.interface, &options);
     let (visibility, signature) = (&item.vis, &item.sig);
     quote! {
         #[allow(missing_docs, reason = "it is generated")]

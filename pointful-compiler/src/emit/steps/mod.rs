@@ -395,7 +395,7 @@ fn kernel_in_rows(
     match &stmt.op {
         CpuOp::Own(Own::Par(par)) => {
             let points = unit.product(&par.extents[1..]);
-            let per_point = work::per_point(unit, par);
+            let per_point = unit.work(par);
             let acc_bytes = kernel::acc_bytes(unit, copies(stmt));
             let kernel = kernel::declare(emit, par, Some(plan));
             let run = tokens!(here.run(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel));

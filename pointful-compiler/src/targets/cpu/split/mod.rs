@@ -398,8 +398,8 @@ impl Split<'_> {
         let copy = self.known(&points, &Facts::default());
         let copy = self.own(copy);
         let (mut then, mut otherwise) = (Block::default(), Block::default());
-        self.parts(plan, extent, copy, &mut then.stmts);
-        otherwise.stmts.push(points.cold().stmt());
+        self.parts(plan, extent, points, &mut then.stmts);
+        otherwise.stmts.push(copy.cold().stmt());
         let op = CpuOp::If {
             cond,
             then: Box::new(then),
