@@ -29,7 +29,7 @@
 //! # Why it is sound
 //!
 //! Points of a kernel may run in any order, and so may iterations of a loop that do not see each
-//! other ([`independent`]). Each does the same operations in the same order; before any lane goes on
+//! other (`independent`). Each does the same operations in the same order; before any lane goes on
 //! behind a check all are asked, and the first that fails panics. The rest are lanes of strips of
 //! one, whose sums are not split again: what a point gives does not depend on whether it is in a
 //! strip.
