@@ -16,6 +16,7 @@ use super::{kernel, lanes, scalar, steps, strips, tokens, transpose};
 use crate::analysis::parts::Parts;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, Par, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
+use crate::targets::cpu::vectorize::independent;
 
 /// How the code being emitted reaches a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -534,8 +535,7 @@ impl<'u> Body<'u> {
         stop: &TokenStream,
     ) -> TokenStream {
         let index = body.params[0];
-        let independent =
-            self.in_kernel && (self.parts.goes_through(index) || strips::independent(body));
+        let independent = self.in_kernel && (self.parts.goes_through(index) || independent(body));
         let strips = independent
             .then(|| strips::plan(self.unit, index, body, self.angles))
             .flatten()

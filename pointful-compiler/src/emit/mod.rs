@@ -27,10 +27,11 @@
 //! # Why unchecked reads are sound
 //!
 //! Host and kernel bodies are each one `unsafe` block, in which elements are read and written
-//! without a bounds check. Every index in Cpu has a type `idx<E>` where `E` is the extent of
-//! the axis it selects from; values of that type are bound by loops over `E`, read from tables that
-//! were validated when they were made, or made by `check`, `wrap`, `clamp_to` and `mirror`, which
-//! see to it at run time. So the row-major position is below the product of the extents, which is
+//! without a bounds check. Every index in Cpu has a type `idx<E>` where `E` is the extent of the
+//! axis it selects from; values of that type are bound by loops over `E` or between bounds of it,
+//! read from tables that were validated when they were made, made by `check`, `wrap`, `clamp_to` and
+//! `mirror`, which see to it at run time, or by `trust`, whose pass proves it and which interpreters
+//! ask for at every point of random programs. So the row-major position is below the product of the extents, which is
 //! the length of the buffer: the shim checks it for parameters, and allocations are made of that
 //! length (saturating, so that a product beyond `usize` is refused by the allocation and does not
 //! wrap to a small one). Elements are written before they are read, and by one piece of a kernel

@@ -9,7 +9,7 @@ use super::super::angles::Angles;
 use super::super::lanes::DEAR;
 use super::super::unit::Unit;
 use super::super::{scalar, work};
-use crate::ir::stages::cpu::{Cpu, CpuOp};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -429,7 +429,20 @@ impl<'u> Look<'u> {
                 self.begin_segment();
                 return Some(());
             }
-            CpuOp::Contract { .. } | CpuOp::Own(_) => return None,
+            CpuOp::Own(Own::Bound { terms, .. }) => {
+                let mut terms = terms.iter();
+                let uniform = terms.all(|&(term, _)| self.stride(term) == Stride::Zero);
+                uniform.then_some(Stride::Zero)?
+            }
+            CpuOp::Own(Own::Range { from, to, body, .. }) => {
+                let uniform = self.mixed(&[*from, *to]) == Stride::Zero;
+                return uniform.then(|| self.part(body, around)).flatten();
+            }
+            CpuOp::Contract { .. }
+            | CpuOp::Own(Own::Par(_) | Own::Strips { .. } | Own::Lanes { .. } | Own::Fold { .. }) =>
+            {
+                return None;
+            }
         };
         for &result in &stmt.results {
             if !self.unit.is_bound(result) {
@@ -512,6 +525,22 @@ impl<'u> Look<'u> {
         self.times = times;
         self.profits = profited || (self.profits && !short);
         self.sums = summed || (self.sums && !short);
+        self.begin_segment();
+        Some(())
+    }
+
+    /// A loop over a part of an axis, whose length is not known.
+    fn part(&mut self, body: &Block<Cpu>, around: Around) -> Option<()> {
+        self.begin_segment();
+        self.has_loops = true;
+        self.long = true;
+        self.begin_loop(true);
+        let inside = Around {
+            in_loop: true,
+            ..around
+        };
+        self.block(body, inside)?;
+        self.end_loop();
         self.begin_segment();
         Some(())
     }

@@ -50,7 +50,6 @@
 //! points' order. What all points of a strip combine into one element of a table of the kernel's
 //! they combine with each other first.
 
-mod independent;
 mod look;
 mod segment;
 mod strip;
@@ -59,7 +58,6 @@ use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 
-pub(super) use self::independent::independent;
 use self::look::{Look, SHORT};
 use self::strip::Strip;
 use super::angles::Angles;
@@ -466,6 +464,29 @@ mod tests {
                 "while i10 - i1_from >= 16usize {",
             ],
         );
+    }
+
+    #[test]
+    fn points_go_together_through_loops_that_are_cut() {
+        let program = "fn f(a: f64[K, N]) -> f64[N] {
+            %9 = alloc f64[N] %8 = const 0.0f64 %7 = const 1i64
+            par %0: N {
+              %1 = var %8
+              for %2: K {
+                %3 = cast i64 %2 %4 = sub %3, %7 %5 = in_range K %4
+                if %5 { %6 = trust K %4 %10 = load a[%6, %0] combine add %1[], %10 } else { }
+              }
+              %12 = get %1 store %9[%0], %12
+            }
+            return %9
+        }";
+        let program = crate::emit::testing::parsed(program).unwrap_or_else(|e| panic!("{e}"));
+        let text =
+            crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]));
+        assert!(syn::parse_str::<syn::File>(&text).is_ok(), "{text}");
+        // In strips of two widths; where rows begin nothing is read, and elsewhere nothing is asked.
+        assert!(text.contains("for lane in 0 .. 32usize"), "{text}");
+        assert!(!text.contains("in_range"), "{text}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::super::{lanes, scalar, tokens};
 use super::Plan;
 use super::look::is_straight;
 use super::segment::Part;
-use crate::ir::stages::cpu::{Cpu, CpuOp};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{Block, Extent, Lit, Operation, Stmt, ValueId};
 use crate::ops::Prim;
 
@@ -110,6 +110,14 @@ impl<'p> Strip<'p> {
                 } => {
                     append(&mut emitted, self.segment(emit, &mut parts, mask));
                     self.repeated(emit, *extent, *reverse, body, mask)
+                }
+                CpuOp::Own(Own::Range { from, to, body, .. }) => {
+                    append(&mut emitted, self.segment(emit, &mut parts, mask));
+                    let index = unit.names.value(body.params[0]);
+                    let [from, to] = [from, to].map(|&bound| unit.value(bound));
+                    let inner = self.block(emit, body, mask, Vec::new());
+                    let inner = in_vectors(&inner);
+                    tokens!(for #index in #from..#to { #inner })
                 }
                 CpuOp::While { cond, body } => {
                     append(&mut emitted, self.segment(emit, &mut parts, mask));
@@ -337,9 +345,7 @@ impl<'p> Strip<'p> {
                 )
             }
         };
-        // The lanes are vectors already. Where it could, the optimiser would rather make vectors of
-        // iterations, with gathers; it does not look beyond this.
-        let inner = tokens!(#inner ::core::hint::black_box(()););
+        let inner = in_vectors(&inner);
         if reverse {
             tokens!(#before for #index in ::core::iter::Iterator::rev(0..#stop) { #inner })
         } else {
@@ -430,4 +436,10 @@ impl<'p> Strip<'p> {
 /// The lanes of a mask.
 pub(super) fn mask_lanes(mask: &Ident) -> Ident {
     ident(&format!("{mask}lanes_"))
+}
+
+/// A step whose lanes are vectors already. Where it could, the optimiser would rather make vectors of
+/// iterations, with gathers; it does not look beyond this.
+fn in_vectors(step: &TokenStream) -> TokenStream {
+    tokens!(#step ::core::hint::black_box(());)
 }

@@ -49,13 +49,11 @@
 //! ```
 
 mod distribution;
-mod independent;
 mod legality;
 mod masking;
 
 use std::collections::BTreeMap;
 
-use self::independent::independent;
 use self::legality::{Look, SHORT};
 use self::masking::Strip;
 use crate::analysis::numbers::Numbers;
@@ -68,6 +66,7 @@ use crate::ops::Prim;
 use crate::pass::Pass;
 use crate::targets::cpu::statements::{bind, bound, number, prim, scalar};
 
+use super::independent;
 use super::late::lanes;
 
 /// The pass.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::stages::cpu::{Cpu, CpuOp};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{Block, Operation, ValueId, ValueSet};
 
 /// Whether the iterations of a loop do not see each other: each stores to places of its own, which
 /// nothing in the loop reads.
-pub(in crate::emit) fn independent(body: &Block<Cpu>) -> bool {
+pub(crate) fn independent(body: &Block<Cpu>) -> bool {
     let mut seen = Seen::default();
     seen.block(body, body.params[0]) && !seen.stored.keys().any(|buffer| seen.read.contains(buffer))
 }
@@ -46,12 +46,15 @@ impl Seen {
                 | CpuOp::Select(..)
                 | CpuOp::Var(_)
                 | CpuOp::Get(_)
-                | CpuOp::For { .. } => true,
+                | CpuOp::For { .. }
+                | CpuOp::Own(Own::Bound { .. } | Own::Range { .. }) => true,
                 CpuOp::Alloc { .. }
                 | CpuOp::Copy(_)
                 | CpuOp::Swap(..)
                 | CpuOp::Contract { .. }
-                | CpuOp::Own(_)
+                | CpuOp::Own(
+                    Own::Par(_) | Own::Strips { .. } | Own::Lanes { .. } | Own::Fold { .. },
+                )
                 | CpuOp::Assert { .. }
                 | CpuOp::While { .. }
                 | CpuOp::If { .. } => false,
