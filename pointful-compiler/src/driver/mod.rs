@@ -10,8 +10,9 @@ mod root;
 mod transformed;
 mod types;
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Once;
 use std::time::Instant;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
@@ -184,17 +185,28 @@ fn guarded(request: &Request, run: impl FnOnce() -> TokenStream) -> TokenStream 
 
 /// What a function gives, or what it panicked with, which nobody else is told.
 fn caught(run: impl FnOnce() -> TokenStream) -> Result<TokenStream, String> {
-    let report = Arc::new(Mutex::new(String::new()));
-    let heard = Arc::clone(&report);
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if let Ok(mut text) = heard.lock() {
-            *text = panic.to_string();
-        }
-    }));
+    thread_local! {
+        static HEARD: RefCell<Option<String>> = const { RefCell::new(None) };
+    }
+    // Hooks are the whole process's: this one stays, so that expansions on several threads do not
+    // take each other's away.
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let told = HEARD.with_borrow_mut(|heard| {
+                let text = heard.as_mut();
+                text.map(|text| *text = panic.to_string()).is_some()
+            });
+            if !told {
+                usual(panic);
+            }
+        }));
+    });
+    let around = HEARD.replace(Some(String::new()));
     let result = catch_unwind(AssertUnwindSafe(run));
-    std::panic::set_hook(hook);
-    result.map_err(|_| report.lock().map(|text| text.clone()).unwrap_or_default())
+    let heard = HEARD.replace(around);
+    result.map_err(|_| heard.unwrap_or_default())
 }
 
 /// The first step.
@@ -305,6 +317,18 @@ fn item_name(item: &syn::Item) -> Ident {
     }
 }
 
+#[cfg(any(test, feature = "testing"))]
+/// A fault of the compiler, for functions of which a test wants one.
+fn panics_if_asked_to(request: &Request) {
+    for words in [&request.item, &request.args] {
+        assert!(
+            !words.to_string().contains("provokes_a_panic"),
+            "provoked {}",
+            1
+        );
+    }
+}
+
 fn item_vis(item: &syn::Item) -> &syn::Visibility {
     match item {
         syn::Item::Struct(item) => &item.vis,
@@ -318,8 +342,8 @@ fn item_vis(item: &syn::Item) -> &syn::Visibility {
 /// The last step: everything is there.
 fn finish(gathering: &Gathering, root: Root) -> TokenStream {
     let request = &gathering.request;
-    #[cfg(test)]
-    tests::panics_if_asked_to(request);
+    #[cfg(any(test, feature = "testing"))]
+    panics_if_asked_to(request);
     if gathering.is_broken() {
         return beside_broken(gathering, root);
     }

@@ -429,10 +429,13 @@ impl<'u> Look<'u> {
                 self.begin_segment();
                 return Some(());
             }
-            CpuOp::Own(Own::Bound { terms, .. }) => {
-                let mut terms = terms.iter();
-                let uniform = terms.all(|&(term, _)| self.stride(term) == Stride::Zero);
-                uniform.then_some(Stride::Zero)?
+            CpuOp::Own(Own::Bound { extent, terms, .. }) => {
+                let uniform = |&(term, _): &(ValueId, bool)| match self.unit.as_extent(term) {
+                    Some(length) => self.is_uniform(length),
+                    None => self.stride(term) == Stride::Zero,
+                };
+                let all = self.is_uniform(*extent) && terms.iter().all(uniform);
+                all.then_some(Stride::Zero)?
             }
             CpuOp::Own(Own::Range { from, to, body, .. }) => {
                 let uniform = self.mixed(&[*from, *to]) == Stride::Zero;
@@ -527,6 +530,14 @@ impl<'u> Look<'u> {
         self.sums = summed || (self.sums && !short);
         self.begin_segment();
         Some(())
+    }
+
+    /// Whether a length is the same for all points.
+    fn is_uniform(&self, extent: Extent) -> bool {
+        match self.unit.resolve(extent) {
+            Extent::Value(length) => self.stride(length) == Stride::Zero,
+            Extent::Const(_) | Extent::Size(_) => true,
+        }
     }
 
     /// A loop over a part of an axis, whose length is not known.

@@ -33,6 +33,8 @@ mod reach;
 mod symbolic;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod windows;
 
 use std::collections::BTreeMap;
 

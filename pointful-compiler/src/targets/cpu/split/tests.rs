@@ -1,14 +1,16 @@
 use std::cell::Cell;
 
-use super::split_from;
+use super::{split_from, windows};
 use crate::canonicalize::{cse, dce, simplify};
 use crate::contract::{scalar_replacement, schedule::schedule};
+use crate::eval::{EvalError, run_in_order};
 use crate::expand::expand;
-use crate::ir::Program;
-use crate::ir::stages::cpu::Cpu;
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::stages::point::Point;
+use crate::ir::verify::verify;
+use crate::ir::{Block, Extent, Operation, Program, print};
 use crate::targets::cpu::outline;
-use crate::testing::{Options, check_seeds};
+use crate::testing::{Options, Rng, check_seeds};
 
 /// A program as it arrives here.
 fn outlined(program: Program<Point>) -> Program<Cpu> {
@@ -16,9 +18,51 @@ fn outlined(program: Program<Point>) -> Program<Cpu> {
     outline(scalar_replacement(schedule(dce(cse(simplify(bulk))))))
 }
 
+/// How often loops are cut near their ends, in front of which checks are asked, by rows, and by sums
+/// that are known when they begin.
+fn cuts(block: &Block<Cpu>, found: &mut [u32; 4]) {
+    let range = |block: &Block<Cpu>| {
+        (block.stmts.iter()).find_map(|stmt| match stmt.op {
+            CpuOp::Own(Own::Range { cold, .. }) => Some(cold),
+            _ => None,
+        })
+    };
+    let mut ranges = block.stmts.iter().filter_map(|stmt| match stmt.op {
+        CpuOp::Own(Own::Range { cold, .. }) => Some(cold),
+        _ => None,
+    });
+    let (first, more) = (ranges.next(), ranges.next());
+    found[0] += u32::from(first == Some(true) && more == Some(false));
+    for stmt in &block.stmts {
+        match &stmt.op {
+            CpuOp::If { otherwise, .. } if range(otherwise) == Some(true) => found[1] += 1,
+            CpuOp::For { extent: Extent::Const(3), body, .. }
+                if body.stmts.iter().any(|stmt| {
+                    matches!(&stmt.op, CpuOp::If { otherwise, .. } if range(otherwise) == Some(false))
+                }) =>
+            {
+                found[3] += 1;
+            }
+            CpuOp::Own(Own::Par(par)) => {
+                let by_rows = par.body.stmts.iter().any(|stmt| match &stmt.op {
+                    CpuOp::If { then, otherwise, .. } => {
+                        range(then).is_some() && range(otherwise).is_some()
+                    }
+                    _ => false,
+                });
+                found[2] += u32::from(par.extents.len() > 1 && by_rows);
+            }
+            _ => {}
+        }
+        for inner in stmt.op.blocks() {
+            cuts(inner, found);
+        }
+    }
+}
+
 #[test]
 fn random_programs_are_cut() {
-    let changed = Cell::new(0);
+    let (changed, found) = (Cell::new(0), Cell::new([0; 4]));
     let options = Options {
         neighbours: 40,
         ..Options::default()
@@ -26,8 +70,46 @@ fn random_programs_are_cut() {
     check_seeds(0..500, options, outlined, |program| {
         let cut = split_from(program.clone(), 2);
         changed.set(changed.get() + u32::from(cut.body != program.body));
+        let mut all = found.get();
+        cuts(&cut.body, &mut all);
+        found.set(all);
         cut
     });
-    let changed = changed.get();
+    let (changed, found) = (changed.get(), found.get());
     assert!(changed * 20 > 500, "only {changed} of 500 programs are cut");
+    assert!(found[0] >= 5 && found[3] >= 5, "{found:?}");
+}
+
+#[test]
+fn random_windows_are_cut() {
+    let (mut found, mut agree) = ([0; 4], 0);
+    for seed in 0..500 {
+        let (program, inputs) = windows::random(&mut Rng::new(seed));
+        let before = outline(program);
+        for short in [2, 8] {
+            let cut = split_from(before.clone(), short);
+            verify(&cut).unwrap_or_else(|error| panic!("{seed}: {error}\n{}", print(&cut)));
+            if short == 2 {
+                cuts(&cut.body, &mut found);
+            }
+            for order in 0..3 {
+                let [right, given] =
+                    [&before, &cut].map(|program| run_in_order(program, &inputs, 1_000_000, order));
+                agree += u32::from(right.is_ok());
+                let same = match (&right, &given) {
+                    (Ok((right, _)), Ok((given, _))) => right == given,
+                    (Err(EvalError::Panic(right)), Err(EvalError::Panic(given))) => right == given,
+                    _ => false,
+                };
+                assert!(
+                    same,
+                    "{seed}: {right:?}\n{given:?}\n{}\n{}",
+                    print(&before),
+                    print(&cut)
+                );
+            }
+        }
+    }
+    assert!(agree > 1500, "only {agree} of 3000 runs do not panic");
+    assert!(found.iter().all(|&times| times >= 5), "{found:?}");
 }

@@ -11,8 +11,9 @@ use crate::ir::stages::point::Point;
 use crate::ir::{Block, Elem, Lit, Operation, Program, Scalar, Stmt};
 use crate::ops::Prim;
 use crate::targets::cpu::outline;
+use crate::targets::cpu::split::split_from;
 use crate::targets::cpu::statements::{bind, prim};
-use crate::testing::check_between;
+use crate::testing::{Options, check_between, check_seeds};
 
 /// A program as it arrives here.
 fn outlined(program: Program<Point>) -> Program<Cpu> {
@@ -143,19 +144,45 @@ fn branches_of_random_programs_are_converted() {
     }
 }
 
+/// How often a condition of a whole row stands around its strips.
+fn unswitched(block: &Block<Cpu>) -> u32 {
+    let has_strips = |block: &Block<Cpu>| {
+        (block.stmts.iter()).any(|stmt| matches!(stmt.op, CpuOp::Own(Own::Strips { .. })))
+    };
+    let short = |block: &Block<Cpu>| match block.stmts.last().map(|stmt| &stmt.op) {
+        Some(CpuOp::If { then, .. }) => has_strips(then),
+        _ => false,
+    };
+    let stmts = block.stmts.iter().map(|stmt| {
+        let own = matches!(&stmt.op, CpuOp::If { then, .. } if short(then));
+        let inner: u32 = stmt.op.blocks().into_iter().map(unswitched).sum();
+        u32::from(own) + inner
+    });
+    stmts.sum()
+}
+
 #[test]
 fn short_rows_of_random_programs_are_strips() {
-    let changed = Cell::new(0);
-    check_between(500, outlined, |program| {
-        let strips = short_loops_by(program.clone(), 24);
-        changed.set(changed.get() + u32::from(strips.body != program.body));
-        strips
-    });
-    let changed = changed.get();
+    let (changed, conditions) = (Cell::new(0), Cell::new(0));
+    let options = Options {
+        neighbours: 40,
+        ..Options::default()
+    };
+    for options in [Options::default(), options] {
+        let before = |program| split_from(outlined(program), 2);
+        check_seeds(0..500, options, before, |program| {
+            let strips = short_loops_by(program.clone(), 24);
+            changed.set(changed.get() + u32::from(strips.body != program.body));
+            conditions.set(conditions.get() + unswitched(&strips.body));
+            strips
+        });
+    }
+    let (changed, conditions) = (changed.get(), conditions.get());
     assert!(
-        changed * 20 > 500,
-        "only {changed} of 500 programs have short rows"
+        changed * 20 > 1000,
+        "only {changed} of 1000 programs have short rows"
     );
+    assert!(conditions >= 5, "{conditions} rows decide alike");
 }
 
 #[test]
