@@ -201,7 +201,12 @@ impl<'p> Builder<'p> {
                 let reduced = &region.tasks.list[t].reduced;
                 reduced.contains(&next) && !chain.iter().any(|a| reduced.contains(a))
             });
-            if placed || ragged || split {
+            // Iterations that write the same go one after the other.
+            let ordered = region.tree.tasks_below(child).iter().any(|&t| {
+                let sequential = &region.tasks.list[t].sequential;
+                sequential.contains(&next)
+            });
+            if placed || ragged || split || ordered {
                 break;
             }
             last = child;
