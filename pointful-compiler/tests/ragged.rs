@@ -9,8 +9,9 @@ use pointful_compiler::testing::source::{inputs_of, lowered};
 use pointful_compiler::testing::{Checked, Rng, check_derivative};
 
 /// How long the sets `J`, `W` and `B` are.
-const SIZES: [[usize; 3]; 6] = [
+const SIZES: [[usize; 3]; 7] = [
     [0, 0, 0],
+    [0, 3, 2],
     [1, 1, 1],
     [2, 3, 2],
     [3, 0, 2],
@@ -179,6 +180,22 @@ fn check_derivatives(source: &str) {
         }
     }
     assert!(fine > 2, "{source}\nis checked at {fine} sizes");
+}
+
+/// What a loop computes alike in all of its lanes has one cotangent. The lane that takes it is there: at the first row of a triangle
+/// there is no point, and behind a condition of each lane perhaps nothing at the first.
+#[test]
+fn what_lanes_have_in_common_has_one_cotangent() {
+    let body = "for k in J { x = x * sum(for j in ..k { q[j] }) + 0.5; }";
+    let triangle = &functions(body)[3];
+    let branch = &functions(&format!("if r[w] * r[w] > 0.3 {{ {body} }}"))[0];
+    let both = format!(
+        "sum(for w in W {{ sum(for v in ..w {{ let mut x = r[w] * r[v]; if r[v] < 0.2 {{ {body} }} x }}) }})"
+    );
+    for function in [triangle, branch, &both] {
+        check_derivatives(&source(function, FORMS[1]));
+        check_stages(&source(function, FORMS[5]));
+    }
 }
 
 /// Each body in one of the loops after the other, with some of the forms, so that all pairs of a

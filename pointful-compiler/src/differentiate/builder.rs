@@ -412,13 +412,51 @@ impl Builder {
         })
     }
 
-    /// Whether a point is the first along an axis.
-    pub(super) fn first(&mut self, axis: AxisId) -> ValueId {
+    /// Along each of some axes, whether a point is the first that there is: all of them hold at one
+    /// point. Axes may be as long as others of them say, and a guard may say where anything is.
+    pub(super) fn first(&mut self, axes: &[AxisId], guard: Option<ValueId>) -> Vec<ValueId> {
         self.behind(None, |b| {
-            let index = b.emit(BulkOp::Iota(axis));
-            let index = b.map(Prim::Cast(Scalar::Usize), &[index]);
-            let zero = b.usize(0);
-            b.map(Prim::Eq, &[index, zero])
+            let varies = |b: &Self, axis: AxisId, by: &[AxisId]| match b.extent(axis) {
+                Extent::Value(length) => b.dims(length).iter().any(|axis| by.contains(axis)),
+                Extent::Const(_) | Extent::Size(_) => false,
+            };
+            let mut left = axes.to_vec();
+            let mut there = guard;
+            let mut firsts = Vec::new();
+            // Those first of which no other's length knows.
+            while let Some(place) = (left.iter())
+                .rposition(|axis| left.iter().all(|&other| !varies(b, other, &[*axis])))
+            {
+                let axis = left.remove(place);
+                let index = b.emit(BulkOp::Iota(axis));
+                let index = b.map(Prim::Cast(Scalar::Usize), &[index]);
+                let (first, along) = match there {
+                    Some(cond) if b.dims(cond).contains(&axis) => {
+                        let end = b.size(axis);
+                        let place = b.select(cond, index, end);
+                        let first = b.combined(Monoid::Min, axis, place);
+                        (first, Some(b.combined(Monoid::Or, axis, cond)))
+                    }
+                    _ if varies(b, axis, &left) => {
+                        let nonempty = b.nonempty(axis);
+                        (b.usize(0), b.both(nonempty, there))
+                    }
+                    _ => (b.usize(0), there),
+                };
+                firsts.push(b.map(Prim::Eq, &[index, first]));
+                there = along;
+            }
+            firsts.reverse();
+            firsts
+        })
+    }
+
+    /// What is combined along an axis.
+    fn combined(&mut self, monoid: Monoid, axis: AxisId, value: ValueId) -> ValueId {
+        self.emit(BulkOp::Reduce {
+            combine: Combine::Monoid(monoid),
+            axes: vec![axis],
+            operands: vec![value],
         })
     }
 

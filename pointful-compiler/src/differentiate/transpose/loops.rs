@@ -51,6 +51,15 @@ impl Transpose<'_> {
                 self.b.param(ty.elem, dims)
             })
             .collect();
+        // What the lanes have in common has one cotangent, which one of them takes.
+        let takers: Vec<Vec<ValueId>> = (stmt.results.iter().zip(&given).skip(count))
+            .map(|(&result, given)| {
+                let common = self.b.dims(result);
+                let mut lanes = own.clone();
+                lanes.retain(|lane| given.is_some() && !common.contains(lane));
+                self.b.first(&lanes, guard)
+            })
+            .collect();
         self.b.enter();
         for (k, &value) in body.results.iter().enumerate() {
             let space = self.b.dims(value);
@@ -59,11 +68,8 @@ impl Transpose<'_> {
                 self.contribute(value, turned[k], &space);
             } else if let Some(collected) = given[k] {
                 let mut now = self.b.gather(collected, &[(along, index)]);
-                // What the lanes have in common has one cotangent, which one of them takes.
-                let result = self.b.dims(stmt.results[k]);
-                for &lane in own.iter().filter(|lane| !result.contains(lane)) {
-                    let first = self.b.first(lane);
-                    now = self.b.masked(Some(first), now);
+                for &taker in &takers[k - count] {
+                    now = self.b.masked(Some(taker), now);
                 }
                 let space = [space, self.b.dims(now)].concat();
                 self.contribute(value, now, &space);
