@@ -30,8 +30,9 @@ pub(crate) struct Builder {
     extents: ValueMap<Vec<AxisId>>,
     /// What computes a value from others at the same point, as far as that has been met.
     definitions: ValueMap<BulkOp>,
-    /// What may say nothing somewhere: it stands behind a guard, or is computed from what does.
-    unspecified: ValueSet,
+    /// What may say nothing somewhere, by the guards without which it does not: its own, and those of
+    /// what it is computed from.
+    unspecified: ValueMap<Vec<ValueId>>,
     /// What of that is not said by a condition that stands here: it was collected where a loop's
     /// body says nothing.
     hidden: ValueSet,
@@ -53,7 +54,7 @@ impl Builder {
             span: SpanId::NONE,
             extents,
             definitions: ValueMap::new(),
-            unspecified: ValueSet::new(),
+            unspecified: ValueMap::new(),
             hidden: ValueSet::new(),
         }
     }
@@ -70,38 +71,122 @@ impl Builder {
         if known {
             self.definitions.insert(stmt.results[0], stmt.op.clone());
         }
-        let nothing = |value: &ValueId| self.unspecified.contains(value);
         let hidden = |value: &ValueId| self.hidden.contains(value);
-        let all = stmt.guard.is_some()
-            || match &stmt.op {
-                // What is not chosen does not matter, and a condition says which of them is there, as far as it can know.
-                BulkOp::Select(cond, then, otherwise) => {
-                    nothing(cond) || hidden(then) || hidden(otherwise)
+        let mut guards: Vec<ValueId> = stmt.guard.into_iter().collect();
+        match &stmt.op {
+            // What is not chosen does not matter.
+            BulkOp::Select(cond, then, otherwise) => {
+                guards.extend(self.guards(*cond));
+                for (side, value) in [(true, then), (false, otherwise)] {
+                    let unknown = |guard: &&ValueId| {
+                        hidden(value) || !self.follows(**guard, true, (*cond, side))
+                    };
+                    guards.extend(self.guards(*value).iter().filter(unknown));
                 }
-                op => op.operands().iter().any(nothing),
-            };
+            }
+            op => guards.extend(op.operands().iter().flat_map(|&value| self.guards(value))),
+        }
+        guards.sort_unstable();
+        guards.dedup();
         let inside = match &stmt.op {
             BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => body.results.as_slice(),
             _ => &[],
         };
         let behind = stmt.op.operands().iter().any(hidden);
-        let own = (stmt.results.iter().enumerate())
-            .filter(|&(k, _)| inside.get(k).is_some_and(nothing))
-            .map(|(_, &result)| result);
-        let own: Vec<ValueId> = own.collect();
-        if all {
-            self.unspecified.extend(&stmt.results);
+        let mut own = Vec::new();
+        for (k, &result) in stmt.results.iter().enumerate() {
+            let inner = inside.get(k).map_or(&[][..], |&value| self.guards(value));
+            if !inner.is_empty() {
+                own.push(result);
+            }
+            let all = [&guards, inner].concat();
+            if !all.is_empty() {
+                self.unspecified.insert(result, all);
+            }
         }
         if behind {
             self.hidden.extend(&stmt.results);
         }
-        self.unspecified.extend(&own);
         self.hidden.extend(own);
+    }
+
+    /// The guards without which a value may say nothing.
+    fn guards(&self, value: ValueId) -> &[ValueId] {
+        self.unspecified.get(&value).map_or(&[], Vec::as_slice)
+    }
+
+    /// A condition that does not hold where another one may say nothing, and else is the same.
+    pub(super) fn said(&mut self, cond: ValueId) -> ValueId {
+        if self.hidden.contains(&cond) {
+            return cond;
+        }
+        let guards = self.guards(cond).to_vec();
+        let there = guards.into_iter().fold(None, |there, guard| {
+            self.both(there, Some(guard))
+        });
+        self.both(there, Some(cond)).unwrap_or(cond)
+    }
+
+    /// Whether it is seen that a condition is what it is to be, where another is what it is.
+    fn follows(&self, cond: ValueId, is: bool, known: (ValueId, bool)) -> bool {
+        if is == known.1 && self.same(cond, known.0) {
+            return true;
+        }
+        // Both hold, or neither does.
+        let [whole, part] = [cond, known.0].map(|value| self.parts(value));
+        match (whole, is) {
+            (Some((true, [a, b])), true) | (Some((false, [a, b])), false) => {
+                return self.follows(a, is, known) && self.follows(b, is, known);
+            }
+            _ => {}
+        }
+        let own = |value: ValueId| self.follows(cond, is, (value, known.1));
+        match (part, known.1) {
+            (Some((true, [a, b])), true) | (Some((false, [a, b])), false) if own(a) || own(b) => {
+                return true;
+            }
+            _ => {}
+        }
+        match [cond, known.0].map(|value| self.definition(value)) {
+            [Some(BulkOp::Map(Prim::Not, args)), _] => self.follows(args[0], !is, known),
+            [_, Some(BulkOp::Map(Prim::Not, args))] => {
+                self.follows(cond, is, (args[0], !known.1))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it is seen that two values are computed in the same way.
+    fn same(&self, a: ValueId, b: ValueId) -> bool {
+        let all = |a: &[ValueId], b: &[ValueId]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| self.same(a, b))
+        };
+        a == b
+            || match (self.definition(a), self.definition(b)) {
+                (Some(BulkOp::Const(a)), Some(BulkOp::Const(b))) => a == b,
+                (Some(BulkOp::Size(a)), Some(BulkOp::Size(b))) => a == b,
+                (Some(BulkOp::Map(p, a)), Some(BulkOp::Map(q, b))) => p == q && all(a, b),
+                _ => false,
+            }
+    }
+
+    /// The two conditions that a condition is made of: it holds if both of them do, or if one does.
+    fn parts(&self, cond: ValueId) -> Option<(bool, [ValueId; 2])> {
+        let is = |value: ValueId, truth: bool| {
+            matches!(self.definition(value), Some(BulkOp::Const(Lit::Bool(b))) if *b == truth)
+        };
+        match self.definition(cond)? {
+            BulkOp::Map(Prim::And, args) => Some((true, [args[0], args[1]])),
+            BulkOp::Map(Prim::Or, args) => Some((false, [args[0], args[1]])),
+            &BulkOp::Select(a, b, c) if is(c, false) => Some((true, [a, b])),
+            &BulkOp::Select(a, b, c) if is(b, true) => Some((false, [a, c])),
+            _ => None,
+        }
     }
 
     /// Whether it is seen that a value says something everywhere.
     pub(super) fn is_specified(&self, value: ValueId) -> bool {
-        !self.unspecified.contains(&value)
+        self.guards(value).is_empty()
     }
 
     /// Remembers what computes the values of a block, and of those inside.

@@ -226,7 +226,7 @@ impl Transpose<'_> {
             }
         }
         for mut stmt in turned.into_iter().rev() {
-            stmt.guard = self.said(&stmt);
+            stmt.guard = self.reached(&stmt);
             let outer = std::mem::replace(&mut self.b.guard, stmt.guard);
             let span = std::mem::replace(&mut self.b.span, stmt.span);
             self.stmt(stmt);
@@ -238,7 +238,7 @@ impl Transpose<'_> {
     /// The guard of a statement, and what its axes say of the places where it reads or writes: they
     /// may be specified only where there is something along the axes, which what is made of the
     /// statement need not have.
-    fn said(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
+    fn reached(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
         let at = match &stmt.op {
             BulkOp::Gather { at, .. } | BulkOp::Scatter { at, .. } | BulkOp::Update { at, .. } => {
                 at.as_slice()
@@ -270,9 +270,9 @@ impl Transpose<'_> {
             BulkOp::Map(prim, args) => self.map(prim, &args, cotangent, guard, &space),
             BulkOp::Select(cond, then, otherwise) => {
                 let zero = self.b.number(cotangent, 0.0);
-                let cond = self.b.behind(None, |b| match b.both(guard, Some(cond)) {
-                    Some(both) => both,
-                    None => cond,
+                let cond = self.b.behind(None, |b| {
+                    let said = b.said(cond);
+                    b.both(guard, Some(said)).unwrap_or(said)
                 });
                 if self.linear.contains(&then) {
                     let value = self.b.select(cond, cotangent, zero);
