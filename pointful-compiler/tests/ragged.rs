@@ -146,12 +146,17 @@ fn source(function: &str, [param, result, value]: [&str; 3]) -> String {
 /// Checks that a function passes the verifier after each pass, can be emitted, and gives as it is
 /// scheduled what its definitions give.
 fn check_stages(source: &str) {
+    check_stages_at(source, SIZES.iter().zip(0..));
+}
+
+/// The same at these sizes, with inputs from these seeds.
+fn check_stages_at<'a>(source: &str, at: impl Iterator<Item = (&'a [usize; 3], u64)>) {
     let linked = link(source).unwrap_or_else(|e| panic!("{source}\n{:?}", e[0].message));
     let stages = pipeline::stages(&linked);
     let stages = stages.unwrap_or_else(|e| panic!("{source}\n{:?}", e[0].message));
     pipeline::emit(&stages);
-    for (seed, sizes) in SIZES.iter().enumerate() {
-        let inputs = inputs_of(&stages.point, sizes.to_vec(), &mut Rng::new(seed as u64));
+    for (sizes, seed) in at {
+        let inputs = inputs_of(&stages.point, sizes.to_vec(), &mut Rng::new(seed));
         match (run(&stages.bulk, &inputs), run(&stages.kernels, &inputs)) {
             (Ok((bulk, _)), Ok((kernels, _))) => {
                 for (a, b) in bulk.iter().zip(&kernels) {
@@ -195,6 +200,23 @@ fn what_lanes_have_in_common_has_one_cotangent() {
     for function in [triangle, branch, &both] {
         check_derivatives(&source(function, FORMS[1]));
         check_stages(&source(function, FORMS[5]));
+    }
+}
+
+/// Where a loop has no lanes, nobody has made what it collects alike in all of them: an index is none, also of an empty table.
+#[test]
+fn what_no_lane_has_made_is_no_index() {
+    for (body, number) in [(BODIES[18], 0), (BODIES[21], 4), (BODIES[21], 3)] {
+        let source = source(&functions(body)[number], FORMS[5]);
+        check_stages_at(&source, [[0, 3, 2]; 12].iter().zip(0..));
+    }
+}
+
+/// Lanes of a triangle are summed before, or together with, those that say how long they are.
+#[test]
+fn tables_along_one_side_of_a_triangle_are_summed_over_both() {
+    for body in [BODIES[25], BODIES[27]] {
+        check_stages(&source(&functions(body)[3], FORMS[1]));
     }
 }
 

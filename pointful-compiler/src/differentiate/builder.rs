@@ -121,9 +121,9 @@ impl Builder {
             return cond;
         }
         let guards = self.guards(cond).to_vec();
-        let there = guards.into_iter().fold(None, |there, guard| {
-            self.both(there, Some(guard))
-        });
+        let there = guards
+            .into_iter()
+            .fold(None, |there, guard| self.both(there, Some(guard)));
         self.both(there, Some(cond)).unwrap_or(cond)
     }
 
@@ -149,9 +149,7 @@ impl Builder {
         }
         match [cond, known.0].map(|value| self.definition(value)) {
             [Some(BulkOp::Map(Prim::Not, args)), _] => self.follows(args[0], !is, known),
-            [_, Some(BulkOp::Map(Prim::Not, args))] => {
-                self.follows(cond, is, (args[0], !known.1))
-            }
+            [_, Some(BulkOp::Map(Prim::Not, args))] => self.follows(cond, is, (args[0], !known.1)),
             _ => false,
         }
     }
@@ -172,9 +170,7 @@ impl Builder {
 
     /// The two conditions that a condition is made of: it holds if both of them do, or if one does.
     fn parts(&self, cond: ValueId) -> Option<(bool, [ValueId; 2])> {
-        let is = |value: ValueId, truth: bool| {
-            matches!(self.definition(value), Some(BulkOp::Const(Lit::Bool(b))) if *b == truth)
-        };
+        let is = |value: ValueId, truth: bool| matches!(self.definition(value), Some(BulkOp::Const(Lit::Bool(b))) if *b == truth);
         match self.definition(cond)? {
             BulkOp::Map(Prim::And, args) => Some((true, [args[0], args[1]])),
             BulkOp::Map(Prim::Or, args) => Some((false, [args[0], args[1]])),

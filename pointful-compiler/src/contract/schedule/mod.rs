@@ -55,6 +55,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unmade;
 mod unread;
 
 use build::{Builder, Location};
@@ -91,7 +92,8 @@ pub fn schedule(program: Program<Bulk>) -> Program<Kernels> {
 
 /// Rewrites what is better otherwise before anything is decided. Each step looks at what the one
 /// before has left, by the same facts if that has found nothing to do.
-fn prepared(mut program: Program<Bulk>) -> Program<Bulk> {
+fn prepared(program: Program<Bulk>) -> Program<Bulk> {
+    let mut program = unmade::guarded(program);
     let pads = Pads::default();
     let mut facts = Facts::new(&program, &pads);
     if let Some(found) = nested::nested(&facts) {

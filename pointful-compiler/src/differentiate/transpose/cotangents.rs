@@ -207,7 +207,10 @@ impl Transpose<'_> {
             return self.contribute(of, value, space);
         }
         let (own, axes) = (*own, axes.clone());
-        let summed: Vec<AxisId> = axes.iter().map(|&(lane, _)| lane).collect();
+        // Other lanes may be as long as those say that the table is along.
+        let kept = [self.b.dims(of), lanes].concat();
+        let mut summed = space.to_vec();
+        summed.retain(|axis| !kept.contains(axis));
         let value = self.b.behind(None, |b| {
             let sum = b.sum(value, &summed);
             let at = axes
@@ -216,8 +219,7 @@ impl Transpose<'_> {
             let at: Vec<(AxisId, ValueId)> = at.collect();
             b.gather(sum, &at)
         });
-        let other = |axis: &AxisId| axes.iter().any(|(_, other)| other == axis);
-        let space: Vec<AxisId> = space.iter().copied().filter(|axis| !other(axis)).collect();
+        let space = self.b.dims(own);
         self.contribute(own, value, &space);
     }
 
