@@ -175,8 +175,9 @@
 //!
 //! A function that has only a `vjp` cannot be differentiated forwards: `jvp!` and `linearize!` of
 //! what calls it are errors that name it, and `jacobian!` goes backwards, whatever the extents.
-//! `hvp!` and `hessian!` go forwards over the gradient, through what the function and its `vjp`
-//! compute as they are written; where these meet such a function in turn, they go backwards again.
+//! `hvp!` and `hessian!` go forwards over the gradient, through what the `vjp` computes; where it
+//! meets such a function in turn, they go backwards again. Where a gradient is a multiple of the
+//! function's value, that changes as the `vjp` says, and not as the function is written.
 //!
 //! # Index sets and their members
 //!

@@ -8,6 +8,9 @@ use crate::ir::{
 };
 use crate::ops::Prim;
 
+/// How deep conditions are looked into.
+const STEPS: u32 = 8;
+
 /// The statements of a block that is being made.
 #[derive(Default, Debug)]
 pub(super) struct Part {
@@ -23,6 +26,8 @@ pub(crate) struct Builder {
     parts: Vec<Part>,
     /// Whether statements go to the linear part.
     pub(super) linear: bool,
+    /// Whether what is made is inside of another derivative.
+    pub(super) nested: bool,
     /// What statements must stay behind.
     pub(super) guard: Option<ValueId>,
     pub(super) span: SpanId,
@@ -50,6 +55,7 @@ impl Builder {
             program,
             parts: Vec::new(),
             linear: false,
+            nested: false,
             guard: None,
             span: SpanId::NONE,
             extents,
@@ -79,7 +85,7 @@ impl Builder {
                 guards.extend(self.guards(*cond));
                 for (side, value) in [(true, then), (false, otherwise)] {
                     let unknown = |guard: &&ValueId| {
-                        hidden(value) || !self.follows(**guard, true, (*cond, side))
+                        hidden(value) || !self.follows(**guard, true, (*cond, side), STEPS)
                     };
                     guards.extend(self.guards(*value).iter().filter(unknown));
                 }
@@ -127,37 +133,48 @@ impl Builder {
         self.both(there, Some(cond)).unwrap_or(cond)
     }
 
-    /// Whether it is seen that a condition is what it is to be, where another is what it is.
-    fn follows(&self, cond: ValueId, is: bool, known: (ValueId, bool)) -> bool {
-        if is == known.1 && self.same(cond, known.0) {
+    /// Whether it is seen, in so many steps, that a condition is what it is to be, where another is
+    /// what it is.
+    fn follows(&self, cond: ValueId, is: bool, known: (ValueId, bool), steps: u32) -> bool {
+        let Some(left) = steps.checked_sub(1) else {
+            return false;
+        };
+        if is == known.1 && self.same(cond, known.0, left) {
             return true;
         }
         // Both hold, or neither does.
         let [whole, part] = [cond, known.0].map(|value| self.parts(value));
-        match (whole, is) {
-            (Some((true, [a, b])), true) | (Some((false, [a, b])), false) => {
-                return self.follows(a, is, known) && self.follows(b, is, known);
-            }
-            _ => {}
+        if let Some((both, [a, b])) = whole
+            && both == is
+        {
+            return [a, b]
+                .iter()
+                .all(|&part| self.follows(part, is, known, left));
         }
-        let own = |value: ValueId| self.follows(cond, is, (value, known.1));
-        match (part, known.1) {
-            (Some((true, [a, b])), true) | (Some((false, [a, b])), false) if own(a) || own(b) => {
-                return true;
-            }
-            _ => {}
+        if let Some((both, [a, b])) = part
+            && both == known.1
+            && [a, b]
+                .iter()
+                .any(|&part| self.follows(cond, is, (part, known.1), left))
+        {
+            return true;
         }
         match [cond, known.0].map(|value| self.definition(value)) {
-            [Some(BulkOp::Map(Prim::Not, args)), _] => self.follows(args[0], !is, known),
-            [_, Some(BulkOp::Map(Prim::Not, args))] => self.follows(cond, is, (args[0], !known.1)),
+            [Some(BulkOp::Map(Prim::Not, args)), _] => self.follows(args[0], !is, known, left),
+            [_, Some(BulkOp::Map(Prim::Not, args))] => {
+                self.follows(cond, is, (args[0], !known.1), left)
+            }
             _ => false,
         }
     }
 
     /// Whether it is seen that two values are computed in the same way.
-    fn same(&self, a: ValueId, b: ValueId) -> bool {
+    fn same(&self, a: ValueId, b: ValueId, steps: u32) -> bool {
+        let Some(left) = steps.checked_sub(1) else {
+            return false;
+        };
         let all = |a: &[ValueId], b: &[ValueId]| {
-            a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| self.same(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| self.same(a, b, left))
         };
         a == b
             || match (self.definition(a), self.definition(b)) {

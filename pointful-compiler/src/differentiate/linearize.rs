@@ -30,6 +30,7 @@ use super::associative_scans::Prefixes;
 use super::builder::Builder;
 use super::cloning::Copier;
 use super::last_values::Tables;
+use super::transpose::{Seed, transpose};
 use super::{replace, replace_stmt};
 use crate::canonicalize::substitution::Subst;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -40,6 +41,8 @@ use crate::ops::Prim;
 pub(super) struct Dual<'b> {
     pub(super) b: &'b mut Builder,
     pub(super) mode: Mode,
+    /// Whether what is linear is run as it is.
+    pub(super) forwards: bool,
     tangents: BTreeMap<ValueId, ValueId>,
     /// What stands for values whose statements are gone.
     pub(super) names: Subst,
@@ -58,6 +61,7 @@ impl<'b> Dual<'b> {
         Self {
             b,
             mode,
+            forwards: mode == Mode::Tangent,
             tangents: BTreeMap::new(),
             names: Subst::new(),
             conditions: BTreeMap::new(),
@@ -269,7 +273,8 @@ impl<'b> Dual<'b> {
         })
     }
 
-    /// `rule`: the author's own derivative.
+    /// `rule`: the author's own derivative. Inside of another derivative the function stays what it
+    /// is, for that one to find its rule.
     fn rule(&mut self, stmt: Stmt<Bulk>) {
         let BulkOp::Rule {
             mode,
@@ -277,17 +282,30 @@ impl<'b> Dual<'b> {
             lanes,
             body,
             rule,
-        } = stmt.op
+        } = stmt.op.clone()
         else {
             return;
         };
         let active = args.iter().any(|&arg| self.tangent(arg).is_some());
-        // Forward through a backward rule there is nothing to run but the function itself.
-        if !active || (mode == Mode::Cotangent && self.mode == Mode::Tangent) {
-            let results = self.inline(*body, &args, !active);
-            return self.rename(&stmt.results, &results);
+        let results = if self.b.nested {
+            self.b.push(stmt.clone());
+            stmt.results.clone()
+        } else {
+            let bound = body.stmts.iter().flat_map(|stmt| &stmt.results);
+            let mut own: ValueSet = bound.copied().collect();
+            let mut results = self.inline(*body, &args, true);
+            // What the function hands on is not what it is given, whose tangent is another.
+            for result in results.iter_mut().filter(|_| active) {
+                if !own.remove(result) {
+                    *result = self.b.map(Prim::StopGradient, &[*result]);
+                }
+            }
+            self.rename(&stmt.results, &results);
+            results
+        };
+        if !active {
+            return;
         }
-        let results = self.inline(*body, &args, true);
         let floats = self.b.program.floats(&results);
         let mut copier = Copier::default();
         let mut rule = copier.block(self.b, &rule);
@@ -298,8 +316,9 @@ impl<'b> Dual<'b> {
         }
         replace(&subst, &mut rule);
         let tangents: Vec<ValueId> = args.iter().map(|&arg| self.tangent_or_zero(arg)).collect();
-        let given = match mode {
-            Mode::Cotangent => self.linearly(|dual| {
+        let given = match (mode, self.forwards) {
+            (Mode::Cotangent, true) => self.turned(rule, &seeds, &tangents, &lanes),
+            (Mode::Cotangent, false) => self.linearly(|dual| {
                 // It is a linear map of which only the transpose is known.
                 let results: Vec<ValueId> = floats
                     .iter()
@@ -326,12 +345,62 @@ impl<'b> Dual<'b> {
                 dual.b.push(stmt);
                 results
             }),
-            Mode::Tangent => self.linear_block(rule, &seeds, &tangents),
+            (Mode::Tangent, _) => self.linear_block(rule, &seeds, &tangents),
         };
-        for (float, tangent) in floats.into_iter().zip(given) {
+        let own = self.b.program.floats(&stmt.results);
+        for ((float, own), tangent) in floats.into_iter().zip(own).zip(given) {
             self.set(float, Some(tangent));
+            self.set(own, Some(tangent));
         }
-        self.rename(&stmt.results, &results);
+    }
+
+    /// What a rule for the way back says of the way forwards: it is linear in the cotangents
+    /// `seeds`, and its transpose takes tangents.
+    fn turned(
+        &mut self,
+        rule: Block<Bulk>,
+        seeds: &[ValueId],
+        tangents: &[ValueId],
+        lanes: &[AxisId],
+    ) -> Vec<ValueId> {
+        let (guard, linear) = (self.b.guard.take(), self.b.linear);
+        self.b.linear = false;
+        self.b.enter();
+        let inputs: Vec<ValueId> = seeds
+            .iter()
+            .map(|&seed| {
+                let ty = self.b.program.ty(seed).clone();
+                self.b.param(ty.elem, ty.dims)
+            })
+            .collect();
+        let shapes = rule.results.iter().map(|&result| {
+            let mut shape = self.b.dims(result);
+            shape.retain(|axis| !lanes.contains(axis));
+            shape
+        });
+        let shapes: Vec<Vec<AxisId>> = shapes.collect();
+        let tangent = Dual::new(self.b, Mode::Cotangent).linear_block(rule, seeds, &inputs);
+        let part = self.b.leave();
+        self.b.enter();
+        let given = tangent.into_iter().zip(tangents).zip(shapes);
+        let cotangents = given.map(|((of, &cotangent), shape)| Seed {
+            of,
+            cotangent,
+            shape,
+        });
+        let results = transpose(self.b, part.linear, &inputs, cotangents.collect());
+        let turned = self.b.leave().primal;
+        (self.b.guard, self.b.linear) = (guard, linear);
+        self.linearly(|dual| {
+            for mut stmt in part.primal.into_iter().chain(turned) {
+                if !matches!(stmt.op, BulkOp::Const(_)) {
+                    let own = stmt.guard;
+                    stmt.guard = dual.b.behind(None, |b| b.both(guard, own));
+                }
+                dual.b.push(stmt);
+            }
+        });
+        results
     }
 
     /// The statements of a block that is linear in `params`, with these in their place. Its own
@@ -350,6 +419,7 @@ impl<'b> Dual<'b> {
             }
             let mut block = block;
             let mut inner = Dual::new(dual.b, dual.mode);
+            inner.forwards = dual.forwards;
             for (&param, &tangent) in params.iter().zip(tangents) {
                 // Each use of the parameter is a use of a zero with this tangent.
                 let zero = subst.get(param);

@@ -130,6 +130,7 @@ impl Walk {
                     self.block(&mut body, depth + 1);
                     let guard = stmt.guard;
                     self.b.span = stmt.span;
+                    self.b.nested = depth > 0;
                     // The function is evaluated at its arguments. While its derivative was taken the parameters had to be told apart
                     // from them: one value may be several arguments, and be read as a constant beside.
                     let mut at = Subst::new();
@@ -207,6 +208,7 @@ impl Walk {
         self.b.enter();
         let form = if apart { Mode::Cotangent } else { mode };
         let mut dual = Dual::new(&mut self.b, form);
+        dual.forwards = mode == Mode::Tangent;
         let mut inputs = Vec::new();
         for (k, &param) in params.iter().enumerate() {
             let input = match mode {

@@ -643,3 +643,81 @@ fn an_explanation_of_a_transformation() {
     assert!(explain!(fit::loss_grad).contains("---- kernels"));
     assert!(explain!(linearize!(cubed)).contains("---- kernels"));
 }
+
+// Rules that are wrong by a factor of ten, or altogether, which shows that they are taken.
+#[pointful(vjp = square_vjp)]
+fn square(x: f64) -> f64 {
+    x * x
+}
+#[pointful]
+fn square_vjp(x: f64, ct: f64) -> f64 {
+    20.0 * x * ct
+}
+#[pointful(vjp = scaled_square_vjp)]
+fn itself(x: f64) -> f64 {
+    x
+}
+#[pointful]
+fn scaled_square_vjp(x: f64, ct: f64) -> f64 {
+    ct * square(x)
+}
+#[pointful]
+fn energy<N: IndexSet>(x: &Table<N, f64>, w: f64) -> f64 {
+    let s = sum(for i in N {
+        square(x[i])
+    });
+    let mut t = 1.0;
+    for i in N {
+        t = t * square(x[i]) * 0.5;
+    }
+    w * s * s + t
+}
+#[pointful]
+fn met_again<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    sum(for i in N {
+        itself(x[i])
+    })
+}
+#[test]
+fn second_derivatives_go_over_rules_for_the_way_back() {
+    for n in [0, 1, 2, 3, 9] {
+        let x: Vec<f64> = (0..n).map(|i| 0.3 + 0.25 * i as f64).collect();
+        let table = Table::<Dyn, f64>::from(x.clone());
+        let w = 1.5;
+        // As if the square's derivative were twenty times the number, and that one's twenty.
+        let s: f64 = x.iter().map(|x| x * x).sum();
+        let product = |without: &[usize]| -> f64 {
+            let others = (0..n).filter(|i| !without.contains(i));
+            others.map(|i| x[i] * x[i]).product::<f64>() * 0.5f64.powi(n as i32)
+        };
+        let entry = |i: usize, j: usize| {
+            let (di, dj) = (20.0 * x[i], 20.0 * x[j]);
+            let both = w * 2.0 * di * dj;
+            if i == j {
+                both + w * 2.0 * s * 20.0 + 20.0 * product(&[i])
+            } else {
+                both + di * dj * product(&[i, j])
+            }
+        };
+        let close = |a: f64, b: f64| assert!((a - b).abs() <= 1e-12 * (1.0 + b.abs()), "{a} {b}");
+        let (h, again) = (
+            hessian!(energy, wrt = x)(&table, w),
+            jacobian!(grad!(energy, wrt = x), wrt = x)(&table, w),
+        );
+        let hv = hvp!(energy, wrt = x)(&table, w, &table);
+        for i in 0..n {
+            for j in 0..n {
+                close(h.as_slice()[i * n + j], entry(i, j));
+                close(again.as_slice()[i * n + j], entry(i, j));
+            }
+            close(hv.as_slice()[i], (0..n).map(|j| entry(i, j) * x[j]).sum());
+        }
+        // The rule that is met in a rule is taken as well: of a square, twenty times the number.
+        let twice = hvp!(met_again)(&table, &table);
+        let second = hessian!(met_again)(&table);
+        for i in 0..n {
+            close(twice.as_slice()[i], 20.0 * x[i] * x[i]);
+            close(second.as_slice()[i * n + i], 20.0 * x[i]);
+        }
+    }
+}

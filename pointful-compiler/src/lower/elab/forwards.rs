@@ -1,9 +1,10 @@
 //! Whether a derivative can be taken forwards: it cannot where it meets a function of which its
 //! author says how it goes backwards, and nothing else.
 //!
-//! A function that is met inside of a derivative is gone when that has been taken, and what is left
-//! of it is what its rule computes, and the function as it is written. So a Hessian is taken
-//! forwards over gradients, unless such a rule, or function, meets another one.
+//! Of a function that is met inside of a derivative that one leaves what its rule computes. So a
+//! Hessian is taken forwards over gradients, unless such a rule meets another such function. (What
+//! else a gradient makes of the function's value changes as its rule says: of that, being linear in
+//! the cotangent, the transpose is known.)
 
 use std::collections::BTreeMap;
 
@@ -100,11 +101,8 @@ impl Walk<'_> {
                 None
             }
             PointOp::Rule {
-                mode,
-                args,
-                body,
-                rule,
-            } => self.rule(stmt.results[0], *mode, args, [body, rule], taken),
+                mode, args, rule, ..
+            } => self.rule(stmt.results[0], *mode, args, rule, taken),
             PointOp::Derive { args, body, .. } => {
                 self.bind(&body.params, args);
                 self.block(body, taken + 1)
@@ -145,7 +143,7 @@ impl Walk<'_> {
         result: ValueId,
         mode: Mode,
         args: &[ValueId],
-        [body, rule]: [&Block<Point>; 2],
+        rule: &Block<Point>,
         taken: usize,
     ) -> Option<String> {
         let (own, seeds) = rule.params.split_at(args.len());
@@ -159,9 +157,8 @@ impl Walk<'_> {
             self.all(seeds);
             return self.block(rule, taken);
         };
-        self.bind(&body.params, args);
         self.bind(own, args);
         self.all(seeds);
-        self.block(body, left).or_else(|| self.block(rule, left))
+        self.block(rule, left)
     }
 }

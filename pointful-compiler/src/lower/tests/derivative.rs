@@ -581,6 +581,35 @@ fn the_author_s_own_derivative_is_taken() {
     assert!(!alone.contains("rule"), "{alone}");
 }
 
+/// A function that gives what it is given, or the same twice, says how its results change, and not
+/// how its argument does.
+#[test]
+fn rules_of_what_is_handed_on() {
+    let functions = "fn clip_vjp(x: f64, ct: f64) -> f64 { 10.0 * ct * x }
+    #[pointful(vjp = clip_vjp)] fn clip(x: f64) -> f64 { x }
+    fn both_vjp(x: f64, a: f64, b: f64) -> f64 { 3.0 * a + 5.0 * b + x }
+    #[pointful(vjp = both_vjp)] fn both(x: f64) -> (f64, f64) { let y = x * x; (y, y) }
+    fn slow_jvp(x: f64, t: f64) -> f64 { 7.0 * t * x }
+    #[pointful(jvp = slow_jvp)] fn slow(x: f64) -> f64 { x }
+    fn f(x: f64) -> f64 { x * clip(x) + x * x }
+    fn h(x: f64) -> f64 { let (a, b) = both(x); 2.0 * a + 100.0 * b + x }
+    fn k(x: f64) -> f64 { slow(x) * x + x }\n";
+    for (of, want) in [
+        ("grad!(f)(x)", 2.0 + 10.0 * 4.0 + 4.0),
+        ("grad!(h)(x)", 6.0 + 500.0 + 2.0 + 1.0),
+        ("grad!(k)(x)", 2.0 + 7.0 * 4.0 + 1.0),
+        ("jvp!(k)(x, 1.0).1", 2.0 + 7.0 * 4.0 + 1.0),
+        ("hvp!(k)(x, 1.0)", 14.0 + 7.0 * 4.0),
+        ("grad!(grad!(k))(x)", 14.0 + 7.0 * 4.0),
+        // Of ten times the square, twice that; and of what is clipped, what its rule says.
+        ("hvp!(f)(x, 1.0)", 20.0 + 40.0 + 2.0),
+        ("grad!(grad!(f))(x)", 20.0 + 40.0 + 2.0),
+    ] {
+        let source = format!("{functions}fn g(x: f64) -> f64 {{ {of} }}");
+        gives(&source, &[], &[2.0.into()], &[want.into()]);
+    }
+}
+
 /// Of a function with a `vjp` only, a Jacobian goes by rows whatever the extents, and a product
 /// with a Hessian goes forwards over the rule, unless that meets such a function again. The rules
 /// are wrong by a factor of ten, which shows that they are used.
@@ -592,6 +621,10 @@ fn what_is_known_backwards_only_is_taken_backwards() {
     #[pointful(vjp = id_vjp)] fn id(x: f64) -> f64 { x }
     fn many<N: IndexSet>(x: &Table<N, f64>, s: f64) -> Table<N, f64> { for i in N { sq(x[i] * s) } }
     fn one<N: IndexSet>(x: &Table<N, f64>) -> f64 { let mut t = 0.0; for i in N { t += sq(x[i]); } t }
+    fn power<N: IndexSet>(x: &Table<N, f64>) -> f64 { let s = sum(for i in N { sq(x[i]) }); s * s }
+    fn steps<N: IndexSet>(x: &Table<N, f64>) -> f64 { let mut t = 1.0; for i in N { t = t * sq(x[i]); } t }
+    fn beside(x: f64, s: f64) -> f64 { x * x * sq(s) }
+    fn slope(s: f64) -> f64 { grad!(beside, wrt = x)(3.0, s) }
     fn last<N: IndexSet>(x: &Table<N, f64>) -> f64 { let mut t = 0.0; for i in N { t = id(x[i]) + 0.0 * t; } t }\n";
     let x = numbers(&[2], &[1.0, 2.0]);
     for (of, result, want) in [
@@ -619,6 +652,37 @@ fn what_is_known_backwards_only_is_taken_backwards() {
             "hessian!(one)(x)",
             "Table<(M, M), f64>",
             numbers(&[2, 2], &[20.0, 0.0, 0.0, 20.0]),
+        ),
+        // The value that a gradient is multiplied by changes as the rule says, also forwards.
+        (
+            "hvp!(power)(x, x)",
+            "Table<M, f64>",
+            numbers(&[2], &[4200.0, 8400.0]),
+        ),
+        (
+            "vjp!(grad!(power))(x, x).1",
+            "Table<M, f64>",
+            numbers(&[2], &[4200.0, 8400.0]),
+        ),
+        (
+            "hessian!(power)(x)",
+            "Table<(M, M), f64>",
+            numbers(&[2, 2], &[1000.0, 1600.0, 1600.0, 3400.0]),
+        ),
+        (
+            "hessian!(steps)(x)",
+            "Table<(M, M), f64>",
+            numbers(&[2, 2], &[80.0, 800.0, 800.0, 20.0]),
+        ),
+        (
+            "for i in M { jvp!(slope)(x[i], 1.0).1 }",
+            "Table<M, f64>",
+            numbers(&[2], &[120.0, 240.0]),
+        ),
+        (
+            "for i in M { grad!(slope)(x[i]) }",
+            "Table<M, f64>",
+            numbers(&[2], &[120.0, 240.0]),
         ),
         (
             "grad!(last)(x)",
