@@ -1,5 +1,6 @@
 //! Statements being made: typed as they are added, to the primal part or to the linear one.
 
+use crate::analysis::dataflow::named_axes;
 use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
 use crate::ir::typing::Typing;
 use crate::ir::{
@@ -94,11 +95,20 @@ impl Builder {
         }
         guards.sort_unstable();
         guards.dedup();
+        // What is said at one place is said of another there, or of many.
+        let moved = match &stmt.op {
+            BulkOp::Loop { .. } | BulkOp::While { .. } => Vec::new(),
+            op => named_axes(op),
+        };
+        let elsewhere = |&guard: &ValueId| {
+            let dims = &self.program.ty(guard).dims;
+            stmt.guard != Some(guard) && dims.iter().any(|axis| moved.contains(axis))
+        };
         let inside = match &stmt.op {
             BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => body.results.as_slice(),
             _ => &[],
         };
-        let behind = stmt.op.operands().iter().any(hidden);
+        let behind = stmt.op.operands().iter().any(hidden) || guards.iter().any(elsewhere);
         let mut own = Vec::new();
         for (k, &result) in stmt.results.iter().enumerate() {
             let inner = inside.get(k).map_or(&[][..], |&value| self.guards(value));
