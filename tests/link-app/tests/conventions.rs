@@ -204,3 +204,68 @@ fn functions_are_found_by_their_names() {
     let slope = 2.0;
     assert_eq!(grad!(own)(slope), 4.0);
 }
+
+#[pointful]
+fn lagged<N: IndexSet>(u: &Table<N, f64>, lag: i64) -> f64 {
+    sum(for i in N {
+        let weight = i.ordinal() as f64 + 1.0;
+        weight
+            * (u[(i - lag).wrap()]
+                + 8.0 * u[(i + lag).clamp()]
+                + 64.0 * u.get(i - lag).unwrap_or(0.0)
+                + 512.0 * u.get(i + lag).unwrap_or(0.0))
+    })
+}
+#[pointful]
+fn at_a_lag<N: IndexSet>(u: &Table<N, f64>, lag: i64) -> Table<N, f64> {
+    for i in N {
+        u[i + lag]
+    }
+}
+
+/// Places are computed as `i64` is in release builds; what is out of range is so however far.
+#[test]
+fn lags_as_far_as_integers_go() {
+    for n in [1_i64, 3, 9, 33] {
+        let x: Vec<f64> = (0..n).map(|i| (i * i) as f64 + 1.0).collect();
+        let u = Table::<Dyn, f64>::from(x.clone());
+        let half = i64::MAX / 2;
+        for lag in [
+            0,
+            1,
+            -5,
+            half,
+            half + 1,
+            -half - 2,
+            i64::MAX - 40,
+            i64::MAX,
+            i64::MIN,
+        ] {
+            let at = |place: i64| x[place as usize];
+            let get = |place: i64| {
+                if (0..n).contains(&place) {
+                    at(place)
+                } else {
+                    0.0
+                }
+            };
+            let want = (0..n).map(|i| {
+                let (before, after) = (i.wrapping_sub(lag), i.wrapping_add(lag));
+                let here = at(before.rem_euclid(n)) + 8.0 * at(after.clamp(0, n - 1));
+                (i + 1) as f64 * (here + 64.0 * get(before) + 512.0 * get(after))
+            });
+            let want: f64 = want.sum();
+            assert_eq!(lagged(&u, lag), want, "{n} {lag}");
+            // It is linear, so the gradient says the same, where no sum leaves the integers.
+            if lag.unsigned_abs() <= (i64::MAX - n) as u64 {
+                let gradient = grad!(lagged)(&u, lag);
+                let product: f64 = gradient.iter().zip(&x).map(|(a, b)| a * b).sum();
+                assert_eq!(product, want, "{n} {lag}");
+            }
+            if lag != 0 {
+                let text = panics(|| at_a_lag(&u, lag).as_slice().len());
+                assert!(text.contains("out of"), "{text}");
+            }
+        }
+    }
+}
