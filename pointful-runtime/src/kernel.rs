@@ -41,13 +41,15 @@ use std::ops::Range;
 
 pub use crate::buffer::{Buf, Out, OutBuf};
 pub use crate::cpu::{
-    Along, Factor, Rows, Scatter, ScatterView, Steps, accumulate_steps, contract, contract_here,
-    launch, launch_here, launch_steps,
+    Along, Factor, Rows, Scatter, ScatterView, Steps, accumulate_steps, contract, contract_absorb,
+    contract_absorb_here, contract_here, launch, launch_here, launch_steps,
 };
 use crate::error::Error;
 pub use crate::opaque::Opaque;
 pub use crate::recast::{is, recast, recast_buf, recast_slice};
-pub use crate::scalar::{add, div, div_euclid, max, min, mul, neg, rem, rem_euclid, sub};
+pub use crate::scalar::{
+    add, div, div_absorb, div_euclid, max, min, mul, mul_absorb, neg, rem, rem_euclid, sub,
+};
 pub use crate::stats::reused_in_place;
 pub use crate::transpose::transpose;
 pub use pointful_math as math;

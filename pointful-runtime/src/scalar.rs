@@ -216,6 +216,23 @@ functions! {
     max(a, b);
 }
 
+/// `a * b`, but zero if one of them is: in a derivative, what may be ignored contributes nothing, whatever it is multiplied by.
+#[inline(always)]
+pub fn mul_absorb<T: Number>(a: T, b: T) -> T {
+    // Both are asked, so that there is no branch.
+    if (a == T::ZERO) | (b == T::ZERO) {
+        T::ZERO
+    } else {
+        a.mul(b)
+    }
+}
+
+/// `a / b`, but zero if `a` is.
+#[inline(always)]
+pub fn div_absorb<T: Number>(a: T, b: T) -> T {
+    if a == T::ZERO { T::ZERO } else { a.div(b) }
+}
+
 macro_rules! float {
     (unary: $($unary:ident)*; binary: $($binary:ident)*; tests: $($test:ident)*;) => {
         /// A floating-point number, `f32` or `f64`: the bound of a function that is generic in its

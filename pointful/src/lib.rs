@@ -75,9 +75,15 @@
 //!
 //! Where there is no derivative there still is one answer. Of equal operands of `max` and `min`,
 //! and of equal elements of a reduction, the first has the whole derivative. `abs` at 0 has
-//! derivative 0, `sqrt` has infinity; `floor`, `round` and their like have 0 everywhere. A branch
-//! that is not taken contributes nothing, not even NaN, so that guarding a function's domain guards
-//! its derivative.
+//! derivative 0, `sqrt` has infinity; `floor`, `round` and their like have 0 everywhere.
+//!
+//! What a result ignores contributes nothing to its derivative, not even NaN, wherever it was
+//! computed: the derivative is that of the program in which it is a constant, at every order,
+//! forwards and backwards. So guarding a function's domain guards its derivative, also if the
+//! function stands in front of the guard. Ignored is the branch that is not taken of an `if` or
+//! `match`, the other side of `unwrap_or`, `&&` and `||`, of `min`, `max` and `clamp`, each element
+//! that is not the extremal one, not looked up, or overwritten before anybody looks at it. A factor
+//! of zero does not ignore what it is multiplied by.
 //!
 //! ```
 //! use pointful::prelude::*;
@@ -93,6 +99,8 @@
 //! #[pointful]
 //! fn guarded(x: f64) -> f64 { if x > 0.0 { x.sqrt() } else { 0.0 } }
 //! #[pointful]
+//! fn root_first(x: f64) -> f64 { let r = x.sqrt(); if x > 0.0 { r } else { 0.0 } }
+//! #[pointful]
 //! fn clamped(x: f64) -> f64 { x.clamp(0.0, 1.0) }
 //! #[pointful]
 //! fn rounded(x: f64) -> f64 { x.round() + stop_gradient(x) }
@@ -102,6 +110,7 @@
 //! assert_eq!(grad!(magnitude)(0.0), 0.0);
 //! assert_eq!(grad!(root)(0.0), f64::INFINITY);
 //! assert_eq!(grad!(guarded)(0.0), 0.0);
+//! assert_eq!(grad!(root_first)(0.0), 0.0);
 //! assert_eq!([-1.0, 0.0, 0.5, 1.0, 2.0].map(grad!(clamped)), [0.0, 1.0, 1.0, 1.0, 0.0]);
 //! assert_eq!(grad!(rounded)(0.7), 0.0);
 //! ```

@@ -12,6 +12,7 @@ pub(crate) fn prim(prim: Prim, elem: Elem) -> u64 {
         | Prim::Add
         | Prim::Sub
         | Prim::Mul
+        | Prim::MulAbsorb
         | Prim::Min
         | Prim::Max
         | Prim::And
@@ -49,6 +50,7 @@ pub(crate) fn prim(prim: Prim, elem: Elem) -> u64 {
         Prim::Trust(_) => 0,
         Prim::Call(_) => 20,
         Prim::Wrap(_) | Prim::Mirror(_) => 2,
+        Prim::DivAbsorb => 4,
         Prim::Div | Prim::Recip | Prim::Sqrt if float => 4,
         Prim::Div | Prim::Rem | Prim::DivEuclid | Prim::RemEuclid | Prim::Recip | Prim::Sqrt => 20,
         Prim::Powi | Prim::Pow => 10,

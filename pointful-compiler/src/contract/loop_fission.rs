@@ -146,6 +146,7 @@ impl Plan {
                     factors,
                     along,
                     add: true,
+                    absorb: _,
                 } => {
                     let index = |along: &Along| along.index();
                     let indices = || along.iter().flatten().filter_map(index);

@@ -127,7 +127,14 @@ impl Separate {
             let pointwise = match &stmt.op {
                 BulkOp::Map(prim, _) => matches!(
                     prim,
-                    Prim::Add | Prim::Sub | Prim::Neg | Prim::Mul | Prim::Div | Prim::Cast(_)
+                    Prim::Add
+                        | Prim::Sub
+                        | Prim::Neg
+                        | Prim::Mul
+                        | Prim::MulAbsorb
+                        | Prim::Div
+                        | Prim::DivAbsorb
+                        | Prim::Cast(_)
                 ),
                 BulkOp::Select(..) => true,
                 _ => false,
@@ -199,6 +206,14 @@ impl Dual<'_> {
             next.iter().map(of).collect::<Vec<_>>()
         };
         let factors = shares(self.b, Share::Factor);
+        // A factor may be no number where nobody asks for what it is multiplied by.
+        let absorbing = |stmt: &Stmt<Bulk>| {
+            matches!(stmt.op, BulkOp::Map(Prim::MulAbsorb | Prim::DivAbsorb, _))
+        };
+        let times = match stmts.iter().any(absorbing) {
+            true => Prim::MulAbsorb,
+            false => Prim::Mul,
+        };
         self.linearly(|dual| {
             let terms = shares(dual.b, Share::Term);
             let mut tangents = Vec::new();
@@ -206,7 +221,7 @@ impl Dual<'_> {
                 let start = dual.tangent_or_zero(init);
                 let zero = dual.b.number(start, 0.0);
                 let (factor, term) = (factor.unwrap_or(zero), term.unwrap_or(zero));
-                tangents.push(dual.b.recurrence(start, along, factor, term));
+                tangents.push(dual.b.recurrence(times, start, along, factor, term));
             }
             tangents
         })

@@ -72,7 +72,10 @@ impl Builder {
     pub(super) fn learn(&mut self, stmt: &Stmt<Bulk>) {
         let known = match &stmt.op {
             BulkOp::Const(_) | BulkOp::Size(_) | BulkOp::Iota(_) | BulkOp::Select(..) => true,
-            BulkOp::Map(..) => !self.program.elem(stmt.results[0]).is_float(),
+            BulkOp::Map(prim, args) => {
+                let float = |value| self.program.elem(value).is_float();
+                !float(stmt.results[0]) || matches!(prim, Prim::Cast(_)) && !float(args[0])
+            }
             _ => false,
         };
         if known {
@@ -226,11 +229,43 @@ impl Builder {
         self.definitions.get(&value)
     }
 
+    /// Whether a value is the one that an extremum of nothing is said to be.
+    pub(super) fn is_identity(&self, extremum: Prim, value: ValueId) -> bool {
+        let monoid = match extremum {
+            Prim::Min => Monoid::Min,
+            _ => Monoid::Max,
+        };
+        let identity = monoid.identity(self.program.elem(value).repr());
+        matches!(self.definition(value), Some(BulkOp::Const(lit)) if *lit == identity)
+    }
+
+    /// Whether a float is seen to be finite, so that it may be multiplied by whatever is zero.
+    pub(super) fn is_finite(&self, value: ValueId) -> bool {
+        match self.definition(value) {
+            Some(BulkOp::Const(lit)) => match *lit {
+                Lit::F32(bits) => f32::from_bits(bits).is_finite(),
+                Lit::F64(bits) => f64::from_bits(bits).is_finite(),
+                Lit::Int(..) | Lit::Bool(_) => true,
+            },
+            Some(BulkOp::Map(Prim::Cast(_), args)) => !self.program.elem(args[0]).is_float(),
+            Some(&BulkOp::Select(_, then, otherwise)) => {
+                self.is_finite(then) && self.is_finite(otherwise)
+            }
+            _ => false,
+        }
+    }
+
     // ---- Blocks
 
     /// Begins a block.
     pub(super) fn enter(&mut self) {
         self.parts.push(Part::default());
+    }
+
+    /// Visits what is linear of it so far.
+    pub(super) fn for_each_linear(&mut self, visit: impl FnMut(&mut Stmt<Bulk>)) {
+        let part = self.parts.last_mut().expect("a block has been entered");
+        part.linear.iter_mut().for_each(visit);
     }
 
     /// Ends it.

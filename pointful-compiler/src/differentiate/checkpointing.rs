@@ -132,6 +132,8 @@ impl Dual<'_> {
             let copy = copier.stmt(b, stmt);
             b.push(copy);
         }
+        self.demand.copied(&copier);
+        let b = &mut *self.b;
         let yields: Vec<ValueId> = body
             .results
             .iter()

@@ -61,6 +61,16 @@ impl Defs {
         }
     }
 
+    /// Whether a value is known to be finite and not zero.
+    pub(super) fn is_finite(&self, value: ValueId) -> bool {
+        let number = match self.of(value) {
+            Some(BulkOp::Const(Lit::F64(bits))) => f64::from_bits(*bits),
+            Some(BulkOp::Const(Lit::F32(bits))) => f64::from(f32::from_bits(*bits)),
+            _ => return false,
+        };
+        number.is_finite() && number != 0.0
+    }
+
     pub(super) fn insert(&mut self, value: ValueId, op: BulkOp) {
         self.ops.insert(value, (op, None));
     }

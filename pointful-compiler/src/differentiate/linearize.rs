@@ -29,12 +29,13 @@ use std::collections::BTreeMap;
 use super::associative_scans::Prefixes;
 use super::builder::Builder;
 use super::cloning::Copier;
+use super::demand::{Asked, Demand};
 use super::last_values::Tables;
 use super::transpose::{Seed, transpose};
 use super::{replace, replace_stmt};
 use crate::canonicalize::substitution::Subst;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Lit, Mode, Monoid, Stmt, ValueId, ValueSet};
+use crate::ir::{AxisId, Block, Lit, Mode, Monoid, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// A derivative being taken.
@@ -54,10 +55,12 @@ pub(super) struct Dual<'b> {
     pub(super) prefixes: BTreeMap<ValueId, Prefixes>,
     /// The loops around that become two, from the outside in.
     pub(super) around: Vec<Tables>,
+    /// Where derivatives are asked for.
+    pub(super) demand: Demand,
 }
 
 impl<'b> Dual<'b> {
-    pub(super) fn new(b: &'b mut Builder, mode: Mode) -> Self {
+    pub(super) fn new(b: &'b mut Builder, mode: Mode, demand: Demand) -> Self {
         Self {
             b,
             mode,
@@ -68,6 +71,7 @@ impl<'b> Dual<'b> {
             frugal: ValueSet::new(),
             prefixes: BTreeMap::new(),
             around: Vec::new(),
+            demand,
         }
     }
 
@@ -316,9 +320,15 @@ impl<'b> Dual<'b> {
         }
         replace(&subst, &mut rule);
         let tangents: Vec<ValueId> = args.iter().map(|&arg| self.tangent_or_zero(arg)).collect();
+        let asked = stmt.results.iter().map(|&result| self.demand.get(result));
+        let ignored = asked.into_iter().any(|asked| *asked != Asked::Always);
         let given = match (mode, self.forwards) {
             (Mode::Cotangent, true) => self.turned(rule, &seeds, &tangents, &lanes),
             (Mode::Cotangent, false) => self.linearly(|dual| {
+                if ignored {
+                    let mut from = seeds.iter().copied().collect();
+                    absorb(&mut rule, &mut from);
+                }
                 // It is a linear map of which only the transpose is known.
                 let results: Vec<ValueId> = floats
                     .iter()
@@ -345,7 +355,13 @@ impl<'b> Dual<'b> {
                 dual.b.push(stmt);
                 results
             }),
-            (Mode::Tangent, _) => self.linear_block(rule, &seeds, &tangents),
+            (Mode::Tangent, _) => {
+                let all = match ignored {
+                    true => Asked::Sometimes,
+                    false => Asked::Always,
+                };
+                self.linear_block(rule, &seeds, &tangents, all)
+            }
         };
         let own = self.b.program.floats(&stmt.results);
         for ((float, own), tangent) in floats.into_iter().zip(own).zip(given) {
@@ -379,7 +395,8 @@ impl<'b> Dual<'b> {
             shape
         });
         let shapes: Vec<Vec<AxisId>> = shapes.collect();
-        let tangent = Dual::new(self.b, Mode::Cotangent).linear_block(rule, seeds, &inputs);
+        let mut dual = Dual::new(self.b, Mode::Cotangent, Demand::default());
+        let tangent = dual.linear_block(rule, seeds, &inputs, Asked::Always);
         let part = self.b.leave();
         self.b.enter();
         let given = tangent.into_iter().zip(tangents).zip(shapes);
@@ -403,6 +420,12 @@ impl<'b> Dual<'b> {
         results
     }
 
+    /// Conditions may stand behind what asks for them, and have got other names since.
+    pub(super) fn settle_names(&mut self) {
+        let names = &self.names;
+        self.b.for_each_linear(|stmt| replace_stmt(names, stmt));
+    }
+
     /// The statements of a block that is linear in `params`, with these in their place. Its own
     /// derivative is what it computes, in a form in which it can be transposed.
     fn linear_block(
@@ -410,6 +433,7 @@ impl<'b> Dual<'b> {
         block: Block<Bulk>,
         params: &[ValueId],
         tangents: &[ValueId],
+        asked: Asked,
     ) -> Vec<ValueId> {
         self.linearly(|dual| {
             let mut subst = Subst::new();
@@ -418,7 +442,9 @@ impl<'b> Dual<'b> {
                 subst.replace(param, zero);
             }
             let mut block = block;
-            let mut inner = Dual::new(dual.b, dual.mode);
+            let all = vec![asked; block.results.len()];
+            let demand = Demand::of(dual.b, &block, &all);
+            let mut inner = Dual::new(dual.b, dual.mode, demand);
             inner.forwards = dual.forwards;
             for (&param, &tangent) in params.iter().zip(tangents) {
                 // Each use of the parameter is a use of a zero with this tangent.
@@ -427,6 +453,7 @@ impl<'b> Dual<'b> {
             }
             replace(&subst, &mut block);
             inner.block(block.stmts);
+            inner.settle_names();
             block
                 .results
                 .iter()
@@ -489,6 +516,34 @@ impl<'b> Dual<'b> {
             Monoid::Mul => Some(self.product(axes, operand, tangent, result)),
             Monoid::And | Monoid::Or => None,
         }
+    }
+}
+
+/// Makes products with what is computed from these values absorbing, where the author's derivative
+/// may be multiplied by what is ignored.
+fn absorb(block: &mut Block<Bulk>, from: &mut ValueSet) {
+    for stmt in &mut block.stmts {
+        if let BulkOp::Map(prim, args) = &mut stmt.op {
+            match prim {
+                Prim::Mul if args.iter().any(|arg| from.contains(arg)) => *prim = Prim::MulAbsorb,
+                Prim::Div if from.contains(&args[0]) => *prim = Prim::DivAbsorb,
+                _ => {}
+            }
+        }
+        let reads = stmt.op.operands();
+        let free = stmt.op.blocks().into_iter().flat_map(Block::free);
+        if !reads
+            .into_iter()
+            .chain(free)
+            .any(|value| from.contains(&value))
+        {
+            continue;
+        }
+        for inner in stmt.op.blocks_mut() {
+            from.extend(&inner.params);
+            absorb(inner, from);
+        }
+        from.extend(&stmt.results);
     }
 }
 

@@ -194,6 +194,7 @@ impl Dual<'_> {
         }
         let collected: Vec<Option<ValueId>> = collected.iter().map(|&c| self.tangent(c)).collect();
         yields.extend(collected.iter().flatten());
+        self.settle_names();
         let mut part = self.b.leave();
         self.b.linear = outer;
         // What only decides something, as numbers that are compared, leads nowhere.
@@ -417,6 +418,7 @@ impl Dual<'_> {
         let index = self.b.param(Elem::Index(extent), Vec::new());
         let mut copier = Copier::default();
         let mut body = copier.block(self.b, &again);
+        self.demand.copied(&copier);
         body.params.insert(0, index);
         let finals: Vec<ValueId> = results
             .iter()

@@ -32,6 +32,7 @@ pub(crate) mod builder;
 mod checkpointing;
 mod cloning;
 mod constant_indices;
+mod demand;
 mod guard_elimination;
 mod last_values;
 mod linearize;
@@ -48,6 +49,7 @@ pub(crate) use self::rules::is_flat;
 pub use self::sparse::{SPARSE, sparse};
 
 use self::builder::Builder;
+use self::demand::{Asked, Demand};
 use self::linearize::Dual;
 use self::transpose::Seed;
 use crate::analysis::dataflow::Flow;
@@ -207,7 +209,15 @@ impl Walk {
         let params = body.params.clone();
         self.b.enter();
         let form = if apart { Mode::Cotangent } else { mode };
-        let mut dual = Dual::new(&mut self.b, form);
+        let demand = match mode {
+            // Forwards, what is ignored is left out where it is.
+            Mode::Tangent => Demand::default(),
+            Mode::Cotangent => {
+                let all = vec![Asked::Always; body.results.len()];
+                Demand::of(&self.b, &body, &all)
+            }
+        };
+        let mut dual = Dual::new(&mut self.b, form, demand);
         dual.forwards = mode == Mode::Tangent;
         let mut inputs = Vec::new();
         for (k, &param) in params.iter().enumerate() {
@@ -237,6 +247,7 @@ impl Walk {
             Mode::Cotangent => {
                 let tangents: Vec<Option<ValueId>> =
                     floats.iter().map(|&float| dual.tangent(float)).collect();
+                dual.settle_names();
                 let part = self.b.leave();
                 self.b.enter();
                 let cotangents: Vec<Seed> = tangents

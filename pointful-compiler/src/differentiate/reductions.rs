@@ -90,13 +90,14 @@ impl Dual<'_> {
         axes: &[AxisId],
         operand: ValueId,
         tangent: ValueId,
-        _: ValueId,
+        result: ValueId,
     ) -> ValueId {
         let (mut value, mut tangent) = (operand, tangent);
+        let times = self.times(result);
         for (left, &axis) in axes.iter().enumerate().rev() {
             tangent = self.linearly(|dual| {
                 let others = dual.b.others(axis, value);
-                let terms = dual.b.map(Prim::Mul, &[others, tangent]);
+                let terms = dual.b.map(times, &[others, tangent]);
                 dual.b.emit(BulkOp::Reduce {
                     combine: Combine::Monoid(Monoid::Add),
                     axes: vec![axis],
@@ -379,10 +380,11 @@ impl Builder {
         [given[0], given[1], given[2]]
     }
 
-    /// A running sum that is multiplied by a factor before each term is added: of the whole, before
-    /// each element, and with it.
+    /// A running sum that is multiplied (`times`) by a factor before each term is added: of the
+    /// whole, before each element, and with it.
     pub(super) fn recurrence(
         &mut self,
+        times: Prim,
         init: ValueId,
         along: Along,
         factor: ValueId,
@@ -393,9 +395,9 @@ impl Builder {
             let &[before, sum, factor, term] = params else {
                 unreachable!("two pairs")
             };
-            let sum = b.map(Prim::Mul, &[factor, sum]);
+            let sum = b.map(times, &[factor, sum]);
             vec![
-                b.map(Prim::Mul, &[factor, before]),
+                b.map(times, &[factor, before]),
                 b.map(Prim::Add, &[sum, term]),
             ]
         });

@@ -13,8 +13,9 @@
 
 use std::f64::consts::{LN_2, LN_10};
 
+use super::demand::{Asked, DEEPEST, Test, tests};
 use super::linearize::Dual;
-use crate::ir::{Elem, Lit, Monoid, Scalar, ValueId};
+use crate::ir::{Elem, Lit, Scalar, ValueId};
 use crate::ops::Prim;
 
 /// Whether a primitive's result has no derivative with respect to anything.
@@ -72,16 +73,23 @@ impl Dual<'_> {
             Prim::Sub if k == 0 => return tangent,
             Prim::Sub => return self.b.map(Prim::Neg, &[tangent]),
             Prim::Mul => args[1 - k],
+            Prim::MulAbsorb => return self.b.map(prim, &[args[1 - k], tangent]),
+            Prim::DivAbsorb if k == 0 => return self.b.map(prim, &[tangent, y]),
+            Prim::DivAbsorb => {
+                let down = self.b.map(Prim::Neg, &[result]);
+                let scaled = self.b.map(Prim::MulAbsorb, &[down, tangent]);
+                return self.b.map(prim, &[scaled, y]);
+            }
             Prim::MulAdd => match k {
                 0 => y,
                 1 => x,
                 _ => return tangent,
             },
-            Prim::Div if k == 0 => return self.b.map(Prim::Div, &[tangent, y]),
+            Prim::Div if k == 0 => return self.quotient(result, tangent, y),
             Prim::Div => {
                 let down = self.b.map(Prim::Neg, &[result]);
-                let scaled = self.b.map(Prim::Mul, &[down, tangent]);
-                return self.b.map(Prim::Div, &[scaled, y]);
+                let scaled = self.multiple(result, down, tangent);
+                return self.quotient(result, scaled, y);
             }
             Prim::Rem | Prim::RemEuclid if k == 0 => return tangent,
             Prim::Rem => {
@@ -94,7 +102,7 @@ impl Dual<'_> {
                 self.b.map(Prim::Neg, &[whole])
             }
             // What is begun with is less, or more, than every number.
-            Prim::Min | Prim::Max if self.is_identity(prim, args[1 - k]) => return tangent,
+            Prim::Min | Prim::Max if self.b.is_identity(prim, args[1 - k]) => return tangent,
             Prim::Min | Prim::Max => {
                 let first = self.b.map(Prim::Eq, &[result, x]);
                 let zero = self.b.number(result, 0.0);
@@ -109,13 +117,16 @@ impl Dual<'_> {
                 let to = self.b.program.elem(result).repr();
                 return self.b.map(Prim::Cast(to), &[tangent]);
             }
-            Prim::Ln => return self.b.map(Prim::Div, &[tangent, x]),
-            Prim::Log2 => return self.over(tangent, x, LN_2),
-            Prim::Log10 => return self.over(tangent, x, LN_10),
+            Prim::Ln => return self.quotient(result, tangent, x),
+            Prim::Log2 | Prim::Log10 => {
+                let base = if prim == Prim::Log2 { LN_2 } else { LN_10 };
+                let scaled = self.scaled(x, base);
+                return self.quotient(result, tangent, scaled);
+            }
             Prim::Ln1p => {
                 let one = self.b.number(x, 1.0);
                 let shifted = self.b.map(Prim::Add, &[one, x]);
-                return self.b.map(Prim::Div, &[tangent, shifted]);
+                return self.quotient(result, tangent, shifted);
             }
             Prim::Sqrt => {
                 let half = self.b.number(x, 0.5);
@@ -272,17 +283,121 @@ impl Dual<'_> {
             | Prim::Trust(_)
             | Prim::Call(_) => self.b.number(result, 0.0),
         };
-        self.b.map(Prim::Mul, &[coefficient, tangent])
+        self.multiple(result, coefficient, tangent)
     }
 
-    /// Whether a value is the one that an extremum of nothing is said to be.
-    fn is_identity(&self, extremum: Prim, value: ValueId) -> bool {
-        let monoid = match extremum {
-            Prim::Min => Monoid::Min,
-            _ => Monoid::Max,
+    /// A tangent times a coefficient, in the derivative of a value.
+    fn multiple(&mut self, of: ValueId, coefficient: ValueId, tangent: ValueId) -> ValueId {
+        let product = [coefficient, tangent];
+        if self.b.is_finite(coefficient) {
+            return self.b.map(Prim::Mul, &product);
+        }
+        self.unless_ignored(
+            of,
+            coefficient,
+            tangent,
+            [Prim::Mul, Prim::MulAbsorb],
+            &product,
+        )
+    }
+
+    /// A tangent divided by something, in the derivative of a value.
+    fn quotient(&mut self, of: ValueId, tangent: ValueId, divisor: ValueId) -> ValueId {
+        let prims = [Prim::Div, Prim::DivAbsorb];
+        self.unless_ignored(of, divisor, tangent, prims, &[tangent, divisor])
+    }
+
+    /// What is linear in a tangent, but nothing where nobody asks for the derivative of a value.
+    /// See [`asked`](super::demand).
+    fn unless_ignored(
+        &mut self,
+        of: ValueId,
+        coefficient: ValueId,
+        tangent: ValueId,
+        [plain, absorbing]: [Prim; 2],
+        args: &[ValueId],
+    ) -> ValueId {
+        let mask = match self.demand.get(of).clone() {
+            Asked::Always | Asked::Never => return self.b.map(plain, args),
+            Asked::Where(cases) => {
+                let Some(cases) = self.left_open(cases) else {
+                    return self.b.map(plain, args);
+                };
+                match self.is_of_matrices(of, coefficient, tangent) {
+                    true => None,
+                    false => self.any_case(&cases),
+                }
+            }
+            Asked::Beside(_) | Asked::Along(_) | Asked::Sometimes => None,
         };
-        let scalar = self.b.program.elem(value).repr();
-        self.literal(value) == Some(monoid.identity(scalar))
+        match mask {
+            Some(mask) => {
+                let guard = self.b.guard;
+                let both = self.b.behind(None, |b| b.both(guard, Some(mask)));
+                self.b.behind(both, |b| b.map(plain, args))
+            }
+            None => self.b.map(absorbing, args),
+        }
+    }
+
+    /// Whether the way back adds up products of two arrays of which neither has all axes: a choice
+    /// for each product would be in the way of who multiplies matrices.
+    fn is_of_matrices(&self, product: ValueId, coefficient: ValueId, tangent: ValueId) -> bool {
+        let dims = self.b.dims(product);
+        let lacks = |value| dims.iter().any(|axis| !self.b.dims(value).contains(axis));
+        lacks(coefficient) && lacks(tangent)
+    }
+
+    /// These cases without what the guard says; nothing if it says that one of them is there.
+    fn left_open(&self, cases: Vec<Vec<Test>>) -> Option<Vec<Vec<Test>>> {
+        let held = match self.b.guard {
+            Some(guard) => tests(self.b, guard, true, DEEPEST),
+            None => Vec::new(),
+        };
+        let open = |case: Vec<Test>| -> Vec<Test> {
+            let mut case = case;
+            case.retain(|test| !held.contains(test));
+            case
+        };
+        let cases: Vec<Vec<Test>> = cases.into_iter().map(open).collect();
+        (!cases.iter().any(Vec::is_empty)).then_some(cases)
+    }
+
+    /// Whether all tests of one of these cases end so.
+    fn any_case(&mut self, cases: &[Vec<Test>]) -> Option<ValueId> {
+        let guard = self.b.guard.take();
+        let mut any = None;
+        for case in cases {
+            let mut all = None;
+            for test in case {
+                let (value, truth) = match test.renamed(|value| self.names.get(value)) {
+                    Test::Value(value, truth) => (value, truth),
+                    Test::Equal(a, b, truth) => (self.b.map(Prim::Eq, &[a, b]), truth),
+                    Test::Less(a, b, truth) => (self.b.map(Prim::Lt, &[a, b]), truth),
+                };
+                let value = match truth {
+                    true => value,
+                    false => self.b.map(Prim::Not, &[value]),
+                };
+                all = self.b.both(all, Some(value));
+            }
+            any = match (any, all) {
+                (Some(any), Some(all)) => Some(self.b.map(Prim::Or, &[any, all])),
+                (any, all) => any.or(all),
+            };
+        }
+        self.b.guard = guard;
+        any
+    }
+
+    /// What tangents are multiplied by, in the derivative of a value.
+    pub(super) fn times(&self, of: ValueId) -> Prim {
+        match self.demand.get(of) {
+            Asked::Always | Asked::Never => Prim::Mul,
+            Asked::Where(_) | Asked::Beside(_) | Asked::Along(_) | Asked::Sometimes => {
+                Prim::MulAbsorb
+            }
+        }
     }
 
     fn square(&mut self, x: ValueId) -> ValueId {
@@ -292,12 +407,6 @@ impl Dual<'_> {
     fn scaled(&mut self, x: ValueId, factor: f64) -> ValueId {
         let factor = self.b.number(x, factor);
         self.b.map(Prim::Mul, &[factor, x])
-    }
-
-    /// `tangent / (factor x)`
-    fn over(&mut self, tangent: ValueId, x: ValueId, factor: f64) -> ValueId {
-        let scaled = self.scaled(x, factor);
-        self.b.map(Prim::Div, &[tangent, scaled])
     }
 
     fn one_plus_square(&mut self, x: ValueId) -> ValueId {

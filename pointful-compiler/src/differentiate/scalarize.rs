@@ -320,9 +320,11 @@ impl Walk {
         if self.readers.get(term.index()) != Some(&1) {
             return None;
         }
-        let Some(BulkOp::Map(Prim::Mul, args)) = self.defs.of(term) else {
+        let Some(BulkOp::Map(times @ (Prim::Mul | Prim::MulAbsorb), args)) = self.defs.of(term)
+        else {
             return None;
         };
+        let times = *times;
         let of = |value: ValueId| match self.defs.of(value) {
             Some(BulkOp::Map(Prim::Neg, args)) => Some(args[0]),
             _ => None,
@@ -332,7 +334,7 @@ impl Walk {
             (None, Some(of)) => [args[0], of],
             (None, None) => return None,
         };
-        let product = self.emit(BulkOp::Map(Prim::Mul, args[..].into()));
+        let product = self.emit(BulkOp::Map(times, args[..].into()));
         let order = self.b.dims(term);
         self.b.lay_out(product, &order);
         Some(product)

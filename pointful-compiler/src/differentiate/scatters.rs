@@ -58,7 +58,7 @@ impl Dual<'_> {
                 })
             }
             Monoid::Mul if self.is_single(&place, value) => {
-                self.single_product(base, &place, value)
+                self.single_product(base, &place, value, result)
             }
             Monoid::Mul => self.scattered_product(base, &place, value, result),
             Monoid::And | Monoid::Or => None,
@@ -129,16 +129,23 @@ impl Dual<'_> {
     }
 
     /// A product of a place and one value.
-    fn single_product(&mut self, base: ValueId, place: &Place, value: ValueId) -> Option<ValueId> {
+    fn single_product(
+        &mut self,
+        base: ValueId,
+        place: &Place,
+        value: ValueId,
+        result: ValueId,
+    ) -> Option<ValueId> {
         let b = &mut *self.b;
         let outer = b.guard;
         let seen = b.behind(None, |b| b.both(outer, place.mask));
         let before = b.behind(seen, |b| b.gather(base, &place.at));
+        let times = self.times(result);
         self.combined(&[base, value], |dual, tangents| {
             let product = dual.b.behind(seen, |b| {
                 let table = b.gather(tangents[0], &place.at);
                 let terms = [[value, table], [before, tangents[1]]];
-                let terms = terms.map(|factors| b.map(Prim::Mul, &factors));
+                let terms = terms.map(|factors| b.map(times, &factors));
                 b.map(Prim::Add, &terms)
             });
             dual.b.emit(BulkOp::Update {
@@ -217,9 +224,10 @@ impl Dual<'_> {
             })
         });
         let for_value = of_value.map(|_| self.cofactor(base, place, value, result));
+        let times = self.times(result);
         self.combined(&[base, value], |dual, tangents| {
             let scaled = |b: &mut Builder, factor: Option<ValueId>, tangent| match factor {
-                Some(factor) => b.map(Prim::Mul, &[factor, tangent]),
+                Some(factor) => b.map(times, &[factor, tangent]),
                 None => tangent,
             };
             let base = scaled(dual.b, for_base, tangents[0]);

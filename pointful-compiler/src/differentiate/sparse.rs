@@ -143,6 +143,14 @@ impl Walk {
         value
     }
 
+    /// How two factors are multiplied: with a number that is known there is nothing to absorb.
+    fn times(&self, times: Prim, factors: [ValueId; 2]) -> Prim {
+        match factors.iter().any(|&factor| self.defs.is_finite(factor)) {
+            true => Prim::Mul,
+            false => times,
+        }
+    }
+
     /// Takes from `left` what it takes to compute something at each of its points from what is
     /// dear, or the same at many.
     fn work(&self, value: ValueId, left: &mut u32) {

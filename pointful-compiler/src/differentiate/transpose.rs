@@ -417,10 +417,16 @@ impl Transpose<'_> {
             reverse,
             full,
             operands,
+            op,
             ..
         } = stmt.op
         else {
             return;
+        };
+        let absorbing = |stmt: &Stmt<Bulk>| matches!(stmt.op, BulkOp::Map(Prim::MulAbsorb, _));
+        let times = match op.stmts.iter().any(absorbing) {
+            true => Prim::MulAbsorb,
+            false => Prim::Mul,
         };
         // The factors and their products come first in each tuple.
         let (count, own) = (operands.len(), operands.len() - 1);
@@ -441,7 +447,7 @@ impl Transpose<'_> {
         let mut terms = before;
         if let Some(with) = with {
             let with = match factor {
-                Some(factor) => self.b.map(Prim::Mul, &[factor, with]),
+                Some(factor) => self.b.map(times, &[factor, with]),
                 None => with,
             };
             terms = Some(match before {
@@ -459,8 +465,8 @@ impl Transpose<'_> {
         let [first, earlier, later] = match (factor, terms) {
             (None, None) => [start; 3],
             (None, Some(terms)) => self.b.running(Prim::Add, start, along, terms),
-            (Some(factor), None) => self.b.running(Prim::Mul, start, along, factor),
-            (Some(factor), Some(terms)) => self.b.recurrence(start, along, factor, terms),
+            (Some(factor), None) => self.b.running(times, start, along, factor),
+            (Some(factor), Some(terms)) => self.b.recurrence(times, start, along, factor, terms),
         };
         let operand = match with {
             Some(_) if before.is_none() && factor.is_none() => later,
@@ -488,8 +494,8 @@ impl Transpose<'_> {
                 Prim::Add => cotangent,
                 Prim::Sub if k == 0 => cotangent,
                 Prim::Sub | Prim::Neg => self.b.map(Prim::Neg, &[cotangent]),
-                Prim::Mul => self.b.map(Prim::Mul, &[args[1 - k], cotangent]),
-                Prim::Div => self.b.map(Prim::Div, &[cotangent, args[1]]),
+                Prim::Mul | Prim::MulAbsorb => self.b.map(prim, &[args[1 - k], cotangent]),
+                Prim::Div | Prim::DivAbsorb => self.b.map(prim, &[cotangent, args[1]]),
                 Prim::Cast(_) => {
                     let Elem::Scalar(from) = self.b.program.elem(arg) else {
                         continue;

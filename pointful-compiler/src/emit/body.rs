@@ -340,13 +340,15 @@ impl<'u> Body<'u> {
                 factors: [left, right],
                 along,
                 add,
+                absorb,
             } => {
                 let arrays = [out, left, right].into_iter().zip(along);
                 let dims = arrays.map(|(array, along)| self.contracted(*array, along, 0));
-                let contract = if self.in_kernel {
-                    tokens!(contract_here)
-                } else {
-                    tokens!(contract)
+                let contract = match (self.in_kernel, absorb) {
+                    (false, false) => tokens!(contract),
+                    (true, false) => tokens!(contract_here),
+                    (false, true) => tokens!(contract_absorb),
+                    (true, true) => tokens!(contract_absorb_here),
                 };
                 let [left, right] = [*left, *right].map(|factor| self.slice(factor));
                 let out = self.out(*out);

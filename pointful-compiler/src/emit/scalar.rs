@@ -132,6 +132,8 @@ pub(super) fn prim<'o>(
         Prim::Mul => tokens!(#x.wrapping_mul(#y)),
         Prim::Div if float => return infix("/"),
         Prim::Div => tokens!(div(#x, #y)),
+        Prim::MulAbsorb => tokens!(mul_absorb(#x, #y)),
+        Prim::DivAbsorb => tokens!(div_absorb(#x, #y)),
         Prim::Rem if float => return infix("%"),
         Prim::Rem => tokens!(rem(#x, #y)),
         Prim::Min => tokens!(min(#x, #y)),

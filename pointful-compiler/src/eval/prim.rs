@@ -187,6 +187,16 @@ pub fn eval_prim(
         Prim::Sub => number!(prim, operands, |x, y| x - y, x.wrapping_sub(y)),
         Prim::Mul => number!(prim, operands, |x, y| x * y, x.wrapping_mul(y)),
         Prim::Div => division!(prim, operands, |x, y| x / y, checked_div, "divide"),
+        Prim::MulAbsorb => match *operands {
+            [F32(x), F32(y)] => Ok(F32(if x == 0.0 || y == 0.0 { 0.0 } else { x * y })),
+            [F64(x), F64(y)] => Ok(F64(if x == 0.0 || y == 0.0 { 0.0 } else { x * y })),
+            _ => Err(ill_typed(prim, operands)),
+        },
+        Prim::DivAbsorb => match *operands {
+            [F32(x), F32(y)] => Ok(F32(if x == 0.0 { 0.0 } else { x / y })),
+            [F64(x), F64(y)] => Ok(F64(if x == 0.0 { 0.0 } else { x / y })),
+            _ => Err(ill_typed(prim, operands)),
+        },
         Prim::Rem => division!(
             prim,
             operands,

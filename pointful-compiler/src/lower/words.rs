@@ -273,7 +273,9 @@ fn scalar_prim(prim: Prim) -> Option<ScalarMethod> {
         | Prim::Add
         | Prim::Sub
         | Prim::Mul
+        | Prim::MulAbsorb
         | Prim::Div
+        | Prim::DivAbsorb
         | Prim::Rem
         | Prim::And
         | Prim::Or

@@ -123,6 +123,10 @@ prims! {
     Mul "mul" 2 Num;
     /// `x / y`
     Div "div" 2 Num;
+    /// `x * y`, but zero if one of them is: a derivative's product with what may be ignored, and no number
+    MulAbsorb "mul_absorb" 2 Float;
+    /// `x / y`, but zero if `x` is
+    DivAbsorb "div_absorb" 2 Float;
     /// `x % y`
     Rem "rem" 2 Num;
     /// `x.min(y)`: for floats the number if one is NaN, the first if they are equal
@@ -256,7 +260,14 @@ impl Prim {
     pub fn is_commutative(self) -> bool {
         matches!(
             self,
-            Self::Add | Self::Mul | Self::And | Self::Or | Self::Xor | Self::Eq | Self::Ne
+            Self::Add
+                | Self::Mul
+                | Self::MulAbsorb
+                | Self::And
+                | Self::Or
+                | Self::Xor
+                | Self::Eq
+                | Self::Ne
         )
     }
 
@@ -321,6 +332,8 @@ impl Prim {
             | Self::Add
             | Self::Sub
             | Self::Mul
+            | Self::MulAbsorb
+            | Self::DivAbsorb
             | Self::Min
             | Self::Max
             | Self::And

@@ -9,6 +9,8 @@
 mod check;
 mod derivative;
 pub mod functions;
+#[cfg(test)]
+mod ignored;
 pub mod random;
 mod rng;
 mod shrink;

@@ -112,12 +112,20 @@ impl Skeleton<'_> {
                 | KernelOp::Swap(..)
                 | KernelOp::Assert { .. } => {}
                 KernelOp::Contract {
-                    out, factors, add, ..
+                    out,
+                    factors,
+                    add,
+                    absorb,
+                    ..
                 } => {
                     let [out, left, right] =
                         [out, &factors[0], &factors[1]].map(|&buffer| self.table(buffer));
                     let add = if *add { "add " } else { "" };
-                    self.line(depth, &format!("contract {add}{out} = {left}, {right}"));
+                    let absorb = if *absorb { "absorb " } else { "" };
+                    self.line(
+                        depth,
+                        &format!("contract {absorb}{add}{out} = {left}, {right}"),
+                    );
                 }
             }
         }

@@ -9,12 +9,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::launch;
 use super::library::{Factor, PACKS_SLOWLY};
 use super::short;
 use super::turn::turned;
-use crate::kernel::{Buf, Kernel, Out, Work};
+use crate::kernel::{Buf, Kernel, Out, Work, mul_absorb};
 
 /// Rows of a matrix that one point of the work computes: enough that packing the other factor costs
 /// little beside multiplying by it.
@@ -67,7 +68,30 @@ pub unsafe fn contract<T: Factor>(
     add: bool,
 ) {
     // SAFETY: promised by the caller.
-    unsafe { contract_by(out, left, right, dims, add, PACKS_SLOWLY) }
+    unsafe { contract_by(Product::new(out, left, right, dims, add), PACKS_SLOWLY) }
+}
+
+/// [`contract`] with products that are zero where a factor is, whatever the other.
+///
+/// Where no sum is NaN, no product was, and then they are what others are, but for the sign of
+/// zeros. Those of finite factors are, too. So the library multiplies, and what it gives is looked through; a tile with a NaN is
+/// computed again, so that what is ignored does not change a bit.
+///
+/// # Safety
+/// As there.
+///
+/// # Panics
+/// As there.
+pub unsafe fn contract_absorb<T: Factor>(
+    out: Out<T>,
+    left: &[T],
+    right: &[T],
+    dims: [&[(usize, Along)]; 3],
+    add: bool,
+) {
+    let product = Product::new(out, left, right, dims, add).absorbing();
+    // SAFETY: promised by the caller.
+    unsafe { contract_by(product, PACKS_SLOWLY) }
 }
 
 /// [`contract`]; with `turn`, factors that lie [across](Product::crosswise) are turned round
@@ -75,18 +99,12 @@ pub unsafe fn contract<T: Factor>(
 ///
 /// # Safety
 /// As there.
-unsafe fn contract_by<T: Factor>(
-    out: Out<T>,
-    left: &[T],
-    right: &[T],
-    dims: [&[(usize, Along)]; 3],
-    add: bool,
-    turn: bool,
-) {
-    let mut product = Product::new(out, left, right, dims, add);
+unsafe fn contract_by<T: Factor>(mut product: Product<'_, T>, turn: bool) {
     product.cut();
     let across = product.crosswise().filter(|_| turn);
     let turned = across.map(|factor| product.turned(factor));
+    // It does not outlive what has been turned.
+    let mut product = product;
     match &turned {
         Some((1, factor)) => product.left = factor,
         Some((_, factor)) => product.right = factor,
@@ -117,6 +135,24 @@ pub unsafe fn contract_here<T: Factor>(
     add: bool,
 ) {
     let product = Product::new(out, left, right, dims, add);
+    (0..product.points()).for_each(|point| product.point(point));
+}
+
+/// [`contract_absorb`] as [`contract_here`] does it.
+///
+/// # Safety
+/// As there.
+///
+/// # Panics
+/// As there.
+pub unsafe fn contract_absorb_here<T: Factor>(
+    out: Out<T>,
+    left: &[T],
+    right: &[T],
+    dims: [&[(usize, Along)]; 3],
+    add: bool,
+) {
+    let product = Product::new(out, left, right, dims, add).absorbing();
     (0..product.points()).for_each(|point| product.point(point));
 }
 
@@ -216,6 +252,21 @@ fn longest(mut axes: Vec<Axis>) -> (Axis, Vec<Axis>) {
     (first, axes)
 }
 
+/// In the time in which one element is copied so many are looked at.
+const LOOKS: usize = 8;
+
+/// Whether something holds of an element: asked of several at once, in vectors.
+fn any<T: Copy>(elements: &[T], holds: impl Fn(T) -> bool) -> bool {
+    let (blocks, rest) = elements.as_chunks::<16>();
+    let mut found = [false; 16];
+    for block in blocks {
+        for (found, &element) in found.iter_mut().zip(block) {
+            *found |= holds(element);
+        }
+    }
+    found.contains(&true) || rest.iter().any(|&element| holds(element))
+}
+
 /// How many points some axes have together.
 fn points(axes: &[Axis]) -> usize {
     axes.iter().map(|axis| axis.length).product()
@@ -246,6 +297,10 @@ struct Product<'a, T> {
     tile: [usize; 2],
     /// Whether sums are added to what is there.
     add: bool,
+    /// Whether a product is zero where a factor is.
+    absorb: bool,
+    /// The factors with zeros for what is not finite, once they are needed.
+    finite: OnceLock<[Vec<T>; 2]>,
 }
 
 impl<T: Factor> Kernel for Product<'_, T> {
@@ -291,7 +346,27 @@ impl<'a, T: Factor> Product<'a, T> {
             tile: [plan.rows.length, plan.columns.length].map(|length| length.max(1)),
             plan,
             add,
+            absorb: false,
+            finite: OnceLock::new(),
         }
+    }
+
+    /// The same, of products that are zero where a factor is. Those of finite factors are. That is
+    /// looked for first, unless it takes longer than to keep what would be added to once more: an
+    /// element is copied in the time of some looks.
+    fn absorbing(mut self) -> Self {
+        let Plan {
+            rows,
+            columns,
+            apart,
+            ..
+        } = &self.plan;
+        let results = rows.length * columns.length * points(apart);
+        let factors = [self.left, self.right];
+        let fewer = factors.iter().map(|factor| factor.len()).sum::<usize>() < results * LOOKS;
+        let finite = |factor: &[T]| !any(factor, |element| !element.is_finite());
+        self.absorb = !(self.add && fewer && factors.into_iter().all(finite));
+        self
     }
 
     /// Cuts products into tiles for several threads.
@@ -371,7 +446,7 @@ impl<'a, T: Factor> Product<'a, T> {
             summed,
             columns,
             apart,
-            sums,
+            ..
         } = &self.plan;
         let [down, across] = self.tiles();
         let mut here = offsets(apart, point / (down * across));
@@ -386,6 +461,108 @@ impl<'a, T: Factor> Product<'a, T> {
             summed.length,
             (columns.length - column).min(self.tile[1]),
         ];
+        let factors = [self.left, self.right];
+        if !self.absorb {
+            return self.multiply(size, here, factors);
+        }
+        let before = match self.add {
+            true => self.elements(size, here),
+            false => Vec::new(),
+        };
+        self.multiply(size, here, factors);
+        if self.has_nan(size, here) {
+            self.multiply_absorbing(size, here, &before);
+        }
+    }
+
+    /// Whether an element of a tile is NaN.
+    fn has_nan(&self, [rows, _, columns]: [usize; 3], here: [usize; 3]) -> bool {
+        let [down, across] = [&self.plan.rows, &self.plan.columns].map(|axis| axis.strides[0]);
+        // Neighbours in memory are looked at together.
+        let [(rows, down), (columns, across)] = match down {
+            1 => [(columns, across), (rows, down)],
+            _ => [(rows, down), (columns, across)],
+        };
+        let mut starts = (0..rows).map(|row| here[0] + row * down);
+        if across != 1 {
+            // SAFETY: they are the tile's own, and have been computed.
+            let read = |place| unsafe { self.out.read(place) };
+            let nan = |start| (0..columns).any(|k| T::is_nan(read(start + k * across)));
+            return starts.any(nan);
+        }
+        starts.any(|start| {
+            let row = self.out.start().wrapping_add(start);
+            // SAFETY: as above, and nobody writes while they are looked at.
+            any(
+                unsafe { std::slice::from_raw_parts(row, columns) },
+                T::is_nan,
+            )
+        })
+    }
+
+    /// The elements of a tile, row by row.
+    fn elements(&self, [rows, _, columns]: [usize; 3], here: [usize; 3]) -> Vec<T> {
+        let [down, across] = [&self.plan.rows, &self.plan.columns].map(|axis| axis.strides[0]);
+        let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        // SAFETY: they are the tile's own, and initialised: they are added to, or have been computed.
+        let read = |(row, column)| unsafe { self.out.read(here[0] + row * down + column * across) };
+        places.map(read).collect()
+    }
+
+    /// A tile, where a zero absorbs what it is multiplied by: the library multiplies what is
+    /// finite. A sum of which something else is a term is infinite or NaN itself.
+    fn multiply_absorbing(&self, size: [usize; 3], here: [usize; 3], before: &[T]) {
+        let Plan {
+            rows,
+            summed,
+            columns,
+            sums,
+            ..
+        } = &self.plan;
+        let number = |row: usize, column: usize| row * size[2] + column;
+        if self.add {
+            self.each(size, here, false, |row, column| before[number(row, column)]);
+        }
+        let finite = self.finite.get_or_init(|| {
+            [self.left, self.right].map(|factor| {
+                let finite = |&value: &T| if value.is_finite() { value } else { T::ZERO };
+                factor.iter().map(finite).collect()
+            })
+        });
+        self.multiply(size, here, [&finite[0], &finite[1]]);
+        let found = self.elements(size, here);
+        self.each(size, here, false, |row, column| {
+            let mut sum = before.get(number(row, column)).copied().unwrap_or(T::ZERO);
+            for round in 0..points(sums) {
+                let there = offsets(sums, round);
+                let start = |array: usize, axis: &Axis, place: usize| {
+                    here[array] + there[array] + place * axis.strides[array]
+                };
+                let [left, right] = [start(1, rows, row), start(2, columns, column)];
+                for k in 0..summed.length {
+                    let [left, right] = [
+                        self.left[left + k * summed.strides[1]],
+                        self.right[right + k * summed.strides[2]],
+                    ];
+                    sum += mul_absorb(left, right);
+                }
+            }
+            match sum.is_finite() {
+                true => found[number(row, column)],
+                false => sum,
+            }
+        });
+    }
+
+    /// A tile, by the library.
+    fn multiply(&self, size: [usize; 3], here: [usize; 3], factors: [&[T]; 2]) {
+        let Plan {
+            rows,
+            summed,
+            columns,
+            sums,
+            ..
+        } = &self.plan;
         let again = points(sums);
         if summed.length * again == 0 {
             return self.each(size, here, self.add, |_, _| T::ZERO);
@@ -395,7 +572,7 @@ impl<'a, T: Factor> Product<'a, T> {
         for round in 0..again {
             let there = offsets(sums, round);
             let [left, right] = [1, 2].map(|array| here[array] + there[array]);
-            let (a, b) = (&self.left[left..], &self.right[right..]);
+            let (a, b) = (&factors[0][left..], &factors[1][right..]);
             let [of_a, of_b, of_c] = [
                 [rows.strides[1], summed.strides[1]],
                 [summed.strides[2], columns.strides[2]],
@@ -477,7 +654,7 @@ mod tests {
             let mut out = OutBuf::new(count(axes[0]));
             // SAFETY: it has as many elements, and one owner; every element is written.
             unsafe {
-                contract_by(out.out(), &left, &right, dims, false, turn);
+                contract_by(Product::new(out.out(), &left, &right, dims, false), turn);
                 out.assume_init().to_vec()
             }
         });
@@ -642,11 +819,53 @@ mod tests {
             // SAFETY: it has as many elements, and one owner; every element is written.
             unsafe {
                 let dims: [&[(usize, Along)]; 3] = [&own(&[0, 1]), &own(&[0, 2]), axes];
-                contract_by(out.out(), &left, right, dims, false, true);
+                contract_by(Product::new(out.out(), &left, right, dims, false), true);
                 out.assume_init()
             }
         });
         assert_eq!(whole[..], part[..]);
+    }
+
+    #[test]
+    fn zeros_absorb_what_is_no_number() {
+        for ([m, n, k], add) in [
+            ([3, 2, 4], false),
+            ([9, 70, 33], true),
+            ([140, 65, 40], false),
+        ] {
+            // Where the left factor is zero the right one is no number.
+            let left: Vec<f64> = (0..m * k).map(|at| (at % k % 3) as f64).collect();
+            let right = |bad: f64| -> Vec<f64> {
+                let row = |at: usize| {
+                    if at / n % 3 == 0 {
+                        bad
+                    } else {
+                        (at as f64).sin()
+                    }
+                };
+                (0..k * n).map(row).collect()
+            };
+            let run = |left: &[f64], bad: f64| {
+                let own = [&[0, 1], &[0, 2], &[2, 1]].map(|own| dims(&[m, n, k], own));
+                let mut out = OutBuf::<f64>::new(m * n);
+                // SAFETY: it has as many elements, and one owner; every element is written before.
+                unsafe {
+                    (0..m * n).for_each(|at| out.out().write(at, at as f64));
+                    let own = own.each_ref().map(Vec::as_slice);
+                    contract_absorb(out.out(), left, &right(bad), own, add);
+                    out.assume_init()
+                }
+            };
+            let numbers = run(&left, 0.5);
+            for bad in [f64::NAN, f64::INFINITY] {
+                assert_eq!(run(&left, bad)[..], numbers[..]);
+            }
+            let mut met = left;
+            met[0] = 1.0;
+            let found = run(&met, f64::NAN);
+            assert!(found[..n].iter().all(|sum| sum.is_nan()));
+            assert_eq!(found[n..], numbers[n..]);
+        }
     }
 
     #[test]

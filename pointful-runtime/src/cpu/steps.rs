@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-use super::contract::{Along, contract, contract_here};
+use super::contract::{Along, contract, contract_absorb, contract_absorb_here, contract_here};
 use super::features::Level;
 use super::launch::launch;
 use super::library::Factor;
@@ -299,10 +299,45 @@ impl Rows {
         dims: [&[(usize, Along)]; 3],
         add: bool,
     ) {
+        // SAFETY: promised by the caller.
+        unsafe { self.contract_by(out, factors, dims, add, false) }
+    }
+
+    /// [`contract_absorb`] in these rows.
+    ///
+    /// # Safety
+    /// As there; the result's rows are these.
+    ///
+    /// # Panics
+    /// As there.
+    pub unsafe fn contract_absorb<T: Factor>(
+        &self,
+        out: Out<T>,
+        factors: [(&[T], bool); 2],
+        dims: [&[(usize, Along)]; 3],
+        add: bool,
+    ) {
+        // SAFETY: promised by the caller.
+        unsafe { self.contract_by(out, factors, dims, add, true) }
+    }
+
+    unsafe fn contract_by<T: Factor>(
+        &self,
+        out: Out<T>,
+        factors: [(&[T], bool); 2],
+        dims: [&[(usize, Along)]; 3],
+        add: bool,
+        absorb: bool,
+    ) {
         let [(left, _), (right, _)] = factors;
         let (true, Some(&(_, rows))) = (self.alone.is_some(), dims[0].first()) else {
             // SAFETY: promised by the caller.
-            return unsafe { contract(out, left, right, dims, add) };
+            return unsafe {
+                match absorb {
+                    true => contract_absorb(out, left, right, dims, add),
+                    false => contract(out, left, right, dims, add),
+                }
+            };
         };
         let count = |dims: &[(usize, Along)]| dims.iter().map(|dim| dim.0).product::<usize>();
         let own = |dims: &[(usize, Along)]| {
@@ -334,13 +369,11 @@ impl Rows {
         // SAFETY: promised by the caller: these rows of the result are within it, and nobody else's.
         unsafe {
             let out = out.part(self.own.start * row..self.own.end * row);
-            contract_here(
-                out,
-                left,
-                right,
-                [&own(dims[0]), &left_dims, &right_dims],
-                add,
-            );
+            let dims: [&[(usize, Along)]; 3] = [&own(dims[0]), &left_dims, &right_dims];
+            match absorb {
+                true => contract_absorb_here(out, left, right, dims, add),
+                false => contract_here(out, left, right, dims, add),
+            }
         }
     }
 

@@ -545,8 +545,8 @@ fn column<T: pointful_runtime::Plain, const C: usize>(
 
 #[test]
 fn float_functions() {
-    let x = [0.5, -2.25, 3.0, 0.0, -0.0, f64::NAN, f64::INFINITY];
-    let y = [2.0, 0.5, -1.5, -0.0, 0.0, 1.0, 2.0];
+    let x = [0.5, -2.25, 3.0, 0.0, -0.0, f64::NAN, f64::INFINITY, 0.0];
+    let y = [2.0, 0.5, -1.5, -0.0, 0.0, 1.0, 2.0, f64::NAN];
     let table = corpus::functions_f64(&vector(&x), &vector(&y));
     let truth = |holds: bool| f64::from(u8::from(holds));
     let functions: Vec<fn(f64, f64) -> f64> = vec![
@@ -555,6 +555,8 @@ fn float_functions() {
         |x, y| x - y,
         |x, y| x * y,
         |x, y| x / y,
+        |x, y| if x == 0.0 || y == 0.0 { 0.0 } else { x * y },
+        |x, y| if x == 0.0 { 0.0 } else { x / y },
         |x, y| x % y,
         |x, y| if y < x || x.is_nan() { y } else { x },
         |x, y| if y > x || x.is_nan() { y } else { x },

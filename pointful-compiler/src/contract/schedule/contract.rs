@@ -91,8 +91,19 @@ pub(super) fn own_factors(
     home: usize,
 ) -> Option<[ValueId; 2]> {
     match &own_site(facts, product, home)?.op {
-        BulkOp::Map(Prim::Mul, args) => args.as_slice().try_into().ok(),
+        BulkOp::Map(Prim::Mul | Prim::MulAbsorb, args) => args.as_slice().try_into().ok(),
         _ => None,
+    }
+}
+
+impl Facts<'_> {
+    /// Whether what a statement sums up are absorbing products.
+    pub(super) fn absorbs(&self, stmt: &Stmt<Bulk>) -> bool {
+        let product = summed(&stmt.op).and_then(|(product, _)| self.site(product));
+        matches!(
+            product.map(|site| &site.op),
+            Some(BulkOp::Map(Prim::MulAbsorb, _))
+        )
     }
 }
 
@@ -236,6 +247,7 @@ impl<'p> Builder<'p> {
                 factors: factors.map(|(buffer, _)| buffer),
                 along,
                 add: matches!(stmt.op, BulkOp::Scatter { .. }),
+                absorb: self.facts.absorbs(stmt),
             },
             stmt.span,
         );

@@ -117,7 +117,7 @@ pub(crate) fn price(prim: Prim, elem: Elem) -> u32 {
                 8
             }
         }
-        Prim::Powi => 4,
+        Prim::DivAbsorb | Prim::Powi => 4,
         Prim::Exp
         | Prim::Exp2
         | Prim::ExpM1
@@ -147,6 +147,7 @@ pub(crate) fn price(prim: Prim, elem: Elem) -> u32 {
         Prim::Add
         | Prim::Sub
         | Prim::Mul
+        | Prim::MulAbsorb
         | Prim::Min
         | Prim::Max
         | Prim::And

@@ -29,6 +29,7 @@ pub(super) struct Flat {
     last: ValueId,
     /// summed along these axes.
     axes: Vec<AxisId>,
+    times: Prim,
 }
 
 /// Sums of products of three arrays that products of matrices can be, by the values that they are;
@@ -104,7 +105,20 @@ fn flat<'p>(facts: &Facts<'p>, stmt: &'p Stmt<Bulk>) -> Option<(Flat, [ValueId; 
                     .iter()
                     .all(|&value| Shape::fits(facts, value))
             {
-                let flat = Flat { first, last, axes };
+                let absorbs = |product| {
+                    let op = facts.site(product).map(|site| &site.op);
+                    matches!(op, Some(BulkOp::Map(Prim::MulAbsorb, _)))
+                };
+                let times = match absorbs(outer) || absorbs(inner) {
+                    true => Prim::MulAbsorb,
+                    false => Prim::Mul,
+                };
+                let flat = Flat {
+                    first,
+                    last,
+                    axes,
+                    times,
+                };
                 return Some((flat, [outer, middle, inner]));
             }
         }
@@ -133,8 +147,9 @@ fn rewrite(
             continue;
         }
         if let Some(flat) = stmt.results.first().and_then(|result| found.get(result)) {
-            let first = product(program, flat.first, &mut block.stmts, &stmt);
-            let all = product(program, [first, flat.last], &mut block.stmts, &stmt);
+            let times = flat.times;
+            let first = product(program, times, flat.first, &mut block.stmts, &stmt);
+            let all = product(program, times, [first, flat.last], &mut block.stmts, &stmt);
             stmt.op = BulkOp::Reduce {
                 combine: Combine::Monoid(Monoid::Add),
                 axes: flat.axes.clone(),
@@ -148,6 +163,7 @@ fn rewrite(
 /// The product of two arrays, for the sake of a statement.
 fn product(
     program: &mut Program<Bulk>,
+    times: Prim,
     [a, b]: [ValueId; 2],
     stmts: &mut Vec<Stmt<Bulk>>,
     whose: &Stmt<Bulk>,
@@ -161,7 +177,7 @@ fn product(
     }
     let elem = ty.elem;
     let value = program.value(Type { elem, dims }, whose.span);
-    let op = BulkOp::Map(Prim::Mul, smallvec![a, b]);
+    let op = BulkOp::Map(times, smallvec![a, b]);
     stmts.push(Stmt::new(vec![value], op, whose.span));
     value
 }

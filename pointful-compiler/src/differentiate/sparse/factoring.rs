@@ -39,7 +39,7 @@ impl Walk {
             (false, true) => then,
             (true, true) | (false, false) => return None,
         };
-        let BulkOp::Map(Prim::Mul, args) = self.defs.of(term)? else {
+        let BulkOp::Map(times @ (Prim::Mul | Prim::MulAbsorb), args) = self.defs.of(term)? else {
             return None;
         };
         let dims = self.b.dims(operands[0]);
@@ -57,6 +57,7 @@ impl Walk {
         let (factor, other) = [(args[0], args[1]), (args[1], args[0])]
             .into_iter()
             .find(|&(factor, other)| fits(factor, other))?;
+        let times = *times;
         let (axes, zero) = (axes.clone(), self.b.number(term, 0.0));
         let sides = |this: &mut Self, cond: ValueId, value: ValueId| {
             let [then, otherwise] = if swapped {
@@ -73,7 +74,7 @@ impl Walk {
             axes,
             operands: vec![cond],
         });
-        let product = self.b.map(Prim::Mul, &[factor, sum]);
+        let product = self.b.map(times, &[factor, sum]);
         Some(sides(self, some, product))
     }
 }

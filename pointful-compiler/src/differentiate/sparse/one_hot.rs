@@ -76,17 +76,18 @@ impl Walk {
     /// The value of an operation on an array with one place.
     pub(super) fn moved(&mut self, op: &BulkOp) -> Option<ValueId> {
         match op {
-            BulkOp::Map(Prim::Mul, args) => {
+            &BulkOp::Map(times @ (Prim::Mul | Prim::MulAbsorb), ref args) => {
                 let (k, spot) = (0..2).find_map(|k| Some((k, self.spot(args[k])?)))?;
                 self.stands_apart(&spot, &self.b.dims(args[1 - k]))?;
                 let factor = self.read(args[1 - k], &spot);
-                Some(self.put(spot, |walk, value| walk.b.map(Prim::Mul, &[factor, value])))
+                let times = self.times(times, [factor, spot.value]);
+                Some(self.put(spot, |walk, value| walk.b.map(times, &[factor, value])))
             }
-            BulkOp::Map(Prim::Div, args) => {
+            BulkOp::Map(by @ (Prim::Div | Prim::DivAbsorb), args) => {
                 let spot = self.spot(args[0])?;
                 self.stands_apart(&spot, &self.b.dims(args[1]))?;
                 let divisor = self.read(args[1], &spot);
-                Some(self.put(spot, |walk, value| walk.b.map(Prim::Div, &[value, divisor])))
+                Some(self.put(spot, |walk, value| walk.b.map(*by, &[value, divisor])))
             }
             BulkOp::Map(Prim::Add, args) => self.added(args),
             BulkOp::Map(prim @ (Prim::Neg | Prim::Cast(Scalar::F32 | Scalar::F64)), args) => {

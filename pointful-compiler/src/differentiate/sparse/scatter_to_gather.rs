@@ -101,7 +101,9 @@ impl Walk {
             {
                 let (needed, done): (Vec<_>, Vec<_>) = rest.iter().partition(|&&axis| {
                     let by = often[k..].iter().flat_map(|shift| &shift.by);
-                    let mut later = by.map(|(_, term)| term).chain(&factors);
+                    let mut later = by
+                        .map(|(_, term)| term)
+                        .chain(factors.iter().map(|(_, factor)| factor));
                     later.any(|&value| self.b.dims(value).contains(&axis))
                 });
                 value = self.b.sum(value, &done);
@@ -109,8 +111,8 @@ impl Walk {
             }
             value = self.arrive_often(value, shift);
         }
-        for factor in factors {
-            value = self.emit(BulkOp::Map(Prim::Mul, smallvec![factor, value]));
+        for (times, factor) in factors {
+            value = self.emit(BulkOp::Map(times, smallvec![factor, value]));
         }
         let value = self.b.sum(value, &rest);
         if self.defs.is_zero(*base) {
@@ -141,21 +143,24 @@ impl Walk {
         }
     }
 
-    /// Takes from a product the factors that are the same along all of some axes.
-    fn split(&self, value: &mut ValueId, along: &[AxisId]) -> Vec<ValueId> {
+    /// Takes from a product the factors that are the same along all of some axes, and how it is
+    /// multiplied by them.
+    fn split(&self, value: &mut ValueId, along: &[AxisId]) -> Vec<(Prim, ValueId)> {
         let same = |factor: ValueId| {
             let dims = self.b.dims(factor);
             along.iter().all(|axis| !dims.contains(axis))
         };
         let mut factors = Vec::new();
-        while let Some(BulkOp::Map(Prim::Mul, args)) = self.defs.of(*value) {
+        while let Some(BulkOp::Map(times @ (Prim::Mul | Prim::MulAbsorb), args)) =
+            self.defs.of(*value)
+        {
             let (a, b) = (args[0], args[1]);
             let (factor, rest) = match (same(a), same(b)) {
                 (true, false) => (a, b),
                 (false, true) => (b, a),
                 (true, true) | (false, false) => break,
             };
-            factors.push(factor);
+            factors.push((*times, factor));
             *value = rest;
         }
         factors

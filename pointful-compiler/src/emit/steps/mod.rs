@@ -406,6 +406,7 @@ fn kernel_in_rows(
             factors,
             along,
             add,
+            absorb,
         } => {
             // Of what has a place for each step only that takes part.
             let skipped = |array: &ValueId| plan.written.get(array).copied().unwrap_or(0);
@@ -422,7 +423,12 @@ fn kernel_in_rows(
                 }
             });
             let out = plan.view(unit, *out);
-            let run = tokens!(here.contract(#out, [#(#factors),*], #dims, #add));
+            let contract = if *absorb {
+                tokens!(contract_absorb)
+            } else {
+                tokens!(contract)
+            };
+            let run = tokens!(here.#contract(#out, [#(#factors),*], #dims, #add));
             (run, work::contraction_per_row(unit, stmt))
         }
         other => unreachable!("no kernel: {other:?}"),

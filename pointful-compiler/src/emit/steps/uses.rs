@@ -74,6 +74,7 @@ impl Uses {
                 factors,
                 along,
                 add,
+                absorb: _,
             } => {
                 let step = step.map(Along::At);
                 let axis = |along: &[Along]| usize::from(along.len() > 1 && step == Some(along[0]));

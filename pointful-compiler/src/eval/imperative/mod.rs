@@ -197,7 +197,11 @@ impl<S: EvaluateOwn> Run<'_, S> {
                 factors: [left, right],
                 along,
                 add,
-            } => self.contract([*out, *left, *right], along, *add),
+                absorb,
+            } => {
+                let times = if *absorb { Prim::MulAbsorb } else { Prim::Mul };
+                self.contract([*out, *left, *right], along, times, *add)
+            }
             ImperativeOp::For {
                 extent,
                 reverse,
@@ -409,6 +413,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
         &mut self,
         arrays: [ValueId; 3],
         along: &[Vec<Along>; 3],
+        times: Prim,
         add: bool,
     ) -> Result<(), EvalError> {
         let mut lengths: BTreeMap<usize, usize> = BTreeMap::new();
@@ -441,7 +446,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
                     let at = self.place_of(&along[k + 1], &shapes[k + 1], &place)?;
                     factors[k] = self.load(array, at)?;
                 }
-                let product = combine(Monoid::Mul, factors[0], factors[1])?;
+                let product = eval_prim(times, &factors, &|_| Err(EvalError::bug("no index")))?;
                 sum = combine(Monoid::Add, sum, product)?;
                 self.meter.counts.ops += 2;
             }

@@ -92,6 +92,7 @@ impl<S: ParseOwn> Parse for S {
                 _ => return Err("`swap` takes two buffers".into()),
             },
             "contract" => {
+                let absorb = p.accept("absorb");
                 let add = p.accept("add");
                 let (out, own) = p.numbered()?;
                 p.expect("=")?;
@@ -103,6 +104,7 @@ impl<S: ParseOwn> Parse for S {
                     factors: [left, right],
                     along: [own, first, second],
                     add,
+                    absorb,
                 }
             }
             "for" => {

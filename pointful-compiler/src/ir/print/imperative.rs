@@ -107,8 +107,11 @@ impl<S: PrintOwn> Print for S {
                 factors,
                 along,
                 add,
+                absorb,
             } => {
-                p.word(if *add { "contract add " } else { "contract " });
+                p.word("contract ");
+                p.word(if *absorb { "absorb " } else { "" });
+                p.word(if *add { "add " } else { "" });
                 for (k, (buffer, along)) in [out, &factors[0], &factors[1]]
                     .iter()
                     .zip(along)

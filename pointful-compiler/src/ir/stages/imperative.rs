@@ -172,9 +172,10 @@ pub enum ImperativeOp<S: Imperative> {
     /// among buffers private to an iteration. Binds nothing.
     Swap(ValueId, ValueId),
     /// `contract %c[0, 1] = %a[0, 2], %b[%k, 2, 1]`: every element of a buffer becomes a sum of
-    /// products of elements of two others. `contract add %c[…] = …` adds the sums to what is there.
-    /// Axes have numbers; summed are those that the buffer has not. Each axis is in two of the
-    /// three buffers, or in all. A buffer may be taken at an index along some axes. Binds nothing.
+    /// products of elements of two others. `contract add %c[…] = …` adds the sums to what is there,
+    /// `contract absorb %c[…] = …` makes them of absorbing products. Axes have numbers; summed are
+    /// those that the buffer has not. Each axis is in two of the three buffers, or in all. A buffer
+    /// may be taken at an index along some axes. Binds nothing.
     Contract {
         /// The buffer that is written; a private accumulator only if sums are added.
         out: ValueId,
@@ -184,6 +185,8 @@ pub enum ImperativeOp<S: Imperative> {
         along: [Vec<Along>; 3],
         /// Whether sums are added to what is there.
         add: bool,
+        /// Whether products are [absorbing](Prim::MulAbsorb).
+        absorb: bool,
     },
     /// `for %i: K { … }`, `for rev %i: K { … }`: sequential. The block has the index as parameter
     /// and no results. Binds nothing.

@@ -261,6 +261,7 @@ impl<S: VerifyOwn> Places<'_, S> {
                 factors,
                 along,
                 add,
+                absorb: _,
             } => {
                 factors.iter().try_for_each(|&factor| self.buffer(factor))?;
                 let indices = along.iter().flatten().filter_map(Along::index);

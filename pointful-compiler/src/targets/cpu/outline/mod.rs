@@ -191,11 +191,13 @@ impl Outline {
                 factors,
                 along,
                 add,
+                absorb,
             } => ImperativeOp::Contract {
                 out,
                 factors,
                 along,
                 add,
+                absorb,
             },
             ImperativeOp::For {
                 extent,

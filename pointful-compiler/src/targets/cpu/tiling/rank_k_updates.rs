@@ -261,6 +261,7 @@ impl Update {
                         vec![Along::Axis(2), Along::Axis(1)],
                     ],
                     add: true,
+                    absorb: false,
                 };
                 out.run(op, span);
             },

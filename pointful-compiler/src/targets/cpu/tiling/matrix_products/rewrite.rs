@@ -151,6 +151,7 @@ impl<'a> Writing<'a> {
             factors: [points, rows],
             along: [vec![Along::Axis(0), Along::Axis(1)], by_points, by_rows],
             add: false,
+            absorb: false,
         };
         out.run(op, product.span);
     }
