@@ -288,56 +288,46 @@ impl Dual<'_> {
 
     /// A tangent times a coefficient, in the derivative of a value.
     fn multiple(&mut self, of: ValueId, coefficient: ValueId, tangent: ValueId) -> ValueId {
-        let product = [coefficient, tangent];
         if self.b.is_finite(coefficient) {
-            return self.b.map(Prim::Mul, &product);
+            return self.b.map(Prim::Mul, &[coefficient, tangent]);
         }
-        self.unless_ignored(
-            of,
-            coefficient,
-            tangent,
-            [Prim::Mul, Prim::MulAbsorb],
-            &product,
-        )
+        match self.unless_ignored(of, coefficient, tangent) {
+            Some(tangent) => self.b.map(Prim::Mul, &[coefficient, tangent]),
+            None => self.b.map(Prim::MulAbsorb, &[coefficient, tangent]),
+        }
     }
 
     /// A tangent divided by something, in the derivative of a value.
     fn quotient(&mut self, of: ValueId, tangent: ValueId, divisor: ValueId) -> ValueId {
-        let prims = [Prim::Div, Prim::DivAbsorb];
-        self.unless_ignored(of, divisor, tangent, prims, &[tangent, divisor])
+        match self.unless_ignored(of, divisor, tangent) {
+            Some(tangent) => self.b.map(Prim::Div, &[tangent, divisor]),
+            None => self.b.map(Prim::DivAbsorb, &[tangent, divisor]),
+        }
     }
 
-    /// What is linear in a tangent, but nothing where nobody asks for the derivative of a value.
-    /// See [`asked`](super::demand).
+    /// A tangent to be multiplied by a coefficient, so that on the way back their product is chosen
+    /// only where somebody asks for the derivative of a value. Nothing if a zero must absorb the
+    /// coefficient. See [`demand`](super::demand).
     fn unless_ignored(
         &mut self,
         of: ValueId,
         coefficient: ValueId,
         tangent: ValueId,
-        [plain, absorbing]: [Prim; 2],
-        args: &[ValueId],
-    ) -> ValueId {
-        let mask = match self.demand.get(of).clone() {
-            Asked::Always | Asked::Never => return self.b.map(plain, args),
-            Asked::Where(cases) => {
-                let Some(cases) = self.left_open(cases) else {
-                    return self.b.map(plain, args);
-                };
-                match self.is_of_matrices(of, coefficient, tangent) {
-                    true => None,
-                    false => self.any_case(&cases),
-                }
-            }
-            Asked::Beside(_) | Asked::Along(_) | Asked::Sometimes => None,
+    ) -> Option<ValueId> {
+        let cases = match self.demand.get(of).clone() {
+            Asked::Always | Asked::Never => return Some(tangent),
+            Asked::Where(cases) => cases,
+            Asked::Beside(_) | Asked::Along(_) | Asked::Sometimes => return None,
         };
-        match mask {
-            Some(mask) => {
-                let guard = self.b.guard;
-                let both = self.b.behind(None, |b| b.both(guard, Some(mask)));
-                self.b.behind(both, |b| b.map(plain, args))
-            }
-            None => self.b.map(absorbing, args),
+        let Some(cases) = self.left_open(cases) else {
+            return Some(tangent);
+        };
+        if self.is_of_matrices(of, coefficient, tangent) {
+            return None;
         }
+        let mask = self.any_case(&cases)?;
+        let zero = self.b.number(of, 0.0);
+        Some(self.b.map_select(mask, tangent, zero))
     }
 
     /// Whether the way back adds up products of two arrays of which neither has all axes: a choice

@@ -8,8 +8,9 @@ pub fn norm<I: IndexSet, T: Float>(x: &Table<I, T>) -> T {
     let squares = sum(for i in I {
         x[i] * x[i]
     });
-    // The root has no derivative at zero. What is NaN must go through it.
-    if squares == 0.0 { 0.0 } else { squares.sqrt() }
+    // The root has no derivative at zero; a branch would ignore the sum.
+    let one = if squares == 0.0 { 1.0 } else { 0.0 };
+    (squares + one).sqrt() - one
 }
 
 /// The sum of absolute values: `I` to a number. The derivative by what is zero is zero.

@@ -21,11 +21,13 @@ pub fn logsumexp<I: IndexSet, T: Float>(x: &Table<I, T>) -> T {
     let total = sum(for i in I {
         (x[i] - shift).exp()
     });
-    if total == 0.0 {
-        stop_gradient(max(x))
+    // No branch, which would ignore the sum.
+    let (one, least) = if total == 0.0 {
+        (1.0, stop_gradient(max(x)))
     } else {
-        total.ln() + shift
-    }
+        (0.0, 0.0)
+    };
+    (total + one).ln() + shift + least
 }
 
 /// Exponentials of scores, as parts of their sum: `I` to `I`. A score of minus infinity gives 0; if
