@@ -35,6 +35,7 @@ use crate::targets::cpu::outline::OUTLINE;
 use crate::targets::cpu::pack_operands::PACK_OPERANDS;
 use crate::targets::cpu::split::SPLIT;
 use crate::targets::cpu::tiling::TILING;
+use crate::targets::cpu::vectorize::outer_loop::OUTER_LOOP;
 use crate::targets::cpu::vectorize::short_loops::SHORT_LOOPS;
 
 /// A function at every stage.
@@ -271,7 +272,8 @@ fn contracted(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Kernels> {
 pub(crate) fn targeted(trace: &mut Trace, kernels: Program<Kernels>) -> Program<Cpu> {
     let cpu = trace.pass(OUTLINE, kernels);
     let cpu = trace.pass(SPLIT, cpu);
-    trace.pass(SHORT_LOOPS, cpu)
+    let cpu = trace.pass(SHORT_LOOPS, cpu);
+    trace.pass(OUTER_LOOP, cpu)
 }
 
 /// Simple, without what is computed twice or for nobody.

@@ -2,6 +2,7 @@
 
 pub(crate) mod accesses;
 pub(crate) mod affine;
+pub(crate) mod angles;
 pub(crate) mod cost;
 pub(crate) mod dataflow;
 pub(crate) mod dependence;

@@ -20,23 +20,15 @@
 //! depend on which of them it was. Where points lie in rows, the first attempt ends with the row in
 //! which the bet was lost.
 //!
-//! What was computed of a far angle is *doubtful*: any number at all. It must not do what cannot be
-//! undone, so a kernel bets only if
-//!
-//! * it reads no buffer of others that it writes, so that the second attempt finds what the first
-//!   has found;
-//! * what it stores to those buffers goes to the same elements whatever the angles: a doubtful
-//!   value may be stored, but not at a doubtful position or behind a doubtful condition;
-//! * nothing doubtful decides whether it panics, or how long it runs;
-//! * it calls no function of the caller's, who would be called twice.
+//! Which kernels may bet is found out by [`analysis::angles`](crate::analysis::angles).
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
 use super::tokens;
 use super::unit::Unit;
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par, PlaceKind};
-use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId, ValueSet};
+use crate::analysis::angles::may_bet;
+use crate::ir::stages::cpu::{Cpu, Par};
 use crate::ops::Prim;
 
 /// How sines, cosines and tangents are called.
@@ -48,12 +40,7 @@ pub(super) enum Angles {
     Near,
 }
 
-/// Whether a function is shorter for near angles.
-pub(super) fn has_near(prim: Prim, elem: Elem) -> bool {
-    prim.takes_angle() && elem.is_float()
-}
-
-/// The call of such a function of a near angle.
+/// The call of a function of a near angle.
 pub(super) fn call(prim: Prim, x: &impl ToTokens) -> TokenStream {
     let function = super::names::ident(prim.name());
     tokens!(angles.#function(#x))
@@ -61,206 +48,16 @@ pub(super) fn call(prim: Prim, x: &impl ToTokens) -> TokenStream {
 
 /// How a kernel calls them.
 pub(super) fn of_kernel(unit: &Unit<'_>, par: &Par<Cpu>) -> Angles {
-    let mut look = Look {
-        unit,
-        own: par.privates().collect(),
-        doubtful: ValueSet::new(),
-        read: ValueSet::new(),
-        written: ValueSet::new(),
-    };
-    // Until nothing more is in doubt: an iteration of a loop may read what one before it has left in a place.
-    loop {
-        let before = look.doubtful.len();
-        if look.block(&par.body, false).is_none() {
-            return Angles::Any;
-        }
-        if look.doubtful.len() == before {
-            break;
-        }
-    }
-    // Without anything doubtful there was no angle.
-    if look.doubtful.is_empty() || !look.read.is_disjoint(&look.written) {
-        Angles::Any
-    } else {
-        Angles::Near
-    }
-}
-
-/// What is found out about a body.
-struct Look<'u> {
-    unit: &'u Unit<'u>,
-    /// Places that are made anew for each piece or iteration.
-    own: ValueSet,
-    /// Values computed of angles, and places that hold some.
-    doubtful: ValueSet,
-    /// Buffers of others that are read, and written.
-    read: ValueSet,
-    written: ValueSet,
-}
-
-impl Look<'_> {
-    fn is_doubtful(&self, values: &[ValueId]) -> bool {
-        values.iter().any(|value| self.doubtful.contains(value))
-    }
-
-    /// Whether an extent is a number that the kernel computes of angles.
-    fn is_doubtful_extent(&self, extent: Extent) -> bool {
-        match self.unit.resolve(extent) {
-            Extent::Value(value) => self.doubtful.contains(&value),
-            Extent::Const(_) | Extent::Size(_) => false,
-        }
-    }
-
-    /// Notes that a buffer is read.
-    fn reads(&mut self, buffer: ValueId) {
-        if !self.own.contains(&buffer) {
-            self.read.insert(buffer);
-        }
-    }
-
-    /// A change of places of the kernel's own, which come to hold something doubtful if it is;
-    /// `None` if they are others'.
-    fn changes(&mut self, places: &[ValueId], doubtful: bool) -> Option<()> {
-        if doubtful {
-            self.doubtful.extend(places);
-        }
-        places
-            .iter()
-            .all(|place| self.own.contains(place))
-            .then_some(())
-    }
-
-    /// Looks at a block, which is run or not by a doubtful condition if `maybe`; `None` if a kernel
-    /// that does this must not bet.
-    fn block(&mut self, block: &Block<Cpu>, maybe: bool) -> Option<()> {
-        block
-            .stmts
-            .iter()
-            .try_for_each(|stmt| self.stmt(stmt, maybe))
-    }
-
-    fn stmt(&mut self, stmt: &Stmt<Cpu>, maybe: bool) -> Option<()> {
-        // What is computed of something doubtful is as well.
-        let operands = stmt.op.operands();
-        let mut doubtful = self.is_doubtful(&operands);
-        match &stmt.op {
-            CpuOp::Const(_) | CpuOp::Select(..) | CpuOp::Get(_) => {}
-            CpuOp::Size(extent) => doubtful = self.is_doubtful_extent(*extent),
-            CpuOp::Prim(prim, args) => {
-                let elem = self.unit.program.elem(args[0]);
-                doubtful |= has_near(*prim, elem);
-                if !self.may_be_doubtful(*prim, elem, doubtful, maybe) {
-                    return None;
-                }
-            }
-            CpuOp::Load { buffer, .. } => self.reads(*buffer),
-            CpuOp::Var(_) | CpuOp::Alloc { .. } => {
-                let place = stmt.results[0];
-                self.own.insert(place);
-                if self.unit.kind(place) == PlaceKind::Buffer {
-                    self.has_sure_extents(place, maybe).then_some(())?;
-                }
-            }
-            CpuOp::Copy(source) => {
-                self.reads(*source);
-                self.own.insert(stmt.results[0]);
-                self.has_sure_extents(stmt.results[0], maybe)
-                    .then_some(())?;
-            }
-            CpuOp::Store {
-                buffer, indices, ..
-            } => {
-                if self.own.contains(buffer) {
-                    self.changes(&[*buffer], doubtful || maybe)?;
-                } else if maybe || self.is_doubtful(indices) {
-                    return None;
-                } else {
-                    self.written.insert(*buffer);
-                }
-            }
-            CpuOp::Combine { place, .. } | CpuOp::Set { place, .. } => {
-                self.changes(&[*place], doubtful || maybe)?;
-            }
-            CpuOp::Swap(a, b) => self.changes(&[*a, *b], doubtful || maybe)?,
-            CpuOp::For { extent, body, .. } => {
-                self.is_sure_extent(*extent, maybe).then_some(())?;
-                self.block(body, maybe)?;
-            }
-            CpuOp::Assert { cond, .. } => {
-                if maybe || self.is_doubtful(&[*cond]) {
-                    return None;
-                }
-            }
-            CpuOp::While { cond, body } => {
-                self.block(cond, maybe)?;
-                if maybe || self.is_doubtful(&cond.results) {
-                    return None;
-                }
-                self.block(body, maybe)?;
-            }
-            CpuOp::If {
-                then, otherwise, ..
-            } => {
-                self.block(then, maybe || doubtful)?;
-                self.block(otherwise, maybe || doubtful)?;
-            }
-            // What a library multiplies would be multiplied twice, which is most of what such a kernel does.
-            CpuOp::Contract { .. } => return None,
-            // The host's.
-            CpuOp::Own(Own::Par(_)) => return None,
-            // Bounds are made of what decides how often a loop runs.
-            CpuOp::Own(Own::Bound { .. } | Own::Range { .. } | Own::Strips { .. }) => {
-                if maybe || doubtful {
-                    return None;
-                }
-                for inner in stmt.op.blocks() {
-                    self.block(inner, maybe)?;
-                }
-            }
-            CpuOp::Own(Own::Lanes { body, .. }) => self.block(body, maybe)?,
-            CpuOp::Own(Own::Fold { place, .. }) => self.changes(&[*place], doubtful || maybe)?,
-        }
-        if doubtful {
-            self.doubtful.extend(&stmt.results);
-        }
-        Some(())
-    }
-
-    /// Whether a primitive may have operands that are doubtful, or be behind a condition that is.
-    fn may_be_doubtful(&self, prim: Prim, elem: Elem, doubtful: bool, maybe: bool) -> bool {
-        match prim {
-            Prim::Call(_) => false,
-            // That it is in range was known of what should have been computed.
-            Prim::Trust(_) => !doubtful,
-            Prim::Check(extent)
-            | Prim::Wrap(extent)
-            | Prim::ClampTo(extent)
-            | Prim::Mirror(extent)
-            | Prim::InRange(extent)
-                if self.is_doubtful_extent(extent) =>
-            {
-                false
-            }
-            _ => !(prim.may_panic(elem) && (doubtful || maybe)),
-        }
-    }
-
-    /// Whether nothing doubtful decides how large a number of iterations or of elements is, or
-    /// whether there are so many.
-    fn is_sure_extent(&self, extent: Extent, maybe: bool) -> bool {
-        let counted = matches!(self.unit.resolve(extent), Extent::Value(_));
-        !(self.is_doubtful_extent(extent) || (counted && maybe))
-    }
-
-    fn has_sure_extents(&self, buffer: ValueId, maybe: bool) -> bool {
-        let mut extents = self.unit.dims(buffer).iter();
-        extents.all(|&extent| self.is_sure_extent(extent, maybe))
+    match may_bet(unit.program, &|extent| unit.resolve(extent), par) {
+        true => Angles::Near,
+        false => Angles::Any,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::stages::cpu::{CpuOp, Own};
 
     /// How the first kernel of a program with these parameters calls them.
     #[track_caller]

@@ -12,11 +12,10 @@ use super::expr::{Expr, Word, append, bind, choose, set};
 use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
-use super::{kernel, lanes, scalar, steps, strips, tokens, transpose};
-use crate::analysis::parts::Parts;
-use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, Par, PlaceKind};
+use super::{kernel, lanes, scalar, steps, tokens, transpose};
+use crate::analysis::angles::has_near;
+use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
-use crate::targets::cpu::vectorize::independent;
 
 /// How the code being emitted reaches a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,15 +43,10 @@ pub(super) struct Body<'u> {
     hoisted: ValueSet,
     /// Scalar places that are addressed as `place_lanes[lane]` at the moment.
     pub(super) in_lanes: ValueSet,
-    /// Buffers that each point of a strip has for itself, and how many points that are: addressed
-    /// as `buffer_lanes` at the moment.
-    pub(super) in_strips: BTreeMap<ValueId, u64>,
     /// Buffers that come into being as what a kernel has combined into them.
     combined: ValueSet,
-    /// The part of its rows that a kernel's block is run for.
-    parts: Parts,
-    /// How many points of the kernel advance together, if it is worth cutting the work so.
-    pub(super) together: Option<u64>,
+    /// Whether what is emitted is done for a strip, and not by one of its lanes.
+    of_strip: bool,
     /// Whether a loop is open, so that no more buffers are moved before it.
     in_loop: bool,
     /// Whether this is one iteration of a kernel: small buffers may live on the stack, because
@@ -83,10 +77,8 @@ impl<'u> Body<'u> {
             storage,
             hoisted: ValueSet::new(),
             in_lanes: ValueSet::new(),
-            in_strips: BTreeMap::new(),
             combined: ValueSet::new(),
-            parts: Parts::default(),
-            together: None,
+            of_strip: false,
             in_loop: false,
             in_kernel,
             splits_reductions: true,
@@ -102,18 +94,6 @@ impl<'u> Body<'u> {
     /// first time that it is asked.
     pub(super) fn becomes(&mut self, buffer: ValueId) -> bool {
         self.combined.remove(&buffer)
-    }
-
-    /// A body of this kernel.
-    pub(super) fn of_kernel(
-        unit: &'u Unit<'u>,
-        storage: BTreeMap<ValueId, Storage>,
-        kernel: &Par<Cpu>,
-    ) -> Self {
-        Self {
-            parts: Parts::of(kernel),
-            ..Self::new(unit, storage, true)
-        }
     }
 
     /// From now on these buffers are reached by views of their names. Gives how they were.
@@ -215,12 +195,7 @@ impl<'u> Body<'u> {
     }
 
     /// What changes a place, done by all lanes and kept by those that take part.
-    pub(super) fn if_taken(
-        &self,
-        mask: &Ident,
-        place: ValueId,
-        plain: &TokenStream,
-    ) -> TokenStream {
+    fn if_taken(&self, mask: &Ident, place: ValueId, plain: &TokenStream) -> TokenStream {
         let place = self.place(place);
         tokens! {
             let before_ = #place;
@@ -241,7 +216,7 @@ impl<'u> Body<'u> {
                 let operands: SmallVec<[_; 4]> =
                     args.iter().map(|&arg| unit.operand(arg)).collect();
                 let prim = *prim;
-                let near = self.angles == Angles::Near && angles::has_near(prim, operands[0].elem);
+                let near = self.angles == Angles::Near && has_near(prim, operands[0].elem);
                 let value = if near {
                     Expr::Tokens(angles::call(prim, &operands[0].tokens))
                 } else {
@@ -289,7 +264,7 @@ impl<'u> Body<'u> {
             }
             CpuOp::Alloc { fill }
                 if !self.hoisted.contains(&stmt.results[0])
-                    && let Some(length) = self.array_length(stmt.results[0]) =>
+                    && let Some(length) = self.array_length(stmt.results[0], STACK_BYTES) =>
             {
                 self.storage.insert(stmt.results[0], Storage::Array);
                 let zero = Lit::of(unit.scalar(stmt.results[0]), 0.0);
@@ -301,6 +276,15 @@ impl<'u> Body<'u> {
                 let declared = self.alloc_here(stmt.results[0]);
                 let filled = fill.map(|fill| self.fill(stmt.results[0], fill));
                 tokens!(#declared #filled)
+            }
+            // What looks at the copy has it in memory, and what looks at the array need not: an optimiser that saw that they are
+            // the same would have both there.
+            CpuOp::Copy(source)
+                if self.of_strip && self.storage.get(source) == Some(&Storage::Array) =>
+            {
+                self.storage.insert(stmt.results[0], Storage::Array);
+                let (name, source) = (name(), unit.names.value(*source));
+                tokens!(let mut #name = ::core::hint::black_box(#source);)
             }
             CpuOp::Copy(source) => {
                 let declared = self.alloc_here(stmt.results[0]);
@@ -374,7 +358,7 @@ impl<'u> Body<'u> {
             CpuOp::While { cond, body } => self.in_outermost_loop(&[cond, body], |emit| {
                 let test = emit.block(cond);
                 let go_on = unit.value(cond.results[0]);
-                let inner = emit.block(body);
+                let inner = emit.step(body);
                 tokens!(loop { #test if !#go_on { break; } #inner })
             }),
         };
@@ -394,11 +378,21 @@ impl<'u> Body<'u> {
             return transpose::emit(self, &nest, index, extent);
         }
         if reverse {
-            let (index, inner) = (unit.names.value(index), self.block(body));
+            let (index, inner) = (unit.names.value(index), self.step(body));
             return tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner });
         }
         let (start, stop) = (tokens!(0usize), stop.into_token_stream());
-        self.run(body, extent, &start, &stop)
+        self.counted(index, body, extent, &start, &stop)
+    }
+
+    /// An iteration of a loop. That of a strip is vectors already: where it could, an optimiser
+    /// would rather make vectors of iterations, with gathers; it does not look beyond `black_box`.
+    fn step(&mut self, body: &Block<Cpu>) -> TokenStream {
+        let inner = self.block(body);
+        match self.of_strip {
+            true => tokens!(#inner ::core::hint::black_box(());),
+            false => inner,
+        }
     }
 
     /// An operation that other stages have not.
@@ -429,12 +423,12 @@ impl<'u> Body<'u> {
                     .elem(*from)
                     .extent()
                     .unwrap_or(Extent::Const(0));
-                if !cold {
-                    return self.run(body, extent, &start, &stop);
+                let counted =
+                    |emit: &mut Self| emit.counted(body.params[0], body, extent, &start, &stop);
+                match cold {
+                    true => self.without_lanes(counted),
+                    false => counted(self),
                 }
-                let index = unit.names.value(body.params[0]);
-                let inner = self.without_lanes(|emit| emit.block(body));
-                tokens!(for #index in #start..#stop { #inner })
             }
             Own::Strips {
                 width,
@@ -442,28 +436,26 @@ impl<'u> Body<'u> {
                 from,
                 to,
                 body,
+                ..
             } => {
                 let [strip, next] =
                     [body.params[0], results[0]].map(|value| unit.names.value(value));
                 let [start, stop] = [from, to].map(|&bound| unit.value(bound));
+                let declared = self.hoist_from_strips(body, *width);
                 let width = usize_literal(*width);
+                let around = std::mem::replace(&mut self.of_strip, true);
                 let inner = self.block(body);
-                let (has_room, go_on, back) = if *overlapping {
-                    (
-                        tokens!(if #stop - #next >= #width),
-                        tokens!(#next < #stop),
-                        tokens!(min(#next, #stop - #width)),
-                    )
+                self.of_strip = around;
+                let (go_on, back) = if *overlapping {
+                    (tokens!(#next < #stop), tokens!(min(#next, #stop - #width)))
                 } else {
-                    (
-                        TokenStream::new(),
-                        tokens!(#stop - #next >= #width),
-                        tokens!(#next),
-                    )
+                    (tokens!(#stop - #next >= #width), tokens!(#next))
                 };
+                // A loop may end before it begins.
                 tokens! {
                     let mut #next = #start;
-                    #has_room {
+                    if #stop.saturating_sub(#next) >= #width {
+                        #declared
                         while #go_on {
                             let #strip = #back;
                             #inner
@@ -481,7 +473,9 @@ impl<'u> Body<'u> {
                     .extent()
                     .unwrap_or(Extent::Const(0));
                 let count = unit.extent(count);
+                let around = std::mem::replace(&mut self.of_strip, false);
                 let inner = self.block(body);
+                self.of_strip = around;
                 tokens! {
                     for #lane in 0..#count {
                         let #index = #strip + #lane;
@@ -528,33 +522,6 @@ impl<'u> Body<'u> {
         tokens!(&[#(#dims),*])
     }
 
-    /// A loop, in strips if its iterations are independent and that pays.
-    fn run(
-        &mut self,
-        body: &Block<Cpu>,
-        extent: Extent,
-        start: &TokenStream,
-        stop: &TokenStream,
-    ) -> TokenStream {
-        let index = body.params[0];
-        let independent = self.in_kernel && (self.parts.goes_through(index) || independent(body));
-        let strips = independent
-            .then(|| strips::plan(self.unit, index, body, self.angles))
-            .flatten()
-            .filter(|plan| plan.fits(self.unit.resolve(extent)));
-        let Some(plan) = strips else {
-            return self.counted(index, body, extent, start, stop);
-        };
-        let strips = strips::emit(self, &plan, index, body, start, stop);
-        match plan.condition(self.unit) {
-            Some(condition) => {
-                let plain = self.counted(index, body, extent, start, stop);
-                tokens!(if #condition { #strips } else { #plain })
-            }
-            None => strips,
-        }
-    }
-
     /// Emits something in which reductions are not split into lanes.
     pub(super) fn without_lanes<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.splits_reductions, false);
@@ -578,7 +545,7 @@ impl<'u> Body<'u> {
         match plan.filter(|_| self.splits_reductions) {
             Some(plan) => lanes::emit(self, &plan, name, body, start, stop),
             None => {
-                let inner = self.block(body);
+                let inner = self.step(body);
                 tokens!(for #name in #start..#stop { #inner })
             }
         }
@@ -606,12 +573,30 @@ impl<'u> Body<'u> {
     /// Opens an outermost loop: declares the buffers that are allocated in its blocks, at any
     /// depth.
     ///
-    /// Not those whose extents are computed within, and not those of kernels launched within.
+    /// Not those whose extents are computed within, and not those of kernels launched or of strips
+    /// within.
     pub(super) fn hoist(&mut self, blocks: &[&Block<Cpu>]) -> TokenStream {
         let mut found = Found::default();
         for block in blocks {
             found.look(block);
         }
+        self.in_loop = true;
+        self.hoisted(&found, STACK_BYTES)
+    }
+
+    /// Declares, in front of strips, what all of them use one after the other. What is made anew for
+    /// each strip is an array of lanes, so that nothing is handed from one to the next.
+    fn hoist_from_strips(&mut self, body: &Block<Cpu>, width: u64) -> TokenStream {
+        let mut found = Found::default();
+        found.look(body);
+        let lanes = Extent::Const(width);
+        let buffers = &mut found.buffers;
+        buffers.retain(|&buffer| self.unit.dims(buffer) != [lanes]);
+        self.hoisted(&found, STACK_BYTES.saturating_mul(width))
+    }
+
+    /// Declares buffers of known extents; on the stack those of up to so many bytes.
+    fn hoisted(&mut self, found: &Found, stack_bytes: u64) -> TokenStream {
         let mut declared = TokenStream::new();
         for &buffer in &found.buffers {
             let known =
@@ -626,11 +611,8 @@ impl<'u> Body<'u> {
                 continue;
             }
             let array = self
-                .array_length(buffer)
+                .array_length(buffer, stack_bytes)
                 .filter(|_| !found.in_memory.contains(&buffer));
-            if array.is_some() && found.of_strips.contains(&buffer) {
-                continue;
-            }
             append(
                 &mut declared,
                 match array {
@@ -645,18 +627,17 @@ impl<'u> Body<'u> {
             );
             self.hoisted.insert(buffer);
         }
-        self.in_loop = true;
         declared
     }
 
-    /// The number of elements of a buffer that may live on the stack.
-    fn array_length(&self, buffer: ValueId) -> Option<u64> {
+    /// The number of elements of a buffer that may live on the stack, as it has no more bytes.
+    fn array_length(&self, buffer: ValueId, stack_bytes: u64) -> Option<u64> {
         if !self.in_kernel {
             return None;
         }
         let length = self.unit.const_product(self.unit.dims(buffer))?;
         let bytes = length.checked_mul(self.unit.scalar(buffer).bytes())?;
-        (bytes <= STACK_BYTES).then_some(length)
+        (bytes <= stack_bytes).then_some(length)
     }
 
     /// The declaration of a buffer where it is allocated, unless it stands before the loop.
@@ -720,34 +701,10 @@ impl<'u> Body<'u> {
         }
     }
 
-    /// What holds the element of a buffer at a position, and where.
-    fn element(&self, buffer: ValueId, position: &TokenStream) -> (Ident, Storage, TokenStream) {
-        match self.in_strips.get(&buffer) {
-            None => {
-                let name = self.unit.names.value(buffer).clone();
-                (name, self.storage(buffer), position.clone())
-            }
-            Some(&width) => {
-                let storage = match self.array_of(buffer) {
-                    Some(_) => Storage::Array,
-                    None => Storage::Owned,
-                };
-                let (name, width) = (lanes::name(self.unit, buffer), usize_literal(width));
-                (name, storage, tokens!((#position) * #width + lane))
-            }
-        }
-    }
-
-    /// The number of elements of a buffer that lives on the stack, in front of the points.
-    pub(super) fn array_of(&self, buffer: ValueId) -> Option<u64> {
-        let is_array = self.storage.get(&buffer) == Some(&Storage::Array);
-        self.array_length(buffer).filter(|_| is_array)
-    }
-
     /// The element of a buffer at a position.
     pub(super) fn read(&self, buffer: ValueId, position: &TokenStream) -> TokenStream {
-        let (name, storage, position) = self.element(buffer, position);
-        match storage {
+        let name = self.unit.names.value(buffer);
+        match self.storage(buffer) {
             Storage::Slice => tokens!(get(#name, #position)),
             Storage::Window => {
                 let first = kernel::first(self.unit, buffer);
@@ -768,8 +725,8 @@ impl<'u> Body<'u> {
         position: &TokenStream,
         value: &impl ToTokens,
     ) -> TokenStream {
-        let (name, storage, position) = self.element(buffer, position);
-        match storage {
+        let name = self.unit.names.value(buffer);
+        match self.storage(buffer) {
             Storage::Slice | Storage::Window => {
                 unreachable!("a buffer that is written is not a slice")
             }
@@ -831,8 +788,6 @@ struct Found {
     bound: ValueSet,
     /// Buffers that are no arrays: their memory is exchanged, or a library reads or writes it.
     in_memory: ValueSet,
-    /// What is made anew for each strip, so that nothing is handed from one to the next.
-    of_strips: ValueSet,
 }
 
 impl Found {
@@ -848,7 +803,7 @@ impl Found {
                     factors: [left, right],
                     ..
                 } => self.in_memory.extend([*out, *left, *right]),
-                CpuOp::Own(Own::Par(_)) => continue,
+                CpuOp::Own(Own::Par(_) | Own::Strips { .. }) => continue,
                 CpuOp::Own(_) => {}
                 CpuOp::Const(_)
                 | CpuOp::Size(_)
@@ -865,12 +820,8 @@ impl Found {
                 | CpuOp::While { .. }
                 | CpuOp::If { .. } => {}
             }
-            let before = self.buffers.len();
             for inner in stmt.op.blocks() {
                 self.look(inner);
-            }
-            if let CpuOp::Own(Own::Strips { .. }) = &stmt.op {
-                self.of_strips.extend(&self.buffers[before..]);
             }
         }
     }

@@ -13,7 +13,7 @@ use super::names::ident;
 use super::steps::Plan;
 use super::unit::{Unit, usize_literal};
 use super::{scalar, scatter, tokens};
-use crate::ir::stages::cpu::{Cpu, CpuOp, Imperative, Par, PlaceKind};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Imperative, Own, Par, PlaceKind};
 use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -100,11 +100,18 @@ pub(super) fn first(unit: &Unit<'_>, buffer: ValueId) -> Ident {
     ident(&format!("{}_first", unit.names.value(buffer)))
 }
 
-/// How many points of a kernel advance together through loops that each of them alone would have to
-/// wait for.
-pub(super) fn together(unit: &Unit<'_>, par: &Par<Cpu>) -> Option<u64> {
-    let captures = Captures::of(unit, par);
-    piece(unit, &captures, angles::of_kernel(unit, par), par).1
+/// How many points of a kernel with this block advance together through loops that each of them
+/// alone would have to wait for.
+pub(super) fn together(block: &Block<Cpu>) -> Option<u64> {
+    let widths = block.stmts.iter().filter_map(|stmt| match &stmt.op {
+        CpuOp::Own(Own::Strips {
+            chained: true,
+            width,
+            ..
+        }) => Some(*width),
+        op => op.blocks().into_iter().filter_map(together).last(),
+    });
+    widths.last()
 }
 
 /// What a kernel's body needs from the host.
@@ -362,8 +369,8 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
     let identity = self::identity(unit, copies, &tokens!(Scatter::table), &TokenStream::new());
     let merge = merge_pieces(unit, copies, || captures.storage());
     let angles = angles::of_kernel(unit, par);
-    let (piece, together) = piece(unit, captures, angles, par);
-    let together = together.map(|points| {
+    let piece = piece(unit, captures, angles, par);
+    let together = together(&par.body).map(|points| {
         let points = usize_literal(points);
         tokens!(const TOGETHER: usize = #points;)
     });
@@ -505,14 +512,8 @@ pub(super) fn merged(unit: &Unit<'_>, copies: Copies<'_>) -> (TokenStream, Token
     )
 }
 
-/// What a piece of the work does: loops over its points; and how many of them it is worth having in
-/// one piece.
-fn piece(
-    unit: &Unit<'_>,
-    captures: &Captures,
-    angles: Angles,
-    par: &Par<Cpu>,
-) -> (TokenStream, Option<u64>) {
+/// What a piece of the work does: loops over its points.
+fn piece(unit: &Unit<'_>, captures: &Captures, angles: Angles, par: &Par<Cpu>) -> TokenStream {
     let copies = Copies::of(par);
     let mut storage = captures.storage();
     let mut before = TokenStream::new();
@@ -534,7 +535,7 @@ fn piece(
             }
         }
     }
-    let mut emit = Body::of_kernel(unit, storage, par);
+    let mut emit = Body::new(unit, storage, true);
     emit.angles = angles;
     let hoisted = emit.hoist(&[&par.body]);
     let inner = emit.block(&par.body);
@@ -546,7 +547,7 @@ fn piece(
         }
         [leading @ .., last] => rows(unit, leading, *last, &par.body.params, angles, &inner),
     };
-    (tokens!(#before #hoisted #loops #after), emit.together)
+    tokens!(#before #hoisted #loops #after)
 }
 
 /// A loop over the rows of a piece of a product: `inner` is done for each of them, the leading

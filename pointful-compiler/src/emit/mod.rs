@@ -57,7 +57,6 @@ mod scalar;
 mod scatter;
 mod shim;
 mod steps;
-mod strips;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod transpose;
@@ -191,7 +190,7 @@ impl Emission {
                     self.scattered
                         .extend(scattered.filter(|&private| unit.is_scattered(private)));
                     if let Some(launch) = self.launches.last_mut() {
-                        launch.together = kernel::together(unit, par);
+                        launch.together = kernel::together(&par.body);
                     }
                 }
                 op => {
@@ -292,11 +291,138 @@ mod tests {
     #[test]
     fn columns_are_read_in_strips() {
         let text = text(&testing::targeted(testing::matrix_product()));
-        assert!(text.contains("for lane in 0 .. 32usize"), "{text}");
+        assert!(text.contains("in 0 .. 32usize {"), "{text}");
         assert!(
             !text.contains("fold_lanes"),
             "what is left of a row adds up as the strips do: {text}"
         );
+    }
+
+    /// Whether a program has these parts in one after the other.
+    #[track_caller]
+    fn assert_parts(program: &str, parts: &[&str]) {
+        let text = text(&testing::parsed(program).unwrap_or_else(|error| panic!("{error}")));
+        let mut rest = text.as_str();
+        for part in parts {
+            let found = rest.split_once(part);
+            rest = found.unwrap_or_else(|| panic!("no {part:?} in {text}")).1;
+        }
+    }
+
+    #[test]
+    fn an_optimiser_does_not_look_beyond_a_step_of_a_strip() {
+        let step = |begin: &str| {
+            format!(
+                "fn f(x: f64[N], t: usize) -> f64[N] {{
+                   %9 = alloc f64[N] %8 = const 0.5f64
+                   par %0: N {{
+                     %1 = load x[%0] %2 = var %1
+                     {begin} {{ %3 = get %2 %4 = mul %3, %8 %5 = add %4, %3 set %2, %5 }}
+                     %6 = get %2 store %9[%0], %6
+                   }}
+                   return %9
+                 }}"
+            )
+        };
+        let strips = [
+            "const TOGETHER : usize = 16usize ;",
+            // A loop may end before it begins.
+            ". saturating_sub (",
+            ") >= 16usize { while",
+            "= [0f64 ; 16usize] ;",
+            "in 0 .. 16usize {",
+        ];
+        let steps = [
+            ("for %7: t", "0usize .. t {"),
+            ("for rev %7: t", "rev (0 .. t) {"),
+            (
+                "while { %10 = get %2 %11 = lt %10, %8 yield %11 } do",
+                "loop {",
+            ),
+        ];
+        for (begin, emitted) in steps {
+            let loops = [emitted, ":: core :: hint :: black_box (()) ; }"];
+            assert_parts(&step(begin), &[&strips[..], &loops].concat());
+        }
+    }
+
+    #[test]
+    fn buffers_of_points_are_made_once_for_all_strips() {
+        let program = |length: &str| {
+            format!(
+                "fn f(x: f64[N], t: usize) -> f64[N] {{
+                   %9 = alloc f64[N] %8 = const 0.5f64
+                   par %0: N {{
+                     %1 = load x[%0] %2 = var %1 %7 = alloc f64[{length}]
+                     for %10: {length} {{ %3 = get %2 %4 = mul %3, %8 %5 = add %4, %3 set %2, %5 store %7[%10], %5 }}
+                     for rev %11: {length} {{ %12 = load %7[%11] %13 = get %2 %14 = mul %13, %12 set %2, %14 }}
+                     %6 = get %2 store %9[%0], %6
+                   }}
+                   return %9
+                 }}"
+            )
+        };
+        assert_parts(
+            &program("t"),
+            &[
+                // Unless they would take too much memory.
+                "<= 16777216f64 ;",
+                ") >= 16usize {",
+                "= OutBuf :: < f64 > :: new (t . saturating_mul (16usize)) ; while",
+                ". out () . write (",
+            ],
+        );
+        assert_parts(
+            &program("40"),
+            &[") >= 16usize {", "= [0f64 ; 640usize] ; while"],
+        );
+    }
+
+    #[test]
+    fn what_panics_looks_at_copies() {
+        assert_parts(
+            "fn f(x: f64[N], t: usize) -> f64[N] {
+               %9 = alloc f64[N] %8 = const 0.5f64
+               par %0: N {
+                 %1 = load x[%0] %2 = var %1
+                 for %7: t {
+                   %3 = get %2 %4 = mul %3, %8 %5 = add %4, %3 set %2, %5
+                   %6 = gt %5, %8 assert %6, \"{} is small\", %5
+                 }
+                 %10 = get %2 store %9[%0], %10
+               }
+               return %9
+             }",
+            &[
+                "|= ",
+                "if ",
+                "= :: core :: hint :: black_box (",
+                "in 0 .. 16usize {",
+                ":: core :: assert ! (",
+            ],
+        );
+    }
+
+    #[test]
+    fn points_go_together_through_loops_that_are_cut() {
+        let program = testing::parsed(
+            "fn f(a: f64[K, N]) -> f64[N] {
+               %9 = alloc f64[N] %8 = const 0.0f64 %7 = const 1i64
+               par %0: N {
+                 %1 = var %8
+                 for %2: K {
+                   %3 = cast i64 %2 %4 = sub %3, %7 %5 = in_range K %4
+                   if %5 { %6 = trust K %4 %10 = load a[%6, %0] combine add %1[], %10 } else { }
+                 }
+                 %12 = get %1 store %9[%0], %12
+               }
+               return %9
+             }",
+        );
+        let text = text(&program.unwrap_or_else(|error| panic!("{error}")));
+        // In strips of two widths; where rows begin nothing is read, and elsewhere nothing is asked.
+        assert!(text.contains("in 0 .. 32usize {"), "{text}");
+        assert!(!text.contains("in_range"), "{text}");
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::ToTokens;
 
-use super::angles::{self, Angles};
+use super::angles::Angles;
 use super::expr::{Expr, Word};
 use super::tokens;
+use crate::analysis::angles::has_near;
 use crate::ir::{Elem, Extent, Lit, Monoid, Scalar};
 use crate::ops::Prim;
 
@@ -306,7 +307,7 @@ pub(super) fn combine_into(
 
 /// Whether a primitive is computed in vectors where functions of angles are called like this.
 pub(super) fn vectorises(prim: Prim, elem: Elem, angles: Angles) -> bool {
-    prim.vectorises(elem) || (angles == Angles::Near && angles::has_near(prim, elem))
+    prim.vectorises(elem) || (angles == Angles::Near && has_near(prim, elem))
 }
 
 #[cfg(test)]

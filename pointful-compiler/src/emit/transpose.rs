@@ -89,9 +89,6 @@ pub(super) fn plan<'p>(emit: &Body<'_>, body: &'p Block<Cpu>) -> Option<Transpos
     let is_one = apart
         && !few
         && source != out
-        && ![source, out]
-            .iter()
-            .any(|buffer| emit.in_strips.contains_key(buffer))
         && load.results[0] == *value
         && outer.iter().chain(inner).all(counts)
         && !depends(column, from)

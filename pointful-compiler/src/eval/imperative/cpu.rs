@@ -40,6 +40,7 @@ impl EvaluateOwn for Cpu {
                 from,
                 to,
                 body,
+                ..
             } => {
                 let &[strip] = body.params.as_slice() else {
                     return Err(EvalError::bug("strips bind one strip"));

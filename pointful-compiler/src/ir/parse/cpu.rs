@@ -40,10 +40,12 @@ impl ParseOwn for Cpu {
             "strips" => {
                 let width = p.number()?.parse();
                 let width = width.map_err(|_| "expected the width of a strip")?;
+                let chained = p.accept("chained");
                 let overlapping = p.accept("overlapping");
                 let (from, to, body) = p.range()?;
                 Own::Strips {
                     width,
+                    chained,
                     overlapping,
                     from,
                     to,

@@ -32,12 +32,14 @@ impl PrintOwn for Cpu {
             }
             Own::Strips {
                 width,
+                chained,
                 overlapping,
                 from,
                 to,
                 body,
             } => {
                 p.word(&format!("strips {width} "));
+                p.word(if *chained { "chained " } else { "" });
                 p.word(if *overlapping { "overlapping " } else { "" });
                 p.range(*from, *to, body);
             }

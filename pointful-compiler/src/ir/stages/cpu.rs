@@ -130,9 +130,14 @@ pub enum Own {
     ///
     /// `strips 16 overlapping …`: the last strip ends where the loop does and runs some iterations
     /// again, so that there is no rest, unless there are fewer iterations than a strip has.
+    ///
+    /// `strips 16 chained …`: an iteration alone would wait for each of its steps, and takes many
+    /// times as long as its part of a strip.
     Strips {
         /// How many neighbours are a strip.
         width: u64,
+        /// Whether an iteration alone takes many times as long as its part of a strip.
+        chained: bool,
         /// Whether some iterations run again, rather than being left over.
         overlapping: bool,
         /// Where it begins.

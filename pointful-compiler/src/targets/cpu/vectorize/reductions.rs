@@ -284,6 +284,7 @@ impl Reductions<'_> {
         each.stmts.extend(written);
         let op = Own::Strips {
             width,
+            chained: false,
             overlapping: plan.repeatable,
             from,
             to: points.to,

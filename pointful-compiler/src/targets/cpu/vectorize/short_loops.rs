@@ -377,6 +377,7 @@ impl Rows<'_> {
         each.stmts.extend(written);
         let op = Own::Strips {
             width: points.lanes,
+            chained: false,
             overlapping: true,
             from,
             to,

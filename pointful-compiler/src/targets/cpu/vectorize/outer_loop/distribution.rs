@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use smallvec::smallvec;
 
+use super::legality::vectorises;
 use super::masking::Strip;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{Block, Elem, Extent, Lit, Operation, Stmt, ValueId, ValueSet, Values};
@@ -80,14 +81,20 @@ pub(super) struct Segment {
     pub(super) around: Option<(ValueId, ValueId)>,
     /// What a lane has bound or fetched.
     known: ValueSet,
+    /// Whether something is no vector instruction.
+    calls: bool,
 }
 
 impl Segment {
-    /// The truth value of a mask.
-    pub(super) fn truth(&self, mask: ValueId) -> ValueId {
-        match self.around {
-            Some((around, truth)) if around == mask => truth,
-            _ => mask,
+    fn new(lane: ValueId) -> Self {
+        Self {
+            lane,
+            before: Vec::new(),
+            inner: Vec::new(),
+            after: Vec::new(),
+            around: None,
+            known: ValueSet::new(),
+            calls: false,
         }
     }
 }
@@ -132,13 +139,11 @@ impl Strip<'_> {
             return;
         }
         let (lane, index) = self.new_lane();
-        let mut segment = Segment {
-            lane,
-            before: Vec::new(),
-            inner: Vec::new(),
-            after: Vec::new(),
-            around: None,
-            known: ValueSet::new(),
+        let mut segment = Segment::new(lane);
+        segment.calls = parts.iter().any(|part| self.calls(part));
+        let apart = match segment.calls {
+            true => self.in_memory(&parts, &mut segment),
+            false => Vec::new(),
         };
         segment.around = around.map(|mask| {
             let truth = self.takes_part(mask, lane, &mut segment.inner);
@@ -183,6 +188,80 @@ impl Strip<'_> {
         out.append(&mut segment.before);
         out.push(lanes(self.strip, false, body, self.span));
         out.append(&mut segment.after);
+        self.from_memory(apart, out);
+        if segment.calls {
+            let kept = parts.iter().filter_map(Part::stmt);
+            let kept = kept.flat_map(|stmt| stmt.results.iter().copied());
+            for kept in kept.collect::<Vec<_>>() {
+                if let Some(&array) = self.arrays.get(&kept) {
+                    let copy = self.copied_array(array, out);
+                    self.arrays.insert(kept, copy);
+                }
+            }
+        }
+    }
+
+    /// Whether a part is no vector instruction.
+    fn calls(&self, part: &Part) -> bool {
+        match part.stmt().map(|stmt| &stmt.op) {
+            Some(CpuOp::Prim(prim, args)) => {
+                !vectorises(*prim, self.program.elem(args[0]), self.plan.bets)
+            }
+            _ => false,
+        }
+    }
+
+    /// A loop over calls is not unrolled, so the arrays that it touches have to be in memory. They
+    /// need not be there in the loops before and after, which touch others: gives what is kept for
+    /// whom, and the array and its copy.
+    fn in_memory(&mut self, parts: &[Part], segment: &mut Segment) -> Vec<(ValueId, [ValueId; 2])> {
+        let places = parts.iter().flat_map(|part| {
+            let place = match part.stmt().map(|stmt| &stmt.op) {
+                Some(CpuOp::Combine { place, .. }) => Some(*place),
+                _ => None,
+            };
+            part.operands().into_iter().chain(place)
+        });
+        let kept = places.filter(|place| self.plan.kept.contains(place));
+        let kept: ValueSet = kept.collect();
+        let mut copies = Vec::new();
+        for kept in &kept {
+            if let Some(&array) = self.arrays.get(&kept) {
+                let copy = self.copied_array(array, &mut segment.before);
+                self.arrays.insert(kept, copy);
+                copies.push((kept, [array, copy]));
+            }
+        }
+        copies
+    }
+
+    /// What has been kept in copies is kept where it was.
+    fn from_memory(&mut self, copies: Vec<(ValueId, [ValueId; 2])>, out: &mut Vec<Stmt<Cpu>>) {
+        for (kept, [array, copy]) in copies {
+            self.arrays.insert(kept, array);
+            if self.plan.variables.contains(&kept) {
+                self.over_lanes(false, None, out, |strip, segment| {
+                    let value = strip.element(copy, segment.lane, &mut segment.inner);
+                    strip.put(array, segment.lane, value, &mut segment.inner);
+                });
+            }
+        }
+    }
+
+    /// Another array that holds the same.
+    pub(super) fn copied_array(&mut self, array: ValueId, out: &mut Vec<Stmt<Cpu>>) -> ValueId {
+        let ty = self.program.ty(array).clone();
+        let copy = self.program.value(ty, self.span);
+        out.push(Stmt::new(vec![copy], CpuOp::Copy(array), self.span));
+        copy
+    }
+
+    /// The truth value of a mask.
+    pub(super) fn truth(&self, segment: &Segment, mask: ValueId) -> ValueId {
+        match segment.around {
+            Some((around, truth)) if around == mask => truth,
+            _ => self.names.get(mask),
+        }
     }
 
     /// The number of a lane and its index, which is that of the points from now on.
@@ -203,14 +282,7 @@ impl Strip<'_> {
     ) {
         let before = self.names.get(self.index);
         let (lane, index) = self.new_lane();
-        let mut segment = Segment {
-            lane,
-            before: Vec::new(),
-            inner: Vec::new(),
-            after: Vec::new(),
-            around: None,
-            known: ValueSet::new(),
-        };
+        let mut segment = Segment::new(lane);
         each(self, &mut segment);
         self.names.insert(self.index, before);
         let mut body = Block {
@@ -323,7 +395,7 @@ impl Strip<'_> {
         let elem = self.program.elem(*place);
         let identity = monoid.identity(elem.repr());
         let values = self.new_array(elem, None, &mut segment.before);
-        let truth = mask.map(|mask| segment.truth(mask));
+        let truth = mask.map(|mask| self.truth(segment, mask));
         let inner = &mut segment.inner;
         let mut value = self.names.get(*value);
         if let Some(truth) = truth {

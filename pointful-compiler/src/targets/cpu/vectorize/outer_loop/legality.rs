@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use crate::analysis::angles::has_near;
 use crate::analysis::cost;
 use crate::analysis::numbers::Numbers;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
@@ -64,6 +65,8 @@ struct Loop {
 pub(super) struct Look<'p> {
     program: &'p Program<Cpu>,
     numbers: &'p Numbers,
+    /// Whether the kernel bets that its angles are near.
+    bets: bool,
     /// The index of the points.
     index: ValueId,
     /// Strides of what the body binds; anything else does not change.
@@ -128,12 +131,14 @@ impl<'p> Look<'p> {
         program: &'p Program<Cpu>,
         numbers: &'p Numbers,
         body: &Block<Cpu>,
+        bets: bool,
         if_short: Option<Vec<Extent>>,
     ) -> Option<Self> {
         let index = body.params[0];
         let mut look = Self {
             program,
             numbers,
+            bets,
             index,
             strides: FxHashMap::from_iter([(index, Stride::One)]),
             home: FxHashMap::default(),
@@ -626,7 +631,7 @@ impl<'p> Look<'p> {
 
     fn prim(&self, prim: Prim, args: &[ValueId], around: Around) -> Option<Stride> {
         let elem = self.program.elem(args[0]);
-        let dear = !prim.vectorises(elem) && self.mixed(args) != Stride::Zero;
+        let dear = !vectorises(prim, elem, self.bets) && self.mixed(args) != Stride::Zero;
         if prim.may_panic(elem) || (around.in_loop && dear) {
             return None;
         }
@@ -665,6 +670,11 @@ impl<'p> Look<'p> {
         }
         if uniform { Stride::Zero } else { Stride::Other }
     }
+}
+
+/// Whether a primitive becomes vector instructions, in a kernel that `bets` on near angles or not.
+pub(super) fn vectorises(prim: Prim, elem: Elem, bets: bool) -> bool {
+    prim.vectorises(elem) || (bets && has_near(prim, elem))
 }
 
 /// Whether the statements of a block follow one after the other, but for branches, and all lanes of

@@ -235,12 +235,27 @@ impl<'p> Strip<'p> {
         let bad = self.variable(Lit::Bool(false), out);
         parts.push(Part::Asked(stmt.clone(), bad));
         self.segment(&mut parts, mask, out);
+        // Of copies, so that nothing else is in memory for the sake of this.
         let mut panics = Vec::new();
+        let operands = stmt.op.operands();
+        let kept = operands
+            .iter()
+            .filter(|operand| self.plan.kept.contains(operand));
+        let arrays = kept.filter_map(|operand| Some((*operand, *self.arrays.get(operand)?)));
+        let arrays: Vec<_> = arrays.collect();
+        for &(operand, array) in &arrays {
+            let copy = self.copied_array(array, &mut panics);
+            self.arrays.insert(operand, copy);
+        }
+        let mask = mask.map(|mask| self.copied_array(mask, &mut panics));
         self.over_lanes(true, mask, &mut panics, |strip, segment| {
-            strip.fetch(segment, &stmt.op.operands());
+            strip.fetch(segment, &operands);
             let copy = strip.names.copy(strip.program, stmt);
             segment.inner.push(copy);
         });
+        for (operand, array) in arrays {
+            self.arrays.insert(operand, array);
+        }
         self.if_any(bad, panics, out);
     }
 
@@ -389,9 +404,11 @@ impl<'p> Strip<'p> {
     ) {
         let own = match mask {
             Some(mask) => {
-                let ty = self.program.ty(mask).clone();
-                let own = self.program.value(ty, self.span);
-                out.push(Stmt::new(vec![own], CpuOp::Copy(mask), self.span));
+                let own = self.new_array(Elem::Scalar(self.plan.mask), None, out);
+                self.over_lanes(false, None, out, |strip, segment| {
+                    let takes_part = strip.element(mask, segment.lane, &mut segment.inner);
+                    strip.put(own, segment.lane, takes_part, &mut segment.inner);
+                });
                 own
             }
             None => {
@@ -486,10 +503,10 @@ impl<'p> Strip<'p> {
         (cond, is): (ValueId, bool),
         around: Option<ValueId>,
     ) {
-        let around = around.map(|around| segment.truth(around));
+        let around = around.map(|around| self.truth(segment, around));
         let inner = &mut segment.inner;
         let cond = self.names.get(cond);
-        let own = match is {
+        let mut own = match is {
             true => cond,
             false => prim(
                 self.program,
@@ -500,12 +517,11 @@ impl<'p> Strip<'p> {
                 inner,
             ),
         };
-        let op = match around {
-            Some(around) => CpuOp::Prim(Prim::And, [own, around].as_slice().into()),
-            // It has a name of its own.
-            None => CpuOp::Select(own, own, own),
-        };
-        inner.push(Stmt::new(vec![mask], op, self.span));
+        if let Some(around) = around {
+            let both = [own, around];
+            own = prim(self.program, Prim::And, &both, Elem::BOOL, self.span, inner);
+        }
+        self.names.insert(mask, own);
     }
 
     /// The lanes of a mask for which something is true become those of another one.
@@ -591,7 +607,7 @@ impl<'p> Strip<'p> {
         mask: Option<ValueId>,
     ) {
         let (lane, span) = (segment.lane, self.span);
-        let truth = mask.map(|mask| segment.truth(mask));
+        let truth = mask.map(|mask| self.truth(segment, mask));
         match &stmt.op {
             CpuOp::Var(value) => {
                 let place = stmt.results[0];
@@ -754,7 +770,7 @@ impl<'p> Strip<'p> {
     ) {
         let (lane, span) = (segment.lane, self.span);
         let truth = mask.filter(|_| !self.is_bound_by(&place, mask));
-        let truth = truth.map(|mask| segment.truth(mask));
+        let truth = truth.map(|mask| self.truth(segment, mask));
         if let Some(truth) = truth
             && indices.is_empty()
         {

@@ -30,9 +30,8 @@
 //!
 //! Points of a kernel may run in any order, and so may iterations of a loop that do not see each
 //! other (`independent`). Each does the same operations in the same order; before any lane goes on
-//! behind a check all are asked, and the first that fails panics. The rest are lanes of strips of
-//! one, whose sums are not split again: what a point gives does not depend on whether it is in a
-//! strip.
+//! behind a check all are asked, and the first that fails panics. The rest is *cold*, so that its
+//! sums are not split either: what a point gives does not depend on whether it is in a strip.
 //!
 //! # Before and after
 //!
@@ -45,7 +44,7 @@
 //!   }                                    }
 //!   %2 = get %s                          lanes %l: 32, %j: J of %f { %2 = load %p[%l]  store c[%j], %2 }
 //!   store c[%j], %2                    }
-//! }                                    strips 1 %f: J in %r..%b { lanes in order %l: 1, %j: J of %f { … } }
+//! }                                    range cold %j: J in %r..%b { … }
 //! ```
 
 mod distribution;
@@ -56,7 +55,9 @@ use std::collections::BTreeMap;
 
 use self::legality::{Look, SHORT};
 use self::masking::Strip;
+use crate::analysis::angles::may_bet;
 use crate::analysis::numbers::Numbers;
+use crate::analysis::parts::Parts;
 use crate::contract::cloning::Renamed;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{
@@ -64,10 +65,9 @@ use crate::ir::{
 };
 use crate::ops::Prim;
 use crate::pass::Pass;
-use crate::targets::cpu::statements::{bind, bound, number, prim, scalar};
+use crate::targets::cpu::statements::{bind, bound, number, prim};
 
 use super::independent;
-use super::late::lanes;
 
 /// The pass.
 pub const OUTER_LOOP: Pass<Cpu> = Pass {
@@ -109,8 +109,10 @@ pub fn outer_loop_by(program: Program<Cpu>, together: Together) -> Program<Cpu> 
             numbers: Numbers::of(body),
             program,
             together,
+            parts: Parts::default(),
+            bets: false,
         };
-        pass.block(body, Around::Host);
+        pass.host(body);
     })
 }
 
@@ -139,20 +141,15 @@ struct Plan {
     mask: Scalar,
     /// Whether a point may be computed twice: nothing is read that is written, nothing accumulated.
     repeatable: bool,
+    /// Whether a point alone takes many times as long as its part of a strip.
+    chained: bool,
+    /// Whether the kernel bets that its angles are near.
+    bets: bool,
     /// Lengths that must be short for it to pay.
     if_short: Vec<Extent>,
     /// Whether the points read neighbours, so that even few of them are better off together than
     /// each for itself.
     along: bool,
-}
-
-/// Where statements stand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Around {
-    Host,
-    /// A part of a row of a kernel, whose loops are points.
-    Row,
-    Point,
 }
 
 /// A loop over a part of an axis.
@@ -164,9 +161,10 @@ struct Points {
 }
 
 impl Points {
-    fn range(self, body: Block<Cpu>) -> Stmt<Cpu> {
+    /// A loop that does this for each of them.
+    fn range(&self, cold: bool, body: Block<Cpu>) -> Stmt<Cpu> {
         let op = Own::Range {
-            cold: false,
+            cold,
             from: self.from,
             to: self.to,
             body: Box::new(body),
@@ -179,37 +177,57 @@ struct OuterLoop<'p> {
     program: &'p mut Program<Cpu>,
     numbers: Numbers,
     together: Together,
+    /// The part of its rows that the kernel's block is run for.
+    parts: Parts,
+    /// Whether the kernel bets that its angles are near.
+    bets: bool,
 }
 
 impl OuterLoop<'_> {
-    fn block(&mut self, block: &mut Block<Cpu>, around: Around) {
+    /// The kernels of a block of the host.
+    fn host(&mut self, block: &mut Block<Cpu>) {
+        for stmt in &mut block.stmts {
+            if let CpuOp::Own(Own::Par(par)) = &mut stmt.op {
+                self.parts = Parts::of(par);
+                let numbers = &self.numbers;
+                self.bets = may_bet(self.program, &|extent| numbers.resolve(extent), par);
+                self.block(&mut par.body);
+            } else {
+                for inner in stmt.op.blocks_mut() {
+                    self.host(inner);
+                }
+            }
+        }
+    }
+
+    /// The loops of a block of a kernel.
+    fn block(&mut self, block: &mut Block<Cpu>) {
         let stmts = Vec::with_capacity(block.stmts.len());
         for mut stmt in std::mem::replace(&mut block.stmts, stmts) {
             let span = stmt.span;
             match stmt.op {
-                CpuOp::Own(Own::Par(ref mut par)) => self.block(&mut par.body, Around::Row),
-                CpuOp::Own(Own::Range { cold: true, .. }) => {}
+                // What lanes do is together already.
+                CpuOp::Own(Own::Strips { .. }) => {}
                 CpuOp::Own(Own::Range {
                     cold: false,
                     from,
                     to,
                     body,
-                }) if around != Around::Host => {
+                }) => {
                     let extent = self.program.elem(from).extent();
                     let extent = extent.expect("a range begins at a bound");
-                    let free = around == Around::Row || independent(&body);
                     let mut points = Points {
                         from,
                         to,
                         body: *body,
                         span,
                     };
-                    match self.plan(free, extent, &points.body) {
+                    match self.plan(extent, &points.body) {
                         Some(plan) => self.together(&plan, points, &mut block.stmts),
                         None => {
                             let mut body = std::mem::take(&mut points.body);
-                            self.block(&mut body, Around::Point);
-                            block.stmts.push(points.range(body));
+                            self.block(&mut body);
+                            block.stmts.push(points.range(false, body));
                         }
                     }
                     continue;
@@ -218,8 +236,8 @@ impl OuterLoop<'_> {
                     extent,
                     reverse: false,
                     ref mut body,
-                } if around == Around::Point => {
-                    if let Some(plan) = self.plan(independent(body), extent, body) {
+                } => {
+                    if let Some(plan) = self.plan(extent, body) {
                         let out = &mut block.stmts;
                         let from = bound(self.program, extent, 0, Vec::new(), span, out);
                         let size = bind(self.program, CpuOp::Size(extent), Elem::USIZE, span, out);
@@ -233,11 +251,11 @@ impl OuterLoop<'_> {
                         self.together(&plan, points, out);
                         continue;
                     }
-                    self.block(body, around);
+                    self.block(body);
                 }
                 _ => {
                     for inner in stmt.op.blocks_mut() {
-                        self.block(inner, around);
+                        self.block(inner);
                     }
                 }
             }
@@ -246,12 +264,13 @@ impl OuterLoop<'_> {
     }
 
     /// Whether and how points are run in strips, if they may run in any order.
-    fn plan(&self, free: bool, extent: Extent, body: &Block<Cpu>) -> Option<Plan> {
+    fn plan(&self, extent: Extent, body: &Block<Cpu>) -> Option<Plan> {
+        let free = self.parts.goes_through(body.params[0]) || independent(body);
         free.then_some(())?;
-        let look = |if_short| Look::at(self.program, &self.numbers, body, if_short);
+        let look = |if_short| Look::at(self.program, &self.numbers, body, self.bets, if_short);
         let mut found = look(None)?;
-        let reads = found.pays_to_read();
-        let pays = reads || found.pays_to_carry() || found.pays_if_short();
+        let (reads, carries) = (found.pays_to_read(), found.pays_to_carry());
+        let pays = reads || carries || found.pays_if_short();
         if self.together.if_it_pays && !pays {
             found = look(Some(Vec::new())).filter(Look::pays_if_short)?;
         }
@@ -279,6 +298,8 @@ impl OuterLoop<'_> {
             repeatable,
             along,
             if_short,
+            chained: carries && !reads,
+            bets: self.bets,
             mask: match widest {
                 4 => Scalar::I32,
                 _ => Scalar::I64,
@@ -294,8 +315,7 @@ impl OuterLoop<'_> {
         })
     }
 
-    /// Points in strips; where it is not known whether that pays, or there is no room, in either
-    /// form.
+    /// Points in strips; where it is not known whether that pays, in either form.
     fn together(&mut self, plan: &Plan, points: Points, out: &mut Vec<Stmt<Cpu>>) {
         let Some(cond) = self.condition(plan, points.span, out) else {
             return self.strips(plan, points, out);
@@ -303,14 +323,10 @@ impl OuterLoop<'_> {
         let mut body = points.body.clone();
         Renamed::default().block(self.program, &mut body);
         self.numbers.look_at(&body);
-        self.block(&mut body, Around::Point);
+        self.block(&mut body);
         let (mut then, mut otherwise) = (Block::default(), Block::default());
-        let alone = Points {
-            body: Block::default(),
-            ..points
-        };
-        otherwise.stmts.push(alone.range(body));
         let span = points.span;
+        otherwise.stmts.push(points.range(false, body));
         self.strips(plan, points, &mut then.stmts);
         let op = CpuOp::If {
             cond,
@@ -320,7 +336,7 @@ impl OuterLoop<'_> {
         out.push(Stmt::new(Vec::new(), op, span));
     }
 
-    /// What must hold for it to pay, and for the points' own buffers to fit, if that is not known.
+    /// What must hold for it to pay, if that is not known.
     fn condition(
         &mut self,
         plan: &Plan,
@@ -335,7 +351,6 @@ impl OuterLoop<'_> {
             let short = prim(self.program, Prim::Le, &[size, most], Elem::BOOL, span, out);
             conds.push(short);
         }
-        conds.extend(self.has_room(plan, span, out));
         let mut conds = conds.into_iter();
         let first = conds.next()?;
         let both = |all, cond| prim(self.program, Prim::And, &[all, cond], Elem::BOOL, span, out);
@@ -380,11 +395,18 @@ impl OuterLoop<'_> {
         ))
     }
 
-    /// Points in strips, and the rest.
+    /// Points in strips, and the rest: all of them if there is no room.
     fn strips(&mut self, plan: &Plan, points: Points, out: &mut Vec<Stmt<Cpu>>) {
         let span = points.span;
         let of_axis = self.program.elem(points.from);
         let mut from = points.from;
+        let to = match self.has_room(plan, span, out) {
+            Some(room) => {
+                let to = CpuOp::Select(room, points.to, from);
+                bind(self.program, to, of_axis, span, out)
+            }
+            None => points.to,
+        };
         for (position, &width) in plan.widths.iter().enumerate() {
             let overlapping = plan.repeatable && position + 1 == plan.widths.len();
             if overlapping && position > 0 {
@@ -394,42 +416,20 @@ impl OuterLoop<'_> {
             let strip = Strip::new(program, numbers, plan, &points.body, width, span);
             let op = Own::Strips {
                 width,
+                chained: plan.chained,
                 overlapping,
                 from,
-                to: points.to,
+                to,
                 body: Box::new(strip.points(&points.body)),
             };
             from = bind(self.program, CpuOp::Own(op), of_axis, span, out);
         }
-        let Points { to, mut body, .. } = points;
-        self.block(&mut body, Around::Point);
+        let mut rest = Points { from, ..points };
+        let mut body = std::mem::take(&mut rest.body);
+        self.block(&mut body);
         // Of few points alone each may add up in lanes of its own.
-        if plan.repeatable && !plan.along {
-            let rest = Points {
-                from,
-                to,
-                body: Block::default(),
-                span,
-            };
-            return out.push(rest.range(body));
-        }
-        let axis = self.program.elem(body.params[0]);
-        let strip = scalar(self.program, axis, span);
-        let lane = scalar(self.program, Elem::Index(Extent::Const(1)), span);
-        body.params.insert(0, lane);
-        let each = Block {
-            params: vec![strip],
-            stmts: vec![lanes(strip, true, body, span)],
-            ..Block::default()
-        };
-        let op = Own::Strips {
-            width: 1,
-            overlapping: false,
-            from,
-            to,
-            body: Box::new(each),
-        };
-        bind(self.program, CpuOp::Own(op), of_axis, span, out);
+        let few = plan.repeatable && !plan.along;
+        out.push(rest.range(!few, body));
     }
 
     /// Where the last strips begin, of which one ends where the loop does, so that what wider ones

@@ -1,0 +1,223 @@
+//! Whether a piece of a kernel's work may bet that all of its angles are near, and begin anew when
+//! one was far.
+//!
+//! What was computed of a far angle is *doubtful*: any number at all. It must not do what cannot be
+//! undone, so a kernel bets only if
+//!
+//! * it reads no buffer of others that it writes, so that the second attempt finds what the first
+//!   has found;
+//! * what it stores to those buffers goes to the same elements whatever the angles: a doubtful
+//!   value may be stored, but not at a doubtful position or behind a doubtful condition;
+//! * nothing doubtful decides whether it panics, or how long it runs;
+//! * it calls no function of the caller's, who would be called twice.
+
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ops::Prim;
+
+/// Whether a function is shorter for near angles.
+pub(crate) fn has_near(prim: Prim, elem: Elem) -> bool {
+    prim.takes_angle() && elem.is_float()
+}
+
+/// Whether a kernel may bet, and has angles. `resolve`: follows extents that name others.
+pub(crate) fn may_bet(
+    program: &Program<Cpu>,
+    resolve: &dyn Fn(Extent) -> Extent,
+    par: &Par<Cpu>,
+) -> bool {
+    let mut look = Look {
+        program,
+        resolve,
+        own: par.privates().collect(),
+        doubtful: ValueSet::new(),
+        read: ValueSet::new(),
+        written: ValueSet::new(),
+    };
+    // Until nothing more is in doubt: an iteration of a loop may read what one before it has left in a place.
+    loop {
+        let before = look.doubtful.len();
+        if look.block(&par.body, false).is_none() {
+            return false;
+        }
+        if look.doubtful.len() == before {
+            break;
+        }
+    }
+    // Without anything doubtful there was no angle.
+    !look.doubtful.is_empty() && look.read.is_disjoint(&look.written)
+}
+
+/// What is found out about a body.
+struct Look<'p> {
+    program: &'p Program<Cpu>,
+    resolve: &'p dyn Fn(Extent) -> Extent,
+    /// Places that are made anew for each piece or iteration.
+    own: ValueSet,
+    /// Values computed of angles, and places that hold some.
+    doubtful: ValueSet,
+    /// Buffers of others that are read, and written.
+    read: ValueSet,
+    written: ValueSet,
+}
+
+impl Look<'_> {
+    fn is_doubtful(&self, values: &[ValueId]) -> bool {
+        values.iter().any(|value| self.doubtful.contains(value))
+    }
+
+    /// Whether an extent is a number that the kernel computes of angles.
+    fn is_doubtful_extent(&self, extent: Extent) -> bool {
+        match (self.resolve)(extent) {
+            Extent::Value(value) => self.doubtful.contains(&value),
+            Extent::Const(_) | Extent::Size(_) => false,
+        }
+    }
+
+    /// Notes that a buffer is read.
+    fn reads(&mut self, buffer: ValueId) {
+        if !self.own.contains(&buffer) {
+            self.read.insert(buffer);
+        }
+    }
+
+    /// A change of places of the kernel's own, which come to hold something doubtful if it is;
+    /// `None` if they are others'.
+    fn changes(&mut self, places: &[ValueId], doubtful: bool) -> Option<()> {
+        if doubtful {
+            self.doubtful.extend(places);
+        }
+        places
+            .iter()
+            .all(|place| self.own.contains(place))
+            .then_some(())
+    }
+
+    /// Looks at a block, which is run or not by a doubtful condition if `maybe`; `None` if a kernel
+    /// that does this must not bet.
+    fn block(&mut self, block: &Block<Cpu>, maybe: bool) -> Option<()> {
+        block
+            .stmts
+            .iter()
+            .try_for_each(|stmt| self.stmt(stmt, maybe))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt<Cpu>, maybe: bool) -> Option<()> {
+        // What is computed of something doubtful is as well.
+        let operands = stmt.op.operands();
+        let mut doubtful = self.is_doubtful(&operands);
+        match &stmt.op {
+            CpuOp::Const(_) | CpuOp::Select(..) | CpuOp::Get(_) => {}
+            CpuOp::Size(extent) => doubtful = self.is_doubtful_extent(*extent),
+            CpuOp::Prim(prim, args) => {
+                let elem = self.program.elem(args[0]);
+                doubtful |= has_near(*prim, elem);
+                if !self.may_be_doubtful(*prim, elem, doubtful, maybe) {
+                    return None;
+                }
+            }
+            CpuOp::Load { buffer, .. } => self.reads(*buffer),
+            CpuOp::Var(_) => {
+                self.own.insert(stmt.results[0]);
+            }
+            CpuOp::Alloc { .. } => {
+                self.own.insert(stmt.results[0]);
+                self.has_sure_extents(stmt.results[0], maybe)
+                    .then_some(())?;
+            }
+            CpuOp::Copy(source) => {
+                self.reads(*source);
+                self.own.insert(stmt.results[0]);
+                self.has_sure_extents(stmt.results[0], maybe)
+                    .then_some(())?;
+            }
+            CpuOp::Store {
+                buffer, indices, ..
+            } => {
+                if self.own.contains(buffer) {
+                    self.changes(&[*buffer], doubtful || maybe)?;
+                } else if maybe || self.is_doubtful(indices) {
+                    return None;
+                } else {
+                    self.written.insert(*buffer);
+                }
+            }
+            CpuOp::Combine { place, .. } | CpuOp::Set { place, .. } => {
+                self.changes(&[*place], doubtful || maybe)?;
+            }
+            CpuOp::Swap(a, b) => self.changes(&[*a, *b], doubtful || maybe)?,
+            CpuOp::For { extent, body, .. } => {
+                self.is_sure_extent(*extent, maybe).then_some(())?;
+                self.block(body, maybe)?;
+            }
+            CpuOp::Assert { cond, .. } => {
+                if maybe || self.is_doubtful(&[*cond]) {
+                    return None;
+                }
+            }
+            CpuOp::While { cond, body } => {
+                self.block(cond, maybe)?;
+                if maybe || self.is_doubtful(&cond.results) {
+                    return None;
+                }
+                self.block(body, maybe)?;
+            }
+            CpuOp::If {
+                then, otherwise, ..
+            } => {
+                self.block(then, maybe || doubtful)?;
+                self.block(otherwise, maybe || doubtful)?;
+            }
+            // What a library multiplies would be multiplied twice, which is most of what such a kernel does.
+            CpuOp::Contract { .. } => return None,
+            // The host's.
+            CpuOp::Own(Own::Par(_)) => return None,
+            // Bounds are made of what decides how often a loop runs.
+            CpuOp::Own(Own::Bound { .. } | Own::Range { .. } | Own::Strips { .. }) => {
+                if maybe || doubtful {
+                    return None;
+                }
+                for inner in stmt.op.blocks() {
+                    self.block(inner, maybe)?;
+                }
+            }
+            CpuOp::Own(Own::Lanes { body, .. }) => self.block(body, maybe)?,
+            CpuOp::Own(Own::Fold { place, .. }) => self.changes(&[*place], doubtful || maybe)?,
+        }
+        if doubtful {
+            self.doubtful.extend(&stmt.results);
+        }
+        Some(())
+    }
+
+    /// Whether a primitive may have operands that are doubtful, or be behind a condition that is.
+    fn may_be_doubtful(&self, prim: Prim, elem: Elem, doubtful: bool, maybe: bool) -> bool {
+        match prim {
+            Prim::Call(_) => false,
+            // That it is in range was known of what should have been computed.
+            Prim::Trust(_) => !doubtful,
+            Prim::Check(extent)
+            | Prim::Wrap(extent)
+            | Prim::ClampTo(extent)
+            | Prim::Mirror(extent)
+            | Prim::InRange(extent)
+                if self.is_doubtful_extent(extent) =>
+            {
+                false
+            }
+            _ => !(prim.may_panic(elem) && (doubtful || maybe)),
+        }
+    }
+
+    /// Whether nothing doubtful decides how large a number of iterations or of elements is, or
+    /// whether there are so many.
+    fn is_sure_extent(&self, extent: Extent, maybe: bool) -> bool {
+        let counted = matches!((self.resolve)(extent), Extent::Value(_));
+        !(self.is_doubtful_extent(extent) || (counted && maybe))
+    }
+
+    fn has_sure_extents(&self, buffer: ValueId, maybe: bool) -> bool {
+        let mut extents = self.program.ty(buffer).dims.iter();
+        extents.all(|&extent| self.is_sure_extent(extent, maybe))
+    }
+}
