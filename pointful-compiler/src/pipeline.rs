@@ -36,6 +36,7 @@ use crate::targets::cpu::pack_operands::PACK_OPERANDS;
 use crate::targets::cpu::split::SPLIT;
 use crate::targets::cpu::tiling::TILING;
 use crate::targets::cpu::vectorize::outer_loop::OUTER_LOOP;
+use crate::targets::cpu::vectorize::reductions::REDUCTIONS;
 use crate::targets::cpu::vectorize::short_loops::SHORT_LOOPS;
 
 /// A function at every stage.
@@ -273,7 +274,8 @@ pub(crate) fn targeted(trace: &mut Trace, kernels: Program<Kernels>) -> Program<
     let cpu = trace.pass(OUTLINE, kernels);
     let cpu = trace.pass(SPLIT, cpu);
     let cpu = trace.pass(SHORT_LOOPS, cpu);
-    trace.pass(OUTER_LOOP, cpu)
+    let cpu = trace.pass(OUTER_LOOP, cpu);
+    trace.pass(REDUCTIONS, cpu)
 }
 
 /// Simple, without what is computed twice or for nobody.

@@ -74,6 +74,17 @@ impl TouchOwn for Cpu {
                 visit(*place, Kind::Combine);
                 visit(*lanes, Kind::Read);
             }
+            cpu::Own::ArgCombine { best, at, .. } => {
+                visit(*best, Kind::Combine);
+                visit(*at, Kind::Combine);
+            }
+            cpu::Own::ArgFold {
+                best, at, lanes, ..
+            } => {
+                visit(*best, Kind::Combine);
+                visit(*at, Kind::Combine);
+                lanes.iter().for_each(|&lanes| visit(lanes, Kind::Read));
+            }
             cpu::Own::Bound { .. }
             | cpu::Own::Range { .. }
             | cpu::Own::Strips { .. }

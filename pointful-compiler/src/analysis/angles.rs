@@ -183,6 +183,9 @@ impl Look<'_> {
             }
             CpuOp::Own(Own::Lanes { body, .. }) => self.block(body, maybe)?,
             CpuOp::Own(Own::Fold { place, .. }) => self.changes(&[*place], doubtful || maybe)?,
+            CpuOp::Own(Own::ArgCombine { best, at, .. } | Own::ArgFold { best, at, .. }) => {
+                self.changes(&[*best, *at], doubtful || maybe)?;
+            }
         }
         if doubtful {
             self.doubtful.extend(&stmt.results);

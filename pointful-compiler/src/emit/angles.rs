@@ -172,8 +172,7 @@ mod tests {
         for part in [
             "fn piece < A : math :: Angles > (x : & [f64] , b3 : Out < f64 > , range : :: core :: ops :: Range < usize > , acc : & mut (f64 ,)) -> bool { \
              let mut angles = A :: default () ; unsafe { let mut t5 = acc . 0 ;",
-            "for lane in 0 .. 16usize { let i4 = i4_from + lane ; let t6 = get (x , i4) ; let t7 = angles . cos (t6) ; \
-             t5_lanes [lane] += t7 ; moved2_ [lane] = t7 ; } for lane in 0 .. 16usize { let i4 = i4_from + lane ; b3 . write (i4 , moved2_ [lane]) ; }",
+            "for i22 in 0 .. 16usize { let i23 = i20 + i22 ; let t24 = get (x , i23) ; let t25 = angles . cos (t24) ;",
             "acc . 0 = t5 ; } angles . missed () } \
              let Self { x , b3 } = * self ; \
              if piece :: < math :: Near > (x , b3 , range . start .. range . end , acc) { \

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::ToTokens;
 use smallvec::SmallVec;
 
 use super::angles::{self, Angles};
 use super::copies;
-use super::expr::{Expr, Word, append, bind, choose, set};
+use super::expr::{Expr, append, bind, choose, set};
 use super::names::ident;
 use super::steps::Part;
 use super::unit::{Unit, usize_literal};
-use super::{kernel, lanes, scalar, steps, tokens, transpose};
+use super::{kernel, scalar, steps, tokens, transpose};
 use crate::analysis::angles::has_near;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
@@ -41,8 +41,6 @@ pub(super) struct Body<'u> {
     storage: BTreeMap<ValueId, Storage>,
     /// Buffers whose memory was made before the outermost loop around their `alloc`.
     hoisted: ValueSet,
-    /// Scalar places that are addressed as `place_lanes[lane]` at the moment.
-    pub(super) in_lanes: ValueSet,
     /// Buffers that come into being as what a kernel has combined into them.
     combined: ValueSet,
     /// Whether what is emitted is done for a strip, and not by one of its lanes.
@@ -52,13 +50,6 @@ pub(super) struct Body<'u> {
     /// Whether this is one iteration of a kernel: small buffers may live on the stack, because
     /// nobody else needs a view of them, and nothing is given to other threads.
     in_kernel: bool,
-    /// Whether reductions are split into lanes.
-    splits_reductions: bool,
-    /// Whether branches are computed by all lanes, and how many of them there have been.
-    is_flat: bool,
-    branches: u32,
-    /// Whether a lane takes part in the branches that are open.
-    mask: Option<Ident>,
     /// How functions of angles are called.
     pub(super) angles: Angles,
     /// The kernels launched, as items. Empty in a kernel.
@@ -76,15 +67,10 @@ impl<'u> Body<'u> {
             unit,
             storage,
             hoisted: ValueSet::new(),
-            in_lanes: ValueSet::new(),
             combined: ValueSet::new(),
             of_strip: false,
             in_loop: false,
             in_kernel,
-            splits_reductions: true,
-            is_flat: false,
-            branches: 0,
-            mask: None,
             angles: Angles::Any,
             kernels: Vec::new(),
         }
@@ -147,65 +133,8 @@ impl<'u> Body<'u> {
         emitted
     }
 
-    /// Statements of which all lanes compute both sides of branches, and take what their conditions
-    /// say.
-    pub(super) fn flat(&mut self, stmts: &[&Stmt<Cpu>]) -> TokenStream {
-        let before = std::mem::replace(&mut self.is_flat, true);
-        let emitted = self.block_of(stmts);
-        self.is_flat = before;
-        emitted
-    }
-
-    /// A branch, computed by all lanes.
-    fn in_all_lanes(
-        &mut self,
-        cond: ValueId,
-        then: &Block<Cpu>,
-        otherwise: &Block<Cpu>,
-    ) -> TokenStream {
-        let cond = self.unit.value(cond);
-        let around = self.mask.clone();
-        let mut emitted = TokenStream::new();
-        for (branch, taken) in [(then, tokens!(#cond)), (otherwise, tokens!(!#cond))] {
-            let mask = ident(&format!("taken{}_", self.branches));
-            self.branches += 1;
-            let taken = around
-                .as_ref()
-                .map_or(taken.clone(), |around| tokens!(#around & #taken));
-            self.mask = Some(mask.clone());
-            let inner = self.block(branch);
-            if !inner.is_empty() {
-                append(&mut emitted, tokens!(let #mask = #taken; #inner));
-            }
-        }
-        self.mask = around;
-        emitted
-    }
-
-    fn stmt(&mut self, stmt: &Stmt<Cpu>, emitted: &mut TokenStream) {
-        if let Some(mask) = self.mask.clone()
-            && let CpuOp::Set { place, .. } | CpuOp::Combine { place, .. } = &stmt.op
-        {
-            let mut plain = TokenStream::new();
-            self.plain(stmt, &mut plain);
-            append(emitted, self.if_taken(&mask, *place, &plain));
-        } else {
-            self.plain(stmt, emitted);
-        }
-    }
-
-    /// What changes a place, done by all lanes and kept by those that take part.
-    fn if_taken(&self, mask: &Ident, place: ValueId, plain: &TokenStream) -> TokenStream {
-        let place = self.place(place);
-        tokens! {
-            let before_ = #place;
-            #plain
-            #place = if #mask { #place } else { before_ };
-        }
-    }
-
     /// Writes what most statements are token by token.
-    fn plain(&mut self, stmt: &Stmt<Cpu>, emitted: &mut TokenStream) {
+    fn stmt(&mut self, stmt: &Stmt<Cpu>, emitted: &mut TokenStream) {
         let unit = self.unit;
         let name = || unit.names.value(stmt.results[0]);
         let tokens = match &stmt.op {
@@ -233,15 +162,10 @@ impl<'u> Body<'u> {
                 let value = self.read(*buffer, &unit.position(*buffer, indices));
                 return bind(emitted, name(), &value);
             }
-            CpuOp::Get(place) => return bind(emitted, name(), &self.place(*place)),
+            CpuOp::Get(place) => return bind(emitted, name(), unit.names.value(*place)),
             CpuOp::Set { place, value } => {
-                return set(emitted, &self.place(*place), &unit.value(*value));
+                return set(emitted, unit.names.value(*place), &unit.value(*value));
             }
-            CpuOp::If {
-                cond,
-                then,
-                otherwise,
-            } if self.is_flat => self.in_all_lanes(*cond, then, otherwise),
             CpuOp::If {
                 cond,
                 then,
@@ -308,12 +232,7 @@ impl<'u> Body<'u> {
             } => self.combine(*monoid, *place, indices, &unit.value(*value)),
             CpuOp::Var(initial) => {
                 let (name, ty, initial) = (name(), unit.ty(stmt.results[0]), unit.value(*initial));
-                if self.in_lanes.contains(&stmt.results[0]) {
-                    let place = self.place(stmt.results[0]);
-                    tokens!(#place = #initial;)
-                } else {
-                    tokens!(let mut #name: #ty = #initial;)
-                }
+                tokens!(let mut #name: #ty = #initial;)
             }
             CpuOp::Swap(a, b) => {
                 let (a, b) = (unit.names.value(*a), unit.names.value(*b));
@@ -381,8 +300,7 @@ impl<'u> Body<'u> {
             let (index, inner) = (unit.names.value(index), self.step(body));
             return tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner });
         }
-        let (start, stop) = (tokens!(0usize), stop.into_token_stream());
-        self.counted(index, body, extent, &start, &stop)
+        self.counted(index, body, &tokens!(0usize), &stop)
     }
 
     /// An iteration of a loop. That of a strip is vectors already: where it could, an optimiser
@@ -411,24 +329,9 @@ impl<'u> Body<'u> {
                 );
                 tokens!(let #name = #bound;)
             }
-            Own::Range {
-                cold,
-                from,
-                to,
-                body,
-            } => {
-                let [start, stop] = [from, to].map(|&bound| unit.value(bound).into_token_stream());
-                let extent = unit
-                    .program
-                    .elem(*from)
-                    .extent()
-                    .unwrap_or(Extent::Const(0));
-                let counted =
-                    |emit: &mut Self| emit.counted(body.params[0], body, extent, &start, &stop);
-                match cold {
-                    true => self.without_lanes(counted),
-                    false => counted(self),
-                }
+            Own::Range { from, to, body, .. } => {
+                let [start, stop] = [from, to].map(|&bound| unit.value(bound));
+                self.counted(body.params[0], body, &start, &stop)
             }
             Own::Strips {
                 width,
@@ -488,7 +391,7 @@ impl<'u> Body<'u> {
                 place,
                 lanes,
             } => {
-                let operator = lanes::operator(*monoid, unit.scalar(*place));
+                let operator = scalar::operator(*monoid, unit.scalar(*place));
                 let lanes = unit.names.value(*lanes);
                 self.combine(
                     *monoid,
@@ -496,6 +399,49 @@ impl<'u> Body<'u> {
                     &[],
                     &tokens!(fold_lanes(#lanes, #operator)),
                 )
+            }
+            Own::ArgCombine {
+                monoid,
+                best,
+                at,
+                lane,
+                value,
+                place,
+            } => {
+                let (elem, position) = (unit.scalar(*best), unit.position(*best, &[*lane]));
+                let [so_far, there] = [*best, *at].map(|array| self.read(array, &position));
+                let [value, place] = [*value, *place].map(|value| unit.value(value));
+                let better = scalar::better(*monoid, elem, &value, &so_far);
+                let best = self.write(
+                    *best,
+                    &position,
+                    &tokens!(if taken { #value } else { #so_far }),
+                );
+                let at = self.write(
+                    *at,
+                    &position,
+                    &tokens!(if taken { #place } else { #there }),
+                );
+                tokens!(let taken = #better; #best #at)
+            }
+            Own::ArgFold {
+                monoid,
+                best,
+                at,
+                lanes,
+            } => {
+                let elem = unit.scalar(*best);
+                let [best_lanes, at_lanes] = lanes.map(|lanes| unit.names.value(lanes));
+                let [best, at] = [*best, *at].map(|place| unit.names.value(place));
+                let better = scalar::better(*monoid, elem, &tokens!(x), &tokens!(y));
+                let found = scalar::better(*monoid, elem, &tokens!(found), best);
+                tokens! {
+                    let (found, place) = first_extremum(#best_lanes, #at_lanes, |x, y| #better);
+                    if #found {
+                        #best = found;
+                        #at = place;
+                    }
+                }
             }
         }
     }
@@ -522,33 +468,16 @@ impl<'u> Body<'u> {
         tokens!(&[#(#dims),*])
     }
 
-    /// Emits something in which reductions are not split into lanes.
-    pub(super) fn without_lanes<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.splits_reductions, false);
-        let emitted = emit(self);
-        self.splits_reductions = before;
-        emitted
-    }
-
-    /// A loop that counts upwards, in lanes if that pays.
+    /// A loop that counts upwards.
     pub(super) fn counted(
         &mut self,
         index: ValueId,
         body: &Block<Cpu>,
-        extent: Extent,
-        start: &TokenStream,
-        stop: &TokenStream,
+        start: &impl ToTokens,
+        stop: &impl ToTokens,
     ) -> TokenStream {
-        let name = self.unit.names.value(index);
-        let extent = self.unit.resolve(extent);
-        let plan = lanes::plan(self.unit, body, extent, self.angles);
-        match plan.filter(|_| self.splits_reductions) {
-            Some(plan) => lanes::emit(self, &plan, name, body, start, stop),
-            None => {
-                let inner = self.step(body);
-                tokens!(for #name in #start..#stop { #inner })
-            }
-        }
+        let (index, inner) = (self.unit.names.value(index), self.step(body));
+        tokens!(for #index in #start..#stop { #inner })
     }
 
     /// Emits a loop; if it is an outermost one, the buffers allocated within it are made before it,
@@ -599,6 +528,10 @@ impl<'u> Body<'u> {
     fn hoisted(&mut self, found: &Found, stack_bytes: u64) -> TokenStream {
         let mut declared = TokenStream::new();
         for &buffer in &found.buffers {
+            // Declared where they are filled.
+            if self.unit.is_of_lanes(buffer) {
+                continue;
+            }
             let known =
                 self.unit
                     .dims(buffer)
@@ -632,7 +565,7 @@ impl<'u> Body<'u> {
 
     /// The number of elements of a buffer that may live on the stack, as it has no more bytes.
     fn array_length(&self, buffer: ValueId, stack_bytes: u64) -> Option<u64> {
-        if !self.in_kernel {
+        if !self.in_kernel && !self.unit.is_of_lanes(buffer) {
             return None;
         }
         let length = self.unit.const_product(self.unit.dims(buffer))?;
@@ -736,16 +669,6 @@ impl<'u> Body<'u> {
         }
     }
 
-    /// A `var`, or the current lane of one.
-    pub(super) fn place(&self, place: ValueId) -> Word {
-        if self.in_lanes.contains(&place) {
-            let lanes = lanes::name(self.unit, place);
-            Word::More(tokens!(#lanes[lane]))
-        } else {
-            self.unit.names.value(place).clone().into()
-        }
-    }
-
     /// Combines a value into a place.
     pub(super) fn combine(
         &self,
@@ -760,7 +683,7 @@ impl<'u> Body<'u> {
                 let position = self.unit.position(place, indices);
                 let (name, operator) = (
                     self.unit.names.value(place),
-                    lanes::operator(monoid, element),
+                    scalar::operator(monoid, element),
                 );
                 tokens!(#name.combine(#position, #value, #operator);)
             }
@@ -772,8 +695,8 @@ impl<'u> Body<'u> {
                 tokens!({ let at = #position; #write })
             }
             PlaceKind::Var | PlaceKind::Scalar => {
-                let place = self.place(place);
-                scalar::combine_into(monoid, element, &place, value)
+                let place = self.unit.names.value(place);
+                scalar::combine_into(monoid, element, place, value)
             }
         }
     }

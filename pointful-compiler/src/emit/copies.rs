@@ -9,7 +9,7 @@ use super::expr::Word;
 use super::kernel::tuple_field;
 use super::steps::Part;
 use super::unit::Unit;
-use super::{lanes, scalar, tokens};
+use super::{scalar, tokens};
 use crate::analysis::effects::asked;
 use crate::ir::stages::cpu::{Acc, Cpu, CpuOp, Fold, Own, Par, PlaceKind};
 use crate::ir::{Lit, Monoid, ValueId};
@@ -96,7 +96,7 @@ pub(super) fn merge_pieces(
         let element = unit.scalar(acc.target);
         merged.extend(match unit.kind(acc.target) {
             PlaceKind::Buffer if unit.is_scattered(acc.private) => {
-                let operator = lanes::operator(acc.monoid, element);
+                let operator = scalar::operator(acc.monoid, element);
                 tokens!(unsafe { earlier.#field.merge(later.#field, #operator); })
             }
             PlaceKind::Buffer => {

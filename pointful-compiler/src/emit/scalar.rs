@@ -3,10 +3,8 @@
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::ToTokens;
 
-use super::angles::Angles;
 use super::expr::{Expr, Word};
 use super::tokens;
-use crate::analysis::angles::has_near;
 use crate::ir::{Elem, Extent, Lit, Monoid, Scalar};
 use crate::ops::Prim;
 
@@ -305,9 +303,27 @@ pub(super) fn combine_into(
     }
 }
 
-/// Whether a primitive is computed in vectors where functions of angles are called like this.
-pub(super) fn vectorises(prim: Prim, elem: Elem, angles: Angles) -> bool {
-    prim.vectorises(elem) || (angles == Angles::Near && has_near(prim, elem))
+/// The function that folds two lanes.
+pub(super) fn operator(monoid: Monoid, scalar: Scalar) -> TokenStream {
+    let combined = combine(monoid, scalar, &tokens!(x), &tokens!(y));
+    tokens!(|x, y| #combined)
+}
+
+/// Whether an element `x` is better than `y`, of which NaN is none. Both questions are asked at
+/// once: where the second waits for the first, the optimiser makes branches of lanes, which are
+/// foreseen as badly as the place of the best is.
+pub(super) fn better(
+    monoid: Monoid,
+    scalar: Scalar,
+    x: &impl ToTokens,
+    y: &impl ToTokens,
+) -> TokenStream {
+    match (monoid == Monoid::Min, scalar.is_float()) {
+        (true, true) => tokens!((!(#x >= #y) & (#x == #x))),
+        (false, true) => tokens!((!(#x <= #y) & (#x == #x))),
+        (true, false) => tokens!((#x < #y)),
+        (false, false) => tokens!((#x > #y)),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use super::copies::Copies;
 use super::kernel::{table_bytes, tuple_field};
 use super::unit::Unit;
-use super::{lanes, tokens};
+use super::{scalar, tokens};
 use crate::ir::stages::cpu::{Acc, Cpu, CpuOp};
 use crate::ir::{Block, Operation, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -98,7 +98,7 @@ pub(super) fn items(
         .map(|(_, acc)| table_bytes(unit, acc.target));
     let settled = scattered.iter().map(|&(position, acc)| {
         let field = tuple_field(position);
-        let operator = lanes::operator(acc.monoid, unit.scalar(acc.target));
+        let operator = scalar::operator(acc.monoid, unit.scalar(acc.target));
         tokens!(all.#field.settle(&noted.#field, stretch, #operator);)
     });
     let noting = noting();

@@ -36,6 +36,8 @@ pub(super) struct Unit<'a> {
     constants: ValueSet,
     /// Private copies that may be notes instead.
     scattered: ValueSet,
+    /// Short arrays of lanes, of a strip or to be folded.
+    of_lanes: ValueSet,
     /// What a point of each kernel costs, in the order of the program; and each kernel's number.
     work: Vec<TokenStream>,
     numbers: BTreeMap<*const Par<Cpu>, usize>,
@@ -66,6 +68,7 @@ impl<'a> Unit<'a> {
             kinds: vec![PlaceKind::Scalar; program.values.len()],
             counted: BTreeMap::new(),
             scattered: ValueSet::new(),
+            of_lanes: ValueSet::new(),
             work: Vec::new(),
             numbers: BTreeMap::new(),
             constants,
@@ -80,6 +83,7 @@ impl<'a> Unit<'a> {
     }
 
     fn look_at(&mut self, block: &Block<Cpu>) {
+        let program = self.program;
         for stmt in &block.stmts {
             match &stmt.op {
                 CpuOp::Const(lit) => self.inline[stmt.results[0].index()] = Some(Inline::Lit(*lit)),
@@ -107,6 +111,16 @@ impl<'a> Unit<'a> {
                         }
                     }
                 }
+                CpuOp::Own(Own::Fold { lanes, .. }) => {
+                    self.of_lanes.insert(*lanes);
+                }
+                CpuOp::Own(Own::ArgFold { lanes, .. }) => self.of_lanes.extend(lanes),
+                CpuOp::Own(Own::Strips { width, body, .. }) => {
+                    let arrays = body.stmts.iter().flat_map(|stmt| &stmt.results);
+                    let of_lanes = [Extent::Const(*width)];
+                    let arrays = arrays.filter(|&&array| program.ty(array).dims == of_lanes);
+                    self.of_lanes.extend(arrays);
+                }
                 CpuOp::Prim(prim, args) => self.count(*prim, args, stmt.results[0]),
                 CpuOp::Select(..)
                 | CpuOp::Load { .. }
@@ -126,6 +140,11 @@ impl<'a> Unit<'a> {
                 self.look_at(inner);
             }
         }
+    }
+
+    /// Whether a buffer is a short array of lanes.
+    pub(super) fn is_of_lanes(&self, buffer: ValueId) -> bool {
+        self.of_lanes.contains(&buffer)
     }
 
     /// The same program where the costs of these points, from which it has come, are known.

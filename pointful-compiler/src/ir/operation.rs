@@ -295,7 +295,21 @@ operations!(Cpu, cpu::Own; visit => {
     }
     Self::Lanes { strip, .. } => visit(strip),
     Self::Fold { place, lanes, .. } => visit_all!(visit; place, lanes; ),
+    Self::ArgCombine {
+        best,
+        at,
+        lane,
+        value,
+        place,
+        ..
+    } => visit_all!(visit; best, at, lane, value, place; ),
+    Self::ArgFold {
+        best,
+        at,
+        lanes: [best_lanes, at_lanes],
+        ..
+    } => visit_all!(visit; best, at, best_lanes, at_lanes; ),
 } {
-    Self::Bound { .. } | Self::Fold { .. } => Vec::new(),
+    Self::Bound { .. } | Self::Fold { .. } | Self::ArgCombine { .. } | Self::ArgFold { .. } => Vec::new(),
     Self::Range { body, .. } | Self::Strips { body, .. } | Self::Lanes { body, .. } => vec![body],
 } Self::Par(par) => par);

@@ -206,6 +206,10 @@ impl Look<'_> {
             CpuOp::Own(Own::Fold { place, .. }) => {
                 self.own.contains(place).then_some(())?;
             }
+            CpuOp::Own(Own::ArgCombine { best, at, .. } | Own::ArgFold { best, at, .. }) => {
+                let own = self.own.contains(best) && self.own.contains(at);
+                own.then_some(())?;
+            }
             CpuOp::Own(Own::Range { from, body, .. } | Own::Strips { from, body, .. }) => {
                 let extent = self.unit.program.elem(*from).extent()?;
                 self.counts(extent, body.params[0]);

@@ -2,9 +2,11 @@
 
 use super::memory::Iteration;
 use super::{EvaluateOwn, Run, Slot};
+use crate::eval::prim::eval_prim;
 use crate::eval::{EvalError, ScalarValue, combine, mistyped};
 use crate::ir::stages::cpu::{Cpu, Own};
-use crate::ir::{Block, Elem, Stmt, ValueId};
+use crate::ir::{Block, Elem, Monoid, Stmt, ValueId};
+use crate::ops::Prim;
 
 impl EvaluateOwn for Cpu {
     fn run_own(run: &mut Run<'_, Self>, own: &Own, stmt: &Stmt<Self>) -> Result<(), EvalError> {
@@ -81,8 +83,67 @@ impl EvaluateOwn for Cpu {
                     None => Err(EvalError::bug("an array without elements is folded")),
                 }
             }
+            Own::ArgCombine {
+                monoid,
+                best,
+                at,
+                lane,
+                value,
+                place,
+            } => {
+                let found = (run.scalar(*value)?, run.scalar(*place)?);
+                let lane = run.ordinal(*lane)?;
+                if better(*monoid, found.0, run.load(*best, lane)?)? {
+                    run.store(*best, lane, found.0)?;
+                    run.store(*at, lane, found.1)?;
+                }
+                Ok(())
+            }
+            Own::ArgFold {
+                monoid,
+                best,
+                at,
+                lanes,
+            } => {
+                let mut found = [run.load(lanes[0], 0)?, run.load(lanes[1], 0)?];
+                for lane in 1..run.buffer(lanes[0])?.len() {
+                    let [x, p] = [run.load(lanes[0], lane)?, run.load(lanes[1], lane)?];
+                    let first = ask(Prim::Eq, x, found[0])? && ask(Prim::Lt, p, found[1])?;
+                    if better(*monoid, x, found[0])? || first {
+                        found = [x, p];
+                    }
+                }
+                let now = run.toucher(*best);
+                let before = run.var(*best)?.load(0, now)?;
+                if better(*monoid, found[0], before)? {
+                    for (place, value) in [*best, *at].into_iter().zip(found) {
+                        let now = run.toucher(place);
+                        run.var(place)?.store(0, value, now)?;
+                    }
+                }
+                Ok(())
+            }
         }
     }
+}
+
+/// Whether an element is a better one than another, of which a NaN is none.
+fn better(monoid: Monoid, x: ScalarValue, y: ScalarValue) -> Result<bool, EvalError> {
+    let (less, worse) = match monoid {
+        Monoid::Min => (Prim::Lt, Prim::Ge),
+        _ => (Prim::Gt, Prim::Le),
+    };
+    match x.scalar().is_float() {
+        true => Ok(!ask(worse, x, y)? && ask(Prim::Eq, x, x)?),
+        false => ask(less, x, y),
+    }
+}
+
+/// A comparison.
+fn ask(prim: Prim, x: ScalarValue, y: ScalarValue) -> Result<bool, EvalError> {
+    let no_extents = |_| Err(EvalError::bug("a comparison asks for no extent"));
+    let answer = eval_prim(prim, &[x, y], &no_extents)?;
+    Ok(answer == ScalarValue::Bool(true))
 }
 
 impl Run<'_, Cpu> {

@@ -77,6 +77,36 @@ impl ParseOwn for Cpu {
                     _ => return Err("`fold` takes a place and an array".into()),
                 }
             }
+            "argcombine" => {
+                let monoid = p.monoid()?;
+                match p.values()?[..] {
+                    [best, at, lane, value, place] => Own::ArgCombine {
+                        monoid,
+                        best,
+                        at,
+                        lane,
+                        value,
+                        place,
+                    },
+                    _ => {
+                        return Err(
+                            "`argcombine` takes two arrays, where, an element and its place".into(),
+                        );
+                    }
+                }
+            }
+            "argfold" => {
+                let monoid = p.monoid()?;
+                match p.values()?[..] {
+                    [best, at, best_lanes, at_lanes] => Own::ArgFold {
+                        monoid,
+                        best,
+                        at,
+                        lanes: [best_lanes, at_lanes],
+                    },
+                    _ => return Err("`argfold` takes two places and two arrays".into()),
+                }
+            }
             _ => return Ok(None),
         }))
     }

@@ -69,6 +69,30 @@ impl PrintOwn for Cpu {
                 p.word(" ");
                 p.values(&[*place, *lanes]);
             }
+            Own::ArgCombine {
+                monoid,
+                best,
+                at,
+                lane,
+                value,
+                place,
+            } => {
+                p.word("argcombine ");
+                p.word(monoid.name());
+                p.word(" ");
+                p.values(&[*best, *at, *lane, *value, *place]);
+            }
+            Own::ArgFold {
+                monoid,
+                best,
+                at,
+                lanes: [best_lanes, at_lanes],
+            } => {
+                p.word("argfold ");
+                p.word(monoid.name());
+                p.word(" ");
+                p.values(&[*best, *at, *best_lanes, *at_lanes]);
+            }
         }
     }
 }

@@ -42,7 +42,7 @@
 //! bound proves a range: no index of the loop is out of range.
 
 pub use super::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par, PlaceKind, identity};
-use crate::ir::{Block, Extent, Monoid, Stage, ValueId};
+use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stage, ValueId};
 
 /// The stage's marker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -77,7 +77,12 @@ impl Imperative for Cpu {
         match own {
             Own::Par(par) => &par.extents,
             Own::Bound { extent, .. } => std::slice::from_ref(extent),
-            Own::Range { .. } | Own::Strips { .. } | Own::Lanes { .. } | Own::Fold { .. } => &[],
+            Own::Range { .. }
+            | Own::Strips { .. }
+            | Own::Lanes { .. }
+            | Own::Fold { .. }
+            | Own::ArgCombine { .. }
+            | Own::ArgFold { .. } => &[],
         }
     }
 
@@ -85,9 +90,12 @@ impl Imperative for Cpu {
         match own {
             Own::Par(par) => &mut par.extents,
             Own::Bound { extent, .. } => std::slice::from_mut(extent),
-            Own::Range { .. } | Own::Strips { .. } | Own::Lanes { .. } | Own::Fold { .. } => {
-                &mut []
-            }
+            Own::Range { .. }
+            | Own::Strips { .. }
+            | Own::Lanes { .. }
+            | Own::Fold { .. }
+            | Own::ArgCombine { .. }
+            | Own::ArgFold { .. } => &mut [],
         }
     }
 }
@@ -169,4 +177,43 @@ pub enum Own {
         /// The array, which has one axis.
         lanes: ValueId,
     },
+    /// `argcombine min %b, %p, %l, %x, %i`: if the element `%x` is less than that of the array `%b`
+    /// at `%l`, it takes its place there, and its own place `%i` the one in the array `%p`. A NaN is
+    /// no element. Binds nothing.
+    ArgCombine {
+        /// Whether the least or the greatest is looked for.
+        monoid: Monoid,
+        /// The best elements so far, an array of one axis.
+        best: ValueId,
+        /// Their places, one as long.
+        at: ValueId,
+        /// Where in both.
+        lane: ValueId,
+        /// The element.
+        value: ValueId,
+        /// Its place.
+        place: ValueId,
+    },
+    /// `argfold min %m, %i, %b, %p`: of the elements of the array `%b` the least, and of equally
+    /// good ones that with the first place, combined as above into two `var`s. Binds nothing.
+    ArgFold {
+        /// Whether the least or the greatest is looked for.
+        monoid: Monoid,
+        /// The `var` of the best element so far,
+        best: ValueId,
+        /// and that of its place.
+        at: ValueId,
+        /// The arrays, of one axis.
+        lanes: [ValueId; 2],
+    },
+}
+
+impl Own {
+    /// What no element is worse than: NaN, and for integers the identity of its reduction.
+    pub fn worst(monoid: Monoid, scalar: Scalar) -> Lit {
+        match scalar.is_float() {
+            true => Lit::of(scalar, f64::NAN),
+            false => monoid.identity(scalar),
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::imperative::{gives_nothing, par};
 use super::{TypeOwn, ensure, index_of, monoid_takes};
 use crate::ir::stages::cpu::{Cpu, Own};
-use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
+use crate::ir::{Block, Elem, Extent, Monoid, Program, Type, ValueId};
 
 impl TypeOwn for Cpu {
     fn types_own(program: &Program<Self>, own: &Own) -> Result<Vec<Type<Extent>>, String> {
@@ -72,6 +72,40 @@ impl TypeOwn for Cpu {
                 )?;
                 Ok(Vec::new())
             }
+            Own::ArgCombine {
+                monoid,
+                best,
+                at,
+                lane,
+                value,
+                place,
+            } => {
+                search(program, *monoid, [*best, *at])?;
+                let [extent] = program.ty(*best).dims[..] else {
+                    return Err("what is looked for is an array of one axis".into());
+                };
+                index_of(program, *lane, extent)?;
+                ensure(
+                    *program.ty(*value) == Type::scalar(program.elem(*best))
+                        && *program.ty(*place) == Type::scalar(Elem::USIZE),
+                    "an element and its place are not of the types of their arrays",
+                )?;
+                Ok(Vec::new())
+            }
+            Own::ArgFold {
+                monoid,
+                best,
+                at,
+                lanes,
+            } => {
+                search(program, *monoid, *lanes)?;
+                ensure(
+                    *program.ty(*best) == Type::scalar(program.elem(lanes[0]))
+                        && *program.ty(*at) == Type::scalar(Elem::USIZE),
+                    "an element and its place are not of the types of their arrays",
+                )?;
+                Ok(Vec::new())
+            }
         }
     }
 }
@@ -96,4 +130,19 @@ fn range(
     index_of(program, index, extent)?;
     gives_nothing(body)?;
     Ok(extent)
+}
+
+/// The arrays of a search: elements and places, of the same constant length.
+fn search(program: &Program<Cpu>, monoid: Monoid, [best, at]: [ValueId; 2]) -> Result<(), String> {
+    let (best, at) = (program.ty(best), program.ty(at));
+    ensure(
+        matches!(best.dims[..], [Extent::Const(1..)]) && best.dims == at.dims,
+        "what is looked for is in two arrays of the same constant length",
+    )?;
+    ensure(
+        matches!(monoid, Monoid::Min | Monoid::Max),
+        "the least or the greatest is looked for",
+    )?;
+    ensure(at.elem == Elem::USIZE, "a place is a number")?;
+    monoid_takes(monoid, best.elem)
 }

@@ -36,6 +36,33 @@ impl VerifyOwn for Cpu {
                     }
                 }
             }
+            Own::ArgCombine {
+                best,
+                at,
+                lane,
+                value,
+                place,
+                ..
+            } => {
+                for array in [*best, *at] {
+                    places.buffer(array)?;
+                    places.changed(array)?;
+                }
+                places.scalars(&[*lane, *value, *place])
+            }
+            Own::ArgFold {
+                best,
+                at,
+                lanes: [best_lanes, at_lanes],
+                ..
+            } => {
+                for (var, array) in [(*best, *best_lanes), (*at, *at_lanes)] {
+                    places.buffer(array)?;
+                    places.var(var)?;
+                    places.changed(var)?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -138,6 +165,10 @@ impl Lane<'_, '_> {
                 self.own[0],
                 "is the number of a lane that may end otherwise than others",
             ),
+            CpuOp::Own(Own::ArgCombine { best, at, lane, .. }) => {
+                self.changes(*best, &[*lane])?;
+                self.changes(*at, &[*lane])
+            }
             CpuOp::Own(_) => self.error(
                 self.own[0],
                 "is the number of a lane with a loop of its own",
@@ -210,6 +241,7 @@ impl Again<'_, '_> {
                     self.note(*out, false);
                     self.note(*out, true);
                 }
+                // A second look at an element finds nothing better.
                 CpuOp::Const(_)
                 | CpuOp::Size(_)
                 | CpuOp::Prim(..)

@@ -235,7 +235,12 @@ impl<'p> Look<'p> {
                 | CpuOp::Swap(..)
                 | CpuOp::Contract { .. }
                 | CpuOp::Own(
-                    Own::Par(_) | Own::Bound { .. } | Own::Lanes { .. } | Own::Fold { .. },
+                    Own::Par(_)
+                    | Own::Bound { .. }
+                    | Own::Lanes { .. }
+                    | Own::Fold { .. }
+                    | Own::ArgCombine { .. }
+                    | Own::ArgFold { .. },
                 )
                 | CpuOp::Assert { .. }
                 | CpuOp::While { .. }

@@ -53,7 +53,12 @@ impl Seen {
                 | CpuOp::Swap(..)
                 | CpuOp::Contract { .. }
                 | CpuOp::Own(
-                    Own::Par(_) | Own::Strips { .. } | Own::Lanes { .. } | Own::Fold { .. },
+                    Own::Par(_)
+                    | Own::Strips { .. }
+                    | Own::Lanes { .. }
+                    | Own::Fold { .. }
+                    | Own::ArgCombine { .. }
+                    | Own::ArgFold { .. },
                 )
                 | CpuOp::Assert { .. }
                 | CpuOp::While { .. }

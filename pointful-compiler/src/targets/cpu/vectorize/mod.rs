@@ -1,5 +1,6 @@
 //! Vectorization: loops whose iterations run as lanes of strips.
 
+mod arg_reductions;
 mod dear_branches;
 mod if_conversion;
 mod independent;

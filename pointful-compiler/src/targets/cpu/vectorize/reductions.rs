@@ -36,6 +36,7 @@ mod analysis;
 use std::collections::BTreeMap;
 
 use self::analysis::Plan;
+use crate::analysis::angles::may_bet;
 use crate::analysis::numbers::Numbers;
 use crate::contract::cloning::Renamed;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
@@ -81,6 +82,7 @@ pub fn reductions_by(program: Program<Cpu>, lanes: Lanes) -> Program<Cpu> {
             numbers: Numbers::of(body),
             program,
             lanes,
+            bets: false,
         };
         pass.block(body);
     })
@@ -99,6 +101,8 @@ struct Reductions<'p> {
     program: &'p mut Program<Cpu>,
     numbers: Numbers,
     lanes: Lanes,
+    /// Whether the kernel around bets that its angles are near.
+    bets: bool,
 }
 
 impl Reductions<'_> {
@@ -163,6 +167,14 @@ impl Reductions<'_> {
                     };
                     self.split(&plan, points, out);
                 }
+                CpuOp::Own(Own::Par(ref par)) => {
+                    let numbers = &self.numbers;
+                    let bets = may_bet(self.program, &|extent| numbers.resolve(extent), par);
+                    let around = std::mem::replace(&mut self.bets, bets);
+                    self.inside(&mut stmt);
+                    self.bets = around;
+                    block.stmts.push(stmt);
+                }
                 // What lanes do is split already.
                 CpuOp::Own(
                     Own::Strips { .. } | Own::Lanes { .. } | Own::Range { cold: true, .. },
@@ -190,7 +202,9 @@ impl Reductions<'_> {
         for &width in &plan.widths {
             let from = bind(self.program, CpuOp::Get(rest), of_axis, span, out);
             let at = number(self.program, from, span, out);
-            let left = prim(self.program, Prim::Sub, &[to, at], Elem::USIZE, span, out);
+            // It may end before it begins.
+            let end = prim(self.program, Prim::Max, &[to, at], Elem::USIZE, span, out);
+            let left = prim(self.program, Prim::Sub, &[end, at], Elem::USIZE, span, out);
             let least = CpuOp::Const(Lit::Int(Scalar::Usize, i128::from(width.from)));
             let least = bind(self.program, least, Elem::USIZE, span, out);
             let cond = prim(
@@ -237,6 +251,9 @@ impl Reductions<'_> {
                 array(self.program, elem, width, fill, span, out)
             })
             .collect();
+        let searches: Vec<[ValueId; 2]> = (plan.searches.iter())
+            .map(|search| search.arrays(self.program, width, span, out))
+            .collect();
         let mut body = Block {
             params: points.body.params.clone(),
             ..Block::default()
@@ -246,6 +263,9 @@ impl Reductions<'_> {
         let strip = scalar(self.program, axis, span);
         let mut each = Block::default();
         for (number, stmt) in points.body.stmts.iter().enumerate() {
+            if plan.searches.iter().any(|own| own.stmts.contains(&number)) {
+                continue;
+            }
             if plan.writes.values().any(|own| own.contains(&number)) {
                 late.keep(self.program, stmt, &mut each.stmts, &mut body.stmts);
             } else {
@@ -254,7 +274,13 @@ impl Reductions<'_> {
         }
         let places = plan.reductions.iter().map(|&(place, _)| place);
         let places: BTreeMap<ValueId, ValueId> = places.zip(sums.iter().copied()).collect();
-        let body = self.lane(late.lane, body, &places);
+        let mut body = self.lane(late.lane, body, &places);
+        for (search, &arrays) in plan.searches.iter().zip(&searches) {
+            let index = body.params[1];
+            let out = &mut body.stmts;
+            search.step(self.program, arrays, late.lane, index, span, out);
+        }
+        Renamed::default().block(self.program, &mut body);
         each.params.push(strip);
         let all = lanes(strip, plan.in_order, body, span);
         match &plan.dear {
@@ -264,7 +290,8 @@ impl Reductions<'_> {
                 let point = &points.body;
                 let cond = dear.wanted(self.program, point, strip_of, span, &mut each.stmts);
                 let lane = scalar(self.program, Elem::Index(Extent::Const(width)), span);
-                let cheap = self.lane(lane, dear.without(point), &places);
+                let mut cheap = self.lane(lane, dear.without(point), &places);
+                Renamed::default().block(self.program, &mut cheap);
                 let side = |lanes| {
                     Box::new(Block {
                         stmts: vec![lanes],
@@ -310,6 +337,9 @@ impl Reductions<'_> {
             };
             out.push(Stmt::new(Vec::new(), CpuOp::Own(fold), span));
         }
+        for (search, arrays) in plan.searches.iter().zip(searches) {
+            out.push(search.folded(arrays, span));
+        }
     }
 
     /// A lane, which computes what an iteration does, for arrays in the place of some places.
@@ -321,7 +351,6 @@ impl Reductions<'_> {
     ) -> Block<Cpu> {
         redirect(&mut body, places, lane);
         if_conversion(self.program, &mut body);
-        Renamed::default().block(self.program, &mut body);
         body.params.insert(0, lane);
         body
     }

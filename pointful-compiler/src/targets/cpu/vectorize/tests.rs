@@ -50,10 +50,19 @@ fn branches(block: &Block<Cpu>) -> [u32; 2] {
     found
 }
 
+/// How many searches are folded.
+fn searches(block: &Block<Cpu>) -> u32 {
+    let of = |stmt: &Stmt<Cpu>| {
+        let inside: u32 = stmt.op.blocks().into_iter().map(searches).sum();
+        inside + u32::from(matches!(stmt.op, CpuOp::Own(Own::ArgFold { .. })))
+    };
+    block.stmts.iter().map(of).sum()
+}
+
 #[test]
 fn reductions_of_random_programs_are_split() {
     for lanes in [2, 3] {
-        let changed = Cell::new(0);
+        let (changed, sought) = (Cell::new(0), Cell::new(0));
         let lanes = Lanes {
             bytes: 8 * lanes,
             strips: 1,
@@ -61,13 +70,15 @@ fn reductions_of_random_programs_are_split() {
         check_between(500, outlined, |program| {
             let split = reductions_by(program.clone(), lanes);
             changed.set(changed.get() + u32::from(split.body != program.body));
+            sought.set(sought.get() + searches(&split.body));
             split
         });
-        let changed = changed.get();
+        let (changed, sought) = (changed.get(), sought.get());
         assert!(
             changed * 20 > 500,
             "only {changed} of 500 programs have lanes"
         );
+        assert!(sought >= 5, "{sought} places are looked for in lanes");
     }
 }
 

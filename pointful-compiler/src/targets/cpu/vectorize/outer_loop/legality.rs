@@ -462,8 +462,14 @@ impl<'p> Look<'p> {
                 };
             }
             CpuOp::Contract { .. }
-            | CpuOp::Own(Own::Par(_) | Own::Strips { .. } | Own::Lanes { .. } | Own::Fold { .. }) =>
-            {
+            | CpuOp::Own(
+                Own::Par(_)
+                | Own::Strips { .. }
+                | Own::Lanes { .. }
+                | Own::Fold { .. }
+                | Own::ArgCombine { .. }
+                | Own::ArgFold { .. },
+            ) => {
                 return None;
             }
         };

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Reductions;
 use crate::analysis::accesses::{Accesses, At, Kind};
+use crate::analysis::angles::has_near;
 use crate::analysis::cost;
 use crate::analysis::numbers::Numbers;
 use crate::ir::stages::cpu::{Cpu, CpuOp};
 use crate::ir::{Block, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::targets::cpu::vectorize::arg_reductions::Search;
 use crate::targets::cpu::vectorize::dear_branches::{DEAR, DearBranch};
 use crate::targets::cpu::vectorize::if_conversion::converts;
 
@@ -29,6 +31,8 @@ const UNROLLED: u64 = 64;
 pub(super) struct Plan {
     /// The place outside the loop, and how values are combined into it.
     pub(super) reductions: Vec<(ValueId, Monoid)>,
+    /// The extremal elements whose places are looked for.
+    pub(super) searches: Vec<Search>,
     /// Numbers of lanes, the larger first.
     pub(super) widths: Vec<Width>,
     /// The statements that wait until all lanes have run, by the buffer that they write into.
@@ -52,12 +56,14 @@ pub(super) struct Width {
 impl Reductions<'_> {
     /// Whether and how a loop is split into lanes.
     pub(super) fn plan(&self, extent: Extent, body: &Block<Cpu>) -> Option<Plan> {
+        let searches = Search::all(self.program, body)?;
         let mut look = Look {
             program: self.program,
+            bets: self.bets,
             numbers: &self.numbers,
             reductions: Vec::new(),
             inner: ValueSet::new(),
-            operations: 0,
+            operations: searches.iter().map(|own| own.stmts.len()).sum(),
             is_dear: false,
             read_or_set: Vec::new(),
             varying: body.params.iter().copied().collect(),
@@ -65,7 +71,11 @@ impl Reductions<'_> {
             gathers: false,
             times: 1,
         };
-        body.stmts.iter().try_for_each(|stmt| look.stmt(stmt))?;
+        for (number, stmt) in body.stmts.iter().enumerate() {
+            if !searches.iter().any(|own| own.stmts.contains(&number)) {
+                look.stmt(stmt)?;
+            }
+        }
         let Look {
             reductions,
             operations,
@@ -74,17 +84,27 @@ impl Reductions<'_> {
             gathers,
             ..
         } = look;
-        let is_reduction = |place: &ValueId| reductions.iter().any(|(known, _)| known == place);
+        let sought = searches.iter().flat_map(|own| [own.best, own.at]);
+        let is_sought = |place: &ValueId| sought.clone().any(|own| own == *place);
+        if reductions.iter().any(|(place, _)| is_sought(place)) {
+            return None;
+        }
+        let is_reduction = |place: &ValueId| {
+            is_sought(place) || reductions.iter().any(|(known, _)| known == place)
+        };
         // Integers reassociate, and are vectorised without help.
         let float = |&(place, _): &(ValueId, Monoid)| self.program.elem(place).is_float();
-        if !reductions.iter().any(float) || read_or_set.iter().any(is_reduction) {
+        let any = reductions.iter().any(float) || !searches.is_empty();
+        if !any || read_or_set.iter().any(is_reduction) {
             return None;
         }
         let places = reductions.iter().map(|&(place, _)| place);
         let widest = places
+            .chain(searches.iter().map(|own| own.best))
             .map(|place| self.program.elem(place).repr().bytes())
             .max()?;
-        let crowded = reductions.len() > MANY_REDUCTIONS || operations > MANY_OPERATIONS;
+        let crowded =
+            reductions.len() + 2 * searches.len() > MANY_REDUCTIONS || operations > MANY_OPERATIONS;
         let most = self.lanes.bytes / widest.max(4) / if crowded { 2 } else { 1 };
         let accesses = Accesses::of(&body.stmts);
         let changed = accesses.changed();
@@ -94,7 +114,11 @@ impl Reductions<'_> {
         let repeatable = alone && reductions.iter().all(|(_, monoid)| monoid.is_idempotent());
         let waits = |place: &ValueId| is_reduction(place) || writes.contains_key(place);
         let in_order = !changed.iter().all(|place| waits(&place));
-        let fewest = most / if is_dear { 4 } else { 2 };
+        // A search that goes one by one is branches, which nobody foresees.
+        let fewest = match is_dear || repeatable && !searches.is_empty() {
+            true => most / 4,
+            false => most / 2,
+        };
         let widths = [
             Width {
                 lanes: most,
@@ -116,11 +140,11 @@ impl Reductions<'_> {
             fits && width.lanes > 1 && (!gathers || width.lanes == most)
         });
         let widths: Vec<Width> = widths.collect();
-        let dear = writes
-            .is_empty()
+        let dear = (writes.is_empty() && searches.is_empty())
             .then(|| DearBranch::of(self.program, body, &changed));
         (!widths.is_empty()).then_some(Plan {
             reductions,
+            searches,
             widths,
             writes,
             dear: dear.flatten(),
@@ -159,6 +183,7 @@ fn writes(accesses: &Accesses<'_>, changed: &ValueSet) -> BTreeMap<ValueId, Vec<
 struct Look<'p> {
     program: &'p Program<Cpu>,
     numbers: &'p Numbers,
+    bets: bool,
     reductions: Vec<(ValueId, Monoid)>,
     /// Places of an iteration's own.
     inner: ValueSet,
@@ -182,7 +207,8 @@ impl Look<'_> {
             CpuOp::Const(_) | CpuOp::Size(_) => {}
             CpuOp::Prim(prim, args) => {
                 let elem = self.program.elem(args[0]);
-                prim.vectorises(elem).then_some(())?;
+                let near = self.bets && has_near(*prim, elem);
+                (prim.vectorises(elem) || near).then_some(())?;
                 self.operations += 1;
                 self.is_dear |= cost::prim(*prim, elem) >= DEAR;
             }
