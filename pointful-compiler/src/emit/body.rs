@@ -510,7 +510,7 @@ impl<'u> Body<'u> {
             found.look(block);
         }
         self.in_loop = true;
-        self.hoisted(&found, STACK_BYTES)
+        self.declare(&found, STACK_BYTES)
     }
 
     /// Declares, in front of strips, what all of them use one after the other. What is made anew for
@@ -521,11 +521,11 @@ impl<'u> Body<'u> {
         let lanes = Extent::Const(width);
         let buffers = &mut found.buffers;
         buffers.retain(|&buffer| self.unit.dims(buffer) != [lanes]);
-        self.hoisted(&found, STACK_BYTES.saturating_mul(width))
+        self.declare(&found, STACK_BYTES.saturating_mul(width))
     }
 
     /// Declares buffers of known extents; on the stack those of up to so many bytes.
-    fn hoisted(&mut self, found: &Found, stack_bytes: u64) -> TokenStream {
+    fn declare(&mut self, found: &Found, stack_bytes: u64) -> TokenStream {
         let mut declared = TokenStream::new();
         for &buffer in &found.buffers {
             // Declared where they are filled.
@@ -702,7 +702,7 @@ impl<'u> Body<'u> {
     }
 }
 
-/// What is allocated in blocks, at any depth but not in kernels.
+/// What is allocated in blocks, at any depth but not in kernels and strips.
 #[derive(Default)]
 struct Found {
     /// Allocated buffers, in order.
@@ -726,7 +726,7 @@ impl Found {
                     factors: [left, right],
                     ..
                 } => self.in_memory.extend([*out, *left, *right]),
-                CpuOp::Own(Own::Par(_) | Own::Strips { .. }) => continue,
+                CpuOp::Own(Own::Par(_)) => continue,
                 CpuOp::Own(_) => {}
                 CpuOp::Const(_)
                 | CpuOp::Size(_)
@@ -743,8 +743,12 @@ impl Found {
                 | CpuOp::While { .. }
                 | CpuOp::If { .. } => {}
             }
+            let before = self.buffers.len();
             for inner in stmt.op.blocks() {
                 self.look(inner);
+            }
+            if let CpuOp::Own(Own::Strips { .. }) = &stmt.op {
+                self.buffers.truncate(before);
             }
         }
     }

@@ -103,15 +103,15 @@ pub(super) fn first(unit: &Unit<'_>, buffer: ValueId) -> Ident {
 /// How many points of a kernel with this block advance together through loops that each of them
 /// alone would have to wait for.
 pub(super) fn together(block: &Block<Cpu>) -> Option<u64> {
-    let widths = block.stmts.iter().filter_map(|stmt| match &stmt.op {
+    let mut stmts = block.stmts.iter().rev();
+    stmts.find_map(|stmt| match &stmt.op {
         CpuOp::Own(Own::Strips {
             chained: true,
             width,
             ..
         }) => Some(*width),
-        op => op.blocks().into_iter().filter_map(together).last(),
-    });
-    widths.last()
+        op => op.blocks().into_iter().rev().find_map(together),
+    })
 }
 
 /// What a kernel's body needs from the host.

@@ -188,7 +188,7 @@ impl Strip<'_> {
         out.append(&mut segment.before);
         out.push(lanes(self.strip, false, body, self.span));
         out.append(&mut segment.after);
-        self.from_memory(apart, out);
+        self.kept_again(apart, out);
         if segment.calls {
             let kept = parts.iter().filter_map(Part::stmt);
             let kept = kept.flat_map(|stmt| stmt.results.iter().copied());
@@ -236,7 +236,7 @@ impl Strip<'_> {
     }
 
     /// What has been kept in copies is kept where it was.
-    fn from_memory(&mut self, copies: Vec<(ValueId, [ValueId; 2])>, out: &mut Vec<Stmt<Cpu>>) {
+    fn kept_again(&mut self, copies: Vec<(ValueId, [ValueId; 2])>, out: &mut Vec<Stmt<Cpu>>) {
         for (kept, [array, copy]) in copies {
             self.arrays.insert(kept, array);
             if self.plan.variables.contains(&kept) {
