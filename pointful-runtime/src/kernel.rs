@@ -48,7 +48,7 @@ use crate::error::Error;
 pub use crate::opaque::Opaque;
 pub use crate::recast::{is, recast, recast_buf, recast_slice};
 pub use crate::scalar::{
-    add, div, div_absorb, div_euclid, max, min, mul, mul_absorb, neg, rem, rem_euclid, sub,
+    add, div, div_absorb, div_euclid, masked, max, min, mul, mul_absorb, neg, rem, rem_euclid, sub,
 };
 pub use crate::stats::reused_in_place;
 pub use crate::transpose::transpose;

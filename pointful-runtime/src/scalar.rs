@@ -43,6 +43,8 @@ pub trait Number: Plain + PartialOrd + Default {
     fn min(self, other: Self) -> Self;
     /// The larger; the other where one is NaN; `self` where they are equal.
     fn max(self, other: Self) -> Self;
+    /// `self` if it is kept, else zero. Of its bits, so that no optimiser makes a branch of it.
+    fn masked(self, kept: bool) -> Self;
 }
 
 macro_rules! integer {
@@ -109,6 +111,10 @@ macro_rules! integer {
             fn max(self, other: $T) -> $T {
                 Ord::max(self, other)
             }
+            #[inline(always)]
+            fn masked(self, kept: bool) -> $T {
+                self & <$T>::from(kept).wrapping_neg()
+            }
         }
     )*};
 }
@@ -126,7 +132,7 @@ fn indivisible<T: Number + Display>(dividend: T, divisor: T) -> ! {
 }
 
 macro_rules! float_number {
-    ($($T:ty)*) => {$(
+    ($($T:ty, $Bits:ty;)*) => {$(
         impl Number for $T {
             const ZERO: $T = 0.0;
             const ONE: $T = 1.0;
@@ -176,11 +182,15 @@ macro_rules! float_number {
                 let more = if other > self { other } else { self };
                 if self.is_nan() { other } else { more }
             }
+            #[inline(always)]
+            fn masked(self, kept: bool) -> $T {
+                <$T>::from_bits(self.to_bits() & <$Bits>::from(kept).wrapping_neg())
+            }
         }
     )*};
 }
 
-float_number!(f32 f64);
+float_number!(f32, u32; f64, u64;);
 
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($operand:ident),+);)*) => {$(
@@ -216,21 +226,23 @@ functions! {
     max(a, b);
 }
 
-/// `a * b`, but zero if one of them is: in a derivative, what may be ignored contributes nothing, whatever it is multiplied by.
+/// `a * b`, but zero if one of them is: in a derivative, what may be ignored contributes nothing,
+/// whatever it is multiplied by.
 #[inline(always)]
 pub fn mul_absorb<T: Number>(a: T, b: T) -> T {
-    // Both are asked, so that there is no branch.
-    if (a == T::ZERO) | (b == T::ZERO) {
-        T::ZERO
-    } else {
-        a.mul(b)
-    }
+    a.mul(b).masked((a != T::ZERO) & (b != T::ZERO))
 }
 
 /// `a / b`, but zero if `a` is.
 #[inline(always)]
 pub fn div_absorb<T: Number>(a: T, b: T) -> T {
-    if a == T::ZERO { T::ZERO } else { a.div(b) }
+    a.div(b).masked(a != T::ZERO)
+}
+
+/// `a` if it is kept, else zero.
+#[inline(always)]
+pub fn masked<T: Number>(a: T, kept: bool) -> T {
+    a.masked(kept)
 }
 
 macro_rules! float {

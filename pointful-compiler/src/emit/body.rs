@@ -45,6 +45,8 @@ pub(super) struct Body<'u> {
     combined: ValueSet,
     /// Whether what is emitted is done for a strip, and not by one of its lanes.
     of_strip: bool,
+    /// Whether it is what a lane does.
+    of_lane: bool,
     /// Whether a loop is open, so that no more buffers are moved before it.
     in_loop: bool,
     /// Whether this is one iteration of a kernel: small buffers may live on the stack, because
@@ -69,6 +71,7 @@ impl<'u> Body<'u> {
             hoisted: ValueSet::new(),
             combined: ValueSet::new(),
             of_strip: false,
+            of_lane: false,
             in_loop: false,
             in_kernel,
             angles: Angles::Any,
@@ -175,6 +178,16 @@ impl<'u> Body<'u> {
                 let otherwise = Some(self.block(otherwise));
                 let otherwise = otherwise.filter(|otherwise| !otherwise.is_empty());
                 return choose(emitted, &unit.value(*cond), then, otherwise);
+            }
+            // To an optimiser several choices by one condition are one branch, and lanes with
+            // branches are no vectors.
+            CpuOp::Select(cond, then, otherwise) if self.of_lane && unit.is_zero(*otherwise) => {
+                let (name, cond, then) = (name(), unit.value(*cond), unit.value(*then));
+                tokens!(let #name = masked(#then, #cond);)
+            }
+            CpuOp::Select(cond, then, otherwise) if self.of_lane && unit.is_zero(*then) => {
+                let (name, cond, otherwise) = (name(), unit.value(*cond), unit.value(*otherwise));
+                tokens!(let #name = masked(#otherwise, !#cond);)
             }
             CpuOp::Select(cond, then, otherwise) => {
                 let name = name();
@@ -376,9 +389,9 @@ impl<'u> Body<'u> {
                     .extent()
                     .unwrap_or(Extent::Const(0));
                 let count = unit.extent(count);
-                let around = std::mem::replace(&mut self.of_strip, false);
+                (self.of_strip, self.of_lane) = (false, true);
                 let inner = self.block(body);
-                self.of_strip = around;
+                (self.of_strip, self.of_lane) = (true, false);
                 tokens! {
                     for #lane in 0..#count {
                         let #index = #strip + #lane;

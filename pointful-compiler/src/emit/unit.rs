@@ -142,6 +142,14 @@ impl<'a> Unit<'a> {
         }
     }
 
+    /// Whether a value is the float zero.
+    pub(super) fn is_zero(&self, value: ValueId) -> bool {
+        match self.inline[value.index()] {
+            Some(Inline::Lit(lit)) => matches!(lit, Lit::F32(0) | Lit::F64(0)),
+            _ => false,
+        }
+    }
+
     /// Whether a buffer is a short array of lanes.
     pub(super) fn is_of_lanes(&self, buffer: ValueId) -> bool {
         self.of_lanes.contains(&buffer)
