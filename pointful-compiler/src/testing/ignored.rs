@@ -302,9 +302,9 @@ mod tests {
         }
         // Each way to ignore something is tried in all orders of modes.
         for how in ALL {
-            for k in 0..all.len() {
+            for (k, modes) in all.iter().enumerate() {
                 let times = looked_at.get(&(how, k)).copied().unwrap_or(0);
-                assert!(times >= 2, "{how:?} {:?}: {times}", all[k]);
+                assert!(times >= 2, "{how:?} {modes:?}: {times}");
             }
         }
     }

@@ -836,12 +836,9 @@ mod tests {
             // Where the left factor is zero the right one is no number.
             let left: Vec<f64> = (0..m * k).map(|at| (at % k % 3) as f64).collect();
             let right = |bad: f64| -> Vec<f64> {
-                let row = |at: usize| {
-                    if at / n % 3 == 0 {
-                        bad
-                    } else {
-                        (at as f64).sin()
-                    }
+                let row = |at: usize| match at / n % 3 {
+                    0 => bad,
+                    _ => (at as f64).sin(),
                 };
                 (0..k * n).map(row).collect()
             };

@@ -715,9 +715,9 @@ fn second_derivatives_go_over_rules_for_the_way_back() {
         // The rule that is met in a rule is taken as well: of a square, twenty times the number.
         let twice = hvp!(met_again)(&table, &table);
         let second = hessian!(met_again)(&table);
-        for i in 0..n {
-            close(twice.as_slice()[i], 20.0 * x[i] * x[i]);
-            close(second.as_slice()[i * n + i], 20.0 * x[i]);
+        for (i, x) in x.iter().enumerate() {
+            close(twice.as_slice()[i], 20.0 * x * x);
+            close(second.as_slice()[i * n + i], 20.0 * x);
         }
     }
 }
