@@ -124,6 +124,7 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
                 bytes: 32,
                 few_bytes: 16,
                 if_it_pays: false,
+                own_bytes: 64,
             };
             let together = |cpu| outer_loop_by(cpu, all);
             let cpu = trial.stage("with points together", cpu, together)?;

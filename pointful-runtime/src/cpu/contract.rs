@@ -831,6 +831,8 @@ mod tests {
         for ([m, n, k], add) in [
             ([3, 2, 4], false),
             ([9, 70, 33], true),
+            // More factors than are looked at before.
+            ([3, 2, 200], true),
             ([140, 65, 40], false),
         ] {
             // Where the left factor is zero the right one is no number.

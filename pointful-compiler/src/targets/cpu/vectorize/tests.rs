@@ -196,21 +196,37 @@ fn short_rows_of_random_programs_are_strips() {
     assert!(conditions >= 5, "{conditions} rows decide alike");
 }
 
+/// How often it is asked whether there is room for the points' own buffers.
+fn rooms(program: &Program<Cpu>, block: &Block<Cpu>) -> u32 {
+    let of = |stmt: &Stmt<Cpu>| {
+        let inside = stmt.op.blocks().into_iter();
+        let inside: u32 = inside.map(|block| rooms(program, block)).sum();
+        let own = matches!(stmt.op, CpuOp::Select(..))
+            && matches!(program.elem(stmt.results[0]), Elem::Bound(_));
+        inside + u32::from(own)
+    };
+    block.stmts.iter().map(of).sum()
+}
+
 #[test]
 fn points_of_random_programs_advance_together() {
     for width in [16, 24] {
-        let changed = Cell::new(0);
+        let (changed, asked) = (Cell::new(0), Cell::new(0));
         let all = Together {
             bytes: 2 * width,
             few_bytes: width,
             if_it_pays: false,
+            // For an array of one element for each point, and not for more.
+            own_bytes: 4 * width,
         };
         check_between(500, outlined, |program| {
             let strips = outer_loop_by(program.clone(), all);
             changed.set(changed.get() + u32::from(strips.body != program.body));
+            asked.set(asked.get() + rooms(&strips, &strips.body));
             strips
         });
-        let changed = changed.get();
+        let (changed, asked) = (changed.get(), asked.get());
+        assert!(asked >= 5, "{asked} times there may be no room");
         assert!(
             changed * 20 > 500,
             "only {changed} of 500 programs have strips"

@@ -85,17 +85,17 @@ pub struct Together {
     pub few_bytes: u64,
     /// Whether only those for which that pays, or all that may.
     pub if_it_pays: bool,
+    /// Bytes that the points' own buffers may have in a strip. Longer ones are better left to one
+    /// point at a time.
+    pub own_bytes: u64,
 }
 
 const TOGETHER: Together = Together {
     bytes: 256,
     few_bytes: 128,
     if_it_pays: true,
+    own_bytes: 1 << 24,
 };
-
-/// Bytes that the points' own buffers may have in a strip. Longer ones are better left to one point
-/// at a time.
-const OWN_BYTES: u64 = 1 << 24;
 
 /// Runs neighbouring points together through inner loops.
 pub fn outer_loop(program: Program<Cpu>) -> Program<Cpu> {
@@ -383,7 +383,7 @@ impl OuterLoop<'_> {
             });
         }
         let total = total?;
-        let most = CpuOp::Const(Lit::of(Scalar::F64, OWN_BYTES as f64));
+        let most = CpuOp::Const(Lit::of(Scalar::F64, self.together.own_bytes as f64));
         let most = bind(self.program, most, float, span, out);
         Some(prim(
             self.program,
