@@ -49,7 +49,7 @@ impl Workshop {
             "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
              pointful = {{ path = \"{path}/pointful\" }}\npointful-runtime = {{ path = \"{path}/pointful-runtime\" }}\n\
              pointful-fuzz = {{ path = \"{path}/tests/fuzz\", default-features = false }}\n\n\
-             [profile.release.build-override]\nopt-level = 1\ndebug-assertions = true\n"
+             [profile.release]\nlto = \"off\"\n\n[profile.release.build-override]\nopt-level = 1\ndebug-assertions = true\n"
         );
         write(&root.join("Cargo.toml"), &manifest);
         let lock = workspace.join("Cargo.lock");
