@@ -157,6 +157,10 @@ pub fn unknown_method(span: Span, name: &str, receiver: &str) -> Diagnostic {
         "iter" | "into_iter" | "map" => {
             diagnostic.help("loop over the index set instead: `for i in _ { … t[i] … }`")
         }
+        "wrap" | "mirror" => diagnostic.help(format!(
+            "`{name}` brings what is beside an index back into the index's set: \
+             `(i + k).{name}()` with `i` of `for i in _`; of integers it is `k.rem_euclid(n)`"
+        )),
         "pow" => diagnostic.help("floats have `powi` and `powf`"),
         "dot" | "zeros_like" | "scale" | "axpy" => diagnostic
             .help("a vector is a table, tuple or struct that holds floats, all of one type"),

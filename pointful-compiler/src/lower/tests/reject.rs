@@ -226,6 +226,20 @@ fn an_unknown_method() {
 }
 
 #[test]
+fn an_integer_that_is_no_neighbour() {
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, k: i64) -> f64 { x[k.wrap()] + x[(2 * k).mirror()] }",
+        &[
+            (
+                "wrap",
+                "no method `wrap` on `i64`\n`wrap` brings what is beside an index back into the index's set: `(i + k).wrap()`",
+            ),
+            ("mirror", "no method `mirror` on `i64`"),
+        ],
+    );
+}
+
+#[test]
 fn a_method_of_other_scalars() {
     rejects(
         "fn f(n: i64) -> i64 { n.sqrt() }",
