@@ -21,6 +21,29 @@ fn costs(source: &str, times: f64) {
     );
 }
 
+/// That what was computed in one branch is known where the other is taken need not be seen.
+#[test]
+fn kinks_after_a_branch_by_whole_numbers() {
+    for cond in [
+        "n < 3",
+        "!(n < 3)",
+        "n % 5 == n",
+        "n < 3 && n > 1",
+        "c.sin() < 0.1",
+    ] {
+        for branches in [
+            format!("if {cond} {{ 4.0.exp() * x[i] }} else {{ c.exp() }}"),
+            format!("if {cond} {{ c }} else if n > 2 {{ 3.0 * x[i].exp() }} else {{ x[i] / 0.1 }}"),
+        ] {
+            check(&format!(
+                "fn f<N: IndexSet>(x: &Table<N, f64>, c: f64, n: usize) -> f64 {{
+                    sum(for i in N {{ let y = {branches}; y.clamp(-0.5, 0.5).max(x[i] - 0.3) + if y > 1.0 {{ y }} else {{ c * y }} }})
+                }}"
+            ));
+        }
+    }
+}
+
 /// What the last function of a source gives for inputs, as definitions of whole arrays and as it is
 /// scheduled.
 fn evaluated(source: &str, inputs: &Inputs) -> [Vec<f64>; 2] {

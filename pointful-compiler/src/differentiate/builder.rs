@@ -12,6 +12,41 @@ use crate::ops::Prim;
 /// How deep conditions are looked into.
 const STEPS: u32 = 8;
 
+/// A value that may say nothing for more reasons is not asked for them.
+const REASONS: usize = 32;
+
+/// Why a value may say nothing somewhere: a guard does not hold, where these choices are made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Unsaid {
+    guard: ValueId,
+    /// Conditions, and how each ends.
+    chosen: Vec<(ValueId, bool)>,
+}
+
+impl Unsaid {
+    fn without(guard: ValueId) -> Self {
+        Self {
+            guard,
+            chosen: Vec::new(),
+        }
+    }
+
+    fn values(&self) -> impl Iterator<Item = ValueId> {
+        let chosen = self.chosen.iter().map(|&(cond, _)| cond);
+        chosen.chain([self.guard])
+    }
+
+    /// The same but for how the last choice ends: one reason holds with that choice made either way.
+    fn differs_in_the_last(&self, other: &Self) -> bool {
+        match (self.chosen.split_last(), other.chosen.split_last()) {
+            (Some(((a, x), before)), Some(((b, y), others))) => {
+                self.guard == other.guard && a == b && x != y && before == others
+            }
+            _ => false,
+        }
+    }
+}
+
 /// The statements of a block that is being made.
 #[derive(Default, Debug)]
 pub(super) struct Part {
@@ -36,12 +71,33 @@ pub(crate) struct Builder {
     extents: ValueMap<Vec<AxisId>>,
     /// What computes a value from others at the same point, as far as that has been met.
     definitions: ValueMap<BulkOp>,
-    /// What may say nothing somewhere, by the guards without which it does not: its own, and those of
-    /// what it is computed from.
-    unspecified: ValueMap<Vec<ValueId>>,
+    /// What may say nothing somewhere, and why: its own guard, and those of what it is computed from.
+    unspecified: ValueMap<Vec<Unsaid>>,
     /// What of that is not said by a condition that stands here: it was collected where a loop's
     /// body says nothing.
     hidden: ValueSet,
+}
+
+/// Leaves out reasons that others say. Whether there are more than are remembered, of which only
+/// some are left.
+fn together(reasons: &mut Vec<Unsaid>) -> bool {
+    let mut kept: Vec<Unsaid> = Vec::new();
+    for mut reason in reasons.drain(..) {
+        while let Some(other) = kept
+            .iter()
+            .position(|kept| kept.differs_in_the_last(&reason))
+        {
+            kept.remove(other);
+            reason.chosen.pop();
+        }
+        if !kept.contains(&reason) {
+            kept.push(reason);
+        }
+    }
+    let many = kept.len() > REASONS;
+    kept.truncate(REASONS);
+    *reasons = kept;
+    many
 }
 
 impl Builder {
@@ -82,43 +138,55 @@ impl Builder {
             self.definitions.insert(stmt.results[0], stmt.op.clone());
         }
         let hidden = |value: &ValueId| self.hidden.contains(value);
-        let mut guards: Vec<ValueId> = stmt.guard.into_iter().collect();
+        let mut reasons: Vec<Unsaid> = stmt.guard.map(Unsaid::without).into_iter().collect();
         match &stmt.op {
             // What is not chosen does not matter.
             BulkOp::Select(cond, then, otherwise) => {
-                guards.extend(self.guards(*cond));
+                reasons.extend_from_slice(self.reasons(*cond));
                 for (side, value) in [(true, then), (false, otherwise)] {
-                    let unknown = |guard: &&ValueId| {
-                        hidden(value) || !self.follows(**guard, true, (*cond, side), STEPS)
-                    };
-                    guards.extend(self.guards(*value).iter().filter(unknown));
+                    for reason in self.reasons(*value) {
+                        let known = (*cond, side);
+                        if hidden(value) {
+                            reasons.push(reason.clone());
+                        } else if !self.follows(reason.guard, true, known, STEPS) {
+                            let chosen = [reason.chosen.as_slice(), &[known]].concat();
+                            reasons.push(Unsaid { chosen, ..*reason });
+                        }
+                    }
                 }
             }
-            op => guards.extend(op.operands().iter().flat_map(|&value| self.guards(value))),
+            op => {
+                for value in op.operands() {
+                    reasons.extend_from_slice(self.reasons(value));
+                }
+            }
         }
-        guards.sort_unstable();
-        guards.dedup();
+        let many = together(&mut reasons);
         // What is said at one place is said of another there, or of many.
         let moved = match &stmt.op {
             BulkOp::Loop { .. } | BulkOp::While { .. } => Vec::new(),
             op => named_axes(op),
         };
-        let elsewhere = |&guard: &ValueId| {
-            let dims = &self.program.ty(guard).dims;
-            stmt.guard != Some(guard) && dims.iter().any(|axis| moved.contains(axis))
+        let own = stmt.guard.map(Unsaid::without);
+        let elsewhere = |reason: &Unsaid| {
+            own.as_ref() != Some(reason)
+                && reason.values().any(|value| {
+                    let dims = &self.program.ty(value).dims;
+                    dims.iter().any(|axis| moved.contains(axis))
+                })
         };
         let inside = match &stmt.op {
             BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => body.results.as_slice(),
             _ => &[],
         };
-        let behind = stmt.op.operands().iter().any(hidden) || guards.iter().any(elsewhere);
+        let behind = many || stmt.op.operands().iter().any(hidden) || reasons.iter().any(elsewhere);
         let mut own = Vec::new();
         for (k, &result) in stmt.results.iter().enumerate() {
-            let inner = inside.get(k).map_or(&[][..], |&value| self.guards(value));
+            let inner = inside.get(k).map_or(&[][..], |&value| self.reasons(value));
             if !inner.is_empty() {
                 own.push(result);
             }
-            let all = [&guards, inner].concat();
+            let all = [&reasons, inner].concat();
             if !all.is_empty() {
                 self.unspecified.insert(result, all);
             }
@@ -129,8 +197,8 @@ impl Builder {
         self.hidden.extend(own);
     }
 
-    /// The guards without which a value may say nothing.
-    fn guards(&self, value: ValueId) -> &[ValueId] {
+    /// Why a value may say nothing somewhere.
+    fn reasons(&self, value: ValueId) -> &[Unsaid] {
         self.unspecified.get(&value).map_or(&[], Vec::as_slice)
     }
 
@@ -139,11 +207,27 @@ impl Builder {
         if self.hidden.contains(&cond) {
             return cond;
         }
-        let guards = self.guards(cond).to_vec();
-        let there = guards
-            .into_iter()
-            .fold(None, |there, guard| self.both(there, Some(guard)));
+        let mut reasons = self.reasons(cond).to_vec();
+        // What a condition of a choice needs is known before that choice.
+        reasons.sort_by_key(|reason| reason.values().max());
+        let there = reasons.into_iter().fold(None, |there, reason| {
+            let holds = self.unless_chosen_otherwise(reason);
+            self.both(there, Some(holds))
+        });
         self.both(there, Some(cond)).unwrap_or(cond)
+    }
+
+    /// Whether a guard holds, or is not asked as another choice is made.
+    fn unless_chosen_otherwise(&mut self, reason: Unsaid) -> ValueId {
+        let mut holds = reason.guard;
+        for (cond, side) in reason.chosen {
+            let always = self.constant(Lit::Bool(true));
+            holds = match side {
+                true => self.select(cond, holds, always),
+                false => self.select(cond, always, holds),
+            };
+        }
+        holds
     }
 
     /// Whether it is seen, in so many steps, that a condition is what it is to be, where another is
@@ -152,7 +236,9 @@ impl Builder {
         let Some(left) = steps.checked_sub(1) else {
             return false;
         };
-        if is == known.1 && self.same(cond, known.0, left) {
+        if is == known.1 && self.same(cond, known.0, left)
+            || is != known.1 && self.opposite(cond, known.0, left)
+        {
             return true;
         }
         // Both hold, or neither does.
@@ -198,6 +284,18 @@ impl Builder {
             }
     }
 
+    /// Whether it is seen that one of two comparisons holds where the other does not.
+    fn opposite(&self, a: ValueId, b: ValueId, steps: u32) -> bool {
+        let [Some(BulkOp::Map(p, a)), Some(BulkOp::Map(q, b))] =
+            [a, b].map(|value| self.definition(value))
+        else {
+            return false;
+        };
+        let floats = |value: &ValueId| self.program.elem(*value).is_float();
+        p.opposite(a.iter().any(floats)) == Some(*q)
+            && a.iter().zip(b).all(|(&a, &b)| self.same(a, b, steps))
+    }
+
     /// The two conditions that a condition is made of: it holds if both of them do, or if one does.
     fn parts(&self, cond: ValueId) -> Option<(bool, [ValueId; 2])> {
         let is = |value: ValueId, truth: bool| matches!(self.definition(value), Some(BulkOp::Const(Lit::Bool(b))) if *b == truth);
@@ -212,7 +310,7 @@ impl Builder {
 
     /// Whether it is seen that a value says something everywhere.
     pub(super) fn is_specified(&self, value: ValueId) -> bool {
-        self.guards(value).is_empty()
+        self.reasons(value).is_empty()
     }
 
     /// Remembers what computes the values of a block, and of those inside.

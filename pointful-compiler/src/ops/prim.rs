@@ -255,6 +255,21 @@ impl Prim {
         Self::PLAIN.iter().copied().find(|p| p.name() == name)
     }
 
+    /// The comparison that holds where this one does not: of floats, a NaN is neither less nor not
+    /// less.
+    pub fn opposite(self, of_floats: bool) -> Option<Self> {
+        match self {
+            Self::Eq => Some(Self::Ne),
+            Self::Ne => Some(Self::Eq),
+            _ if of_floats => None,
+            Self::Lt => Some(Self::Ge),
+            Self::Ge => Some(Self::Lt),
+            Self::Le => Some(Self::Gt),
+            Self::Gt => Some(Self::Le),
+            _ => None,
+        }
+    }
+
     /// Whether its two operands may change places without changing a bit of the result (the payload
     /// of a NaN aside).
     pub fn is_commutative(self) -> bool {

@@ -41,20 +41,9 @@ fn unary<S: Simplify>(context: &Context<'_, S>, prim: Prim, x: ValueId) -> Optio
         | (Prim::Ceil, Prim::Ceil)
         | (Prim::Trunc, Prim::Trunc)
         | (Prim::Round, Prim::Round) => Some(Rewrite::Value(x)),
-        // Of whole numbers and indices, a comparison and its negation are each other's opposite; a NaN is neither less nor not less.
-        (Prim::Not, Prim::Eq) => Some(Rewrite::prim(Prim::Ne, args)),
-        (Prim::Not, Prim::Ne) => Some(Rewrite::prim(Prim::Eq, args)),
-        (Prim::Not, Prim::Lt) if !context.elem(args[0]).is_float() => {
-            Some(Rewrite::prim(Prim::Ge, args))
-        }
-        (Prim::Not, Prim::Le) if !context.elem(args[0]).is_float() => {
-            Some(Rewrite::prim(Prim::Gt, args))
-        }
-        (Prim::Not, Prim::Gt) if !context.elem(args[0]).is_float() => {
-            Some(Rewrite::prim(Prim::Le, args))
-        }
-        (Prim::Not, Prim::Ge) if !context.elem(args[0]).is_float() => {
-            Some(Rewrite::prim(Prim::Lt, args))
+        (Prim::Not, _) => {
+            let opposite = inner.opposite(context.elem(*args.first()?).is_float())?;
+            Some(Rewrite::prim(opposite, args))
         }
         _ => None,
     }
