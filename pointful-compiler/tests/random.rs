@@ -8,8 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pointful_compiler::eval::ScalarValue;
 use pointful_compiler::testing::functions::random_inputs;
-use pointful_compiler::testing::source::lowered;
+use pointful_compiler::testing::source::{inputs_of, lowered};
 use pointful_compiler::testing::twice::{Asked, Written};
 use pointful_compiler::testing::{
     Checked, Options, Rng, check_derivative, check_stages, random_lowered, random_point,
@@ -60,6 +61,37 @@ fn repeated(seed: u64) -> Result<bool, String> {
         return Ok(false);
     };
     let checked = check_derivative(&program, &inputs, seed)?;
+    Ok(matches!(checked, Checked::Fine(_)))
+}
+
+/// The derivative of a function of loops with states, or, of every third, that of its gradient.
+fn slopes(seed: u64) -> Result<bool, String> {
+    let asked = Asked {
+        seed,
+        ..Asked::default()
+    };
+    let written = Written::new(&asked);
+    let text = match seed % 3 {
+        0 => [
+            &written.function,
+            written.helper("loss").as_str(),
+            &written.helper("gg"),
+        ]
+        .join("\n"),
+        _ => written.function,
+    };
+    let program = lowered(&text);
+    let rng = &mut Rng::new(seed);
+    let sizes: Vec<usize> = (program.sizes.iter()).map(|_| 1 + rng.below(7)).collect();
+    let mut inputs = inputs_of(&program, sizes.clone(), rng);
+    let ends = program.params.iter().zip(&mut inputs.params);
+    for (_, ends) in ends.filter(|(param, _)| param.name == "ends") {
+        for end in &mut ends.values {
+            *end = ScalarValue::Usize(rng.below(sizes[1] + 1));
+        }
+    }
+    let checked = check_derivative(&program, &inputs, seed);
+    let checked = checked.map_err(|message| format!("{message}\n{text}"))?;
     Ok(matches!(checked, Checked::Fine(_)))
 }
 
@@ -133,16 +165,25 @@ fn functions_written_twice_agree_at_every_stage() {
 
 #[test]
 fn derivatives_of_derivatives() {
-    const PROGRAMS: u64 = 60;
+    at_least_a_third(60, repeated);
+}
+
+#[test]
+fn derivatives_of_functions_written_twice() {
+    at_least_a_third(120, slopes);
+}
+
+/// So many, most of which have derivatives to check.
+fn at_least_a_third(programs: u64, check: Check) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let found = each(0..PROGRAMS, threads, repeated);
+    let found = each(0..programs, threads, check);
     if let Some((seed, message)) = found.wrong.first() {
         panic!("{} are wrong; seed {seed}: {message}", found.wrong.len());
     }
     let compared = found.compared;
     assert!(
-        compared * 3 > PROGRAMS,
-        "only {compared} of {PROGRAMS} could be compared"
+        compared * 3 > programs,
+        "only {compared} of {programs} could be compared"
     );
 }
 
@@ -156,12 +197,13 @@ fn many_programs() {
     };
     let first = number("FIRST", 0);
     let seeds = first..first + number("PROGRAMS", 100_000);
-    let kinds: [(&str, Check); 5] = [
+    let kinds: [(&str, Check); 6] = [
         ("programs", program),
         ("functions", function),
         ("twice", twice),
         ("derivatives", derivative),
         ("repeated", repeated),
+        ("slopes", slopes),
     ];
     let kind = std::env::var("KIND").ok();
     let asked = |name: &str| kind.as_deref().is_none_or(|kind| kind == name);

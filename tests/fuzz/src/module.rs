@@ -100,7 +100,7 @@ pub(crate) fn module(written: &Written, seed: u64, derivative: bool, runs: usize
         written.function
     );
     for name in needs {
-        let _ = writeln!(text, "#[pointful]\n{}\n", helper(name, written.shape));
+        let _ = writeln!(text, "#[pointful]\n{}\n", written.helper(name));
     }
     let _ = write!(
         text,
@@ -124,36 +124,6 @@ pub(crate) fn module(written: &Written, seed: u64, derivative: bool, runs: usize
         written.plain
     );
     text
-}
-
-/// A function that calls `f`, or another of these.
-fn helper(name: &str, shape: Shape) -> String {
-    let call = "(x, y, a, c, at, to, nx, ends, steps)";
-    let head = |ty: &str| format!("fn {name}<N: IndexSet, M: IndexSet>({PARAMS}) -> {ty}");
-    let (index, set, element, angle) = match shape {
-        Shape::N => ("i", "N", "r[i]", "0.7 * i.ordinal() as f64"),
-        Shape::M => ("i", "M", "r[i]", "0.7 * i.ordinal() as f64"),
-        Shape::Both => (
-            "(i, j)",
-            "(N, M)",
-            "r[i][j]",
-            "0.7 * i.ordinal() as f64 + 0.3 * j.ordinal() as f64",
-        ),
-    };
-    match name {
-        "loss" => format!(
-            "{} {{\n    let (r, s) = f{call};\n    sum(for {index} in {set} {{ {element} * ({angle}).cos() }}) + s\n}}",
-            head("f64")
-        ),
-        "h" => format!(
-            "{} {{\n    let (r, s) = f{call};\n    for {index} in {set} {{ {element} + s }}\n}}",
-            head(shape.ty())
-        ),
-        _ => format!(
-            "{} {{\n    let g = grad!(loss, wrt = x){call};\n    sum(for i in N {{ g[i] * (0.4 * i.ordinal() as f64).cos() }})\n}}",
-            head("f64")
-        ),
-    }
 }
 
 fn cotangent(shape: Shape) -> &'static str {

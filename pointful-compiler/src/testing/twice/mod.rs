@@ -189,6 +189,37 @@ impl Written {
         writer.function()
     }
 
+    /// A function that calls it, or another of these: `loss` is a sum of what it gives, `h` a table,
+    /// and `gg` a sum of the gradient of `loss`.
+    pub fn helper(&self, name: &str) -> String {
+        let call = "(x, y, a, c, at, to, nx, ends, steps)";
+        let head = |ty: &str| format!("fn {name}<N: IndexSet, M: IndexSet>({PARAMS}) -> {ty}");
+        let (index, set, element, angle) = match self.shape {
+            Shape::N => ("i", "N", "r[i]", "0.7 * i.ordinal() as f64"),
+            Shape::M => ("i", "M", "r[i]", "0.7 * i.ordinal() as f64"),
+            Shape::Both => (
+                "(i, j)",
+                "(N, M)",
+                "r[i][j]",
+                "0.7 * i.ordinal() as f64 + 0.3 * j.ordinal() as f64",
+            ),
+        };
+        match name {
+            "loss" => format!(
+                "{} {{\n    let (r, s) = f{call};\n    sum(for {index} in {set} {{ {element} * ({angle}).cos() }}) + s\n}}",
+                head("f64")
+            ),
+            "h" => format!(
+                "{} {{\n    let (r, s) = f{call};\n    for {index} in {set} {{ {element} + s }}\n}}",
+                head(self.shape.ty())
+            ),
+            _ => format!(
+                "{} {{\n    let g = grad!(loss, wrt = x){call};\n    sum(for i in N {{ g[i] * (0.4 * i.ordinal() as f64).cos() }})\n}}",
+                head("f64")
+            ),
+        }
+    }
+
     /// Lengths for each run, round those at which other code runs, where the work is not too much.
     pub fn sizes(&self, seed: u64, runs: usize, most: usize) -> Vec<(usize, usize)> {
         const ROUND: [usize; 24] = [
