@@ -44,6 +44,44 @@ fn kinks_after_a_branch_by_whole_numbers() {
     }
 }
 
+/// What is changed in one branch is known where the other is taken.
+#[test]
+fn conditions_on_what_a_branch_has_changed() {
+    for change in [
+        "u[0] = c;",
+        "u[0] = 0.5 * u[0] + 0.5 * c.exp();",
+        "for i in N { u[i] = c * x[i]; }",
+        "for k in 0..n { u[k] = c; }",
+    ] {
+        for cond in ["c > 0.1", "n % 3 == 0", "u[0] < c"] {
+            check(&format!(
+                "fn f<N: IndexSet>(x: &Table<N, f64>, at: &Table<N, N>, c: f64, m: usize) -> Table<N, f64> {{
+                    let n = m.min(size(N));
+                    let mut u = for i in N {{ x[i] }};
+                    if {cond} {{ {change} }}
+                    let mut h = Accum::zero();
+                    for i in N {{ if {cond} {{ h[at[i]] += u[i]; }} }}
+                    let h = h.get();
+                    for i in N {{ (if u[0] < 0.2 {{ c }} else {{ x[i] }}) + u[i].max(c) + prod(for j in N {{ 1.0 + 0.1 * h[at[j]] }}).min(1.1) }}
+                }}"
+            ));
+        }
+    }
+}
+
+/// What is read at one place of each iteration has no axis of what the table was made from.
+#[test]
+fn loops_over_a_place_of_what_may_say_nothing() {
+    check(
+        "fn f<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, c: f64, to: &Table<M, N>) -> Table<M, f64> {
+            let mut u = for i in N { let _ = i; 0.25 };
+            for i in N { u[i] -= 0.5 * mean(for _k in M { x.get(i + 1).unwrap_or(c) }); }
+            for _k in Fin::<3> { u[0] = u[0].max(c); }
+            for j in M { u[to[j]] }
+        }",
+    );
+}
+
 /// What the last function of a source gives for inputs, as definitions of whole arrays and as it is
 /// scheduled.
 fn evaluated(source: &str, inputs: &Inputs) -> [Vec<f64>; 2] {

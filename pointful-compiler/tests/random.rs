@@ -122,7 +122,14 @@ fn each(seeds: std::ops::Range<u64>, threads: usize, check: Check) -> Found {
                     let mut found = found.lock().expect("nobody panics here");
                     match result {
                         Ok(compared) => found.compared += u64::from(compared),
-                        Err(message) => found.wrong.push((seed, message)),
+                        Err(message) => {
+                            // A long run may be stopped before its end.
+                            eprintln!(
+                                "seed {seed}: {}",
+                                message.lines().next().unwrap_or_default()
+                            );
+                            found.wrong.push((seed, message));
+                        }
                     }
                 }
             });

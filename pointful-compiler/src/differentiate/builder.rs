@@ -155,6 +155,16 @@ impl Builder {
                     }
                 }
             }
+            // Nor does what is not written; elsewhere there is something else.
+            BulkOp::Update { value, mask, .. } | BulkOp::Scatter { value, mask, .. } => {
+                let written = |reason: &Unsaid| {
+                    mask.is_none_or(|mask| !self.follows(reason.guard, true, (mask, true), STEPS))
+                };
+                for operand in stmt.op.operands() {
+                    let read = self.reasons(operand).iter();
+                    reasons.extend(read.filter(|r| operand != *value || written(r)).cloned());
+                }
+            }
             op => {
                 for value in op.operands() {
                     reasons.extend_from_slice(self.reasons(value));
@@ -163,17 +173,20 @@ impl Builder {
         }
         let many = together(&mut reasons);
         // What is said at one place is said of another there, or of many.
-        let moved = match &stmt.op {
-            BulkOp::Loop { .. } | BulkOp::While { .. } => Vec::new(),
-            op => named_axes(op),
-        };
+        let moved = named_axes(&stmt.op);
         let own = stmt.guard.map(Unsaid::without);
+        // These may do without what says nothing, where nothing is to be added up or written.
+        let partial = !matches!(
+            stmt.op,
+            BulkOp::Map(..) | BulkOp::Select(..) | BulkOp::Gather { .. } | BulkOp::Pack { .. }
+        );
         let elsewhere = |reason: &Unsaid| {
             own.as_ref() != Some(reason)
-                && reason.values().any(|value| {
-                    let dims = &self.program.ty(value).dims;
-                    dims.iter().any(|axis| moved.contains(axis))
-                })
+                && (partial
+                    || reason.values().any(|value| {
+                        let dims = &self.program.ty(value).dims;
+                        dims.iter().any(|axis| moved.contains(axis))
+                    }))
         };
         let inside = match &stmt.op {
             BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => body.results.as_slice(),
