@@ -264,8 +264,9 @@ impl<'a> Infer<'_, 'a> {
         ty: &Ty,
         origin: Origin,
     ) -> Pattern {
-        let named = match self.path_type(path, &[], SetKind::Dyn) {
-            Ty::Struct(id, _) | Ty::Member(Set::Record(id, _)) => Some(id),
+        let written = self.path_type(path, &[], SetKind::Dyn);
+        let named = match &written {
+            Ty::Struct(id, _) | Ty::Member(Set::Record(id, _)) => Some(*id),
             Ty::Error => {
                 for (_, pattern) in fields {
                     self.pattern(pattern, &Ty::Error, origin);
@@ -290,6 +291,10 @@ impl<'a> Infer<'_, 'a> {
                 return Pattern::Wild;
             }
         };
+        // The value says which sets a generic struct is over.
+        self.expect(ty, &written, path_span(path), || {
+            "the pattern is for that type".into()
+        });
         let declared = match named.map(|id| &self.shared.linked.types[id].item.kind) {
             Some(TypeDefKind::Struct(declared) | TypeDefKind::ProductSet(declared)) => {
                 declared.as_slice()

@@ -1027,3 +1027,19 @@ fn alternatives_bind_their_own_values() {
         );
     }
 }
+
+#[test]
+fn a_pattern_of_a_generic_struct() {
+    let source = "struct Model<N: IndexSet> { w: Table<N, f64>, b: f64 }
+    fn f<N: IndexSet>(m: &Model<N>) -> f64 {
+        let Model { w, b } = m;
+        let Model { w: v, .. } = Model { w: for i in N { 2.0 * w[i] }, b };
+        sum(v) + b
+    }";
+    gives(
+        source,
+        &[2],
+        &[vector(&[1.0, 2.0]), 0.5.into()],
+        &[6.5.into()],
+    );
+}
