@@ -130,7 +130,9 @@ pub fn function_uses(function: &Function) -> Uses {
     let mut names = Names::default();
     names.signature(function);
     for param in &function.params {
-        names.bind(&param.name);
+        // An extent is read by its being there: it says how large its set is.
+        let is_extent = matches!(param.ty.kind, TypeKind::Extent(_));
+        names.locals.push((param.name.clone(), is_extent));
     }
     names.block(&function.body);
     names.leave(0);
@@ -692,6 +694,12 @@ mod tests {
         assert_eq!(
             uses("fn f(x: f64, y: f64, _z: f64) -> f64 { let a = 1; for i in 0..3 { x } ; 2.0 }"),
             ["", "", "", "i a y"]
+        );
+        assert_eq!(
+            uses(
+                "fn f<N: IndexSet>(n: Extent<N>, k: i64) -> Table<N, f64> { for _i in N { 0.0 } }"
+            ),
+            ["", "", "", "k"]
         );
     }
 
