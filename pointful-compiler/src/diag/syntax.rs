@@ -395,6 +395,17 @@ pub fn untransformable(span: Span, name: &str) -> Diagnostic {
         .help("its parameters and its result are scalars, tables, structs and tuples of these")
 }
 
+/// A name that is computed with, and is no parameter or local.
+pub fn unknown_variable(span: Span, name: &str, meant: Option<&str>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("no variable `{name}` here"));
+    match meant {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic.help(
+            "parameters, locals and constants are in scope; names of constants are written in capitals",
+        ),
+    }
+}
+
 /// A function that calls itself.
 pub fn recursion(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(

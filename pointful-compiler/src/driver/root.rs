@@ -135,6 +135,13 @@ fn check_names(function: &Function, uses: &Uses) -> Result<(), Vec<Diagnostic>> 
             errors.push(diag::hidden_macro(path.span(), &key));
         }
     }
+    for (name, meant) in &uses.unknown {
+        errors.push(diag::unknown_variable(
+            name.span(),
+            &name.to_string(),
+            meant.as_deref(),
+        ));
+    }
     if errors.is_empty() {
         Ok(())
     } else {

@@ -123,6 +123,8 @@ pub struct Uses {
     pub fields: Vec<proc_macro2::Ident>,
     /// The parameters and locals that nothing reads.
     pub unused: Vec<proc_macro2::Ident>,
+    /// Names of no variable where there must be one, and the variable that is meant, perhaps.
+    pub unknown: Vec<(proc_macro2::Ident, Option<String>)>,
 }
 
 /// What a function names.
@@ -284,6 +286,43 @@ impl Names {
             (true, false) => add(&mut self.uses.constants, path),
             (false, _) => self.function(path),
         }
+    }
+
+    /// An expression whose value is computed with, so it is no function.
+    fn operand(&mut self, expr: &Expr) {
+        let mut inner = expr;
+        while let ExprKind::Paren(within) = &inner.kind {
+            inner = within;
+        }
+        if let ExprKind::Path(path) = &inner.kind
+            && let Some(name) = path.get_ident()
+            && !starts_upper(&name.to_string())
+            && !WORDS.contains(&name.to_string().as_str())
+            && !self.is_generic(path)
+            && !self.local(path)
+        {
+            let meant = self.variable_like(&name.to_string());
+            if self.uses.unknown.iter().all(|(known, _)| known != name) {
+                self.uses.unknown.push((name.clone(), meant));
+            }
+        } else {
+            self.expr(expr);
+        }
+    }
+
+    /// The local whose name is spelled most like this one; it is read, if it is meant.
+    fn variable_like(&mut self, name: &str) -> Option<String> {
+        let distance = |(local, _): &&mut (proc_macro2::Ident, bool)| {
+            strsim::damerau_levenshtein(&local.to_string(), name)
+        };
+        let (local, read) = self.locals.iter_mut().rev().min_by_key(distance)?;
+        let local_name = local.to_string();
+        // A third of the letters may differ.
+        let is_near = strsim::damerau_levenshtein(&local_name, name) * 3 <= name.chars().count();
+        is_near.then(|| {
+            *read = true;
+            local_name
+        })
     }
 
     fn ty(&mut self, ty: &Type) {
@@ -471,19 +510,19 @@ impl Names {
                 self.exprs(args);
             }
             ExprKind::Method { receiver, args, .. } => {
-                self.expr(receiver);
+                self.operand(receiver);
                 self.exprs(args);
             }
             ExprKind::Field(inner, member) => {
                 if let syn::Member::Named(name) = member {
                     self.uses.fields.push(name.clone());
                 }
+                self.operand(inner);
+            }
+            ExprKind::Unary(_, inner) => self.operand(inner),
+            ExprKind::Paren(inner) | ExprKind::Ref { inner, .. } | ExprKind::Deref(inner) => {
                 self.expr(inner);
             }
-            ExprKind::Unary(_, inner)
-            | ExprKind::Paren(inner)
-            | ExprKind::Ref { inner, .. }
-            | ExprKind::Deref(inner) => self.expr(inner),
             ExprKind::Set(set) => self.set(set),
             ExprKind::FromOrdinal(set, args) => {
                 self.set(set);
@@ -494,14 +533,17 @@ impl Names {
                 shown.iter().for_each(|value| self.expr(value));
             }
             ExprKind::Cast(inner, ty) => {
-                self.expr(inner);
+                self.operand(inner);
                 self.ty(ty);
             }
             ExprKind::Binary(_, _, left, right)
             | ExprKind::And(left, right)
             | ExprKind::Or(left, right)
-            | ExprKind::Index(left, right)
-            | ExprKind::Repeat(left, right)
+            | ExprKind::Index(left, right) => {
+                self.operand(left);
+                self.operand(right);
+            }
+            ExprKind::Repeat(left, right)
             | ExprKind::Assign {
                 place: left,
                 value: right,
