@@ -355,6 +355,15 @@ impl<'a, T: Factor> Product<'a, T> {
     /// looked for first, unless it takes longer than to keep what would be added to once more: an
     /// element is copied in the time of some looks.
     fn absorbing(mut self) -> Self {
+        let finite = |factor: &[T]| !any(factor, |element| !element.is_finite());
+        let factors = [self.left, self.right];
+        let looked = self.add && self.is_looked_through();
+        self.absorb = !(looked && factors.into_iter().all(finite));
+        self
+    }
+
+    /// Whether all factors are looked at in less time than the results are copied in.
+    fn is_looked_through(&self) -> bool {
         let Plan {
             rows,
             columns,
@@ -362,11 +371,7 @@ impl<'a, T: Factor> Product<'a, T> {
             ..
         } = &self.plan;
         let results = rows.length * columns.length * points(apart);
-        let factors = [self.left, self.right];
-        let fewer = factors.iter().map(|factor| factor.len()).sum::<usize>() < results * LOOKS;
-        let finite = |factor: &[T]| !any(factor, |element| !element.is_finite());
-        self.absorb = !(self.add && fewer && factors.into_iter().all(finite));
-        self
+        self.left.len() + self.right.len() < results * LOOKS
     }
 
     /// Cuts products into tiles for several threads.
@@ -627,6 +632,9 @@ impl<'a, T: Factor> Product<'a, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod absorb_tests;
 
 #[cfg(test)]
 mod tests {
