@@ -17,7 +17,7 @@ use crate::ir::verify::{Verify, verify};
 use crate::targets::cpu::tiling::{Size, tiling_of};
 use crate::targets::cpu::vectorize::outer_loop::{Together, outer_loop_by};
 use crate::targets::cpu::vectorize::reductions::{Lanes, reductions_by};
-use crate::targets::cpu::vectorize::short_loops::short_loops_by;
+use crate::targets::cpu::vectorize::short_loops::{Short, short_loops_by};
 use crate::{contract, expand, targets};
 
 /// Steps that a random program may take; a pass may make it take [`MORE_STEPS`] times as many.
@@ -66,6 +66,20 @@ pub fn check_seeds<A: Tested, B: Tested>(
     before: impl Fn(Program<Point>) -> Program<A>,
     pass: impl Fn(Program<A>) -> Program<B>,
 ) {
+    check_each(seeds, |seed| random_point(seed, options), before, pass);
+}
+
+/// As [`check_between`], for the programs of these seeds.
+///
+/// # Panics
+///
+/// See [`check_pass`].
+pub fn check_each<A: Tested, B: Tested>(
+    seeds: std::ops::Range<u64>,
+    program: impl Fn(u64) -> (Program<Point>, Inputs),
+    before: impl Fn(Program<Point>) -> Program<A>,
+    pass: impl Fn(Program<A>) -> Program<B>,
+) {
     let judge = |program: &_, inputs: &_| {
         judge(program, inputs, |trial| {
             let a = trial.stage("before the pass", program.clone(), &before)?;
@@ -76,7 +90,7 @@ pub fn check_seeds<A: Tested, B: Tested>(
     let total = seeds.end - seeds.start;
     let mut compared = 0;
     for seed in seeds {
-        let (program, inputs) = random_point(seed, options);
+        let (program, inputs) = program(seed);
         match shown(program, inputs, judge) {
             Ok(same) => compared += u64::from(same),
             Err(message) => panic!("seed {seed}: {message}"),
@@ -123,12 +137,13 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let all = Together {
                 bytes: 32,
                 few_bytes: 16,
-                if_it_pays: false,
+                if_it_pays: None,
                 own_bytes: 64,
             };
             let together = |cpu| outer_loop_by(cpu, all);
             let cpu = trial.stage("with points together", cpu, together)?;
-            let strips = |cpu| short_loops_by(cpu, 16);
+            let short = Short { bytes: 16, long: 6 };
+            let strips = |cpu| short_loops_by(cpu, short);
             let cpu = trial.stage("with short rows in strips", cpu, strips)?;
             let split = |cpu| reductions_by(cpu, lanes);
             trial.stage("with reductions in lanes", cpu, split)?;

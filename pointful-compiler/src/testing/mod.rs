@@ -11,6 +11,8 @@ mod derivative;
 pub mod functions;
 #[cfg(test)]
 mod ignored;
+#[cfg(test)]
+mod points;
 pub mod random;
 mod rng;
 mod shrink;
@@ -21,11 +23,14 @@ pub(crate) mod tokens;
 mod transformed;
 pub mod twice;
 
-pub use check::{Tested, check_between, check_pass, check_seeds, check_stages};
+pub use check::{Tested, check_between, check_each, check_pass, check_seeds, check_stages};
 pub use derivative::{
     Checked, check_derivative, check_derivatives, derivative, differentiated, expanded,
     random_seeds, random_smooth,
 };
+#[cfg(test)]
+pub(crate) use points::random_points;
+
 pub use functions::{random_lowered, random_source};
 pub use random::{Options, random_point};
 pub use rng::Rng;

@@ -229,7 +229,7 @@ fn of_random_program(seed: u64) -> bool {
     let options = Options {
         statements: 40,
         // What loops keep of those is not settled: some gradients reduce again in each step.
-        lanes: false,
+        lanes: 0,
         ..Options::default()
     };
     let (program, inputs) = random_point(seed, options);

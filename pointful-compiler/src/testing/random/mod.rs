@@ -48,7 +48,7 @@ pub struct Options {
     /// Indices that are out of range now and then.
     pub allow_panics: bool,
     /// Reductions in loops that carry something side by side.
-    pub lanes: bool,
+    pub lanes: usize,
     /// In how many of a hundred places an index is a neighbour of another one, or a truth value
     /// compares one with an end of its axis.
     pub neighbours: usize,
@@ -64,7 +64,7 @@ impl Default for Options {
             operators: true,
             singles: true,
             allow_panics: false,
-            lanes: true,
+            lanes: 2,
             neighbours: 0,
         }
     }
@@ -227,8 +227,8 @@ impl Random {
         let deep = self.blocks.len() > self.options.depth;
         let nested = |weight: usize| if deep { 0 } else { weight };
         let sequential = nested(if self.options.sequential { 5 } else { 0 });
-        let lanes = if self.options.lanes {
-            sequential / 2
+        let lanes = if self.options.sequential {
+            nested(self.options.lanes)
         } else {
             0
         };

@@ -45,27 +45,36 @@ pub const SHORT_LOOPS: Pass<Cpu> = Pass {
     run: short_loops,
 };
 
-/// Bytes of a strip: one of the widest vector registers.
-const BYTES: u64 = 64;
+/// Which rows are run in strips, and how wide those are.
+#[derive(Clone, Copy, Debug)]
+pub struct Short {
+    /// Bytes of a strip.
+    pub bytes: u64,
+    /// Rows of so many points are long: what is left of them is little.
+    pub long: u64,
+}
 
-/// Rows of more points are long: what is left of them is little.
-const LONG: u64 = 128;
+/// One of the widest vector registers.
+const WIDE: Short = Short {
+    bytes: 64,
+    long: 128,
+};
 
 /// Bodies of more statements are not written down twice.
 const MOST: usize = 64;
 
 /// Runs short rows in strips that overlap.
 pub fn short_loops(program: Program<Cpu>) -> Program<Cpu> {
-    short_loops_by(program, BYTES)
+    short_loops_by(program, WIDE)
 }
 
-/// [`short_loops`] with strips of so many bytes.
-pub fn short_loops_by(program: Program<Cpu>, bytes: u64) -> Program<Cpu> {
+/// [`short_loops`] of such rows.
+pub fn short_loops_by(program: Program<Cpu>, short: Short) -> Program<Cpu> {
     program.rewritten(|program, body| {
         let mut rows = Rows {
             numbers: Numbers::of(body),
             program,
-            bytes,
+            short,
         };
         rows.host(body);
     })
@@ -74,7 +83,7 @@ pub fn short_loops_by(program: Program<Cpu>, bytes: u64) -> Program<Cpu> {
 struct Rows<'p> {
     program: &'p mut Program<Cpu>,
     numbers: Numbers,
-    bytes: u64,
+    short: Short,
 }
 
 /// The points of a row, which are no more than a line of statements.
@@ -319,9 +328,9 @@ impl Rows<'_> {
                 varies.extend(&stmt.results);
             }
         }
-        points.lanes = self.bytes / widest.max(4);
+        points.lanes = self.short.bytes / widest.max(4);
         let pays = match self.numbers.resolve(extent) {
-            Extent::Const(length) => (points.lanes..LONG).contains(&length),
+            Extent::Const(length) => (points.lanes..self.short.long).contains(&length),
             Extent::Size(_) | Extent::Value(_) => true,
         };
         let alone = !points.stores.is_empty() && read.is_disjoint(&stored);
@@ -337,10 +346,10 @@ impl Rows<'_> {
         span: SpanId,
         out: &mut Vec<Stmt<Cpu>>,
     ) -> CpuOp {
-        let program = &mut *self.program;
+        let (program, long) = (&mut *self.program, self.short.long);
         let [first, last] = [from, to].map(|bound| number(program, bound, span, out));
         let left = prim(program, Prim::Sub, &[last, first], Elem::USIZE, span, out);
-        let [least, long] = [points.lanes, LONG].map(|number| {
+        let [least, long] = [points.lanes, long].map(|number| {
             let lit = CpuOp::Const(Lit::Int(Scalar::Usize, i128::from(number)));
             bind(program, lit, Elem::USIZE, span, out)
         });

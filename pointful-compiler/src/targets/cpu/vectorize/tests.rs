@@ -1,19 +1,23 @@
 use std::cell::Cell;
+use std::ops::Range;
 
-use super::outer_loop::{Together, outer_loop_by};
+use super::outer_loop::{Together, WORTH, Worth, outer_loop_by};
 use super::reductions::{Lanes, reductions_by};
-use super::short_loops::short_loops_by;
+use super::short_loops::{Short, short_loops_by};
 use crate::canonicalize::{cse, dce, simplify};
 use crate::contract::{scalar_replacement, schedule::schedule};
+use crate::eval::{EvalError, Inputs, run_limited};
 use crate::expand::expand;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::stages::point::Point;
-use crate::ir::{Block, Elem, Lit, Operation, Program, Scalar, Stmt};
+use crate::ir::{Block, Elem, Lit, Message, Operation, Program, Scalar, SpanId, Stmt};
 use crate::ops::Prim;
 use crate::targets::cpu::outline;
 use crate::targets::cpu::split::split_from;
 use crate::targets::cpu::statements::{bind, prim};
-use crate::testing::{Options, check_between, check_seeds};
+use crate::testing::{
+    Options, check_between, check_each, check_seeds, random_point, random_points,
+};
 
 /// A program as it arrives here.
 fn outlined(program: Program<Point>) -> Program<Cpu> {
@@ -155,6 +159,52 @@ fn branches_of_random_programs_are_converted() {
     }
 }
 
+/// In how many of these random programs strips of which it is asked whether they pay are run, and
+/// in how many what is there in their place.
+fn entered(
+    seeds: Range<u64>,
+    program: impl Fn(u64) -> (Program<Point>, Inputs),
+    pass: impl Fn(Program<Point>) -> Program<Cpu>,
+) -> [u32; 2] {
+    const HERE: &str = "here";
+    let stops = |seed, side: usize| {
+        let (program, inputs) = program(seed);
+        let marked = pass(program).rewritten(|program, body| mark(program, body, side, HERE));
+        let outcome = run_limited(&marked, &inputs, 10_000_000);
+        matches!(outcome, Err(EvalError::Panic(message)) if message.contains(HERE))
+    };
+    [0, 1].map(|side| seeds.clone().map(|seed| u32::from(stops(seed, side))).sum())
+}
+
+/// Has a side of what is asked about strips panic.
+fn mark(program: &mut Program<Cpu>, block: &mut Block<Cpu>, side: usize, text: &str) {
+    let strips = |op: &CpuOp| matches!(op, CpuOp::Own(Own::Strips { .. }));
+    let range = |op: &CpuOp| matches!(op, CpuOp::Own(Own::Range { .. }));
+    for stmt in &mut block.stmts {
+        if let CpuOp::If {
+            then, otherwise, ..
+        } = &mut stmt.op
+            && then.stmts.iter().any(|stmt| strips(&stmt.op))
+            && matches!(&otherwise.stmts[..], [only] if range(&only.op))
+        {
+            let (mut panics, span) = (Vec::new(), SpanId::NONE);
+            let never = CpuOp::Const(Lit::Bool(false));
+            let cond = bind(program, never, Elem::BOOL, span, &mut panics);
+            let (message, _) = Message::parse(text).expect("it is a format string");
+            let op = CpuOp::Assert {
+                cond,
+                message,
+                shown: Vec::new(),
+            };
+            panics.push(Stmt::new(Vec::new(), op, span));
+            [then, otherwise][side].stmts.splice(..0, panics);
+        }
+        for inner in stmt.op.blocks_mut() {
+            mark(program, inner, side, text);
+        }
+    }
+}
+
 /// How often a condition of a whole row stands around its strips.
 fn unswitched(block: &Block<Cpu>) -> u32 {
     let has_strips = |block: &Block<Cpu>| {
@@ -181,12 +231,19 @@ fn short_rows_of_random_programs_are_strips() {
     };
     for options in [Options::default(), options] {
         let before = |program| split_from(outlined(program), 2);
+        let rows = Short { bytes: 24, long: 5 };
         check_seeds(0..500, options, before, |program| {
-            let strips = short_loops_by(program.clone(), 24);
+            let strips = short_loops_by(program.clone(), rows);
             changed.set(changed.get() + u32::from(strips.body != program.body));
             conditions.set(conditions.get() + unswitched(&strips.body));
             strips
         });
+        let pass = |program| short_loops_by(before(program), rows);
+        let entered = entered(0..200, |seed| random_point(seed, options), pass);
+        assert!(
+            entered.iter().all(|&times| times >= 5),
+            "rows are short and long in {entered:?} programs"
+        );
     }
     let (changed, conditions) = (changed.get(), conditions.get());
     assert!(
@@ -215,7 +272,7 @@ fn points_of_random_programs_advance_together() {
         let all = Together {
             bytes: 2 * width,
             few_bytes: width,
-            if_it_pays: false,
+            if_it_pays: None,
             // For an array of one element for each point, and not for more.
             own_bytes: 4 * width,
         };
@@ -230,6 +287,54 @@ fn points_of_random_programs_advance_together() {
         assert!(
             changed * 20 > 500,
             "only {changed} of 500 programs have strips"
+        );
+    }
+}
+
+#[test]
+fn points_advance_together_where_that_pays() {
+    const PROGRAMS: u64 = 400;
+    let of = |[bytes, few_bytes]: [u64; 2], worth| Together {
+        bytes,
+        few_bytes,
+        if_it_pays: Some(worth),
+        own_bytes: 1 << 24,
+    };
+    // As users get it, and with strips of few points.
+    for (bytes, worth) in [
+        ([256, 128], WORTH),
+        (
+            [32, 16],
+            Worth {
+                short: 3,
+                gather: 2,
+            },
+        ),
+    ] {
+        let (changed, differ) = (Cell::new(0), Cell::new(0));
+        check_each(0..PROGRAMS, random_points, outlined, |program| {
+            let strips = outer_loop_by(program.clone(), of(bytes, worth));
+            let dearer = Worth {
+                gather: 1000,
+                ..worth
+            };
+            let others = outer_loop_by(program.clone(), of(bytes, dearer));
+            changed.set(changed.get() + u64::from(strips.body != program.body));
+            differ.set(differ.get() + u64::from(strips.body != others.body));
+            strips
+        });
+        let entered = entered(0..PROGRAMS, random_points, |program| {
+            outer_loop_by(outlined(program), of(bytes, worth))
+        });
+        let (changed, differ) = (changed.get(), differ.get());
+        assert!(
+            (PROGRAMS / 20..PROGRAMS * 19 / 20).contains(&changed),
+            "{changed} of {PROGRAMS} programs have strips"
+        );
+        assert!(differ >= 5, "gathers are worth it in {differ} programs");
+        assert!(
+            entered.iter().all(|&times| times >= 5),
+            "loops are short and long in {entered:?} programs"
         );
     }
 }

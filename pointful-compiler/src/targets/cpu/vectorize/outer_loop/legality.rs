@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::Worth;
 use crate::analysis::angles::has_near;
 use crate::analysis::cost;
 use crate::analysis::numbers::Numbers;
@@ -17,14 +18,6 @@ const DEAR: u64 = 12;
 /// Constant loops of up to this many iterations are unrolled, and the points around them
 /// vectorised, without help.
 const UNROLLED: u64 = 16;
-
-/// Loops of up to this many iterations are gone through by all lanes where they would be vectorised
-/// themselves if they were longer.
-pub(super) const SHORT: u64 = 12;
-
-/// Elements that lie apart for neighbours are loaded one by one: worth it for so many other
-/// operations of a loop that carries something.
-const WORTH_A_GATHER: u64 = 8;
 
 /// The most operations that a position is computed by in each segment.
 const STEPS: usize = 6;
@@ -67,6 +60,7 @@ pub(super) struct Look<'p> {
     numbers: &'p Numbers,
     /// Whether the kernel bets that its angles are near.
     bets: bool,
+    worth: Worth,
     /// The index of the points.
     index: ValueId,
     /// Strides of what the body binds; anything else does not change.
@@ -110,7 +104,8 @@ pub(super) struct Look<'p> {
     chains: bool,
     /// Whether there is one that becomes vector instructions by itself.
     vectorises: bool,
-    /// Whether there are loops, and whether one may have more than [`SHORT`] iterations.
+    /// Whether there are loops, and whether one may have more iterations than are
+    /// [short](Worth::short).
     has_loops: bool,
     long: bool,
     /// Lengths that are not known, and taken for short ones, if they may be.
@@ -126,19 +121,20 @@ pub(super) struct Look<'p> {
 
 impl<'p> Look<'p> {
     /// Looks at what the points along `index` do; `None` if they cannot be run in strips.
-    /// `if_short`: where to note lengths that are to be taken for short ones.
+    /// `worth`: from when on that pays, and where to note lengths that are to be taken for short ones.
     pub(super) fn at(
         program: &'p Program<Cpu>,
         numbers: &'p Numbers,
         body: &Block<Cpu>,
         bets: bool,
-        if_short: Option<Vec<Extent>>,
+        (worth, if_short): (Worth, Option<Vec<Extent>>),
     ) -> Option<Self> {
         let index = body.params[0];
         let mut look = Self {
             program,
             numbers,
             bets,
+            worth,
             index,
             strides: FxHashMap::from_iter([(index, Stride::One)]),
             home: FxHashMap::default(),
@@ -189,7 +185,7 @@ impl<'p> Look<'p> {
 
     /// The same of what they carry from one iteration to the next.
     pub(super) fn pays_to_carry(&self) -> bool {
-        let few = self.gathers.saturating_mul(WORTH_A_GATHER) <= self.operations;
+        let few = self.gathers.saturating_mul(self.worth.gather) <= self.operations;
         self.chains && !self.vectorises && few
     }
 
@@ -199,7 +195,7 @@ impl<'p> Look<'p> {
     pub(super) fn pays_if_short(&self) -> bool {
         let helped = !self.summed.is_empty()
             || self.if_short.iter().flatten().next().is_some()
-            || self.dear > SHORT;
+            || self.dear > self.worth.short;
         self.has_loops && !self.long && self.dear > 0 && helped
     }
 
@@ -550,7 +546,7 @@ impl<'p> Look<'p> {
         self.has_loops = true;
         let own = matches!(extent, Extent::Value(value) if self.is_bound_here(value));
         self.long |= !match (extent, &mut self.if_short) {
-            (Extent::Const(trips), _) => trips <= SHORT,
+            (Extent::Const(trips), _) => trips <= self.worth.short,
             (Extent::Size(_) | Extent::Value(_), Some(lengths)) if !own => {
                 if !lengths.contains(&extent) {
                     lengths.push(extent);

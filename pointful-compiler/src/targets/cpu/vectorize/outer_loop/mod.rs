@@ -53,7 +53,7 @@ mod masking;
 
 use std::collections::BTreeMap;
 
-use self::legality::{Look, SHORT};
+use self::legality::Look;
 use self::masking::Strip;
 use crate::analysis::angles::may_bet;
 use crate::analysis::numbers::Numbers;
@@ -83,18 +83,35 @@ pub struct Together {
     pub bytes: u64,
     /// The same for what is left of a row, and when there are several variables.
     pub few_bytes: u64,
-    /// Whether only those for which that pays, or all that may.
-    pub if_it_pays: bool,
+    /// From when on it pays; none for all that may.
+    pub if_it_pays: Option<Worth>,
     /// Bytes that the points' own buffers may have in a strip. Longer ones are better left to one
     /// point at a time.
     pub own_bytes: u64,
 }
 
+/// From when on it pays that points advance together.
+#[derive(Clone, Copy, Debug)]
+pub struct Worth {
+    /// Loops of up to this many iterations are gone through by all lanes where they would be
+    /// vectorised themselves if they were longer.
+    pub short: u64,
+    /// Elements that lie apart for neighbours are loaded one by one: worth it for so many other
+    /// operations of a loop that carries something.
+    pub gather: u64,
+}
+
 const TOGETHER: Together = Together {
     bytes: 256,
     few_bytes: 128,
-    if_it_pays: true,
+    if_it_pays: Some(WORTH),
     own_bytes: 1 << 24,
+};
+
+/// As users get it.
+pub(super) const WORTH: Worth = Worth {
+    short: 12,
+    gather: 8,
 };
 
 /// Runs neighbouring points together through inner loops.
@@ -145,8 +162,8 @@ struct Plan {
     chained: bool,
     /// Whether the kernel bets that its angles are near.
     bets: bool,
-    /// Lengths that must be short for it to pay.
-    if_short: Vec<Extent>,
+    /// Lengths that must be no more than so many for it to pay.
+    if_short: (Vec<Extent>, u64),
     /// Whether the points read neighbours, so that even few of them are better off together than
     /// each for itself.
     along: bool,
@@ -267,18 +284,22 @@ impl OuterLoop<'_> {
     fn plan(&self, extent: Extent, body: &Block<Cpu>) -> Option<Plan> {
         let free = self.parts.goes_through(body.params[0]) || independent(body);
         free.then_some(())?;
-        let look = |if_short| Look::at(self.program, &self.numbers, body, self.bets, if_short);
+        let worth = self.together.if_it_pays.unwrap_or(WORTH);
+        let look = |if_short| {
+            let (program, numbers) = (&*self.program, &self.numbers);
+            Look::at(program, numbers, body, self.bets, (worth, if_short))
+        };
         let mut found = look(None)?;
         let (reads, carries) = (found.pays_to_read(), found.pays_to_carry());
         let pays = reads || carries || found.pays_if_short();
-        if self.together.if_it_pays && !pays {
+        if self.together.if_it_pays.is_some() && !pays {
             found = look(Some(Vec::new())).filter(Look::pays_if_short)?;
         }
         let bytes = |value| self.program.elem(value).repr().bytes();
         let widest = found.kept.iter().map(bytes).max();
         let widest = match self.together.if_it_pays {
-            true => widest?.max(4),
-            false => widest.unwrap_or(4).max(4),
+            Some(_) => widest?.max(4),
+            None => widest.unwrap_or(4).max(4),
         };
         let few = self.together.few_bytes / widest;
         let widths = match reads && found.kept.len() == 1 {
@@ -297,7 +318,7 @@ impl OuterLoop<'_> {
             widths,
             repeatable,
             along,
-            if_short,
+            if_short: (if_short, worth.short),
             chained: carries && !reads,
             bets: self.bets,
             mask: match widest {
@@ -344,9 +365,10 @@ impl OuterLoop<'_> {
         out: &mut Vec<Stmt<Cpu>>,
     ) -> Option<ValueId> {
         let mut conds = Vec::new();
-        for &extent in &plan.if_short {
+        let (lengths, short) = &plan.if_short;
+        for &extent in lengths {
             let size = bind(self.program, CpuOp::Size(extent), Elem::USIZE, span, out);
-            let most = CpuOp::Const(Lit::Int(Scalar::Usize, SHORT.into()));
+            let most = CpuOp::Const(Lit::Int(Scalar::Usize, (*short).into()));
             let most = bind(self.program, most, Elem::USIZE, span, out);
             let short = prim(self.program, Prim::Le, &[size, most], Elem::BOOL, span, out);
             conds.push(short);
