@@ -251,31 +251,26 @@ fn handed_on(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
 
 /// Contracts.
 fn contracted(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Kernels> {
+    let kernels = scheduled(trace, bulk);
+    let passes = OVER_KERNELS.into_iter();
+    passes.fold(kernels, |kernels, pass| trace.pass(pass, kernels))
+}
+
+/// Schedules.
+pub fn scheduled(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Kernels> {
     let bulk = if hands_on(&bulk.body) {
         handed_on(trace, bulk)
     } else {
         bulk
     };
-    let kernels = trace.pass(SCHEDULE, bulk);
-    let kernels = trace.pass(HORIZONTAL_FUSION, kernels);
-    let kernels = trace.pass(SCALAR_REPLACEMENT, kernels);
-    let kernels = trace.pass(TILING, kernels);
-    let kernels = trace.pass(LOOP_INVARIANTS, kernels);
-    let kernels = trace.pass(LOOP_FISSION, kernels);
-    let kernels = trace.pass(PACK_OPERANDS, kernels);
-    let kernels = trace.pass(IN_PLACE, kernels);
-    let kernels = trace.pass(DISJOINT_UPDATES, kernels);
-    let kernels = trace.pass(ONLINE_SOFTMAX, kernels);
-    trace.pass(DISTRIBUTE, kernels)
+    trace.pass(SCHEDULE, bulk)
 }
 
 /// What a processor does.
 pub(crate) fn targeted(trace: &mut Trace, kernels: Program<Kernels>) -> Program<Cpu> {
     let cpu = trace.pass(OUTLINE, kernels);
-    let cpu = trace.pass(SPLIT, cpu);
-    let cpu = trace.pass(SHORT_LOOPS, cpu);
-    let cpu = trace.pass(OUTER_LOOP, cpu);
-    trace.pass(REDUCTIONS, cpu)
+    let passes = OVER_CPU.into_iter();
+    passes.fold(cpu, |cpu, pass| trace.pass(pass, cpu))
 }
 
 /// Simple, without what is computed twice or for nobody.
@@ -284,6 +279,23 @@ fn tidied(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
     let bulk = trace.pass(CSE_BULK, bulk);
     trace.pass(DCE_BULK, bulk)
 }
+
+/// What is done with kernels before they are outlined, in order.
+pub const OVER_KERNELS: [Pass<Kernels>; 10] = [
+    HORIZONTAL_FUSION,
+    SCALAR_REPLACEMENT,
+    TILING,
+    LOOP_INVARIANTS,
+    LOOP_FISSION,
+    PACK_OPERANDS,
+    IN_PLACE,
+    DISJOINT_UPDATES,
+    ONLINE_SOFTMAX,
+    DISTRIBUTE,
+];
+
+/// What a processor does before it is emitted, in order.
+pub const OVER_CPU: [Pass<Cpu>; 4] = [SPLIT, SHORT_LOOPS, OUTER_LOOP, REDUCTIONS];
 
 /// Scheduling as a pass.
 const SCHEDULE: Pass<Bulk, Kernels> = Pass {

@@ -341,7 +341,7 @@ impl Trial<'_> {
 }
 
 /// Whether results stay what they are when inputs change as little as rounding might change them.
-fn is_stable(program: &Program<Point>, inputs: &Inputs, results: &[Data]) -> bool {
+pub fn is_stable<S: Evaluate>(program: &Program<S>, inputs: &Inputs, results: &[Data]) -> bool {
     let mut nearby = inputs.clone();
     for data in &mut nearby.params {
         for (k, value) in data.values.iter_mut().enumerate() {

@@ -7,6 +7,7 @@
 //! ```
 
 mod check;
+mod compiled;
 mod derivative;
 pub mod functions;
 #[cfg(test)]
@@ -23,15 +24,17 @@ pub(crate) mod tokens;
 mod transformed;
 pub mod twice;
 
-pub use check::{Tested, check_between, check_each, check_pass, check_seeds, check_stages};
+pub use check::{
+    Tested, check_between, check_each, check_pass, check_seeds, check_stages, is_stable,
+};
+pub use compiled::{is_small, programs_to_compile};
 pub use derivative::{
     Checked, check_derivative, check_derivatives, derivative, differentiated, expanded,
     random_seeds, random_smooth,
 };
+pub use functions::{random_larger_inputs, random_lowered, random_source};
 #[cfg(test)]
 pub(crate) use points::random_points;
-
-pub use functions::{random_lowered, random_source};
 pub use random::{Options, random_point};
 pub use rng::Rng;
 pub use shrink::shrink;

@@ -1,13 +1,15 @@
 //! Programs as users write them: inputs for them, and checks that they mean the same at every stage
 //! and have the right derivatives.
 
+use quote::ToTokens;
+
 use super::{Checked, Rng, check_derivative};
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::{Counts, Data, Inputs, ScalarValue, run};
 use crate::ir::stages::point::Point;
 use crate::ir::{Elem, Extent, Program, Scalar};
 use crate::lower::source::{link, lower_source};
-use crate::pipeline;
+use crate::pipeline::{self, Stages};
 
 /// Inputs for a program in which every size is `n`: floats between -1 and 1 that are on no kink.
 pub fn inputs(program: &Program<Point>, n: usize, rng: &mut Rng) -> Inputs {
@@ -43,6 +45,29 @@ pub fn inputs_of(program: &Program<Point>, sizes: Vec<usize>, rng: &mut Rng) -> 
         })
         .collect();
     Inputs { sizes, params }
+}
+
+/// Every public function of a source, at every stage. It may call those in front of it.
+///
+/// # Panics
+/// With the first message, if one is no right program.
+pub fn public_functions(source: &str) -> Vec<Stages> {
+    let file: syn::File = syn::parse_str(source).expect("it is Rust");
+    let functions = file.items.into_iter().filter_map(|item| match item {
+        syn::Item::Fn(function) => Some(function),
+        _ => None,
+    });
+    let (mut before, mut stages) = (String::new(), Vec::new());
+    for function in functions {
+        before.push_str(&function.to_token_stream().to_string());
+        if matches!(function.vis, syn::Visibility::Public(_)) {
+            let compiled = link(&before).and_then(|linked| pipeline::stages(&linked));
+            stages.push(compiled.unwrap_or_else(|errors| {
+                panic!("`{}`: {}", function.sig.ident, errors[0].message)
+            }));
+        }
+    }
+    stages
 }
 
 /// The last function of a source, lowered.

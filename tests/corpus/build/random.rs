@@ -8,23 +8,28 @@ use pointful_compiler::eval::{self, Data, Inputs, ScalarValue};
 use pointful_compiler::interface::Interface;
 use pointful_compiler::ir::stages::kernels::Kernels;
 use pointful_compiler::ir::stages::point::Point;
-use pointful_compiler::ir::{Block, Elem, Extent, Mode, Operation, Program, Stmt, Type};
-use pointful_compiler::pipeline::{self, Trace};
+use pointful_compiler::ir::{Elem, Extent, Mode, Program, Type};
+use pointful_compiler::pipeline::{self, Stages, Trace};
+use pointful_compiler::testing::functions::random_inputs;
+use pointful_compiler::testing::source::public_functions;
 use pointful_compiler::testing::{
-    Checked, Options, Rng, check_derivative, derivative, random_lowered, random_point,
-    random_seeds, random_smooth,
+    Checked, Options, Rng, check_derivative, derivative, is_small, is_stable, programs_to_compile,
+    random_larger_inputs, random_seeds, random_smooth,
 };
 
 use crate::signature;
 
-/// How many programs of Point are looked at.
-const PROGRAMS: u64 = 70;
+/// At how many larger sizes each is called.
+const LARGER: u64 = 6;
 
-/// How many functions of the language.
-const FUNCTIONS: u64 = 140;
+/// How many numbers a call is given and gives: rustc reads each.
+const NUMBERS: usize = 3000;
 
-/// Larger ones are left out: rustc takes long for them. In statements.
-const LARGEST: usize = 120;
+/// More is not interpreted, in steps.
+const STEPS: u64 = 200_000;
+
+/// Functions that random ones are seldom like.
+const REWRITTEN: &str = include_str!("../rewrites.rs");
 
 /// Of how many the derivatives are looked at, many of which have none.
 const DIFFERENTIATED: u64 = 16;
@@ -38,33 +43,52 @@ struct Emitted {
 
 impl Emitted {
     /// What the interpreter of definitions says about the program is what it should give.
-    fn add(&mut self, program: &Program<Point>, inputs: &Inputs) {
-        let stages = pipeline::run(&mut Trace::default(), program.clone(), Interface::default());
-        if statements(&stages.kernels.body) > LARGEST {
-            return;
-        }
+    fn add(&mut self, stages: &Stages, inputs: &Inputs) {
+        let program = &stages.point;
         let Ok((expected, _)) = eval::run(&stages.bulk, inputs) else {
             return;
         };
         self.functions.push(signature::function(&stages.kernels));
-        self.functions
-            .push(call(&stages.kernels, inputs, &expected));
-        self.calls.push(format_ident!("call_{}", program.name));
+        let name = format_ident!("call_{}", program.name);
+        self.call(name, &stages.kernels, inputs, &expected);
+        for seed in 0..LARGER {
+            let Some(inputs) = random_larger_inputs(program, NUMBERS, &mut Rng::new(seed)) else {
+                continue;
+            };
+            let Ok((expected, _)) = eval::run_limited(&stages.bulk, &inputs, STEPS) else {
+                continue;
+            };
+            let numbers: usize = (inputs.params.iter().chain(&expected))
+                .map(|data| data.values.len())
+                .sum();
+            if numbers <= NUMBERS && is_stable(&stages.bulk, &inputs, &expected) {
+                let name = format_ident!("call_{}_{seed}", program.name);
+                self.call(name, &stages.kernels, &inputs, &expected);
+            }
+        }
+    }
+
+    fn call(
+        &mut self,
+        name: Ident,
+        kernels: &Program<Kernels>,
+        inputs: &Inputs,
+        expected: &[Data],
+    ) {
+        self.functions.push(call(&name, kernels, inputs, expected));
+        self.calls.push(name);
     }
 }
 
 /// The functions, and tables of calls with what they should give.
 pub(crate) fn functions() -> Vec<TokenStream> {
     let mut programs = Emitted::default();
-    for seed in 0..PROGRAMS {
-        let (mut point, inputs) = random_point(seed, Options::default());
-        point.name = format!("random_{seed}");
-        programs.add(&point, &inputs);
+    for (stages, inputs) in programs_to_compile() {
+        programs.add(&stages, &inputs);
     }
-    for seed in 0..FUNCTIONS {
-        let (_, mut point, inputs) = random_lowered(seed);
-        point.name = format!("function_{seed}");
-        programs.add(&point, &inputs);
+    for stages in public_functions(REWRITTEN) {
+        let inputs = random_inputs(&stages.point, &mut Rng::new(0));
+        programs.add(&stages, &inputs);
     }
     let mut derivatives = Emitted::default();
     for seed in 0..DIFFERENTIATED {
@@ -83,13 +107,6 @@ pub(crate) fn functions() -> Vec<TokenStream> {
     [programs.functions, derivatives.functions, vec![tables]].concat()
 }
 
-/// How many statements a block has, those inside of others too.
-fn statements(block: &Block<Kernels>) -> usize {
-    let inside =
-        |stmt: &Stmt<Kernels>| -> usize { stmt.op.blocks().into_iter().map(statements).sum() };
-    block.stmts.iter().map(|stmt| 1 + inside(stmt)).sum()
-}
-
 /// Both derivatives of a program at a point.
 fn differentiate(emitted: &mut Emitted, point: &Program<Point>, inputs: &Inputs, seed: u64) {
     let Ok((values, _)) = eval::run(point, inputs) else {
@@ -102,17 +119,22 @@ fn differentiate(emitted: &mut Emitted, point: &Program<Point>, inputs: &Inputs,
         inputs
             .params
             .extend(random_seeds(seeded, &mut Rng::new(seed)));
-        emitted.add(&program, &inputs);
+        let stages = pipeline::run(&mut Trace::default(), program, Interface::default());
+        if is_small(&stages.kernels) {
+            emitted.add(&stages, &inputs);
+        }
     }
 }
 
 /// A function that calls a program's with its inputs, and gives found and expected numbers of each
 /// result.
-fn call(program: &Program<Kernels>, inputs: &Inputs, expected: &[Data]) -> TokenStream {
-    let (function, caller) = (
-        format_ident!("{}", program.name),
-        format_ident!("call_{}", program.name),
-    );
+fn call(
+    caller: &Ident,
+    program: &Program<Kernels>,
+    inputs: &Inputs,
+    expected: &[Data],
+) -> TokenStream {
+    let function = format_ident!("{}", program.name);
     let params = program
         .params
         .iter()
@@ -139,7 +161,7 @@ fn call(program: &Program<Kernels>, inputs: &Inputs, expected: &[Data]) -> Token
     quote! {
         fn #caller() -> Vec<(Vec<f64>, Vec<f64>)> {
             let #pattern = #function(#(#params,)* #(#extents),*);
-            vec![#((#results.flat(), vec![#expected])),*]
+            vec![#((#results.flat(), #expected)),*]
         }
     }
 }
@@ -218,7 +240,7 @@ fn numbers(data: &Data) -> TokenStream {
             .float()
             .unwrap_or_else(|| value.int().unwrap_or_default() as f64);
         let bits = number.to_bits();
-        quote!(f64::from_bits(#bits))
+        quote!(#bits)
     });
-    quote!(#(#numbers),*)
+    quote!([#(#numbers),*].map(f64::from_bits).to_vec())
 }

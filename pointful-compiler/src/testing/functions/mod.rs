@@ -52,9 +52,47 @@ pub fn random_lowered(seed: u64) -> (String, Program<Point>, Inputs) {
 
 /// Inputs for a program: sizes from none to a few, small numbers, many of which are equal.
 pub fn random_inputs(program: &Program<Point>, rng: &mut Rng) -> Inputs {
-    let mut sizes: Vec<usize> = (program.sizes.iter())
+    let sizes = (program.sizes.iter())
         .map(|_| rng.weighted(&[(1, 0), (2, 1), (4, 2), (4, 3), (2, 7)]))
         .collect();
+    inputs_of(program, sizes, rng)
+}
+
+/// Where emitted code changes its form: widths of strips, and lengths below which a loop is short.
+const THRESHOLDS: [usize; 7] = [8, 12, 16, 32, 64, 128, 1024];
+
+/// Inputs of which one size, if there is any, is about such a threshold, and the others are small;
+/// none if the parameters would have more elements than these.
+pub fn random_larger_inputs(
+    program: &Program<Point>,
+    most: usize,
+    rng: &mut Rng,
+) -> Option<Inputs> {
+    let mut sizes: Vec<usize> = (program.sizes.iter()).map(|_| 1 + rng.below(3)).collect();
+    let larger = rng.pick(&THRESHOLDS) - 1 + rng.below(3);
+    if !sizes.is_empty() {
+        let at = rng.below(sizes.len());
+        sizes[at] = larger;
+    }
+    let length = |extent: &Extent| match extent {
+        Extent::Const(n) => *n as usize,
+        Extent::Size(size) => sizes[size.0 as usize],
+        Extent::Value(_) => 0,
+    };
+    let elements: usize = (program.params.iter())
+        .map(|param| {
+            program
+                .ty(param.value)
+                .dims
+                .iter()
+                .map(length)
+                .product::<usize>()
+        })
+        .sum();
+    (elements <= most).then(|| inputs_of(program, sizes, rng))
+}
+
+fn inputs_of(program: &Program<Point>, mut sizes: Vec<usize>, rng: &mut Rng) -> Inputs {
     // There is no member of an empty set to give.
     for param in &program.params {
         if let ir::Elem::Index(Extent::Size(size)) = program.elem(param.value) {
