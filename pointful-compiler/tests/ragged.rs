@@ -203,6 +203,16 @@ fn what_lanes_have_in_common_has_one_cotangent() {
     }
 }
 
+/// A lane's own element has one cotangent in a loop around; what all lanes read at one place of the
+/// same table, in a triangle, is added to that.
+#[test]
+fn a_table_is_read_in_a_lane_and_by_all_in_a_triangle() {
+    let body = "for k in J { for _i in J { x = 0.5 * x + r[w]; } for _j in ..k { y += at(r, n) * x; x = 0.5 * x; } }";
+    let function = &functions(body)[0];
+    check_derivatives(&source(function, FORMS[0]));
+    check_derivatives(&source(function, FORMS[1]));
+}
+
 /// Where a loop has no lanes, nobody has made what it collects alike in all of them: an index is none, also of an empty table.
 #[test]
 fn what_no_lane_has_made_is_no_index() {

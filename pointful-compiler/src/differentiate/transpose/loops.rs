@@ -146,7 +146,11 @@ impl Transpose<'_> {
                 results,
             }),
         });
-        for (k, sum) in frame.sums.iter().enumerate() {
+        // What goes on takes the place of what was there before, so other sums of the same value are
+        // added after it.
+        let sums = frame.sums.iter().enumerate();
+        let (continued, apart): (Vec<_>, Vec<_>) = sums.partition(|(_, sum)| sum.continued);
+        for (k, sum) in continued.into_iter().chain(apart) {
             let out = outs[count + k];
             if sum.continued {
                 let out = match guard {
