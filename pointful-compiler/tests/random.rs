@@ -13,8 +13,8 @@ use pointful_compiler::testing::functions::random_inputs;
 use pointful_compiler::testing::source::{inputs_of, lowered};
 use pointful_compiler::testing::twice::{Asked, Written};
 use pointful_compiler::testing::{
-    Checked, Options, Rng, check_derivative, check_stages, random_lowered, random_point,
-    random_smooth, transformed,
+    Checked, Options, Rng, check_derivative, check_second_derivative, check_stages, random_lowered,
+    random_point, random_smooth, transformed,
 };
 
 /// What a check says of a seed: whether its program could be compared, or what is wrong.
@@ -194,6 +194,34 @@ fn at_least_a_third(programs: u64, check: Check) {
     );
 }
 
+/// Second derivatives of a program: whether they are no zeros.
+fn second(seed: u64) -> Result<bool, String> {
+    let options = Options {
+        statements: 15,
+        depth: 3,
+        singles: false,
+        ..Options::default()
+    };
+    let (program, inputs) = random_smooth(seed, options);
+    let number = check_second_derivative(&program, &inputs, seed)?;
+    Ok(number.is_some_and(|number| number != 0.0))
+}
+
+#[test]
+fn second_derivatives_are_the_same_in_all_orders() {
+    const PROGRAMS: u64 = 120;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let found = each(0..PROGRAMS, threads, second);
+    if let Some((seed, message)) = found.wrong.first() {
+        panic!("{} are wrong; seed {seed}: {message}", found.wrong.len());
+    }
+    let compared = found.compared;
+    assert!(
+        compared >= 10,
+        "only {compared} of {PROGRAMS} are not linear"
+    );
+}
+
 /// `PROGRAMS` of each kind from the seed `FIRST`, and derivatives, on one processor; of one `KIND`,
 /// if that is given.
 #[test]
@@ -204,13 +232,14 @@ fn many_programs() {
     };
     let first = number("FIRST", 0);
     let seeds = first..first + number("PROGRAMS", 100_000);
-    let kinds: [(&str, Check); 6] = [
+    let kinds: [(&str, Check); 7] = [
         ("programs", program),
         ("functions", function),
         ("twice", twice),
         ("derivatives", derivative),
         ("repeated", repeated),
         ("slopes", slopes),
+        ("second", second),
     ];
     let kind = std::env::var("KIND").ok();
     let asked = |name: &str| kind.as_deref().is_none_or(|kind| kind == name);

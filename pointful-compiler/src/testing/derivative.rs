@@ -253,6 +253,137 @@ pub fn check_derivative(
     Ok(Checked::Fine([cost, forward_cost, backward_cost]))
 }
 
+/// Checks the second derivative of a program in two directions. Taken forwards and backwards in
+/// each order it is the same number, which differences of the gradient give, too. That number, if
+/// it says anything.
+///
+/// # Errors
+/// What is wrong.
+pub fn check_second_derivative(
+    program: &Program<Point>,
+    inputs: &Inputs,
+    seed: u64,
+) -> Result<Option<f64>, String> {
+    let rng = &mut Rng::new(seed);
+    let computed = |dim: &Extent| matches!(dim, Extent::Value(_));
+    let mut results = program.body.results.iter();
+    if results.any(|&result| program.ty(result).dims.iter().any(computed)) {
+        return Ok(None);
+    }
+    let Ok((values, _)) = run_limited(&expanded(program), inputs, STEPS) else {
+        return Ok(None);
+    };
+    let [u, v] = [(); 2].map(|()| random_seeds(&inputs.params, rng));
+    let w = random_seeds(&values, rng);
+    if u.is_empty() || w.is_empty() {
+        return Ok(None);
+    }
+    let mut numbers = Vec::new();
+    for first in [Mode::Tangent, Mode::Cotangent] {
+        let mut taken = derivative(program, first);
+        // The next derivative has seeds as well.
+        for (k, param) in taken.params[inputs.params.len()..].iter_mut().enumerate() {
+            param.name = format!("direction{k}");
+        }
+        // What the first derivative is given, and what is given it for: the inner product of that
+        // and what it gives is a number.
+        let (given, paired) = match first {
+            Mode::Tangent => (&u, &w),
+            Mode::Cotangent => (&w, &u),
+        };
+        for second in [Mode::Tangent, Mode::Cotangent] {
+            let seeds = match second {
+                Mode::Tangent => [v.clone(), zeros(given)].concat(),
+                Mode::Cotangent => [zeros(&w), paired.clone()].concat(),
+            };
+            let mut inputs = inputs.clone();
+            inputs.params.extend(given.iter().chain(&seeds).cloned());
+            let results = run_scheduled(&expanded(&derivative(&taken, second)), &inputs)
+                .map_err(|error| format!("{} of {}: {error}", second.name(), first.name()))?;
+            let Some(results) = results else {
+                return Ok(None);
+            };
+            let number = match second {
+                Mode::Tangent => dot(&results[results.len() - paired.len()..], paired),
+                Mode::Cotangent => {
+                    let own = results.len() - v.len() - given.len();
+                    dot(&results[own..][..v.len()], &v)
+                }
+            };
+            numbers.push(number);
+        }
+    }
+    let scale = numbers.iter().map(|number| number.1).fold(1e-6, f64::max);
+    let all: Vec<f64> = numbers.iter().map(|number| number.0).collect();
+    if !all.iter().all(|number| number.is_finite()) {
+        return Ok(None);
+    }
+    if all
+        .iter()
+        .any(|number| (number - all[0]).abs() > 1e-7 * scale)
+    {
+        return Err(format!(
+            "forwards, backwards over forwards, and the same backwards: {all:?}"
+        ));
+    }
+    let gradient = expanded(&derivative(program, Mode::Cotangent));
+    let at = |h: f64| {
+        let mut inputs = moved(inputs, &v, h);
+        inputs.params.extend(w.iter().cloned());
+        let (results, _) = run_limited(&gradient, &inputs, STEPS * 20).ok()?;
+        Some(dot(&results[results.len() - u.len()..], &u).0)
+    };
+    let mut slopes = Vec::new();
+    for h in [1e-4, 1e-5, 1e-6] {
+        let (Some(ahead), Some(behind)) = (at(h), at(-h)) else {
+            return Ok(Some(all[0]));
+        };
+        slopes.push((ahead - behind) / (2.0 * h));
+    }
+    let bound = 1e-4 * (scale + 1.0);
+    let smooth = slopes.iter().all(|slope| (slope - slopes[1]).abs() < bound);
+    if smooth && (slopes[1] - all[0]).abs() > 10.0 * bound {
+        return Err(format!(
+            "differences give {slopes:?}, derivatives {}",
+            all[0]
+        ));
+    }
+    Ok(Some(all[0]))
+}
+
+fn zeros(of: &[Data]) -> Vec<Data> {
+    let zeros = of.iter().map(|data| {
+        let zero = ScalarValue::from_float(data.elem, 0.0);
+        Data::new(data.elem, data.shape.clone(), vec![zero; data.values.len()])
+    });
+    zeros.collect()
+}
+
+/// What a program gives, as definitions and scheduled; none if that is too much work.
+fn run_scheduled(program: &Program<Bulk>, inputs: &Inputs) -> Result<Option<Vec<Data>>, String> {
+    let shown = || print(program);
+    verify(program).map_err(|error| format!("invalid: {error}\n{}", shown()))?;
+    let results = match run_limited(program, inputs, STEPS * 20) {
+        Ok((results, _)) => results,
+        Err(EvalError::StepLimit) => return Ok(None),
+        Err(error) => return Err(format!("{error}\n{}", shown())),
+    };
+    let handed = dce(simplify(contract::predicate_updates(program.clone())));
+    let kernels = contract::scalar_replacement(contract::schedule::schedule(handed));
+    verify(&kernels).map_err(|error| format!("scheduled: invalid: {error}\n{}", shown()))?;
+    let (scheduled, _) = run_limited(&kernels, inputs, STEPS * 20)
+        .map_err(|error| format!("scheduled: {error}\n{}", shown()))?;
+    for (a, b) in results.iter().zip(&scheduled) {
+        if let Some(difference) = crate::eval::compare::difference(a, b, Default::default()) {
+            return Err(format!(
+                "scheduled: another value: {difference}\n{}",
+                shown()
+            ));
+        }
+    }
+    Ok(Some(results))
+}
+
 /// A random program, and inputs that are on no kink of it.
 pub fn random_smooth(seed: u64, options: Options) -> (Program<Point>, Inputs) {
     let (program, mut inputs) = random_point(seed, options);

@@ -29,8 +29,8 @@ pub use check::{
 };
 pub use compiled::{is_small, programs_to_compile};
 pub use derivative::{
-    Checked, check_derivative, check_derivatives, derivative, differentiated, expanded,
-    random_seeds, random_smooth,
+    Checked, check_derivative, check_derivatives, check_second_derivative, derivative,
+    differentiated, expanded, random_seeds, random_smooth,
 };
 pub use functions::{random_larger_inputs, random_lowered, random_source};
 #[cfg(test)]
