@@ -14,6 +14,8 @@ pub mod functions;
 mod ignored;
 #[cfg(test)]
 mod points;
+#[cfg(test)]
+mod ragged;
 pub mod random;
 mod rng;
 mod shrink;

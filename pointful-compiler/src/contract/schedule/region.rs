@@ -206,6 +206,10 @@ impl<'p> Builder<'p> {
                 let sequential = &region.tasks.list[t].sequential;
                 sequential.contains(&next)
             });
+            #[cfg(test)]
+            if ordered && !(placed || ragged || split) {
+                super::entered::ORDERED.with(|times| times.set(times.get() + 1));
+            }
             if placed || ragged || split || ordered {
                 break;
             }

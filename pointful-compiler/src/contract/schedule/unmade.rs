@@ -84,6 +84,8 @@ impl Walk<'_> {
         if let BulkOp::Gather { at, .. } = &stmt.op {
             let indices: Vec<ValueId> = at.iter().map(|&(_, index)| index).collect();
             for cond in self.of(&indices) {
+                #[cfg(test)]
+                super::entered::UNMADE.with(|times| times.set(times.get() + 1));
                 let both = stmt.guard.map(|guard| self.both(cond, guard));
                 stmt.guard = both.or(Some(cond));
             }

@@ -1,0 +1,327 @@
+//! Random functions of loops in triangles and of lengths that vary, in which states change and tables
+//! are made, changed and read later; and their derivatives.
+
+use super::rng::Rng;
+
+/// Reads beyond the end begin again.
+const READ: &str = "fn at<J: IndexSet>(q: &Table<J, f64>, b: usize) -> f64 { q[b % size(J)] }";
+
+/// What is asked of a function: a parameter, the result, and how that is computed. Where it is
+/// differentiated twice, most of what loops make is kept.
+const FORMS: [[&str; 3]; 9] = [
+    ["", "f64", "f(q, r, ends, n)"],
+    [
+        "",
+        "(Table<J, f64>, Table<W, f64>)",
+        "grad!(f, wrt = (q, r))(q, r, ends, n)",
+    ],
+    [
+        "d: &Table<J, f64>",
+        "f64",
+        "let (v, t) = jvp!(f, wrt = q)(q, r, ends, n, d); v * t",
+    ],
+    [
+        "d: &Table<J, f64>",
+        "Table<J, f64>",
+        "hvp!(f, wrt = q)(q, r, ends, n, d)",
+    ],
+    [
+        "",
+        "Table<(J, J), f64>",
+        "hessian!(f, wrt = q)(q, r, ends, n)",
+    ],
+    [
+        "",
+        "Table<(W, W), f64>",
+        "hessian!(f, wrt = r)(q, r, ends, n)",
+    ],
+    [
+        "d: &Table<W, f64>",
+        "Table<W, f64>",
+        "hvp!(f, wrt = r)(q, r, ends, n, d)",
+    ],
+    [
+        "d: &Table<(B, J), f64>",
+        "Table<(B, J), f64>",
+        "vmap!(grad!(f, wrt = q), over = q)(d, r, ends, n)",
+    ],
+    [
+        "d: &Table<(B, J), f64>",
+        "Table<(B, J, J), f64>",
+        "for b in B { hessian!(f, wrt = q)(&d[b], r, ends, n) }",
+    ],
+];
+
+/// The gradient at several places at once.
+const MAPPED: usize = 7;
+
+/// Names that stand for something where a statement is.
+#[derive(Clone, Default)]
+struct Scope {
+    /// Members of `J`.
+    members: Vec<String>,
+    /// Integers.
+    counts: Vec<String>,
+    /// Tables over `J`.
+    tables: Vec<String>,
+    /// Those of them that may be changed.
+    mutable: Vec<String>,
+}
+
+struct Writer<'r> {
+    rng: &'r mut Rng,
+    names: usize,
+}
+
+/// A function `f` and, of some form, `g` of it.
+pub(crate) fn random_ragged(rng: &mut Rng) -> String {
+    let mut writer = Writer { rng, names: 0 };
+    let scope = Scope {
+        counts: vec!["n".to_owned(), "ends[w]".to_owned()],
+        tables: vec!["q".to_owned()],
+        ..Scope::default()
+    };
+    let body = writer.statements(scope, 0, 2);
+    // Derivatives at several places at once are what most is shared in.
+    let mapped = rng.chance(40);
+    let function = match rng.below(if mapped { 1 } else { 4 }) {
+        0 => format!("sum(for w in W {{ let mut x = r[w]; let mut y = 0.0; {body} x + y }})"),
+        1 => format!(
+            "let mut x = 0.3; let mut y = 0.0; for w in W {{ x = x * r[w]; {body} }} x + 0.5 * y"
+        ),
+        2 => format!(
+            "sum(for w in W {{ sum(for v in ..w {{ let mut x = r[w] * r[v]; let mut y = 0.0; {body} x - y }}) }})"
+        ),
+        _ => format!(
+            "let mut z = 0.4; for i in 0..n {{ z = z * 0.5 + sum(for w in W {{ let mut x = r[w] * z; let mut y = 0.0; {body} x - y + i as f64 }}); }} z"
+        ),
+    };
+    let form = match mapped {
+        true => MAPPED,
+        false => rng.below(FORMS.len()),
+    };
+    let [param, result, value] = FORMS[form];
+    let params = "q: &Table<J, f64>, r: &Table<W, f64>, ends: &Table<W, usize>, n: usize";
+    format!(
+        "{READ}
+        fn f<J: IndexSet, W: IndexSet>({params}) -> f64 {{ {function} }}
+        fn g<J: IndexSet, W: IndexSet, B: IndexSet>({params}, _b: &Table<B, f64>, {param}) -> {result} {{ {value} }}"
+    )
+}
+
+impl Writer<'_> {
+    fn fresh(&mut self, prefix: &str) -> String {
+        self.names += 1;
+        format!("{prefix}{}", self.names)
+    }
+
+    fn one_of(&mut self, names: &[String]) -> String {
+        names[self.rng.below(names.len())].clone()
+    }
+
+    fn statements(&mut self, mut scope: Scope, depth: usize, most: usize) -> String {
+        let count = 1 + self.rng.below(most);
+        let mut text = String::new();
+        for _ in 0..count {
+            text.push_str(&self.statement(&mut scope, depth));
+        }
+        text.push_str(&self.change(&scope));
+        text
+    }
+
+    /// A loop, or a table.
+    fn statement(&mut self, scope: &mut Scope, depth: usize) -> String {
+        match self.rng.below(7) {
+            0 => {
+                let (name, index) = (self.fresh("t"), self.fresh("j"));
+                let value = self.value(scope, 1);
+                scope.tables.push(name.clone());
+                format!("let {name} = for {index} in J {{ (x * q[{index}] + {value}).sin() }}; ")
+            }
+            1 => {
+                let (name, table) = (self.fresh("u"), self.one_of(&scope.tables));
+                scope.tables.push(name.clone());
+                scope.mutable.push(name.clone());
+                format!("let mut {name} = {table}.clone(); ")
+            }
+            2..7 if depth < 2 => self.repeated(scope, depth),
+            _ => self.change(scope),
+        }
+    }
+
+    /// A range, and what its index is in a scope.
+    fn range(&mut self, scope: &Scope) -> (String, bool) {
+        let members = !scope.members.is_empty();
+        match self.rng.below(8) {
+            0..3 if members => {
+                let index = self.one_of(&scope.members);
+                let range = self.rng.pick(&["..I", "..=I", "I..", "(..I).rev()"]);
+                (range.replace('I', &index), true)
+            }
+            3 if members => {
+                let index = self.one_of(&scope.members);
+                (format!("0..{index}.ordinal()"), false)
+            }
+            0 | 4 => ("J".to_owned(), true),
+            1 => ("J.rev()".to_owned(), true),
+            _ => {
+                let end = self.one_of(&scope.counts);
+                let range = self.rng.pick(&["0..E", "0..E", "(0..E).rev()"]);
+                (range.replace('E', &end), false)
+            }
+        }
+    }
+
+    fn repeated(&mut self, scope: &Scope, depth: usize) -> String {
+        let (range, member) = self.range(scope);
+        let index = self.fresh("k");
+        let mut inner = scope.clone();
+        match member {
+            true => inner.members.push(index.clone()),
+            false => inner.counts.push(index.clone()),
+        }
+        let body = self.statements(inner, depth + 1, 2);
+        format!("for {index} in {range} {{ let _ = {index}; {body} }} ")
+    }
+
+    /// A state or an element of a table changes.
+    fn change(&mut self, scope: &Scope) -> String {
+        if !scope.mutable.is_empty() && !scope.members.is_empty() && self.rng.chance(50) {
+            let (table, index) = (self.one_of(&scope.mutable), self.one_of(&scope.members));
+            let value = self.value(scope, 1);
+            return format!("{table}[{index}] = ({table}[{index}] * x + {value}).sin(); ");
+        }
+        let value = self.value(scope, 2);
+        match self.rng.below(6) {
+            0 => format!("y += {value}.sin(); "),
+            1 => format!("x = 0.5 * x * {value}.sin() + 0.5; "),
+            2 => format!("x = 0.5 * x + {value}.cos(); "),
+            3 | 4 => format!("x *= {value}.cos(); "),
+            _ => format!("x = (0.5 * x + {value}).sin(); "),
+        }
+    }
+
+    /// A number that is computed here.
+    fn value(&mut self, scope: &Scope, depth: usize) -> String {
+        match self.rng.below(7) {
+            0 => "r[w]".to_owned(),
+            1 if !scope.members.is_empty() => {
+                let (table, index) = (self.one_of(&scope.tables), self.one_of(&scope.members));
+                format!("{table}[{index}]")
+            }
+            2 | 3 if depth > 0 => {
+                let (range, member) = self.range(scope);
+                let index = self.fresh("s");
+                let mut inner = scope.clone();
+                match member {
+                    true => inner.members.push(index.clone()),
+                    false => inner.counts.push(index.clone()),
+                }
+                let value = self.value(&inner, depth - 1);
+                let word = self.rng.pick(&["sum", "sum", "sum", "prod"]);
+                format!("{word}(for {index} in {range} {{ let _ = {index}; ({value} * x).sin() }})")
+            }
+            4 if depth > 0 => {
+                let [a, b] = [0, 1].map(|_| self.value(scope, depth - 1));
+                format!("({a} * {b})")
+            }
+            _ => {
+                let (table, end) = (self.one_of(&scope.tables), self.one_of(&scope.counts));
+                let other = self.one_of(&scope.counts);
+                match self.rng.below(5) {
+                    0 => format!("at(r, {end})"),
+                    3 | 4 => format!("at({table}, {end}).sin()"),
+                    1 => format!("at({table}, {end} + {other})"),
+                    _ => format!("at({table}, {end})"),
+                }
+            }
+        }
+    }
+}
+
+mod tests {
+    use super::*;
+    use crate::contract::schedule::entered::{ORDERED, UNMADE};
+    use crate::eval::compare::{Tolerance, difference};
+    use crate::eval::{Data, EvalError, Evaluate, Inputs, run_in_order, run_limited};
+    use crate::ir::Program;
+    use crate::lower::source::link;
+    use crate::pipeline;
+    use crate::testing::source::{inputs_of, lowered};
+    use crate::testing::{Checked, check_derivative};
+
+    /// Steps that a program may take.
+    const STEPS: u64 = 3_000_000;
+
+    /// Whether a stage gives the same, in each of some orders.
+    fn agrees<S: Evaluate>(
+        program: &Program<S>,
+        inputs: &Inputs,
+        expected: &Result<Vec<Data>, EvalError>,
+    ) -> Result<(), String> {
+        for order in 0..S::ORDERS {
+            let found = run_in_order(program, inputs, STEPS * 20, order);
+            match (expected, found) {
+                (Ok(expected), Ok((found, _))) => {
+                    let pairs = expected.iter().zip(&found);
+                    let mut differ =
+                        pairs.filter_map(|(a, b)| difference(a, b, Tolerance::default()));
+                    if let Some(what) = differ.next() {
+                        return Err(what);
+                    }
+                }
+                // What nobody needs is not computed.
+                (Err(EvalError::Panic(_)), Ok(_) | Err(EvalError::Panic(_))) => {}
+                (a, b) => return Err(format!("{a:?}, {b:?}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a derivative of the function says something.
+    fn check(seed: u64) -> Result<bool, String> {
+        let rng = &mut Rng::new(seed);
+        let source = random_ragged(rng);
+        let message = |what: String| format!("{what}\n{source}");
+        let linked = link(&source).map_err(|errors| message(errors[0].message.clone()))?;
+        let stages =
+            pipeline::stages(&linked).map_err(|errors| message(errors[0].message.clone()))?;
+        for sizes in [[3, 2, 2], [2, 3, 1], [3, 0, 2], [1, 1, 1]] {
+            let inputs = inputs_of(&stages.point, sizes.to_vec(), rng);
+            let expected = run_limited(&stages.bulk, &inputs, STEPS).map(|(results, _)| results);
+            if matches!(expected, Err(EvalError::StepLimit)) {
+                continue;
+            }
+            let at = |stage: &str, what: String| message(format!("{stage}, {sizes:?}: {what}"));
+            agrees(&stages.kernels, &inputs, &expected).map_err(|what| at("kernels", what))?;
+            agrees(&stages.cpu, &inputs, &expected).map_err(|what| at("cpu", what))?;
+        }
+        let (function, _) = source.split_once("fn g<").expect("there are two");
+        let program = lowered(function);
+        let inputs = inputs_of(&program, vec![3, 2], rng);
+        let checked = check_derivative(&program, &inputs, seed).map_err(message)?;
+        Ok(matches!(checked, Checked::Fine(_)))
+    }
+
+    #[test]
+    fn random_ragged_functions_agree_at_every_stage() {
+        const PROGRAMS: u32 = 90;
+        let (mut fine, mut ordered, mut unmade) = (0, 0, 0);
+        for seed in 80..80 + u64::from(PROGRAMS) {
+            ORDERED.set(0);
+            UNMADE.set(0);
+            fine += u32::from(check(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}")));
+            ordered += u32::from(ORDERED.get() > 0);
+            unmade += u32::from(UNMADE.get() > 0);
+        }
+        assert!(fine * 2 > PROGRAMS, "{fine} of {PROGRAMS} have derivatives");
+        assert!(
+            ordered >= 5,
+            "inner loops go in order in {ordered} programs"
+        );
+        assert!(
+            unmade >= 5,
+            "{unmade} programs read at what perhaps no lane has made"
+        );
+    }
+}
