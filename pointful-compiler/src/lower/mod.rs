@@ -29,6 +29,19 @@ use crate::ir::stages::point::Point;
 use crate::ir::{Program, Scalar};
 use crate::syntax::tree::{Function, GenericKind, Linked};
 
+/// The names of all methods.
+#[cfg(any(test, feature = "testing"))]
+pub(crate) fn methods() -> impl Iterator<Item = &'static str> {
+    let of_vectors = infer::VECTOR_METHODS.iter().map(|(name, ..)| *name);
+    words::Method::names().chain(of_vectors)
+}
+
+/// What may stand behind `Accum::`.
+#[cfg(any(test, feature = "testing"))]
+pub(crate) fn accumulators() -> impl Iterator<Item = &'static str> {
+    infer::ACCUMULATORS.iter().map(|(name, _)| *name)
+}
+
 /// A function in Point.
 #[derive(Clone, Debug)]
 pub struct Lowered {

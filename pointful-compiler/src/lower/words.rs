@@ -185,42 +185,56 @@ impl On {
 }
 
 impl Method {
+    /// Those that are not the primitive of their name, by name.
+    const NAMED: [(&'static str, Method); 28] = [
+        ("clamp", Method::Clamp),
+        ("sin_cos", Method::SinCos),
+        ("log", Method::Log),
+        ("abs_diff", Method::AbsDiff),
+        ("is_positive", Method::IsPositive),
+        ("is_negative", Method::IsNegative),
+        ("clone", Method::Clone),
+        ("to_owned", Method::Clone),
+        ("ordinal", Method::Ordinal),
+        ("wrap", Method::Wrap),
+        ("mirror", Method::Mirror),
+        ("get", Method::Get),
+        ("unwrap_or", Method::UnwrapOr),
+        ("unwrap_or_else", Method::UnwrapOrElse),
+        ("unwrap", Method::Unwrap),
+        ("is_some", Method::IsSome),
+        ("is_none", Method::IsNone),
+        ("len", Method::Len),
+        ("extent", Method::Extent),
+        ("put", Method::Put),
+        ("wrapping_add", Method::Prim(Prim::Add)),
+        ("wrapping_sub", Method::Prim(Prim::Sub)),
+        ("wrapping_mul", Method::Prim(Prim::Mul)),
+        ("wrapping_neg", Method::Prim(Prim::Neg)),
+        ("wrapping_pow", Method::Prim(Prim::Pow)),
+        ("wrapping_div", Method::WrappingDiv),
+        ("wrapping_rem", Method::WrappingRem),
+        ("wrapping_abs", Method::Prim(Prim::Abs)),
+    ];
+
     /// The method of that name.
     pub(super) fn from_name(name: &str) -> Option<Method> {
-        let other = match name {
-            "clamp" => Method::Clamp,
-            "sin_cos" => Method::SinCos,
-            "log" => Method::Log,
-            "abs_diff" => Method::AbsDiff,
-            "is_positive" => Method::IsPositive,
-            "is_negative" => Method::IsNegative,
-            "clone" | "to_owned" => Method::Clone,
-            "ordinal" => Method::Ordinal,
-            "wrap" => Method::Wrap,
-            "mirror" => Method::Mirror,
-            "get" => Method::Get,
-            "unwrap_or" => Method::UnwrapOr,
-            "unwrap_or_else" => Method::UnwrapOrElse,
-            "unwrap" => Method::Unwrap,
-            "is_some" => Method::IsSome,
-            "is_none" => Method::IsNone,
-            "len" => Method::Len,
-            "extent" => Method::Extent,
-            "put" => Method::Put,
-            "wrapping_add" => Method::Prim(Prim::Add),
-            "wrapping_sub" => Method::Prim(Prim::Sub),
-            "wrapping_mul" => Method::Prim(Prim::Mul),
-            "wrapping_neg" => Method::Prim(Prim::Neg),
-            "wrapping_pow" => Method::Prim(Prim::Pow),
-            "wrapping_div" => Method::WrappingDiv,
-            "wrapping_rem" => Method::WrappingRem,
-            "wrapping_abs" => Method::Prim(Prim::Abs),
-            _ => {
-                let prim = Prim::from_name(name)?;
-                return scalar_prim(prim).map(|_| Method::Prim(prim));
-            }
-        };
-        Some(other)
+        let named = Self::NAMED.iter().find(|(known, _)| *known == name);
+        if let Some((_, method)) = named {
+            return Some(*method);
+        }
+        let prim = Prim::from_name(name)?;
+        scalar_prim(prim).map(|_| Method::Prim(prim))
+    }
+
+    /// The names of all of them.
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        let prims = Prim::PLAIN
+            .iter()
+            .filter(|prim| scalar_prim(**prim).is_some());
+        let named = Self::NAMED.iter().map(|(name, _)| *name);
+        named.chain(prims.map(|prim| prim.name()))
     }
 
     /// What it takes and gives as a method of scalars, if it is one.

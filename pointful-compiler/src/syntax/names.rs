@@ -34,7 +34,7 @@ pub const WORDS: [&str; 16] = [
 ];
 
 /// The types that are words of the language or of Rust.
-const TYPES: [&str; 12] = [
+pub(crate) const TYPES: [&str; 12] = [
     "Table", "Extent", "Fin", "Either", "Dyn", "Accum", "IndexSet", "Float", "Some", "None",
     "Option", "Self",
 ];
@@ -83,7 +83,7 @@ const MACROS: [&str; 32] = [
 ];
 
 /// The macros of this crate beside the transformations.
-const OWN_MACROS: [&str; 4] = ["define", "explain", "pointful", "try_call"];
+pub(crate) const OWN_MACROS: [&str; 4] = ["define", "explain", "pointful", "try_call"];
 
 /// Whether a function of this name could not be called, or would take the place of a macro of this
 /// crate.

@@ -25,6 +25,7 @@ pub mod source;
 pub(crate) mod tokens;
 mod transformed;
 pub mod twice;
+mod words;
 
 pub use check::{
     Tested, check_between, check_each, check_pass, check_seeds, check_stages, is_stable,
@@ -42,3 +43,4 @@ pub use rng::Rng;
 pub use shrink::shrink;
 pub use skeleton::skeleton;
 pub use transformed::transformed;
+pub use words::{Place, words};

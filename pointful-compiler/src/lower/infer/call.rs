@@ -1,6 +1,6 @@
 //! Calls: words of the language, annotated functions, closures.
 
-mod accumulator;
+pub(super) mod accumulator;
 mod frame;
 mod instance;
 mod word;

@@ -21,6 +21,9 @@ mod signature;
 mod transform;
 mod vector;
 
+#[cfg(any(test, feature = "testing"))]
+pub(super) use self::{call::accumulator::ACCUMULATORS, vector::METHODS as VECTOR_METHODS};
+
 use proc_macro2::{Ident, Span};
 
 use self::ops::Deferred;

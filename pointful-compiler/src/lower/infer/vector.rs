@@ -8,6 +8,15 @@ use crate::lower::hir::{Expr, Kind, VectorOp};
 use crate::lower::types::Ty;
 use crate::syntax::tree;
 
+/// The methods of vectors, each with how many arguments it takes.
+pub(in crate::lower) const METHODS: [(&str, VectorOp, usize); 5] = [
+    ("zeros_like", VectorOp::ZerosLike, 0),
+    ("scale", VectorOp::Scale, 1),
+    ("axpy", VectorOp::Axpy, 2),
+    ("map", VectorOp::Map, 1),
+    ("dot", VectorOp::Dot, 1),
+];
+
 impl<'a> Infer<'_, 'a> {
     /// A method of a vector, if it is one and the receiver is a vector.
     pub(super) fn vector_method(
@@ -19,14 +28,7 @@ impl<'a> Infer<'_, 'a> {
         span: Span,
     ) -> Option<Expr> {
         let text = name.to_string();
-        let (op, arity) = match text.as_str() {
-            "zeros_like" => (VectorOp::ZerosLike, 0),
-            "scale" => (VectorOp::Scale, 1),
-            "axpy" => (VectorOp::Axpy, 2),
-            "map" => (VectorOp::Map, 1),
-            "dot" => (VectorOp::Dot, 1),
-            _ => return None,
-        };
+        let (_, op, arity) = *METHODS.iter().find(|(known, ..)| *known == text)?;
         self.settle();
         let ty = self.solver.ty(&receiver.ty);
         if !matches!(ty, Ty::Struct(..) | Ty::Tuple(_) | Ty::Table(..)) {

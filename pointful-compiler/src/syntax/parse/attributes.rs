@@ -14,6 +14,19 @@ use crate::syntax::tree::{LoopAttr, LoopAttrKind};
 /// The options of `#[pointful(…)]` by name.
 pub type FunctionOptions = Vec<(Ident, Option<syn::Path>)>;
 
+/// The options that name a function.
+pub const RULES: [&str; 2] = ["vjp", "jvp"];
+
+/// The options that say something by being there.
+pub const FLAGS: [&str; 2] = ["remat", "associative"];
+
+/// The attributes of loops, and whether the loop is a `while`.
+pub const LOOP_ATTRIBUTES: [(&str, bool); 2] = [("checkpoint", false), ("bound", true)];
+
+/// What `#[checkpoint(… = n)]` may say.
+pub const CHECKPOINTS: [(&str, fn(u64) -> Checkpoint); 2] =
+    [("every", Checkpoint::Every), ("levels", Checkpoint::Levels)];
+
 /// One `name`, `name = value` or `name(…)`.
 enum OptionSyntax {
     Flag(Ident),
@@ -48,17 +61,17 @@ pub fn parse_options(tokens: TokenStream) -> Result<FunctionOptions, Vec<Diagnos
             continue;
         }
         match (name.to_string().as_str(), value) {
-            ("vjp" | "jvp", Some(value)) if is_path(&value) => {
+            (word, Some(value)) if RULES.contains(&word) && is_path(&value) => {
                 if let syn::Expr::Path(path) = *value {
                     errors.extend(value_arguments(&path.path));
                     options.push((name, Some(path.path)));
                 }
             }
-            (word @ ("vjp" | "jvp"), _) => {
+            (word, _) if RULES.contains(&word) => {
                 errors.push(diag::option_form(name.span(), &format!("{word} = path")));
             }
-            ("remat" | "associative", None) => options.push((name, None)),
-            (word @ ("remat" | "associative"), Some(_)) => {
+            (word, None) if FLAGS.contains(&word) => options.push((name, None)),
+            (word, Some(_)) if FLAGS.contains(&word) => {
                 errors.push(diag::option_form(name.span(), word));
             }
             (word, _) => errors.push(diag::unknown_option(name.span(), word)),
@@ -98,26 +111,30 @@ impl Parser {
                 ));
                 continue;
             };
-            let kind = match name.to_string().as_str() {
-                word if is_lint(word) => continue,
-                "checkpoint" if !is_while => match checkpoint(attr) {
-                    Ok(checkpoint) => LoopAttrKind::Checkpoint(checkpoint),
-                    Err(error) => {
-                        self.error(error);
-                        continue;
-                    }
-                },
-                "bound" if is_while => match attr.parse_args::<syn::Expr>() {
+            let word = name.to_string();
+            if is_lint(&word) {
+                continue;
+            }
+            if !LOOP_ATTRIBUTES.contains(&(word.as_str(), is_while)) {
+                let before = if is_while { "a `while`" } else { "a `for`" };
+                self.error(diag::unknown_attribute(attr.path().span(), &word, before));
+                continue;
+            }
+            let kind = if is_while {
+                match attr.parse_args::<syn::Expr>() {
                     Ok(value) => LoopAttrKind::Bound(self.expr(&value)),
                     Err(_) => {
                         self.error(diag::attribute_form(attr.path().span(), "#[bound(n)]"));
                         continue;
                     }
-                },
-                word => {
-                    let before = if is_while { "a `while`" } else { "a `for`" };
-                    self.error(diag::unknown_attribute(attr.path().span(), word, before));
-                    continue;
+                }
+            } else {
+                match checkpoint(attr) {
+                    Ok(checkpoint) => LoopAttrKind::Checkpoint(checkpoint),
+                    Err(error) => {
+                        self.error(error);
+                        continue;
+                    }
                 }
             };
             if found.iter().any(|known| known.name == *name) {
@@ -142,10 +159,8 @@ fn checkpoint(attr: &syn::Attribute) -> Result<Checkpoint, Diagnostic> {
     let Ok(OptionSyntax::Value(key, value)) = attr.parse_args::<OptionSyntax>() else {
         return Err(form());
     };
-    let kind = match key.to_string().as_str() {
-        "every" => Checkpoint::Every,
-        "levels" => Checkpoint::Levels,
-        _ => return Err(form()),
+    let Some((_, kind)) = CHECKPOINTS.iter().find(|(known, _)| key == known) else {
+        return Err(form());
     };
     let number = match &*value {
         syn::Expr::Lit(syn::ExprLit {

@@ -8,6 +8,15 @@ use crate::diag::syntax as diag;
 use crate::syntax::start;
 use crate::syntax::tree::{Iter, Set, SetKind};
 
+/// `it.rev()`
+const REV: &str = "rev";
+
+/// `it.skip(n)`
+const SKIP: &str = "skip";
+
+/// What there is between a set or range and the loop over it.
+pub const ADAPTORS: [&str; 2] = [REV, SKIP];
+
 impl Parser {
     pub(super) fn iter(&mut self, expr: &syn::Expr) -> Iter {
         self.no_attributes(attributes_of(expr), "an expression");
@@ -31,13 +40,13 @@ impl Parser {
         let name = call.method.to_string();
         let args: Vec<_> = call.args.iter().collect();
         match (name.as_str(), args.as_slice()) {
-            ("rev", []) => Iter::Rev(Box::new(self.iter(&call.receiver)), call.span()),
-            ("skip", [count]) => {
+            (REV, []) => Iter::Rev(Box::new(self.iter(&call.receiver)), call.span()),
+            (SKIP, [count]) => {
                 let inner = self.iter(&call.receiver);
                 Iter::Skip(Box::new(inner), Box::new(self.expr(count)), call.span())
             }
-            ("rev", _) => self.no_iter(diag::adaptor_arguments(call.span(), ".rev()"), call),
-            ("skip", _) => self.no_iter(diag::adaptor_arguments(call.span(), ".skip(n)"), call),
+            (REV, _) => self.no_iter(diag::adaptor_arguments(call.span(), ".rev()"), call),
+            (SKIP, _) => self.no_iter(diag::adaptor_arguments(call.span(), ".skip(n)"), call),
             ("iter" | "iter_mut" | "into_iter", _) => {
                 self.no_iter(diag::iterates_table(call.span()), call)
             }

@@ -20,8 +20,9 @@ mod types;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::syntax::tree::{Function, TypeItem};
 
-pub use attributes::{FunctionOptions, parse_options};
-pub use signature::strip_parameter_attributes;
+pub use attributes::{CHECKPOINTS, FLAGS, FunctionOptions, LOOP_ATTRIBUTES, RULES, parse_options};
+pub use iter::ADAPTORS;
+pub use signature::{CONSTANT, strip_parameter_attributes};
 pub use transform::{TRANSFORMS, parse_transform, transform_name};
 
 /// Parses a function. Its scope is empty: gathering fills it.

@@ -6,6 +6,9 @@ use super::Parser;
 use crate::diag::syntax as diag;
 use crate::syntax::tree::{Function, Generic, GenericKind, Param, Scope, Type, TypeKind};
 
+/// The attribute of a parameter that is never differentiated.
+pub const CONSTANT: &str = "constant";
+
 /// Removes the attributes that only this compiler understands, so that the signature can be
 /// emitted.
 pub fn strip_parameter_attributes(signature: &mut syn::Signature) {
@@ -14,7 +17,7 @@ pub fn strip_parameter_attributes(signature: &mut syn::Signature) {
             syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
             syn::FnArg::Typed(typed) => &mut typed.attrs,
         };
-        attrs.retain(|attr| !attr.path().is_ident("constant"));
+        attrs.retain(|attr| !attr.path().is_ident(CONSTANT));
     }
 }
 
@@ -113,10 +116,10 @@ impl Parser {
         let constant = typed
             .attrs
             .iter()
-            .any(|attr| attr.path().is_ident("constant"));
+            .any(|attr| attr.path().is_ident(CONSTANT));
         let mut marks = Vec::new();
         for attr in &typed.attrs {
-            if !attr.path().is_ident("constant") {
+            if !attr.path().is_ident(CONSTANT) {
                 self.no_attributes(std::slice::from_ref(attr), "a parameter");
                 continue;
             }
@@ -126,7 +129,7 @@ impl Parser {
             marks.push(attr.path().span());
         }
         if let Some(again) = marks.get(1) {
-            self.error(diag::repeated(*again, "constant"));
+            self.error(diag::repeated(*again, CONSTANT));
         }
         let ty = self.ty(&typed.ty);
         match &*typed.pat {

@@ -10,6 +10,18 @@ use crate::lower::infer::ops::Question;
 use crate::lower::types::Ty;
 use crate::syntax::tree;
 
+/// Which accumulators there are, each with its monoid unless that is the author's own.
+pub(in crate::lower) const ACCUMULATORS: [(&str, Option<Monoid>); 8] = [
+    ("zero", Some(Monoid::Add)),
+    ("zeros", Some(Monoid::Add)),
+    ("prod", Some(Monoid::Mul)),
+    ("min", Some(Monoid::Min)),
+    ("max", Some(Monoid::Max)),
+    ("any", Some(Monoid::Or)),
+    ("all", Some(Monoid::And)),
+    ("monoid", None),
+];
+
 impl<'a> Infer<'_, 'a> {
     pub(super) fn accum(
         &mut self,
@@ -19,17 +31,11 @@ impl<'a> Infer<'_, 'a> {
         span: Span,
     ) -> Expr {
         let name = format!("Accum::{kind}");
-        let monoid = match kind {
-            "zero" | "zeros" => Monoid::Add,
-            "prod" => Monoid::Mul,
-            "min" => Monoid::Min,
-            "max" => Monoid::Max,
-            "any" => Monoid::Or,
-            "all" => Monoid::And,
-            "monoid" => return self.own_accum(&name, at, args, span),
-            _ => {
-                return self.fail(say::unknown_method(at, &name, "an accumulator"));
-            }
+        let Some((_, monoid)) = ACCUMULATORS.iter().find(|(known, _)| *known == kind) else {
+            return self.fail(say::unknown_method(at, &name, "an accumulator"));
+        };
+        let Some(monoid) = *monoid else {
+            return self.own_accum(&name, at, args, span);
         };
         let takes = usize::from(kind == "zeros");
         if !self.arity(&name, takes, args.len(), at) {
