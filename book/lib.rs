@@ -1,0 +1,16 @@
+//! The book's chapters, so that their programs are compiled and run.
+//!
+//! `cargo test -p pointful-book` runs them all; what fails is named by its chapter and its line.
+
+/// A module for each chapter.
+macro_rules! chapters {
+    ($($name:ident $path:literal)*) => {$(
+        #[doc = include_str!(concat!("src/", $path, ".md"))]
+        mod $name {}
+    )*};
+}
+
+chapters! {
+    introduction "introduction"
+    tour "tour"
+}
