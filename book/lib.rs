@@ -13,4 +13,8 @@ macro_rules! chapters {
 chapters! {
     introduction "introduction"
     tour "tour"
+    index_sets "index-sets"
+    tables "tables"
+    loops "loops"
+    reductions "reductions"
 }
