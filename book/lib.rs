@@ -17,4 +17,10 @@ chapters! {
     tables "tables"
     loops "loops"
     reductions "reductions"
+    states "states"
+    neighbours "neighbours"
+    ranges "ranges"
+    accumulators "accumulators"
+    scans "scans"
+    lifting "lifting"
 }
