@@ -23,4 +23,8 @@ chapters! {
     accumulators "accumulators"
     scans "scans"
     lifting "lifting"
+    structs "structs"
+    numbers "numbers"
+    functions "functions"
+    library "library"
 }
