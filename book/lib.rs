@@ -27,4 +27,8 @@ chapters! {
     numbers "numbers"
     functions "functions"
     library "library"
+    transformations "transformations"
+    differentiation "differentiation"
+    own_derivatives "own-derivatives"
+    memory "memory"
 }
