@@ -31,4 +31,9 @@ chapters! {
     differentiation "differentiation"
     own_derivatives "own-derivatives"
     memory "memory"
+    explain "explain"
+    performance "performance"
+    errors "errors"
+    interop "interop"
+    auditing "auditing"
 }
