@@ -36,4 +36,8 @@ chapters! {
     errors "errors"
     interop "interop"
     auditing "auditing"
+    from_numpy "from-numpy"
+    from_ndarray "from-ndarray"
+    from_burn "from-burn"
+    cheat_sheet "cheat-sheet"
 }
