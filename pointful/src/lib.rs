@@ -22,6 +22,10 @@
 //! assert_eq!(matmul(&a, &a).as_slice(), [7.0, 10.0, 15.0, 22.0]);
 //! ```
 //!
+//! This page is the reference of what is not said by types. The book, in the folder `book` of the
+//! repository, has the whole language by chapters, with programs: loops, neighbours, ranges,
+//! accumulators, scans, lifting, states, and tables for those who come from NumPy, JAX or ndarray.
+//!
 //! # Derivatives
 //!
 //! `grad!(f)` is the function that computes the gradient of `f`. It is compiled where it stands,
