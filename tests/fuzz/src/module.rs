@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use pointful_compiler::testing::twice::{PARAMS, Shape, Written};
+use pointful_compiler::testing::twice::{Shape, Written};
 
 /// A transformation: its mode, the functions besides `f` that it needs, and what it is called with
 /// and gives.
