@@ -82,6 +82,22 @@ fn loops_over_a_place_of_what_may_say_nothing() {
     );
 }
 
+/// What lanes have in common behind a branch that they decide differently is kept for each lane.
+#[test]
+fn loops_behind_a_branch_of_lanes() {
+    for branches in [
+        "if s > 0.1 { for i in M { s = 0.5 * s * q[i].sin() + 0.5; y += x[n].sin(); } }",
+        "if s > 0.1 { for i in M { s = 0.5 * s * q[i].sin() + 0.5; y += q[at[i]]; } } else { for i in M { y += q[i] * s; } }",
+        "if s > 0.1 { for i in M { if y < 0.2 { for j in M { s = 0.5 * s * q[at[j]].sin() + 0.4; } y += s; } } }",
+    ] {
+        check(&format!(
+            "fn f<N: IndexSet, M: IndexSet>(x: &Table<N, f64>, q: &Table<M, f64>, at: &Table<M, M>) -> f64 {{
+                sum(for n in N {{ let mut s = x[n]; let mut y = 0.0; for _k in M {{ {branches} }} s + y }})
+            }}"
+        ));
+    }
+}
+
 /// What the last function of a source gives for inputs, as definitions of whole arrays and as it is
 /// scheduled.
 fn evaluated(source: &str, inputs: &Inputs) -> [Vec<f64>; 2] {

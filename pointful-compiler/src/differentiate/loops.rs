@@ -16,7 +16,7 @@ use super::cloning::Copier;
 use super::last_values::{Finals, Tables};
 use super::linearize::Dual;
 use super::reductions::Along;
-use super::residuals::Residuals;
+use super::residuals::{Residuals, kept_by_lanes};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{Block, Elem, Extent, Mode, Stmt, ValueId};
 use crate::ops::Prim;
@@ -243,12 +243,9 @@ impl Dual<'_> {
             rerun = finals.body(rerun);
         }
         let residuals = Residuals::new(self.b, &rerun, &linear, &yields, frugal);
-        let mut kept = results;
-        kept.extend(&residuals.stored);
-        let first = Block {
-            results: kept,
-            ..forward
-        };
+        let mut first = Block { results, ..forward };
+        let kept = kept_by_lanes(self.b, &mut first.stmts, &residuals.stored);
+        first.results.extend(kept);
         self.b.guard = guard;
         let along = Along {
             axis,

@@ -15,7 +15,8 @@ use super::cloning::Copier;
 use crate::analysis::dataflow::Flow;
 use crate::contract::is_cheap;
 use crate::ir::stages::bulk::Bulk;
-use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, ValueSet, Values};
+use crate::ir::{AxisId, Block, Elem, Operation, Scalar, Stmt, ValueId, ValueSet, Values};
+use crate::ops::Prim;
 
 /// How many cheap statements are run again rather than one value kept: it is written, and read,
 /// once.
@@ -147,6 +148,7 @@ impl Residuals {
         let fetch = |b: &mut Builder, copier: &mut Copier, value: ValueId| {
             if let Some(&array) = stored.get(&value) {
                 let kept = b.gather(array, &[(axis, again)]);
+                let kept = member(b, kept, b.program.elem(value));
                 copier.rename(b, value, kept);
             }
         };
@@ -166,6 +168,60 @@ impl Residuals {
             }
         }
         copier
+    }
+}
+
+/// What a loop collects of values of its body. What lanes have in common behind a branch, not all of
+/// them compute, and what the others would leave is not to be kept for all: it gets the branch's
+/// lanes.
+///
+/// ```text
+/// %2[k] = loop … if %1[w]        %2[k] = loop … if %1[w]
+/// yield …; %2                    %3[k, w] = select %1, %2, 0
+///                                yield …; %3
+/// ```
+pub(super) fn kept_by_lanes(
+    b: &mut Builder,
+    stmts: &mut Vec<Stmt<Bulk>>,
+    values: &[ValueId],
+) -> Vec<ValueId> {
+    let guards: BTreeMap<ValueId, ValueId> = stmts
+        .iter()
+        .filter_map(|stmt| Some((stmt.guard?, &stmt.results)))
+        .flat_map(|(guard, results)| results.iter().map(move |&result| (result, guard)))
+        .collect();
+    b.enter();
+    let kept = values.iter().map(|&value| match guards.get(&value) {
+        Some(&guard) => in_lanes_of(b, value, guard),
+        None => value,
+    });
+    let kept = kept.collect();
+    stmts.extend(b.leave().primal);
+    kept
+}
+
+/// A value with the lanes of its guard, if it has not got them: what it is where that holds.
+fn in_lanes_of(b: &mut Builder, value: ValueId, guard: ValueId) -> ValueId {
+    let own = b.dims(value);
+    if b.dims(guard).iter().all(|lane| own.contains(lane)) {
+        return value;
+    }
+    b.behind(None, |b| {
+        let guard = b.said(guard);
+        // There may be no member for where it does not hold.
+        let value = match b.program.elem(value) {
+            Elem::Index(_) => b.map(Prim::Cast(Scalar::Usize), &[value]),
+            Elem::Scalar(_) | Elem::Bound(_) => value,
+        };
+        b.masked(Some(guard), value)
+    })
+}
+
+/// What is kept of a member, as one: see [`kept_by_lanes`].
+pub(super) fn member(b: &mut Builder, kept: ValueId, of: Elem) -> ValueId {
+    match of {
+        Elem::Index(extent) if b.program.elem(kept) != of => b.map(Prim::Trust(extent), &[kept]),
+        _ => kept,
     }
 }
 

@@ -70,12 +70,18 @@ struct Scope {
 
 struct Writer<'r> {
     rng: &'r mut Rng,
+    /// Says which loops stand behind a branch that lanes decide differently, if any.
+    branches: Option<Rng>,
     names: usize,
 }
 
 /// A function `f` and, of some form, `g` of it.
-pub(crate) fn random_ragged(rng: &mut Rng) -> String {
-    let mut writer = Writer { rng, names: 0 };
+pub(crate) fn random_ragged(rng: &mut Rng, branches: Option<Rng>) -> String {
+    let mut writer = Writer {
+        rng,
+        branches,
+        names: 0,
+    };
     let scope = Scope {
         counts: vec!["n".to_owned(), "ends[w]".to_owned()],
         tables: vec!["q".to_owned()],
@@ -181,7 +187,11 @@ impl Writer<'_> {
             false => inner.counts.push(index.clone()),
         }
         let body = self.statements(inner, depth + 1, 2);
-        format!("for {index} in {range} {{ let _ = {index}; {body} }} ")
+        let repeated = format!("for {index} in {range} {{ let _ = {index}; {body} }} ");
+        match (self.branches.as_mut()).is_some_and(|rng| rng.chance(40)) {
+            true => format!("if x > 0.1 {{ {repeated} }} "),
+            false => repeated,
+        }
     }
 
     /// A state or an element of a table changes.
@@ -281,7 +291,7 @@ mod tests {
     /// Whether a derivative of the function says something.
     fn check(seed: u64) -> Result<bool, String> {
         let rng = &mut Rng::new(seed);
-        let source = random_ragged(rng);
+        let source = random_ragged(rng, (seed % 3 == 0).then(|| Rng::new(seed)));
         let message = |what: String| format!("{what}\n{source}");
         let linked = link(&source).map_err(|errors| message(errors[0].message.clone()))?;
         let stages =

@@ -1,6 +1,7 @@
 //! Loops the other way.
 
 use super::{Frame, Pending, Transpose, has};
+use crate::differentiate::residuals::{kept_by_lanes, member};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Stmt, ValueId};
 
@@ -97,8 +98,8 @@ impl Transpose<'_> {
             }
         }
         let fixed = results.len();
-        results.extend(&collected);
-        let stmts = self.b.leave().primal;
+        let mut stmts = self.b.leave().primal;
+        results.extend(kept_by_lanes(self.b, &mut stmts, &collected));
 
         let mut starts: Vec<ValueId> = Vec::new();
         for (k, &state) in turned.iter().enumerate() {
@@ -187,6 +188,11 @@ impl Transpose<'_> {
                 .map(|&(place, value)| (place, outside(value)))
                 .collect();
             let mask = self.b.behind(None, |b| b.both(guard, mask));
+            let at = (at.into_iter().zip(&pending.at)).map(|((place, kept), &(_, value))| {
+                let elem = self.b.program.elem(value);
+                (place, self.b.behind(mask, |b| member(b, kept, elem)))
+            });
+            let at: Vec<(AxisId, ValueId)> = at.collect();
             let mut over = pending.over.clone();
             let around = self.lanes();
             if let Some(own) = pending.own_place(index)

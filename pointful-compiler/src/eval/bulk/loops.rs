@@ -63,7 +63,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes what was computed here into the part of a result that belongs here.
+    /// Writes what was computed here into the part of a result that belongs here. What lanes have in
+    /// common is there if one of them has computed it, whoever runs behind another branch.
     fn deliver(
         &mut self,
         result: ValueId,
@@ -72,7 +73,9 @@ impl Run<'_> {
     ) -> Result<(), EvalError> {
         let axes = self.unbound(&self.program.ty(result).dims);
         for place in self.places(&axes, &self.here.clone())? {
-            into.set(&place, computed.get(&place)?)?;
+            if let Some(value) = computed.get(&place)? {
+                into.set(&place, Some(value))?;
+            }
         }
         Ok(())
     }
