@@ -5,6 +5,7 @@ use pointful_compiler::eval::compare::{Tolerance, difference};
 use pointful_compiler::eval::{EvalError, run};
 use pointful_compiler::lower::source::link;
 use pointful_compiler::pipeline;
+use pointful_compiler::testing::ragged::{FORMS, functions, source};
 use pointful_compiler::testing::source::{inputs_of, lowered};
 use pointful_compiler::testing::{Checked, Rng, check_derivative};
 
@@ -18,9 +19,6 @@ const SIZES: [[usize; 3]; 7] = [
     [3, 1, 0],
     [5, 4, 3],
 ];
-
-/// Reads beyond the end begin again.
-const READ: &str = "fn at<J: IndexSet>(q: &Table<J, f64>, b: usize) -> f64 { q[b % size(J)] }";
 
 /// What is done with `x` and `y` for a `w`.
 const BODIES: [&str; 29] = [
@@ -55,93 +53,8 @@ const BODIES: [&str; 29] = [
     "for k in J.rev() { for j in (..k).rev() { x = (q[j] * x).sin() + r[w]; } }",
 ];
 
-/// Functions of a body in loops that run in parallel, in order, in a triangle of their own, and in
-/// a loop that runs in order.
-fn functions(body: &str) -> [String; 5] {
-    [
-        format!("sum(for w in W {{ let mut x = r[w]; let mut y = 0.0; {body} x + y }})"),
-        format!(
-            "let mut x = 0.3; let mut y = 0.0; for w in W {{ x = x * r[w]; {body} }} x + 0.5 * y"
-        ),
-        format!(
-            "let t = for w in W {{ let mut x = r[w]; let mut y = 0.0; {body} x * y + x }}; max(t) + sum(t)"
-        ),
-        format!(
-            "sum(for w in W {{ sum(for v in ..w {{ let mut x = r[w] * r[v]; let mut y = 0.0; {body} x - y }}) }})"
-        ),
-        format!(
-            "let mut z = 0.4; for i in 0..n {{ z = z * 0.5 + sum(for w in W {{ let mut x = r[w] * z; let mut y = 0.0; {body} x - y + i as f64 }}); }} z"
-        ),
-    ]
-}
-
-/// The function itself and transformations of it: each a parameter, the result, and how that is
-/// computed.
-const FORMS: [[&str; 3]; 11] = [
-    ["", "f64", "f(q, r, ends, n)"],
-    [
-        "",
-        "(Table<J, f64>, Table<W, f64>)",
-        "grad!(f, wrt = (q, r))(q, r, ends, n)",
-    ],
-    [
-        "d: &Table<J, f64>",
-        "f64",
-        "let (v, t) = jvp!(f, wrt = q)(q, r, ends, n, d); v * t",
-    ],
-    [
-        "d: &Table<(B, J), f64>",
-        "Table<(B, J), f64>",
-        "vmap!(grad!(f, wrt = q), over = q)(d, r, ends, n)",
-    ],
-    [
-        "d: &Table<J, f64>",
-        "Table<J, f64>",
-        "hvp!(f, wrt = q)(q, r, ends, n, d)",
-    ],
-    [
-        "",
-        "Table<(J, J), f64>",
-        "hessian!(f, wrt = q)(q, r, ends, n)",
-    ],
-    [
-        "",
-        "Table<(J, J), f64>",
-        "jacobian!(grad!(f, wrt = q), wrt = q)(q, r, ends, n)",
-    ],
-    [
-        "d: &Table<(B, J), f64>",
-        "Table<B, f64>",
-        "for b in B { let (v, t) = jvp!(f, wrt = q)(&d[b], r, ends, n, q); v * t }",
-    ],
-    [
-        "d: &Table<(B, J), f64>",
-        "Table<(B, J), f64>",
-        "for b in B { hvp!(f, wrt = q)(&d[b], r, ends, n, q) }",
-    ],
-    [
-        "e: &Table<(B, W), usize>",
-        "Table<(B, J), f64>",
-        "for b in B { grad!(f, wrt = q)(q, r, &e[b], n) }",
-    ],
-    [
-        "e: &Table<(B, W), usize>",
-        "Table<(B, J, J), f64>",
-        "for b in B { hessian!(f, wrt = q)(q, r, &e[b], n) }",
-    ],
-];
-
 /// The forms of which derivatives are checked, and so second derivatives of the function.
 const DIFFERENTIATED: std::ops::Range<usize> = 0..4;
-
-fn source(function: &str, [param, result, value]: [&str; 3]) -> String {
-    let params = "q: &Table<J, f64>, r: &Table<W, f64>, ends: &Table<W, usize>, n: usize";
-    format!(
-        "{READ}
-        fn f<J: IndexSet, W: IndexSet>({params}) -> f64 {{ {function} }}
-        fn g<J: IndexSet, W: IndexSet, B: IndexSet>({params}, _b: &Table<B, f64>, {param}) -> {result} {{ {value} }}"
-    )
-}
 
 /// Checks that a function passes the verifier after each pass, can be emitted, and gives as it is
 /// scheduled what its definitions give.

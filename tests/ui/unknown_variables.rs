@@ -16,8 +16,19 @@ fn moved<N: IndexSet>(x: &Table<N, f64>, k: i64) -> Table<N, f64> {
 }
 
 #[pointful]
+fn repeated(x: f64, steps: usize) -> f64 {
+    let mut y = x;
+    for _k in 0..step {
+        while flag {
+            y = if positiv { y + *z } else { y };
+        }
+    }
+    y * steps as f64
+}
+
+#[pointful]
 fn called<N: IndexSet>(x: &Table<N, f64>) -> f64 {
-    loss(x) + sum(moved(x, 1))
+    loss(x) + sum(moved(x, 1)) + repeated(1.0, 2)
 }
 
 fn main() {

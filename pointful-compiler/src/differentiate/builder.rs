@@ -174,14 +174,14 @@ impl Builder {
         let many = together(&mut reasons);
         // What is said at one place is said of another there, or of many.
         let moved = named_axes(&stmt.op);
-        let own = stmt.guard.map(Unsaid::without);
+        let behind_own = stmt.guard.map(Unsaid::without);
         // These may do without what says nothing, where nothing is to be added up or written.
         let partial = !matches!(
             stmt.op,
             BulkOp::Map(..) | BulkOp::Select(..) | BulkOp::Gather { .. } | BulkOp::Pack { .. }
         );
         let elsewhere = |reason: &Unsaid| {
-            own.as_ref() != Some(reason)
+            behind_own.as_ref() != Some(reason)
                 && (partial
                     || reason.values().any(|value| {
                         let dims = &self.program.ty(value).dims;

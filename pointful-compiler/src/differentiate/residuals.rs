@@ -148,7 +148,7 @@ impl Residuals {
         let fetch = |b: &mut Builder, copier: &mut Copier, value: ValueId| {
             if let Some(&array) = stored.get(&value) {
                 let kept = b.gather(array, &[(axis, again)]);
-                let kept = member(b, kept, b.program.elem(value));
+                let kept = as_member(b, kept, b.program.elem(value));
                 copier.rename(b, value, kept);
             }
         };
@@ -218,7 +218,7 @@ fn in_lanes_of(b: &mut Builder, value: ValueId, guard: ValueId) -> ValueId {
 }
 
 /// What is kept of a member, as one: see [`kept_by_lanes`].
-pub(super) fn member(b: &mut Builder, kept: ValueId, of: Elem) -> ValueId {
+pub(super) fn as_member(b: &mut Builder, kept: ValueId, of: Elem) -> ValueId {
     match of {
         Elem::Index(extent) if b.program.elem(kept) != of => b.map(Prim::Trust(extent), &[kept]),
         _ => kept,

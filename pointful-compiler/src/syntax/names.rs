@@ -477,7 +477,7 @@ impl Names {
         match iter {
             Iter::Set(set) => self.set(set),
             Iter::Range { start, end, .. } => {
-                start.iter().chain(end).for_each(|bound| self.expr(bound));
+                (start.iter().chain(end)).for_each(|bound| self.operand(bound));
             }
             Iter::Rev(inner, _) => self.iter(inner),
             Iter::Skip(inner, count, _) => {
@@ -519,10 +519,8 @@ impl Names {
                 }
                 self.operand(inner);
             }
-            ExprKind::Unary(_, inner) => self.operand(inner),
-            ExprKind::Paren(inner) | ExprKind::Ref { inner, .. } | ExprKind::Deref(inner) => {
-                self.expr(inner);
-            }
+            ExprKind::Unary(_, inner) | ExprKind::Deref(inner) => self.operand(inner),
+            ExprKind::Paren(inner) | ExprKind::Ref { inner, .. } => self.expr(inner),
             ExprKind::Set(set) => self.set(set),
             ExprKind::FromOrdinal(set, args) => {
                 self.set(set);
@@ -559,7 +557,7 @@ impl Names {
                 then,
                 otherwise,
             } => {
-                self.expr(cond);
+                self.operand(cond);
                 self.block(then);
                 if let Some(otherwise) = otherwise {
                     self.expr(otherwise);
@@ -580,7 +578,7 @@ impl Names {
             }
             ExprKind::While { attrs, cond, body } => {
                 self.attributes(attrs);
-                self.expr(cond);
+                self.operand(cond);
                 self.block(body);
             }
             ExprKind::Match(value, arms) => {
@@ -617,7 +615,7 @@ impl Names {
                 }
             }
             ExprKind::Range { start, end, .. } => {
-                start.iter().chain(end).for_each(|bound| self.expr(bound));
+                (start.iter().chain(end)).for_each(|bound| self.operand(bound));
             }
             ExprKind::Transform(transform) => self.transform(transform),
         }

@@ -149,37 +149,13 @@ pub fn check_derivative(
     let run = |mode: Mode, seeds: &[Data], derive| {
         let program = differentiated(&derivative(program, mode), derive);
         let shown = || format!("{}\n", print(&program));
-        verify(&program)
-            .map_err(|error| format!("{}: invalid: {error}\n{}", mode.name(), shown()))?;
         let mut inputs = inputs.clone();
         inputs.params.extend_from_slice(seeds);
-        let (results, counts) = match run_limited(&program, &inputs, STEPS * 20) {
-            Ok(done) => done,
-            Err(EvalError::StepLimit) => return Err(format!("{}: endless", mode.name())),
-            Err(error) => return Err(format!("{}: {error}\n{}", mode.name(), shown())),
+        let done = run_scheduled(&program, &inputs);
+        let done = done.map_err(|error| format!("{}, {error}", mode.name()))?;
+        let Some((results, counts)) = done else {
+            return Err(format!("{}: endless", mode.name()));
         };
-        let handed = dce(simplify(contract::predicate_updates(program.clone())));
-        verify(&handed).map_err(|error| {
-            format!("{}, handed on: invalid: {error}\n{}", mode.name(), shown())
-        })?;
-        let kernels = contract::scalar_replacement(contract::schedule::schedule(handed));
-        verify(&kernels).map_err(|error| {
-            format!("{}, scheduled: invalid: {error}\n{}", mode.name(), shown())
-        })?;
-        let scheduled = match run_limited(&kernels, &inputs, STEPS * 20) {
-            Ok((results, _)) => results,
-            Err(error) => return Err(format!("{}, scheduled: {error}\n{}", mode.name(), shown())),
-        };
-        for (a, b) in results.iter().zip(&scheduled) {
-            if let Some(difference) = crate::eval::compare::difference(a, b, Default::default()) {
-                return Err(format!(
-                    "{}, scheduled: another value: {difference}\n{}\n{}",
-                    mode.name(),
-                    shown(),
-                    print(&kernels)
-                ));
-            }
-        }
         let (own, given) = results.split_at(values.len());
         for (a, b) in values.iter().zip(own) {
             if let Some(difference) = crate::eval::compare::difference(a, b, Default::default()) {
@@ -300,7 +276,7 @@ pub fn check_second_derivative(
             inputs.params.extend(given.iter().chain(&seeds).cloned());
             let results = run_scheduled(&expanded(&derivative(&taken, second)), &inputs)
                 .map_err(|error| format!("{} of {}: {error}", second.name(), first.name()))?;
-            let Some(results) = results else {
+            let Some((results, _)) = results else {
                 return Ok(None);
             };
             let number = match second {
@@ -359,16 +335,21 @@ fn zeros(of: &[Data]) -> Vec<Data> {
     zeros.collect()
 }
 
-/// What a program gives, as definitions and scheduled; none if that is too much work.
-fn run_scheduled(program: &Program<Bulk>, inputs: &Inputs) -> Result<Option<Vec<Data>>, String> {
+/// What a program gives as definitions, and what that costs, if it gives the same as it is
+/// scheduled; none if that is too much work.
+fn run_scheduled(
+    program: &Program<Bulk>,
+    inputs: &Inputs,
+) -> Result<Option<(Vec<Data>, Counts)>, String> {
     let shown = || print(program);
     verify(program).map_err(|error| format!("invalid: {error}\n{}", shown()))?;
-    let results = match run_limited(program, inputs, STEPS * 20) {
-        Ok((results, _)) => results,
+    let (results, counts) = match run_limited(program, inputs, STEPS * 20) {
+        Ok(done) => done,
         Err(EvalError::StepLimit) => return Ok(None),
         Err(error) => return Err(format!("{error}\n{}", shown())),
     };
     let handed = dce(simplify(contract::predicate_updates(program.clone())));
+    verify(&handed).map_err(|error| format!("handed on: invalid: {error}\n{}", shown()))?;
     let kernels = contract::scalar_replacement(contract::schedule::schedule(handed));
     verify(&kernels).map_err(|error| format!("scheduled: invalid: {error}\n{}", shown()))?;
     let (scheduled, _) = run_limited(&kernels, inputs, STEPS * 20)
@@ -376,12 +357,13 @@ fn run_scheduled(program: &Program<Bulk>, inputs: &Inputs) -> Result<Option<Vec<
     for (a, b) in results.iter().zip(&scheduled) {
         if let Some(difference) = crate::eval::compare::difference(a, b, Default::default()) {
             return Err(format!(
-                "scheduled: another value: {difference}\n{}",
-                shown()
+                "scheduled: another value: {difference}\n{}\n{}",
+                shown(),
+                print(&kernels)
             ));
         }
     }
-    Ok(Some(results))
+    Ok(Some((results, counts)))
 }
 
 /// A random program, and inputs that are on no kink of it.

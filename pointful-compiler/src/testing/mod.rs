@@ -14,8 +14,7 @@ pub mod functions;
 mod ignored;
 #[cfg(test)]
 mod points;
-#[cfg(test)]
-mod ragged;
+pub mod ragged;
 pub mod random;
 mod rng;
 mod shrink;

@@ -1,14 +1,34 @@
-//! Random functions of loops in triangles and of lengths that vary, in which states change and tables
-//! are made, changed and read later; and their derivatives.
+//! Functions of loops in triangles and of lengths that vary, written by tests or at random, in which
+//! states change and tables are made, changed and read later; and their derivatives.
 
 use super::rng::Rng;
 
 /// Reads beyond the end begin again.
 const READ: &str = "fn at<J: IndexSet>(q: &Table<J, f64>, b: usize) -> f64 { q[b % size(J)] }";
 
-/// What is asked of a function: a parameter, the result, and how that is computed. Where it is
-/// differentiated twice, most of what loops make is kept.
-const FORMS: [[&str; 3]; 9] = [
+/// Functions of a body in loops that run in parallel, in order, in a triangle of their own, and in
+/// a loop that runs in order.
+pub fn functions(body: &str) -> [String; 5] {
+    [
+        format!("sum(for w in W {{ let mut x = r[w]; let mut y = 0.0; {body} x + y }})"),
+        format!(
+            "let mut x = 0.3; let mut y = 0.0; for w in W {{ x = x * r[w]; {body} }} x + 0.5 * y"
+        ),
+        format!(
+            "let t = for w in W {{ let mut x = r[w]; let mut y = 0.0; {body} x * y + x }}; max(t) + sum(t)"
+        ),
+        format!(
+            "sum(for w in W {{ sum(for v in ..w {{ let mut x = r[w] * r[v]; let mut y = 0.0; {body} x - y }}) }})"
+        ),
+        format!(
+            "let mut z = 0.4; for i in 0..n {{ z = z * 0.5 + sum(for w in W {{ let mut x = r[w] * z; let mut y = 0.0; {body} x - y + i as f64 }}); }} z"
+        ),
+    ]
+}
+
+/// The function itself and transformations of it: each a parameter, the result, and how that is
+/// computed.
+pub const FORMS: [[&str; 3]; 14] = [
     ["", "f64", "f(q, r, ends, n)"],
     [
         "",
@@ -19,6 +39,11 @@ const FORMS: [[&str; 3]; 9] = [
         "d: &Table<J, f64>",
         "f64",
         "let (v, t) = jvp!(f, wrt = q)(q, r, ends, n, d); v * t",
+    ],
+    [
+        "d: &Table<(B, J), f64>",
+        "Table<(B, J), f64>",
+        "vmap!(grad!(f, wrt = q), over = q)(d, r, ends, n)",
     ],
     [
         "d: &Table<J, f64>",
@@ -32,6 +57,31 @@ const FORMS: [[&str; 3]; 9] = [
     ],
     [
         "",
+        "Table<(J, J), f64>",
+        "jacobian!(grad!(f, wrt = q), wrt = q)(q, r, ends, n)",
+    ],
+    [
+        "d: &Table<(B, J), f64>",
+        "Table<B, f64>",
+        "for b in B { let (v, t) = jvp!(f, wrt = q)(&d[b], r, ends, n, q); v * t }",
+    ],
+    [
+        "d: &Table<(B, J), f64>",
+        "Table<(B, J), f64>",
+        "for b in B { hvp!(f, wrt = q)(&d[b], r, ends, n, q) }",
+    ],
+    [
+        "e: &Table<(B, W), usize>",
+        "Table<(B, J), f64>",
+        "for b in B { grad!(f, wrt = q)(q, r, &e[b], n) }",
+    ],
+    [
+        "e: &Table<(B, W), usize>",
+        "Table<(B, J, J), f64>",
+        "for b in B { hessian!(f, wrt = q)(q, r, &e[b], n) }",
+    ],
+    [
+        "",
         "Table<(W, W), f64>",
         "hessian!(f, wrt = r)(q, r, ends, n)",
     ],
@@ -42,18 +92,27 @@ const FORMS: [[&str; 3]; 9] = [
     ],
     [
         "d: &Table<(B, J), f64>",
-        "Table<(B, J), f64>",
-        "vmap!(grad!(f, wrt = q), over = q)(d, r, ends, n)",
-    ],
-    [
-        "d: &Table<(B, J), f64>",
         "Table<(B, J, J), f64>",
         "for b in B { hessian!(f, wrt = q)(&d[b], r, ends, n) }",
     ],
 ];
 
+/// The forms that random functions are asked in: where they are differentiated twice, most of what
+/// loops make is kept.
+const DRAWN: [usize; 9] = [0, 1, 2, 4, 5, 11, 12, MAPPED, 13];
+
 /// The gradient at several places at once.
-const MAPPED: usize = 7;
+const MAPPED: usize = 3;
+
+/// A function `f` that computes this of `q`, `r`, `ends` and `n`, and `g`, one of its [forms](FORMS).
+pub fn source(function: &str, [param, result, value]: [&str; 3]) -> String {
+    let params = "q: &Table<J, f64>, r: &Table<W, f64>, ends: &Table<W, usize>, n: usize";
+    format!(
+        "{READ}
+        fn f<J: IndexSet, W: IndexSet>({params}) -> f64 {{ {function} }}
+        fn g<J: IndexSet, W: IndexSet, B: IndexSet>({params}, _b: &Table<B, f64>, {param}) -> {result} {{ {value} }}"
+    )
+}
 
 /// Names that stand for something where a statement is.
 #[derive(Clone, Default)]
@@ -76,7 +135,7 @@ struct Writer<'r> {
 }
 
 /// A function `f` and, of some form, `g` of it.
-pub(crate) fn random_ragged(rng: &mut Rng, branches: Option<Rng>) -> String {
+pub fn random_ragged(rng: &mut Rng, branches: Option<Rng>) -> String {
     let mut writer = Writer {
         rng,
         branches,
@@ -90,29 +149,12 @@ pub(crate) fn random_ragged(rng: &mut Rng, branches: Option<Rng>) -> String {
     let body = writer.statements(scope, 0, 2);
     // Derivatives at several places at once are what most is shared in.
     let mapped = rng.chance(40);
-    let function = match rng.below(if mapped { 1 } else { 4 }) {
-        0 => format!("sum(for w in W {{ let mut x = r[w]; let mut y = 0.0; {body} x + y }})"),
-        1 => format!(
-            "let mut x = 0.3; let mut y = 0.0; for w in W {{ x = x * r[w]; {body} }} x + 0.5 * y"
-        ),
-        2 => format!(
-            "sum(for w in W {{ sum(for v in ..w {{ let mut x = r[w] * r[v]; let mut y = 0.0; {body} x - y }}) }})"
-        ),
-        _ => format!(
-            "let mut z = 0.4; for i in 0..n {{ z = z * 0.5 + sum(for w in W {{ let mut x = r[w] * z; let mut y = 0.0; {body} x - y + i as f64 }}); }} z"
-        ),
-    };
+    let around = [0, 1, 3, 4][rng.below(if mapped { 1 } else { 4 })];
     let form = match mapped {
         true => MAPPED,
-        false => rng.below(FORMS.len()),
+        false => DRAWN[rng.below(DRAWN.len())],
     };
-    let [param, result, value] = FORMS[form];
-    let params = "q: &Table<J, f64>, r: &Table<W, f64>, ends: &Table<W, usize>, n: usize";
-    format!(
-        "{READ}
-        fn f<J: IndexSet, W: IndexSet>({params}) -> f64 {{ {function} }}
-        fn g<J: IndexSet, W: IndexSet, B: IndexSet>({params}, _b: &Table<B, f64>, {param}) -> {result} {{ {value} }}"
-    )
+    source(&functions(&body)[around], FORMS[form])
 }
 
 impl Writer<'_> {
@@ -178,16 +220,23 @@ impl Writer<'_> {
         }
     }
 
-    fn repeated(&mut self, scope: &Scope, depth: usize) -> String {
+    /// The head of a loop, whose index is named so and a number, and what is in scope in it.
+    fn head(&mut self, scope: &Scope, prefix: &str) -> (String, Scope) {
         let (range, member) = self.range(scope);
-        let index = self.fresh("k");
+        let index = self.fresh(prefix);
+        let head = format!("for {index} in {range} {{ let _ = {index};");
         let mut inner = scope.clone();
         match member {
-            true => inner.members.push(index.clone()),
-            false => inner.counts.push(index.clone()),
+            true => inner.members.push(index),
+            false => inner.counts.push(index),
         }
+        (head, inner)
+    }
+
+    fn repeated(&mut self, scope: &Scope, depth: usize) -> String {
+        let (head, inner) = self.head(scope, "k");
         let body = self.statements(inner, depth + 1, 2);
-        let repeated = format!("for {index} in {range} {{ let _ = {index}; {body} }} ");
+        let repeated = format!("{head} {body} }} ");
         match (self.branches.as_mut()).is_some_and(|rng| rng.chance(40)) {
             true => format!("if x > 0.1 {{ {repeated} }} "),
             false => repeated,
@@ -220,16 +269,10 @@ impl Writer<'_> {
                 format!("{table}[{index}]")
             }
             2 | 3 if depth > 0 => {
-                let (range, member) = self.range(scope);
-                let index = self.fresh("s");
-                let mut inner = scope.clone();
-                match member {
-                    true => inner.members.push(index.clone()),
-                    false => inner.counts.push(index.clone()),
-                }
+                let (head, inner) = self.head(scope, "s");
                 let value = self.value(&inner, depth - 1);
                 let word = self.rng.pick(&["sum", "sum", "sum", "prod"]);
-                format!("{word}(for {index} in {range} {{ let _ = {index}; ({value} * x).sin() }})")
+                format!("{word}({head} ({value} * x).sin() }})")
             }
             4 if depth > 0 => {
                 let [a, b] = [0, 1].map(|_| self.value(scope, depth - 1));
@@ -249,6 +292,7 @@ impl Writer<'_> {
     }
 }
 
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::contract::schedule::entered::{ORDERED, UNMADE};

@@ -1,7 +1,7 @@
 //! Loops the other way.
 
 use super::{Frame, Pending, Transpose, has};
-use crate::differentiate::residuals::{kept_by_lanes, member};
+use crate::differentiate::residuals::{as_member, kept_by_lanes};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Stmt, ValueId};
 
@@ -182,15 +182,11 @@ impl Transpose<'_> {
             };
             let value = outside(pending.value);
             let mask = pending.mask.map(&mut outside);
-            let at: Vec<(AxisId, ValueId)> = pending
-                .at
-                .iter()
-                .map(|&(place, value)| (place, outside(value)))
-                .collect();
+            let places: Vec<ValueId> = pending.at.iter().map(|&(_, at)| outside(at)).collect();
             let mask = self.b.behind(None, |b| b.both(guard, mask));
-            let at = (at.into_iter().zip(&pending.at)).map(|((place, kept), &(_, value))| {
-                let elem = self.b.program.elem(value);
-                (place, self.b.behind(mask, |b| member(b, kept, elem)))
+            let at = pending.at.iter().zip(places).map(|(&(axis, of), kept)| {
+                let elem = self.b.program.elem(of);
+                (axis, self.b.behind(mask, |b| as_member(b, kept, elem)))
             });
             let at: Vec<(AxisId, ValueId)> = at.collect();
             let mut over = pending.over.clone();
