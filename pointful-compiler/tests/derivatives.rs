@@ -98,6 +98,23 @@ fn loops_behind_a_branch_of_lanes() {
     }
 }
 
+/// A condition that is kept of a loop says something where its reader does not ask for it, too.
+#[test]
+fn conditions_that_a_loop_keeps_of_a_branch_inside_another() {
+    check(
+        "fn f<N: IndexSet, M: IndexSet>(a: &Table<(N, M), f64>, c: f64, to: &Table<M, N>, steps: usize) -> f64 {
+            let mut u = a.clone();
+            for _t in 0..steps {
+                let t = for i in M {
+                    if u[to[i]][i] < 0.5 { 0.3 } else { if i.ordinal() < 7 && u[0][i] > 0.137 { c } else { 0.3 } }
+                };
+                u = for _j in N { for _i in M { sum(t) } };
+            }
+            sum(u)
+        }",
+    );
+}
+
 /// What the last function of a source gives for inputs, as definitions of whole arrays and as it is
 /// scheduled.
 fn evaluated(source: &str, inputs: &Inputs) -> [Vec<f64>; 2] {

@@ -135,6 +135,22 @@ fn what_no_lane_has_made_is_no_index() {
     }
 }
 
+/// What a loop over an empty set reads alike in all iterations is computed outside of it, and there
+/// is no place to read: in a triangle, and where a loop or two of them have kept the place.
+#[test]
+fn a_read_stands_behind_the_guard_of_its_index() {
+    let read = "x = (0.5 * x + sum(for _j in J { (at(q, ends[w]) * x).sin() })).sin();";
+    let [lanes, _, _, triangle, _] = functions(read);
+    let kept = &functions(&format!("for _k in 0..n {{ {read} }}"))[0];
+    let kept_twice = &functions(&format!("for _k in 0..n {{ for _i in 0..n {{ {read} }} }}"))[0];
+    for function in [&lanes, &triangle, kept, kept_twice] {
+        for form in [3, 5, 13] {
+            let source = source(function, FORMS[form]);
+            check_stages_at(&source, [[0, 3, 2]; 4].iter().zip(0..));
+        }
+    }
+}
+
 /// Lanes of a triangle are summed before, or together with, those that say how long they are.
 #[test]
 fn tables_along_one_side_of_a_triangle_are_summed_over_both() {

@@ -173,7 +173,8 @@ impl Residuals {
 
 /// What a loop collects of values of its body. What lanes have in common behind a branch, not all of
 /// them compute, and what the others would leave is not to be kept for all: it gets the branch's
-/// lanes.
+/// lanes. A condition is kept as one that does not hold where it says nothing: why it does so is not
+/// kept beside it.
 ///
 /// ```text
 /// %2[k] = loop … if %1[w]        %2[k] = loop … if %1[w]
@@ -193,6 +194,7 @@ pub(super) fn kept_by_lanes(
     b.enter();
     let kept = values.iter().map(|&value| match guards.get(&value) {
         Some(&guard) => in_lanes_of(b, value, guard),
+        None if b.program.elem(value) == Elem::BOOL => b.behind(None, |b| b.said(value)),
         None => value,
     });
     let kept = kept.collect();

@@ -340,7 +340,7 @@ mod tests {
         let linked = link(&source).map_err(|errors| message(errors[0].message.clone()))?;
         let stages =
             pipeline::stages(&linked).map_err(|errors| message(errors[0].message.clone()))?;
-        for sizes in [[3, 2, 2], [2, 3, 1], [3, 0, 2], [1, 1, 1]] {
+        for sizes in [[3, 2, 2], [2, 3, 1], [3, 0, 2], [0, 3, 2], [1, 1, 1]] {
             let inputs = inputs_of(&stages.point, sizes.to_vec(), rng);
             let expected = run_limited(&stages.bulk, &inputs, STEPS).map(|(results, _)| results);
             if matches!(expected, Err(EvalError::StepLimit)) {
@@ -377,5 +377,23 @@ mod tests {
             unmade >= 5,
             "{unmade} programs read at what perhaps no lane has made"
         );
+    }
+    /// `PROGRAMS` from the seed `FIRST` on.
+    #[test]
+    #[ignore = "takes minutes: see CONTRIBUTING.md"]
+    fn many_ragged_functions_agree_at_every_stage() {
+        let number = |name: &str, default: u64| {
+            std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
+        };
+        let (first, programs) = (number("FIRST", 0), number("PROGRAMS", 1000));
+        let mut wrong = 0;
+        for seed in first..first + programs {
+            let checked = std::panic::catch_unwind(|| check(seed));
+            if let Err(what) = checked.unwrap_or_else(|_| Err("a panic".to_owned())) {
+                println!("seed {seed}: {what}");
+                wrong += 1;
+            }
+        }
+        assert_eq!(wrong, 0, "some are wrong");
     }
 }

@@ -10,7 +10,7 @@ use super::tasks::leaf_loop;
 use crate::analysis::dataflow::{Flow, named_axes};
 use crate::contract::scalar_replacement::SHORTEST;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId, ValueMap};
 use crate::ops::Prim;
 
 /// Computing a value again is preferred to storing it while it costs no more than this many simple
@@ -79,6 +79,9 @@ pub(super) struct Facts<'p> {
     /// the current point.
     plain: Vec<bool>,
     wanted: Vec<Wanted>,
+    /// The guards that values stand behind: their own, and of what is read somewhere else and of
+    /// indices also those of the indices that they are computed from.
+    guards: ValueMap<Vec<ValueId>>,
 }
 
 /// Whether an operation is computed where its value is needed and not as a task of its own.
@@ -200,6 +203,7 @@ impl<'p> Facts<'p> {
             cost: vec![LOAD; n],
             plain: vec![true; n],
             wanted: vec![Wanted::Never; n],
+            guards: ValueMap::new(),
         };
         facts.survey(&program.body, None);
         facts.find_contractions(&program.body);
@@ -528,6 +532,7 @@ impl<'p> Facts<'p> {
             for operand in stmt.op.operands().into_iter().chain(stmt.guard) {
                 self.readers[operand.index()].push((stmt, id));
             }
+            self.note_guards(stmt);
             match &stmt.op {
                 BulkOp::Gather { table, at } if !at.is_empty() => {
                     self.gathered[table.index()] = true
@@ -550,10 +555,92 @@ impl<'p> Facts<'p> {
                 }
                 _ => {}
             }
+            let inside = self.blocks.len();
             for inner in stmt.op.blocks() {
                 self.survey(inner, Some((stmt, id)));
             }
+            self.end_states(stmt, inside);
         }
+    }
+
+    /// Notes what a value stands behind: the guards of these, where they are indices, as far as they
+    /// can be asked wherever the value is: they are made outside of blocks from the number
+    /// `inside` on.
+    ///
+    /// ```text
+    /// %2[w] = check J %1 if %0       there is no %2 where %0 does not hold, and J may be empty:
+    /// %3[w] = gather q [j := %2]     so %3 stands behind %0 as well
+    /// ```
+    fn stand_behind(&mut self, value: ValueId, of: &[ValueId], inside: usize) {
+        let own = self.axes(value);
+        let indices = of.iter().filter(|&&of| self.is_index(of));
+        let guards = indices.flat_map(|&index| self.guards(index));
+        let guards = guards.filter(|guard| {
+            self.homes[guard.index()] < inside
+                && self.axes(**guard).iter().all(|axis| own.contains(axis))
+        });
+        let new: Vec<ValueId> = guards.copied().collect();
+        if !new.is_empty() {
+            let all = self.guards.or_default(value);
+            all.extend(new);
+            all.sort_unstable();
+            all.dedup();
+        }
+    }
+
+    fn is_index(&self, value: ValueId) -> bool {
+        matches!(self.program.elem(value), Elem::Index(_))
+    }
+
+    /// Notes what the results of a statement stand behind, and what its blocks begin with.
+    fn note_guards(&mut self, stmt: &'p Stmt<Bulk>) {
+        for (&result, guard) in stmt.results.iter().zip(stmt.guard.iter().cycle()) {
+            self.guards.insert(result, vec![*guard]);
+        }
+        match &stmt.op {
+            BulkOp::Gather { .. } => {
+                self.stand_behind(stmt.results[0], &stmt.op.operands(), usize::MAX)
+            }
+            // One side of a select may be there.
+            BulkOp::Map(_, operands) if self.is_index(stmt.results[0]) => {
+                self.stand_behind(stmt.results[0], operands, usize::MAX);
+            }
+            BulkOp::Loop { init, body, .. } => self.begin_states(init, &body.params[1..]),
+            BulkOp::While {
+                init, cond, body, ..
+            } => {
+                self.begin_states(init, &cond.params);
+                self.begin_states(init, &body.params);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_states(&mut self, init: &[ValueId], states: &[ValueId]) {
+        for (&init, &state) in init.iter().zip(states) {
+            if self.is_index(state) {
+                self.stand_behind(state, &[init], usize::MAX);
+            }
+        }
+    }
+
+    /// Notes what the results of a loop stand behind, whose blocks have numbers from `inside` on.
+    fn end_states(&mut self, stmt: &'p Stmt<Bulk>, inside: usize) {
+        let (BulkOp::Loop { init, body, .. } | BulkOp::While { init, body, .. }) = &stmt.op else {
+            return;
+        };
+        for (number, (&result, &last)) in stmt.results.iter().zip(&body.results).enumerate() {
+            if self.is_index(result) {
+                let first = init.get(number).copied();
+                let of: Vec<ValueId> = first.into_iter().chain([last]).collect();
+                self.stand_behind(result, &of, inside);
+            }
+        }
+    }
+
+    /// The guards that a value stands behind.
+    pub(super) fn guards(&self, value: ValueId) -> &[ValueId] {
+        self.guards.get(&value).map_or(&[], Vec::as_slice)
     }
 
     /// Finds contractions in a block outside of all lanes. Their factors are looked at as a whole.

@@ -72,6 +72,13 @@ impl<'p> Builder<'p> {
                 self.known((args[0], cond.1))?
                     .max(self.known((args[1], cond.1))?),
             ),
+            // The second of both may be unspecified where the first does not hold.
+            (&BulkOp::Select(first, second, never), true)
+                if self.facts.site(never).map(|stmt| &stmt.op)
+                    == Some(&BulkOp::Const(Lit::Bool(false))) =>
+            {
+                Some(self.known((first, true))?.max(self.known((second, true))?))
+            }
             (BulkOp::Map(Prim::Not, args), side) => self.known((args[0], !side)),
             // In a loop over a set it has members.
             (BulkOp::Map(Prim::Gt, _), true) => self.frames.iter().position(|frame| {
@@ -161,12 +168,19 @@ impl<'p> Builder<'p> {
     /// The outermost frame that a value may be computed in although its operands are known further
     /// out: inside the branch that alone wants it, or that it may be evaluated in.
     pub(super) fn least(&self, value: ValueId) -> usize {
-        let guard = self.facts.site(value).and_then(|stmt| stmt.guard);
-        let guarded = guard.and_then(|g| self.known((g, true))).unwrap_or(0);
+        let guards = self.facts.guards(value).iter();
+        let guarded = guards.filter_map(|&g| self.known((g, true))).max();
+        let guarded = guarded.unwrap_or(0);
         match self.facts.wanted(value) {
             Wanted::When(cond) => self.known(cond).unwrap_or(0).max(guarded),
             Wanted::Always | Wanted::Never => guarded,
         }
+    }
+
+    /// A guard that the value stands behind and that is not known to hold here.
+    fn unknown_guard(&self, value: ValueId) -> Option<ValueId> {
+        let mut guards = self.facts.guards(value).iter().copied();
+        guards.find(|&guard| self.known((guard, true)).is_none())
     }
 
     /// The value at the current point although it may have a place, which is being filled.
@@ -175,9 +189,7 @@ impl<'p> Builder<'p> {
             .facts
             .site(value)
             .expect("a value without a location is computed by a statement");
-        if let Some(guard) = stmt.guard
-            && self.known((guard, true)).is_none()
-        {
+        if let Some(guard) = self.unknown_guard(value) {
             return self.choose((guard, true), value, Some(value), None);
         }
         let elem = self.elem(self.facts.program.elem(value));
@@ -314,7 +326,7 @@ impl<'p> Builder<'p> {
         let Some(stmt) = self.facts.site(value) else {
             return false;
         };
-        stmt.guard.is_some_and(|g| self.known((g, true)).is_none())
+        self.unknown_guard(value).is_some()
             || (self.facts.wanted(value) == Wanted::When(cond)
                 && (self.facts.is_worth_a_branch(value)
                     || crate::ir::Operation::operands(&stmt.op)
