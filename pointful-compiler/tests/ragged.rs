@@ -149,6 +149,10 @@ fn a_read_stands_behind_the_guard_of_its_index() {
             check_stages_at(&source, [[0, 3, 2]; 4].iter().zip(0..));
         }
     }
+    // The guard stands inside of the loop whose places are kept by one around.
+    let within = "for k in 0..n { x = x + sum(for _i in 0..k { at(q, k) * x }); }";
+    let source = source(&functions(within)[1], FORMS[4]);
+    check_stages_at(&source, [[0, 2, 0]; 12].iter().zip(0..));
 }
 
 /// Lanes of a triangle are summed before, or together with, those that say how long they are.

@@ -22,6 +22,11 @@ fn walk(block: &mut Block<Bulk>, program: &Program<Bulk>, unspecified: &mut Valu
             } else {
                 unspecified.extend(&stmt.results);
             }
+        } else if let BulkOp::Gather { table, .. } = &stmt.op
+            && unspecified.contains(table)
+        {
+            // What an outer loop kept of what an inner one did.
+            unspecified.extend(&stmt.results);
         }
         for inner in stmt.op.blocks_mut() {
             walk(inner, program, unspecified);
