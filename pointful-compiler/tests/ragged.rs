@@ -149,10 +149,25 @@ fn a_read_stands_behind_the_guard_of_its_index() {
             check_stages_at(&source, [[0, 3, 2]; 4].iter().zip(0..));
         }
     }
-    // The guard stands inside of the loop whose places are kept by one around.
-    let within = "for k in 0..n { x = x + sum(for _i in 0..k { at(q, k) * x }); }";
-    let source = source(&functions(within)[1], FORMS[4]);
-    check_stages_at(&source, [[0, 2, 0]; 12].iter().zip(0..));
+    for (body, function, form) in [
+        // The guard stands inside of the loop whose places are kept by one around.
+        (
+            "for k in 0..n { x = x + sum(for _i in 0..k { at(q, k) * x }); }",
+            1,
+            4,
+        ),
+        // The first row of the triangle keeps no place.
+        ("for _k in 0..n { x = x + at(q, n).cos(); }", 3, 4),
+        // The place is read in a loop over the set that may be empty.
+        (
+            "for k in 0..n { let t = for j in J { x * q[j] + at(q, k + n) }; for _j in J { x *= sum(for _i in 0..ends[w] { at(t, n) * x }); } }",
+            4,
+            3,
+        ),
+    ] {
+        let source = source(&functions(body)[function], FORMS[form]);
+        check_stages_at(&source, [[0, 3, 2], [0, 2, 0]].repeat(6).iter().zip(0..));
+    }
 }
 
 /// Lanes of a triangle are summed before, or together with, those that say how long they are.

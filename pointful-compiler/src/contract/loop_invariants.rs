@@ -6,7 +6,9 @@
 //! place each keeps a strip.
 //!
 //! Only what cannot fail moves, because a loop may have no iteration; and what is read of buffers
-//! that the whole kernel leaves alone, because others might not have been written yet.
+//! that the whole kernel leaves alone, because others might not have been written yet. What is read
+//! at an index that a branch has kept stays: it may be none of a set without members, where the loop
+//! has no iteration either.
 //!
 //! ```text
 //! for %1: N {                      %2 = load a[%0]
@@ -26,7 +28,7 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::effects::{changes, for_each_length, is_pure, lengths};
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
-use crate::ir::{Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::pass::Pass;
 
@@ -40,10 +42,64 @@ pub const LOOP_INVARIANTS: Pass<Kernels> = Pass {
 /// Moves what is the same in all iterations of a kernel's loop in front of it.
 pub fn loop_invariants(program: Program<Kernels>) -> Program<Kernels> {
     let lengths = lengths(&program);
-    program.rewritten(|program, body| host(program, &lengths, body))
+    let mut kept = Kept {
+        program: &program,
+        given: program.params.iter().map(|param| param.value).collect(),
+        variables: ValueSet::new(),
+        indices: ValueSet::new(),
+    };
+    kept.block(&program.body);
+    let kept = kept.indices;
+    let known = Known { lengths, kept };
+    program.rewritten(|program, body| host(program, &known, body))
 }
 
-fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernels>) {
+/// What is known of the values of a program.
+struct Known {
+    /// Those that are lengths.
+    lengths: ValueSet,
+    /// Indices that something may have been kept for where there are none.
+    kept: ValueSet,
+}
+
+/// Finds indices that are read of what the program keeps itself, in variables or buffers, of sets
+/// that may have no members.
+struct Kept<'p> {
+    program: &'p Program<Kernels>,
+    /// The buffers that the caller has filled.
+    given: ValueSet,
+    /// What is read of variables.
+    variables: ValueSet,
+    indices: ValueSet,
+}
+
+impl Kept<'_> {
+    fn block(&mut self, block: &Block<Kernels>) {
+        for stmt in &block.stmts {
+            let is_kept = match &stmt.op {
+                KernelOp::Get(_) => {
+                    self.variables.extend(&stmt.results);
+                    false
+                }
+                KernelOp::Load { buffer, .. } => !self.given.contains(buffer),
+                KernelOp::Prim(Prim::Trust(_), args) => self.variables.contains(&args[0]),
+                _ => false,
+            };
+            let may_be_none = |value: &ValueId| match self.program.elem(*value) {
+                Elem::Index(extent) => !matches!(extent, Extent::Const(1..)),
+                Elem::Scalar(_) | Elem::Bound(_) => false,
+            };
+            if is_kept && stmt.results.iter().any(may_be_none) {
+                self.indices.extend(&stmt.results);
+            }
+            for inner in stmt.op.blocks() {
+                self.block(inner);
+            }
+        }
+    }
+}
+
+fn host(program: &Program<Kernels>, known: &Known, block: &mut Block<Kernels>) {
     for stmt in &mut block.stmts {
         branch_first(stmt);
         if let KernelOp::Own(Par { body, .. }) = &mut stmt.op {
@@ -52,7 +108,7 @@ fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernel
             let mut kernel = Kernel {
                 program,
                 own,
-                lengths,
+                known,
                 constants: BTreeMap::new(),
             };
             kernel.block(body);
@@ -66,7 +122,7 @@ fn host(program: &Program<Kernels>, lengths: &ValueSet, block: &mut Block<Kernel
             continue;
         }
         for inner in stmt.op.blocks_mut() {
-            host(program, lengths, inner);
+            host(program, known, inner);
         }
     }
 }
@@ -118,8 +174,7 @@ struct Kernel<'p> {
     program: &'p Program<Kernels>,
     /// Buffers that the kernel changes or makes.
     own: ValueSet,
-    /// The values that are lengths.
-    lengths: &'p ValueSet,
+    known: &'p Known,
     /// Whole numbers that are known.
     constants: BTreeMap<ValueId, u64>,
 }
@@ -185,6 +240,9 @@ impl Kernel<'_> {
                     _ => false,
                 }
             }
+            KernelOp::Load { indices, .. } => {
+                !indices.iter().any(|index| self.known.kept.contains(index))
+            }
             _ => true,
         };
         right && self.is_fixed(stmt)
@@ -217,7 +275,7 @@ impl Once<'_, '_> {
             }
             // What is the length of something keeps its own name, which types have.
             if let &[result] = stmt.results.as_slice()
-                && !self.kernel.lengths.contains(&result)
+                && !self.kernel.known.lengths.contains(&result)
                 && self.kernel.is_fixed(&stmt)
             {
                 let program = self.kernel.program;

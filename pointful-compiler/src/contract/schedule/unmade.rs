@@ -9,6 +9,9 @@
 //! %5[t] = gather q [j := %2]                                 ▶     %8 = gt %7, 0
 //!                                                                  %5[t] = gather q [j := %2] if %8
 //! ```
+//!
+//! Inside of some of those lanes the guard says that there are others there: in a triangle the first
+//! row may have none.
 
 use smallvec::smallvec;
 
@@ -28,10 +31,11 @@ pub(super) fn guarded(program: Program<Bulk>) -> Program<Bulk> {
     program.rewritten(|program, body| {
         let mut walk = Walk {
             program,
-            conds: ValueMap::new(),
+            lanes: ValueMap::new(),
             open: Vec::new(),
             depth: ValueMap::new(),
             made: Vec::new(),
+            known: Vec::new(),
         };
         walk.block(body);
     })
@@ -49,20 +53,23 @@ fn lacks(program: &Program<Bulk>, block: &Block<Bulk>) -> bool {
 
 struct Walk<'p> {
     program: &'p mut Program<Bulk>,
-    /// By value: the conditions without which nobody has made it, or what it is computed from.
-    conds: ValueMap<Vec<ValueId>>,
+    /// By value: the lanes without which nobody has made it, or what it is computed from.
+    lanes: ValueMap<Vec<Vec<AxisId>>>,
     /// The lanes of the loops around.
     open: Vec<AxisId>,
     /// By value that a block inside binds: how deep that is.
     depth: ValueMap<usize>,
     /// By depth of the blocks around: what is to stand in front of the statement that is there.
     made: Vec<Vec<Stmt<Bulk>>>,
+    /// By that depth: the conditions of lanes that were asked for.
+    known: Vec<Vec<(Vec<AxisId>, Vec<ValueId>)>>,
 }
 
 impl Walk<'_> {
     fn block(&mut self, block: &mut Block<Bulk>) {
         let depth = self.made.len();
         self.made.push(Vec::new());
+        self.known.push(Vec::new());
         self.bind(&block.params, depth);
         let room = Vec::with_capacity(block.stmts.len());
         for mut stmt in std::mem::replace(&mut block.stmts, room) {
@@ -72,6 +79,7 @@ impl Walk<'_> {
             block.stmts.push(stmt);
         }
         self.made.pop();
+        self.known.pop();
     }
 
     fn bind(&mut self, values: &[ValueId], depth: usize) {
@@ -83,7 +91,9 @@ impl Walk<'_> {
     fn stmt(&mut self, stmt: &mut Stmt<Bulk>) {
         if let BulkOp::Gather { at, .. } = &stmt.op {
             let indices: Vec<ValueId> = at.iter().map(|&(_, index)| index).collect();
-            for cond in self.of(&indices) {
+            let own = stmt.results.iter().flat_map(|&result| self.dims(result));
+            let here: Vec<AxisId> = self.open.iter().chain(own).copied().collect();
+            for cond in self.conditions(&indices, &here) {
                 #[cfg(test)]
                 super::entered::UNMADE.with(|times| times.set(times.get() + 1));
                 let both = stmt.guard.map(|guard| self.both(cond, guard));
@@ -111,28 +121,64 @@ impl Walk<'_> {
         let depth = self.made.len();
         let given = stmt.op.blocks().last().map(|body| body.results.clone());
         for (&result, value) in stmt.results.iter().zip(given.unwrap_or_default()) {
-            let mut conds = self.of(&[value]);
-            conds.retain(|cond| self.depth.get(cond).is_none_or(|&inner| inner < depth));
-            let own = self.program.ty(result).dims.clone();
+            let mut without = self.of(&[value]);
+            without.retain(|lanes| lanes.iter().all(|&lane| self.is_outside(lane, depth)));
+            let own = self.dims(result);
             let lacking = closed.iter().filter(|lane| !own.contains(lane));
-            conds.extend(self.any(&lacking.copied().collect::<Vec<_>>()));
-            self.add(&[result], &conds);
+            let lacking: Vec<AxisId> = lacking.copied().collect();
+            without.extend((!lacking.is_empty()).then_some(lacking));
+            self.add(&[result], &without);
         }
     }
 
-    /// The conditions of some values.
-    fn of(&self, values: &[ValueId]) -> Vec<ValueId> {
-        let conds = values.iter().filter_map(|value| self.conds.get(value));
-        let mut conds: Vec<ValueId> = conds.flatten().copied().collect();
+    /// Whether it is known outside of blocks of this depth how long an axis is.
+    fn is_outside(&self, axis: AxisId, depth: usize) -> bool {
+        match self.extent(axis) {
+            Extent::Value(size) => self.depth.get(&size).is_none_or(|&inner| inner < depth),
+            Extent::Const(_) | Extent::Size(_) => true,
+        }
+    }
+
+    fn extent(&self, axis: AxisId) -> Extent {
+        self.program.decls.axes[axis.0 as usize].extent
+    }
+
+    /// The lanes without which there are not all of some values.
+    fn of(&self, values: &[ValueId]) -> Vec<Vec<AxisId>> {
+        let lanes = values.iter().filter_map(|value| self.lanes.get(value));
+        let mut lanes: Vec<Vec<AxisId>> = lanes.flatten().cloned().collect();
+        lanes.sort_unstable();
+        lanes.dedup();
+        lanes
+    }
+
+    fn add(&mut self, values: &[ValueId], lanes: &[Vec<AxisId>]) {
+        for &value in values.iter().filter(|_| !lanes.is_empty()) {
+            self.lanes.or_default(value).extend_from_slice(lanes);
+        }
+    }
+
+    /// What must hold, at a member of each of the axes that are here, for all of some values to be
+    /// made.
+    fn conditions(&mut self, values: &[ValueId], here: &[AxisId]) -> Vec<ValueId> {
+        let mut conds = Vec::new();
+        for mut lanes in self.of(values) {
+            lanes.retain(|lane| !here.contains(lane));
+            let mut known = self.known.iter().flatten();
+            conds.extend(match known.find(|(known, _)| *known == lanes) {
+                Some((_, known)) => known.clone(),
+                None => {
+                    let new = self.any(&lanes);
+                    let depths = new.iter().filter_map(|cond| self.depth.get(cond));
+                    let depth = depths.copied().max().unwrap_or(0);
+                    self.known[depth].push((lanes, new.clone()));
+                    new
+                }
+            });
+        }
         conds.sort_unstable();
         conds.dedup();
         conds
-    }
-
-    fn add(&mut self, values: &[ValueId], conds: &[ValueId]) {
-        for &value in values.iter().filter(|_| !conds.is_empty()) {
-            self.conds.or_default(value).extend(conds);
-        }
     }
 
     /// The conditions that say together that there is something along some axes.
@@ -140,11 +186,12 @@ impl Walk<'_> {
         let mut conds = Vec::new();
         let mut varying = None;
         for &axis in axes {
-            let extent = self.program.decls.axes[axis.0 as usize].extent;
-            let size = match extent {
+            let size = match self.extent(axis) {
                 Extent::Const(1..) => continue,
                 Extent::Value(size) => size,
-                Extent::Const(0) | Extent::Size(_) => self.emit(BulkOp::Size(extent), &[]),
+                extent @ (Extent::Const(0) | Extent::Size(_)) => {
+                    self.emit(BulkOp::Size(extent), &[])
+                }
             };
             let zero = BulkOp::Const(Lit::Int(Scalar::Usize, 0));
             let zero = self.emit(zero, &[]);
