@@ -158,6 +158,12 @@ fn a_read_stands_behind_the_guard_of_its_index() {
         ),
         // The first row of the triangle keeps no place.
         ("for _k in 0..n { x = x + at(q, n).cos(); }", 3, 4),
+        // It is written there as well.
+        (
+            "let t = for j in J { x * q[j] + sum(for _i in 0..ends[w] { at(q, n).sin() }) }; for _k in 0..ends[w] { x = x + at(t, n); }",
+            0,
+            13,
+        ),
         // The place is read in a loop over the set that may be empty.
         (
             "for k in 0..n { let t = for j in J { x * q[j] + at(q, k + n) }; for _j in J { x *= sum(for _i in 0..ends[w] { at(t, n) * x }); } }",

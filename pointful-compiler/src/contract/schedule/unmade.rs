@@ -2,7 +2,8 @@
 //!
 //! Of a place that is not there Bulk reads nothing. A processor that reads at such an index, of a
 //! table that may be empty, reads beyond its end: what does not have the lanes is computed outside
-//! of them. So it stands behind a guard, which says that there are lanes.
+//! of them. So it stands behind a guard, which says that there are lanes; what is written there, behind
+//! a mask.
 //!
 //! ```text
 //! %1[w], %2[t] = loop %3: t lanes [w] (…) { … yield …; %4 }        %7 = size W
@@ -23,7 +24,7 @@ use crate::ir::{
 };
 use crate::ops::Prim;
 
-/// Puts reads at what perhaps no lane has made behind guards.
+/// Puts reads and writes at what perhaps no lane has made behind guards.
 pub(super) fn guarded(program: Program<Bulk>) -> Program<Bulk> {
     if !lacks(&program, &program.body) {
         return program;
@@ -89,17 +90,31 @@ impl Walk<'_> {
     }
 
     fn stmt(&mut self, stmt: &mut Stmt<Bulk>) {
-        if let BulkOp::Gather { at, .. } = &stmt.op {
-            let indices: Vec<ValueId> = at.iter().map(|&(_, index)| index).collect();
-            let own = stmt.results.iter().flat_map(|&result| self.dims(result));
-            let here: Vec<AxisId> = self.open.iter().chain(own).copied().collect();
-            for cond in self.conditions(&indices, &here) {
-                #[cfg(test)]
-                super::entered::UNMADE.with(|times| times.set(times.get() + 1));
-                let both = stmt.guard.map(|guard| self.both(cond, guard));
-                stmt.guard = both.or(Some(cond));
-            }
+        let (BulkOp::Gather { at, .. } | BulkOp::Scatter { at, .. } | BulkOp::Update { at, .. }) =
+            &stmt.op
+        else {
+            return self.carry(stmt);
+        };
+        let indices: Vec<ValueId> = at.iter().map(|&(_, index)| index).collect();
+        let own = stmt.results.iter().flat_map(|&result| self.dims(result));
+        let here: Vec<AxisId> = self.open.iter().chain(own).copied().collect();
+        for cond in self.conditions(&indices, &here) {
+            #[cfg(test)]
+            super::entered::UNMADE.with(|times| times.set(times.get() + 1));
+            let known = match &mut stmt.op {
+                BulkOp::Scatter { mask, .. } | BulkOp::Update { mask, .. } => mask,
+                _ => &mut stmt.guard,
+            };
+            *known = Some(match *known {
+                Some(known) => self.both(cond, known),
+                None => cond,
+            });
         }
+        self.carry(stmt);
+    }
+
+    /// Notes what the results of a statement are made of.
+    fn carry(&mut self, stmt: &mut Stmt<Bulk>) {
         let operands = match &stmt.op {
             // One of them may be there.
             BulkOp::Select(..) => Vec::new(),
