@@ -365,7 +365,7 @@ impl Run<'_> {
             .into_iter()
             .filter(|a| !moved(a))
             .collect();
-        for outer in self.places(&kept, &self.here.clone())? {
+        'all: for outer in self.places(&kept, &self.here.clone())? {
             if !self.is_active(stmt.guard, &outer)? {
                 continue;
             }
@@ -382,7 +382,9 @@ impl Run<'_> {
                 let mut there = outer.clone();
                 for &(axis, index) in at {
                     let Some(ordinal) = self.ordinal(index, &place)? else {
-                        return Err(EvalError::bug("a scatter to where was not evaluated"));
+                        // It may be anywhere. That no lane has made the place is not seen here.
+                        total = self.unspecified(dims)?;
+                        break 'all;
                     };
                     there = there.with(axis, ordinal);
                 }
