@@ -412,7 +412,9 @@ fn rename_type(ty: &mut Type, names: &[(String, Ident)]) {
             rename_set(set, names);
             rename_type(element, names);
         }
-        TypeKind::Tuple(parts) => parts.iter_mut().for_each(|part| rename_type(part, names)),
+        TypeKind::Tuple(parts) | TypeKind::OneOf(parts) => {
+            parts.iter_mut().for_each(|part| rename_type(part, names));
+        }
         TypeKind::Array(element, length) => {
             rename_type(element, names);
             rename_length(length, names);

@@ -105,7 +105,7 @@ impl Effects {
             }
             Pattern::Tuple(parts) => parts.iter().for_each(|p| self.declare(p)),
             Pattern::Side(_, _, inner) => self.declare(inner),
-            Pattern::Present(inner) => inner.iter().for_each(|p| self.declare(p)),
+            Pattern::Present(_, inner) => inner.iter().for_each(|p| self.declare(p)),
             Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) => {}
         }
     }
@@ -194,6 +194,7 @@ impl Effects {
             | Kind::Unary(_, x)
             | Kind::Cast(x)
             | Kind::Side(_, x)
+            | Kind::OneOf(_, x)
             | Kind::Word(_, x)
             | Kind::Repeat(x)
             | Kind::FromOrdinal(_, x)

@@ -141,10 +141,10 @@ pub(super) enum Pattern {
     Lit(Value),
     /// The member of an enum with this ordinal.
     Member(u64),
-    /// `Either::Left(p)`, with the flag `Either::Right(p)`, of this set.
-    Side(bool, Set, Box<Pattern>),
-    /// `Some(p)`, `None`: whether `t.get(i)` is there.
-    Present(Option<Box<Pattern>>),
+    /// `Either::Left(p)`, with the flag `Either::Right(p)`, of a value of this type.
+    Side(bool, Ty, Box<Pattern>),
+    /// `Some(p)`, `None`, of an `Option` of this type.
+    Present(Ty, Option<Box<Pattern>>),
 }
 
 /// A literal.
@@ -360,6 +360,9 @@ pub(super) enum Kind {
     Member(u64),
     /// `Either::Left(i)`, with the flag `Either::Right(i)`: the type says of which set.
     Side(bool, Box<Expr>),
+    /// A value of one of two kinds, with the flag of the second: `None`, `Some(x)`, and
+    /// `Either::Left(x)`, `Either::Right(x)` of what is no member.
+    OneOf(bool, Box<Expr>),
     /// An index set as a value.
     Extent(Set),
     /// How many members an extent has.
@@ -474,6 +477,6 @@ pub(super) fn irrefutable(pattern: &Pattern) -> bool {
     match pattern {
         Pattern::Bind(_) | Pattern::Wild => true,
         Pattern::Tuple(parts) => parts.iter().all(irrefutable),
-        Pattern::Lit(_) | Pattern::Member(_) | Pattern::Side(..) | Pattern::Present(_) => false,
+        Pattern::Lit(_) | Pattern::Member(_) | Pattern::Side(..) | Pattern::Present(..) => false,
     }
 }

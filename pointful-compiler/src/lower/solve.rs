@@ -214,6 +214,7 @@ impl Solver {
             Ty::Function(params, result) => Ty::Function(all(&params), Box::new(self.ty(&result))),
             Ty::Accum(inner) => Ty::Accum(Box::new(self.ty(&inner))),
             Ty::Option(inner) => Ty::Option(Box::new(self.ty(&inner))),
+            Ty::Either(sides) => Ty::Either(Box::new(sides.each_ref().map(|side| self.ty(side)))),
             known @ (Ty::Var(_) | Ty::Scalar(_) | Ty::Float(_) | Ty::Member(_) | Ty::Error) => {
                 known
             }
@@ -295,6 +296,7 @@ impl Solver {
                 self.unify(r, s)
             }
             (Ty::Accum(x), Ty::Accum(y)) | (Ty::Option(x), Ty::Option(y)) => self.unify(x, y),
+            (Ty::Either(x), Ty::Either(y)) => self.unify_all(&x[..], &y[..]),
             _ => Err(Clash::Types),
         }
     }
@@ -356,6 +358,7 @@ impl Solver {
             Ty::Var(v) => v == var,
             Ty::Table(_, inner) | Ty::Accum(inner) | Ty::Option(inner) => self.occurs(var, &inner),
             Ty::Tuple(parts) | Ty::Struct(_, parts) => parts.iter().any(|p| self.occurs(var, p)),
+            Ty::Either(sides) => sides.iter().any(|side| self.occurs(var, side)),
             Ty::Function(params, result) => {
                 params.iter().any(|p| self.occurs(var, p)) || self.occurs(var, &result)
             }
@@ -483,6 +486,7 @@ impl Solver {
             Ty::Tuple(parts) | Ty::Struct(_, parts) => {
                 parts.iter().for_each(|part| self.give_up(part));
             }
+            Ty::Either(sides) => sides.iter().for_each(|side| self.give_up(side)),
             Ty::Function(params, result) => {
                 params.iter().for_each(|param| self.give_up(param));
                 self.give_up(&result);
@@ -504,6 +508,7 @@ impl Solver {
             Ty::Tuple(parts) | Ty::Struct(_, parts) => {
                 parts.iter().find_map(|p| self.undetermined(p))
             }
+            Ty::Either(sides) => sides.iter().find_map(|side| self.undetermined(side)),
             Ty::Function(params, result) => params
                 .iter()
                 .find_map(|p| self.undetermined(p))

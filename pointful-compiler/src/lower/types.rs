@@ -34,8 +34,10 @@ pub(super) enum Ty {
     Function(Vec<Ty>, Box<Ty>),
     /// An accumulator of values of this type.
     Accum(Box<Ty>),
-    /// What `t.get(i)` gives.
+    /// `Option<T>`, what `t.get(i)` gives.
     Option(Box<Ty>),
+    /// `Either<A, B>` of values that are not both members: what is on the left, what on the right.
+    Either(Box<[Ty; 2]>),
     /// Something that was reported already; equal to everything.
     Error,
 }
@@ -185,6 +187,7 @@ impl Printer<'_> {
             ),
             Ty::Accum(_) => "an accumulator".into(),
             Ty::Option(inner) => format!("Option<{}>", self.ty(inner)),
+            Ty::Either(sides) => format!("Either<{}, {}>", self.ty(&sides[0]), self.ty(&sides[1])),
         }
     }
 

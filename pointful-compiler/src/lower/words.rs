@@ -100,6 +100,14 @@ pub(super) enum Method {
     UnwrapOrElse,
     /// `t.get(i + 1).unwrap()`
     Unwrap,
+    /// `o.map(|x| e)`
+    Map,
+    /// `o.map_or(e, |x| e)`
+    MapOr,
+    /// `o.and_then(|x| e)`
+    AndThen,
+    /// `o.or(e)`
+    Or,
     /// `t.get(i + 1).is_some()`
     IsSome,
     /// `t.get(i + 1).is_none()`
@@ -186,7 +194,7 @@ impl On {
 
 impl Method {
     /// Those that are not the primitive of their name, by name.
-    const NAMED: [(&'static str, Method); 28] = [
+    const NAMED: [(&'static str, Method); 32] = [
         ("clamp", Method::Clamp),
         ("sin_cos", Method::SinCos),
         ("log", Method::Log),
@@ -202,6 +210,10 @@ impl Method {
         ("unwrap_or", Method::UnwrapOr),
         ("unwrap_or_else", Method::UnwrapOrElse),
         ("unwrap", Method::Unwrap),
+        ("map", Method::Map),
+        ("map_or", Method::MapOr),
+        ("and_then", Method::AndThen),
+        ("or", Method::Or),
         ("is_some", Method::IsSome),
         ("is_none", Method::IsNone),
         ("len", Method::Len),
@@ -268,6 +280,10 @@ impl Method {
             | Method::UnwrapOr
             | Method::UnwrapOrElse
             | Method::Unwrap
+            | Method::Map
+            | Method::MapOr
+            | Method::AndThen
+            | Method::Or
             | Method::IsSome
             | Method::IsNone
             | Method::Len

@@ -41,6 +41,7 @@ pub fn set_of(ty: &Type) -> Option<Set> {
         | TypeKind::Array(..)
         | TypeKind::Ref { .. }
         | TypeKind::Function(..)
+        | TypeKind::OneOf(_)
         | TypeKind::Infer => return None,
     };
     Some(Set {
@@ -73,6 +74,9 @@ impl Given<'_> {
             TypeKind::Extent(set) => TypeKind::Extent(self.set(set)),
             TypeKind::Tuple(parts) => {
                 TypeKind::Tuple(parts.iter().map(|part| self.ty(part)).collect())
+            }
+            TypeKind::OneOf(parts) => {
+                TypeKind::OneOf(parts.iter().map(|part| self.ty(part)).collect())
             }
             TypeKind::Array(element, length) => {
                 TypeKind::Array(Box::new(self.ty(element)), Box::new(self.length(length)))

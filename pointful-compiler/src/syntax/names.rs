@@ -335,7 +335,9 @@ impl Names {
                 self.set(set);
                 self.ty(element);
             }
-            TypeKind::Tuple(parts) => parts.iter().for_each(|part| self.ty(part)),
+            TypeKind::Tuple(parts) | TypeKind::OneOf(parts) => {
+                parts.iter().for_each(|part| self.ty(part));
+            }
             TypeKind::Array(element, length) => {
                 self.ty(element);
                 self.length(length);

@@ -89,7 +89,8 @@ pub fn ty(written: &Type, spelling: &dyn Spelling) -> TokenStream {
             let bound = function(params, result, spelling);
             quote!(impl #bound)
         }
-        TypeKind::Infer => quote!(_),
+        // In bodies only: no signature has one.
+        TypeKind::OneOf(_) | TypeKind::Infer => quote!(_),
     }
 }
 

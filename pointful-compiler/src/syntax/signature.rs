@@ -220,9 +220,11 @@ impl Rules<'_> {
             TypeKind::Table(_, inner) | TypeKind::Array(inner, _) | TypeKind::Ref { inner, .. } => {
                 self.has_floats(inner)
             }
-            TypeKind::Set(_) | TypeKind::Extent(_) | TypeKind::Function(..) | TypeKind::Infer => {
-                false
-            }
+            TypeKind::Set(_)
+            | TypeKind::Extent(_)
+            | TypeKind::Function(..)
+            | TypeKind::OneOf(_)
+            | TypeKind::Infer => false,
         }
     }
 
@@ -251,6 +253,7 @@ impl Rules<'_> {
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
             | TypeKind::Function(..)
+            | TypeKind::OneOf(_)
             | TypeKind::Infer => ty.clone(),
         }
     }
@@ -299,6 +302,7 @@ impl Rules<'_> {
             | TypeKind::Tuple(_)
             | TypeKind::Array(..)
             | TypeKind::Function(..)
+            | TypeKind::OneOf(_)
             | TypeKind::Infer => None,
         }
     }
@@ -533,6 +537,7 @@ impl Rules<'_> {
             | TypeKind::Array(..)
             | TypeKind::Extent(_)
             | TypeKind::Function(..)
+            | TypeKind::OneOf(_)
             | TypeKind::Infer => None,
         }
     }

@@ -168,6 +168,8 @@ pub enum TypeKind {
     Ref { mutable: bool, inner: Box<Type> },
     /// `impl Fn(A) -> B`, `fn(A) -> B`
     Function(Vec<Type>, Box<Type>),
+    /// `Option<T>`, or `Either<A, B>` of two types of which one is no index set: in bodies.
+    OneOf(Vec<Type>),
     /// `_`
     Infer,
 }

@@ -108,6 +108,7 @@ impl Search<'_> {
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
             | TypeKind::Function(..)
+            | TypeKind::OneOf(_)
             | TypeKind::Infer => Vec::new(),
         };
         if let Some(first) = inner.first() {

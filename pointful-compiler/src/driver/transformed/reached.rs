@@ -113,6 +113,7 @@ impl Reached<'_> {
             | TypeKind::Array(..)
             | TypeKind::Ref { .. }
             | TypeKind::Function(..)
+            | TypeKind::OneOf(_)
             | TypeKind::Infer => {}
         }
     }

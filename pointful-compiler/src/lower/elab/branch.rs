@@ -259,11 +259,14 @@ impl<'a> Elab<'a> {
     pub(super) fn side_of(
         &mut self,
         right: bool,
-        of: &Set,
+        of: &Ty,
         val: &Val<'a>,
         span: SpanId,
     ) -> Run<Val<'a>> {
-        let Space::Either(a, b, _) = self.space(of, span)? else {
+        let Some(set) = self.set_of(of) else {
+            return self.part_of(right, val, of, span);
+        };
+        let Space::Either(a, b, _) = self.space(&set, span)? else {
             return self.bug(span, "a side of no `Either`");
         };
         let index = self.leaf(val, span)?;
@@ -279,34 +282,36 @@ impl<'a> Elab<'a> {
         self.member(&space, &mut indices.into_iter(), span)
     }
 
-    /// Whether a member of a union is on one side, and fits the pattern there.
-    fn test_side(
-        &mut self,
-        right: bool,
-        of: &'a Set,
-        inner: &'a Pattern,
-        val: &Val<'a>,
-        span: SpanId,
-    ) -> Run<ValueId> {
-        let Space::Either(a, _, _) = self.space(of, span)? else {
+    /// Whether a member of a union is on one side.
+    fn is_side(&mut self, right: bool, of: &Ty, val: &Val<'a>, span: SpanId) -> Run<ValueId> {
+        let Some(set) = self.set_of(of) else {
+            return self.is_kind(right, val, span);
+        };
+        let Space::Either(a, _, _) = self.space(&set, span)? else {
             return self.bug(span, "a side of no `Either`");
         };
         let index = self.leaf(val, span)?;
         let number = self.cast(index, crate::ir::Scalar::Usize, span)?;
         let before = self.total(&a.axes(), span)?;
         let prim = if right { Prim::Ge } else { Prim::Lt };
-        let here = self.prim(prim, &[number, before], span)?;
+        self.prim(prim, &[number, before], span)
+    }
+
+    /// Whether what may be there is, and fits the pattern.
+    fn fits_inside(
+        &mut self,
+        here: ValueId,
+        inner: &'a Pattern,
+        ty: &Ty,
+        part: &mut Branch<'_, 'a>,
+        span: SpanId,
+    ) -> Run<ValueId> {
         if crate::lower::hir::irrefutable(inner) {
             return Ok(here);
         }
-        let side = self.functions[self.frame.function].solver.set(of);
-        let Set::Either(left, other) = side else {
-            return self.bug(span, "a side of no `Either`");
-        };
-        let ty = Ty::Member(if right { *other } else { *left });
         let mut look = |s: &mut Self| {
-            let part = s.side_of(right, of, val, span)?;
-            match s.test(inner, &part, &ty, span)? {
+            let part = part(s)?;
+            match s.test(inner, &part, ty, span)? {
                 Some(holds) => Ok(Val::Leaf(holds)),
                 None => Ok(Val::Leaf(s.lit(Lit::Bool(true), span))),
             }
@@ -316,34 +321,16 @@ impl<'a> Elab<'a> {
         self.leaf(&holds, span)
     }
 
-    /// Whether `t.get(i)` is there and fits a pattern, or is not there.
-    fn test_present(
-        &mut self,
-        inner: Option<&'a Pattern>,
-        val: &Val<'a>,
-        ty: &Ty,
-        span: SpanId,
-    ) -> Run<ValueId> {
-        let (Val::Option(maybe), Ty::Option(held)) = (val, self.ty(ty)) else {
-            return self.bug(span, "an `Option` was expected");
-        };
-        let maybe = maybe.clone();
-        let Some(inner) = inner else {
-            return self.prim(Prim::Not, &[maybe.present], span);
-        };
-        if crate::lower::hir::irrefutable(inner) {
-            return Ok(maybe.present);
-        }
-        let mut look = |s: &mut Self| {
-            let element = s.there(&maybe, span)?;
-            match s.test(inner, &element, &held, span)? {
-                Some(holds) => Ok(Val::Leaf(holds)),
-                None => Ok(Val::Leaf(s.lit(Lit::Bool(true), span))),
+    /// The type of what is on one side of an `Either`.
+    fn side_type(&mut self, right: bool, of: &Ty, span: SpanId) -> Run<Ty> {
+        let number = usize::from(right);
+        match self.ty(of) {
+            Ty::Either(sides) => Ok(sides[number].clone()),
+            Ty::Member(Set::Either(left, other)) => {
+                Ok(Ty::Member(if right { *other } else { *left }))
             }
-        };
-        let mut no = |s: &mut Self| Ok(Val::Leaf(s.lit(Lit::Bool(false), span)));
-        let holds = self.branch(maybe.present, &[], &mut look, &mut no, span)?;
-        self.leaf(&holds, span)
+            _ => self.bug(span, "a side of no `Either`"),
+        }
     }
 
     /// Whether a value fits a pattern; `None` if every value does.
@@ -357,10 +344,19 @@ impl<'a> Elab<'a> {
         match pattern {
             Pattern::Bind(_) | Pattern::Wild => Ok(None),
             Pattern::Side(right, of, inner) => {
-                Ok(Some(self.test_side(*right, of, inner, val, span)?))
+                let here = self.is_side(*right, of, val, span)?;
+                let ty = self.side_type(*right, of, span)?;
+                let mut part = |s: &mut Self| s.side_of(*right, of, val, span);
+                Ok(Some(self.fits_inside(here, inner, &ty, &mut part, span)?))
             }
-            Pattern::Present(inner) => {
-                Ok(Some(self.test_present(inner.as_deref(), val, ty, span)?))
+            Pattern::Present(_, None) => Ok(Some(self.is_kind(false, val, span)?)),
+            Pattern::Present(of, Some(inner)) => {
+                let Ty::Option(held) = self.ty(of) else {
+                    return self.bug(span, "an `Option` was expected");
+                };
+                let here = self.is_kind(true, val, span)?;
+                let mut part = |s: &mut Self| s.part_of(true, val, of, span);
+                Ok(Some(self.fits_inside(here, inner, &held, &mut part, span)?))
             }
             Pattern::Lit(value) => {
                 let want = self.literal(*value, ty, span)?;

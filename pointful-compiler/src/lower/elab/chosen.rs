@@ -23,7 +23,7 @@ impl<'a> Elab<'a> {
     pub(super) fn chosen(&mut self, chooser: Chooser<'a>, ty: &Ty, span: SpanId) -> Run<Val<'a>> {
         let ty = self.ty(ty);
         if !holds_function(&ty) {
-            return self.branches(&chooser, &mut |_, val| Ok(val), span);
+            return self.branches(&chooser, &mut |s, val| s.settled(val, &ty, span), span);
         }
         if self.accumulates_in(&chooser) {
             let span = self.at(span);
@@ -124,8 +124,9 @@ impl<'a> Elab<'a> {
 fn holds_function(ty: &Ty) -> bool {
     match ty {
         Ty::Function(..) => true,
-        Ty::Table(_, inner) => holds_function(inner),
+        Ty::Table(_, inner) | Ty::Option(inner) => holds_function(inner),
         Ty::Tuple(parts) | Ty::Struct(_, parts) => parts.iter().any(holds_function),
+        Ty::Either(sides) => sides.iter().any(holds_function),
         Ty::Var(_)
         | Ty::Scalar(_)
         | Ty::Float(_)
@@ -133,7 +134,6 @@ fn holds_function(ty: &Ty) -> bool {
         | Ty::Offset(_)
         | Ty::Extent(_)
         | Ty::Accum(_)
-        | Ty::Option(_)
         | Ty::Error => false,
     }
 }

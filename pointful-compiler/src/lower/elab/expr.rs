@@ -49,6 +49,7 @@ impl<'a> Elab<'a> {
                 )?))
             }
             Kind::Side(right, x) => self.side(*right, x, &e.ty, e.span),
+            Kind::OneOf(second, x) => self.one_of(*second, x, &e.ty, e.span),
             Kind::Extent(set) => Ok(Val::Extent(self.space(set, e.span)?)),
             Kind::Size(x) => {
                 let mut axes = Vec::new();
@@ -219,6 +220,10 @@ impl<'a> Elab<'a> {
             match stmt {
                 Stmt::Let(pattern, value) => {
                     let val = self.eval(value)?;
+                    let val = match pattern {
+                        Pattern::Bind(local) if !self.is_mutable(*local) => val,
+                        _ => self.settled(val, &value.ty, value.span)?,
+                    };
                     self.bind(pattern, val, value.span)?;
                 }
                 Stmt::Expr(value) => {
@@ -230,6 +235,10 @@ impl<'a> Elab<'a> {
             Some(value) => self.eval(value),
             None => Ok(Val::Tuple(Vec::new())),
         }
+    }
+
+    fn is_mutable(&self, local: LocalId) -> bool {
+        self.functions[self.frame.function].locals[local.0 as usize].mutable
     }
 
     /// Binds the names of a pattern.
@@ -256,14 +265,11 @@ impl<'a> Elab<'a> {
                 let part = self.side_of(*right, of, &val, span)?;
                 self.bind(inner, part, span)
             }
-            Pattern::Present(inner) => {
+            Pattern::Present(of, inner) => {
                 let Some(inner) = inner.as_deref().filter(|inner| names(inner)) else {
                     return Ok(());
                 };
-                let Val::Option(maybe) = val else {
-                    return self.bug(span, "an `Option` was expected");
-                };
-                let element = self.there(&maybe, span)?;
+                let element = self.part_of(true, &val, of, span)?;
                 self.bind(inner, element, span)
             }
             Pattern::Tuple(parts) => match val {
@@ -645,7 +651,7 @@ fn names(pattern: &Pattern) -> bool {
         Pattern::Wild | Pattern::Lit(_) | Pattern::Member(_) => false,
         Pattern::Tuple(parts) => parts.iter().any(names),
         Pattern::Side(_, _, inner) => names(inner),
-        Pattern::Present(inner) => inner.as_deref().is_some_and(names),
+        Pattern::Present(_, inner) => inner.as_deref().is_some_and(names),
     }
 }
 

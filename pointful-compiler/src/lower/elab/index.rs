@@ -1,6 +1,6 @@
 //! Indexing.
 
-use super::value::{Maybe, Position, Space, Val};
+use super::value::{Element, Maybe, Position, Space, Val};
 use super::{Elab, Run};
 use crate::ir::{Elem, Extent, Scalar, SpanId, ValueId};
 use crate::lower::hir::{Expr, Kind};
@@ -219,13 +219,18 @@ impl<'a> Elab<'a> {
             Some(present) => present,
             None => self.lit(crate::ir::Lit::Bool(true), span),
         };
-        Ok(Val::Option(Rc::new(Maybe { table, present, at })))
+        let element = Element::Of(table, at);
+        Ok(Val::Option(Rc::new(Maybe { present, element })))
     }
 
     /// The element, where it is known to be there.
     pub(super) fn there(&mut self, maybe: &Maybe<'a>, span: SpanId) -> Run<Val<'a>> {
+        let (table, at) = match &maybe.element {
+            Element::Of(table, at) => (table, at),
+            Element::Stored(val, ty) => return self.part_of(true, val, ty, span),
+        };
         let mut indices = Vec::new();
-        for position in &maybe.at {
+        for position in at {
             match position {
                 Position::Known(known) => indices.extend(known.iter().copied()),
                 Position::Integer(number, space) => {
@@ -233,13 +238,17 @@ impl<'a> Elab<'a> {
                 }
             }
         }
-        self.select(&maybe.table, &indices, span)
+        self.select(table, &indices, span)
     }
 
     /// `t.get(i).unwrap()`: checks with the same message as `t[i]`.
     pub(super) fn insist(&mut self, maybe: &Maybe<'a>, span: SpanId) -> Run<Val<'a>> {
+        let (table, at) = match &maybe.element {
+            Element::Of(table, at) => (table, at),
+            Element::Stored(val, ty) => return self.insist_stored(val, ty, span),
+        };
         let mut indices = Vec::new();
-        for position in &maybe.at {
+        for position in at {
             match position {
                 Position::Known(known) => indices.extend(known.iter().copied()),
                 Position::Integer(number, space) => {
@@ -249,7 +258,7 @@ impl<'a> Elab<'a> {
                 }
             }
         }
-        self.select(&maybe.table, &indices, span)
+        self.select(table, &indices, span)
     }
 
     /// `(i + 1).wrap()` and its like.

@@ -189,9 +189,12 @@ impl<'a> Elab<'a> {
             }
             Ty::Extent(set) => Ok(Val::Extent(self.space(set, at)?)),
             Ty::Function(params, result) => self.unknown(params, result, written, access, span),
-            Ty::Offset(_) | Ty::Accum(_) | Ty::Option(_) | Ty::Var(_) | Ty::Error => {
-                self.bug(at, "a parameter of no type")
-            }
+            Ty::Offset(_)
+            | Ty::Accum(_)
+            | Ty::Option(_)
+            | Ty::Either(_)
+            | Ty::Var(_)
+            | Ty::Error => self.bug(at, "a parameter of no type"),
         }
     }
 

@@ -147,6 +147,7 @@ impl<'a> Elab<'a> {
                 s.begin_own(path, whole, span)?;
             }
             let val = s.iteration(f, &source, at, span)?;
+            let val = s.settled(val, &f.value, span)?;
             let mut leaves = s.leaves(&val, span)?;
             leaves.extend(s.state_leaves(&parts, span)?);
             leaves.extend(s.state_leaves(&begun, span)?);
@@ -631,6 +632,6 @@ fn bound(pattern: &Pattern) -> Option<Vec<LocalId>> {
         | Pattern::Lit(_)
         | Pattern::Member(_)
         | Pattern::Side(..)
-        | Pattern::Present(_) => None,
+        | Pattern::Present(..) => None,
     }
 }

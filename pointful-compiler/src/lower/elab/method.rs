@@ -1,6 +1,7 @@
 //! Methods.
 
-use super::value::{Space, Val};
+use super::branch::Branch;
+use super::value::{Maybe, Space, Val};
 use super::{Elab, Run};
 use crate::ir::{Lit, Scalar, SpanId};
 use crate::lower::hir::{Expr, Kind};
@@ -40,8 +41,15 @@ impl<'a> Elab<'a> {
             Method::UnwrapOr
             | Method::UnwrapOrElse
             | Method::Unwrap
+            | Method::Map
+            | Method::MapOr
+            | Method::AndThen
+            | Method::Or
             | Method::IsSome
-            | Method::IsNone => self.option(method, &recv, args, span),
+            | Method::IsNone => {
+                let maybe = self.maybe(&recv, &recv_ty, span)?;
+                self.option(method, &maybe, args, ty, span)
+            }
             Method::Len => {
                 let space = self.extent_value(&recv, &recv_ty, span)?;
                 let axes = space.axes();
@@ -105,39 +113,96 @@ impl<'a> Elab<'a> {
     fn option(
         &mut self,
         method: Method,
-        recv: &Val<'a>,
+        maybe: &Maybe<'a>,
         args: &'a [Expr],
+        ty: &Ty,
         span: SpanId,
     ) -> Run<Val<'a>> {
-        let Val::Option(maybe) = recv else {
-            return self.bug(span, "an `Option` was expected");
-        };
-        let maybe = maybe.clone();
-        match method {
-            Method::IsSome => Ok(Val::Leaf(maybe.present)),
-            Method::IsNone => Ok(Val::Leaf(self.prim(Prim::Not, &[maybe.present], span)?)),
-            Method::Unwrap => self.insist(&maybe, span),
-            _ => {
-                let [arg] = args else {
-                    return self.bug(span, "one argument was expected");
+        match (method, args) {
+            (Method::IsSome, _) => Ok(Val::Leaf(maybe.present)),
+            (Method::IsNone, _) => Ok(Val::Leaf(self.prim(Prim::Not, &[maybe.present], span)?)),
+            (Method::Unwrap, _) => self.insist(maybe, span),
+            (Method::UnwrapOr, [other]) => {
+                let mut there = |s: &mut Self| s.there(maybe, span);
+                self.if_present(maybe, args, ty, &mut there, &mut |s| s.eval(other), span)
+            }
+            (Method::UnwrapOrElse, [other]) => {
+                let mut there = |s: &mut Self| s.there(maybe, span);
+                let mut other = |s: &mut Self| {
+                    let other = s.eval(other)?;
+                    s.apply(&other, Vec::new(), span)
                 };
-                let states = self.states_of(|effects| effects.expr(arg));
-                self.branch(
-                    maybe.present,
-                    &states,
-                    &mut |s| s.there(&maybe, span),
-                    &mut |s| {
-                        let val = s.eval(arg)?;
-                        if method == Method::UnwrapOrElse {
-                            s.apply(&val, Vec::new(), span)
-                        } else {
-                            Ok(val)
-                        }
-                    },
+                self.if_present(maybe, args, ty, &mut there, &mut other, span)
+            }
+            (Method::Map, [f]) => {
+                let mut mapped = |s: &mut Self| {
+                    let val = s.applied_inside(maybe, f, span)?;
+                    s.some(&val, ty, span)
+                };
+                self.if_present(
+                    maybe,
+                    args,
+                    ty,
+                    &mut mapped,
+                    &mut |s| s.nothing(ty, span),
                     span,
                 )
             }
+            (Method::AndThen, [f]) => {
+                let mut there = |s: &mut Self| s.applied_inside(maybe, f, span);
+                self.if_present(
+                    maybe,
+                    args,
+                    ty,
+                    &mut there,
+                    &mut |s| s.nothing(ty, span),
+                    span,
+                )
+            }
+            (Method::MapOr, [other, f]) => {
+                let mut there = |s: &mut Self| s.applied_inside(maybe, f, span);
+                self.if_present(maybe, args, ty, &mut there, &mut |s| s.eval(other), span)
+            }
+            (Method::Or, [other]) => {
+                let mut there = |s: &mut Self| {
+                    let val = s.there(maybe, span)?;
+                    s.some(&val, ty, span)
+                };
+                self.if_present(maybe, args, ty, &mut there, &mut |s| s.eval(other), span)
+            }
+            _ => self.bug(span, "not a method of an `Option`"),
         }
+    }
+
+    /// One value where an element is there, and another where it is not.
+    fn if_present(
+        &mut self,
+        maybe: &Maybe<'a>,
+        args: &'a [Expr],
+        ty: &Ty,
+        there: &mut Branch<'_, 'a>,
+        otherwise: &mut Branch<'_, 'a>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let states = self.states_of(|effects| args.iter().for_each(|arg| effects.expr(arg)));
+        let settled = |s: &mut Self, side: &mut Branch<'_, 'a>| {
+            let val = side(s)?;
+            s.settled(val, ty, span)
+        };
+        self.branch(
+            maybe.present,
+            &states,
+            &mut |s| settled(s, there),
+            &mut |s| settled(s, otherwise),
+            span,
+        )
+    }
+
+    /// A function of an element that is there.
+    fn applied_inside(&mut self, maybe: &Maybe<'a>, f: &'a Expr, span: SpanId) -> Run<Val<'a>> {
+        let f = self.eval(f)?;
+        let element = self.there(maybe, span)?;
+        self.apply(&f, vec![element], span)
     }
 
     /// A method of scalars, cell by cell.
@@ -244,6 +309,10 @@ impl<'a> Elab<'a> {
             | Method::UnwrapOr
             | Method::UnwrapOrElse
             | Method::Unwrap
+            | Method::Map
+            | Method::MapOr
+            | Method::AndThen
+            | Method::Or
             | Method::IsSome
             | Method::IsNone
             | Method::Len

@@ -19,6 +19,7 @@ mod jacobian;
 mod loops;
 mod method;
 mod monoid;
+mod one_of;
 mod op;
 mod place;
 mod product;

@@ -104,6 +104,7 @@ impl<'a> Elab<'a> {
     ) -> Run<Val<'a>> {
         let unit = Ok(Val::Tuple(Vec::new()));
         let val = self.eval(value)?;
+        let val = self.settled(val, &value.ty, span)?;
         let (path, indices) = self.reach(place)?;
         let target = self.read(&path, span)?;
         if let Val::Accum(accum) = &target {

@@ -98,7 +98,12 @@ impl<'a> Elab<'a> {
             Ty::Function(..) => {
                 return self.fail(say::returned_inside(span));
             }
-            Ty::Offset(_) | Ty::Accum(_) | Ty::Option(_) | Ty::Var(_) | Ty::Error => {
+            Ty::Offset(_)
+            | Ty::Accum(_)
+            | Ty::Option(_)
+            | Ty::Either(_)
+            | Ty::Var(_)
+            | Ty::Error => {
                 return self.bug(SpanId::NONE, "a result of no type");
             }
         })

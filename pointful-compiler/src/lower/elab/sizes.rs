@@ -116,6 +116,7 @@ impl<'a> Elab<'a> {
             | Ty::Function(..)
             | Ty::Accum(_)
             | Ty::Option(_)
+            | Ty::Either(_)
             | Ty::Var(_)
             | Ty::Error => Ok(()),
         }

@@ -247,12 +247,19 @@ pub(super) struct Own<'a> {
 /// An element that may not be there.
 #[derive(Clone, Debug)]
 pub(super) struct Maybe<'a> {
-    /// The table.
-    pub(super) table: Val<'a>,
     /// Whether it is there.
     pub(super) present: ValueId,
-    /// Where.
-    pub(super) at: Vec<Position>,
+    /// What it is, if so.
+    pub(super) element: Element<'a>,
+}
+
+/// What an element is that may not be there.
+#[derive(Clone, Debug)]
+pub(super) enum Element<'a> {
+    /// One of a table, and where.
+    Of(Val<'a>, Vec<Position>),
+    /// What an `Option` of this type holds.
+    Stored(Val<'a>, Ty),
 }
 
 impl Position {

@@ -57,7 +57,10 @@ impl<'a> Infer<'_, 'a> {
             return self.call_function(position, f.span, args, span);
         }
         if let Some(right) = side(&name) {
-            return self.side(right, &name, f.span, args, span);
+            return self.side(right, &name, f.span, args, want, span);
+        }
+        if matches!(name.as_str(), "Some" | "Option::Some") {
+            return self.some(&name, f.span, args, want, span);
         }
         for arg in args {
             self.expr(arg, None);
@@ -65,26 +68,56 @@ impl<'a> Infer<'_, 'a> {
         self.fail(say::not_pointful(f.span, &name))
     }
 
-    /// `Either::Left(i)`
+    /// `Some(x)`
+    fn some(
+        &mut self,
+        name: &str,
+        at: Span,
+        args: &'a [tree::Expr],
+        want: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        if !self.arity(name, 1, args.len(), at) {
+            return self.poison(span);
+        }
+        let want = match want.map(|want| self.solver.shallow(want)) {
+            Some(Ty::Option(held)) => Some(*held),
+            _ => None,
+        };
+        let inner = self.expr(&args[0], want.as_ref());
+        let ty = Ty::Option(Box::new(inner.ty.clone()));
+        self.made(Kind::OneOf(true, Box::new(inner)), ty, span)
+    }
+
+    /// `Either::Left(i)`: a member if `i` is one, unless another type is hoped for.
     fn side(
         &mut self,
         right: bool,
         name: &str,
         at: Span,
         args: &'a [tree::Expr],
+        want: Option<&Ty>,
         span: Span,
     ) -> Expr {
         if !self.arity(name, 1, args.len(), at) {
             return self.poison(span);
         }
-        let inner = self.expr(&args[0], None);
+        let want = match want.map(|want| self.solver.shallow(want)) {
+            Some(Ty::Either(sides)) => Some(*sides),
+            _ => None,
+        };
+        let own = usize::from(right);
+        let inner = self.expr(&args[0], want.as_ref().map(|sides| &sides[own]));
         self.settle();
-        let Some(set) = self.solver.set_of(&inner.ty) else {
+        let set = self.solver.set_of(&inner.ty).filter(|_| want.is_none());
+        let Some(set) = set else {
             if self.solver.shallow(&inner.ty) == Ty::Error {
                 return self.poison(span);
             }
-            let shown = self.show(&inner.ty);
-            return self.fail(say::bad_index(args[0].span, &shown));
+            let mut sides = want.unwrap_or_else(|| [0, 1].map(|_| self.unknown(span)));
+            sides[own] = inner.ty.clone();
+            let ty = Ty::Either(Box::new(sides));
+            return self.made(Kind::OneOf(right, Box::new(inner)), ty, span);
         };
         let other = self.solver.fresh_set(SetKind::Free, span);
         let (a, b) = if right { (other, set) } else { (set, other) };

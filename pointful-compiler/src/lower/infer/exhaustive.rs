@@ -72,6 +72,9 @@ impl Infer<'_, '_> {
             Ty::Member(Set::Either(a, b)) => [(false, &a), (true, &b)]
                 .iter()
                 .all(|(side, set)| with(vec![member(set)], those(&|p| inside(p, Some(*side)), 1))),
+            Ty::Either(sides) => [(false, &sides[0]), (true, &sides[1])]
+                .iter()
+                .all(|(side, ty)| with(vec![(*ty).clone()], those(&|p| inside(p, Some(*side)), 1))),
             Ty::Option(held) => {
                 with(vec![(*held).clone()], those(&|p| inside(p, None), 1))
                     && with(Vec::new(), those(&absent, 0))
@@ -86,14 +89,14 @@ impl Infer<'_, '_> {
 fn inside(pattern: &Pattern, side: Option<bool>) -> Option<Vec<&Pattern>> {
     match pattern {
         Pattern::Side(right, _, inner) if Some(*right) == side => Some(vec![inner]),
-        Pattern::Present(Some(inner)) if side.is_none() => Some(vec![inner]),
+        Pattern::Present(_, Some(inner)) if side.is_none() => Some(vec![inner]),
         Pattern::Bind(_)
         | Pattern::Wild
         | Pattern::Lit(_)
         | Pattern::Member(_)
         | Pattern::Tuple(_)
         | Pattern::Side(..)
-        | Pattern::Present(_) => None,
+        | Pattern::Present(..) => None,
     }
 }
 
@@ -106,11 +109,11 @@ fn components(pattern: &Pattern) -> Option<Vec<&Pattern>> {
         | Pattern::Lit(_)
         | Pattern::Member(_)
         | Pattern::Side(..)
-        | Pattern::Present(_) => None,
+        | Pattern::Present(..) => None,
     }
 }
 
 /// What `None` says of what follows, which is nothing.
 fn absent(pattern: &Pattern) -> Option<Vec<&Pattern>> {
-    matches!(pattern, Pattern::Present(None)).then(Vec::new)
+    matches!(pattern, Pattern::Present(_, None)).then(Vec::new)
 }

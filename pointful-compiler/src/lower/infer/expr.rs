@@ -167,6 +167,11 @@ impl<'a> Infer<'_, 'a> {
             }
             None => {}
         }
+        if matches!(name.as_str(), "None" | "Option::None") {
+            let ty = Ty::Option(Box::new(self.unknown(span)));
+            let nothing = self.made(Kind::Tuple(Vec::new()), Ty::UNIT, span);
+            return self.made(Kind::OneOf(false, Box::new(nothing)), ty, span);
+        }
         if let Some(position) = self.function_of(&name) {
             return self.function_value(position, span);
         }
@@ -375,6 +380,7 @@ impl<'a> Infer<'_, 'a> {
             | Ty::Function(..)
             | Ty::Accum(_)
             | Ty::Option(_)
+            | Ty::Either(_)
             | Ty::Error => None,
         }
     }

@@ -48,6 +48,11 @@ impl<'a> Infer<'_, 'a> {
             (Ty::Option(inner), Method::UnwrapOrElse) => {
                 Some(Ty::Function(Vec::new(), inner.clone()))
             }
+            (Ty::Option(inner), Method::Map | Method::AndThen | Method::MapOr) => {
+                let result = self.unknown(span);
+                Some(Ty::Function(vec![(**inner).clone()], Box::new(result)))
+            }
+            (Ty::Option(_), Method::Or) => Some(cell.clone()),
             (Ty::Scalar(_) | Ty::Float(_), _) => Some(cell.clone()),
             _ => None,
         };
@@ -172,22 +177,28 @@ impl<'a> Infer<'_, 'a> {
         args: &[(Ty, Span)],
         span: Span,
     ) -> Option<Ty> {
-        let takes = match method {
-            Method::UnwrapOr => vec![inner.clone()],
-            Method::UnwrapOrElse => vec![Ty::Function(Vec::new(), Box::new(inner.clone()))],
-            Method::Unwrap | Method::IsSome | Method::IsNone => Vec::new(),
+        let held = |inner: &Ty| Box::new(inner.clone());
+        let option = |inner: Ty| Ty::Option(Box::new(inner));
+        let mapped = self.unknown(span);
+        let f = |result: Ty| Ty::Function(vec![inner.clone()], Box::new(result));
+        let (takes, gives) = match method {
+            Method::UnwrapOr => (vec![inner.clone()], inner.clone()),
+            Method::UnwrapOrElse => (vec![Ty::Function(Vec::new(), held(inner))], inner.clone()),
+            Method::Unwrap => (Vec::new(), inner.clone()),
+            Method::IsSome | Method::IsNone => (Vec::new(), Ty::BOOL),
+            Method::Map => (vec![f(mapped.clone())], option(mapped)),
+            Method::AndThen => (vec![f(option(mapped.clone()))], option(mapped)),
+            Method::MapOr => (vec![mapped.clone(), f(mapped.clone())], mapped),
+            Method::Or => (vec![option(inner.clone())], option(inner.clone())),
             _ => return None,
         };
         if !self.arity(name, takes.len(), args.len(), span) {
             return Some(Ty::Error);
         }
         for (want, (found, at)) in takes.iter().zip(args) {
-            self.expect(want, found, *at, || "it stands in for the element".into());
+            self.expect(want, found, *at, || format!("`{name}` takes that here"));
         }
-        Some(match method {
-            Method::IsSome | Method::IsNone => Ty::BOOL,
-            _ => inner.clone(),
-        })
+        Some(gives)
     }
 
     fn scalar_method(

@@ -24,8 +24,7 @@ impl<'a> Infer<'_, 'a> {
             // A name alone is a variable wherever it is not this word.
             tree::Pattern::Name { name, .. } if *name == "None" => {
                 let held = self.unknown(name.span());
-                self.is_option(&held, name.span(), ty);
-                Pattern::Present(None)
+                Pattern::Present(self.option(&held, name.span(), ty), None)
             }
             tree::Pattern::Name { name, mutable } => {
                 let local = self.bind(&name.to_string(), ty.clone(), *mutable, origin, name.span());
@@ -53,8 +52,7 @@ impl<'a> Infer<'_, 'a> {
                     }
                     ("None" | "Option::None", []) => {
                         let held = self.unknown(*span);
-                        self.is_option(&held, *span, ty);
-                        return Pattern::Present(None);
+                        return Pattern::Present(self.option(&held, *span, ty), None);
                     }
                     _ => {}
                 }
@@ -168,10 +166,14 @@ impl<'a> Infer<'_, 'a> {
         ty: &Ty,
         origin: Origin,
     ) -> Pattern {
+        if let Ty::Either(sides) = self.solver.shallow(ty) {
+            let inner = self.pattern(inner, &sides[usize::from(right)], origin);
+            return Pattern::Side(right, Ty::Either(sides), Box::new(inner));
+        }
         let sets = [0, 1].map(|_| self.solver.fresh_set(SetKind::Free, span));
         let [left_set, right_set] = sets.clone();
-        let of = Set::Either(Box::new(left_set), Box::new(right_set));
-        self.expect(ty, &Ty::Member(of.clone()), span, || {
+        let of = Ty::Member(Set::Either(Box::new(left_set), Box::new(right_set)));
+        self.expect(ty, &of, span, || {
             "the pattern is a member of an `Either`".into()
         });
         let member = self.solver.set(&sets[usize::from(right)]);
@@ -189,18 +191,18 @@ impl<'a> Infer<'_, 'a> {
         origin: Origin,
     ) -> Pattern {
         let held = self.unknown(span);
-        self.is_option(&held, span, ty);
+        let of = self.option(&held, span, ty);
         let inner = self.pattern(inner, &held, origin);
-        Pattern::Present(Some(Box::new(inner)))
+        Pattern::Present(of, Some(Box::new(inner)))
     }
 
-    fn is_option(&mut self, held: &Ty, span: Span, ty: &Ty) {
+    /// The type of an `Option`, which a value must have.
+    fn option(&mut self, held: &Ty, span: Span, ty: &Ty) -> Ty {
         let want = Ty::Option(Box::new(held.clone()));
-        if !self.expect(ty, &want, span, || {
-            "the pattern is for what `t.get(i)` gives".into()
-        }) {
+        if !self.expect(ty, &want, span, || "the pattern is for an `Option`".into()) {
             let _ = self.solver.unify(held, &Ty::Error);
         }
+        want
     }
 
     fn tuple_pattern(

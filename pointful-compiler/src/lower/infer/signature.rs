@@ -62,6 +62,16 @@ impl<'a> Infer<'_, 'a> {
                 params.iter().map(|p| self.written(p, dynamic)).collect(),
                 Box::new(self.written(result, dynamic)),
             ),
+            tree::TypeKind::OneOf(parts) => {
+                let parts: Vec<Ty> = parts.iter().map(|p| self.written(p, dynamic)).collect();
+                match <[Ty; 2]>::try_from(parts) {
+                    Ok(sides) => Ty::Either(Box::new(sides)),
+                    Err(parts) => parts
+                        .into_iter()
+                        .next()
+                        .map_or(Ty::Error, |held| Ty::Option(Box::new(held))),
+                }
+            }
             tree::TypeKind::Infer => self.unknown(ty.span),
         }
     }
@@ -370,6 +380,7 @@ impl<'a> Infer<'_, 'a> {
             | tree::TypeKind::Array(..)
             | tree::TypeKind::Ref { .. }
             | tree::TypeKind::Function(..)
+            | tree::TypeKind::OneOf(_)
             | tree::TypeKind::Infer => {
                 self.report(say::not_a_set(ty.span, "this type"));
                 Set::Error

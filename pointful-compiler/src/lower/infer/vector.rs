@@ -105,6 +105,7 @@ impl<'a> Infer<'_, 'a> {
             | Ty::Function(..)
             | Ty::Accum(_)
             | Ty::Option(_)
+            | Ty::Either(_)
             | Ty::Error => {}
         }
     }

@@ -40,12 +40,15 @@ impl Parser {
             },
             syn::ReturnType::Type(_, ty) => self.ty(ty),
         };
+        self.in_body = true;
+        let body = self.block(&item.block);
+        self.in_body = false;
         Function {
             name: signature.ident.clone(),
             generics,
             params,
             result,
-            body: self.block(&item.block),
+            body,
             scope: Scope::default(),
             options: Vec::new(),
         }

@@ -127,6 +127,16 @@ impl Parser {
                 Some(args) => TypeKind::Extent(self.set(args[0])),
                 None => TypeKind::Infer,
             },
+            "Option" if self.in_body => match self.type_args(last, "Option<T>", 1) {
+                Some(args) => TypeKind::OneOf(vec![self.ty(args[0])]),
+                None => TypeKind::Infer,
+            },
+            "Either" if self.in_body && type_arguments(last).any(is_value) => {
+                match self.type_args(last, "Either<A, B>", 2) {
+                    Some(args) => TypeKind::OneOf(args.iter().map(|arg| self.ty(arg)).collect()),
+                    None => TypeKind::Infer,
+                }
+            }
             "Fin" | "Either" | "Dyn" => TypeKind::Set(Box::new(Set {
                 kind: self.set_segment(last),
                 span: start::of_path(&path.path),
@@ -306,6 +316,36 @@ impl Parser {
                 span: parsed.span,
             },
         }
+    }
+}
+
+/// The types that a word of the language is given.
+fn type_arguments(segment: &syn::PathSegment) -> impl Iterator<Item = &syn::Type> {
+    let given = match &segment.arguments {
+        syn::PathArguments::AngleBracketed(args) => Some(&args.args),
+        _ => None,
+    };
+    given.into_iter().flatten().filter_map(|arg| match arg {
+        syn::GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// Whether a type is seen to be no index set.
+fn is_value(ty: &syn::Type) -> bool {
+    match ty {
+        syn::Type::Path(path) => path.path.segments.last().is_some_and(|last| {
+            let name = last.ident.to_string();
+            let number = Scalar::from_name(&name).is_some_and(|scalar| scalar != Scalar::Bool);
+            number
+                || matches!(name.as_str(), "Table" | "Option")
+                || name == "Either" && type_arguments(last).any(is_value)
+        }),
+        syn::Type::Tuple(tuple) => tuple.elems.iter().any(is_value),
+        syn::Type::Paren(inner) => is_value(&inner.elem),
+        syn::Type::Group(inner) => is_value(&inner.elem),
+        syn::Type::Array(_) => true,
+        _ => false,
     }
 }
 

@@ -74,6 +74,10 @@ impl<'a> Infer<'_, 'a> {
             }
             Ty::Accum(inner) => Ty::Accum(Box::new(self.import(inner, instance, at))),
             Ty::Option(inner) => Ty::Option(Box::new(self.import(inner, instance, at))),
+            Ty::Either(sides) => {
+                let sides = sides.each_ref();
+                Ty::Either(Box::new(sides.map(|side| self.import(side, instance, at))))
+            }
         }
     }
 
