@@ -115,3 +115,42 @@ fn patterns() {
         }",
     );
 }
+
+#[test]
+fn values_of_one_of_two_kinds() {
+    // Stored in tables, both kinds with numbers, pairs, members and rows.
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+            let t = for i in N { if x[i] > 0.0 { Either::Left(x[i]) } else { Either::Right((x[i] * x[i], i)) } };
+            sum(for i in N { match t[i] { Either::Left(a) => a.sin(), Either::Right((b, j)) => b * x[j] } })
+        }",
+    );
+    check(
+        "fn f<N: IndexSet, D: IndexSet>(x: &Table<(N, D), f64>) -> f64 {
+            let t = for i in N { if sum(x[i]) > 0.1 { Some(x[i] * 2.0) } else { None } };
+            sum(for i in N { match t[i] { Some(row) => sum(row * x[i]), None => sum(for d in D { x[i][d].cos() }) } })
+        }",
+    );
+    // States, members of sets that may be empty among them, and kinds inside of kinds.
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+            let mut best = None;
+            let mut seen: Option<Option<f64>> = None;
+            for i in N {
+                best = match best { Some(j) => if x[j] < x[i] { Some(i) } else { best }, None => Some(i) };
+                seen = if x[i] > 0.2 { Some(x.get(i + 1)) } else { seen };
+            }
+            best.map_or(0.5, |i| x[i] * x[i]) + match seen { Some(Some(v)) => v.sin(), Some(None) => 2.0, None => 3.0 }
+        }",
+    );
+    check(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+            for i in N {
+                let e: Either<N, f64> = if x[i] < 0.3 { Either::Left(i) } else { Either::Right(x[i].exp()) };
+                let next = x.get(i + 1).map(|v| v * x[i]).or(x.get(i - 1));
+                next.and_then(|v| if v > 0.0 { Some(v.sqrt()) } else { None }).unwrap_or(0.25)
+                    + match e { Either::Left(j) => x[j].sin(), Either::Right(y) => y }
+            }
+        }",
+    );
+}

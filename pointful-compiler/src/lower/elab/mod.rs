@@ -573,10 +573,7 @@ impl<'a> Elab<'a> {
                 let span = self.at(span);
                 return self.fail(say::stored_function(span));
             }
-            Val::Option(_) => {
-                let span = self.at(span);
-                return self.fail(say::not_available(span, "an `Option` that is stored"));
-            }
+            Val::Option(_) => return self.bug(span, "an `Option` was not stored"),
             Val::Accum(_) | Val::Slice(_) | Val::Spent => {
                 let span = self.at(span);
                 return self.fail(say::accum_read(span));

@@ -310,6 +310,11 @@ impl<'s, 'a> Infer<'s, 'a> {
         };
         let literal = matches!(found, Ty::Var(_));
         match (&want, &found) {
+            (Ty::Either(_), Ty::Member(Set::Either(..)))
+            | (Ty::Member(Set::Either(..)), Ty::Either(_)) => Some(
+                "`Either` of two members is a member itself; where only one side is, say the type, as in `let e: Either<N, f64> = …`"
+                    .into(),
+            ),
             (w, f) if self.known_float(w) && is_int(f) && literal => {
                 Some("write the literal with a point, as in `2.0`".into())
             }

@@ -104,7 +104,7 @@ impl Source {
     fn float(&mut self, elem: &Elem, depth: usize) -> String {
         let double = *elem == Elem::F64;
         let x = |this: &mut Self| this.expr(elem, depth);
-        match self.rng.below(26) {
+        match self.rng.below(27) {
             0..3 => {
                 let op = self.rng.pick(&["+", "-"]);
                 format!("({} {op} {})", x(self), x(self))
@@ -145,7 +145,38 @@ impl Source {
             }
             19 if double && !self.folds.is_empty() => self.folded().unwrap_or_else(|| x(self)),
             20 => format!("stop_gradient({})", x(self)),
+            21 => self.one_of(elem, depth),
             _ => self.reduction(elem, depth),
+        }
+    }
+
+    /// A float taken of an `Option` or `Either` that is made here.
+    fn one_of(&mut self, elem: &Elem, depth: usize) -> String {
+        let cond = self.truth(depth);
+        let [x, y] = [0, 1].map(|_| self.expr(elem, depth));
+        let name = self.fresh("o");
+        let mark = self.open();
+        self.declare(name.clone(), Type::scalar(elem.clone()), false);
+        let of = self.expr(elem, depth);
+        self.close(&mark);
+        let option = format!("(if {cond} {{ Some({x}) }} else {{ None }})");
+        match self.rng.below(6) {
+            0 => format!("{option}.map(|{name}| {of}).unwrap_or({y})"),
+            1 => format!("{option}.map_or({y}, |{name}| {of})"),
+            2 => format!("{option}.or(Some({y})).unwrap()"),
+            3 => format!(
+                "{option}.and_then(|{name}| if {name} > 0.0 {{ Some({of}) }} else {{ None }}).unwrap_or({y})"
+            ),
+            4 => format!("(match {option} {{ Some({name}) => {of}, None => {y} }})"),
+            _ => {
+                let either = format!(
+                    "(if {cond} {{ Either::Left({x}) }} else {{ Either::Right(({y}, 2)) }})"
+                );
+                let right = self.fresh("o");
+                format!(
+                    "(match {either} {{ Either::Left({name}) => {of}, Either::Right(({right}, 2)) => {right}.sin(), Either::Right(({right}, _)) => {right} }})"
+                )
+            }
         }
     }
 
