@@ -18,6 +18,7 @@ pub mod lower;
 pub mod ops;
 pub mod pass;
 pub mod pipeline;
+pub mod places;
 pub mod syntax;
 pub mod targets;
 #[cfg(any(test, feature = "testing"))]

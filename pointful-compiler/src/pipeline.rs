@@ -28,6 +28,7 @@ use crate::ir::stages::point::Point;
 use crate::ir::{self, Program, Scalar, Verify};
 use crate::lower::{Constant, Lowered, float_choices, lower, lower_trying};
 use crate::pass::Pass;
+use crate::places::Places;
 use crate::syntax::tree::{Function, Linked};
 use crate::targets::cpu::distribute::DISTRIBUTE;
 use crate::targets::cpu::online_softmax::ONLINE_SOFTMAX;
@@ -56,12 +57,15 @@ pub struct Stages {
     /// have.
     pub constants: Vec<Constant>,
     /// Places in the source by [`SpanId`](ir::SpanId).
-    pub spans: Vec<Span>,
+    pub places: Places,
 }
 
 /// The body that implements a function.
 pub fn emit(stages: &Stages) -> TokenStream {
-    let options = EmitOptions::new(stages.point.name.clone());
+    let options = EmitOptions {
+        places: stages.places.clone(),
+        ..EmitOptions::new(stages.point.name.clone())
+    };
     emit::rust(&stages.cpu, &stages.kernels, &stages.interface, &options)
 }
 
@@ -121,12 +125,14 @@ fn body_at(
     let Lowered {
         program,
         interface,
+        places,
         constants,
         has_operators,
-        ..
     } = lowered(trace, linked, floats)?;
     let options = EmitOptions {
         fallible,
+        places,
+        user: linked.user,
         ..EmitOptions::new(program.name.clone())
     };
     let point = simplified(trace, program);
@@ -136,8 +142,12 @@ fn body_at(
     let mut body = emit::rust(&cpu, &kernels, &interface, &options);
     if has_operators {
         let Lowered {
-            program, interface, ..
+            program,
+            interface,
+            places,
+            ..
         } = lower_trying(linked, floats)?;
+        let options = EmitOptions { places, ..options };
         let point = simplified(trace, program);
         let bulk = expanded(trace, point);
         let kernels = contracted(trace, bulk);
@@ -180,12 +190,12 @@ pub fn stages(linked: &Linked) -> Result<Stages, Vec<Diagnostic>> {
         program,
         interface,
         constants,
-        spans,
+        places,
         ..
     } = lowered(trace, linked, &float_choices(&linked.root)[0])?;
     Ok(Stages {
         constants,
-        spans,
+        places,
         ..run(trace, program, interface)
     })
 }
@@ -214,7 +224,7 @@ pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> 
         cpu,
         interface,
         constants: Vec::new(),
-        spans: Vec::new(),
+        places: Places::default(),
     }
 }
 

@@ -1,7 +1,11 @@
 //! The procedural macros of pointful: tokens in, [`pointful_compiler`], tokens out.
 
+mod name;
+
 use pointful_compiler::driver;
 use proc_macro::{Span, TokenStream};
+
+use self::name::emitted;
 
 /// Compiles a function of arrays, or lets a struct or a type alias be named by such functions.
 ///
@@ -9,7 +13,7 @@ use proc_macro::{Span, TokenStream};
 /// `associative`, which answers for the operators of the function.
 #[proc_macro_attribute]
 pub fn pointful(args: TokenStream, item: TokenStream) -> TokenStream {
-    driver::attribute(args.into(), item.into(), &site()).into()
+    emitted(driver::attribute(args.into(), item.into(), &site()))
 }
 
 /// Makes a type an index set: `struct Pixel(usize);` one whose size is known at run time,
@@ -20,7 +24,7 @@ pub fn pointful(args: TokenStream, item: TokenStream) -> TokenStream {
 /// of tables as well.
 #[proc_macro_derive(IndexSet)]
 pub fn derive_index_set(input: TokenStream) -> TokenStream {
-    driver::index_set(input.into(), &site()).into()
+    emitted(driver::index_set(input.into(), &site()))
 }
 
 /// Names transformed functions: `define! { pub fn loss_grad = grad!(loss, wrt = w); }`.
@@ -30,7 +34,7 @@ pub fn derive_index_set(input: TokenStream) -> TokenStream {
 /// may stand in front, and any number of definitions after each other.
 #[proc_macro]
 pub fn define(definitions: TokenStream) -> TokenStream {
-    driver::define(definitions.into(), &site()).into()
+    emitted(driver::define(definitions.into(), &site()))
 }
 
 /// What becomes of a function or of a transformation of one, as text: its kernels, its memory, and
@@ -53,14 +57,14 @@ pub fn define(definitions: TokenStream) -> TokenStream {
 /// It takes a path, `explain!(f)`, or a transformation, `explain!(grad!(f))`.
 #[proc_macro]
 pub fn explain(path: TokenStream) -> TokenStream {
-    driver::explain(path.into()).into()
+    emitted(driver::explain(path.into()))
 }
 
 /// The step after a companion's answer; only expansions name it.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __link(tokens: TokenStream) -> TokenStream {
-    driver::linked(tokens.into()).into()
+    emitted(driver::linked(tokens.into()))
 }
 
 /// Where the expansion's call stands, which tells items of the same name apart.
@@ -75,7 +79,7 @@ macro_rules! transformations {
             $(#[$doc])*
             #[proc_macro]
             pub fn $name(args: TokenStream) -> TokenStream {
-                driver::transform(stringify!($name), args.into()).into()
+                emitted(driver::transform(stringify!($name), args.into()))
             }
         )*
     };

@@ -36,7 +36,7 @@
 //! assert_eq!((sum, &y[..]), (12.0, &[2.0, 4.0, 6.0][..]));
 //! ```
 
-use std::fmt::Display;
+use std::fmt::{Arguments, Display};
 use std::ops::Range;
 
 pub use crate::buffer::{Buf, Out, OutBuf};
@@ -47,6 +47,7 @@ pub use crate::cpu::{
 use crate::error::Error;
 pub use crate::opaque::Opaque;
 pub use crate::recast::{is, recast, recast_buf, recast_slice};
+use crate::scalar::Number;
 pub use crate::scalar::{
     add, div, div_absorb, div_euclid, masked, max, min, mul, mul_absorb, neg, rem, rem_euclid, sub,
 };
@@ -198,16 +199,147 @@ pub fn offset(value: i64, len: usize) -> Option<usize> {
     (position < len).then_some(position)
 }
 
-/// A signed position, checked.
-///
-/// # Panics
-/// If it is not in `0..len`, naming `what` was indexed and both numbers.
-#[inline(always)]
-#[track_caller]
-pub fn check_index(value: i64, len: usize, what: &str) -> usize {
-    match offset(value, len) {
-        Some(position) => position,
-        None => out_of_range(value, len, what),
+/// Integers as positions that lie in a set, or do not: what may panic is a method, which panics where
+/// it is written.
+pub trait Place: Copy {
+    /// The position as a signed one. What is beyond becomes negative, and so out of range.
+    fn signed(self) -> i64;
+
+    /// The position, checked.
+    ///
+    /// # Panics
+    /// If it is not in `0..len`, naming `what` was indexed and both numbers.
+    #[inline(always)]
+    #[track_caller]
+    fn check_here(self, len: usize, what: &str) -> usize {
+        match offset(self.signed(), len) {
+            Some(position) => position,
+            None => out_of_range(self.signed(), len, what),
+        }
+    }
+
+    /// The position, counted around the set as often as needed.
+    ///
+    /// # Panics
+    /// If the set is empty, for then there is nothing to count around.
+    #[inline(always)]
+    #[track_caller]
+    fn wrap_here(self, len: usize) -> usize {
+        match offset(self.signed(), len) {
+            Some(position) => position,
+            None => {
+                let len = nonempty(len, "wrap");
+                self.signed().rem_euclid(len) as usize
+            }
+        }
+    }
+
+    /// The position, or the edge it lies beyond.
+    ///
+    /// # Panics
+    /// If the set is empty, for then it has no edge.
+    #[inline(always)]
+    #[track_caller]
+    fn clamp_here(self, len: usize) -> usize {
+        self.signed().clamp(0, nonempty(len, "clamp") - 1) as usize
+    }
+
+    /// The position, reflected at the edges, which are not repeated: `-1` is `1`, `len` is
+    /// `len - 2`.
+    ///
+    /// # Panics
+    /// If the set is empty, for then it has no edge.
+    #[inline(always)]
+    #[track_caller]
+    fn mirror_here(self, len: usize) -> usize {
+        match offset(self.signed(), len) {
+            Some(position) => position,
+            None => {
+                let last = nonempty(len, "mirror") - 1;
+                if last == 0 {
+                    return 0;
+                }
+                // There and back again: positions repeat after twice the distance between the edges, which is less than
+                // twice the largest `i64` and so computed without a sign.
+                let period = 2 * last as u64;
+                let there = self.signed().unsigned_abs() % period;
+                there.min(period - there) as usize
+            }
+        }
+    }
+}
+
+macro_rules! place {
+    ($($T:ty)*) => {$(
+        impl Place for $T {
+            #[inline(always)]
+            fn signed(self) -> i64 {
+                self as i64
+            }
+        }
+    )*};
+}
+
+place!(i32 i64 u8 u32 usize);
+
+/// Integers that are divided where that is written, by the language's rules.
+pub trait Divide: Number {
+    /// `self / other`
+    ///
+    /// # Panics
+    /// If `other` is zero, or the quotient is beyond the type.
+    #[inline(always)]
+    #[track_caller]
+    fn div_here(self, other: Self) -> Self {
+        self.div(other)
+    }
+
+    /// `self % other`
+    ///
+    /// # Panics
+    /// As [`div_here`](Self::div_here).
+    #[inline(always)]
+    #[track_caller]
+    fn rem_here(self, other: Self) -> Self {
+        self.rem(other)
+    }
+
+    /// As [`i64::div_euclid`].
+    ///
+    /// # Panics
+    /// As [`div_here`](Self::div_here).
+    #[inline(always)]
+    #[track_caller]
+    fn div_euclid_here(self, other: Self) -> Self {
+        self.div_euclid(other)
+    }
+
+    /// As [`i64::rem_euclid`].
+    ///
+    /// # Panics
+    /// As [`div_here`](Self::div_here).
+    #[inline(always)]
+    #[track_caller]
+    fn rem_euclid_here(self, other: Self) -> Self {
+        self.rem_euclid(other)
+    }
+}
+
+impl<T: Number> Divide for T {}
+
+/// What an assertion does that does not hold.
+pub struct Failed;
+
+impl Failed {
+    /// Panics with its message.
+    ///
+    /// # Panics
+    /// Always.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    pub fn here(self, message: Arguments<'_>) -> ! {
+        panic!("{message}")
     }
 }
 
@@ -225,60 +357,10 @@ fn out_of_range(index: i64, len: usize, what: &str) -> ! {
     )
 }
 
-/// A signed position, counted around the set as often as needed.
-///
-/// # Panics
-/// If the set is empty, for then there is nothing to count around.
-#[inline(always)]
-#[track_caller]
-pub fn wrap(value: i64, len: usize) -> usize {
-    match offset(value, len) {
-        Some(position) => position,
-        None => {
-            let len = nonempty(len, "wrap");
-            value.rem_euclid(len) as usize
-        }
-    }
-}
-
-/// A signed position, or the edge it lies beyond.
-///
-/// # Panics
-/// If the set is empty, for then it has no edge.
-#[inline(always)]
-#[track_caller]
-pub fn clamp(value: i64, len: usize) -> usize {
-    value.clamp(0, nonempty(len, "clamp") - 1) as usize
-}
-
 /// The index nearest to a position, however far away that is.
 #[inline(always)]
 pub fn nearest(position: i128) -> usize {
     position.clamp(0, usize::MAX as i128) as usize
-}
-
-/// A signed position, reflected at the edges, which are not repeated: `-1` is `1`, `len` is
-/// `len - 2`.
-///
-/// # Panics
-/// If the set is empty, for then it has no edge.
-#[inline(always)]
-#[track_caller]
-pub fn mirror(value: i64, len: usize) -> usize {
-    match offset(value, len) {
-        Some(position) => position,
-        None => {
-            let last = nonempty(len, "mirror") - 1;
-            if last == 0 {
-                return 0;
-            }
-            // There and back again: positions repeat after twice the distance between the edges, which is less than
-            // twice the largest `i64` and so computed without a sign.
-            let period = 2 * last as u64;
-            let there = value.unsigned_abs() % period;
-            there.min(period - there) as usize
-        }
-    }
 }
 
 #[inline(always)]
@@ -392,11 +474,23 @@ mod tests {
         let at = |policy: fn(i64, usize) -> usize, len| {
             (-7..8).map(move |k| policy(k, len)).collect::<Vec<_>>()
         };
-        assert_eq!(at(wrap, 3), [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]);
-        assert_eq!(at(clamp, 3), [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]);
-        assert_eq!(at(mirror, 3), [1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]);
-        assert_eq!(at(mirror, 2), [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
-        for policy in [wrap, clamp, mirror] {
+        assert_eq!(
+            at(i64::wrap_here, 3),
+            [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]
+        );
+        assert_eq!(
+            at(i64::clamp_here, 3),
+            [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]
+        );
+        assert_eq!(
+            at(i64::mirror_here, 3),
+            [1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]
+        );
+        assert_eq!(
+            at(i64::mirror_here, 2),
+            [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
+        );
+        for policy in [i64::wrap_here, i64::clamp_here, i64::mirror_here] {
             assert_eq!(at(policy, 1), [0; 15]);
             for len in [1, 2, 7, 1000, isize::MAX as usize] {
                 for value in [i64::MIN, -1, 0, 1, i64::MAX] {
@@ -445,19 +539,19 @@ mod tests {
     fn positions_of_nothing_are_refused() {
         assert_eq!(
             message(|| {
-                wrap(0, 0);
+                0_i64.wrap_here(0);
             }),
             "`wrap` has no member to give: the index set is empty"
         );
         assert_eq!(
             message(|| {
-                clamp(0, 0);
+                0_i64.clamp_here(0);
             }),
             "`clamp` has no member to give: the index set is empty"
         );
         assert_eq!(
             message(|| {
-                mirror(-1, 0);
+                (-1_i64).mirror_here(0);
             }),
             "`mirror` has no member to give: the index set is empty"
         );
@@ -465,16 +559,16 @@ mod tests {
 
     #[test]
     fn a_bad_index_names_both_numbers() {
-        assert_eq!(check_index(4, 5, "`x`"), 4);
+        assert_eq!(4_i64.check_here(5, "`x`"), 4);
         assert_eq!(
             message(|| {
-                check_index(5, 5, "`x`");
+                5_i64.check_here(5, "`x`");
             }),
             "index 5 is out of range for `x` of 5 members"
         );
         assert_eq!(
             message(|| {
-                check_index(-1, 1, "`x`");
+                (-1_i64).check_here(1, "`x`");
             }),
             "index -1 is out of range for `x` of 1 member"
         );

@@ -4,8 +4,8 @@ pub use pointful_macros::__link;
 pub use pointful_runtime::private::*;
 
 /// The body of a function that has errors: the program does not compile, so this never runs.
-pub fn failed(function: &str) -> ! {
-    panic!("`{function}` was not compiled")
+pub const fn failed(function: &str) -> ! {
+    panic!("{}", function)
 }
 
 /// The types that another type is made of, by position. Generated code names by it what it has no

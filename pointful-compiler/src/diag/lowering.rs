@@ -162,10 +162,40 @@ pub fn unknown_method(span: Span, name: &str, receiver: &str) -> Diagnostic {
              `(i + k).{name}()` with `i` of `for i in _`; of integers it is `k.rem_euclid(n)`"
         )),
         "pow" => diagnostic.help("floats have `powi` and `powf`"),
+        "fold" | "reduce" => diagnostic.help("a table is folded by `reduce(init, |a, b| …, t)`"),
+        "push" | "append" | "extend" => {
+            diagnostic.help("a table has all of its elements at once: `for i in _ { … }` makes it")
+        }
         "dot" | "zeros_like" | "scale" | "axpy" => diagnostic
             .help("a vector is a table, tuple or struct that holds floats, all of one type"),
-        _ => diagnostic,
+        _ => elsewhere(diagnostic, name),
     }
+}
+
+/// What is written here for a method or field that arrays have in other languages.
+fn elsewhere(diagnostic: Diagnostic, name: &str) -> Diagnostic {
+    let help = match name {
+        "shape" | "size" | "ndim" | "dim" | "nrows" | "ncols" | "length" => {
+            "how many members an index set has is `size(N)`; `t.extent()` says it of all axes"
+        }
+        "t" | "T" | "transpose" | "transposed" | "reversed_axes" => {
+            "the transpose is `for (j, i) in _ { t[(i, j)] }`, or `transpose(&t)` of `pointful::lib`"
+        }
+        "matmul" | "norm" | "softmax" | "logsumexp" | "outer" | "trace" => {
+            "it is a function of `pointful::lib`"
+        }
+        "reshape" | "flatten" | "ravel" | "squeeze" | "view" => {
+            "a loop over the index set that the result is to have makes it: `for (i, j) in _ { … }`"
+        }
+        "clip" => "write `.clamp(lo, hi)`",
+        "sqr" | "square" => "write `.powi(2)`",
+        "at" | "set" => "a table that is declared `mut` is changed by `t[i] = v`",
+        "copy" => "write `.clone()`",
+        "astype" | "float" | "to" => "numbers are converted with `as f32`",
+        "std" | "var" => "the variance is `mean(for i in _ { (t[i] - mean(t)).powi(2) })`",
+        _ => return diagnostic,
+    };
+    diagnostic.help(help)
 }
 
 /// A method of other scalars.
@@ -174,6 +204,11 @@ pub fn method_of(span: Span, name: &str, class: &str, receiver: &str) -> Diagnos
         span,
         format!("`{name}` is a method of {class}, not of {receiver}"),
     )
+    .help(match name {
+        "pow" | "wrapping_pow" => "of a float it is `.powi(2)` or `.powf(0.5)`".to_owned(),
+        "powi" | "powf" => "of an integer it is `.pow(2)`".to_owned(),
+        _ => format!("convert it, as in `(x as f64).{name}(…)`"),
+    })
 }
 
 /// A wrong number of arguments.
@@ -189,7 +224,10 @@ pub fn arity(span: Span, name: &str, want: usize, found: usize) -> Diagnostic {
 
 /// A field that is not there.
 pub fn unknown_field(span: Span, name: &str, owner: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("no field `{name}` in {owner}"))
+    elsewhere(
+        Diagnostic::new(span, format!("no field `{name}` in {owner}")),
+        name,
+    )
 }
 
 /// Fields left out of a struct literal.
@@ -356,6 +394,29 @@ pub fn unknown_operand(span: Span) -> Diagnostic {
 /// A reduction of something else than a table.
 pub fn reduce_scalar(span: Span, word: &str, found: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{word}` takes a table, not {found}"))
+}
+
+/// What to do about an axis that is told beside what is reduced.
+pub fn along_an_axis(word: &str) -> String {
+    format!("along one axis it is `for j in _ {{ {word}(for i in _ {{ t[(i, j)] }}) }}`")
+}
+
+/// A reduction of a closure.
+pub fn reduce_function(span: Span, word: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("`{word}` takes a table, not a closure"));
+    diagnostic.help(match word {
+        "reduce" | "scan" => format!("write `{word}(init, |a, b| …, table)`"),
+        _ => format!("write `{word}(for i in _ {{ … }})`"),
+    })
+}
+
+/// An index that is counted from the end.
+pub fn negative_index(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "an index is not negative, so this one is always out of range",
+    )
+    .help("the last element is `t[size(N) - 1]`, where `N` is the axis' index set")
 }
 
 /// A reduction of elements it does not apply to.

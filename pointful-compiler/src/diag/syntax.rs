@@ -71,6 +71,13 @@ pub fn unknown_number(span: Span, name: &str) -> Diagnostic {
         .help("these are: `f32`, `f64`, `i32`, `i64`, `u8`, `u32`, `usize`, `bool`")
 }
 
+/// A number with a word behind it.
+pub fn literal_word(span: Span, digits: &str, word: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{digits}{word}` is no number")).help(format!(
+        "a product is written `{digits} * {word}`, of floats `{digits}.0 * {word}`"
+    ))
+}
+
 /// A type of the standard library in a signature.
 pub fn foreign_type(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(
@@ -87,6 +94,12 @@ pub fn unsupported_type(span: Span, what: &str) -> Diagnostic {
         format!("{what} cannot be used in a `#[pointful]` function"),
     )
     .help("scalars, `Table<I, T>`, `Extent<I>`, index sets, tuples, references, `impl Fn(A) -> B` and structs marked `#[pointful]` can")
+}
+
+/// `[T]`
+pub fn slice_type(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a slice cannot be used in a `#[pointful]` function")
+        .help("a sequence without a named axis is a `Table<Dyn, f64>`")
 }
 
 /// `Table<A, Table<B, T>>`.
@@ -261,11 +274,13 @@ pub fn unsupported_item(span: Span) -> Diagnostic {
         span,
         "`#[pointful]` stands on a function, a struct with named fields or a type alias",
     )
+    .help("an enum of named members is an index set: write `#[derive(Clone, Copy, IndexSet)]`")
 }
 
 /// A struct that is not one with named fields.
 pub fn struct_fields(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a `#[pointful]` struct has named fields")
+        .help("give each field a name: `struct Model { weights: Table<Dyn, f64>, offset: f64 }`")
 }
 
 /// A generic parameter of a type that is a function.
@@ -413,6 +428,22 @@ pub fn recursion(span: Span, name: &str) -> Diagnostic {
         format!("`{name}` calls itself; a `#[pointful]` function cannot be recursive"),
     )
     .help("write a `for` or a `while`: calls are inlined, so their depth must be known")
+}
+
+/// A macro that is called as a function is.
+pub fn without_bang(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is a macro"))
+        .help(format!("write `{name}!` in front of its arguments"))
+}
+
+/// An argument that has a name.
+pub fn named_argument(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("an argument has no name, as `{name} = …` has"),
+    )
+    .help("arguments stand in the order of the parameters")
+    .help("a sum along one axis is `for j in _ { sum(for i in _ { t[(i, j)] }) }`")
 }
 
 /// A function by the name of a macro or attribute of Rust.

@@ -223,6 +223,16 @@ pub(super) fn stub_of_tokens(item: TokenStream) -> TokenStream {
     }
 }
 
+/// Arguments that do not fit each other are a mistake where the function is called.
+fn tells_caller(item: &syn::ItemFn) -> Option<TokenStream> {
+    let told = item
+        .attrs
+        .iter()
+        .any(|attr| attr.path().is_ident("track_caller"));
+    let may = item.sig.abi.is_none() && item.sig.ident != "main";
+    (may && !told).then(|| quote!(#[track_caller]))
+}
+
 /// The user's function, its signature word for word, with this body.
 fn with_body(item: &syn::ItemFn, body: &TokenStream, unused: &[Ident]) -> TokenStream {
     let syn::ItemFn {
@@ -247,9 +257,11 @@ fn with_body(item: &syn::ItemFn, body: &TokenStream, unused: &[Ident]) -> TokenS
     let dead = matches!(vis, syn::Visibility::Inherited).then(
         || quote!(#[allow(dead_code, reason = "calls by other annotated functions are inlined")]),
     );
+    let caller = tells_caller(item);
     quote! {
         #(#attrs)*
         #dead
+        #caller
         #[allow(unused_mut, reason = "`mut` says that a table may be updated in place, which its buffer is")]
         #vis #sig {
             #(let _ = &#params;)*

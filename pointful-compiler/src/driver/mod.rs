@@ -6,6 +6,7 @@
 
 mod carrier;
 mod function;
+mod renamed;
 mod root;
 mod transformed;
 mod types;
@@ -19,6 +20,7 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
+pub use self::renamed::renamed;
 use self::root::{Definition, Root, innermost};
 use crate::diag::{Diagnostic, syntax as diag, transform::of_broken};
 use crate::link::{Gathering, Names, Payload, Request, RequestKind, companion, unique_name};

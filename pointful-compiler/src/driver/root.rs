@@ -11,7 +11,7 @@ use crate::diag::{Diagnostic, syntax as diag};
 use crate::link::{Request, RequestKind};
 use crate::syntax::depth::check_function;
 use crate::syntax::names::{
-    Uses, function_uses, hides_macro, is_reserved, is_reserved_type, type_uses,
+    Uses, function_uses, hides_macro, is_called_with_bang, is_reserved, is_reserved_type, type_uses,
 };
 use crate::syntax::parse::{
     parse_function, parse_index_set, parse_options, parse_transform, parse_type, transform_name,
@@ -131,6 +131,8 @@ fn check_names(function: &Function, uses: &Uses) -> Result<(), Vec<Diagnostic>> 
         let key = path_key(path);
         if key == name || key == format!("self::{name}") {
             errors.push(diag::recursion(path.span(), &name));
+        } else if is_called_with_bang(&key) {
+            errors.push(diag::without_bang(path.span(), &key));
         } else if hides_macro(&key) {
             errors.push(diag::hidden_macro(path.span(), &key));
         }

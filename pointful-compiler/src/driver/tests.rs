@@ -21,15 +21,12 @@ fn what_calls_others_only_asks() {
     assert!(!asked.contains("macro_rules"), "{asked}");
 }
 
-#[test]
-fn an_answer_is_read_back() {
-    let item = "fn f(x: f64) -> f64 { g(x) }";
-    let question: TokenStream = expand("", item).parse().expect("tokens");
-    let Some(proc_macro2::TokenTree::Group(state)) = question.into_iter().last() else {
+/// What becomes of a question that `g` is the answer to.
+fn answered(question: TokenStream, g: &str) -> TokenStream {
+    let Some(TokenTree::Group(state)) = question.into_iter().last() else {
         panic!("a question ends with its state");
     };
     let state = state.stream();
-    let g = "fn g(x: f64) -> f64 { 2.0 * x }";
     let entry = Entry {
         kind: EntryKind::Function,
         name: unique_name(&format_ident!("g"), "file:2:1", &TokenStream::new()),
@@ -43,7 +40,30 @@ fn an_answer_is_read_back() {
         errors: TokenStream::new(),
         entries: vec![entry],
     };
-    let done = linked(quote!({ #payload } #state)).to_string();
+    linked(quote!({ #payload } #state))
+}
+
+#[test]
+fn what_is_defined_is_documented_as_the_user_would_write_it() {
+    let definition = "/** Up. */ pub fn slope = grad!(g, wrt = (x, a));";
+    let question = define(definition.parse().expect("tokens"), "file:3:1");
+    let g = "fn g<N: IndexSet>(x: &Table<N, f64>, a: f64, k: i64) -> f64 { sum(for n in N { a * x[n] }) + k as f64 }";
+    let defined = answered(question, g).to_string();
+    for line in [
+        "`grad!(g, wrt = (x, a))`, which is",
+        "fn slope<N: IndexSet>(x: &Table<N, f64>, a: f64, k: i64) -> (Table<N, f64>, f64,)",
+    ] {
+        assert!(defined.contains(line), "{defined}");
+    }
+    let (up, own) = (defined.find("Up."), defined.find("which is"));
+    assert!(up < own, "{defined}");
+}
+
+#[test]
+fn an_answer_is_read_back() {
+    let item = "fn f(x: f64) -> f64 { g(x) }";
+    let question: TokenStream = expand("", item).parse().expect("tokens");
+    let done = answered(question, "fn g(x: f64) -> f64 { 2.0 * x }").to_string();
     assert!(!done.contains("compile_error"), "{done}");
     assert!(done.contains("fn f (x : f64) -> f64"), "{done}");
     // What f hands on has g in front of f.

@@ -269,11 +269,29 @@ pub(super) fn defined(
         broken: gathering.is_broken(),
         ..payload(gathering, own)
     };
-    let item = function.item(&quote!(#(#attrs)* #vis), &body);
+    let documentation = documentation(transform, &function);
+    let item = function.item(&quote!(#(#attrs)* #documentation #vis), &body);
     let carrier = carrier.items(name, vis, &unique);
     let companion = companion(name, vis, &unique, &payload);
     let target = target.item();
     Ok(quote!(const _: () = { #target }; #item #carrier #companion))
+}
+
+/// What documentation says of a function that `define!` makes, behind what the user says. rustdoc shows a signature as rustc
+/// has to have it; this is the one that the user would write.
+fn documentation(transform: &Transform, function: &Synthetic) -> TokenStream {
+    let callee = innermost(transform);
+    let made = rust::written(transform_tokens(transform, &callee));
+    let signature = rust::written(function.heading());
+    let lines = [
+        String::new(),
+        format!("`{made}`, which is"),
+        String::new(),
+        "```text".to_owned(),
+        signature,
+        "```".to_owned(),
+    ];
+    quote!(#(#[doc = #lines])*)
 }
 
 /// What a transformed function without a name of its own is called, `grad_loss`; without a
@@ -543,6 +561,25 @@ impl Synthetic {
         rust::ty(&self.signature.result, &self.spelling)
     }
 
+    /// The signature as the user would write it.
+    fn heading(&self) -> TokenStream {
+        let Signature {
+            generics,
+            params,
+            result,
+        } = &self.signature;
+        let name = &self.linked.root.name;
+        let (generics, result) = (
+            rust::generics(generics, &AsWritten),
+            rust::ty(result, &AsWritten),
+        );
+        let params = params.iter().map(|param| {
+            let (name, ty) = (&param.name, rust::ty(&param.ty, &AsWritten));
+            quote!(#name: #ty)
+        });
+        quote!(fn #name #generics (#(#params),*) -> #result)
+    }
+
     /// The function with this in front and this body, as it may stand where the macro does.
     fn item(&self, front: &TokenStream, body: &TokenStream) -> TokenStream {
         self.item_giving(front, &self.result(), body)
@@ -573,6 +610,7 @@ impl Synthetic {
         let lints = lints();
         quote! {
             #lints
+            #[track_caller]
             #front fn #name #generics (#(#names: #types),*) -> #result {
                 #(#aliases)*
                 #(let _ = &#names;)*

@@ -157,6 +157,7 @@ impl<'u> Body<'u> {
                         &operands,
                         |extent| unit.length(extent),
                         |function| unit.names.function(function).to_token_stream(),
+                        || unit.site(stmt.span),
                     )
                 };
                 return bind(emitted, name, &value);
@@ -284,8 +285,9 @@ impl<'u> Body<'u> {
                 let cond = unit.value(*cond);
                 let message = message.to_string();
                 let shown = shown.iter().map(|&value| unit.value(value));
-                // Beyond rustc's own editions: `assert!` did not always take a lone text for a format string.
-                tokens!(::core::assert!(#cond, "{}", ::core::format_args!(#message #(, #shown)*));)
+                let message = tokens!(::core::format_args!(#message #(, #shown)*));
+                let fails = unit.site(stmt.span).call(&tokens!(Failed), "here", message);
+                tokens!(if !#cond { #fails })
             }
             CpuOp::While { cond, body } => self.in_outermost_loop(&[cond, body], |emit| {
                 let test = emit.block(cond);

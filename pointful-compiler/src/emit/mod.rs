@@ -42,6 +42,10 @@
 //! All tokens have the span of the expansion: local variables do not meet the user's, lints of the
 //! user's crate do not apply (`unsafe_code` among them), and items stand in a block of their own in
 //! which no token of the user's occurs.
+//!
+//! All but the names of methods that may panic, with their parentheses: these have the place of the
+//! expression that the user wrote, which is the place that a panic tells (`Unit::site`). They are
+//! methods because no variable of the user's hides one.
 
 mod angles;
 mod body;
@@ -63,12 +67,13 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 
 use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Extent, Operation, Program, ValueId, ValueSet};
+use crate::places::Places;
 
 /// `quote!` with the span of the expansion.
 macro_rules! tokens {
@@ -90,6 +95,11 @@ pub struct EmitOptions {
     pub fallible: bool,
     /// The path under which the expansion finds the runtime: `::pointful::__private`.
     pub runtime: TokenStream,
+    /// Places in the source by [`SpanId`](crate::ir::SpanId).
+    pub places: Places,
+    /// A place of the user's own. rustc tells the place of a panic by the outermost macro around it, and code at
+    /// places that are resolved as this one is around no macro.
+    pub user: Span,
 }
 
 impl EmitOptions {
@@ -99,6 +109,8 @@ impl EmitOptions {
             function: function.into(),
             fallible: false,
             runtime: tokens!(::pointful::__private),
+            places: Places::default(),
+            user: Span::mixed_site(),
         }
     }
 }
@@ -115,7 +127,9 @@ pub fn rust(
     let constants = sources
         .filter(|(source, param)| matches!(source, ParamSource::Constant { .. }) && !param.owned)
         .map(|(_, param)| param.value);
-    let unit = unit::Unit::with_constants(program, constants.collect()).costs_as(kernels);
+    let unit = unit::Unit::with_constants(program, constants.collect())
+        .costs_as(kernels)
+        .panics_at(&options.places, options.user);
     shim::shim(&unit, interface, options)
 }
 
@@ -396,7 +410,8 @@ mod tests {
                 "if ",
                 "= :: core :: hint :: black_box (",
                 "in 0 .. 16usize {",
-                ":: core :: assert ! (",
+                "if ! ",
+                "{ Failed . here (",
             ],
         );
     }

@@ -1,6 +1,6 @@
 //! Scalars in Rust: types, literals, primitives and monoids as expressions.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::ToTokens;
 
 use super::expr::{Expr, Word};
@@ -101,6 +101,24 @@ pub(super) struct Length {
     pub(super) what: String,
 }
 
+/// Where something may panic, and in which words.
+pub(super) struct Site<'p> {
+    /// Where.
+    pub(super) span: Span,
+    /// What is wrong there, if the set alone does not say it.
+    pub(super) words: Option<&'p str>,
+}
+
+impl Site<'_> {
+    /// `on.method(args)`, which panics here.
+    pub(super) fn call(&self, on: &impl ToTokens, method: &str, args: TokenStream) -> TokenStream {
+        let method = Ident::new(method, self.span);
+        let mut args = Group::new(Delimiter::Parenthesis, args);
+        args.set_span(self.span);
+        tokens!(#on.#method #args)
+    }
+}
+
 /// A primitive applied to operands; `length` gives the extents that primitives carry, `function`
 /// what holds a function of the caller's.
 ///
@@ -111,6 +129,7 @@ pub(super) fn prim<'o>(
     operands: &'o [Operand],
     length: impl Fn(Extent) -> Length,
     function: impl Fn(u8) -> TokenStream,
+    site: impl Fn() -> Site<'o>,
 ) -> Expr<'o> {
     let scalar = operands[0].scalar();
     let float = scalar.is_float();
@@ -130,11 +149,11 @@ pub(super) fn prim<'o>(
         Prim::Mul if float => return infix("*"),
         Prim::Mul => tokens!(#x.wrapping_mul(#y)),
         Prim::Div if float => return infix("/"),
-        Prim::Div => tokens!(div(#x, #y)),
+        Prim::Div => site().call(x, "div_here", tokens!(#y)),
         Prim::MulAbsorb => tokens!(mul_absorb(#x, #y)),
         Prim::DivAbsorb => tokens!(div_absorb(#x, #y)),
         Prim::Rem if float => return infix("%"),
-        Prim::Rem => tokens!(rem(#x, #y)),
+        Prim::Rem => site().call(x, "rem_here", tokens!(#y)),
         Prim::Min => tokens!(min(#x, #y)),
         Prim::Max => tokens!(max(#x, #y)),
         Prim::And => return infix("&"),
@@ -157,9 +176,9 @@ pub(super) fn prim<'o>(
             tokens!(min(#x, #one))
         }
         Prim::DivEuclid if float => tokens!(#x.div_euclid(#y)),
-        Prim::DivEuclid => tokens!(div_euclid(#x, #y)),
+        Prim::DivEuclid => site().call(x, "div_euclid_here", tokens!(#y)),
         Prim::RemEuclid if float => tokens!(#x.rem_euclid(#y)),
-        Prim::RemEuclid => tokens!(rem_euclid(#x, #y)),
+        Prim::RemEuclid => site().call(x, "rem_euclid_here", tokens!(#y)),
         Prim::Pow => tokens!(#x.wrapping_pow(#y as u32)),
         Prim::Powf
         | Prim::Cbrt
@@ -213,26 +232,25 @@ pub(super) fn prim<'o>(
         }
         Prim::Cast(to) => cast(&operands[0], to),
         Prim::Check(extent) => {
-            let (
-                position,
-                Length {
-                    tokens: length,
-                    what,
-                },
-            ) = (operands[0].position(), length(extent));
-            tokens!(check_index(#position, #length, #what))
+            let Length {
+                tokens: length,
+                what,
+            } = length(extent);
+            let site = site();
+            let what = site.words.unwrap_or(&what);
+            site.call(x, "check_here", tokens!(#length, #what))
         }
         Prim::Wrap(extent) => {
-            let (position, length) = (operands[0].position(), length(extent).tokens);
-            tokens!(wrap(#position, #length))
+            let length = length(extent).tokens;
+            site().call(x, "wrap_here", tokens!(#length))
         }
         Prim::ClampTo(extent) => {
-            let (position, length) = (operands[0].position(), length(extent).tokens);
-            tokens!(clamp(#position, #length))
+            let length = length(extent).tokens;
+            site().call(x, "clamp_here", tokens!(#length))
         }
         Prim::Mirror(extent) => {
-            let (position, length) = (operands[0].position(), length(extent).tokens);
-            tokens!(mirror(#position, #length))
+            let length = length(extent).tokens;
+            site().call(x, "mirror_here", tokens!(#length))
         }
         Prim::InRange(extent) => {
             // One comparison: a negative position is a huge unsigned one.
@@ -376,6 +394,12 @@ mod tests {
             tokens: Word::More(tokens!(n)),
             what: "`N`".to_owned(),
         };
+        fn nowhere<'p>() -> Site<'p> {
+            Site {
+                span: Span::mixed_site(),
+                words: None,
+            }
+        }
         let carrying = [
             Prim::Check,
             Prim::Wrap,
@@ -410,7 +434,7 @@ mod tests {
                             elem,
                         })
                         .collect();
-                    let tokens = prim(p, &operands, extents, |_| tokens!(function));
+                    let tokens = prim(p, &operands, extents, |_| tokens!(function), nowhere);
                     let tokens = tokens.into_token_stream();
                     assert!(
                         syn::parse2::<syn::Expr>(tokens.clone()).is_ok(),

@@ -58,8 +58,8 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         let outputs = {
             use ::core::primitive::*;
             use #runtime::kernel::{
-                Along, Buf, Kernel, Opaque, Out, OutBuf, Scatter, Steps, Work, accumulate_steps, check_index, clamp, contract, contract_absorb, contract_absorb_here, contract_here, div, div_absorb, div_euclid, first_extremum, fold_lanes, get, launch,
-                launch_here, launch_steps, masked, math, max, min, mirror, mul_absorb, nearest, rem, rem_euclid, transpose, wrap,
+                Along, Buf, Divide, Failed, Kernel, Opaque, Out, OutBuf, Place, Scatter, Steps, Work, accumulate_steps, contract, contract_absorb, contract_absorb_here, contract_here, div_absorb, first_extremum, fold_lanes, get, launch,
+                launch_here, launch_steps, masked, math, max, min, mul_absorb, nearest, transpose,
             };
             #host
             host(#(#sizes,)* #(#held,)* #(#arguments),*)

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
 use super::expr::Word;
 use super::names::Names;
-use super::scalar::{self, Length, Operand};
+use super::scalar::{self, Length, Operand, Site};
 use super::{scatter, tokens, work};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par, PlaceKind};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, SpanId, ValueId, ValueSet};
 use crate::ops::Prim;
+use crate::places::Places;
 
 /// Values that are written out wherever they are used instead of being bound.
 #[derive(Clone, Copy)]
@@ -43,6 +44,8 @@ pub(super) struct Unit<'a> {
     numbers: BTreeMap<*const Par<Cpu>, usize>,
     /// What the functions of the caller's that it calls take and give.
     pub(super) functions: BTreeMap<u8, (Vec<Scalar>, Scalar)>,
+    /// Places in the source, and one of the user's own.
+    places: Option<(&'a Places, Span)>,
 }
 
 impl<'a> Unit<'a> {
@@ -70,6 +73,7 @@ impl<'a> Unit<'a> {
             scattered: ValueSet::new(),
             of_lanes: ValueSet::new(),
             work: Vec::new(),
+            places: None,
             numbers: BTreeMap::new(),
             constants,
         };
@@ -159,6 +163,27 @@ impl<'a> Unit<'a> {
     pub(super) fn costs_as(mut self, kernels: &Program<Kernels>) -> Self {
         self.work = work::of_kernels(&self, kernels);
         self
+    }
+
+    /// The same program where these places of it are known.
+    pub(super) fn panics_at(mut self, places: &'a Places, user: Span) -> Self {
+        self.places = Some((places, user));
+        self
+    }
+
+    /// What panics at a place.
+    pub(super) fn site(&self, place: SpanId) -> Site<'_> {
+        let known = self.places.and_then(|(places, user)| {
+            let span = places.known(place)?.resolved_at(user);
+            Some(Site {
+                span,
+                words: places.words(place),
+            })
+        });
+        known.unwrap_or(Site {
+            span: Span::mixed_site(),
+            words: None,
+        })
     }
 
     /// What a point of a kernel costs.

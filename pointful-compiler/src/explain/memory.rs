@@ -38,7 +38,7 @@ pub(super) fn memory(stages: &Stages) -> String {
     };
     walk.block(&program.body);
     let at = |span: SpanId| {
-        let start = stages.spans.get(span.0 as usize).map(|span| span.start());
+        let start = stages.places.known(span).map(|span| span.start());
         start.map_or_else(
             || "an unknown place".to_owned(),
             |at| format!("{}:{}", at.line, at.column + 1),

@@ -5,11 +5,13 @@
 //!
 //! ```text
 //! #[pointful] fn f(x: f64) -> f64 { g(x) }        names g, so the expansion is only a question:
-//!     g! { ::pointful::__private::__link { function "site" … } { g } { } }
+//!     g! { { ::pointful::__private::__link } { function "site" … } { g } { } }
 //!                                                  the companion of g puts its payload in front:
-//!     ::pointful::__private::__link! { { payload of g } { function "site" … } { g } { } }
+//!     ::pointful::__private::__link! { { payload of g } { ::pointful::__private::__link } { function "site" … } { g } { } }
 //!                                                  which asks for the next one, or, as here, has everything.
 //! ```
+//!
+//! By which path pointful is reached, the crate that asks knows, and not the one that answers.
 //!
 //! A [`Payload`] holds the item and all that it was linked with, callees first. So a question is
 //! answered in one step however deep the calls go, and what a callee names need not be visible
@@ -46,6 +48,14 @@ pub struct Request {
     pub args: TokenStream,
     /// The item.
     pub item: TokenStream,
+}
+
+impl Request {
+    /// A place of the user's own.
+    fn user(&self) -> Span {
+        let last = self.item.clone().into_iter().last();
+        last.map_or_else(Span::call_site, |token| token.span())
+    }
 }
 
 /// The expansions that need others' tokens.
@@ -167,7 +177,7 @@ impl Gathering {
             .iter()
             .map(|(path, payload)| quote!({ #path } { #payload }));
         Some(quote_spanned! {span=>
-            #prefix #asked ! { { #kind #site { #args } { #item } } { #({ #pending })* } { #(#answers)* } }
+            #prefix #asked ! { { ::pointful::__private::__link } { #kind #site { #args } { #item } } { #({ #pending })* } { #(#answers)* } }
         })
     }
 
@@ -175,6 +185,7 @@ impl Gathering {
     pub fn read(tokens: TokenStream) -> Option<Self> {
         let mut trees = tokens.into_iter();
         let payload = Payload::read(group(&mut trees)?)?;
+        let _link = group(&mut trees)?;
         let mut request = group(&mut trees)?.into_iter();
         let word = ident(&mut request)?.to_string();
         let kind = RequestKind::ALL.iter().find(|(_, known)| *known == word)?.0;
@@ -292,6 +303,7 @@ impl Gathering {
             .collect();
         root.scope = resolve(scope, constants);
         Some(Linked {
+            user: self.request.user(),
             root,
             callees,
             types,
@@ -511,8 +523,8 @@ pub fn companion(
         #[allow(unused_macros, reason = "a companion is for those that call the item")]
         #export
         macro_rules! #unique {
-            (#dollar (#dollar state:tt)*) => {
-                ::pointful::__private::__link! { { #payload } #dollar (#dollar state)* }
+            ({ #dollar (#dollar link:tt)* } #dollar (#dollar state:tt)*) => {
+                #dollar (#dollar link)* ! { { #payload } { #dollar (#dollar link)* } #dollar (#dollar state)* }
             };
         }
         #[doc(hidden)]

@@ -12,21 +12,20 @@ mod hir;
 mod infer;
 mod solve;
 pub mod source;
-mod spans;
 mod types;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 
 use self::infer::Shared;
-use self::spans::Spans;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::interface::Interface;
 use crate::ir::stages::point::Point;
 use crate::ir::{Program, Scalar};
+use crate::places::Places;
 use crate::syntax::tree::{Function, GenericKind, Linked};
 
 /// The names of all methods.
@@ -49,8 +48,8 @@ pub struct Lowered {
     pub program: Program<Point>,
     /// How it corresponds to the signature.
     pub interface: Interface,
-    /// Places in the source by [`SpanId`](crate::ir::SpanId); the first is not used.
-    pub spans: Vec<Span>,
+    /// Places in the source by [`SpanId`](crate::ir::SpanId).
+    pub places: Places,
     /// The constants that the root's own body names, for its carrier.
     pub constants: Vec<Constant>,
     /// Whether it has operators of its author's that [`lower_trying`] would have it try.
@@ -121,7 +120,7 @@ fn infer_all(linked: &Linked) -> Result<Shared<'_>, Vec<Diagnostic>> {
         position: Vec::new(),
         done: Vec::new(),
         equal: Vec::new(),
-        spans: Spans::new(),
+        places: Places::default(),
         diags: Diagnostics::default(),
     };
     for callee in &linked.callees {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use proc_macro2::Span;
 use quote::ToTokens;
 use syn::visit::Visit;
 
@@ -91,6 +92,7 @@ pub fn link(source: &str) -> Result<Linked, Vec<Diagnostic>> {
         .map(|(id, function)| Callee { id, function })
         .collect();
     Ok(Linked {
+        user: Span::call_site(),
         root,
         callees,
         types,

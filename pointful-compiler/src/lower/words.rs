@@ -239,6 +239,17 @@ impl Method {
         scalar_prim(prim).map(|_| Method::Prim(prim))
     }
 
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        if let Method::Prim(prim) = self
+            && Self::from_name(prim.name()) == Some(self)
+        {
+            return prim.name();
+        }
+        let named = Self::NAMED.iter().find(|(_, known)| *known == self);
+        named.map_or("", |(name, _)| name)
+    }
+
     /// The names of all of them.
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn names() -> impl Iterator<Item = &'static str> {

@@ -95,6 +95,11 @@ fn hides_own_macro(name: &str) -> bool {
     TRANSFORMS.contains(&name) || OWN_MACROS.contains(&name)
 }
 
+/// Whether it is a macro that bodies call.
+pub fn is_called_with_bang(name: &str) -> bool {
+    TRANSFORMS.contains(&name) || name == "assert"
+}
+
 /// Whether a macro of this name would hide another one.
 pub fn hides_macro(name: &str) -> bool {
     MACROS.contains(&name) || hides_own_macro(name)

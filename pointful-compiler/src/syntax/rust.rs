@@ -1,6 +1,6 @@
 //! Types of the Surface tree as tokens of Rust.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Delimiter, Ident, Literal, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 use super::names::is_constant;
@@ -44,6 +44,46 @@ pub fn generics(generics: &[Generic], spelling: &dyn Spelling) -> TokenStream {
             }
         });
     quote!(<#(#parts),*>)
+}
+
+/// Tokens of a signature or a call as they are usually written.
+pub fn written(tokens: TokenStream) -> String {
+    let mut text = String::new();
+    let mut word = false;
+    for token in tokens {
+        let is_word = matches!(token, TokenTree::Ident(_) | TokenTree::Literal(_));
+        if word && is_word {
+            text.push(' ');
+        }
+        match &token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => (" { ", " }"),
+                    Delimiter::None => ("", ""),
+                };
+                text.push_str(open);
+                text.push_str(&written(group.stream()));
+                text.push_str(close);
+            }
+            TokenTree::Punct(punct) => {
+                let alone = punct.spacing() == Spacing::Alone;
+                let before = text.chars().next_back();
+                match punct.as_char() {
+                    c @ (',' | ';') => text.extend([c, ' ']),
+                    ':' if alone && before != Some(':') => text.push_str(": "),
+                    '-' if !alone => text.push_str(" -"),
+                    '>' if before == Some('-') => text.push_str("> "),
+                    c @ ('=' | '+') => text.extend([' ', c, ' ']),
+                    c => text.push(c),
+                }
+            }
+            TokenTree::Ident(_) | TokenTree::Literal(_) => text.push_str(&token.to_string()),
+        }
+        word = is_word;
+    }
+    text.trim_end().to_owned()
 }
 
 /// The names of generics, as `use<…>` wants them.
@@ -162,5 +202,24 @@ fn length(length: &Expr, spelling: &dyn Spelling) -> TokenStream {
             None => quote!(_),
         },
         _ => quote!(_),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_written_as_usual() {
+        for text in [
+            "fn slope(p: &Params) -> Params",
+            "fn f<N: IndexSet, const K: usize>(a: &Table<(N, Fin<K>), f64>, n: Extent<N>) -> (f64, m::Model)",
+            "fn g<F: Fn(f64) -> f64>(f: F, x: &mut Table<Dyn, f64>, y: [[f64; 3]; 2]) -> impl Fn(f64) -> f64 + use<F>",
+            "grad!(value_and_grad!(m::loss), wrt = (w, b))",
+            "fn h<'a>(x: &'a Table<N, f64>)",
+        ] {
+            let tokens: TokenStream = text.parse().expect(text);
+            assert_eq!(written(tokens), text);
+        }
     }
 }

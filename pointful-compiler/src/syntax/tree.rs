@@ -14,6 +14,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 /// A function with everything that it was linked with.
 #[derive(Clone, Debug)]
 pub struct Linked {
+    /// A place of the user's own.
+    pub user: Span,
     /// The function to compile.
     pub root: Function,
     /// Every function it calls, directly or not, each before its callers; never recursive.
@@ -535,7 +537,7 @@ pub enum ExprKind {
     /// `assert!(e, "… {}", x)`
     Assert {
         cond: Box<Expr>,
-        message: Option<crate::ir::Message>,
+        message: crate::ir::Message,
         shown: Vec<Expr>,
     },
     /// `grad!(f)`, `jvp!(f, wrt = x)`: a transformation of a function, usable where a function is

@@ -251,15 +251,12 @@ impl<'p> Builder<'p> {
 
     /// The same, of what comes from this place.
     pub(super) fn run_from(&mut self, op: KernelOp, span: SpanId) {
-        let depth = self.depth();
-        self.frames[depth]
-            .stmts
-            .push(Stmt::new(Vec::new(), op, span));
+        self.run_at(self.depth(), op, span);
     }
 
-    /// Adds a statement that binds nothing to the frame of this depth.
-    pub(super) fn run_at(&mut self, depth: usize, op: KernelOp) {
-        let stmt = Stmt::new(Vec::new(), op, SpanId::NONE);
+    /// Adds a statement that binds nothing, and comes from this place, to the frame of this depth.
+    pub(super) fn run_at(&mut self, depth: usize, op: KernelOp, span: SpanId) {
+        let stmt = Stmt::new(Vec::new(), op, span);
         self.frames[depth].stmts.push(stmt);
     }
 

@@ -186,7 +186,8 @@ impl<'p> Builder<'p> {
                 message: Message::plain("argmin or argmax of an empty table"),
                 shown: Vec::new(),
             };
-            self.run_at(depth, assert);
+            let span = self.facts.program.values[value.index()].span;
+            self.run_at(depth, assert, span);
         }
         let elem = self.elem(self.facts.program.elem(value));
         let Elem::Index(extent) = elem else {

@@ -107,11 +107,12 @@ impl<'p> Builder<'p> {
                 Elem::BOOL,
                 None,
             );
-            self.run(KernelOp::Assert {
+            let assert = KernelOp::Assert {
                 cond: holds,
                 message: Message::plain("the loop runs longer than its bound"),
                 shown: Vec::new(),
-            });
+            };
+            self.run_from(assert, stmt.span);
             let one = self.constant(Lit::Int(crate::ir::Scalar::Usize, 1));
             let value = self.scalar(
                 depth,

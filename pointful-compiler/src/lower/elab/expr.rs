@@ -134,8 +134,7 @@ impl<'a> Elab<'a> {
             Kind::FromOrdinal(set, number) => {
                 let number = self.eval(number)?;
                 let number = self.leaf(&number, e.span)?;
-                let space = self.space(set, e.span)?;
-                self.numbered(number, &space, e.span)
+                self.numbered(number, set, e.span)
             }
             Kind::Assert(cond, message, shown) => self.assertion(cond, message, shown, e.span),
             Kind::Error => self.bug(e.span, "an error was not reported"),

@@ -1,6 +1,7 @@
 //! Indexing.
 
 use super::value::{Element, Maybe, Position, Space, Val};
+use super::site::{Indexed, Site};
 use super::{Elab, Run};
 use crate::ir::{Elem, Extent, Scalar, SpanId, ValueId};
 use crate::lower::hir::{Expr, Kind};
@@ -29,7 +30,8 @@ impl<'a> Elab<'a> {
         let table = self.eval(root)?;
         let mut all = Vec::new();
         for (base, indices) in chain.into_iter().rev() {
-            all.extend(self.indices(&base.ty, indices)?);
+            let of = Indexed::Read(base, indices);
+            all.extend(self.indices(&base.ty, indices, Site { at: span, of })?);
         }
         self.select(&table, &all, span)
     }
@@ -42,6 +44,10 @@ impl<'a> Elab<'a> {
     /// `t[at]`: what stands at each of a table of indices.
     fn lifted_index(&mut self, base: &'a Expr, indices: &'a [Expr], span: SpanId) -> Run<Val<'a>> {
         let table = self.eval(base)?;
+        let site = Site {
+            at: span,
+            of: Indexed::Read(base, indices),
+        };
         let (groups, _) = self.split(&base.ty);
         let sets = crate::lower::types::atoms(&groups);
         let (mut vals, mut frames, mut cells) = (Vec::new(), Vec::new(), Vec::new());
@@ -54,8 +60,8 @@ impl<'a> Elab<'a> {
         self.lift(&frames, &vals, span, &mut |s, at| {
             let mut sets = sets.iter().cloned();
             let mut positions = Vec::new();
-            for ((val, ty), index) in at.iter().zip(&cells).zip(indices) {
-                s.position_of(val, ty, &mut sets, true, index.span, &mut positions)?;
+            for (val, ty) in at.iter().zip(&cells) {
+                s.position_of(val, ty, &mut sets, true, site, &mut positions)?;
             }
             let known: Vec<ValueId> = positions.into_iter().flat_map(Position::known).collect();
             s.select(&table, &known, span)
@@ -63,9 +69,14 @@ impl<'a> Elab<'a> {
     }
 
     /// The values of indices into something of this type, one for each axis they select from.
-    pub(super) fn indices(&mut self, base: &Ty, indices: &'a [Expr]) -> Run<Vec<ValueId>> {
+    pub(super) fn indices(
+        &mut self,
+        base: &Ty,
+        indices: &'a [Expr],
+        site: Site<'a>,
+    ) -> Run<Vec<ValueId>> {
         let mut out = Vec::new();
-        for position in self.positions(base, indices, true)? {
+        for position in self.positions(base, indices, true, site)? {
             out.extend(position.known());
         }
         Ok(out)
@@ -73,14 +84,20 @@ impl<'a> Elab<'a> {
 
     /// Indices into something of this type. Those that may be out of range are checked if asked
     /// for, else left as integers.
-    fn positions(&mut self, base: &Ty, indices: &'a [Expr], check: bool) -> Run<Vec<Position>> {
+    fn positions(
+        &mut self,
+        base: &Ty,
+        indices: &'a [Expr],
+        check: bool,
+        site: Site<'a>,
+    ) -> Run<Vec<Position>> {
         let (groups, _) = self.split(base);
         let mut sets = crate::lower::types::atoms(&groups).into_iter();
         let mut out = Vec::new();
         for index in indices {
             let val = self.eval(index)?;
             let ty = self.ty(&index.ty);
-            self.position_of(&val, &ty, &mut sets, check, index.span, &mut out)?;
+            self.position_of(&val, &ty, &mut sets, check, site, &mut out)?;
         }
         Ok(out)
     }
@@ -91,12 +108,13 @@ impl<'a> Elab<'a> {
         ty: &Ty,
         sets: &mut impl Iterator<Item = Set>,
         check: bool,
-        span: SpanId,
+        site: Site<'a>,
         out: &mut Vec<Position>,
     ) -> Run<()> {
+        let span = site.at;
         if let (Ty::Tuple(types), Val::Tuple(vals)) = (ty, val) {
             for (val, ty) in vals.iter().zip(types) {
-                self.position_of(val, ty, sets, check, span, out)?;
+                self.position_of(val, ty, sets, check, site, out)?;
             }
             return Ok(());
         }
@@ -112,7 +130,8 @@ impl<'a> Elab<'a> {
             }
             _ => {
                 let number = self.leaf(val, span)?;
-                self.integer(number, &space, check, span)?
+                let at = self.checked_at(site, &set);
+                self.integer(number, &space, check, at)?
             }
         };
         out.push(position);
@@ -175,7 +194,7 @@ impl<'a> Elab<'a> {
             }
         }
         if !check {
-            return Ok(Position::Integer(number, space.clone()));
+            return Ok(Position::Integer(number, space.clone(), span));
         }
         let flat = self.flat_extent(&axes, span)?;
         let checked = self.prim(Prim::Check(flat), &[number], span)?;
@@ -183,30 +202,35 @@ impl<'a> Elab<'a> {
     }
 
     /// The member of that number, which is checked.
-    pub(super) fn numbered(
-        &mut self,
-        number: ValueId,
-        space: &Space,
-        span: SpanId,
-    ) -> Run<Val<'a>> {
-        let Position::Known(indices) = self.integer(number, space, true, span)? else {
+    pub(super) fn numbered(&mut self, number: ValueId, set: &Set, span: SpanId) -> Run<Val<'a>> {
+        let space = self.space(set, span)?;
+        let site = Site {
+            at: span,
+            of: Indexed::Member,
+        };
+        let at = self.checked_at(site, set);
+        let Position::Known(indices) = self.integer(number, &space, true, at)? else {
             return self.bug(span, "a number that was not checked");
         };
-        self.member(space, &mut indices.into_iter(), span)
+        self.member(&space, &mut indices.into_iter(), span)
     }
 
     /// `t.get(i)`
     pub(super) fn get(
         &mut self,
         table: Val<'a>,
-        base: &Ty,
+        base: &'a Expr,
         indices: &'a [Expr],
         span: SpanId,
     ) -> Run<Val<'a>> {
-        let at = self.positions(base, indices, false)?;
+        let site = Site {
+            at: span,
+            of: Indexed::Asked(base, indices),
+        };
+        let at = self.positions(&base.ty, indices, false, site)?;
         let mut present = None;
         for position in &at {
-            if let Position::Integer(number, space) = position {
+            if let Position::Integer(number, space, _) = position {
                 let flat = self.flat_extent(&space.axes(), span)?;
                 let here = self.prim(Prim::InRange(flat), &[*number], span)?;
                 present = Some(match present {
@@ -233,7 +257,7 @@ impl<'a> Elab<'a> {
         for position in at {
             match position {
                 Position::Known(known) => indices.extend(known.iter().copied()),
-                Position::Integer(number, space) => {
+                Position::Integer(number, space, _) => {
                     indices.extend(self.unflatten(*number, &space.axes(), span)?);
                 }
             }
@@ -251,8 +275,8 @@ impl<'a> Elab<'a> {
         for position in at {
             match position {
                 Position::Known(known) => indices.extend(known.iter().copied()),
-                Position::Integer(number, space) => {
-                    if let Position::Known(known) = self.integer(*number, space, true, span)? {
+                Position::Integer(number, space, at) => {
+                    if let Position::Known(known) = self.integer(*number, space, true, *at)? {
                         indices.extend(known);
                     }
                 }

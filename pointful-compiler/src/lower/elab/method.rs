@@ -37,7 +37,7 @@ impl<'a> Elab<'a> {
                 self.place_method(method, &recv, &recv_ty, span)
             }
             Method::Clamp if positional => self.place_method(method, &recv, &recv_ty, span),
-            Method::Get => self.get(recv, &recv_ty, args, span),
+            Method::Get => self.get(recv, receiver, args, span),
             Method::UnwrapOr
             | Method::UnwrapOrElse
             | Method::Unwrap

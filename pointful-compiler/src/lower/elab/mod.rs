@@ -25,6 +25,7 @@ mod place;
 mod product;
 mod result;
 mod rule;
+mod site;
 mod sizes;
 mod transform;
 mod unknown;
@@ -41,7 +42,6 @@ use self::product::NumberedPart;
 use self::value::{Frame, Own, Part, Space, Val};
 use super::hir::Function;
 use super::infer::Shared;
-use super::spans::Spans;
 use super::types::{Len, Printer, Set, Ty, enum_len};
 use super::{Constant, Lowered};
 use crate::diag::{Diagnostic, Diagnostics, lowering as say};
@@ -49,6 +49,7 @@ use crate::interface::Interface;
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Elem, Extent, Lit, Program, Scalar, SizeId, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
+use crate::places::Places;
 use crate::syntax::names::function_uses;
 use crate::syntax::tree::Linked;
 
@@ -70,7 +71,7 @@ struct Elab<'a> {
     /// The fields that the root's own text names.
     named_fields: Vec<proc_macro2::Ident>,
     functions: &'a [Function<'a>],
-    spans: &'a Spans,
+    places: Places,
     diags: Diagnostics,
     program: Program<Point>,
     interface: Interface,
@@ -126,7 +127,7 @@ pub(super) fn program(
         linked: shared.linked,
         named_fields: function_uses(&shared.linked.root).fields,
         functions: &shared.done,
-        spans: &shared.spans,
+        places: shared.places,
         diags: Diagnostics::default(),
         program: Program::new(shared.linked.root.name.to_string()),
         interface: Interface {
@@ -166,20 +167,18 @@ pub(super) fn program(
         diags,
         program,
         interface,
+        places,
         has_operators,
         ..
     } = elab;
     match constants {
-        Ok(constants) => {
-            let spans = shared.spans.into_vec();
-            diags.gate(Lowered {
-                program,
-                interface,
-                spans,
-                constants,
-                has_operators,
-            })
-        }
+        Ok(constants) => diags.gate(Lowered {
+            program,
+            interface,
+            places,
+            constants,
+            has_operators,
+        }),
         Err(Stop) => Err(diags.into_vec()),
     }
 }
@@ -206,7 +205,7 @@ impl<'a> Elab<'a> {
     }
 
     fn at(&self, span: SpanId) -> Span {
-        self.spans.get(span)
+        self.places.get(span)
     }
 
     /// An invariant of inference that does not hold: a bug, told as such rather than by a panic.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::monoid::own_of;
+use super::site::{Indexed, Site};
 use super::value::{Accum, Part, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
@@ -24,7 +25,13 @@ impl<'a> Elab<'a> {
         for step in &place.steps {
             match step {
                 Step::Field(k) => fields.push(*k),
-                Step::Index(base, parts) => indices.extend(self.indices(base, parts)?),
+                Step::Index(base, parts) => {
+                    let site = Site {
+                        at: place.span,
+                        of: Indexed::Place(place),
+                    };
+                    indices.extend(self.indices(base, parts, site)?);
+                }
             }
         }
         Ok(((place.local, fields), indices))

@@ -277,6 +277,6 @@ impl Position {
 pub(super) enum Position {
     /// It is.
     Known(Vec<ValueId>),
-    /// An integer to be trusted once it is known to be in range.
-    Integer(ValueId, Space),
+    /// An integer to be trusted once it is known to be in range; where that is asked.
+    Integer(ValueId, Space, SpanId),
 }

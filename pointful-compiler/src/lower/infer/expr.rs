@@ -9,7 +9,6 @@ use super::constant::{StdConstant, looks_like_constant, standard_constant, type_
 use super::ops::Question;
 use super::signature::{last_name, path_span};
 use crate::diag::lowering as say;
-use crate::ir::Message;
 use crate::lower::hir::{Block, Closure, Constant, Expr, Kind, Origin, Value};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty};
@@ -99,7 +98,6 @@ impl<'a> Infer<'_, 'a> {
             } => {
                 let cond = Box::new(self.condition(cond));
                 let message = message.clone();
-                let message = message.unwrap_or_else(|| Message::plain("assertion failed"));
                 let shown = shown.iter().map(|value| self.expr(value, None)).collect();
                 self.made(Kind::Assert(cond, message, shown), Ty::UNIT, e.span)
             }
@@ -478,7 +476,7 @@ impl<'a> Infer<'_, 'a> {
             }
             None => {
                 self.expect(&Ty::UNIT, &ty, then_span, || {
-                    "an `if` without `else` has no value".into()
+                    "an `if` without `else` has no value: write `else { … }` behind it".into()
                 });
                 None
             }

@@ -35,6 +35,9 @@ impl<'a> Infer<'_, 'a> {
 
     /// The indices in brackets: `a`, `(a, b)` or `[a, b]`.
     fn index_parts(&mut self, index: &'a tree::Expr) -> Vec<Expr> {
+        if let Some(span) = from_the_end(index) {
+            self.report(say::negative_index(span));
+        }
         let part = self.index_part(index);
         self.flatten_index(vec![part])
     }
@@ -67,7 +70,7 @@ impl<'a> Infer<'_, 'a> {
     fn types_of(&self, parts: &[Expr]) -> Vec<(Ty, Span)> {
         parts
             .iter()
-            .map(|p| (p.ty.clone(), self.shared.spans.get(p.span)))
+            .map(|p| (p.ty.clone(), self.shared.places.get(p.span)))
             .collect()
     }
 
@@ -160,7 +163,7 @@ impl<'a> Infer<'_, 'a> {
         let raw = self.solver.raw(index);
         let index = self.solver.shallow(index);
         let found = match &index {
-            Ty::Error => return true,
+            Ty::Error => return false,
             Ty::Member(set) | Ty::Offset(set) => set.clone(),
             Ty::Scalar(s) if s.is_int() => return true,
             Ty::Scalar(crate::ir::Scalar::Bool) => Set::Bool,
@@ -424,6 +427,22 @@ fn root_name(e: &tree::Expr) -> Option<String> {
         | ExprKind::Deref(inner)
         | ExprKind::Field(inner, _)
         | ExprKind::Index(inner, _) => root_name(inner),
+        _ => None,
+    }
+}
+
+/// The first of indices that is a negative number as it is written.
+fn from_the_end(index: &tree::Expr) -> Option<Span> {
+    match &index.kind {
+        ExprKind::Paren(inner) => from_the_end(inner),
+        ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().find_map(from_the_end),
+        ExprKind::Unary(tree::UnaryOp::Neg, number) => match &number.kind {
+            ExprKind::Lit(tree::Lit {
+                kind: tree::LitKind::Int { value: 1.., .. },
+                ..
+            }) => Some(index.span),
+            _ => None,
+        },
         _ => None,
     }
 }

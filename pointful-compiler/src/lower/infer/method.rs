@@ -65,7 +65,7 @@ impl<'a> Infer<'_, 'a> {
         }
         let types: Vec<(Ty, Span)> = args
             .iter()
-            .map(|a| (a.ty.clone(), self.shared.spans.get(a.span)))
+            .map(|a| (a.ty.clone(), self.shared.places.get(a.span)))
             .collect();
         let ty = self.ask(
             Question::Method(method, text, recv.ty.clone(), types),

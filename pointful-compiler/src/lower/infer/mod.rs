@@ -31,10 +31,10 @@ use self::reference::is_reference;
 use self::signature::Given;
 use super::hir::{Block, Constant, Expr, Function, Kind, Local, LocalId, Origin, Stmt};
 use super::solve::{Clash, SetKind, Solver, TyKind};
-use super::spans::Spans;
 use super::types::{Printer, Set, Ty};
 use crate::diag::{Diagnostic, Diagnostics, lowering as say};
 use crate::ir::{Scalar, SpanId};
+use crate::places::Places;
 use crate::syntax::tree::{self, Linked};
 
 /// What all functions of one program share.
@@ -48,7 +48,7 @@ pub(super) struct Shared<'a> {
     /// Constants that must be the same length.
     pub(super) equal: Vec<(String, String)>,
     /// The places of expressions.
-    pub(super) spans: Spans,
+    pub(super) places: Places,
     /// What is wrong.
     pub(super) diags: Diagnostics,
 }
@@ -127,19 +127,24 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
 
 impl<'s, 'a> Infer<'s, 'a> {
     /// The function's body against its result type.
-    fn body(&mut self, block: &'a tree::Block, result: &Ty) -> Block {
+    fn body(&mut self, tree: &'a tree::Block, result: &Ty) -> Block {
         self.scopes.push(Vec::new());
-        let (block, ty) = self.block_in_scope(block, Some(result));
+        let (block, ty) = self.block_in_scope(tree, Some(result));
         let span = block
             .value
             .as_ref()
-            .map_or(self.tree.result.span, |v| self.shared.spans.get(v.span));
+            .map_or(self.tree.result.span, |v| self.shared.places.get(v.span));
         let what = format!(
             "`{}` returns `{}`",
             self.tree.name,
             self.printer().ty(&self.solver.ty(result))
         );
-        self.expect(result, &ty, span, || what);
+        let semicolon = (ty == Ty::UNIT).then(|| last_semicolon(tree)).flatten();
+        self.expect(result, &ty, span, || match semicolon {
+            Some(place) => format!("{what}; leave out the `;` behind the last expression {place}"),
+            None if *result == Ty::UNIT => format!("{what}; write `-> …` behind its parameters"),
+            None => what,
+        });
         self.scopes.pop();
         block
     }
@@ -251,7 +256,7 @@ impl<'s, 'a> Infer<'s, 'a> {
     }
 
     fn span(&mut self, span: Span) -> SpanId {
-        self.shared.spans.add(span)
+        self.shared.places.add(span)
     }
 
     fn unknown(&mut self, span: Span) -> Ty {
@@ -326,6 +331,12 @@ impl<'s, 'a> Infer<'s, 'a> {
             }
             (w, Ty::Member(_)) if is_int(w) => Some("`.ordinal()` is the member's number".into()),
             (_, Ty::Accum(_)) => Some("`get()` gives what was accumulated".into()),
+            (&Ty::BOOL, Ty::Table(_, cell)) if self.solver.shallow(cell) == Ty::BOOL => {
+                Some("`all(…)` and `any(…)` make one truth value of a table".into())
+            }
+            (w, Ty::Table(..)) if self.known_float(w) || is_int(w) => {
+                Some("`sum(…)`, `max(…)` and their like make one number of a table".into())
+            }
             _ => None,
         }
     }
@@ -413,11 +424,14 @@ impl<'s, 'a> Infer<'s, 'a> {
                 let want = ty.as_ref().map(|ty| self.written(ty, SetKind::DynResult));
                 let declared = ty.as_ref().is_some_and(is_reference);
                 let reference = declared || self.is_reference(value);
-                let value = self.expr(value, want.as_ref());
+                let mut value = self.expr(value, want.as_ref());
                 if let Some(want) = &want {
-                    let span = self.shared.spans.get(value.span);
+                    let span = self.shared.places.get(value.span);
                     let what = format!("the `let` says {}", self.show(want));
-                    self.expect(want, &value.ty, span, || what);
+                    if !self.expect(want, &value.ty, span, || what) {
+                        // It is what it says, so that nobody else is told.
+                        value.ty = want.clone();
+                    }
                 }
                 self.settle();
                 let origin = match value.kind {
@@ -461,5 +475,25 @@ fn next_expr(stmt: &tree::Stmt) -> Option<&tree::Expr> {
     match stmt {
         tree::Stmt::Expr { expr, .. } => Some(expr),
         tree::Stmt::Let { .. } => None,
+    }
+}
+
+/// Where a block has a value but for a semicolon.
+fn last_semicolon(block: &tree::Block) -> Option<&'static str> {
+    let has_one = |block: &tree::Block| {
+        matches!(
+            block.stmts.last(),
+            Some(tree::Stmt::Expr {
+                semicolon: true,
+                ..
+            })
+        )
+    };
+    match block.value.as_deref().map(|value| &value.kind) {
+        None => has_one(block).then_some("of its body"),
+        Some(tree::ExprKind::For { body, .. }) if body.value.is_none() => {
+            has_one(body).then_some("in the `for`")
+        }
+        Some(_) => None,
     }
 }

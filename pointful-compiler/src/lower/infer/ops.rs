@@ -416,6 +416,9 @@ impl<'a> Infer<'_, 'a> {
             diagnostic = diagnostic.help("`.ordinal()` is a member's number");
         } else if op == BinaryOp::BitXor && (self.known_float(&lc) || self.known_float(&rc)) {
             diagnostic = diagnostic.help(written_power(right));
+        } else if self.mixes_literal(&lc, &rc) || self.mixes_literal(&rc, &lc) {
+            diagnostic = diagnostic
+                .help("convert the integer with `as f64`, or write the literal without a point");
         } else if let Some(help) = self
             .conversion(&lc, &rc)
             .or_else(|| self.conversion(&rc, &lc))
@@ -425,6 +428,18 @@ impl<'a> Infer<'_, 'a> {
             diagnostic = diagnostic.help(say::ACCUM_READ);
         }
         self.report(diagnostic);
+        // A literal may have any type, so that nothing else that is made of it is reported.
+        for literal in [lc, rc] {
+            if let Ty::Var(_) = literal {
+                self.solver.give_up(&literal);
+            }
+        }
+    }
+
+    /// Whether one is made of a literal with a point, and the other is an integer that is not.
+    fn mixes_literal(&self, literal: &Ty, integer: &Ty) -> bool {
+        let point = matches!(literal, Ty::Var(v) if self.solver.kind(*v) == TyKind::Float);
+        point && matches!(integer, Ty::Scalar(scalar) if scalar.is_int())
     }
 }
 

@@ -1,6 +1,7 @@
 //! `assert!`: a condition, a format string, and what it shows.
 
 use proc_macro2::{Ident, Span};
+use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Token, punctuated::Punctuated};
@@ -21,16 +22,16 @@ impl Parser {
         };
         let cond = self.boxed(&args.cond);
         let (message, shown) = match args.rest.first() {
-            None => (None, Vec::new()),
+            None => (Message::plain(failed(&args.cond)), Vec::new()),
             Some(first) => match format_string(first) {
                 Some((message, shown)) => {
                     let span = first.span();
                     let rest = args.rest.iter().skip(1);
-                    (Some(message), self.shown(&shown, rest, span))
+                    (message, self.shown(&shown, rest, span))
                 }
                 None => {
                     self.error(diag::assert_message(first.span()));
-                    (None, Vec::new())
+                    (Message::default(), Vec::new())
                 }
             },
         };
@@ -110,6 +111,11 @@ impl Parser {
 struct Arg {
     name: Option<String>,
     value: Expr,
+}
+
+/// What Rust's own `assert!` says without a message.
+fn failed(cond: &syn::Expr) -> String {
+    format!("assertion failed: {}", cond.to_token_stream())
 }
 
 fn format_string(expr: &syn::Expr) -> Option<(Message, Vec<Shown>)> {

@@ -1,6 +1,7 @@
 //! Expressions.
 
 use proc_macro2::{Ident, Span};
+use quote::ToTokens;
 use syn::spanned::Spanned;
 
 use super::attributes::{attributes_of, attributes_of_pattern, value_arguments};
@@ -34,7 +35,7 @@ impl Parser {
                 ExprKind::Method {
                     receiver: self.boxed(&call.receiver),
                     name: call.method.clone(),
-                    args: self.exprs(&call.args),
+                    args: self.arguments(&call.args),
                 }
             }
             syn::Expr::Field(field) => {
@@ -162,6 +163,20 @@ impl Parser {
         Box::new(self.expr(expr))
     }
 
+    /// Arguments, which have no names.
+    fn arguments<'a>(&mut self, args: impl IntoIterator<Item = &'a syn::Expr>) -> Vec<Expr> {
+        let argument = |arg: &'a syn::Expr| {
+            let syn::Expr::Assign(assign) = arg else {
+                return self.expr(arg);
+            };
+            let span = start::of_expr(&assign.left);
+            let name = assign.left.to_token_stream().to_string();
+            self.error(diag::named_argument(span, &name));
+            self.expr(&assign.right)
+        };
+        args.into_iter().map(argument).collect()
+    }
+
     fn exprs<'a>(&mut self, exprs: impl IntoIterator<Item = &'a syn::Expr>) -> Vec<Expr> {
         exprs.into_iter().map(|expr| self.expr(expr)).collect()
     }
@@ -235,7 +250,7 @@ impl Parser {
             }
             function => self.boxed(function),
         };
-        ExprKind::Call(function, self.exprs(&call.args))
+        ExprKind::Call(function, self.arguments(&call.args))
     }
 
     fn unary(&mut self, unary: &syn::ExprUnary, span: Span) -> ExprKind {

@@ -3,6 +3,7 @@
 use super::Parser;
 use crate::diag::syntax as diag;
 use crate::ir::Scalar;
+use crate::syntax::names::is_reserved_type;
 use crate::syntax::tree::{Lit, LitKind};
 
 impl Parser {
@@ -25,7 +26,7 @@ impl Parser {
                 }
             }
             syn::Lit::Int(int) => {
-                let suffix = self.suffix(int.suffix(), span);
+                let suffix = self.suffix(int.base10_digits(), int.suffix(), span);
                 match (int.base10_parse::<u128>(), suffix) {
                     (Ok(value), Some(scalar)) if scalar.is_float() => {
                         let text = int.token().to_string();
@@ -45,7 +46,7 @@ impl Parser {
                 }
             }
             syn::Lit::Float(float) => {
-                let suffix = self.suffix(float.suffix(), span);
+                let suffix = self.suffix(float.base10_digits(), float.suffix(), span);
                 if suffix.is_some_and(|suffix| !suffix.is_float()) {
                     self.error(diag::literal_suffix(span, float.suffix()));
                 }
@@ -69,13 +70,16 @@ impl Parser {
         Lit { kind, span }
     }
 
-    fn suffix(&mut self, suffix: &str, span: proc_macro2::Span) -> Option<Scalar> {
+    fn suffix(&mut self, digits: &str, suffix: &str, span: proc_macro2::Span) -> Option<Scalar> {
         if suffix.is_empty() {
             return None;
         }
         let scalar = Scalar::from_name(suffix).filter(|scalar| *scalar != Scalar::Bool);
         if scalar.is_none() {
-            self.error(diag::unknown_number(span, suffix));
+            self.error(match is_reserved_type(suffix) {
+                true => diag::unknown_number(span, suffix),
+                false => diag::literal_word(span, digits, suffix),
+            });
         }
         scalar
     }

@@ -213,7 +213,7 @@ fn every_expression_is_read() {
     assert!(matches!(value("[0.0; 3]"), ExprKind::Repeat(..)));
     assert!(matches!(value("1..n"), ExprKind::Range { .. }));
     assert!(
-        matches!(value("assert!(a, \"b {{}}\")"), ExprKind::Assert { message: Some(m), .. } if m.to_string() == "b {{}}")
+        matches!(value("assert!(a, \"b {{}}\")"), ExprKind::Assert { message: m, .. } if m.to_string() == "b {{}}")
     );
     assert!(
         matches!(value("match c { Channel::R | Channel::G => 1, Either::Left(x) if x > 0 => 2, Cell { row, .. } => 3, 0 => 4, _ => 5 }"),

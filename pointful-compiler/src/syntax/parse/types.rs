@@ -35,7 +35,10 @@ impl Parser {
                 let params = function.inputs.iter().map(|arg| self.ty(&arg.ty)).collect();
                 TypeKind::Function(params, Box::new(self.result_type(&function.output, span)))
             }
-            syn::Type::Slice(_) => self.bad_type(ty.span(), "a slice"),
+            syn::Type::Slice(_) => {
+                self.error(diag::slice_type(ty.span()));
+                TypeKind::Infer
+            }
             syn::Type::TraitObject(_) => self.bad_type(ty.span(), "a trait object"),
             syn::Type::Ptr(_) => self.bad_type(ty.span(), "a raw pointer"),
             syn::Type::Never(_) => self.bad_type(ty.span(), "the type `!`"),

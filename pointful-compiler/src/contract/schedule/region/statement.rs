@@ -128,11 +128,12 @@ impl<'p> Builder<'p> {
             } => {
                 let (cond, _) = self.eval(*cond);
                 let shown = shown.iter().map(|&value| self.eval(value).0).collect();
-                self.run(KernelOp::Assert {
+                let assert = KernelOp::Assert {
                     cond,
                     message: message.clone(),
                     shown,
-                });
+                };
+                self.run_from(assert, stmt.span);
             }
             BulkOp::Loop {
                 axis,

@@ -18,13 +18,18 @@ impl<'a> Infer<'_, 'a> {
         args: &'a [tree::Expr],
         span: Span,
     ) -> Expr {
+        if let [closure] = args
+            && matches!(closure.kind, tree::ExprKind::Closure { .. })
+        {
+            return self.fail(say::reduce_function(closure.span, word.name()));
+        }
         let mut inferred: Vec<Expr> = args.iter().map(|a| self.expr(a, None)).collect();
         if args.len() == 2 && matches!(word, Word::Min | Word::Max) {
             return self.fail(say::min_of_two(at, word.name()));
         }
         if inferred.len() != 1 {
-            self.arity(word.name(), 1, args.len(), at);
-            return self.poison(span);
+            let arity = say::arity(at, word.name(), 1, args.len());
+            return self.fail(arity.help(say::along_an_axis(word.name())));
         }
         let table = inferred.remove(0);
         self.settle();
@@ -102,6 +107,9 @@ impl<'a> Infer<'_, 'a> {
                 self.expr(arg, None);
             }
             return self.poison(span);
+        }
+        if let tree::ExprKind::Closure { .. } = args[2].kind {
+            return self.fail(say::reduce_function(args[2].span, name));
         }
         let init = self.expr(&args[0], None);
         let table = self.expr(&args[2], None);
