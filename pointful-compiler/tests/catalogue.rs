@@ -55,6 +55,8 @@ const REJECTED: &[&str] = &[
     "fn g(m: usize) -> Table<Dyn, f64> { for k in 0..m { 1.0 } } fn f(c: bool, n: usize) -> f64 { let t = if c { g(n) } else { g(2 * n) }; sum(t) }",
     "fn f<N: IndexSet>(x: &Table<N, f64>, i: N) -> f64 { x[(i, i)] }",
     "fn f(x: f64) -> f64 { builtin # offset_of(x, y) }",
+    "fn f(a: &mut Accum<f64>, x: f64) { a.put(x); }",
+    "fn f<N: IndexSet>(x: &Tables<N, f64>) -> f64 { 1.0 }",
 ];
 
 /// Messages that no program can be made to show, and why.

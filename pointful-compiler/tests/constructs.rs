@@ -154,3 +154,147 @@ fn values_of_one_of_two_kinds() {
         }",
     );
 }
+fn parts_of_accumulators_that_may_not_be_there() {
+    let of = |accum: &str, result: &str| {
+        check(&format!(
+            "fn f<N: IndexSet, D: IndexSet>(v: &Table<(N, D), f64>, at: &Table<N, i64>) -> Table<{result}, f64> {{
+                let mut a = {accum}; for n in N {{ a[n].put(0.1); for d in D {{ a.get(at[n] - d.ordinal() as i64).put(v[n][d]); }} }} a.get() }}"
+        ));
+    };
+    for accum in [
+        "Accum::zeros(N)",
+        "Accum::prod(N)",
+        "Accum::max(N)",
+        "Accum::min(N)",
+    ] {
+        of(accum, "N");
+    }
+    of("Accum::monoid(N, 0.0, |p, q| p + q + p * q)", "N");
+    check(
+        "fn f<N: IndexSet, D: IndexSet>(v: &Table<(N, D), f64>, at: &Table<N, i64>, c: &Table<(N, D), f64>) -> Table<(N, D), f64> {
+            let mut a = Accum::zero();
+            for n in N { if v[n][0] > 0.0 { a.get(at[n]).put(v[n] * v[n]); } }
+            a.get() * c
+        }",
+    );
+}
+
+#[test]
+fn what_is_lent_to_functions() {
+    const ADDS: &str = "fn add<K: IndexSet>(h: &mut Table<K, f64>, k: K, x: f64) { h[k] += x * x; }
+        fn put_to(a: &mut Accum<f64>, x: f64) { if x > 0.0 { a.put(x * x); } }
+        fn put<K: IndexSet>(a: &mut Accum<Table<K, f64>>, k: K, x: f64) { put_to(&mut a[k], x); a[k].put(0.5 * x); }
+        fn mix<K: IndexSet, D: IndexSet>(h: &mut Table<(K, D), f64>, k: K, x: &Table<D, f64>) { for d in D { h[k][d] = h[k][d] * x[d] + 0.1; } }";
+    let of = |body: &str| {
+        check(&format!(
+            "{ADDS} fn f<N: IndexSet>(v: &Table<N, f64>, at: &Table<N, N>) -> Table<N, f64> {{ {body} }}"
+        ));
+    };
+    of("let mut h = v.clone(); for n in N { add(&mut h, at[n], v[n]); } h");
+    of("let mut h = v.clone(); for n in N { add(&mut h, n, v[n]); } h");
+    of(
+        "let mut h = v.clone(); for n in N { add(&mut h, at[n], v[n]); if h[n] > 0.0 { add(&mut h, n, 0.5); } } h",
+    );
+    for accum in ["Accum::zero()", "Accum::prod()", "Accum::max()", COMPOSE] {
+        of(&format!(
+            "let mut a = {accum}; for n in N {{ a[n].put(0.1); put(&mut a, at[n], v[n]); }} a.get()"
+        ));
+    }
+    of(
+        "let mut a = Accum::zero(); for n in N { let row = &mut a[at[n]]; put_to(row, v[n]); } a.get()",
+    );
+    check(&format!(
+        "{ADDS} fn f<N: IndexSet, D: IndexSet>(v: &Table<(N, D), f64>) -> Table<(N, D), f64> {{
+            let mut h = for (_n, _d) in (N, D) {{ 1.0 }};
+            for n in N {{ mix(&mut h, n, v[n]); }}
+            for n in N {{ let row = h[n]; mix(&mut h, n, row); }}
+            h
+        }}"
+    ));
+}
+
+#[test]
+fn beginnings_and_operators_of_rows() {
+    let of = |result: &str, body: &str| {
+        check(&format!(
+            "fn plus(a: f64, b: f64) -> f64 {{ a + b + a * b }}
+            fn f<N: IndexSet, D: IndexSet>(v: &Table<(N, D), f64>, z: &Table<D, f64>) -> Table<{result}, f64> {{ {body} }}"
+        ));
+    };
+    of(
+        "D",
+        "reduce(0.0, |a, b| a + b + a * b, for n in N { v[n] })",
+    );
+    of("D", "reduce(z, plus, for n in N { v[n] })");
+    of("(N, D)", "scan(0.0, plus, for n in N { v[n] })");
+    of(
+        "(N, N, D)",
+        "scan(z, |a: f64, b: f64| a + b, for n in N { for m in N { v[n] * v[m] } })",
+    );
+    of(
+        "(D, N)",
+        "reduce(0.0, plus, for n in N { for d in D { for m in N { v[n][d] * v[m][d] } } })",
+    );
+    of(
+        "D",
+        "let mut a = Accum::monoid(0.0, plus); for n in N { a.put(v[n]); } a.get()",
+    );
+}
+
+#[test]
+fn tables_of_functions_are_applied() {
+    let of = |body: &str| {
+        check(&format!(
+            "fn curry(x: f64) -> impl Fn(f64) -> f64 {{ move |y| x * y + x }}
+            fn f<N: IndexSet, D: IndexSet>(v: &Table<(N, D), f64>, z: &Table<N, f64>) -> Table<(N, D), f64> {{ {body} }}"
+        ));
+    };
+    of("curry(v)(v)");
+    of("curry(z)(v)");
+    of("let fs = curry(v); fs(z) * fs(0.5)");
+    of(
+        "let fs = for n in N { curry(z[n]) }; let gs = curry(v); for (n, d) in (N, D) { fs[n](v[n][d]) + gs[n][d](z[n]) }",
+    );
+    of("let g = |a: f64| move |b: f64| a * b; g(z)(v)");
+}
+
+#[test]
+fn lengths_that_a_body_computes() {
+    let of = |body: &str| {
+        check(&format!(
+            "fn repeated(k: usize, x: f64) -> Table<Dyn, f64> {{ let e = Extent::new(2 * k); for i in e {{ x * i.ordinal() as f64 }} }}
+            fn f<N: IndexSet>(v: &Table<N, f64>, k: &Table<N, usize>) -> f64 {{ {body} }}"
+        ));
+    };
+    of(
+        "let e = Extent::new(count(v > 0.1) + 1); let t = for i in e { sum(v) * i.ordinal() as f64 }; sum(for i in e { t[i] * t[(i + 1).wrap()] })",
+    );
+    of("sum(for n in N { let t = repeated(2, v[n]); sum(t * t) })");
+    of("sum(jvp!(repeated, wrt = x)(size(N), sum(v), 1.0).1 * repeated(size(N), 2.0)[1])");
+    of(
+        "let (t, _) = (repeated(size(N), sum(v)), 1); vjp!(|x: f64| repeated(size(N), x * x))(sum(v), t).1",
+    );
+    check(
+        "fn f(x: f64, y: f64) -> Table<(Dyn, Dyn), f64> {
+            let e = Extent::<(Dyn, Dyn)>::new((3, 2));
+            let t = for (i, j) in e { x * i.ordinal() as f64 + y.sin() };
+            for (i, j) in e { t[i][j] * t[(i, (j + 1).wrap())] }
+        }",
+    );
+}
+
+#[test]
+fn transformations_of_closures() {
+    let of = |body: &str| {
+        check(&format!(
+            "fn f<N: IndexSet>(v: &Table<N, f64>, x: f64) -> Table<N, f64> {{ {body} }}"
+        ));
+    };
+    of("grad!(|y| x * sum(y * y))(v)");
+    of("for n in N { grad!(|y: f64| x * y * v[n].sin() * y)(v[n]) }");
+    of("vmap!(grad!(|y, s| s * y * y * y), over = y)(v, x).0");
+    of("let g = |y: f64, s: f64| s * y * y; vmap!(jvp!(g, wrt = s), over = (y, d_s))(v, x, v).1");
+    of("vmap!(vjp!(|y: f64| y.sin() * x), over = ct)(x, v).1");
+    of("let (_, map) = linearize!(|y| y * y * x)(v); map(v)");
+    of("for n in N { sum(jacobian!(|y| y * y * x)(v)[n]) + hvp!(|y: f64| y * y * y)(x, v[n]) }");
+}

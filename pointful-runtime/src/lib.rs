@@ -5,6 +5,7 @@
 //! [`Extent`] says how large the set is. [`kernel`] is the contract with generated code and no part
 //! of the stable interface.
 
+mod accum;
 mod buffer;
 mod cpu;
 mod element;
@@ -24,11 +25,13 @@ pub mod reference;
 mod scalar;
 pub mod stats;
 mod table;
+mod tables;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transpose;
 mod vector_space;
 
+pub use accum::Accum;
 pub use buffer::Buf;
 pub use element::{Element, Plain};
 pub use error::Error;
@@ -38,4 +41,5 @@ pub use index_set::{Axes, Compound, Dyn, Either, Fin, IndexSet, Product, StaticS
 pub use interop::{NpyElement, NpyError};
 pub use scalar::{Float, Number};
 pub use table::{Table, View};
+pub use tables::Tables;
 pub use vector_space::VectorSpace;

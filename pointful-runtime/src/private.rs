@@ -5,9 +5,10 @@ pub use std::vec::Vec;
 pub use crate::__stored_as_ordinals as stored_as_ordinals;
 pub use crate::kernel;
 pub use crate::stats;
+pub use crate::tables::{Columns, Tables};
 pub use crate::{
-    Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Number, Plain,
-    Product, StaticSet, Table, VectorSpace, View,
+    Accum, Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Number,
+    Plain, Product, StaticSet, Table, VectorSpace, View,
 };
 
 /// A field that is not `pub`, by its position. Expansions in other modules reach by it what they

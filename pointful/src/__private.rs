@@ -41,6 +41,14 @@ pub trait Length {
     const LENGTH: usize;
 }
 
+impl<T, const N: usize> Part<0> for [T; N] {
+    type Type = Fin<N>;
+}
+
+impl<T, const N: usize> Part<1> for [T; N] {
+    type Type = T;
+}
+
 impl<const N: usize> Length for Fin<N> {
     const LENGTH: usize = N;
 }

@@ -63,14 +63,17 @@
 //! | [`vmap!(f)`](vmap) | | the same with one more axis in front, of all parameters or of those named by `over = x` |
 //!
 //! In plain Rust `f` is the name of a function, and a variable of that name, which would be
-//! something else, is an error; in bodies functions may be local.
+//! something else, is an error; in bodies functions may be local, or closures that stand in the
+//! transformation: `grad!(|y: f64| x * y * y)(1.0)`.
 //!
 //! They apply to each other, may be passed as functions, and are allowed in bodies:
 //! `grad!(grad!(f))` is the second derivative and `for i in N { grad!(f)(x[i]) }` a table of first
 //! ones. [`define!`](define) gives one a name for other modules, [`explain!`](explain) shows what
 //! became of it. A tangent or cotangent is passed as the value is: a table by reference, a number
 //! by value. What holds parameters as a struct marked `#[pointful]` has its gradient as the same
-//! struct.
+//! struct, and many of them are a [`Tables`], a struct of tables. The tangent of `x` is called
+//! `d_x`, the cotangent of the result `ct` (of a tuple's parts `ct_0`, `ct_1`, …), where `over` and
+//! `wrt` of a further transformation name them.
 //!
 //! Integers, truth values and indices have no derivatives; a parameter marked `#[constant]` and
 //! what stands in `stop_gradient(…)` are as constant as they are.
@@ -478,8 +481,8 @@ pub use pointful_macros::{
     value_and_grad, vjp, vmap,
 };
 pub use pointful_runtime::{
-    Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Members,
-    Number, Plain, Product, StaticSet, Table, VectorSpace, View, memory, stats,
+    Accum, Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Members,
+    Number, Plain, Product, StaticSet, Table, Tables, VectorSpace, View, memory, stats,
 };
 
 #[cfg(feature = "npy")]

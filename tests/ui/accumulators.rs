@@ -122,4 +122,42 @@ pub fn in_an_operator<N: IndexSet, D: IndexSet>(
     )
 }
 
+#[pointful]
+pub fn by_value(a: Accum<f64>) -> f64 {
+    a.get()
+}
+
+#[pointful]
+fn set<K: IndexSet>(t: &mut Table<K, f64>, k: K) {
+    t[k] = 1.0;
+}
+
+#[pointful]
+pub fn given_as_a_table<N: IndexSet>(k: &Table<N, N>) -> Table<N, f64> {
+    let mut a = Accum::zero();
+    for i in N {
+        set(&mut a, k[i]);
+    }
+    a.get()
+}
+
+#[pointful]
+pub fn over_a_number<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::prod(3);
+    for i in N {
+        a.put(x[i]);
+    }
+    a.get()
+}
+
+#[pointful]
+pub fn over_nothing_known<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut a = Accum::max();
+    for i in N {
+        a[0].put(x[i]);
+    }
+    let t = a.get();
+    t[0]
+}
+
 fn main() {}

@@ -19,7 +19,7 @@ fn of_a_call(x: f64) -> f64 {
 
 #[pointful]
 fn of_a_closure(x: f64) -> f64 {
-    grad!(|x| x * x)(x)
+    grad!(|y| y * y, wrt = x)(x)
 }
 
 #[pointful]
@@ -53,9 +53,9 @@ fn of_a_local(x: f64) -> f64 {
 }
 
 #[pointful]
-fn names_a_parameter_of_a_closure(x: f64) -> f64 {
-    let square = |y: f64| y * y;
-    grad!(square, wrt = y)(x)
+fn names_a_part_of_a_parameter(x: f64) -> f64 {
+    let square = |(y, z): (f64, f64)| y * z;
+    grad!(square, wrt = y)((x, x)).0
 }
 
 #[pointful]

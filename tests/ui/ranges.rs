@@ -29,4 +29,32 @@ pub fn a_state_of_another_length<N: IndexSet>(n: usize) -> f64 {
     sum(t)
 }
 
+#[pointful]
+pub fn halves(x: &Table<Fin<8>, f64>) -> f64 {
+    let mut u = for i in 0..8 { x[i] };
+    let mut n = 8;
+    while n > 1 {
+        n = n / 2;
+        u = for i in 0..n { u[2 * i] * u[2 * i + 1] };
+    }
+    u[0]
+}
+
+#[pointful]
+pub fn an_extent_that_is_known<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let e = Extent::<N>::new(3);
+    sum(for i in e { x[i] })
+}
+
+#[pointful]
+pub fn a_size_that_is_no_number(x: f64) -> f64 {
+    let e = Extent::new(x);
+    sum(for _i in e { x })
+}
+
+#[pointful]
+pub fn an_extent_as_a_result(n: usize) -> Extent<Dyn> {
+    Extent::new(n)
+}
+
 fn main() {}

@@ -28,4 +28,5 @@ fn main() {
     let _ = grad!(f, wrt = y)(1.0, 1);
     let _ = grad!(counted)(1);
     let _ = jvp!(grad!(f), wrt = (x, x));
+    let _ = hvp!(|x: f64| x * x)(1.0, 1.0);
 }

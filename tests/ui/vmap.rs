@@ -3,13 +3,8 @@
 use pointful::prelude::*;
 
 #[pointful]
-struct Line {
-    slope: f64,
-}
-
-#[pointful]
-fn at(line: &Line, x: f64) -> f64 {
-    line.slope * x
+fn ones<N: IndexSet>(n: Extent<N>, x: f64) -> Table<N, f64> {
+    for _i in n { x }
 }
 
 #[pointful]
@@ -23,8 +18,8 @@ fn times(x: f64, y: f64) -> f64 {
 }
 
 #[pointful]
-fn of_a_struct<N: IndexSet>(line: &Line, x: &Table<N, f64>) -> Table<N, f64> {
-    vmap!(at)(line, x)
+fn over_an_extent<N: IndexSet, M: IndexSet>(n: Extent<N>, m: Extent<M>) -> Table<(M, N), f64> {
+    vmap!(ones, over = n)(n, 1.0)
 }
 
 #[pointful]
@@ -35,6 +30,16 @@ fn without_parameters() -> f64 {
 #[pointful]
 fn over_another<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
     vmap!(times, over = z)(x, x)
+}
+
+#[pointful]
+fn over_another_tangent<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    vmap!(jvp!(times), over = (d_x, dy))(1.0, 1.0, x, x).1
+}
+
+#[pointful]
+fn over_another_cotangent<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    vmap!(vjp!(times, wrt = x), over = d_x)(1.0, 1.0, x).1
 }
 
 #[pointful]

@@ -13,10 +13,19 @@ pub fn table_elements(span: Span, found: &str, of_structs: bool) -> Diagnostic {
     let message =
         format!("a table holds numbers, truth values or members of index sets, not `{found}`");
     Diagnostic::new(span, message).help(if of_structs {
-        "give the struct tables as fields: in bodies such a struct is a table of structs, too"
+        "write `Tables<N, S>`: a struct of tables, which in bodies is a table of structs"
     } else {
         "write a tuple of tables, `(Table<N, f64>, Table<N, f64>)`: in bodies it is a table of tuples, too"
     })
+}
+
+/// `Tables` of something else than structs.
+pub fn tables_of(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`Tables<I, S>` is for a struct marked `#[pointful]`, not {found}"),
+    )
+    .help("a table of numbers or members is a `Table<I, T>`, one of tuples a tuple of tables")
 }
 
 /// `size` of nothing, or of several things.
@@ -371,7 +380,7 @@ pub fn checkpoint_without_state(span: Span) -> Diagnostic {
 /// An extent that nothing determines.
 pub fn undetermined_set(span: Span) -> Diagnostic {
     Diagnostic::new(span, "nothing says which index set this is")
-        .help("name the set after `in`, or index a table with it")
+        .help("name the set after `in`, index a table with it, or give an accumulator its extent")
 }
 
 /// An extent of a generic that no argument carries.
@@ -520,6 +529,15 @@ pub fn accum_get_place(span: Span, name: &str) -> Diagnostic {
     .help(ACCUM_READ)
 }
 
+/// An accumulator that comes from plain Rust.
+pub fn accum_from_outside(span: Span, param: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("its parameter `{param}` is an accumulator, which exists in bodies only"),
+    )
+    .alone()
+}
+
 /// An accumulator in an operator.
 pub fn accum_in_operator(span: Span) -> Diagnostic {
     Diagnostic::new(
@@ -553,6 +571,31 @@ pub fn escaping_range(span: Span) -> Diagnostic {
         "the length of this table is known only inside the block",
     )
     .help("compute the range's bounds before the block")
+}
+
+/// An extent as a result that nothing outside knows.
+pub fn computed_extent(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "this extent is computed in the body, so it cannot be given back",
+    )
+    .help("give its length, a `usize`, or a table over it")
+}
+
+/// An extent of something else than a set of any length.
+pub fn new_extent(span: Span, set: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("a body makes extents of `Dyn` and of products of it, not of {set}"),
+    )
+    .help("an index set that is known is its own extent: `for i in N { … }`")
+}
+
+/// What to write where a state is given another length.
+pub fn kept_length(name: &str) -> String {
+    format!(
+        "`{name}` keeps the length that it begins with: begin with the longest, and let a number say how much of it is used, as in `for i in _ {{ if i.ordinal() < n {{ … }} else {{ {name}[i] }} }}`"
+    )
 }
 
 /// A member of such a range.

@@ -369,6 +369,26 @@ pub fn transform_form(span: Span, name: &str) -> Diagnostic {
     })
 }
 
+/// A transformation of a closure in ordinary Rust.
+pub fn closure_outside(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}!` takes a closure only in the body of a `#[pointful]` function"),
+    )
+    .help(format!(
+        "write a `#[pointful]` function, and `{name}!` of its name"
+    ))
+}
+
+/// An accumulator that is not lent.
+pub fn accum_by_value(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "an accumulator is a local or a parameter behind `&mut`, and no part of anything",
+    )
+    .help("write `&mut Accum<…>`; `get()` gives what was accumulated")
+}
+
 /// An option that a transformation does not have.
 pub fn transform_option(span: Span, transform: &str, name: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(span, format!("`{transform}!` has no option `{name}`"));

@@ -36,7 +36,7 @@ pub fn nothing_to_differentiate(span: Span, of: &str) -> Diagnostic {
 pub fn no_parameter(span: Span, of: &str, name: &str, known: &[String]) -> Diagnostic {
     let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
     let help = if known.is_empty() {
-        "only parameters of `#[pointful]` functions have names here".into()
+        "only parameters of `#[pointful]` functions and of closures have names here".into()
     } else {
         format!("its parameters are {}", known.join(", "))
     };

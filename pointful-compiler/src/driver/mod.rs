@@ -8,6 +8,7 @@ mod carrier;
 mod function;
 mod renamed;
 mod root;
+mod tables;
 mod transformed;
 mod types;
 
@@ -28,7 +29,7 @@ use crate::lower::Constant;
 use crate::syntax::depth::check_tokens;
 use crate::syntax::names::hides_macro;
 use crate::syntax::raw::plain_names;
-use crate::syntax::tree::{Function, GenericKind, Linked, Type, TypeKind};
+use crate::syntax::tree::{Function, GenericKind, Linked, Param, Type, TypeKind};
 use crate::{derive, pipeline};
 
 /// `#[pointful(args)] item`. The site is the item's file, line and column.
@@ -458,14 +459,27 @@ fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnost
         Err(errors) if errors.iter().all(|error| error.alone) => {
             let name = linked.root.name.to_string();
             let why = errors.first().map_or("", |error| error.message.as_str());
-            let body = refusing(
-                &linked.root,
-                &format!("`{name}` cannot be called here: {why}"),
-            );
+            let body = match accumulator(&linked.root) {
+                Some(param) => quote!(#param.never()),
+                None => refusing(
+                    &linked.root,
+                    &format!("`{name}` cannot be called here: {why}"),
+                ),
+            };
             Ok((returning(&linked.root.result, &body), Vec::new()))
         }
         result => result,
     }
+}
+
+/// A parameter that is an accumulator, of which plain Rust has none.
+fn accumulator(function: &Function) -> Option<&Ident> {
+    let is_accumulator = |param: &&Param| match &param.ty.kind {
+        TypeKind::Ref { inner, .. } => matches!(inner.kind, TypeKind::Accum(_)),
+        _ => false,
+    };
+    let param = function.params.iter().find(is_accumulator)?;
+    Some(&param.name)
 }
 
 /// What cannot be compiled, and says why to whoever has it compiled.

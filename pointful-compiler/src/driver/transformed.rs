@@ -20,6 +20,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
+pub(super) use self::reached::part;
 use self::reached::reach;
 use self::spelling::{AsWritten, Spelled};
 use super::carrier::Carrier;

@@ -5,13 +5,14 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use super::function::{carried, lengths, payload};
+use super::tables::tables;
 use super::{item_name, item_vis};
 use crate::link::{
     Entry, EntryKind, Exported, Gathering, Names, RequestKind, companion, unique_name,
 };
 use crate::syntax::names::Uses;
 use crate::syntax::parse::parse_type;
-use crate::syntax::tree::path_key;
+use crate::syntax::tree::{TypeItem, path_key};
 use crate::syntax::vector::{Coordinate, vector};
 
 /// The companion.
@@ -27,13 +28,17 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         types: gathering.meanings(&uses.types),
         ..Names::default()
     };
-    let (record, space) = match request.kind {
-        RequestKind::Type => (record(&item), vector_space(gathering, &item, &names)),
+    let (record, space, tables) = match request.kind {
+        RequestKind::Type => (
+            record(&item),
+            vector_space(gathering, &item, &names),
+            tables(gathering, &item, &names),
+        ),
         RequestKind::IndexSet
         | RequestKind::Function
         | RequestKind::Explain
         | RequestKind::Transform
-        | RequestKind::Define => (None, None),
+        | RequestKind::Define => (None, None, None),
     };
     let fields = fields(&item);
     let kind = match request.kind {
@@ -62,7 +67,7 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         constants: own,
     };
     let companion = companion(&name, &vis, &unique, &payload(gathering, own));
-    quote!(#companion #carrier #record #fields #space)
+    quote!(#companion #carrier #record #fields #space #tables)
 }
 
 /// The lengths in a definition, and those in definitions that it names: an array of the type's own
@@ -93,7 +98,7 @@ fn constants(
 }
 
 /// How a struct is made of its fields.
-fn record(item: &syn::Item) -> Option<TokenStream> {
+pub(super) fn record(item: &syn::Item) -> Option<TokenStream> {
     let syn::Item::Struct(syn::ItemStruct {
         ident,
         generics,
@@ -121,7 +126,7 @@ fn record(item: &syn::Item) -> Option<TokenStream> {
 }
 
 /// How fields are reached where their names are private.
-fn fields(item: &syn::Item) -> TokenStream {
+pub(super) fn fields(item: &syn::Item) -> TokenStream {
     let syn::Item::Struct(item) = item else {
         return TokenStream::new();
     };
@@ -157,8 +162,18 @@ fn vector_space(gathering: &Gathering, item: &syn::Item, names: &Names) -> Optio
     let syn::Item::Struct(structure) = item else {
         return None;
     };
+    space(gathering, &parse_type(item).ok()?, names, structure)
+}
+
+/// The implementation of `VectorSpace` for a struct that has the vectors that `item` has.
+pub(super) fn space(
+    gathering: &Gathering,
+    item: &TypeItem,
+    names: &Names,
+    structure: &syn::ItemStruct,
+) -> Option<TokenStream> {
     let (types, scope) = gathering.named_types(names)?;
-    let vector = vector(&parse_type(item).ok()?, &types, &scope)?;
+    let vector = vector(item, &types, &scope)?;
     let scalar = match vector.scalar {
         Coordinate::Scalar(scalar) => {
             let name = Ident::new(scalar.name(), Span::call_site());

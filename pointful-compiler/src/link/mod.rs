@@ -420,7 +420,7 @@ fn rename_type(ty: &mut Type, names: &[(String, Ident)]) {
         }
         TypeKind::Set(set) => rename_set(set, names),
         TypeKind::Extent(set) => rename_set(set, names),
-        TypeKind::Table(set, element) => {
+        TypeKind::Table(set, element) | TypeKind::Tables(set, element) => {
             rename_set(set, names);
             rename_type(element, names);
         }
@@ -431,7 +431,7 @@ fn rename_type(ty: &mut Type, names: &[(String, Ident)]) {
             rename_type(element, names);
             rename_length(length, names);
         }
-        TypeKind::Ref { inner, .. } => rename_type(inner, names),
+        TypeKind::Ref { inner, .. } | TypeKind::Accum(inner) => rename_type(inner, names),
         TypeKind::Function(params, result) => {
             params
                 .iter_mut()

@@ -5,11 +5,47 @@
 
 use std::collections::BTreeSet;
 
-use super::hir::{Arg, Block, Expr, Kind, LocalId, Pattern, Place, Step, Stmt};
+use super::hir::{
+    Arg, Block, Call, Expr, Function, Kind, LocalId, Origin, Pattern, Place, Step, Stmt,
+};
 use crate::syntax::tree::BinaryOp;
 
 /// A variable, or a field of one.
 pub(super) type Path = (LocalId, Vec<usize>);
+
+/// What each function does to what it is given behind `&mut`.
+#[derive(Debug, Default)]
+pub(super) struct Summaries(Vec<Summary>);
+
+/// What one function does to its parameters.
+#[derive(Debug)]
+struct Summary {
+    params: Vec<LocalId>,
+    uses: Vec<Usage>,
+}
+
+impl Summaries {
+    /// Of functions of which each calls only those before it.
+    pub(super) fn of(functions: &[Function<'_>]) -> Self {
+        let mut known = Self::default();
+        for function in functions {
+            let mut effects = Effects::new(&known);
+            effects.block(&function.body);
+            let exclusive = |local: &LocalId| {
+                function.params.contains(local)
+                    && function.locals[local.0 as usize].origin == Origin::Exclusive
+            };
+            let written = |usage: &Usage| usage.how != Use::Read;
+            let mut uses = effects.uses;
+            uses.retain(|usage| exclusive(&usage.path.0) || written(usage));
+            known.0.push(Summary {
+                params: function.params.clone(),
+                uses,
+            });
+        }
+        known
+    }
+}
 
 /// How a path is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,13 +66,23 @@ struct Usage {
 }
 
 /// The uses of variables in some part of a function.
-#[derive(Debug, Default)]
-pub(super) struct Effects {
+#[derive(Debug)]
+pub(super) struct Effects<'s> {
     uses: Vec<Usage>,
     declared: BTreeSet<LocalId>,
+    summaries: &'s Summaries,
 }
 
-impl Effects {
+impl<'s> Effects<'s> {
+    /// None yet.
+    pub(super) fn new(summaries: &'s Summaries) -> Self {
+        Self {
+            uses: Vec::new(),
+            declared: BTreeSet::new(),
+            summaries,
+        }
+    }
+
     /// Paths that are written, each once in order of first write, outer ones instead of their
     /// parts. The flag says that the part only adds to it, and does nothing else with it or with
     /// what overlaps it.
@@ -197,6 +243,7 @@ impl Effects {
             | Kind::OneOf(_, x)
             | Kind::Word(_, x)
             | Kind::Repeat(x)
+            | Kind::NewExtent(_, x)
             | Kind::FromOrdinal(_, x)
             | Kind::StopGradient(x) => {
                 self.expr(x);
@@ -209,14 +256,7 @@ impl Effects {
                 self.expr(x);
                 self.expr(y);
             }
-            Kind::Call(call) => {
-                for arg in &call.args {
-                    match arg {
-                        Arg::Value(value) => self.expr(value),
-                        Arg::Place(place) => self.place(place, Use::Assign),
-                    }
-                }
-            }
+            Kind::Call(call) => self.call(call),
             Kind::Index(base, indices) => self.index(base, indices),
             Kind::Apply(f, args, _) | Kind::Method(_, f, args) | Kind::Vector(_, f, args) => {
                 self.expr(f);
@@ -273,7 +313,65 @@ impl Effects {
                 self.expr(value);
                 self.place(place, Use::Add);
             }
+            Kind::PutAt { place, at, value } => {
+                self.all(at);
+                self.expr(value);
+                self.place(place, Use::Add);
+                // How many indices there are says which part it is.
+                if let Some(usage) = self.uses.last_mut() {
+                    usage.indices += at.len();
+                }
+            }
             Kind::Slice(place) => self.place(place, Use::Add),
+        }
+    }
+
+    /// What is done to a place that is given to a function is what that does to its parameter.
+    fn call(&mut self, call: &Call) {
+        for (k, arg) in call.args.iter().enumerate() {
+            match arg {
+                Arg::Value(value) => self.expr(value),
+                Arg::Place(place) => self.given(call, k, place),
+            }
+        }
+    }
+
+    fn given(&mut self, call: &Call, k: usize, place: &Place) {
+        let summaries = self.summaries;
+        self.place(place, Use::Assign);
+        // Repeated over a frame, each repetition has another part.
+        let known = summaries.0.get(call.callee);
+        let (Some(summary), true) = (known, call.repeat.frame.is_empty()) else {
+            return;
+        };
+        let param = summary.params[k];
+        let inside: Vec<&Usage> = (summary.uses.iter())
+            .filter(|usage| usage.path.0 == param)
+            .collect();
+        // What only reads it gives it back all the same.
+        if inside.iter().all(|usage| usage.how == Use::Read) {
+            return;
+        }
+        let Some(whole) = self.uses.pop() else {
+            return;
+        };
+        for usage in inside {
+            let mut path = whole.path.clone();
+            path.1.extend(&usage.path.1);
+            let mut at = whole.at.clone();
+            if at.len() == whole.indices {
+                let here = usage
+                    .at
+                    .iter()
+                    .map_while(|local| summary.named(call, *local));
+                at.extend(here);
+            }
+            self.uses.push(Usage {
+                path,
+                how: usage.how,
+                at,
+                indices: whole.indices + usage.indices,
+            });
         }
     }
 
@@ -289,6 +387,21 @@ impl Effects {
                 self.all(start.as_deref());
                 self.all(end.as_deref());
             }
+        }
+    }
+}
+
+impl Summary {
+    /// The variable of the caller that a parameter is throughout.
+    fn named(&self, call: &Call, local: LocalId) -> Option<LocalId> {
+        let k = self.params.iter().position(|param| *param == local)?;
+        let changes = |usage: &Usage| usage.path.0 == local && usage.how != Use::Read;
+        match call.args.get(k)? {
+            Arg::Value(Expr {
+                kind: Kind::Local(local),
+                ..
+            }) if !self.uses.iter().any(changes) => Some(*local),
+            Arg::Value(_) | Arg::Place(_) => None,
         }
     }
 }

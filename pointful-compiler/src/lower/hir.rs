@@ -47,6 +47,8 @@ pub(super) struct Local {
     pub(super) origin: Origin,
     /// Whether it may be a reference, which can be dereferenced.
     pub(super) reference: bool,
+    /// Of a closure: what its parameters are called, as far as they have names.
+    pub(super) params: Vec<Option<String>>,
     /// Where.
     pub(super) span: Span,
 }
@@ -379,7 +381,8 @@ pub(super) enum Kind {
     Cast(Box<Expr>),
     /// A call of an annotated function.
     Call(Box<Call>),
-    /// A call of a closure or a function value.
+    /// A call of a closure or a function value. Where that is a table of functions, it comes first
+    /// among what is repeated.
     Apply(Box<Expr>, Vec<Expr>, Repeat),
     /// A reduction or cumulation of a table.
     Word(Word, Box<Expr>),
@@ -437,6 +440,15 @@ pub(super) enum Kind {
     Assign(Option<BinaryOp>, Place, Box<Expr>),
     /// `acc.put(v)`
     Put(Place, Box<Expr>),
+    /// `acc.get(k).put(v)`: nothing where there is no such part.
+    PutAt {
+        /// The accumulator, or a part of it.
+        place: Place,
+        /// Which part of that.
+        at: Vec<Expr>,
+        /// What is put.
+        value: Box<Expr>,
+    },
     /// `&mut acc[i]`
     Slice(Place),
     /// `Accum::zero()`, `Accum::zeros(n)`: the type says the shape.
@@ -448,6 +460,8 @@ pub(super) enum Kind {
         /// Combines two cells.
         op: Box<Expr>,
     },
+    /// `Extent::new(n)`: a set of ranges that it makes.
+    NewExtent(Set, Box<Expr>),
     /// `N::from_ordinal(k, n)`
     FromOrdinal(Set, Box<Expr>),
     /// `assert!(c, "… {}", x)`

@@ -70,9 +70,17 @@ pub(super) struct Solver {
     pub(super) equal: Vec<(String, String)>,
     /// What bindings made from now on are because of.
     pub(super) why: Option<String>,
+    /// Ranges as they are written.
+    pub(super) ranges: Vec<String>,
 }
 
 impl Solver {
+    /// A range as it is written.
+    pub(super) fn range(&self, range: u32) -> &str {
+        let text = self.ranges.get(range as usize);
+        text.map_or("a range", String::as_str)
+    }
+
     /// A new type variable made at `span`.
     pub(super) fn fresh(&mut self, kind: TyKind, span: Span) -> Ty {
         self.types.push(TyVar {

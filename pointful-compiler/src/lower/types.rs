@@ -212,7 +212,7 @@ impl Printer<'_> {
             Set::Product(parts) => self.list("(", parts.iter().map(|p| self.set(p)).collect(), ")"),
             Set::Either(a, b) => format!("Either<{}, {}>", self.set(a), self.set(b)),
             Set::Bool => "bool".into(),
-            Set::Range(_) => "a range".into(),
+            Set::Range(k) => self.solver.range(*k).to_owned(),
         }
     }
 

@@ -6,6 +6,8 @@
 //! that it gives, of which `a + a + …` is as deep as it is long.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::Token;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
@@ -138,6 +140,15 @@ impl<'ast> Visit<'ast> for Walk {
 
     fn visit_type(&mut self, ty: &'ast syn::Type) {
         self.below(|| ty.span(), |walk| visit::visit_type(walk, ty));
+    }
+
+    /// What the language's macros are given is expressions.
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let args = Punctuated::<syn::Expr, Token![,]>::parse_terminated;
+        let Ok(args) = call.parse_body_with(args) else {
+            return;
+        };
+        args.iter().for_each(|arg| self.visit_expr(arg));
     }
 
     fn visit_pat(&mut self, pattern: &'ast syn::Pat) {

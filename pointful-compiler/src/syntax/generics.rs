@@ -37,7 +37,9 @@ pub fn set_of(ty: &Type) -> Option<Set> {
         }
         TypeKind::Scalar(_)
         | TypeKind::Table(..)
+        | TypeKind::Tables(..)
         | TypeKind::Extent(_)
+        | TypeKind::Accum(_)
         | TypeKind::Array(..)
         | TypeKind::Ref { .. }
         | TypeKind::Function(..)
@@ -71,7 +73,11 @@ impl Given<'_> {
             TypeKind::Table(set, element) => {
                 TypeKind::Table(self.set(set), Box::new(self.ty(element)))
             }
+            TypeKind::Tables(set, element) => {
+                TypeKind::Tables(self.set(set), Box::new(self.ty(element)))
+            }
             TypeKind::Extent(set) => TypeKind::Extent(self.set(set)),
+            TypeKind::Accum(inner) => TypeKind::Accum(Box::new(self.ty(inner))),
             TypeKind::Tuple(parts) => {
                 TypeKind::Tuple(parts.iter().map(|part| self.ty(part)).collect())
             }
@@ -131,7 +137,7 @@ impl Given<'_> {
                 self.of(path).cloned().unwrap_or_else(|| arg.clone())
             }
             TypeArg::Type(ty) => TypeArg::Type(self.ty(ty)),
-            TypeArg::Length(length) => TypeArg::Length(self.length(length)),
+            TypeArg::Length(length) => TypeArg::Length(Box::new(self.length(length))),
         };
         args.iter().map(arg).collect()
     }
@@ -139,7 +145,7 @@ impl Given<'_> {
     fn length(&self, length: &Expr) -> Expr {
         match &length.kind {
             ExprKind::Path(path) => match self.of(path) {
-                Some(TypeArg::Length(given)) => given.clone(),
+                Some(TypeArg::Length(given)) => (**given).clone(),
                 Some(TypeArg::Type(Type {
                     kind: TypeKind::Path(given, _),
                     span,

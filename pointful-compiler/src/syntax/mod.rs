@@ -7,6 +7,7 @@ pub mod names;
 pub mod parse;
 pub mod raw;
 pub mod rust;
+pub mod seeds;
 pub mod signature;
 mod start;
 pub mod tree;

@@ -34,9 +34,9 @@ pub const WORDS: [&str; 16] = [
 ];
 
 /// The types that are words of the language or of Rust.
-pub(crate) const TYPES: [&str; 12] = [
-    "Table", "Extent", "Fin", "Either", "Dyn", "Accum", "IndexSet", "Float", "Some", "None",
-    "Option", "Self",
+pub(crate) const TYPES: [&str; 13] = [
+    "Table", "Tables", "Extent", "Fin", "Either", "Dyn", "Accum", "IndexSet", "Float", "Some",
+    "None", "Option", "Self",
 ];
 
 /// The types of numbers that are not elements of tables; lowering says so where they matter.
@@ -336,7 +336,7 @@ impl Names {
             TypeKind::Path(path, args) => self.applied(path, args),
             TypeKind::Set(set) => self.set(set),
             TypeKind::Extent(set) => self.set(set),
-            TypeKind::Table(set, element) => {
+            TypeKind::Table(set, element) | TypeKind::Tables(set, element) => {
                 self.set(set);
                 self.ty(element);
             }
@@ -347,7 +347,7 @@ impl Names {
                 self.ty(element);
                 self.length(length);
             }
-            TypeKind::Ref { inner, .. } => self.ty(inner),
+            TypeKind::Ref { inner, .. } | TypeKind::Accum(inner) => self.ty(inner),
             TypeKind::Function(params, result) => {
                 params.iter().for_each(|param| self.ty(param));
                 self.ty(result);
@@ -529,6 +529,10 @@ impl Names {
             ExprKind::Unary(_, inner) | ExprKind::Deref(inner) => self.operand(inner),
             ExprKind::Paren(inner) | ExprKind::Ref { inner, .. } => self.expr(inner),
             ExprKind::Set(set) => self.set(set),
+            ExprKind::NewExtent(set, args) => {
+                set.iter().for_each(|set| self.set(set));
+                self.exprs(args);
+            }
             ExprKind::FromOrdinal(set, args) => {
                 self.set(set);
                 self.exprs(args);

@@ -105,6 +105,15 @@ pub fn ty(written: &Type, spelling: &dyn Spelling) -> TokenStream {
             let (over, element) = (set(over, spelling), ty(element, spelling));
             quote!(#table<#over, #element>)
         }
+        TypeKind::Tables(over, element) => {
+            let tables = spelling.word("Tables");
+            let (over, element) = (set(over, spelling), ty(element, spelling));
+            quote!(#tables<#over, #element>)
+        }
+        TypeKind::Accum(inner) => {
+            let (accum, inner) = (spelling.word("Accum"), ty(inner, spelling));
+            quote!(#accum<#inner>)
+        }
         TypeKind::Extent(of) => {
             let (extent, of) = (spelling.word("Extent"), set(of, spelling));
             quote!(#extent<#of>)

@@ -18,9 +18,8 @@
 //! since its derivative has its type.
 //!
 //! Tangents and cotangents are passed as values are: scalars by value, tables and structs by
-//! reference. They have names, so that the next transformation can choose among them: `x_tan` for
-//! the tangent of `x`, `ct` for the cotangent of the result, `ct_0`, `ct_1`, … for those of a
-//! tuple's parts.
+//! reference. They have [names](super::seeds), so that the next transformation can choose among
+//! them.
 //!
 //! Nothing is reported here. What has no signature is what lowering refuses, and there the message
 //! is made.
@@ -28,6 +27,7 @@
 use proc_macro2::{Ident, Span};
 
 use crate::syntax::generics::{applied, set_of};
+use crate::syntax::seeds;
 use crate::syntax::tree::{
     Function, Generic, GenericKind, Param, Set, SetKind, Transform, Transformed, Type, TypeArg,
     TypeDef, TypeDefKind, TypeKind, path_key,
@@ -101,6 +101,18 @@ pub fn linear_map(
     };
     let params = jvp.params.into_iter().skip(known).map(|param| param.ty);
     Some((params.collect(), results.pop()?))
+}
+
+/// The product of index sets, of which several are joined; of one it is that one.
+pub fn product<T>(mut axes: Vec<T>, join: &impl Fn(Vec<T>) -> T) -> Option<T> {
+    if axes.len() > FACTORS {
+        let rest = product(axes.split_off(FACTORS - 1), join);
+        axes.extend(rest);
+    }
+    if axes.len() < 2 {
+        return axes.pop();
+    }
+    Some(join(axes))
 }
 
 struct Rules<'a> {
@@ -217,11 +229,13 @@ impl Rules<'_> {
                 ) => false,
             },
             TypeKind::Tuple(parts) => parts.iter().any(|part| self.has_floats(part)),
-            TypeKind::Table(_, inner) | TypeKind::Array(inner, _) | TypeKind::Ref { inner, .. } => {
-                self.has_floats(inner)
-            }
+            TypeKind::Table(_, inner)
+            | TypeKind::Tables(_, inner)
+            | TypeKind::Array(inner, _)
+            | TypeKind::Ref { inner, .. } => self.has_floats(inner),
             TypeKind::Set(_)
             | TypeKind::Extent(_)
+            | TypeKind::Accum(_)
             | TypeKind::Function(..)
             | TypeKind::OneOf(_)
             | TypeKind::Infer => false,
@@ -250,8 +264,10 @@ impl Rules<'_> {
             TypeKind::Scalar(_)
             | TypeKind::Path(..)
             | TypeKind::Table(..)
+            | TypeKind::Tables(..)
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
+            | TypeKind::Accum(_)
             | TypeKind::Function(..)
             | TypeKind::OneOf(_)
             | TypeKind::Infer => ty.clone(),
@@ -297,8 +313,10 @@ impl Rules<'_> {
                 Some(([self.atoms(set), inner].concat(), element))
             }
             TypeKind::Ref { inner, .. } => self.axes(inner),
-            TypeKind::Set(_)
+            TypeKind::Tables(..)
+            | TypeKind::Set(_)
             | TypeKind::Extent(_)
+            | TypeKind::Accum(_)
             | TypeKind::Tuple(_)
             | TypeKind::Array(..)
             | TypeKind::Function(..)
@@ -335,15 +353,8 @@ impl Rules<'_> {
         }
     }
 
-    fn product(&self, mut axes: Vec<Set>) -> Option<Set> {
-        if axes.len() > FACTORS {
-            let rest = self.product(axes.split_off(FACTORS - 1));
-            axes.extend(rest);
-        }
-        if axes.len() < 2 {
-            return axes.pop();
-        }
-        Some(Set {
+    fn product(&self, axes: Vec<Set>) -> Option<Set> {
+        product(axes, &|axes| Set {
             kind: SetKind::Product(axes),
             span: self.span,
         })
@@ -382,20 +393,17 @@ impl Rules<'_> {
         for (at, ty) in self.wrt()? {
             let param = &self.signature.params[at];
             let by_reference = matches!(param.ty.kind, TypeKind::Ref { .. });
-            self.add(&format!("{}_tan", param.name), ty, by_reference);
+            let name = seeds::tangent(&param.name.to_string(), |name| self.is_param(name));
+            self.add(&name, ty, by_reference);
         }
         Some(())
     }
 
     fn add_cotangents(&mut self, value: &Type) -> Option<()> {
         let parts = self.tangents(value)?;
-        let one = parts.len() == 1;
+        let count = parts.len();
         for (at, part) in parts.into_iter().enumerate() {
-            let name = if one {
-                "ct".to_owned()
-            } else {
-                format!("ct_{at}")
-            };
+            let name = seeds::cotangent(at, count, |name| self.is_param(name));
             self.add(&name, part, false);
         }
         Some(())
@@ -410,18 +418,17 @@ impl Rules<'_> {
         } else {
             self.reference(ty)
         };
-        let name = self.fresh(name, |known| {
-            self.signature
-                .params
-                .iter()
-                .any(|param| param.name == known)
-        });
         self.signature.params.push(Param {
-            name,
+            name: Ident::new(name, self.span),
             ty,
             mutable: false,
             constant: false,
         });
+    }
+
+    fn is_param(&self, name: &str) -> bool {
+        let params = &self.signature.params;
+        params.iter().any(|param| param.name == name)
     }
 
     fn reference(&self, ty: Type) -> Type {
@@ -429,15 +436,6 @@ impl Rules<'_> {
             mutable: false,
             inner: Box::new(ty),
         })
-    }
-
-    /// The name, with as many underscores as make it new.
-    fn fresh(&self, name: &str, taken: impl Fn(&str) -> bool) -> Ident {
-        let mut name = name.trim_start_matches("r#").to_owned();
-        while taken(&name) {
-            name.push('_');
-        }
-        Ident::new(&name, self.span)
     }
 
     // ---- Jacobians ----
@@ -462,12 +460,13 @@ impl Rules<'_> {
 
     /// Puts an axis in front of the chosen parameters; what becomes of the result.
     fn map(&mut self, value: &Type) -> Option<Type> {
-        let name = self.fresh("Lanes", |known| {
+        let name = seeds::fresh("Lanes", |known| {
             let generics = &self.signature.generics;
             let types = &self.function.scope.types;
             generics.iter().any(|generic| generic.name == known)
                 || types.iter().any(|(name, _)| name == known)
         });
+        let name = Ident::new(&name, self.span);
         let axis = Set {
             kind: SetKind::Path(name.clone().into(), Vec::new()),
             span: self.span,
@@ -521,21 +520,35 @@ impl Rules<'_> {
                     ),
                 ) => Some(self.table(vec![axis.clone()], ty.clone())),
                 (None, Some(TypeDefKind::Alias(inner))) => self.mapped(&inner, axis),
-                (Some(GenericKind::Const | GenericKind::Function(..)), _)
-                | (None, Some(TypeDefKind::Struct(_)) | None) => None,
+                (None, Some(TypeDefKind::Struct(_))) => {
+                    Some(self.ty(TypeKind::Tables(axis.clone(), Box::new(ty.clone()))))
+                }
+                (Some(GenericKind::Const | GenericKind::Function(..)), _) | (None, None) => None,
             },
             TypeKind::Table(set, element) => {
                 let axes = [vec![axis.clone()], self.atoms(set)].concat();
                 Some(self.table(axes, (**element).clone()))
             }
+            TypeKind::Tables(set, element) => {
+                let axes = [vec![axis.clone()], self.atoms(set)].concat();
+                let set = self.product(axes)?;
+                Some(self.ty(TypeKind::Tables(set, element.clone())))
+            }
+            TypeKind::Array(..) => match self.owned(ty) {
+                Type {
+                    kind: TypeKind::Array(..),
+                    ..
+                } => None,
+                table => self.mapped(&table, axis),
+            },
             TypeKind::Tuple(parts) if !parts.is_empty() => {
                 let parts = parts.iter().map(|part| self.mapped(part, axis));
                 Some(self.ty(TypeKind::Tuple(parts.collect::<Option<_>>()?)))
             }
             TypeKind::Ref { inner, .. } => self.mapped(inner, axis),
             TypeKind::Tuple(_)
-            | TypeKind::Array(..)
             | TypeKind::Extent(_)
+            | TypeKind::Accum(_)
             | TypeKind::Function(..)
             | TypeKind::OneOf(_)
             | TypeKind::Infer => None,

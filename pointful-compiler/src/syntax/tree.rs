@@ -160,8 +160,12 @@ pub enum TypeKind {
     Set(Box<Set>),
     /// `Table<I, T>`
     Table(Set, Box<Type>),
+    /// `Tables<I, S>`: a table of structs, as the struct of tables that it is outside of bodies.
+    Tables(Set, Box<Type>),
     /// `Extent<I>`
     Extent(Set),
+    /// `Accum<T>`: an accumulator of what `get()` gives.
+    Accum(Box<Type>),
     /// `(A, B)`, `()`
     Tuple(Vec<Type>),
     /// `[T; N]`
@@ -183,7 +187,7 @@ pub enum TypeArg {
     /// from them.
     Type(Type),
     /// A length: `3`, `{ N }`.
-    Length(Expr),
+    Length(Box<Expr>),
 }
 
 /// An index set as written, in a type or after `in`.
@@ -545,6 +549,8 @@ pub enum ExprKind {
     /// `Fin::<3>`, `Either::<A, B>`, `bool` where a value stands: the set's extent. Other sets are
     /// paths.
     Set(Box<Set>),
+    /// `Extent::new(n)`, `Extent::<Dyn>::new(n)`
+    NewExtent(Option<Box<Set>>, Vec<Expr>),
     /// `N::from_ordinal(k, n)`
     FromOrdinal(Box<Set>, Vec<Expr>),
     /// `_` where an expression may stand

@@ -71,7 +71,7 @@ impl Search<'_> {
                 return Some(());
             }
             TypeKind::Scalar(scalar) if scalar.is_float() => vec![Coordinate::Scalar(*scalar)],
-            TypeKind::Table(_, element) => self.inside(element)?,
+            TypeKind::Table(_, element) | TypeKind::Tables(_, element) => self.inside(element)?,
             TypeKind::Array(element, _) => match element.kind {
                 // A tuple in an array has no members that could be told apart here.
                 TypeKind::Tuple(_) if !self.inside(element)?.is_empty() => return None,
@@ -107,6 +107,7 @@ impl Search<'_> {
             TypeKind::Scalar(_)
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
+            | TypeKind::Accum(_)
             | TypeKind::Function(..)
             | TypeKind::OneOf(_)
             | TypeKind::Infer => Vec::new(),

@@ -99,7 +99,7 @@ impl Reached<'_> {
         match &ty.kind {
             TypeKind::Path(path, _) => self.path(path, tokens),
             TypeKind::Set(set) => self.set(set, tokens),
-            TypeKind::Table(set, element) => {
+            TypeKind::Table(set, element) | TypeKind::Tables(set, element) => {
                 self.set(set, &part(tokens, 0));
                 self.ty(element, &part(tokens, 1));
             }
@@ -111,6 +111,7 @@ impl Reached<'_> {
             TypeKind::Extent(set) => self.set(set, &part(tokens, 0)),
             TypeKind::Scalar(_)
             | TypeKind::Array(..)
+            | TypeKind::Accum(_)
             | TypeKind::Ref { .. }
             | TypeKind::Function(..)
             | TypeKind::OneOf(_)
@@ -141,7 +142,7 @@ impl Reached<'_> {
     }
 }
 
-pub(super) fn part(of: &TokenStream, at: usize) -> TokenStream {
+pub(in crate::driver) fn part(of: &TokenStream, at: usize) -> TokenStream {
     let at = proc_macro2::Literal::usize_unsuffixed(at);
     quote!(<#of as ::pointful::__private::Part<#at>>::Type)
 }

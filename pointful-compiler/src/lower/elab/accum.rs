@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::monoid::own_of;
+use super::site::{Indexed, Site};
 use super::value::{Accum, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
@@ -112,20 +113,51 @@ impl<'a> Elab<'a> {
     pub(super) fn put(&mut self, place: &'a Place, value: &'a Expr, span: SpanId) -> Run<Val<'a>> {
         let val = self.eval(value)?;
         let (path, indices) = self.reach(place)?;
-        match self.read(&path, span)? {
-            Val::Accum(accum) => {
-                self.accumulate(&accum, &indices, &val, span)?;
-                Ok(Val::Tuple(Vec::new()))
-            }
+        self.put_value(&path, &indices, val, span)?;
+        Ok(Val::Tuple(Vec::new()))
+    }
+
+    /// `acc.get(k).put(v)`, which is this expression.
+    pub(super) fn put_at(
+        &mut self,
+        put: &'a Expr,
+        place: &'a Place,
+        at: &'a [Expr],
+        value: &'a Expr,
+    ) -> Run<Val<'a>> {
+        let span = put.span;
+        let (path, around) = self.reach(place)?;
+        let site = Site {
+            at: span,
+            of: Indexed::Place(place),
+        };
+        let at = self.positions(&place.ty, at, false, site)?;
+        let val = self.eval(value)?;
+        let present = self.presence(&at, span)?;
+        let states = self.states_of(|effects| effects.expr(put));
+        let unit = || Ok(Val::Tuple(Vec::new()));
+        let mut there = |s: &mut Self| {
+            let indices = [around.clone(), s.indices_there(&at, span)?].concat();
+            s.put_value(&path, &indices, val.clone(), span)?;
+            unit()
+        };
+        self.branch(present, &states, &mut there, &mut |_| unit(), span)
+    }
+
+    fn put_value(
+        &mut self,
+        path: &Path,
+        indices: &[ValueId],
+        val: Val<'a>,
+        span: SpanId,
+    ) -> Run<()> {
+        match self.read(path, span)? {
+            Val::Accum(accum) => self.accumulate(&accum, indices, &val, span),
             Val::Slice(slice) => {
                 let (path, around) = &*slice;
-                self.put_own(path, &[around.as_slice(), &indices].concat(), val, span)?;
-                Ok(Val::Tuple(Vec::new()))
+                self.put_own(path, &[around.as_slice(), indices].concat(), val, span)
             }
-            target if own_of(&target).is_some() => {
-                self.put_own(&path, &indices, val, span)?;
-                Ok(Val::Tuple(Vec::new()))
-            }
+            target if own_of(&target).is_some() => self.put_own(path, indices, val, span),
             _ => {
                 let name = self.name_of(path.0);
                 let span = self.at(span);

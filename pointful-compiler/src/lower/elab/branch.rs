@@ -16,8 +16,8 @@ pub(super) type Branch<'f, 'a> = dyn FnMut(&mut Elab<'a>) -> Run<Val<'a>> + 'f;
 
 impl<'a> Elab<'a> {
     /// The paths that a part of the function assigns and that are not accumulators.
-    pub(super) fn states_of(&self, visit: impl FnOnce(&mut Effects)) -> Vec<Path> {
-        let mut effects = Effects::default();
+    pub(super) fn states_of(&self, visit: impl FnOnce(&mut Effects<'a>)) -> Vec<Path> {
+        let mut effects = Effects::new(self.summaries);
         visit(&mut effects);
         let mut written = effects.written();
         written.retain(|(path, _)| !self.accumulates(path));

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::value::{Choice, Closure, Frame, Function, Space, Val};
+use super::monoid::own_of;
+use super::value::{Accum, Choice, Closure, Frame, Function, Functions, Maker, Part, Space, Val};
 use super::{Elab, Run};
-use crate::ir::{Scalar, SpanId};
+use crate::ir::{Scalar, SpanId, ValueId};
 use crate::lower::effects::Path;
-use crate::lower::hir::{self, Arg, Call, Instance, Origin, Repeat};
-use crate::lower::types::Set;
+use crate::lower::hir::{self, Arg, Call, Instance, LocalId, Origin, Repeat};
+use crate::lower::types::{Set, Ty};
 use crate::ops::Prim;
 
 impl<'a> Elab<'a> {
@@ -42,11 +43,18 @@ impl<'a> Elab<'a> {
                 inner.insert(theirs.clone(), self.space(mine, span)?);
             }
         }
+        let solver = &self.functions[self.frame.function].solver;
+        let ranges = instance.inner.iter();
+        let ranges = ranges.filter(|(theirs, _)| matches!(theirs, Set::Range(_)));
         Ok(Function {
             position,
             sets,
             floats,
             inner,
+            ranges: ranges
+                .map(|(theirs, mine)| (theirs.clone(), solver.set(mine)))
+                .collect(),
+            home: self.frame.function,
         })
     }
 
@@ -73,7 +81,11 @@ impl<'a> Elab<'a> {
                 self.frame = outer;
                 result
             }
-            Val::Function(function) => self.run(function, args, span).map(|(val, _)| val),
+            Val::Function(function) => {
+                let (val, inner) = self.run(function, args, span)?;
+                self.learn(function, &inner);
+                Ok(val)
+            }
             Val::Unknown(function) => self.call_unknown(function, &args, span),
             Val::Transformed(transformed) => self.call_transformed(transformed, args, span),
             Val::Linear(map) => self.call_linear(map, &args, span),
@@ -138,7 +150,8 @@ impl<'a> Elab<'a> {
     }
 
     /// A call of an annotated function, repeated over the frame of its arguments.
-    pub(super) fn call(&mut self, call: &'a Call, span: SpanId) -> Run<Val<'a>> {
+    pub(super) fn call(&mut self, call: &'a Call, e: &'a hir::Expr) -> Run<Val<'a>> {
+        let span = e.span;
         let mut args = Vec::new();
         let mut places = Vec::new();
         for (k, arg) in call.args.iter().enumerate() {
@@ -147,7 +160,8 @@ impl<'a> Elab<'a> {
                 Arg::Place(place) => {
                     let (path, indices) = self.reach(place)?;
                     let target = self.read(&path, span)?;
-                    args.push(self.select(&target, &indices, span)?);
+                    let given = self.given(&target, &indices, span)?;
+                    args.push(self.entered(call, given));
                     let code = &self.functions[call.callee];
                     let param = &code.locals[code.params[k].0 as usize];
                     if param.origin == Origin::Exclusive {
@@ -159,15 +173,19 @@ impl<'a> Elab<'a> {
         let function = self.instantiate(call.callee, &call.instance, span)?;
         if call.repeat.frame.is_empty() {
             let (val, inner) = self.run(&function, args, span)?;
-            self.learn(call, &inner);
+            self.learn(&function, &inner);
             for (k, path, indices) in &places {
                 self.put_back(call.callee, *k, path, indices, &inner, span)?;
             }
             return Ok(val);
         }
+        if gives_functions(&self.ty(&e.ty)) && places.is_empty() {
+            let of = Val::Function(Rc::new(function));
+            return self.functions(Some(of), &call.repeat, args, span);
+        }
         let made = self.repeated(&call.repeat, args, span, &mut |s, cells| {
             let (val, inner) = s.run(&function, cells, span)?;
-            s.learn(call, &inner);
+            s.learn(&function, &inner);
             let mut all = vec![val];
             for (k, ..) in &places {
                 all.push(s.changed(call.callee, *k, &inner, span)?);
@@ -189,6 +207,87 @@ impl<'a> Elab<'a> {
         }
     }
 
+    /// A call of a value. Of a table of functions each is applied to its own cells.
+    pub(super) fn applied(
+        &mut self,
+        f: Val<'a>,
+        mut args: Vec<Val<'a>>,
+        repeat: &'a Repeat,
+        e: &'a hir::Expr,
+    ) -> Run<Val<'a>> {
+        let span = e.span;
+        if repeat.frame.is_empty() {
+            return self.apply(&f, args, span);
+        }
+        let of = if repeat.lifted.len() > args.len() {
+            args.insert(0, f);
+            None
+        } else {
+            Some(f)
+        };
+        if gives_functions(&self.ty(&e.ty)) {
+            return self.functions(of, repeat, args, span);
+        }
+        self.repeated(repeat, args, span, &mut |s, cells| {
+            s.apply_cells(of.as_ref(), cells, span)
+        })
+    }
+
+    /// Calls a function, or the one that stands in front of what it is applied to.
+    fn apply_cells(
+        &mut self,
+        f: Option<&Val<'a>>,
+        mut cells: Vec<Val<'a>>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        match f {
+            Some(f) => self.apply(f, cells, span),
+            None => {
+                let f = cells.remove(0);
+                self.apply(&f, cells, span)
+            }
+        }
+    }
+
+    /// The table of what a repeated call gives, if that is functions.
+    fn functions(
+        &mut self,
+        of: Option<Val<'a>>,
+        repeat: &'a Repeat,
+        args: Vec<Val<'a>>,
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let mut axes = 0;
+        for set in &repeat.frame {
+            axes += self.space(set, span)?.axes().len();
+        }
+        Ok(Val::Functions(Rc::new(Functions {
+            maker: Maker::Call { of, repeat, args },
+            frame: self.frame.clone(),
+            axes,
+            indices: Vec::new(),
+        })))
+    }
+
+    /// A repeated call at one place of its frame.
+    pub(super) fn call_at(
+        &mut self,
+        of: Option<&Val<'a>>,
+        repeat: &'a Repeat,
+        args: &[Val<'a>],
+        at: &[ValueId],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
+        let frame = self.resolved(&repeat.frame);
+        let cells = self.cells_at(&frame, &repeat.lifted, args, at, span)?;
+        self.apply_cells(of, cells, span)
+    }
+
+    fn resolved(&self, frame: &[Set]) -> Vec<Set> {
+        let solver = &self.functions[self.frame.function].solver;
+        frame.iter().map(|set| solver.set(set)).collect()
+    }
+
     /// A call, at each cell of what it is repeated over.
     pub(super) fn repeated(
         &mut self,
@@ -200,19 +299,20 @@ impl<'a> Elab<'a> {
         if repeat.frame.is_empty() {
             return call(self, args);
         }
-        let solver = &self.functions[self.frame.function].solver;
-        let frame: Vec<Set> = repeat.frame.iter().map(|s| solver.set(s)).collect();
+        let frame = self.resolved(&repeat.frame);
         self.lift_aligned(&frame, &repeat.lifted, &args, span, &mut |s, cells| {
             call(s, cells.to_vec())
         })
     }
 
     /// Takes over the lengths of ranges that the result has.
-    fn learn(&mut self, call: &Call, inner: &Frame<'a>) {
-        for (theirs, mine) in &call.instance.inner {
-            if let (Set::Range(_), Some(space)) = (theirs, inner.inner.get(theirs)) {
-                let mine = self.functions[self.frame.function].solver.set(mine);
-                self.frame.inner.insert(mine, space.clone());
+    fn learn(&mut self, function: &Function, inner: &Frame<'a>) {
+        if function.home != self.frame.function {
+            return;
+        }
+        for (theirs, mine) in &function.ranges {
+            if let Some(space) = inner.inner.get(theirs) {
+                self.frame.inner.insert(mine.clone(), space.clone());
             }
         }
     }
@@ -238,12 +338,81 @@ impl<'a> Elab<'a> {
         callee: usize,
         k: usize,
         path: &Path,
-        indices: &[crate::ir::ValueId],
+        indices: &[ValueId],
         inner: &Frame<'a>,
         span: SpanId,
     ) -> Run<()> {
         let val = self.changed(callee, k, inner, span)?;
-        let target = self.read(path, span)?;
-        self.store(path, &target, indices, val, span)
+        match self.read(path, span)? {
+            // What was put to it is there.
+            Val::Accum(_) => Ok(()),
+            Val::Slice(slice) => {
+                let (path, around) = &*slice;
+                let indices = [around.as_slice(), indices].concat();
+                self.put_part(path, &indices, val, span)
+            }
+            target if own_of(&target).is_some() => self.put_part(path, indices, val, span),
+            target => {
+                let val = left(&target, val);
+                self.store(path, &target, indices, val, span)
+            }
+        }
+    }
+
+    /// The part of a table that an iteration has to itself, as the function called sees it: what
+    /// leads its indices are parameters there.
+    fn entered(&self, call: &Call, given: Val<'a>) -> Val<'a> {
+        let Val::Part(part) = given else {
+            return given;
+        };
+        let params = &self.functions[call.callee].params;
+        let inside = |member: &LocalId| {
+            let is_member = |arg: &Arg| matches!(arg, Arg::Value(value) if matches!(value.kind, hir::Kind::Local(local) if local == *member));
+            let k = call.args.iter().position(is_member)?;
+            params.get(k).copied()
+        };
+        let members: Option<Vec<LocalId>> = part.members.iter().map(inside).collect();
+        // Members of which the function knows nothing lead no indices there.
+        let members = members.unwrap_or_default();
+        Val::Part(Rc::new(Part {
+            members,
+            ..(*part).clone()
+        }))
+    }
+
+    /// What stands at a place, for a function that changes it.
+    fn given(&mut self, target: &Val<'a>, indices: &[ValueId], span: SpanId) -> Run<Val<'a>> {
+        match target {
+            Val::Accum(accum) => Ok(Val::Accum(Rc::new(Accum {
+                indices: [accum.indices.as_slice(), indices].concat(),
+                ..(**accum).clone()
+            }))),
+            Val::Slice(slice) => {
+                let (path, around) = &**slice;
+                let whole = self.read(path, span)?;
+                self.select(&whole, &[around.as_slice(), indices].concat(), span)
+            }
+            _ => self.select(target, indices, span),
+        }
+    }
+}
+
+/// Whether a type is one of functions, or of tables of them.
+fn gives_functions(ty: &Ty) -> bool {
+    match ty {
+        Ty::Function(..) => true,
+        Ty::Table(_, elem) => gives_functions(elem),
+        _ => false,
+    }
+}
+
+/// The part of a table as the caller has it, of what a function made of it.
+fn left<'a>(target: &Val<'a>, val: Val<'a>) -> Val<'a> {
+    match (target, val) {
+        (Val::Part(target), Val::Part(part)) => Val::Part(Rc::new(Part {
+            members: target.members.clone(),
+            ..(*part).clone()
+        })),
+        (_, val) => val,
     }
 }

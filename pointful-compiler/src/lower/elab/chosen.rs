@@ -42,7 +42,7 @@ impl<'a> Elab<'a> {
 
     /// Whether something is accumulated in a branch, which must not happen again.
     fn accumulates_in(&self, chooser: &Chooser<'a>) -> bool {
-        let mut effects = Effects::default();
+        let mut effects = Effects::new(self.summaries);
         match chooser {
             Chooser::If {
                 then, otherwise, ..

@@ -80,13 +80,11 @@ impl<'a> Elab<'a> {
                     Ok(Val::Leaf(s.cast(cell, to, e.span)?))
                 })
             }
-            Kind::Call(call) => self.call(call, e.span),
+            Kind::Call(call) => self.call(call, e),
             Kind::Apply(f, args, repeat) => {
                 let f = self.eval(f)?;
                 let args: Run<Vec<Val<'a>>> = args.iter().map(|a| self.eval(a)).collect();
-                self.repeated(repeat, args?, e.span, &mut |s, args| {
-                    s.apply(&f, args, e.span)
-                })
+                self.applied(f, args?, repeat, e)
             }
             Kind::Word(word, table) => self.word(*word, table, e.span),
             Kind::Fold {
@@ -128,9 +126,14 @@ impl<'a> Elab<'a> {
             Kind::Closure(closure) => Ok(self.closure(closure)),
             Kind::Assign(op, place, value) => self.assign(*op, place, value, e.span),
             Kind::Put(place, value) => self.put(place, value, e.span),
+            Kind::PutAt { place, at, value } => self.put_at(e, place, at, value),
             Kind::Slice(place) => self.slice(place),
             Kind::Accum(monoid) => self.new_accum(*monoid, &e.ty, e.span),
             Kind::Monoid { identity, op } => self.new_own(identity, op, &e.ty, e.span),
+            Kind::NewExtent(set, size) => {
+                let size = self.eval(size)?;
+                Ok(Val::Extent(self.new_space(set, &size, e.span)?))
+            }
             Kind::FromOrdinal(set, number) => {
                 let number = self.eval(number)?;
                 let number = self.leaf(&number, e.span)?;

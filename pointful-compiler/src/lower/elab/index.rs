@@ -1,7 +1,7 @@
 //! Indexing.
 
-use super::value::{Element, Maybe, Position, Space, Val};
 use super::site::{Indexed, Site};
+use super::value::{Element, Maybe, Position, Space, Val};
 use super::{Elab, Run};
 use crate::ir::{Elem, Extent, Scalar, SpanId, ValueId};
 use crate::lower::hir::{Expr, Kind};
@@ -84,7 +84,7 @@ impl<'a> Elab<'a> {
 
     /// Indices into something of this type. Those that may be out of range are checked if asked
     /// for, else left as integers.
-    fn positions(
+    pub(super) fn positions(
         &mut self,
         base: &Ty,
         indices: &'a [Expr],
@@ -228,8 +228,15 @@ impl<'a> Elab<'a> {
             of: Indexed::Asked(base, indices),
         };
         let at = self.positions(&base.ty, indices, false, site)?;
+        let present = self.presence(&at, span)?;
+        let element = Element::Of(table, at);
+        Ok(Val::Option(Rc::new(Maybe { present, element })))
+    }
+
+    /// Whether all of these are in range.
+    pub(super) fn presence(&mut self, at: &[Position], span: SpanId) -> Run<ValueId> {
         let mut present = None;
-        for position in &at {
+        for position in at {
             if let Position::Integer(number, space, _) = position {
                 let flat = self.flat_extent(&space.axes(), span)?;
                 let here = self.prim(Prim::InRange(flat), &[*number], span)?;
@@ -239,12 +246,10 @@ impl<'a> Elab<'a> {
                 });
             }
         }
-        let present = match present {
+        Ok(match present {
             Some(present) => present,
             None => self.lit(crate::ir::Lit::Bool(true), span),
-        };
-        let element = Element::Of(table, at);
-        Ok(Val::Option(Rc::new(Maybe { present, element })))
+        })
     }
 
     /// The element, where it is known to be there.
@@ -253,6 +258,12 @@ impl<'a> Elab<'a> {
             Element::Of(table, at) => (table, at),
             Element::Stored(val, ty) => return self.part_of(true, val, ty, span),
         };
+        let indices = self.indices_there(at, span)?;
+        self.select(table, &indices, span)
+    }
+
+    /// The indices of positions that are known to be in range.
+    pub(super) fn indices_there(&mut self, at: &[Position], span: SpanId) -> Run<Vec<ValueId>> {
         let mut indices = Vec::new();
         for position in at {
             match position {
@@ -262,7 +273,7 @@ impl<'a> Elab<'a> {
                 }
             }
         }
-        self.select(table, &indices, span)
+        Ok(indices)
     }
 
     /// `t.get(i).unwrap()`: checks with the same message as `t[i]`.

@@ -10,7 +10,7 @@ use crate::interface::{Access, Carrier, ExtentSource, Field, ParamSource};
 use crate::ir::{Elem, Extent, Scalar, SpanId, Type};
 use crate::lower::Constant;
 use crate::lower::hir::{self, Function, Origin};
-use crate::lower::types::{Len, Set, Ty};
+use crate::lower::types::{Len, Set, Ty, atoms};
 use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, TypeDefKind, TypeKind};
 
@@ -138,6 +138,9 @@ impl<'a> Elab<'a> {
                     false,
                 ))
             }
+            Ty::Table(_, elem) if is_tables(written, elem) => {
+                self.parameter(&self.outside(ty), written, access, owned, span)
+            }
             Ty::Table(groups, elem) => {
                 let dims = self.axes(groups, at)?;
                 let members = self.product_of(elem, at)?;
@@ -183,18 +186,17 @@ impl<'a> Elab<'a> {
                 let mut parts = Vec::new();
                 for (k, (part, (_, inner))) in types.iter().zip(self.fields(*id)).enumerate() {
                     let access = self.field(&access, *id, k);
+                    let inner = field_type(written, inner);
                     parts.push(self.parameter(part, inner, access, owned, span)?);
                 }
                 Ok(Val::Tuple(parts))
             }
             Ty::Extent(set) => Ok(Val::Extent(self.space(set, at)?)),
             Ty::Function(params, result) => self.unknown(params, result, written, access, span),
-            Ty::Offset(_)
-            | Ty::Accum(_)
-            | Ty::Option(_)
-            | Ty::Either(_)
-            | Ty::Var(_)
-            | Ty::Error => self.bug(at, "a parameter of no type"),
+            Ty::Accum(_) => self.fail(say::accum_from_outside(span, &access.name)),
+            Ty::Offset(_) | Ty::Option(_) | Ty::Either(_) | Ty::Var(_) | Ty::Error => {
+                self.bug(at, "a parameter of no type")
+            }
         }
     }
 
@@ -300,7 +302,7 @@ impl<'a> Elab<'a> {
     pub(super) fn array_type(&self, groups: &[Set], scalar: Scalar) -> Option<TokenStream> {
         let name = Ident::new(scalar.name(), Span::call_site());
         let mut ty = quote!(#name);
-        for set in crate::lower::types::atoms(groups).iter().rev() {
+        for set in atoms(groups).iter().rev() {
             let len = match set {
                 Set::Fin(Len::Lit(n)) => {
                     let n = proc_macro2::Literal::u64_unsuffixed(*n);
@@ -381,5 +383,75 @@ pub(super) fn part_type(written: &tree::Type, k: usize) -> &tree::Type {
     match &written.kind {
         TypeKind::Tuple(parts) => parts.get(k).unwrap_or(written),
         _ => written,
+    }
+}
+
+/// The type of a field as written. Inside of `Tables` each field is what they make of it.
+pub(super) fn field_type<'a>(written: &'a tree::Type, field: &'a tree::Type) -> &'a tree::Type {
+    match written.kind {
+        TypeKind::Tables(..) => written,
+        _ => field,
+    }
+}
+
+/// Whether a table of these is written as the struct of tables that it is outside of bodies.
+pub(super) fn is_tables(written: &tree::Type, element: &Ty) -> bool {
+    matches!(written.kind, TypeKind::Tables(..)) && matches!(element, Ty::Struct(..))
+}
+
+impl<'a> Elab<'a> {
+    /// The struct of tables that a table of structs is outside of bodies.
+    pub(super) fn outside(&self, ty: &Ty) -> Ty {
+        match ty {
+            Ty::Table(groups, elem) => match &**elem {
+                Ty::Struct(id, parts) => {
+                    self.struct_columns(&Set::product(groups.clone()), *id, parts)
+                }
+                _ => ty.clone(),
+            },
+            _ => ty.clone(),
+        }
+    }
+
+    fn struct_columns(&self, lanes: &Set, id: usize, parts: &[Ty]) -> Ty {
+        let fields = self.fields(id);
+        let parts = parts.iter().zip(fields);
+        let columns = parts.map(|(part, (_, written))| self.column(lanes, part, written));
+        Ty::Struct(id, columns.collect())
+    }
+
+    /// What a field becomes where there is one struct for each member of a set. That is one axis of
+    /// the table's set; the field's own table has as many as it was written with.
+    fn column(&self, lanes: &Set, ty: &Ty, written: &'a tree::Type) -> Ty {
+        let written = self.unalias(written);
+        match ty {
+            Ty::Struct(id, parts) => self.struct_columns(lanes, *id, parts),
+            Ty::Tuple(parts) => {
+                let columns = parts.iter().enumerate();
+                let columns =
+                    columns.map(|(k, part)| self.column(lanes, part, part_type(written, k)));
+                Ty::Tuple(columns.collect())
+            }
+            Ty::Table(groups, elem) => {
+                let is_product = matches!(
+                    &written.kind,
+                    TypeKind::Table(set, _) | TypeKind::Tables(set, _)
+                        if matches!(set.kind, tree::SetKind::Product(_))
+                );
+                let mut factors = vec![lanes.clone()];
+                for group in groups {
+                    match group {
+                        Set::Product(parts) if is_product => factors.extend(parts.clone()),
+                        group => factors.push(group.clone()),
+                    }
+                }
+                let whole = Set::product(factors);
+                match &**elem {
+                    Ty::Struct(id, parts) => self.struct_columns(&whole, *id, parts),
+                    elem => Ty::Table(vec![whole], Box::new(elem.clone())),
+                }
+            }
+            other => Ty::Table(vec![lanes.clone()], Box::new(other.clone())),
+        }
     }
 }

@@ -30,7 +30,7 @@ impl<'a> Elab<'a> {
         // How large the result is decides the direction, so it is evaluated first; what nobody reads of it is gone later.
         let result = self.apply(&f.of, args.to_vec(), span)?;
         let mut outputs = Vec::new();
-        for part in self.parts(f, result) {
+        for part in self.parts(f, result.clone()) {
             outputs.push(self.leaf(&part, span)?);
         }
         let by_rows = match self.only_backwards(f, args, span)? {
@@ -41,14 +41,14 @@ impl<'a> Elab<'a> {
         let mut others = Vec::new();
         for (part, &output) in outputs.iter().enumerate() {
             if by_rows[part] {
-                tables[part] = self.rows(f, args, part, output, span)?;
+                tables[part] = self.rows(f, args, (part, output), &result, span)?;
             } else {
                 others.push(part);
             }
         }
         if !others.is_empty() {
             for (&k, &input) in f.code.wrt.iter().zip(&inputs) {
-                let columns = self.columns(f, args, &others, k, input, span)?;
+                let columns = self.columns(f, args, (&others, &result), (k, input), span)?;
                 for (&part, column) in others.iter().zip(columns) {
                     tables[part].push(column);
                 }
@@ -80,13 +80,14 @@ impl<'a> Elab<'a> {
         &mut self,
         f: &Rc<Transformed<'a>>,
         args: &[Val<'a>],
-        part: usize,
-        output: ValueId,
+        (part, output): (usize, ValueId),
+        result: &Val<'a>,
         span: SpanId,
     ) -> Run<Vec<ValueId>> {
         let block = Block {
             wrt: &f.code.wrt,
             parts: Some(&[part]),
+            result: Some(result),
         };
         let axes = self.program.ty(output).dims.clone();
         self.tabulate(&axes, span, &mut |s, at| {
@@ -107,14 +108,14 @@ impl<'a> Elab<'a> {
         &mut self,
         f: &Rc<Transformed<'a>>,
         args: &[Val<'a>],
-        parts: &[usize],
-        k: usize,
-        input: ValueId,
+        (parts, result): (&[usize], &Val<'a>),
+        (k, input): (usize, ValueId),
         span: SpanId,
     ) -> Run<Vec<ValueId>> {
         let block = Block {
             wrt: &[k],
             parts: Some(parts),
+            result: Some(result),
         };
         let axes = self.program.ty(input).dims.clone();
         let tables = self.tabulate(&axes, span, &mut |s, at| {

@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use super::monoid::own_of;
-use super::value::{Functions, Part, Space, Val};
+use super::value::{Functions, Maker, Part, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
@@ -66,13 +66,13 @@ impl<'a> Elab<'a> {
         }
         if matches!(self.ty(&f.value), Ty::Function(..)) {
             return Ok(Val::Functions(Rc::new(Functions {
-                code: f,
+                maker: Maker::Loop(f),
                 frame: self.frame.clone(),
                 axes: source.axes().len(),
                 indices: Vec::new(),
             })));
         }
-        let mut effects = Effects::default();
+        let mut effects = Effects::new(self.summaries);
         effects.block(&f.body);
         let mut written = effects.written();
         written.retain(|(path, _)| !self.accumulates(path));
@@ -191,7 +191,7 @@ impl<'a> Elab<'a> {
 
     /// Whether such an accumulator is put to as a whole, so that every iteration may begin with the
     /// identity.
-    fn begins_anew(&self, path: &Path, effects: &Effects) -> bool {
+    fn begins_anew(&self, path: &Path, effects: &Effects<'_>) -> bool {
         let val = self.frame.env[path.0.0 as usize].as_ref();
         val.and_then(own_of)
             .is_some_and(|(_, axes)| effects.indexed(path, axes))
@@ -536,10 +536,13 @@ impl<'a> Elab<'a> {
         }
         let outer = std::mem::replace(&mut self.frame, chosen.frame.clone());
         let (here, rest) = chosen.indices.split_at(chosen.axes);
-        let result = self
-            .source(chosen.code, span)
-            .and_then(|source| self.iteration(chosen.code, &source, here, span))
-            .and_then(|val| self.select(&val, rest, span));
+        let made = match &chosen.maker {
+            Maker::Loop(code) => self
+                .source(code, span)
+                .and_then(|source| self.iteration(code, &source, here, span)),
+            Maker::Call { of, repeat, args } => self.call_at(of.as_ref(), repeat, args, here, span),
+        };
+        let result = made.and_then(|val| self.select(&val, rest, span));
         self.frame = outer;
         result
     }

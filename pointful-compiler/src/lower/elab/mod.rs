@@ -10,6 +10,7 @@ mod associative;
 mod branch;
 mod call;
 mod chosen;
+mod computed;
 mod counting;
 mod expr;
 mod forwards;
@@ -40,6 +41,7 @@ use proc_macro2::Span;
 
 use self::product::NumberedPart;
 use self::value::{Frame, Own, Part, Space, Val};
+use super::effects::Summaries;
 use super::hir::Function;
 use super::infer::Shared;
 use super::types::{Len, Printer, Set, Ty, enum_len};
@@ -72,6 +74,7 @@ struct Elab<'a> {
     named_fields: Vec<proc_macro2::Ident>,
     functions: &'a [Function<'a>],
     places: Places,
+    summaries: &'a Summaries,
     diags: Diagnostics,
     program: Program<Point>,
     interface: Interface,
@@ -123,11 +126,13 @@ pub(super) fn program(
     tries_operators: bool,
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let root = shared.done.len() - 1;
+    let summaries = Summaries::of(&shared.done);
     let mut elab = Elab {
         linked: shared.linked,
         named_fields: function_uses(&shared.linked.root).fields,
         functions: &shared.done,
         places: shared.places,
+        summaries: &summaries,
         diags: Diagnostics::default(),
         program: Program::new(shared.linked.root.name.to_string()),
         interface: Interface {

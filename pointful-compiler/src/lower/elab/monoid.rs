@@ -104,6 +104,27 @@ impl<'a> Elab<'a> {
         self.write(path, within(&target, own), span)
     }
 
+    /// Puts what became of a part of such an accumulator back in its place.
+    pub(super) fn put_part(
+        &mut self,
+        path: &Path,
+        indices: &[ValueId],
+        part: Val<'a>,
+        span: SpanId,
+    ) -> Run<()> {
+        let target = self.read(path, span)?;
+        let (Some((own, axes)), Some((part, _))) = (own_of(&target), own_of(&part)) else {
+            return self.bug(span, "an accumulator was expected");
+        };
+        let rest = indices.get(axes..).unwrap_or_default();
+        let own = Own {
+            val: self.replaced(&own.val, rest, part.val, span)?,
+            untouched: false,
+            ..own
+        };
+        self.write(path, within(&target, own), span)
+    }
+
     /// Two values combined, cell by cell.
     fn combined(
         &mut self,

@@ -74,23 +74,13 @@ impl<'a> Elab<'a> {
         span: SpanId,
         f: &mut Cell<'_, 'a>,
     ) -> Run<Val<'a>> {
-        // Where the axes of each set of the frame begin; a generic may stand for several.
         let mut axes = Vec::new();
-        let mut begin = vec![0];
         for set in frame {
             axes.extend(self.space(set, span)?.axes());
-            begin.push(axes.len());
         }
         let mut shape = None;
         let tables = self.tabulate(&axes, span, &mut |s, indices| {
-            let mut cells = Vec::new();
-            for (val, positions) in vals.iter().zip(positions) {
-                let at: Vec<ValueId> = positions
-                    .iter()
-                    .flat_map(|p| indices[begin[*p]..begin[*p + 1]].to_vec())
-                    .collect();
-                cells.push(s.select(val, &at, span)?);
-            }
+            let cells = s.cells_at(frame, positions, vals, indices, span)?;
             let cell = f(s, &cells)?;
             let leaves = s.leaves(&cell, span)?;
             shape = Some(cell);
@@ -100,6 +90,32 @@ impl<'a> Elab<'a> {
             Some(shape) => Ok(self.rebuild(&shape, &mut tables.into_iter())),
             None => self.bug(span, "a loop without a body"),
         }
+    }
+
+    /// The cells of values at one place of a frame.
+    pub(super) fn cells_at(
+        &mut self,
+        frame: &[Set],
+        positions: &[Vec<usize>],
+        vals: &[Val<'a>],
+        indices: &[ValueId],
+        span: SpanId,
+    ) -> Run<Vec<Val<'a>>> {
+        // Where the axes of each set of the frame begin; a generic may stand for several.
+        let mut begin = vec![0];
+        for set in frame {
+            let axes = self.space(set, span)?.axes().len();
+            begin.push(begin[begin.len() - 1] + axes);
+        }
+        let mut cells = Vec::new();
+        for (val, positions) in vals.iter().zip(positions) {
+            let at: Vec<ValueId> = positions
+                .iter()
+                .flat_map(|p| indices[begin[*p]..begin[*p + 1]].to_vec())
+                .collect();
+            cells.push(self.select(val, &at, span)?);
+        }
+        Ok(cells)
     }
 
     /// Nested loops over these axes; the tables of what the body gives.

@@ -77,6 +77,7 @@ impl<'a> Elab<'a> {
     /// The values of a result, as the host stores them.
     pub(super) fn stored(&mut self, ty: &Ty, val: &Val<'a>) -> Run<Vec<ValueId>> {
         let at = SpanId::NONE;
+        let ty = &self.outside(ty);
         let (dims, cell) = match ty {
             Ty::Table(groups, cell) => (self.axes(groups, at)?, &**cell),
             // A tuple is a tuple to the host; a struct of members is a member.

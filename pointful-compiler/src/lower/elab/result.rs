@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
-use super::interface::{access, fin, part_type, step};
+use super::interface::{access, field_type, fin, is_tables, part_type, step};
 use super::value::{Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
@@ -39,7 +39,7 @@ impl<'a> Elab<'a> {
     }
 
     pub(super) fn written_back(&mut self, ty: &Ty, access: &Access) {
-        match ty {
+        match &self.outside(ty) {
             Ty::Tuple(parts) => {
                 for (k, part) in parts.iter().enumerate() {
                     self.written_back(part, &step(access, k));
@@ -61,6 +61,9 @@ impl<'a> Elab<'a> {
         Ok(match ty {
             Ty::Scalar(_) | Ty::Float(_) => Shape::Scalar,
             Ty::Member(set) => Shape::Index(self.set_shape(set)?),
+            Ty::Table(_, elem) if is_tables(written, elem) => {
+                self.shape(&self.outside(ty), written, span)?
+            }
             Ty::Table(..) if matches!(written.kind, TypeKind::Array(..)) => {
                 return self.fail(say::array_result(span));
             }
@@ -90,9 +93,12 @@ impl<'a> Elab<'a> {
             Ty::Struct(id, parts) => {
                 let mut shapes = Vec::new();
                 for (part, (_, inner)) in parts.iter().zip(self.fields(*id)) {
-                    shapes.push(self.shape(part, inner, span)?);
+                    shapes.push(self.shape(part, field_type(written, inner), span)?);
                 }
                 Shape::Struct(shapes)
+            }
+            Ty::Extent(set) if has_range(set) => {
+                return self.fail(say::computed_extent(span));
             }
             Ty::Extent(set) => Shape::Extent(self.set_shape(set)?),
             Ty::Function(..) => {
@@ -155,5 +161,15 @@ impl<'a> Elab<'a> {
             }
             Set::Error => return self.bug(SpanId::NONE, "an error was not reported"),
         })
+    }
+}
+
+/// Whether the length of a set is computed in the body.
+pub(super) fn has_range(set: &Set) -> bool {
+    match set {
+        Set::Range(_) => true,
+        Set::Product(parts) | Set::Record(_, parts) => parts.iter().any(has_range),
+        Set::Either(a, b) => has_range(a) || has_range(b),
+        Set::Var(_) | Set::Param(_) | Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Error => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Where the sizes of the root's index sets are found at entry.
 
-use super::interface::{fin, part_type, step};
-use super::value::Space;
+use super::interface::{field_type, fin, is_tables, part_type, step};
+use super::value::{Space, Val};
 use super::{Elab, Run};
 use crate::interface::{Access, Carrier, ExtentSource};
 use crate::ir::{Extent, SizeId, SpanId};
@@ -21,6 +21,25 @@ impl<'a> Elab<'a> {
             candidate = format!("{name}_{number}");
         }
         candidate
+    }
+
+    /// The space of a set of ranges with so many members, which is known from here on.
+    pub(super) fn new_space(&mut self, set: &Set, size: &Val<'a>, span: SpanId) -> Run<Space> {
+        match (set, size) {
+            (Set::Product(sets), Val::Tuple(sizes)) => {
+                let sets = sets.iter().zip(sizes);
+                let parts: Run<Vec<Space>> = sets
+                    .map(|(set, size)| self.new_space(set, size, span))
+                    .collect();
+                Ok(Space::Product(parts?))
+            }
+            (Set::Range(_), Val::Leaf(size)) => {
+                let space = Space::Axis(self.extent_of(*size));
+                self.frame.inner.insert(set.clone(), space.clone());
+                Ok(space)
+            }
+            _ => self.bug(span, "a size of no set"),
+        }
     }
 
     pub(super) fn new_size(&mut self, name: &str, source: ExtentSource) -> SizeId {
@@ -79,6 +98,9 @@ impl<'a> Elab<'a> {
     ) -> Run<()> {
         let written = self.unalias(written);
         match ty {
+            Ty::Table(_, elem) if is_tables(written, elem) => {
+                self.carriers(&self.outside(ty), written, access)
+            }
             Ty::Table(groups, elem) => {
                 if matches!(written.kind, TypeKind::Array(..)) {
                     return Ok(());
@@ -105,7 +127,7 @@ impl<'a> Elab<'a> {
             Ty::Struct(id, parts) => {
                 for (k, (part, (_, inner))) in parts.iter().zip(self.fields(*id)).enumerate() {
                     let access = self.field(access, *id, k);
-                    self.carriers(part, inner, &access)?;
+                    self.carriers(part, field_type(written, inner), &access)?;
                 }
                 Ok(())
             }

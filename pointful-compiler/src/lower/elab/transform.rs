@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::computed::has_computed_length;
 use super::value::{Linear, Space, Transformed, Val};
 use super::{Elab, Run};
 use crate::diag::transform as say;
@@ -20,18 +21,21 @@ pub(super) struct Inside<'a> {
 
 /// Which derivatives are asked for.
 #[derive(Clone, Copy)]
-pub(super) struct Block<'b> {
+pub(super) struct Block<'b, 'a> {
     /// By these parameters.
     pub(super) wrt: &'b [usize],
     /// Of these parts of the result that have derivatives; `None`: of the whole.
     pub(super) parts: Option<&'b [usize]>,
+    /// The whole result, if it was evaluated outside already.
+    pub(super) result: Option<&'b Val<'a>>,
 }
 
-impl<'b> Block<'b> {
+impl<'b, 'a> Block<'b, 'a> {
     fn of(f: &'b Transformed<'_>) -> Self {
         Block {
             wrt: &f.code.wrt,
             parts: None,
+            result: None,
         }
     }
 }
@@ -44,11 +48,13 @@ impl<'a> Elab<'a> {
             _ => None,
         };
         let parts = self.differentiable_parts(&code.result);
+        let computed = has_computed_length(&self.ty(&code.result));
         Ok(Val::Transformed(Rc::new(Transformed {
             code,
             of,
             space,
             parts,
+            computed,
         })))
     }
 
@@ -184,11 +190,12 @@ impl<'a> Elab<'a> {
         &mut self,
         f: &Transformed<'a>,
         args: &[Val<'a>],
-        of: Block<'_>,
+        of: Block<'_, 'a>,
         mode: Mode,
         span: SpanId,
         seeds: impl FnOnce(&mut Self, &[ValueId]) -> Run<Vec<ValueId>>,
     ) -> Run<(Val<'a>, Vec<Val<'a>>)> {
+        let outside = self.known_outside(f, args, of, span)?;
         let Inside {
             args: inner,
             params,
@@ -196,13 +203,15 @@ impl<'a> Elab<'a> {
         } = self.inside(args, of.wrt, span)?;
         self.begin(&params);
         self.derivatives += 1;
-        let mut result = self.apply(&f.of, inner, span)?;
+        let known = self.frame.inner.clone();
+        let result = self.apply(&f.of, inner, span)?;
+        self.frame.inner = known;
         self.derivatives -= 1;
-        if let Some(chosen) = of.parts {
-            let parts = self.parts(f, result);
-            result = bundle(chosen.iter().map(|&k| parts[k].clone()).collect());
+        let result = self.asked_for(f, of, result);
+        let mut leaves = self.leaves(&result, span)?;
+        if let Some(outside) = outside {
+            leaves = self.as_long_as(&leaves, &outside, span)?;
         }
-        let leaves = self.leaves(&result, span)?;
         let body = self.end(leaves.clone(), say::shape_inside, span)?;
         if mode == Mode::Tangent
             && let Some(name) = self.met(&body)
@@ -210,7 +219,10 @@ impl<'a> Elab<'a> {
             return self.fail(say::only_backwards(self.at(span), &name));
         }
         let floats = self.program.floats(&leaves);
-        let seeds = seeds(self, &floats)?;
+        let mut seeds = seeds(self, &floats)?;
+        if mode == Mode::Cotangent && f.computed {
+            seeds = self.fitting(&seeds, &floats, span)?;
+        }
         let given = match mode {
             Mode::Cotangent => &points,
             Mode::Tangent => &floats,

@@ -106,6 +106,10 @@ pub(super) struct Function {
     pub(super) floats: Vec<Option<Scalar>>,
     /// Its occurrences of `Dyn`.
     pub(super) inner: BTreeMap<Set, Space>,
+    /// Ranges in its result, and what they are to the function that names it.
+    pub(super) ranges: Vec<(Set, Set)>,
+    /// That function.
+    pub(super) home: usize,
 }
 
 /// A function that only the caller of the root knows.
@@ -130,6 +134,8 @@ pub(super) struct Transformed<'a> {
     pub(super) space: Option<Space>,
     /// If the function gives a tuple, which parts have derivatives.
     pub(super) parts: Option<Vec<bool>>,
+    /// Whether the function computes how long its result is.
+    pub(super) computed: bool,
 }
 
 /// A linear map from tangents to tangents, at a point.
@@ -141,11 +147,27 @@ pub(super) struct Linear<'a> {
     pub(super) args: Vec<Val<'a>>,
 }
 
+/// What makes the functions of a table.
+#[derive(Clone, Debug)]
+pub(super) enum Maker<'a> {
+    /// A loop.
+    Loop(&'a hir::For),
+    /// A call that is repeated over the cells of its arguments.
+    Call {
+        /// What is called; if nothing, that is the first of the arguments.
+        of: Option<Val<'a>>,
+        /// Over which axes.
+        repeat: &'a hir::Repeat,
+        /// The arguments.
+        args: Vec<Val<'a>>,
+    },
+}
+
 /// A table of functions.
 #[derive(Clone, Debug)]
 pub(super) struct Functions<'a> {
-    /// The loop that makes it.
-    pub(super) code: &'a hir::For,
+    /// What makes it.
+    pub(super) maker: Maker<'a>,
     /// Where it was written.
     pub(super) frame: Frame<'a>,
     /// How many axes it has.

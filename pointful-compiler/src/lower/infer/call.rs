@@ -1,12 +1,15 @@
 //! Calls: words of the language, annotated functions, closures.
 
 pub(super) mod accumulator;
+mod fold;
 mod frame;
 mod instance;
 mod word;
+mod written;
 
 use proc_macro2::Span;
 
+use self::written::transform_in;
 use super::Infer;
 use super::pattern::side;
 use super::reading::Reading;
@@ -138,9 +141,15 @@ impl<'a> Infer<'_, 'a> {
     // ---- closures ----
 
     fn apply(&mut self, f: &'a tree::Expr, args: &'a [tree::Expr], span: Span) -> Expr {
-        let f_expr = self.expr(f, None);
+        let (f_expr, given) = self.applied(f, args);
+        let mut given = given.into_iter();
         self.settle();
-        let (params, result) = match self.solver.shallow(&f_expr.ty) {
+        // A table of functions is applied cell by cell.
+        let (own, cell) = match self.split(&f_expr.ty) {
+            (own, cell @ Ty::Function(..)) => (own, cell),
+            _ => (Vec::new(), self.solver.shallow(&f_expr.ty)),
+        };
+        let (params, result) = match cell {
             Ty::Function(params, result) => (params, *result),
             Ty::Var(v) if self.solver.kind(v) == TyKind::Any => {
                 let params: Vec<Ty> = args.iter().map(|a| self.unknown(a.span)).collect();
@@ -160,18 +169,24 @@ impl<'a> Infer<'_, 'a> {
                 return self.fail(say::not_callable(f.span, &shown));
             }
         };
-        let name = match &f.kind {
-            ExprKind::Transform(transform) => format!("{}!(…)", transform.name),
-            _ => "this function".to_owned(),
+        let name = match transform_in(f) {
+            Some(transform) => format!("{}!(…)", transform.name),
+            None => "this function".to_owned(),
         };
         if !self.arity(&name, params.len(), args.len(), f.span) {
             return self.poison(span);
         }
         let mut inferred = Vec::new();
         let mut frames = Vec::new();
+        if !own.is_empty() {
+            frames.push(own);
+        }
         let mut ok = true;
         for (arg, want) in args.iter().zip(&params) {
-            let found = self.expr(arg, Some(want));
+            let found = match given.next() {
+                Some(found) => found,
+                None => self.expr(arg, Some(want)),
+            };
             self.whole_set(want, &found.ty);
             // What nothing is known of takes tables as they are.
             let (frame, cell) = match self.solver.shallow(want) {
@@ -373,7 +388,7 @@ impl<'a> Infer<'_, 'a> {
             ExprKind::Path(path)
                 if self
                     .lookup(&path_key(path))
-                    .is_some_and(|id| self.locals[id.0 as usize].origin == Origin::Exclusive) =>
+                    .is_some_and(|id| self.is_passed_on(id)) =>
             {
                 arg
             }
@@ -388,6 +403,11 @@ impl<'a> Infer<'_, 'a> {
             }
         };
         self.argument_place(inner).map(Arg::Place)
+    }
+
+    /// Whether a variable is something behind `&mut`.
+    fn is_passed_on(&self, id: super::LocalId) -> bool {
+        matches!(self.local(id).origin, Origin::Exclusive | Origin::Slice)
     }
 
     /// An argument; closures wait until their parameter's type is known.

@@ -105,6 +105,7 @@ impl<'a> Infer<'_, 'a> {
                 let set = self.written_set(set, SetKind::Dyn);
                 self.made(Kind::Extent(set.clone()), Ty::Extent(set), e.span)
             }
+            ExprKind::NewExtent(set, args) => self.new_extent(set.as_deref(), args, e.span),
             ExprKind::FromOrdinal(set, args) => self.numbered(set, args, e.span),
             ExprKind::Transform(transform) => self.transformed(transform, e.span),
             ExprKind::Infer => self.fail(say::underscore(e.span)),

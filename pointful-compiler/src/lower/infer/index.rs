@@ -6,7 +6,7 @@ use super::Infer;
 use super::ops::{Question, sign};
 use crate::diag::lowering as say;
 use crate::lower::hir::{Expr, Kind, LocalId, Origin, Place, Step};
-use crate::lower::solve::{Clash, TyKind};
+use crate::lower::solve::{Clash, SetKind, TyKind};
 use crate::lower::types::{Set, Ty, drop_atoms};
 use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, BinaryOp, ExprKind};
@@ -142,6 +142,22 @@ impl<'a> Infer<'_, 'a> {
             return Some(Ty::Error);
         }
         Some(Ty::table(drop_atoms(&groups, indices.len()), elem))
+    }
+
+    /// The axes that these indices select from, without the first ones: a member says which set it
+    /// is, a number does not.
+    pub(super) fn axes_of_indices(&mut self, parts: &[(Ty, Span)], known: usize) -> Vec<Set> {
+        let mut indices = Vec::new();
+        for (ty, at) in parts {
+            self.components(ty, *at, &mut indices);
+        }
+        let rest = indices.into_iter().skip(known);
+        rest.map(|(ty, at)| match self.solver.shallow(&ty) {
+            Ty::Member(set) | Ty::Offset(set) => set,
+            Ty::Scalar(crate::ir::Scalar::Bool) => Set::Bool,
+            _ => self.solver.fresh_set(SetKind::Free, at),
+        })
+        .collect()
     }
 
     /// A tuple of indices is one index for each axis.
@@ -332,8 +348,10 @@ impl<'a> Infer<'_, 'a> {
             None => {
                 let name = self.local(target.local).name.clone();
                 let (ty, found) = (target.ty.clone(), value_expr.ty.clone());
-                self.expect(&ty, &found, value.span, || {
-                    format!("it is assigned to a part of `{name}`, or all of it")
+                let longer = self.has_length_of_its_own(&found);
+                self.expect(&ty, &found, value.span, || match longer {
+                    true => say::kept_length(&name),
+                    false => format!("it is assigned to a part of `{name}`, or all of it"),
                 });
             }
             Some(op) => {
@@ -371,6 +389,13 @@ impl<'a> Infer<'_, 'a> {
         )
     }
 
+    /// Whether a range says how long a table is.
+    fn has_length_of_its_own(&self, ty: &Ty) -> bool {
+        let (groups, _) = self.split(ty);
+        let atoms = self.solver.atoms(&groups);
+        atoms.iter().any(|set| matches!(set, Set::Range(_)))
+    }
+
     /// `acc.put(v)`; `None` if the receiver is not an accumulator.
     pub(super) fn put(
         &mut self,
@@ -383,18 +408,36 @@ impl<'a> Infer<'_, 'a> {
         if !self.is_accum(local) {
             return None;
         }
-        let Some(place) = self.place(receiver) else {
+        let (within, at) = match checked_part(receiver) {
+            Some((within, at)) => (within, Some(at)),
+            None => (receiver, None),
+        };
+        let Some(place) = self.place(within) else {
             return Some(self.poison(span));
         };
-        if !self.writable(local, receiver.span) || !self.arity("put", 1, args.len(), span) {
+        if !self.writable(local, within.span) || !self.arity("put", 1, args.len(), span) {
             return Some(self.poison(span));
         }
-        let value = self.expr(&args[0], Some(&place.ty));
-        let ty = place.ty.clone();
+        let mut ty = place.ty.clone();
+        let at = at.map(|at| {
+            let parts: Vec<Expr> = at.iter().map(|index| self.index_part(index)).collect();
+            let parts = self.flatten_index(parts);
+            ty = self.ask(
+                Question::Index(ty.clone(), self.types_of(&parts)),
+                receiver.span,
+            );
+            parts
+        });
+        let value = self.expr(&args[0], Some(&ty));
         self.expect(&ty, &value.ty, args[0].span, || {
             "it is put into an accumulator of that type".into()
         });
-        Some(self.made(Kind::Put(place, Box::new(value)), Ty::UNIT, span))
+        let value = Box::new(value);
+        let kind = match at {
+            None => Kind::Put(place, value),
+            Some(at) => Kind::PutAt { place, at, value },
+        };
+        Some(self.made(kind, Ty::UNIT, span))
     }
 
     /// `&mut acc[i]`
@@ -414,7 +457,10 @@ impl<'a> Infer<'_, 'a> {
 
     /// An argument `&mut place`.
     pub(super) fn argument_place(&mut self, inner: &'a tree::Expr) -> Option<Place> {
-        let place = self.place(inner)?;
+        let mut place = self.place(inner)?;
+        if self.is_accum(place.local) {
+            place.ty = Ty::Accum(Box::new(place.ty));
+        }
         self.writable(place.local, inner.span).then_some(place)
     }
 }
@@ -427,6 +473,20 @@ fn root_name(e: &tree::Expr) -> Option<String> {
         | ExprKind::Deref(inner)
         | ExprKind::Field(inner, _)
         | ExprKind::Index(inner, _) => root_name(inner),
+        ExprKind::Method { .. } => root_name(checked_part(e)?.0),
+        _ => None,
+    }
+}
+
+/// `acc` and `k` of `acc.get(k)`, a part that may not be there.
+fn checked_part(e: &tree::Expr) -> Option<(&tree::Expr, &[tree::Expr])> {
+    match &e.kind {
+        ExprKind::Paren(inner) => checked_part(inner),
+        ExprKind::Method {
+            receiver,
+            name,
+            args,
+        } if name == "get" && !args.is_empty() => Some((receiver, args)),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@ use proc_macro2::Span;
 
 use super::Infer;
 use super::expr::tail_span;
+use super::extent::range_text;
 use crate::diag::lowering as say;
 use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over};
 use crate::lower::solve::{SetKind, TyKind};
@@ -102,7 +103,7 @@ impl<'a> Infer<'_, 'a> {
                         end: None,
                         inclusive: false,
                     };
-                    source.set = self.range();
+                    source.set = self.range("a range".into());
                 }
                 source
             }
@@ -167,7 +168,7 @@ impl<'a> Infer<'_, 'a> {
                 of = Some(set);
             }
         }
-        let set = self.range();
+        let set = self.range(range_text(start, end, inclusive));
         let source = |over, member| Source {
             over,
             set: set.clone(),

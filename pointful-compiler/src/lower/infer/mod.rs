@@ -9,6 +9,7 @@ mod call;
 mod constant;
 mod exhaustive;
 mod expr;
+mod extent;
 mod index;
 mod loops;
 mod method;
@@ -29,7 +30,9 @@ use proc_macro2::{Ident, Span};
 use self::ops::Deferred;
 use self::reference::is_reference;
 use self::signature::Given;
-use super::hir::{Block, Constant, Expr, Function, Kind, Local, LocalId, Origin, Stmt};
+use super::hir::{
+    Block, Closure, Constant, Expr, Function, Kind, Local, LocalId, Origin, Pattern, Stmt,
+};
 use super::solve::{Clash, SetKind, Solver, TyKind};
 use super::types::{Printer, Set, Ty};
 use crate::diag::{Diagnostic, Diagnostics, lowering as say};
@@ -67,7 +70,6 @@ struct Infer<'s, 'a> {
     closures: Vec<usize>,
     constants: Vec<Constant>,
     deferred: Vec<Deferred<'a>>,
-    ranges: u32,
 }
 
 /// Infers one function.
@@ -84,7 +86,6 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         closures: Vec::new(),
         constants: Vec::new(),
         deferred: Vec::new(),
-        ranges: 0,
     };
     let mut params = Vec::new();
     for param in &tree.params {
@@ -152,6 +153,10 @@ impl<'s, 'a> Infer<'s, 'a> {
     /// Asks the deferred questions for the last time and reports what is still unknown.
     fn finish(&mut self) {
         self.settle();
+        // While literals may still be of any type.
+        while self.give_axes() {
+            self.settle();
+        }
         self.open_constants(Solver::moves);
         self.solver.default_literals();
         self.settle();
@@ -250,7 +255,10 @@ impl<'s, 'a> Infer<'s, 'a> {
     fn show_set(&self, set: &Set) -> String {
         let set = self.solver.set(set);
         match set {
-            Set::Range(_) => "a range of its own".into(),
+            Set::Range(k) => match self.solver.range(k) {
+                "a range" => "a range of its own".into(),
+                text => format!("the range `{text}`"),
+            },
             set => format!("`{}`", self.printer().set(&set)),
         }
     }
@@ -361,6 +369,7 @@ impl<'s, 'a> Infer<'s, 'a> {
             mutable,
             origin,
             reference: matches!(origin, Origin::Shared | Origin::Exclusive | Origin::Slice),
+            params: Vec::new(),
             span,
         });
         if let Some(scope) = self.scopes.last_mut() {
@@ -433,16 +442,11 @@ impl<'s, 'a> Infer<'s, 'a> {
                         value.ty = want.clone();
                     }
                 }
-                self.settle();
-                let origin = match value.kind {
-                    Kind::Slice(_) => Origin::Slice,
-                    _ => Origin::Let,
-                };
-                let pattern = self.binding(pattern, &value.ty, origin);
-                if reference {
-                    self.may_be_reference(&pattern);
+                let bound = self.bound(pattern, value);
+                if let (true, Stmt::Let(pattern, _)) = (reference, &bound) {
+                    self.may_be_reference(pattern);
                 }
-                out.push(Stmt::Let(pattern, value));
+                out.push(bound);
             }
             tree::Stmt::Expr { expr, .. } => {
                 let value = self.expr(expr, None);
@@ -468,6 +472,31 @@ impl<'s, 'a> Infer<'s, 'a> {
                 out.push(Stmt::Expr(value));
             }
         }
+    }
+}
+
+impl<'a> Infer<'_, 'a> {
+    /// `let p = e;`
+    fn bound(&mut self, pattern: &'a tree::Pattern, value: Expr) -> Stmt {
+        self.settle();
+        let origin = match value.kind {
+            Kind::Slice(_) => Origin::Slice,
+            _ => Origin::Let,
+        };
+        let pattern = self.binding(pattern, &value.ty, origin);
+        if let (Pattern::Bind(local), Kind::Closure(closure)) = (&pattern, &value.kind) {
+            self.locals[local.0 as usize].params = self.parameter_names(closure);
+        }
+        Stmt::Let(pattern, value)
+    }
+
+    /// What the parameters of a closure are called; one that is taken apart has no name.
+    fn parameter_names(&self, closure: &Closure) -> Vec<Option<String>> {
+        let name = |pattern: &Pattern| match pattern {
+            Pattern::Bind(local) => Some(self.local(*local).name.clone()),
+            _ => None,
+        };
+        closure.params.iter().map(name).collect()
     }
 }
 

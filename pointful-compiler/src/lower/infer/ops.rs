@@ -139,6 +139,9 @@ impl<'a> Infer<'_, 'a> {
             if self.deferred.is_empty() {
                 return;
             }
+            if self.give_axes() {
+                continue;
+            }
             let question = self.deferred.remove(0);
             if let Question::Binary(_, l, r, _) = &question.question {
                 let (l, r) = (l.clone(), r.clone());
@@ -164,6 +167,36 @@ impl<'a> Infer<'_, 'a> {
                 }
             }
         }
+    }
+
+    /// Takes the first thing that is indexed and not known to have axes for a table with as many as
+    /// it has indices; how else it is used says over which sets.
+    pub(super) fn give_axes(&mut self) -> bool {
+        let open = |s: &Self, question: &Deferred<'a>| match &question.question {
+            Question::Index(base, parts) if !s.is_constant(base) => {
+                let (groups, elem) = s.split(base);
+                s.is_open(&elem).then(|| (groups, elem, parts.clone()))
+            }
+            _ => None,
+        };
+        let found = self
+            .deferred
+            .iter()
+            .find_map(|question| open(self, question));
+        let Some((groups, elem, parts)) = found else {
+            return false;
+        };
+        let known = self.solver.atoms(&groups).len();
+        let more = self.axes_of_indices(&parts, known);
+        let held = self.solver.fresh(
+            TyKind::Any,
+            parts.first().map_or(Span::call_site(), |p| p.1),
+        );
+        !more.is_empty()
+            && self
+                .solver
+                .unify(&elem, &Ty::Table(more, Box::new(held)))
+                .is_ok()
     }
 
     fn narrow(&mut self, ty: &Ty) {

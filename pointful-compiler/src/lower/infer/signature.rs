@@ -48,7 +48,21 @@ impl<'a> Infer<'_, 'a> {
                 let elem = self.written(elem, dynamic);
                 Ty::table(vec![set], elem)
             }
+            tree::TypeKind::Tables(set, elem) => {
+                let set = self.written_set(set, dynamic);
+                let span = elem.span;
+                match self.written(elem, dynamic) {
+                    Ty::Error => Ty::Error,
+                    elem @ Ty::Struct(..) => Ty::table(vec![set], elem),
+                    other => {
+                        let shown = self.show(&other);
+                        self.report(say::tables_of(span, &shown));
+                        Ty::Error
+                    }
+                }
+            }
             tree::TypeKind::Extent(set) => Ty::Extent(self.written_set(set, dynamic)),
+            tree::TypeKind::Accum(inner) => Ty::Accum(Box::new(self.written(inner, dynamic))),
             tree::TypeKind::Tuple(parts) => {
                 Ty::Tuple(parts.iter().map(|p| self.written(p, dynamic)).collect())
             }
@@ -376,7 +390,9 @@ impl<'a> Infer<'_, 'a> {
             }
             tree::TypeKind::Scalar(_)
             | tree::TypeKind::Table(..)
+            | tree::TypeKind::Tables(..)
             | tree::TypeKind::Extent(_)
+            | tree::TypeKind::Accum(_)
             | tree::TypeKind::Array(..)
             | tree::TypeKind::Ref { .. }
             | tree::TypeKind::Function(..)

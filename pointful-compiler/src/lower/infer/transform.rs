@@ -11,6 +11,7 @@ use crate::lower::hir::{Derivative, Expr, Kind, Transform};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty};
 use crate::lower::words::Word;
+use crate::syntax::seeds;
 use crate::syntax::tree::{self, Transformed, TypeKind, path_key};
 
 /// A parameter of a function that is to be transformed.
@@ -74,10 +75,16 @@ impl<'a> Infer<'_, 'a> {
             }
             return None;
         };
+        let mut names = self.local(local).params.clone();
+        names.resize(params.len(), None);
         Some(Signature {
             name,
             expr,
-            params: params.into_iter().map(seed).collect(),
+            params: params
+                .into_iter()
+                .zip(names)
+                .map(|(ty, name)| seed(name, ty))
+                .collect(),
             result: *result,
             declared: None,
         })
@@ -327,7 +334,13 @@ impl<'a> Infer<'_, 'a> {
 
     fn backward(&mut self, of: Signature, wrt: Vec<usize>, span: Span) -> Signature {
         let mut params = of.params.clone();
-        params.extend(self.float_parts(&of.result).into_iter().map(seed));
+        let parts = self.float_parts(&of.result);
+        let count = parts.len();
+        for (at, part) in parts.into_iter().enumerate() {
+            let name = seeds::cotangent(at, count, |name| is_named(&params, name));
+            let part = self.of_any_length(&part, span);
+            params.push(seed(Some(name), part));
+        }
         let types = wrt.iter().map(|&k| of.params[k].ty.clone()).collect();
         let result = Ty::Tuple(vec![of.result.clone(), one_or_tuple(types)]);
         self.signature(of, params, result, wrt, Derivative::Cotangent, span)
@@ -349,11 +362,11 @@ impl<'a> Infer<'_, 'a> {
                 Ty::Tuple(vec![of.result.clone(), map])
             }
             Derivative::TangentAlone => {
-                params.extend(tangents.into_iter().map(seed));
+                add_tangents(&mut params, &wrt, tangents);
                 tangent
             }
             _ => {
-                params.extend(tangents.into_iter().map(seed));
+                add_tangents(&mut params, &wrt, tangents);
                 Ty::Tuple(vec![of.result.clone(), tangent])
             }
         };
@@ -402,12 +415,6 @@ impl<'a> Infer<'_, 'a> {
         span: Span,
     ) -> Option<Signature> {
         let at = transform.name.span();
-        let mappable = |s: &Self, ty: &Ty| {
-            !matches!(
-                s.solver.shallow(ty),
-                Ty::Extent(_) | Ty::Struct(..) | Ty::Function(..) | Ty::Tuple(_)
-            )
-        };
         let mut over = Vec::new();
         match transform.options.first() {
             None => over.extend(
@@ -427,7 +434,7 @@ impl<'a> Infer<'_, 'a> {
         }
         for &k in &over {
             let param = &of.params[k];
-            if !mappable(self, &param.ty) {
+            if !self.is_mappable(&param.ty) {
                 let shown = self.show_param(param);
                 let name = param
                     .name
@@ -444,12 +451,52 @@ impl<'a> Infer<'_, 'a> {
         let set = self.solver.fresh_set(SetKind::Free, at);
         let mut params = of.params.clone();
         for &k in &over {
-            let ty = params[k].ty.clone();
-            params[k].ty = Ty::table(vec![set.clone()], ty);
+            params[k].ty = in_front(&set, &self.solver.shallow(&params[k].ty));
             params[k].declared = None;
         }
         let result = in_front(&set, &self.solver.shallow(&of.result));
         Some(self.signature(of, params, result, over, Derivative::Map(set), span))
+    }
+}
+
+impl Infer<'_, '_> {
+    /// The type of a cotangent: of a result whose length the body computes the caller has a table
+    /// over a set of its own.
+    fn of_any_length(&mut self, ty: &Ty, span: Span) -> Ty {
+        match self.solver.shallow(ty) {
+            Ty::Table(groups, elem) => {
+                let groups = self.solver.groups(&groups);
+                let groups = groups.iter().map(|set| self.any_length(set, span));
+                Ty::Table(groups.collect(), elem)
+            }
+            Ty::Tuple(parts) => {
+                let parts = parts.iter().map(|part| self.of_any_length(part, span));
+                Ty::Tuple(parts.collect())
+            }
+            other => other,
+        }
+    }
+
+    fn any_length(&mut self, set: &Set, span: Span) -> Set {
+        match set {
+            Set::Range(_) => self.solver.fresh_set(SetKind::Free, span),
+            Set::Product(parts) => {
+                let parts = parts.iter().map(|part| self.any_length(part, span));
+                Set::Product(parts.collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// Whether there can be a table of such values.
+    fn is_mappable(&self, ty: &Ty) -> bool {
+        match self.solver.shallow(ty) {
+            Ty::Extent(_) | Ty::Function(..) => false,
+            Ty::Tuple(parts) | Ty::Struct(_, parts) => {
+                parts.iter().all(|part| self.is_mappable(part))
+            }
+            _ => true,
+        }
     }
 }
 
@@ -458,10 +505,25 @@ pub(super) fn fixed(param: &tree::Param) -> Option<&'static str> {
     param.constant.then_some("it is marked `#[constant]`")
 }
 
-/// A parameter that nobody named: a tangent or a cotangent, or one of a closure.
-fn seed(ty: Ty) -> Param {
+/// Parameters for the tangents of these ones.
+fn add_tangents(params: &mut Vec<Param>, wrt: &[usize], tangents: Vec<Ty>) {
+    for (&k, ty) in wrt.iter().zip(tangents) {
+        let name = params[k].name.as_deref();
+        let name = name.map(|name| seeds::tangent(name, |name| is_named(params, name)));
+        params.push(seed(name, ty));
+    }
+}
+
+fn is_named(params: &[Param], name: &str) -> bool {
+    params
+        .iter()
+        .any(|param| param.name.as_deref() == Some(name))
+}
+
+/// A parameter that no function declares: a tangent or a cotangent, or one of a closure.
+fn seed(name: Option<String>, ty: Ty) -> Param {
     Param {
-        name: None,
+        name,
         ty,
         declared: None,
         fixed: None,

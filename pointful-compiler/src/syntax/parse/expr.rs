@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use super::attributes::{attributes_of, attributes_of_pattern, value_arguments};
 use super::transform::path_ends;
 use super::types::plain;
-use super::{Parser, parse_transform, transform_name};
+use super::{Parser, transform_name};
 use crate::diag::syntax as diag;
 use crate::syntax::names::is_type_name;
 use crate::syntax::start;
@@ -242,6 +242,15 @@ impl Parser {
             let (kind, span) = (self.set_path(&path), start::of_path(&path));
             return ExprKind::FromOrdinal(Box::new(Set { kind, span }), self.exprs(&call.args));
         }
+        if let Some(of) = extent_made(&call.func) {
+            let set = match &of.arguments {
+                syn::PathArguments::None => None,
+                _ => self
+                    .type_args(of, "Extent<I>", 1)
+                    .map(|args| Box::new(self.set(args[0]))),
+            };
+            return ExprKind::NewExtent(set, self.exprs(&call.args));
+        }
         let function = match &*call.func {
             syn::Expr::Path(path) if path.qself.is_none() => {
                 self.no_attributes(&path.attrs, "an expression");
@@ -427,8 +436,8 @@ impl Parser {
         let kind = if path_ends(&call.path, &["assert"], &["std", "core"]) {
             self.assert(call)
         } else if let Some(name) = transform_name(&call.path) {
-            match parse_transform(name, call.tokens.clone()) {
-                Ok(transform) => ExprKind::Transform(transform),
+            match self.transformation(name, call.tokens.clone(), span) {
+                Ok(transformation) => transformation,
                 Err(error) => {
                     self.error(error);
                     ExprKind::Infer
@@ -440,6 +449,19 @@ impl Parser {
         };
         Expr { kind, span }
     }
+}
+
+/// The type in `Extent::new`.
+fn extent_made(function: &syn::Expr) -> Option<&syn::PathSegment> {
+    let syn::Expr::Path(syn::ExprPath {
+        qself: None, path, ..
+    }) = function
+    else {
+        return None;
+    };
+    let mut segments = path.segments.iter().rev();
+    let (last, of) = (segments.next()?, segments.next()?);
+    (last.ident == "new" && last.arguments.is_none() && of.ident == "Extent").then_some(of)
 }
 
 /// What syn's operator is in the language.

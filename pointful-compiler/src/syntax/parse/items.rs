@@ -70,10 +70,12 @@ impl Parser {
                 self.no_attributes(std::slice::from_ref(attr), "a field");
             }
         }
-        fields
+        let fields: Vec<(Ident, Type)> = fields
             .iter()
             .filter_map(|field| Some((field.ident.clone()?, self.ty(&field.ty))))
-            .collect()
+            .collect();
+        fields.iter().for_each(|(_, ty)| self.no_accumulator(ty));
+        fields
     }
 
     /// The generics of a struct: index sets, floats and lengths.
@@ -148,7 +150,7 @@ fn stands_for_set(ty: &syn::Type, name: &Ident) -> bool {
                 _ => None,
             });
             match segment.ident.to_string().as_str() {
-                "Table" => {
+                "Table" | "Tables" => {
                     types.next().is_some_and(|set| mentions(set, name))
                         || types.any(|element| stands_for_set(element, name))
                 }

@@ -40,6 +40,8 @@ impl Parser {
             },
             syn::ReturnType::Type(_, ty) => self.ty(ty),
         };
+        params.iter().for_each(|param: &Param| self.lent(&param.ty));
+        self.no_accumulator(&result);
         self.in_body = true;
         let body = self.block(&item.block);
         self.in_body = false;

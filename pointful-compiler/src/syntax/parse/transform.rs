@@ -4,9 +4,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Token, parenthesized, token};
 
+use super::Parser;
 use super::attributes::value_arguments;
 use crate::diag::{Diagnostic, syntax as diag};
-use crate::syntax::tree::{Transform, Transformed};
+use crate::syntax::tree::{Block, Expr, ExprKind, Pattern, Stmt, Transform, Transformed};
 
 /// The transformations, by the names of their macros.
 pub const TRANSFORMS: [&str; 9] = [
@@ -52,24 +53,33 @@ struct Args {
 enum Argument {
     Path(syn::Path),
     Macro(syn::Macro),
+    Closure(syn::ExprClosure),
+}
+
+impl Parse for Argument {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        if input.peek(Token![|]) || input.peek(Token![||]) || input.peek(Token![move]) {
+            return input.parse().map(Argument::Closure);
+        }
+        let path: syn::Path = input.parse()?;
+        if !input.peek(Token![!]) {
+            return Ok(Argument::Path(path));
+        }
+        let bang_token = input.parse()?;
+        let content;
+        let paren = parenthesized!(content in input);
+        Ok(Argument::Macro(syn::Macro {
+            path,
+            bang_token,
+            delimiter: syn::MacroDelimiter::Paren(paren),
+            tokens: content.parse()?,
+        }))
+    }
 }
 
 impl Parse for Args {
     fn parse(input: ParseStream) -> syn::Result<Self> {
-        let path: syn::Path = input.parse()?;
-        let of = if input.peek(Token![!]) {
-            let bang_token = input.parse()?;
-            let content;
-            let paren = parenthesized!(content in input);
-            Argument::Macro(syn::Macro {
-                path,
-                bang_token,
-                delimiter: syn::MacroDelimiter::Paren(paren),
-                tokens: content.parse()?,
-            })
-        } else {
-            Argument::Path(path)
-        };
+        let of = input.parse()?;
         let mut options = Vec::new();
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
@@ -96,13 +106,69 @@ impl Parse for Args {
     }
 }
 
-/// Parses the arguments of the transformation `name!(…)`.
+/// Parses the arguments of the transformation `name!(…)` where no closure can be compiled.
 pub fn parse_transform(name: &Ident, args: TokenStream) -> Result<Transform, Diagnostic> {
+    match read(name, args)? {
+        (transform, None) => Ok(transform),
+        (_, Some(closure)) => Err(diag::closure_outside(
+            closure.or1_token.span,
+            &name.to_string(),
+        )),
+    }
+}
+
+impl Parser {
+    /// The transformation `name!(…)` as an expression. A closure that is written in it is bound in
+    /// front: `grad!(|y| e)` is `{ let closure = |y| e; grad!(closure) }`.
+    pub(super) fn transformation(
+        &mut self,
+        name: &Ident,
+        args: TokenStream,
+        span: Span,
+    ) -> Result<ExprKind, Diagnostic> {
+        let (transform, closure) = read(name, args)?;
+        let transform = ExprKind::Transform(transform);
+        let Some(closure) = closure else {
+            return Ok(transform);
+        };
+        let value = self.expr(&syn::Expr::Closure(closure));
+        let bound = Stmt::Let {
+            pattern: Pattern::Name {
+                name: closure_name(value.span),
+                mutable: false,
+            },
+            ty: None,
+            span: value.span,
+            value,
+        };
+        Ok(ExprKind::Block(Block {
+            stmts: vec![bound],
+            value: Some(Box::new(Expr {
+                kind: transform,
+                span,
+            })),
+            span,
+        }))
+    }
+}
+
+/// What a closure is called that is written in a transformation.
+fn closure_name(span: Span) -> Ident {
+    Ident::new("closure", span)
+}
+
+/// Reads the arguments of the transformation `name!(…)`. A closure among them stands beside it and
+/// has a name in it.
+fn read(
+    name: &Ident,
+    args: TokenStream,
+) -> Result<(Transform, Option<syn::ExprClosure>), Diagnostic> {
     let word = name.to_string();
     let span = first_span(&args).unwrap_or(name.span());
     let args = Args::parse
         .parse2(args)
         .map_err(|error| diag::transform_form(error_span(&error, span), &word))?;
+    let mut closure = None;
     let of = match args.of {
         Argument::Path(path) => match value_arguments(&path) {
             Some(error) => return Err(error),
@@ -110,11 +176,17 @@ pub fn parse_transform(name: &Ident, args: TokenStream) -> Result<Transform, Dia
         },
         Argument::Macro(call) => match transform_name(&call.path) {
             Some(inner) => {
-                let inner = parse_transform(inner, call.tokens)?;
+                let (inner, written) = read(inner, call.tokens)?;
+                closure = written;
                 Transformed::Transform(Box::new(inner))
             }
             None => return Err(diag::transform_form(span, &word)),
         },
+        Argument::Closure(written) => {
+            let name = closure_name(written.or1_token.span);
+            closure = Some(written);
+            Transformed::Path(name.into())
+        }
     };
     let option = if word == "vmap" { "over" } else { "wrt" };
     for (at, (given, names)) in args.options.iter().enumerate() {
@@ -132,11 +204,12 @@ pub fn parse_transform(name: &Ident, args: TokenStream) -> Result<Transform, Dia
             return Err(diag::transform_form(given.span(), &word));
         }
     }
-    Ok(Transform {
+    let transform = Transform {
         name: name.clone(),
         of,
         options: args.options,
-    })
+    };
+    Ok((transform, closure))
 }
 
 fn first_span(tokens: &TokenStream) -> Option<Span> {

@@ -126,6 +126,10 @@ impl Parser {
         }
         match name.as_str() {
             "Table" => self.table_type(last, path),
+            "Tables" => match self.type_args(last, "Tables<I, S>", 2) {
+                Some(args) => TypeKind::Tables(self.set(args[0]), Box::new(self.ty(args[1]))),
+                None => TypeKind::Infer,
+            },
             "Extent" => match self.type_args(last, "Extent<I>", 1) {
                 Some(args) => TypeKind::Extent(self.set(args[0])),
                 None => TypeKind::Infer,
@@ -140,6 +144,10 @@ impl Parser {
                     None => TypeKind::Infer,
                 }
             }
+            "Accum" => match self.type_args(last, "Accum<Table<I, T>>", 1) {
+                Some(args) => TypeKind::Accum(Box::new(self.ty(args[0]))),
+                None => TypeKind::Infer,
+            },
             "Fin" | "Either" | "Dyn" => TypeKind::Set(Box::new(Set {
                 kind: self.set_segment(last),
                 span: start::of_path(&path.path),
@@ -178,7 +186,7 @@ impl Parser {
                 match arg {
                     syn::GenericArgument::Type(ty) => args.push(TypeArg::Type(self.ty(ty))),
                     syn::GenericArgument::Const(length) => {
-                        args.push(TypeArg::Length(self.length(length)));
+                        args.push(TypeArg::Length(Box::new(self.length(length))));
                     }
                     syn::GenericArgument::Lifetime(_) => {}
                     other => {
@@ -188,6 +196,45 @@ impl Parser {
             }
         }
         args
+    }
+
+    /// Accumulators are lent as a whole.
+    pub(super) fn lent(&mut self, ty: &Type) {
+        if let TypeKind::Ref {
+            mutable: true,
+            inner,
+        } = &ty.kind
+            && let TypeKind::Accum(held) = &inner.kind
+        {
+            return self.no_accumulator(held);
+        }
+        self.no_accumulator(ty);
+    }
+
+    /// An error at each accumulator in a type.
+    pub(super) fn no_accumulator(&mut self, ty: &Type) {
+        match &ty.kind {
+            TypeKind::Accum(_) => self.error(diag::accum_by_value(ty.span)),
+            TypeKind::Table(_, inner)
+            | TypeKind::Tables(_, inner)
+            | TypeKind::Array(inner, _)
+            | TypeKind::Ref { inner, .. } => self.no_accumulator(inner),
+            TypeKind::Tuple(parts) | TypeKind::OneOf(parts) => {
+                parts.iter().for_each(|part| self.no_accumulator(part));
+            }
+            TypeKind::Function(params, result) => {
+                params.iter().for_each(|param| self.lent(param));
+                self.no_accumulator(result);
+            }
+            TypeKind::Path(_, args) => {
+                for arg in args {
+                    if let TypeArg::Type(inner) = arg {
+                        self.no_accumulator(inner);
+                    }
+                }
+            }
+            TypeKind::Scalar(_) | TypeKind::Set(_) | TypeKind::Extent(_) | TypeKind::Infer => {}
+        }
     }
 
     fn table_type(&mut self, segment: &syn::PathSegment, path: &syn::TypePath) -> TypeKind {
@@ -206,7 +253,7 @@ impl Parser {
     }
 
     /// The type arguments of a word of the language.
-    fn type_args<'a>(
+    pub(super) fn type_args<'a>(
         &mut self,
         segment: &'a syn::PathSegment,
         form: &str,
@@ -270,7 +317,7 @@ impl Parser {
                 self.error(diag::number_as_set(path.span(), name));
                 SetKind::Infer
             }
-            name @ ("Table" | "Extent") => {
+            name @ ("Table" | "Tables" | "Extent" | "Accum") => {
                 self.error(diag::not_a_set(path.span(), &format!("`{name}`")));
                 SetKind::Infer
             }

@@ -7,7 +7,7 @@ use crate::ir::Monoid;
 use crate::lower::hir::{Expr, Kind};
 use crate::lower::infer::Infer;
 use crate::lower::infer::ops::Question;
-use crate::lower::types::Ty;
+use crate::lower::types::{Set, Ty};
 use crate::syntax::tree;
 
 /// Which accumulators there are, each with its monoid unless that is the author's own.
@@ -37,26 +37,39 @@ impl<'a> Infer<'_, 'a> {
         let Some(monoid) = *monoid else {
             return self.own_accum(&name, at, args, span);
         };
-        let takes = usize::from(kind == "zeros");
-        if !self.arity(&name, takes, args.len(), at) {
+        // The others may be told their shape, or leave it to be found.
+        let fits = match (kind, args.len()) {
+            ("zero", found) => self.arity(&name, 0, found, at),
+            ("zeros", found) => self.arity(&name, 1, found, at),
+            (_, 0) => true,
+            (_, found) => self.arity(&name, 1, found, at),
+        };
+        if !fits {
+            self.uncalled(args);
             return self.poison(span);
         }
-        let content = self.unknown(at);
-        if let Some(arg) = args.first() {
-            let extent = self.expr(arg, None);
-            let Some(set) = self.extent_of(&extent.ty) else {
-                let shown = self.show(&extent.ty);
-                return self.fail(say::size_of(arg.span, &shown));
-            };
-            let elem = self.unknown(at);
-            let _ = self
-                .solver
-                .unify(&content, &Ty::Table(vec![set], Box::new(elem)));
-        }
+        let content = match args.first() {
+            None => self.unknown(at),
+            Some(extent) => match self.over(extent) {
+                Some(set) => Ty::Table(vec![set], Box::new(self.unknown(at))),
+                None => return self.poison(span),
+            },
+        };
         self.made(Kind::Accum(monoid), Ty::Accum(Box::new(content)), span)
     }
 
-    /// `Accum::monoid(identity, op)`
+    /// The set whose extent an argument is.
+    fn over(&mut self, extent: &'a tree::Expr) -> Option<Set> {
+        let value = self.expr(extent, None);
+        let set = self.extent_of(&value.ty);
+        if set.is_none() {
+            let shown = self.show(&value.ty);
+            self.report(say::size_of(extent.span, &shown));
+        }
+        set
+    }
+
+    /// `Accum::monoid(identity, op)`, `Accum::monoid(extent, identity, op)`
     pub(super) fn own_accum(
         &mut self,
         name: &str,
@@ -64,22 +77,33 @@ impl<'a> Infer<'_, 'a> {
         args: &'a [tree::Expr],
         span: Span,
     ) -> Expr {
-        if !self.arity(name, 2, args.len(), at) {
+        let (extent, rest) = match args {
+            [extent, rest @ ..] if args.len() == 3 => (Some(extent), rest),
+            _ => (None, args),
+        };
+        let [unit, op] = rest else {
+            self.arity(name, 2, args.len(), at);
             self.uncalled(args);
             return self.poison(span);
-        }
-        let identity = self.expr(&args[0], None);
+        };
+        let set = match extent.map(|extent| self.over(extent)) {
+            None => None,
+            Some(Some(set)) => Some(set),
+            Some(None) => return self.poison(span),
+        };
+        let identity = self.expr(unit, None);
         let cell = identity.ty.clone();
-        let want = Ty::Function(vec![cell.clone(), cell.clone()], Box::new(cell.clone()));
-        let op = self.expr(&args[1], Some(&want));
-        let fits = self.expect(&want, &op.ty, args[1].span, || {
+        let op = self.operator(op, &cell, || {
             format!("`{name}` combines two values of the identity's type into one")
         });
-        if !fits {
-            return self.poison(span);
-        }
-        let content = self.unknown(at);
-        self.ask(Question::Cells(content.clone(), cell), args[0].span);
+        let content = match set {
+            Some(set) => Ty::table(vec![set], cell),
+            None => {
+                let content = self.unknown(at);
+                self.ask(Question::Cells(content.clone(), cell), unit.span);
+                content
+            }
+        };
         let kind = Kind::Monoid {
             identity: Box::new(identity),
             op: Box::new(op),

@@ -95,7 +95,7 @@ impl<'a> Infer<'_, 'a> {
                 }
                 let mine = match set {
                     Set::Var(_) => self.solver.fresh_set(SetKind::DynResult, at),
-                    _ => self.range(),
+                    _ => self.range("a range".into()),
                 };
                 instance.inner.push((set.clone(), mine.clone()));
                 mine
@@ -119,11 +119,5 @@ impl<'a> Infer<'_, 'a> {
             ),
             Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Error => set.clone(),
         }
-    }
-
-    /// A new set for a range.
-    pub(in crate::lower::infer) fn range(&mut self) -> Set {
-        self.ranges += 1;
-        Set::Range(self.ranges - 1)
     }
 }

@@ -94,59 +94,6 @@ impl<'a> Infer<'_, 'a> {
         }
     }
 
-    pub(super) fn fold(
-        &mut self,
-        scan: bool,
-        at: Span,
-        args: &'a [tree::Expr],
-        span: Span,
-    ) -> Expr {
-        let name = if scan { "scan" } else { "reduce" };
-        if !self.arity(name, 3, args.len(), at) {
-            for arg in args {
-                self.expr(arg, None);
-            }
-            return self.poison(span);
-        }
-        if let tree::ExprKind::Closure { .. } = args[2].kind {
-            return self.fail(say::reduce_function(args[2].span, name));
-        }
-        let init = self.expr(&args[0], None);
-        let table = self.expr(&args[2], None);
-        self.settle();
-        let (group, inner) = match self.solver.shallow(&table.ty) {
-            Ty::Table(groups, elem) => {
-                let groups = self.solver.groups(&groups);
-                (groups[0].clone(), Ty::table(groups[1..].to_vec(), *elem))
-            }
-            Ty::Error => return self.poison(span),
-            other => {
-                let shown = self.show(&other);
-                return self.fail(say::reduce_scalar(args[2].span, name, &shown));
-            }
-        };
-        self.expect(&inner, &init.ty, args[0].span, || {
-            format!("`{name}` begins with a value of the table's elements' type")
-        });
-        let want = Ty::Function(vec![inner.clone(), inner.clone()], Box::new(inner.clone()));
-        let op = self.expr(&args[1], Some(&want));
-        self.expect(&want, &op.ty, args[1].span, || {
-            format!("`{name}` combines two elements into one")
-        });
-        let ty = if scan {
-            Ty::table(vec![group], inner)
-        } else {
-            inner
-        };
-        let kind = Kind::Fold {
-            scan,
-            init: Box::new(init),
-            op: Box::new(op),
-            table: Box::new(table),
-        };
-        self.made(kind, ty, span)
-    }
-
     pub(super) fn size(&mut self, at: Span, args: &'a [tree::Expr], span: Span) -> Expr {
         if args.len() != 1 {
             return self.fail(say::size_arguments(at, args.len()));
