@@ -69,18 +69,37 @@ pub enum ParamSource {
     Owned(Access),
     /// An array `[[f64; 3]; 2]`: flattened; the number is its rank.
     Array(Access, usize),
-    /// A constant that must be of this type, or of any integers if it is open, which are made into
-    /// this one; if it is an array, of this rank.
+    /// A constant, or a part of one.
     Constant {
-        /// Its path.
+        /// Its path, and the fields on the way to the part.
         access: Access,
-        /// The type.
-        ty: TokenStream,
+        /// What it is taken for.
+        taken: Taken,
         /// How many axes it has.
         rank: usize,
-        /// Whether its elements may be any integers.
-        open: bool,
+        /// Of a member, or of what may be one, its set.
+        set: Option<SetShape>,
     },
+}
+
+/// What a program takes a constant for, whose type only rustc knows.
+#[derive(Clone, Debug)]
+pub enum Taken {
+    /// A value of this type.
+    Exactly(TokenStream),
+    /// Integers, of any type, or arrays of them, which are made into this one.
+    Integer(TokenStream),
+    /// A member of this index set, which is its number.
+    Member(TokenStream),
+    /// An integer, or a member of this index set, which is its number.
+    Index(TokenStream),
+}
+
+impl Taken {
+    /// Whether rustc can compute what it is taken for: numbers of members are computed at entry.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Self::Exactly(_) | Self::Integer(_))
+    }
 }
 
 /// A function that only the caller knows, from scalars to a part of its result that is one.

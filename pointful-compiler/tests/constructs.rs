@@ -154,6 +154,7 @@ fn values_of_one_of_two_kinds() {
         }",
     );
 }
+#[test]
 fn parts_of_accumulators_that_may_not_be_there() {
     let of = |accum: &str, result: &str| {
         check(&format!(

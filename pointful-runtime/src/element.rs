@@ -18,7 +18,7 @@ use crate::index_set::{Dyn, Either, Fin, IndexSet};
 /// `Repr` is an ordinal in it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a table",
-    note = "elements are `f32 f64 i32 i64 u8 u32 usize bool` and members of index sets"
+    note = "elements are `f32`, `f64`, the integers of up to 64 bits, `bool` and members of index sets"
 )]
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// How an element is stored.
@@ -39,7 +39,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     unsafe fn from_repr(repr: Self::Repr, meta: Self::Meta) -> Self;
 }
 
-/// An element that is stored as it is: `f32 f64 i32 i64 u8 u32 usize bool`.
+/// An element that is stored as it is: a number or a `bool`.
 pub trait Plain: Element<Repr = Self, Meta = ()> + PartialEq + Debug + Display {}
 
 impl<T: Element<Repr = T, Meta = ()> + PartialEq + Debug + Display> Plain for T {}
@@ -69,7 +69,7 @@ macro_rules! plain {
     )*};
 }
 
-plain!(f32 f64 i32 i64 u8 u32 usize bool);
+plain!(f32 f64 i8 i16 i32 i64 isize u8 u16 u32 u64 usize bool);
 
 /// Implements [`Element`] for an index set; `bool` is left out, which is an element of its own.
 macro_rules! index_element {

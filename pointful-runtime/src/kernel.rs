@@ -116,7 +116,7 @@ impl Work {
     /// Scalar operations of so many points.
     #[inline]
     pub(crate) fn of(self, points: usize) -> u64 {
-        (points as u64).saturating_mul(self.per_point.max(1))
+        (points as u64).saturating_mul(Ord::max(self.per_point, 1))
     }
 }
 
@@ -263,7 +263,7 @@ pub trait Place: Copy {
                 // twice the largest `i64` and so computed without a sign.
                 let period = 2 * last as u64;
                 let there = self.signed().unsigned_abs() % period;
-                there.min(period - there) as usize
+                Ord::min(there, period - there) as usize
             }
         }
     }

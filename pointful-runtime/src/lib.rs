@@ -7,6 +7,8 @@
 
 mod accum;
 mod buffer;
+#[doc(hidden)]
+pub mod constant;
 mod cpu;
 mod element;
 mod error;

@@ -8,7 +8,7 @@ use std::ops::{
 use crate::element::Plain;
 use crate::vector_space::VectorSpace;
 
-/// A number a table can hold: `f32 f64 i32 i64 u8 u32 usize`.
+/// A number a table can hold: `f32`, `f64`, and the integers of up to 64 bits.
 ///
 /// The constants are the values of reductions over nothing. The functions are the language's
 /// arithmetic, which for integers is that of release Rust in every build: they wrap, and division
@@ -119,7 +119,7 @@ macro_rules! integer {
     )*};
 }
 
-integer!(i32 i64 u8 u32 usize);
+integer!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
 #[cold]
 #[inline(never)]
@@ -438,6 +438,11 @@ mod tests {
         holds(&[-1.5_f32, 0.0]);
         holds(&[i64::MIN, 0, i64::MAX]);
         holds(&[i32::MIN, 0, i32::MAX]);
+        holds(&[i8::MIN, 0, i8::MAX]);
+        holds(&[i16::MIN, 0, i16::MAX]);
+        holds(&[isize::MIN, 0, isize::MAX]);
+        holds(&[0_u16, u16::MAX]);
+        holds(&[0_u64, u64::MAX]);
         holds(&[0_u8, 255]);
         holds(&[0_u32, u32::MAX]);
         holds(&[0_usize, usize::MAX]);

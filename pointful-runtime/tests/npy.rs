@@ -91,6 +91,19 @@ fn every_type_and_rank_survives() {
         }));
         survives(&Table::<Dyn, u8>::from_fn(Extent::new(n), |i| i.0 as u8));
         survives(&Table::<Dyn, usize>::from_fn(Extent::new(n), |i| i.0 << 40));
+        survives(&Table::<Dyn, isize>::from_fn(Extent::new(n), |i| {
+            -(i.0 as isize) << 40
+        }));
+        survives(&Table::<Dyn, i8>::from_fn(Extent::new(n), |i| i.0 as i8));
+        survives(&Table::<Dyn, i16>::from_fn(Extent::new(n), |i| {
+            (i.0 as i16).wrapping_mul(-300)
+        }));
+        survives(&Table::<Dyn, u16>::from_fn(Extent::new(n), |i| {
+            (i.0 as u16).wrapping_mul(300)
+        }));
+        survives(&Table::<Dyn, u64>::from_fn(Extent::new(n), |i| {
+            u64::MAX - i.0 as u64
+        }));
         survives(&Table::<Dyn, bool>::from_fn(Extent::new(n), |i| {
             i.0 % 3 == 0
         }));

@@ -78,15 +78,4 @@ fn stops_two(x: f64) -> f64 {
     stop_gradient(x, x)
 }
 
-#[pointful]
-fn several<N: IndexSet>(x: &Table<N, f64>) -> Table<Dyn, f64> {
-    let positive = count(for i in N { x[i] > 0.0 });
-    for k in 0..positive { sum(x) * k as f64 }
-}
-
-#[pointful]
-fn of_a_computed_length<N: IndexSet>(x: &Table<N, f64>) -> f64 {
-    sum(jvp!(several)(x, x).1)
-}
-
 fn main() {}

@@ -9,7 +9,7 @@ fn broken(x: Vec<f64>) -> f64 {
 
 #[pointful]
 struct Held {
-    x: i16,
+    x: i128,
 }
 
 #[pointful]

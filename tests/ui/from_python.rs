@@ -98,11 +98,6 @@ fn n37(x: f64) -> f64 {
 }
 
 #[pointful]
-fn n38(x: f64) -> f64 {
-    grad!(|x| x * x)(x)
-}
-
-#[pointful]
 fn n39(x: f64) -> f64 {
     grad!(sq(x))
 }

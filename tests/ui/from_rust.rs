@@ -189,11 +189,6 @@ fn r35<N: IndexSet>(x: &Table<N, f64>) -> f64 {
 }
 
 #[pointful]
-fn r36(x: u64) -> u64 {
-    x
-}
-
-#[pointful]
 fn r37(x: f64) -> f64 {
     x.sqr()
 }

@@ -34,16 +34,6 @@ pub fn a_parameter_that_may_not_be_there(#[cfg(test)] x: f64) -> f64 {
 }
 
 #[pointful]
-fn identity<T: Float>(x: T) -> T {
-    x
-}
-
-#[pointful]
-pub fn generic_arguments(x: f64) -> f64 {
-    identity::<f64>(x)
-}
-
-#[pointful]
 pub fn arguments_of_a_word<N: IndexSet>(n: Extent<N>) -> usize {
     size::<N>()
 }

@@ -20,6 +20,13 @@ pub(crate) fn prim(prim: Prim, elem: Elem) -> u64 {
         | Prim::Xor
         | Prim::Shl
         | Prim::Shr
+        | Prim::RotateLeft
+        | Prim::RotateRight
+        | Prim::CountOnes
+        | Prim::LeadingZeros
+        | Prim::TrailingZeros
+        | Prim::ToBits
+        | Prim::FromBits
         | Prim::Eq
         | Prim::Ne
         | Prim::Lt

@@ -20,6 +20,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DataEnum, DeriveInput, Fields, FieldsNamed, FieldsUnnamed, Type};
 
 use crate::diag::{Diagnostic, Diagnostics, derive as diag};
+use crate::ir::Scalar;
 use crate::syntax::depth::check_tokens;
 
 /// The most parts a tuple of index sets may have, and so a struct.
@@ -55,6 +56,11 @@ pub fn index_set(input: TokenStream) -> TokenStream {
             tokens!(#(#errors)* #stub)
         }
     }
+}
+
+/// Whether the derive says what is wrong with an item.
+pub fn is_refused(input: &DeriveInput) -> bool {
+    Correspondence::of(input).is_err()
 }
 
 /// What the user's type corresponds to.
@@ -166,6 +172,17 @@ impl<'a> Correspondence<'a> {
         if fields.named.is_empty() {
             return Err(diag::index_set_without_parts(fields.span()));
         }
+        if let Some((field, found)) = fields
+            .named
+            .iter()
+            .find_map(|field| Some((field, number(&field.ty)?)))
+        {
+            let (span, name) = (field.ty.span(), name.to_string());
+            return Err(match fields.named.len() {
+                1 => diag::named_number(span, &name),
+                _ => diag::number_as_part(span, &found),
+            });
+        }
         let names = fields.named.iter().map(|field| &field.ident);
         let names = names.collect::<Vec<_>>();
         let types = fields.named.iter().map(|field| field.ty.clone());
@@ -258,6 +275,10 @@ impl<'a> Correspondence<'a> {
                     axes: &mut ::pointful::__private::Axes<'_>,
                 ) -> ::core::result::Result<Self::Size, ::pointful::__private::Error> {
                     <#model as ::pointful::__private::IndexSet>::size_from_axes(axes)
+                }
+
+                fn size_of_parts(sizes: &mut ::pointful::__private::Axes<'_>) -> Self::Size {
+                    <#model as ::pointful::__private::IndexSet>::size_of_parts(sizes)
                 }
 
                 fn fmt_size(
@@ -359,6 +380,20 @@ impl<'a> Correspondence<'a> {
 }
 
 /// Whether a type is written `usize`, by any path.
+/// The name of a type that is written as a number, which is no index set.
+fn number(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => {
+            let name = path.path.segments.last()?.ident.to_string();
+            let scalar = Scalar::from_name(&name).filter(|scalar| *scalar != Scalar::Bool);
+            scalar.map(|scalar| scalar.name().to_owned())
+        }
+        Type::Paren(paren) => number(&paren.elem),
+        Type::Group(group) => number(&group.elem),
+        _ => None,
+    }
+}
+
 fn is_usize(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => {
@@ -473,6 +508,21 @@ mod tests {
                 "struct Pixel(u32);",
                 "the number of a member is a `usize`, not `u32`",
                 "u32",
+            ),
+            (
+                "struct Pixel { id: usize }",
+                "a set whose members are numbered has one field without a name",
+                "usize",
+            ),
+            (
+                "struct Pixel { id: (u32) }",
+                "a set whose members are numbered has one field without a name",
+                "(u32)",
+            ),
+            (
+                "struct Cell { row: Row, col: usize }",
+                "`usize` is no index set, of which a product's parts are",
+                "usize",
             ),
             (
                 "struct Seven { a: A, b: B, c: C, d: D, e: E, f: F, g: G }",

@@ -2,4 +2,4 @@
 
 mod index_set;
 
-pub use index_set::index_set;
+pub use index_set::{index_set, is_refused};

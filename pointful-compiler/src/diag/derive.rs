@@ -43,6 +43,24 @@ pub fn ordinal_not_usize(span: Span, found: &str) -> Diagnostic {
     .help("a product names its parts, even a single one: `struct Cell { row: Row }`")
 }
 
+/// `struct Pixel { id: usize }`
+pub fn named_number(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "a set whose members are numbered has one field without a name",
+    )
+    .help(format!("write `struct {name}(usize);`"))
+}
+
+/// `struct Cell { row: Row, col: usize }`
+pub fn number_as_part(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{found}` is no index set, of which a product's parts are"),
+    )
+    .help("give the part a set of its own: `#[derive(Clone, Copy, IndexSet)] struct Col(usize);`, and `col: Col`")
+}
+
 /// A struct of more named parts than a tuple of index sets may have.
 pub fn too_many_parts(span: Span, most: usize) -> Diagnostic {
     Diagnostic::new(

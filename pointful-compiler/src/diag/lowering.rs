@@ -749,19 +749,59 @@ pub fn returned_inside(span: Span) -> Diagnostic {
     .alone()
 }
 
-/// A constant array indexed by something whose size rustc does not know.
-pub fn constant_table(span: Span) -> Diagnostic {
-    Diagnostic::new(span, "the length of this constant array is not known here")
-        .help("index it by members of `Fin<N>`, as in `for k in Fin::<3> { … }`")
+/// `f::<A, B>` of a function that is generic in something less or more.
+pub fn generic_argument_count(span: Span, name: &str, want: usize, found: usize) -> Diagnostic {
+    let s = if want == 1 { "" } else { "s" };
+    Diagnostic::new(
+        span,
+        format!("`{name}` takes {want} generic argument{s}, not {found}"),
+    )
+    .help("give one for each of its generics, or none: `_` leaves one to be found")
 }
 
-/// A constant that is neither a number nor an array of numbers.
+/// A generic argument for what stands for a function.
+pub fn function_argument(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` is a function, whose type has no name"),
+    )
+    .help("write `_`: it is known from the argument")
+}
+
+/// The bits of a float of which it is not known how many there are.
+pub fn bits_of_generic(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is not of a generic float"))
+        .help("the bits of an `f32` are a `u32`, those of an `f64` a `u64`: convert it first, `(x as f64).to_bits()`")
+}
+
+/// A constant array over a set that is no `Fin`.
+pub fn constant_table(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this constant array is over a set other than `Fin`")
+        .help("index it by integers or by members of `Fin<N>`, as in `for k in Fin::<3> { … }`")
+}
+
+/// A constant of a type that constants cannot have.
 pub fn constant_type(span: Span, found: &str) -> Diagnostic {
     Diagnostic::new(
         span,
         format!("a constant of type {found} cannot be used here"),
     )
-    .help("numbers, truth values and arrays of them can")
+    .help("numbers, truth values, members of index sets, arrays of numbers, and tuples and `#[pointful]` structs of them can")
+}
+
+/// A constant of whose type nothing is known where it must be.
+pub fn constant_unknown(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "the type of this constant must be known here")
+        .help("give it a name with its type, `let c: Channel = HERE;`, and use that")
+}
+
+/// A constant that is a member of a set that the function does not name.
+pub fn constant_without_name(span: Span, set: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("this constant is a member of `{set}`, which the function does not name"),
+    )
+    .help(format!("name it, as in `let c: {set} = …;`"))
 }
 
 /// An array as a result.

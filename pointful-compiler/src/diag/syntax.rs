@@ -68,7 +68,7 @@ pub fn parameter_pattern(span: Span) -> Diagnostic {
 /// A number type that is no element type.
 pub fn unknown_number(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{name}` is not a type of table elements"))
-        .help("these are: `f32`, `f64`, `i32`, `i64`, `u8`, `u32`, `usize`, `bool`")
+        .help("these are: `f32`, `f64`, the integers of up to 64 bits, and `bool`")
 }
 
 /// A number with a word behind it.

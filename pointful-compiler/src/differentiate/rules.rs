@@ -256,6 +256,13 @@ impl Dual<'_> {
             | Prim::Xor
             | Prim::Shl
             | Prim::Shr
+            | Prim::RotateLeft
+            | Prim::RotateRight
+            | Prim::CountOnes
+            | Prim::LeadingZeros
+            | Prim::TrailingZeros
+            | Prim::ToBits
+            | Prim::FromBits
             | Prim::Eq
             | Prim::Ne
             | Prim::Lt

@@ -6,9 +6,9 @@ use quote::{ToTokens, format_ident, quote};
 use super::carrier::Carrier;
 use super::{compile, link};
 use crate::diag::Diagnostic;
-use crate::emit::converted;
+use crate::emit::taken;
 use crate::link::{Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name};
-use crate::lower::Constant;
+use crate::lower::{Constant, length_of_axis};
 use crate::syntax::depth::check_tokens;
 use crate::syntax::names::{Uses, signature_types};
 use crate::syntax::parse::strip_parameter_attributes;
@@ -69,23 +69,13 @@ fn beside(
         .collect();
     let broken = constants.is_none();
     let constants = constants.unwrap_or_default();
-    let open: Vec<String> = constants
-        .iter()
-        .filter(|constant| constant.open)
-        .map(|constant| constant.path.clone())
-        .collect();
-    let mut own = exported(&unique, uses, constants);
-    own.extend(lengths(gathering));
     let mut carried = carried(gathering);
-    for Exported { path, name, ty } in &own {
-        if let Some(path) = uses.constants.iter().find(|known| path_key(known) == *path) {
-            let value = match open.contains(&path_key(path)) {
-                true => converted(&path.to_token_stream(), ty),
-                false => path.to_token_stream(),
-            };
-            carried.push((name.clone(), ty.clone(), value));
-        }
+    let mut own = Vec::new();
+    for (exported, value) in exported(&unique, uses, constants) {
+        carried.push((exported.name.clone(), exported.ty.clone(), value));
+        own.push(exported);
     }
+    own.extend(lengths(gathering));
     let carrier = Carrier {
         constants: carried,
         types,
@@ -112,23 +102,23 @@ fn beside(
     quote!(#carrier #companion)
 }
 
-/// The constants that a function's own text names, as its carrier has them: those whose types were
-/// inferred, and lengths.
-fn exported(unique: &Ident, uses: &Uses, constants: Vec<Constant>) -> Vec<Exported> {
-    let mut found: Vec<(String, TokenStream)> = constants
-        .into_iter()
-        .map(|constant| (constant.path, constant.ty))
-        .collect();
+/// The constants that a function's own text names, as its carrier has them, with their values: those
+/// whose types were inferred, and lengths.
+fn exported(unique: &Ident, uses: &Uses, constants: Vec<Constant>) -> Vec<(Exported, TokenStream)> {
+    let mut found: Vec<(String, TokenStream, TokenStream)> = Vec::new();
+    for constant in &constants {
+        let (value, ty) = taken(&constant.value, &constant.taken);
+        found.push((constant.key.clone(), ty, value));
+    }
     for path in &uses.lengths {
         let key = path_key(path);
-        if found.iter().all(|(known, _)| *known != key) {
-            found.push((key, quote!(usize)));
+        if found.iter().all(|(known, ..)| *known != key) {
+            found.push((key, quote!(usize), path.to_token_stream()));
         }
     }
-    let export = |(at, (path, ty))| Exported {
-        path,
-        name: format_ident!("{unique}_{at}"),
-        ty,
+    let export = |(at, (path, ty, value))| {
+        let name = format_ident!("{unique}_{at}");
+        (Exported { path, name, ty }, value)
     };
     found.into_iter().enumerate().map(export).collect()
 }
@@ -161,11 +151,25 @@ pub(super) fn carried(gathering: &Gathering) -> Vec<(Ident, TokenStream, TokenSt
             if constants.iter().all(|(known, ..)| known != name)
                 && let Some(value) = gathering.constant(constant, path)
             {
-                constants.push((name.clone(), ty.clone(), value));
+                constants.push((name.clone(), as_long_as(&value, ty), value));
             }
         }
     }
     constants
+}
+
+/// The type of an array with the lengths of this one: what names them in `ty` may mean nothing here.
+fn as_long_as(value: &TokenStream, ty: &TokenStream) -> TokenStream {
+    let mut element = ty.clone();
+    let mut depth = 0;
+    while let Ok(syn::Type::Array(array)) = syn::parse2(element.clone()) {
+        element = array.elem.into_token_stream();
+        depth += 1;
+    }
+    (0..depth).rev().fold(element, |ty, depth| {
+        let length = length_of_axis(value, depth);
+        quote!([#ty; #length])
+    })
 }
 
 /// What a companion hands on: what was gathered, and what it is the companion of.

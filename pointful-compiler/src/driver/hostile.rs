@@ -262,6 +262,21 @@ fn nested(times: usize) -> Vec<(&'static str, String)> {
         ("indices in indices", around("x[", "n", "]")),
         ("casts", around("", "a", " as f64")),
         ("closures", around("|b: f64| ", "a", "")),
+        (
+            "closures in transformations",
+            around("vmap!(|b: f64| ", "a", ")(a)"),
+        ),
+        (
+            "sums in transformations",
+            body(&format!("grad!(|b: f64| {}b)(a)", "b + ".repeat(times))),
+        ),
+        (
+            "conjunctions in assertions",
+            body(&format!(
+                "assert!({}a > 0.0); a",
+                "a > 0.0 && ".repeat(times)
+            )),
+        ),
         ("calls", around("a(", "a", ")")),
         (
             "conditions",

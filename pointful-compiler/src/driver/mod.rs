@@ -83,15 +83,20 @@ fn index_set_companion(item: TokenStream, site: &str) -> TokenStream {
         return TokenStream::new();
     }
     let item = plain_names(item);
-    if syn::parse2::<syn::DeriveInput>(item.clone()).is_err() {
+    let Ok(input) = syn::parse2::<syn::DeriveInput>(item.clone()) else {
         return TokenStream::new();
-    }
-    begun(Request {
+    };
+    let request = Request {
         kind: RequestKind::IndexSet,
         site: site.to_owned(),
         args: TokenStream::new(),
         item,
-    })
+    };
+    // What names it stays quiet.
+    match derive::is_refused(&input) {
+        true => instead(&request, &TokenStream::new()),
+        false => begun(request),
+    }
 }
 
 /// `explain!(f)`

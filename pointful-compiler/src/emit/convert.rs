@@ -1,9 +1,8 @@
-//! Constants of whatever integers as those that a program takes them for.
+//! Constants as what a program takes them for.
 //!
 //! A macro does not see the type of a constant. Where nothing that is done with it says which it
 //! is, because it is only cast or moves members of sets, rustc is left to know: the constant is
-//! made into signed integers while compiling. A shift, which all integers have and nothing else
-//! has, refuses what is none.
+//! made into the integers that the program has while compiling. A trait refuses what is none.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -11,10 +10,51 @@ use syn::Type;
 
 use super::names::ident;
 use super::tokens;
+use crate::interface::Taken;
+
+/// A constant expression of what a constant is taken for, and its type. What is a number only at
+/// entry is a function for it.
+pub(crate) fn taken(constant: &TokenStream, taken: &Taken) -> (TokenStream, TokenStream) {
+    let carried = quote_spanned!(Span::mixed_site()=> ::pointful::__private::constant::Carried);
+    match taken {
+        Taken::Exactly(ty) => (exactly(constant, ty), ty.clone()),
+        Taken::Integer(ty) => (converted(constant, ty), ty.clone()),
+        Taken::Member(_) | Taken::Index(_) => {
+            let number = number(constant, taken, &tokens!(sizes));
+            (tokens!(#carried(|sizes| #number)), carried)
+        }
+    }
+}
+
+/// The number of a constant in its set, whose sizes these are.
+pub(super) fn number(constant: &TokenStream, taken: &Taken, sizes: &TokenStream) -> TokenStream {
+    let span = place(constant);
+    match taken {
+        Taken::Exactly(_) | Taken::Integer(_) => constant.clone(),
+        Taken::Member(set) => {
+            quote_spanned!(span=> ::pointful::__private::constant::MemberOf::<#set>::number(#constant, #sizes))
+        }
+        Taken::Index(set) => {
+            quote_spanned!(span=> ::pointful::__private::constant::IndexOf::<#set>::position(#constant, #sizes))
+        }
+    }
+}
+
+/// A constant that rustc is asked to be of this type, and says so where it is named if it is not.
+fn exactly(constant: &TokenStream, ty: &TokenStream) -> TokenStream {
+    let span = place(constant);
+    quote_spanned!(span=> ::pointful::__private::constant::exactly::<#ty, _>(#constant))
+}
+
+/// Where a constant is named.
+fn place(constant: &TokenStream) -> Span {
+    let named = constant.clone().into_iter().next();
+    Span::mixed_site().located_at(named.map_or_else(Span::mixed_site, |t| t.span()))
+}
 
 /// A constant expression of the type `ty`, of integers or arrays of them, that has the values of
 /// `constant`, which has others.
-pub(crate) fn converted(constant: &TokenStream, ty: &TokenStream) -> TokenStream {
+fn converted(constant: &TokenStream, ty: &TokenStream) -> TokenStream {
     let Ok(parsed) = syn::parse2::<Type>(ty.clone()) else {
         return constant.clone();
     };
@@ -24,14 +64,15 @@ pub(crate) fn converted(constant: &TokenStream, ty: &TokenStream) -> TokenStream
         element = &array.elem;
     }
     // What does not fit is shown where the constant is named.
-    let named = constant.clone().into_iter().next();
-    let span = Span::mixed_site().located_at(named.map_or_else(Span::mixed_site, |t| t.span()));
-    let signed = quote_spanned!(span=> (integer >> 0u32) as #element);
+    let span = place(constant);
+    let integer =
+        |of: TokenStream| quote_spanned!(span=> ::pointful::__private::constant::integer(#of));
     let fits = quote_spanned! {span=>
-        ::core::assert!(signed as i128 == integer as i128, "an integer of a constant is too large")
+        ::core::assert!(signed as i128 == integer, "an integer of a constant is too large")
     };
     if lengths.is_empty() {
-        return tokens!({ let integer = #constant; let signed = #signed; #fits; signed });
+        let integer = integer(constant.clone());
+        return tokens!({ let integer = #integer; let signed = integer as #element; #fits; signed });
     }
     let zero = lengths
         .iter()
@@ -40,9 +81,10 @@ pub(crate) fn converted(constant: &TokenStream, ty: &TokenStream) -> TokenStream
     let counters: Vec<_> = (0..lengths.len())
         .map(|k| ident(&format!("k{k}")))
         .collect();
+    let integer = integer(tokens!(from #([#counters])*));
     let one = tokens! {
-        let integer = from #([#counters])*;
-        let signed = #signed;
+        let integer = #integer;
+        let signed = integer as #element;
         #fits;
         to #([#counters])* = signed;
     };

@@ -81,7 +81,7 @@ macro_rules! tokens {
         ::quote::quote_spanned! { ::proc_macro2::Span::mixed_site()=> $($tokens)* }
     };
 }
-pub(crate) use convert::converted;
+pub(crate) use convert::taken;
 use steps::Part;
 use tokens;
 
@@ -125,7 +125,11 @@ pub fn rust(
 ) -> TokenStream {
     let sources = interface.params.iter().zip(&program.params);
     let constants = sources
-        .filter(|(source, param)| matches!(source, ParamSource::Constant { .. }) && !param.owned)
+        .filter(|(source, param)| {
+            let is_constant =
+                |source: &ParamSource| matches!(source, ParamSource::Constant { taken, .. } if taken.is_constant());
+            is_constant(source) && !param.owned
+        })
         .map(|(_, param)| param.value);
     let unit = unit::Unit::with_constants(program, constants.collect())
         .costs_as(kernels)

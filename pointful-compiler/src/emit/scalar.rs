@@ -161,6 +161,10 @@ pub(super) fn prim<'o>(
         Prim::Xor => return infix("^"),
         Prim::Shl => tokens!(#x.wrapping_shl(#y as u32)),
         Prim::Shr => tokens!(#x.wrapping_shr(#y as u32)),
+        Prim::RotateLeft => tokens!(#x.rotate_left(#y as u32)),
+        Prim::RotateRight => tokens!(#x.rotate_right(#y as u32)),
+        Prim::FromBits if scalar == Scalar::U32 => tokens!(f32::from_bits(#x)),
+        Prim::FromBits => tokens!(f64::from_bits(#x)),
         Prim::Eq => return infix("=="),
         Prim::Ne => return infix("!="),
         Prim::Lt => return infix("<"),
@@ -208,7 +212,11 @@ pub(super) fn prim<'o>(
             let rest = y.into_iter();
             tokens!(math::#function(#x #(, #rest)*))
         }
-        Prim::Powi
+        Prim::CountOnes
+        | Prim::LeadingZeros
+        | Prim::TrailingZeros
+        | Prim::ToBits
+        | Prim::Powi
         | Prim::Sqrt
         | Prim::MulAdd
         | Prim::Copysign

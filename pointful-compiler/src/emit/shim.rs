@@ -4,12 +4,12 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::ToTokens;
 
-use super::convert::converted;
+use super::convert;
 use super::names::ident;
 use super::unit::Unit;
 use super::{EmitOptions, host, tokens};
 use crate::interface::{
-    Access, Carrier, ExtentSource, Field, Interface, ParamSource, SetShape, Shape,
+    Access, Carrier, ExtentSource, Field, Interface, ParamSource, SetShape, Shape, Taken,
 };
 use crate::ir::{Elem, Extent, Scalar, SizeId, ValueId};
 
@@ -367,6 +367,12 @@ impl Shim<'_> {
                             tokens!(#table.into_parts().2 #only)
                         }
                     }
+                    ParamSource::Constant {
+                        access,
+                        taken: taken @ (Taken::Member(_) | Taken::Index(_)),
+                        set,
+                        ..
+                    } => self.number(access, taken, set.as_ref()),
                     ParamSource::Array(access, rank)
                     | ParamSource::Constant { access, rank, .. } => {
                         let array = self.place(access);
@@ -384,6 +390,33 @@ impl Shim<'_> {
             .collect()
     }
 
+    /// The number of a constant that is a member of this set, or may be one.
+    fn number(&self, access: &Access, taken: &Taken, set: Option<&SetShape>) -> TokenStream {
+        let mut sizes = Vec::new();
+        if let Some(set) = set {
+            self.add_sizes(set, &mut sizes);
+        }
+        convert::number(&access.root, taken, &tokens!(&[#(#sizes),*]))
+    }
+
+    /// Adds the sizes of a set's parts that are known only at run time, in their order.
+    fn add_sizes(&self, set: &SetShape, sizes: &mut Vec<TokenStream>) {
+        match set {
+            SetShape::Size(size) => {
+                let extent = self.extent_name(*size);
+                sizes.push(tokens!(#extent.len()));
+            }
+            SetShape::Product(_, parts) => {
+                parts.iter().for_each(|part| self.add_sizes(part, sizes))
+            }
+            SetShape::Either(left, right) => {
+                self.add_sizes(left, sizes);
+                self.add_sizes(right, sizes);
+            }
+            SetShape::Static(_) | SetShape::Dyn => {}
+        }
+    }
+
     /// Constants of the module, under names that the host function and its kernels have for them.
     fn constants(&self) -> TokenStream {
         let params = self.interface.params.iter();
@@ -393,15 +426,15 @@ impl Shim<'_> {
             .filter_map(|(source, param)| {
                 let ParamSource::Constant {
                     access,
-                    ty,
+                    taken,
                     rank,
-                    open,
+                    ..
                 } = source
                 else {
                     return None;
                 };
                 let (name, element) = (self.unit.names.value(param.value), self.unit.ty(param.value));
-                let constant = typed(name, access, ty, *open);
+                let constant = typed(name, access, taken);
                 Some(match rank {
                     0 => tokens!(#[allow(dead_code)] const #name: ::core::primitive::#element = *#constant;),
                     _ => {
@@ -628,14 +661,11 @@ impl Shim<'_> {
     }
 }
 
-/// A reference to a constant, of which a value has this name, that must be of this type. If it is
-/// not, rustc says what it says of the carrier, which names the constant in the
+/// A reference to a constant, of which a value has this name, that must be of the type it is taken
+/// for. If it is not, rustc says what it says of the carrier, which names the constant in the
 /// same way, and shows it once. What is referred to lives as long as constants do.
-fn typed(name: &Ident, access: &Access, ty: &TokenStream, open: bool) -> TokenStream {
-    let constant = match open {
-        true => converted(&access.root, ty),
-        false => access.root.clone(),
-    };
+fn typed(name: &Ident, access: &Access, taken: &Taken) -> TokenStream {
+    let (constant, ty) = convert::taken(&access.root, taken);
     let (of_module, here) = (
         ident(&format!("{name}_OF_THE_MODULE")),
         ident(&format!("{name}_HERE")),

@@ -11,14 +11,24 @@ pub enum ScalarValue {
     F32(f32),
     /// An `f64`.
     F64(f64),
+    /// An `i8`.
+    I8(i8),
+    /// An `i16`.
+    I16(i16),
     /// An `i32`.
     I32(i32),
     /// An `i64`.
     I64(i64),
+    /// An `isize`.
+    Isize(isize),
     /// A `u8`.
     U8(u8),
+    /// A `u16`.
+    U16(u16),
     /// A `u32`.
     U32(u32),
+    /// A `u64`.
+    U64(u64),
     /// A `usize`, or the ordinal of an index.
     Usize(usize),
     /// A `bool`.
@@ -31,10 +41,15 @@ impl ScalarValue {
         match self {
             Self::F32(_) => Scalar::F32,
             Self::F64(_) => Scalar::F64,
+            Self::I8(_) => Scalar::I8,
+            Self::I16(_) => Scalar::I16,
             Self::I32(_) => Scalar::I32,
             Self::I64(_) => Scalar::I64,
+            Self::Isize(_) => Scalar::Isize,
             Self::U8(_) => Scalar::U8,
+            Self::U16(_) => Scalar::U16,
             Self::U32(_) => Scalar::U32,
+            Self::U64(_) => Scalar::U64,
             Self::Usize(_) => Scalar::Usize,
             Self::Bool(_) => Scalar::Bool,
         }
@@ -55,10 +70,15 @@ impl ScalarValue {
         match self {
             Self::F32(x) => Lit::F32(x.to_bits()),
             Self::F64(x) => Lit::F64(x.to_bits()),
+            Self::I8(x) => Lit::Int(Scalar::I8, i128::from(x)),
+            Self::I16(x) => Lit::Int(Scalar::I16, i128::from(x)),
             Self::I32(x) => Lit::Int(Scalar::I32, i128::from(x)),
             Self::I64(x) => Lit::Int(Scalar::I64, i128::from(x)),
+            Self::Isize(x) => Lit::Int(Scalar::Isize, x as i128),
             Self::U8(x) => Lit::Int(Scalar::U8, i128::from(x)),
+            Self::U16(x) => Lit::Int(Scalar::U16, i128::from(x)),
             Self::U32(x) => Lit::Int(Scalar::U32, i128::from(x)),
+            Self::U64(x) => Lit::Int(Scalar::U64, i128::from(x)),
             Self::Usize(x) => Lit::Int(Scalar::Usize, x as i128),
             Self::Bool(x) => Lit::Bool(x),
         }
@@ -69,10 +89,15 @@ impl ScalarValue {
         match scalar {
             Scalar::F32 => Self::F32(value as f32),
             Scalar::F64 => Self::F64(value as f64),
+            Scalar::I8 => Self::I8(value as i8),
+            Scalar::I16 => Self::I16(value as i16),
             Scalar::I32 => Self::I32(value as i32),
             Scalar::I64 => Self::I64(value as i64),
+            Scalar::Isize => Self::Isize(value as isize),
             Scalar::U8 => Self::U8(value as u8),
+            Scalar::U16 => Self::U16(value as u16),
             Scalar::U32 => Self::U32(value as u32),
+            Scalar::U64 => Self::U64(value as u64),
             Scalar::Usize => Self::Usize(value as usize),
             Scalar::Bool => Self::Bool(value != 0),
         }
@@ -83,10 +108,15 @@ impl ScalarValue {
         match scalar {
             Scalar::F32 => Self::F32(value as f32),
             Scalar::F64 => Self::F64(value),
+            Scalar::I8 => Self::I8(value as i8),
+            Scalar::I16 => Self::I16(value as i16),
             Scalar::I32 => Self::I32(value as i32),
             Scalar::I64 => Self::I64(value as i64),
+            Scalar::Isize => Self::Isize(value as isize),
             Scalar::U8 => Self::U8(value as u8),
+            Scalar::U16 => Self::U16(value as u16),
             Scalar::U32 => Self::U32(value as u32),
+            Scalar::U64 => Self::U64(value as u64),
             Scalar::Usize => Self::Usize(value as usize),
             Scalar::Bool => Self::Bool(value != 0.0),
         }
@@ -107,10 +137,15 @@ impl ScalarValue {
     pub fn int(self) -> Option<i128> {
         match self {
             Self::F32(_) | Self::F64(_) => None,
+            Self::I8(x) => Some(i128::from(x)),
+            Self::I16(x) => Some(i128::from(x)),
             Self::I32(x) => Some(i128::from(x)),
             Self::I64(x) => Some(i128::from(x)),
+            Self::Isize(x) => Some(x as i128),
             Self::U8(x) => Some(i128::from(x)),
+            Self::U16(x) => Some(i128::from(x)),
             Self::U32(x) => Some(i128::from(x)),
+            Self::U64(x) => Some(i128::from(x)),
             Self::Usize(x) => Some(x as i128),
             Self::Bool(x) => Some(i128::from(x)),
         }
@@ -121,12 +156,7 @@ impl ScalarValue {
         match self {
             Self::F32(x) => Some(f64::from(x)),
             Self::F64(x) => Some(x),
-            Self::I32(_)
-            | Self::I64(_)
-            | Self::U8(_)
-            | Self::U32(_)
-            | Self::Usize(_)
-            | Self::Bool(_) => None,
+            _ => None,
         }
     }
 }
@@ -137,10 +167,15 @@ impl ScalarValue {
         let text = match self {
             Self::F32(x) => number(x, format),
             Self::F64(x) => number(x, format),
+            Self::I8(x) => number(x, format),
+            Self::I16(x) => number(x, format),
             Self::I32(x) => number(x, format),
             Self::I64(x) => number(x, format),
+            Self::Isize(x) => number(x, format),
             Self::U8(x) => number(x, format),
+            Self::U16(x) => number(x, format),
             Self::U32(x) => number(x, format),
+            Self::U64(x) => number(x, format),
             Self::Usize(x) => number(x, format),
             Self::Bool(x) => match format.precision {
                 // Of a text the precision is the largest number of characters.
@@ -168,10 +203,15 @@ impl fmt::Display for ScalarValue {
         match self {
             Self::F32(x) => write!(f, "{x:?}"),
             Self::F64(x) => write!(f, "{x:?}"),
+            Self::I8(x) => write!(f, "{x}"),
+            Self::I16(x) => write!(f, "{x}"),
             Self::I32(x) => write!(f, "{x}"),
             Self::I64(x) => write!(f, "{x}"),
+            Self::Isize(x) => write!(f, "{x}"),
             Self::U8(x) => write!(f, "{x}"),
+            Self::U16(x) => write!(f, "{x}"),
             Self::U32(x) => write!(f, "{x}"),
+            Self::U64(x) => write!(f, "{x}"),
             Self::Usize(x) => write!(f, "{x}"),
             Self::Bool(x) => write!(f, "{x}"),
         }
@@ -209,10 +249,15 @@ macro_rules! conversions {
 conversions! {
     F32 f32, f32s;
     F64 f64, f64s;
+    I8 i8, i8s;
+    I16 i16, i16s;
     I32 i32, i32s;
     I64 i64, i64s;
+    Isize isize, isizes;
     U8 u8, u8s;
+    U16 u16, u16s;
     U32 u32, u32s;
+    U64 u64, u64s;
     Usize usize, usizes;
     Bool bool, bools;
 }

@@ -2,7 +2,9 @@
 //! same name do in a release build, but for the last bit of elementary functions.
 
 use super::EvalError;
-use super::data::ScalarValue::{self, Bool, F32, F64, I32, I64, U8, U32, Usize};
+use super::data::ScalarValue::{
+    self, Bool, F32, F64, I8, I16, I32, I64, Isize, U8, U16, U32, U64, Usize,
+};
 use crate::ir::{Extent, Monoid, Scalar};
 use crate::ops::Prim;
 
@@ -59,10 +61,15 @@ macro_rules! number {
         match *$operands {
             [F32($x)] => Ok(F32($float)),
             [F64($x)] => Ok(F64($float)),
+            [I8($x)] => Ok(I8($int)),
+            [I16($x)] => Ok(I16($int)),
             [I32($x)] => Ok(I32($int)),
             [I64($x)] => Ok(I64($int)),
+            [Isize($x)] => Ok(Isize($int)),
             [U8($x)] => Ok(U8($int)),
+            [U16($x)] => Ok(U16($int)),
             [U32($x)] => Ok(U32($int)),
+            [U64($x)] => Ok(U64($int)),
             [Usize($x)] => Ok(Usize($int)),
             _ => Err(ill_typed($prim, $operands)),
         }
@@ -71,10 +78,15 @@ macro_rules! number {
         match *$operands {
             [F32($x), F32($y)] => Ok(F32($float)),
             [F64($x), F64($y)] => Ok(F64($float)),
+            [I8($x), I8($y)] => Ok(I8($int)),
+            [I16($x), I16($y)] => Ok(I16($int)),
             [I32($x), I32($y)] => Ok(I32($int)),
             [I64($x), I64($y)] => Ok(I64($int)),
+            [Isize($x), Isize($y)] => Ok(Isize($int)),
             [U8($x), U8($y)] => Ok(U8($int)),
+            [U16($x), U16($y)] => Ok(U16($int)),
             [U32($x), U32($y)] => Ok(U32($int)),
+            [U64($x), U64($y)] => Ok(U64($int)),
             [Usize($x), Usize($y)] => Ok(Usize($int)),
             _ => Err(ill_typed($prim, $operands)),
         }
@@ -113,12 +125,36 @@ macro_rules! division {
 macro_rules! integer {
     ($prim:expr, $operands:expr, |$x:ident, $n:ident| $int:expr) => {
         match ($operands[0], exponent($prim, $operands)?) {
+            (I8($x), $n) => Ok(I8($int)),
+            (I16($x), $n) => Ok(I16($int)),
             (I32($x), $n) => Ok(I32($int)),
             (I64($x), $n) => Ok(I64($int)),
+            (Isize($x), $n) => Ok(Isize($int)),
             (U8($x), $n) => Ok(U8($int)),
+            (U16($x), $n) => Ok(U16($int)),
             (U32($x), $n) => Ok(U32($int)),
+            (U64($x), $n) => Ok(U64($int)),
             (Usize($x), $n) => Ok(Usize($int)),
             (F32(_) | F64(_) | Bool(_), _) => Err(ill_typed($prim, $operands)),
+        }
+    };
+}
+
+/// How many of an integer's bits are something.
+macro_rules! bit_count {
+    ($prim:expr, $operands:expr, $method:ident) => {
+        match *$operands {
+            [I8(x)] => Ok(U32(x.$method())),
+            [I16(x)] => Ok(U32(x.$method())),
+            [I32(x)] => Ok(U32(x.$method())),
+            [I64(x)] => Ok(U32(x.$method())),
+            [Isize(x)] => Ok(U32(x.$method())),
+            [U8(x)] => Ok(U32(x.$method())),
+            [U16(x)] => Ok(U32(x.$method())),
+            [U32(x)] => Ok(U32(x.$method())),
+            [U64(x)] => Ok(U32(x.$method())),
+            [Usize(x)] => Ok(U32(x.$method())),
+            _ => Err(ill_typed($prim, $operands)),
         }
     };
 }
@@ -127,10 +163,15 @@ macro_rules! integer {
 macro_rules! bits {
     ($prim:expr, $operands:expr, |$x:ident, $y:ident| $e:expr) => {
         match *$operands {
+            [I8($x), I8($y)] => Ok(I8($e)),
+            [I16($x), I16($y)] => Ok(I16($e)),
             [I32($x), I32($y)] => Ok(I32($e)),
             [I64($x), I64($y)] => Ok(I64($e)),
+            [Isize($x), Isize($y)] => Ok(Isize($e)),
             [U8($x), U8($y)] => Ok(U8($e)),
+            [U16($x), U16($y)] => Ok(U16($e)),
             [U32($x), U32($y)] => Ok(U32($e)),
+            [U64($x), U64($y)] => Ok(U64($e)),
             [Usize($x), Usize($y)] => Ok(Usize($e)),
             [Bool($x), Bool($y)] => Ok(Bool($e)),
             _ => Err(ill_typed($prim, $operands)),
@@ -175,10 +216,15 @@ pub fn eval_prim(
             _ => Err(ill_typed(prim, operands)),
         },
         Prim::Not => match *operands {
+            [I8(x)] => Ok(I8(!x)),
+            [I16(x)] => Ok(I16(!x)),
             [I32(x)] => Ok(I32(!x)),
             [I64(x)] => Ok(I64(!x)),
+            [Isize(x)] => Ok(Isize(!x)),
             [U8(x)] => Ok(U8(!x)),
+            [U16(x)] => Ok(U16(!x)),
             [U32(x)] => Ok(U32(!x)),
+            [U64(x)] => Ok(U64(!x)),
             [Usize(x)] => Ok(Usize(!x)),
             [Bool(x)] => Ok(Bool(!x)),
             _ => Err(ill_typed(prim, operands)),
@@ -235,6 +281,21 @@ pub fn eval_prim(
         Prim::Xor => bits!(prim, operands, |x, y| x ^ y),
         Prim::Shl => integer!(prim, operands, |x, n| x.wrapping_shl(n)),
         Prim::Shr => integer!(prim, operands, |x, n| x.wrapping_shr(n)),
+        Prim::RotateLeft => integer!(prim, operands, |x, n| x.rotate_left(n)),
+        Prim::RotateRight => integer!(prim, operands, |x, n| x.rotate_right(n)),
+        Prim::CountOnes => bit_count!(prim, operands, count_ones),
+        Prim::LeadingZeros => bit_count!(prim, operands, leading_zeros),
+        Prim::TrailingZeros => bit_count!(prim, operands, trailing_zeros),
+        Prim::ToBits => match *operands {
+            [F32(x)] => Ok(U32(x.to_bits())),
+            [F64(x)] => Ok(U64(x.to_bits())),
+            _ => Err(ill_typed(prim, operands)),
+        },
+        Prim::FromBits => match *operands {
+            [U32(x)] => Ok(F32(f32::from_bits(x))),
+            [U64(x)] => Ok(F64(f64::from_bits(x))),
+            _ => Err(ill_typed(prim, operands)),
+        },
         Prim::Pow => integer!(prim, operands, |x, n| x.wrapping_pow(n)),
         Prim::Eq => compare(prim, operands, |x, y| x == y),
         Prim::Ne => compare(prim, operands, |x, y| x != y),
@@ -245,18 +306,26 @@ pub fn eval_prim(
         Prim::Abs => match *operands {
             [F32(x)] => Ok(F32(x.abs())),
             [F64(x)] => Ok(F64(x.abs())),
+            [I8(x)] => Ok(I8(x.wrapping_abs())),
+            [I16(x)] => Ok(I16(x.wrapping_abs())),
             [I32(x)] => Ok(I32(x.wrapping_abs())),
             [I64(x)] => Ok(I64(x.wrapping_abs())),
-            [x @ (U8(_) | U32(_) | Usize(_))] => Ok(x),
+            [Isize(x)] => Ok(Isize(x.wrapping_abs())),
+            [x @ (U8(_) | U16(_) | U32(_) | U64(_) | Usize(_))] => Ok(x),
             _ => Err(ill_typed(prim, operands)),
         },
         Prim::Signum => match *operands {
             [F32(x)] => Ok(F32(x.signum())),
             [F64(x)] => Ok(F64(x.signum())),
+            [I8(x)] => Ok(I8(x.signum())),
+            [I16(x)] => Ok(I16(x.signum())),
             [I32(x)] => Ok(I32(x.signum())),
             [I64(x)] => Ok(I64(x.signum())),
+            [Isize(x)] => Ok(Isize(x.signum())),
             [U8(x)] => Ok(U8(x.min(1))),
+            [U16(x)] => Ok(U16(x.min(1))),
             [U32(x)] => Ok(U32(x.min(1))),
+            [U64(x)] => Ok(U64(x.min(1))),
             [Usize(x)] => Ok(Usize(x.min(1))),
             _ => Err(ill_typed(prim, operands)),
         },
@@ -415,7 +484,7 @@ fn compare(
 fn exponent(prim: Prim, operands: &[ScalarValue]) -> Result<u32, EvalError> {
     match operands[1] {
         F32(_) | F64(_) | Bool(_) => Err(ill_typed(prim, operands)),
-        n @ (I32(_) | I64(_) | U8(_) | U32(_) | Usize(_)) => match n.cast(Scalar::U32) {
+        n => match n.cast(Scalar::U32) {
             U32(n) => Ok(n),
             _ => Err(ill_typed(prim, operands)),
         },
@@ -430,9 +499,7 @@ fn index_operands(
 ) -> Result<(i128, i128), EvalError> {
     match operands[0] {
         F32(_) | F64(_) | Bool(_) => Err(ill_typed(prim, operands)),
-        x @ (I32(_) | I64(_) | U8(_) | U32(_) | Usize(_)) => {
-            Ok((x.int().unwrap_or_default(), extent as i128))
-        }
+        x => Ok((x.int().unwrap_or_default(), extent as i128)),
     }
 }
 

@@ -9,14 +9,24 @@ pub enum Scalar {
     F32,
     /// `f64`
     F64,
+    /// `i8`
+    I8,
+    /// `i16`
+    I16,
     /// `i32`
     I32,
     /// `i64`
     I64,
+    /// `isize`
+    Isize,
     /// `u8`
     U8,
+    /// `u16`
+    U16,
     /// `u32`
     U32,
+    /// `u64`
+    U64,
     /// `usize`
     Usize,
     /// `bool`
@@ -25,13 +35,18 @@ pub enum Scalar {
 
 impl Scalar {
     /// Every scalar type, in a fixed order.
-    pub const ALL: [Scalar; 8] = [
+    pub const ALL: [Scalar; 13] = [
         Self::F32,
         Self::F64,
+        Self::I8,
+        Self::I16,
         Self::I32,
         Self::I64,
+        Self::Isize,
         Self::U8,
+        Self::U16,
         Self::U32,
+        Self::U64,
         Self::Usize,
         Self::Bool,
     ];
@@ -41,10 +56,15 @@ impl Scalar {
         match self {
             Self::F32 => "f32",
             Self::F64 => "f64",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
             Self::I32 => "i32",
             Self::I64 => "i64",
+            Self::Isize => "isize",
             Self::U8 => "u8",
+            Self::U16 => "u16",
             Self::U32 => "u32",
+            Self::U64 => "u64",
             Self::Usize => "usize",
             Self::Bool => "bool",
         }
@@ -67,15 +87,48 @@ impl Scalar {
 
     /// Whether this is an integer type with negative values.
     pub fn is_signed_int(self) -> bool {
-        matches!(self, Self::I32 | Self::I64)
+        matches!(
+            self,
+            Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::Isize
+        )
+    }
+
+    /// Whether it is as wide as the machine says.
+    pub fn is_machine_word(self) -> bool {
+        matches!(self, Self::Isize | Self::Usize)
+    }
+
+    /// The unsigned integer of the same width: what distances of integers and the bits of floats
+    /// are.
+    pub fn unsigned(self) -> Self {
+        match self {
+            Self::I8 | Self::U8 | Self::Bool => Self::U8,
+            Self::I16 | Self::U16 => Self::U16,
+            Self::F32 | Self::I32 | Self::U32 => Self::U32,
+            Self::F64 | Self::I64 | Self::U64 => Self::U64,
+            Self::Isize | Self::Usize => Self::Usize,
+        }
+    }
+
+    /// The least and the greatest value of an integer type, on a machine of 64 bits.
+    pub fn int_range(self) -> Option<(i128, i128)> {
+        if !self.is_int() {
+            return None;
+        }
+        let bits = 8 * self.bytes();
+        Some(match self.is_signed_int() {
+            true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            false => (0, (1 << bits) - 1),
+        })
     }
 
     /// Bytes of one element.
     pub fn bytes(self) -> u64 {
         match self {
-            Self::U8 | Self::Bool => 1,
+            Self::I8 | Self::U8 | Self::Bool => 1,
+            Self::I16 | Self::U16 => 2,
             Self::F32 | Self::I32 | Self::U32 => 4,
-            Self::F64 | Self::I64 | Self::Usize => 8,
+            Self::F64 | Self::I64 | Self::U64 | Self::Isize | Self::Usize => 8,
         }
     }
 }
@@ -233,9 +286,7 @@ impl Lit {
             Scalar::F32 => Self::F32((value as f32).to_bits()),
             Scalar::F64 => Self::F64(value.to_bits()),
             Scalar::Bool => Self::Bool(value != 0.0),
-            Scalar::I32 | Scalar::I64 | Scalar::U8 | Scalar::U32 | Scalar::Usize => {
-                Self::Int(scalar, value as i128)
-            }
+            _ => Self::Int(scalar, value as i128),
         }
     }
 
@@ -308,19 +359,10 @@ impl Monoid {
     pub fn identity(self, scalar: Scalar) -> Lit {
         let extreme = |float: f64, int: i128| match scalar {
             Scalar::F32 | Scalar::F64 => Lit::of(scalar, float),
-            Scalar::I32 | Scalar::I64 | Scalar::U8 | Scalar::U32 | Scalar::Usize => {
-                Lit::Int(scalar, int)
-            }
             Scalar::Bool => Lit::Bool(int > 0),
+            _ => Lit::Int(scalar, int),
         };
-        let (smallest, largest) = match scalar {
-            Scalar::I32 => (i128::from(i32::MIN), i128::from(i32::MAX)),
-            Scalar::I64 => (i128::from(i64::MIN), i128::from(i64::MAX)),
-            Scalar::U8 => (0, i128::from(u8::MAX)),
-            Scalar::U32 => (0, i128::from(u32::MAX)),
-            Scalar::Usize => (0, usize::MAX as i128),
-            Scalar::F32 | Scalar::F64 | Scalar::Bool => (0, 1),
-        };
+        let (smallest, largest) = scalar.int_range().unwrap_or((0, 1));
         match self {
             Self::Add => Lit::of(scalar, 0.0),
             Self::Mul => Lit::of(scalar, 1.0),

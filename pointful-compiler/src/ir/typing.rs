@@ -10,9 +10,7 @@ mod point;
 
 pub use imperative::TypeOwn;
 
-use super::{
-    Elem, Extent, Format, Lit, Message, Monoid, Program, Scalar, Stage, Style, Type, ValueId,
-};
+use super::{Elem, Extent, Format, Lit, Message, Monoid, Program, Stage, Style, Type, ValueId};
 use crate::ops::Prim;
 
 /// A stage whose operations are typed.
@@ -40,14 +38,9 @@ fn prim<S: Stage>(program: &Program<S>, prim: Prim, operands: &[ValueId]) -> Res
 fn literal(lit: Lit) -> Result<Elem, String> {
     let fits = match lit {
         Lit::F32(_) | Lit::F64(_) | Lit::Bool(_) => true,
-        Lit::Int(scalar, value) => match scalar {
-            Scalar::I32 => i32::try_from(value).is_ok(),
-            Scalar::I64 => i64::try_from(value).is_ok(),
-            Scalar::U8 => u8::try_from(value).is_ok(),
-            Scalar::U32 => u32::try_from(value).is_ok(),
-            Scalar::Usize => u64::try_from(value).is_ok(),
-            Scalar::F32 | Scalar::F64 | Scalar::Bool => false,
-        },
+        Lit::Int(scalar, value) => scalar
+            .int_range()
+            .is_some_and(|(least, greatest)| (least..=greatest).contains(&value)),
     };
     ensure(fits, "the literal is not in the range of its type")?;
     Ok(Elem::Scalar(lit.scalar()))

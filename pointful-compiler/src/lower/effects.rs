@@ -239,6 +239,7 @@ impl<'s> Effects<'s> {
             Kind::Size(x)
             | Kind::Unary(_, x)
             | Kind::Cast(x)
+            | Kind::FromBits(x)
             | Kind::Side(_, x)
             | Kind::OneOf(_, x)
             | Kind::Word(_, x)

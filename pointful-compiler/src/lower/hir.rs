@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 
 use super::solve::Solver;
 use super::types::{Set, Ty};
@@ -58,13 +58,27 @@ pub(super) struct Local {
 pub(super) struct Constant {
     /// The path as written.
     pub(super) path: syn::Path,
+    /// The way to the part that is meant, if it is a part.
+    pub(super) fields: Vec<syn::Member>,
+    /// An expression for what the first so many of the fields lead to, of a type that has a name.
+    pub(super) base: Option<(TokenStream, usize)>,
     /// Its type as used.
     pub(super) ty: Ty,
-    /// Whether its type is any of the integers, as nothing says which: then that is what its value
-    /// is made into.
-    pub(super) open: bool,
+    /// What its type may be, or the types of its parts, by their positions in tuples.
+    pub(super) opens: Vec<(Vec<usize>, Open)>,
     /// Where it was named first.
     pub(super) span: Span,
+}
+
+/// What the type of a constant may be, as far as its use says.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Open {
+    /// As inferred.
+    No,
+    /// Any integer, as nothing says which: its value is made into the type inferred.
+    Integer,
+    /// An integer, or a member of this set: its number is the value.
+    Index(Set),
 }
 
 /// A function after inference.
@@ -379,6 +393,8 @@ pub(super) enum Kind {
     Lazy(bool, Box<Expr>, Box<Expr>),
     /// `x as T`
     Cast(Box<Expr>),
+    /// `f64::from_bits(x)`
+    FromBits(Box<Expr>),
     /// A call of an annotated function.
     Call(Box<Call>),
     /// A call of a closure or a function value. Where that is a table of functions, it comes first

@@ -10,6 +10,7 @@ mod elab;
 mod frames;
 mod hir;
 mod infer;
+mod lengths;
 mod solve;
 pub mod source;
 mod types;
@@ -18,11 +19,12 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 
 use self::infer::Shared;
+pub(crate) use self::lengths::of_axis as length_of_axis;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::interface::Interface;
+use crate::interface::{Interface, Taken};
 use crate::ir::stages::point::Point;
 use crate::ir::{Program, Scalar};
 use crate::places::Places;
@@ -56,17 +58,15 @@ pub struct Lowered {
     pub has_operators: bool,
 }
 
-/// A constant of the root's module.
+/// A constant of the root's module, or a part of one that is a number, a member or an array.
 #[derive(Clone, Debug)]
 pub struct Constant {
-    /// Its path, as printed.
-    pub path: String,
-    /// Its name.
-    pub name: Ident,
-    /// Its type, as inferred from its use.
-    pub ty: TokenStream,
-    /// Whether that is any of the integers, and the constant is made into this one.
-    pub open: bool,
+    /// Its path with the fields on the way to it.
+    pub key: String,
+    /// An expression for it where the root stands.
+    pub value: TokenStream,
+    /// What it is taken for, as inferred from its use.
+    pub taken: Taken,
 }
 
 /// Lowers a linked function. `floats` says for each of its generics which float it is, if it is

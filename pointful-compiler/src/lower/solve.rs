@@ -41,6 +41,8 @@ struct TyVar {
     length: bool,
     /// A constant that moves members, and so may be negative.
     moves: bool,
+    /// A constant that is negated, and so is signed.
+    negated: bool,
     span: Span,
 }
 
@@ -88,6 +90,7 @@ impl Solver {
             kind,
             length: false,
             moves: false,
+            negated: false,
             span,
         });
         Ty::Var(self.types.len() as u32 - 1)
@@ -121,6 +124,17 @@ impl Solver {
     pub(super) fn move_by(&mut self, var: u32) {
         let var = &mut self.types[var as usize];
         (var.kind, var.length, var.moves) = (TyKind::Int, true, true);
+    }
+
+    /// Says that an unbound variable is a number that is negated.
+    pub(super) fn negate(&mut self, var: u32) {
+        self.types[var as usize].negated = true;
+    }
+
+    /// Says that an unbound variable is an integer up to which something counts.
+    pub(super) fn count_to(&mut self, var: u32) {
+        let var = &mut self.types[var as usize];
+        (var.kind, var.length) = (TyKind::Int, !var.negated);
     }
 
     /// Whether members are moved by an unbound variable.
@@ -246,11 +260,12 @@ impl Solver {
                     };
                     let dropped = &mut self.types[drop as usize];
                     let length = dropped.length || dropped.kind == TyKind::Number;
-                    let moves = dropped.moves;
+                    let (moves, negated) = (dropped.moves, dropped.negated);
                     dropped.bound = Some(Ty::Var(keep));
                     let kept = &mut self.types[keep as usize];
                     kept.length |= length;
                     kept.moves |= moves;
+                    kept.negated |= negated;
                 }
                 Ok(())
             }
@@ -478,7 +493,7 @@ impl Solver {
             if var.bound.is_none() {
                 match var.kind {
                     TyKind::Any | TyKind::Number => {}
-                    TyKind::Int if var.length => var.bound = Some(Ty::USIZE),
+                    TyKind::Int if var.length && !var.negated => var.bound = Some(Ty::USIZE),
                     TyKind::Int => var.bound = Some(Ty::Scalar(Scalar::I64)),
                     TyKind::Float => var.bound = Some(Ty::Scalar(Scalar::F64)),
                 }

@@ -152,6 +152,9 @@ pub(super) struct Printer<'a> {
     pub(super) generics: &'a [String],
     /// What is known of variables.
     pub(super) solver: &'a Solver,
+    /// Whether ranges are shown as they are written, or as signatures have them, which cannot name
+    /// them.
+    pub(super) shows_ranges: bool,
 }
 
 impl Printer<'_> {
@@ -212,7 +215,8 @@ impl Printer<'_> {
             Set::Product(parts) => self.list("(", parts.iter().map(|p| self.set(p)).collect(), ")"),
             Set::Either(a, b) => format!("Either<{}, {}>", self.set(a), self.set(b)),
             Set::Bool => "bool".into(),
-            Set::Range(k) => self.solver.range(*k).to_owned(),
+            Set::Range(k) if self.shows_ranges => self.solver.range(*k).to_owned(),
+            Set::Range(_) => "Dyn".into(),
         }
     }
 
@@ -246,8 +250,16 @@ pub(super) fn same_length<'a>(equal: &'a [(String, String)], value: &'a str) -> 
     class
 }
 
+/// What a user calls a length that is this expression.
+pub(super) fn constant_name(linked: &Linked, value: &str) -> String {
+    match super::lengths::array(value) {
+        Some(array) => format!("{}.len", constant_path(linked, &array)),
+        None => constant_path(linked, value).to_owned(),
+    }
+}
+
 /// What a user calls a constant that is this expression.
-pub(super) fn constant_name<'a>(linked: &'a Linked, value: &'a str) -> &'a str {
+fn constant_path<'a>(linked: &'a Linked, value: &'a str) -> &'a str {
     let callees = linked.callees.iter().map(|callee| &callee.function);
     let mut scopes = callees
         .chain([&linked.root])

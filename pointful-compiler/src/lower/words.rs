@@ -164,8 +164,10 @@ pub(super) enum Gives {
     Pair,
     /// `bool`
     Bool,
-    /// `u32` for `i32`, else that of the receiver.
-    Distance,
+    /// This one.
+    Just(Scalar),
+    /// The unsigned integer of the receiver's width.
+    Unsigned,
 }
 
 impl On {
@@ -281,7 +283,7 @@ impl Method {
             Method::Clamp => method(On::Number, &[Takes::Same, Takes::Same], Gives::Same),
             Method::SinCos => method(On::Float, &[], Gives::Pair),
             Method::Log => method(On::Float, &[Takes::Same], Gives::Same),
-            Method::AbsDiff => method(On::Int, &[Takes::Same], Gives::Distance),
+            Method::AbsDiff => method(On::Int, &[Takes::Same], Gives::Unsigned),
             Method::IsPositive | Method::IsNegative => method(On::Signed, &[], Gives::Bool),
             Method::Clone
             | Method::Ordinal
@@ -329,6 +331,7 @@ fn scalar_prim(prim: Prim) -> Option<ScalarMethod> {
         | Prim::Le
         | Prim::Gt
         | Prim::Ge
+        | Prim::FromBits
         | Prim::StopGradient
         | Prim::Cast(_)
         | Prim::Check(_)
@@ -342,7 +345,13 @@ fn scalar_prim(prim: Prim) -> Option<ScalarMethod> {
             method(On::Number, &[Takes::Same], Gives::Same)
         }
         Prim::Abs | Prim::Signum => method(On::SignedNumber, &[], Gives::Same),
-        Prim::Pow => method(On::Int, &[Takes::Just(Scalar::U32)], Gives::Same),
+        Prim::Pow | Prim::RotateLeft | Prim::RotateRight => {
+            method(On::Int, &[Takes::Just(Scalar::U32)], Gives::Same)
+        }
+        Prim::CountOnes | Prim::LeadingZeros | Prim::TrailingZeros => {
+            method(On::Int, &[], Gives::Just(Scalar::U32))
+        }
+        Prim::ToBits => method(On::Float, &[], Gives::Unsigned),
         Prim::Powi => method(On::Float, &[Takes::Just(Scalar::I32)], Gives::Same),
         Prim::Powf | Prim::Atan2 | Prim::Hypot | Prim::Copysign => {
             method(On::Float, &[Takes::Same], Gives::Same)

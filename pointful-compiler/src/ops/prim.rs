@@ -25,6 +25,12 @@ enum Class {
     Powi,
     /// An integer, and a shift of any integer type.
     Shift,
+    /// An integer to a `u32`.
+    BitCount,
+    /// A float to the unsigned integer of its width.
+    ToBits,
+    /// A `u32` or `u64` to the float of its width.
+    FromBits,
 }
 
 /// A function that a program is given and knows nothing of: from scalars, of which there is one at
@@ -235,6 +241,20 @@ prims! {
     ToDegrees "to_degrees" 1 Float;
     /// `x.to_radians()`
     ToRadians "to_radians" 1 Float;
+    /// `x.rotate_left(y)`, with `y: u32`
+    RotateLeft "rotate_left" 2 Shift;
+    /// `x.rotate_right(y)`, with `y: u32`
+    RotateRight "rotate_right" 2 Shift;
+    /// `x.count_ones()`
+    CountOnes "count_ones" 1 BitCount;
+    /// `x.leading_zeros()`
+    LeadingZeros "leading_zeros" 1 BitCount;
+    /// `x.trailing_zeros()`
+    TrailingZeros "trailing_zeros" 1 BitCount;
+    /// `x.to_bits()`
+    ToBits "to_bits" 1 ToBits;
+    /// `f64::from_bits(x)`, of a `u32` `f32::from_bits(x)`
+    FromBits "from_bits" 1 FromBits;
     /// `stop_gradient(x)`: `x`, as a constant to every derivative
     StopGradient "stop_gradient" 1 Any;
     /// `x.is_nan()`
@@ -356,6 +376,10 @@ impl Prim {
             | Self::Xor
             | Self::Shl
             | Self::Shr
+            | Self::RotateLeft
+            | Self::RotateRight
+            | Self::ToBits
+            | Self::FromBits
             | Self::Eq
             | Self::Ne
             | Self::Lt
@@ -405,6 +429,9 @@ impl Prim {
             Self::Div => elem.is_float(),
             Self::Sin | Self::Cos | Self::Tan => elem != Elem::Scalar(Scalar::F64),
             Self::Call(_)
+            | Self::CountOnes
+            | Self::LeadingZeros
+            | Self::TrailingZeros
             | Self::Rem
             | Self::DivEuclid
             | Self::RemEuclid
@@ -491,10 +518,20 @@ impl Prim {
                     && matches!(operands[1], Elem::Scalar(s) if s.is_int()),
                 "two integers",
             ),
+            Class::BitCount => (scalar.is_some_and(Scalar::is_int), "an integer"),
+            Class::ToBits => (first.is_float(), "a float"),
+            Class::FromBits => (
+                matches!(scalar, Some(Scalar::U32 | Scalar::U64)),
+                "a u32 or u64",
+            ),
         };
         match class {
             _ if !holds => fail(what),
             Class::Compare | Class::FloatTest => Ok(Elem::BOOL),
+            Class::BitCount => Ok(Elem::Scalar(Scalar::U32)),
+            Class::ToBits => Ok(Elem::Scalar(first.repr().unsigned())),
+            Class::FromBits if first.repr() == Scalar::U32 => Ok(Elem::Scalar(Scalar::F32)),
+            Class::FromBits => Ok(Elem::F64),
             Class::Num | Class::Float | Class::Any | Class::Bits | Class::Powi | Class::Shift => {
                 Ok(first)
             }

@@ -40,9 +40,7 @@ pub(crate) const TYPES: [&str; 13] = [
 ];
 
 /// The types of numbers that are not elements of tables; lowering says so where they matter.
-const OTHER_NUMBERS: [&str; 9] = [
-    "i8", "i16", "i128", "isize", "u16", "u64", "u128", "char", "str",
-];
+const OTHER_NUMBERS: [&str; 4] = ["i128", "u128", "char", "str"];
 
 /// Macros and attributes of Rust that modules and expansions name alone. A macro of such a name, as
 /// stands beside a function, would make it ambiguous. Those that hardly any module names, `#[path]`
@@ -361,6 +359,11 @@ impl Names {
         if !args.is_empty() {
             add(&mut self.uses.applied, path);
         }
+        self.arguments(args);
+    }
+
+    /// Generic arguments.
+    fn arguments(&mut self, args: &[TypeArg]) {
         for arg in args {
             match arg {
                 TypeArg::Type(Type {
@@ -509,6 +512,10 @@ impl Names {
         match &expr.kind {
             ExprKind::Lit(_) | ExprKind::Infer => {}
             ExprKind::Path(path) => self.value_path(path, false),
+            ExprKind::Instance(path, args) => {
+                self.value_path(path, true);
+                self.arguments(args);
+            }
             ExprKind::Call(function, args) => {
                 match &function.kind {
                     ExprKind::Path(path) => self.value_path(path, true),

@@ -151,7 +151,7 @@ pub struct Type {
 /// A type as written.
 #[derive(Clone, Debug)]
 pub enum TypeKind {
-    /// `f64`, `usize`, `bool`, … : one of the eight scalar types, by name.
+    /// `f64`, `usize`, `bool`, … : one of the scalar types, by name.
     Scalar(crate::ir::Scalar),
     /// A path that is not a word of the language, and its arguments: a generic, an index set (a
     /// member of it), a struct or an alias.
@@ -456,6 +456,8 @@ pub enum ExprKind {
     Lit(Lit),
     /// A variable, a constant, a function as a value, an enum member, `N::SIZE`.
     Path(syn::Path),
+    /// `f::<N, 3>`: a function, and what it is given for its generics.
+    Instance(syn::Path, Vec<TypeArg>),
     /// `-x`, `!x`
     Unary(UnaryOp, Box<Expr>),
     /// `x + y`; the span is that of the operator

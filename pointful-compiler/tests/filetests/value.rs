@@ -74,14 +74,19 @@ fn scalar(text: &str, elem: Scalar) -> Result<ScalarValue, String> {
     let value = match elem {
         Scalar::F32 => text.parse().ok().map(ScalarValue::F32),
         Scalar::F64 => text.parse().ok().map(ScalarValue::F64),
-        Scalar::I32 => text.parse().ok().map(ScalarValue::I32),
-        Scalar::I64 => text.parse().ok().map(ScalarValue::I64),
-        Scalar::U8 => text.parse().ok().map(ScalarValue::U8),
-        Scalar::U32 => text.parse().ok().map(ScalarValue::U32),
-        Scalar::Usize => text.parse().ok().map(ScalarValue::Usize),
         Scalar::Bool => text.parse().ok().map(ScalarValue::Bool),
+        _ => integer(text, elem),
     };
     value.ok_or_else(|| format!("`{text}` is no {}", elem.name()))
+}
+
+/// An integer that its type has.
+fn integer(text: &str, elem: Scalar) -> Option<ScalarValue> {
+    let value = text.parse().ok()?;
+    let (least, greatest) = elem.int_range()?;
+    (least..=greatest)
+        .contains(&value)
+        .then(|| ScalarValue::from_int(elem, value))
 }
 
 /// Values up to something that is not a comma.

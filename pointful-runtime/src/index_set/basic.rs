@@ -69,6 +69,8 @@ unsafe impl<const N: usize> IndexSet for Fin<N> {
         axes.take_exactly::<Self>(N)
     }
 
+    fn size_of_parts(_: &mut Axes<'_>) {}
+
     fn fmt_size((): (), f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{N}")
     }
@@ -116,6 +118,10 @@ unsafe impl IndexSet for Dyn {
         Ok(axes.take())
     }
 
+    fn size_of_parts(sizes: &mut Axes<'_>) -> usize {
+        sizes.take()
+    }
+
     fn fmt_size(size: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{size}")
     }
@@ -151,6 +157,8 @@ unsafe impl IndexSet for bool {
     fn size_from_axes(axes: &mut Axes<'_>) -> Result<(), Error> {
         axes.take_exactly::<Self>(2)
     }
+
+    fn size_of_parts(_: &mut Axes<'_>) {}
 
     fn fmt_size((): (), f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("2")
@@ -201,6 +209,8 @@ unsafe impl IndexSet for () {
     fn size_from_axes(_: &mut Axes<'_>) -> Result<(), Error> {
         Ok(())
     }
+
+    fn size_of_parts(_: &mut Axes<'_>) {}
 
     fn fmt_size((): (), f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("1")

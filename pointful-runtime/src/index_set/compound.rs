@@ -94,6 +94,10 @@ macro_rules! product {
                 Ok(($($Set::size_from_axes(axes)?,)+))
             }
 
+            fn size_of_parts(sizes: &mut Axes<'_>) -> Self::Size {
+                ($($Set::size_of_parts(sizes),)+)
+            }
+
             fn fmt_size(size: Self::Size, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("(")?;
                 $(
@@ -234,6 +238,10 @@ unsafe impl<A: IndexSet, B: IndexSet> IndexSet for Either<A, B> {
         Err(Error::Undetermined {
             set: SetName::<Self>::new().to_string(),
         })
+    }
+
+    fn size_of_parts(sizes: &mut Axes<'_>) -> Self::Size {
+        (A::size_of_parts(sizes), B::size_of_parts(sizes))
     }
 
     fn fmt_size((a, b): Self::Size, f: &mut fmt::Formatter<'_>) -> fmt::Result {

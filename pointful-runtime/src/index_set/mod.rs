@@ -93,6 +93,11 @@ pub unsafe trait IndexSet: Element {
     /// If a static set has another length, or if lengths do not determine the size.
     fn size_from_axes(axes: &mut Axes<'_>) -> Result<Self::Size, Error>;
 
+    /// The size of the set, of those sizes of its parts that are known only at run time: takes its
+    /// own from the front.
+    #[doc(hidden)]
+    fn size_of_parts(sizes: &mut Axes<'_>) -> Self::Size;
+
     /// Writes a size for people: `5`, `(3, 4)`.
     fn fmt_size(size: Self::Size, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 

@@ -78,7 +78,7 @@ impl From<Error> for NpyError {
     }
 }
 
-/// An element type that NumPy has: `f32 f64 i32 i64 u8 u32 usize bool`; `usize` is written in eight
+/// An element type that NumPy has: numbers and `bool`; `isize` and `usize` are written in eight
 /// bytes.
 pub trait NpyElement: Plain {
     /// NumPy's letter for the kind of number.
@@ -112,23 +112,31 @@ macro_rules! npy_number {
     )*};
 }
 
-npy_number! { f32, 'f'; f64, 'f'; i32, 'i'; i64, 'i'; u8, 'u'; u32, 'u'; }
-
-impl NpyElement for usize {
-    const KIND: char = 'u';
-    const BYTES: usize = 8;
-
-    fn put(self, bytes: &mut Vec<u8>) {
-        bytes.extend((self as u64).to_le_bytes());
-    }
-
-    fn take(bytes: &[u8]) -> Option<usize> {
-        bytes
-            .try_into()
-            .ok()
-            .and_then(|bytes| usize::try_from(u64::from_le_bytes(bytes)).ok())
-    }
+npy_number! {
+    f32, 'f'; f64, 'f';
+    i8, 'i'; i16, 'i'; i32, 'i'; i64, 'i';
+    u8, 'u'; u16, 'u'; u32, 'u'; u64, 'u';
 }
+
+macro_rules! npy_word {
+    ($($T:ty, $Wide:ty, $kind:literal;)*) => {$(
+        impl NpyElement for $T {
+            const KIND: char = $kind;
+            const BYTES: usize = size_of::<$Wide>();
+
+            fn put(self, bytes: &mut Vec<u8>) {
+                bytes.extend((self as $Wide).to_le_bytes());
+            }
+
+            fn take(bytes: &[u8]) -> Option<$T> {
+                let bytes = bytes.try_into().ok()?;
+                <$T>::try_from(<$Wide>::from_le_bytes(bytes)).ok()
+            }
+        }
+    )*};
+}
+
+npy_word! { isize, i64, 'i'; usize, u64, 'u'; }
 
 impl NpyElement for bool {
     const KIND: char = 'b';

@@ -1,6 +1,6 @@
 //! The programs. Each is one idea; `tests/compiled.rs` says in plain Rust what it computes.
 
-use Scalar::{Bool, F32, F64, I32, I64, U8, U32, Usize};
+use Scalar::{Bool, F32, F64, I8, I16, I32, I64, Isize, U8, U16, U32, U64, Usize};
 use pointful_compiler::emit::testing::{Build, indices, matrix_product, matrix_vector, table};
 use pointful_compiler::ir::stages::kernels::{KernelOp, Kernels};
 use pointful_compiler::ir::{Elem, Extent, Message, Monoid, Program, Scalar, Type, ValueId};
@@ -41,7 +41,7 @@ pub(crate) fn all() -> Vec<Program<Kernels>> {
         distances(),
     ];
     programs.extend([F32, F64].map(float_functions));
-    programs.extend([I32, I64, U8, U32, Usize].map(integer_functions));
+    programs.extend([I8, I16, I32, I64, Isize, U8, U16, U32, U64, Usize].map(integer_functions));
     programs
 }
 
@@ -611,7 +611,9 @@ fn bytes() -> Program<Kernels> {
     let mut b = Build::new("bytes");
     let n = b.size("N");
     let x = b.param("x", table(F64, &[n]));
-    let types = [F32, F64, I32, I64, U8, U32, Usize, Bool];
+    let types = [
+        F32, F64, I8, I16, I32, I64, Isize, U8, U16, U32, U64, Usize, Bool,
+    ];
     let results: Vec<ValueId> = types
         .iter()
         .map(|&to| b.alloc(table(to, &[n]), None))

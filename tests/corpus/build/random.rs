@@ -224,10 +224,15 @@ fn literal(value: ScalarValue) -> TokenStream {
             let bits = x.to_bits();
             quote!(f64::from_bits(#bits))
         }
+        ScalarValue::I8(x) => quote!((#x)),
+        ScalarValue::I16(x) => quote!((#x)),
         ScalarValue::I32(x) => quote!((#x)),
         ScalarValue::I64(x) => quote!((#x)),
+        ScalarValue::Isize(x) => quote!((#x)),
         ScalarValue::U8(x) => quote!(#x),
+        ScalarValue::U16(x) => quote!(#x),
         ScalarValue::U32(x) => quote!(#x),
+        ScalarValue::U64(x) => quote!(#x),
         ScalarValue::Usize(x) => quote!(#x),
         ScalarValue::Bool(x) => quote!(#x),
     }

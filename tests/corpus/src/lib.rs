@@ -97,7 +97,7 @@ pub mod random {
             }
         )*};
     }
-    flat!(f32 f64 i32 i64 u8 u32 usize);
+    flat!(f32 f64 i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
     impl Flat for bool {
         fn flat(&self) -> Vec<f64> {

@@ -456,15 +456,21 @@ fn casts() {
         f64::INFINITY,
         1e300,
     ];
-    let (a, b, c, d, e, f, g, h) = corpus::bytes(&vector(&x));
-    assert_eq!(a.as_slice()[..7], x.map(|x| x as f32)[..7]);
-    assert_eq!(b.as_slice()[..7], x[..7]);
-    assert_eq!(c.as_slice(), x.map(|x| x as i32));
-    assert_eq!(d.as_slice(), x.map(|x| x as i64));
-    assert_eq!(e.as_slice(), x.map(|x| x as u8));
-    assert_eq!(f.as_slice(), x.map(|x| x as u32));
-    assert_eq!(g.as_slice(), x.map(|x| x as usize));
-    assert_eq!(h.as_slice(), x.map(|x| x != 0.0));
+    let (f_32, f_64, i_8, i_16, i_32, i_64, i_word, u_8, u_16, u_32, u_64, u_word, truth) =
+        corpus::bytes(&vector(&x));
+    assert_eq!(f_32.as_slice()[..7], x.map(|x| x as f32)[..7]);
+    assert_eq!(f_64.as_slice()[..7], x[..7]);
+    assert_eq!(i_8.as_slice(), x.map(|x| x as i8));
+    assert_eq!(i_16.as_slice(), x.map(|x| x as i16));
+    assert_eq!(i_32.as_slice(), x.map(|x| x as i32));
+    assert_eq!(i_64.as_slice(), x.map(|x| x as i64));
+    assert_eq!(i_word.as_slice(), x.map(|x| x as isize));
+    assert_eq!(u_8.as_slice(), x.map(|x| x as u8));
+    assert_eq!(u_16.as_slice(), x.map(|x| x as u16));
+    assert_eq!(u_32.as_slice(), x.map(|x| x as u32));
+    assert_eq!(u_64.as_slice(), x.map(|x| x as u64));
+    assert_eq!(u_word.as_slice(), x.map(|x| x as usize));
+    assert_eq!(truth.as_slice(), x.map(|x| x != 0.0));
 }
 
 #[test]
@@ -606,9 +612,16 @@ fn float_functions() {
     }
     let single = corpus::functions_f32(&vector(&[0.5_f32]), &vector(&[2.0_f32]));
     let double = corpus::functions_f64(&vector(&[0.5]), &vector(&[2.0]));
+    // Of the bits there are as many as of the type.
+    let bits = width - 7;
+    assert_eq!(double.as_slice()[bits], 0.5_f64.to_bits() as f64);
+    assert_eq!(single.as_slice()[bits], 0.5_f32.to_bits() as f32);
     for (position, (&single, &double)) in
         single.as_slice().iter().zip(double.as_slice()).enumerate()
     {
+        if position == bits {
+            continue;
+        }
         let same = (f64::from(single) - double).abs() <= 1e-6 * (1.0 + double.abs());
         assert!(
             same || (single.is_nan() && double.is_nan()),
@@ -619,7 +632,7 @@ fn float_functions() {
 
 /// The columns of an integer type, in the order of declaration.
 macro_rules! integers {
-    ($function:ident, $T:ty, $cases:expr) => {{
+    ($function:ident, $T:ty, $cases:expr $(, $Float:ty)?) => {{
         let (x, y): (Vec<$T>, Vec<$T>) = $cases.into_iter().unzip();
         let table = corpus::$function(&vector(&x), &vector(&y));
         let expected: Vec<fn($T, $T) -> $T> = vec![
@@ -656,6 +669,12 @@ macro_rules! integers {
             |x, y| x.wrapping_div_euclid(y),
             |x, y| x.wrapping_rem_euclid(y),
             |x, y| x.wrapping_pow(y as u32),
+            |x, y| x.rotate_left(y as u32),
+            |x, y| x.rotate_right(y as u32),
+            |x, _| x.count_ones() as $T,
+            |x, _| x.leading_zeros() as $T,
+            |x, _| x.trailing_zeros() as $T,
+            $(|x, _| <$Float>::from_bits(x) as $T,)?
             // What stops a gradient.
             |x, _| x,
         ];
@@ -687,6 +706,12 @@ fn integer_functions() {
             (1 << 20, 31)
         ]
     );
+    for integer in [
+        || corpus::functions_i8(&vector(&[i8::MIN]), &vector(&[-1])).len(),
+        || corpus::functions_isize(&vector(&[isize::MIN]), &vector(&[-1])).len(),
+    ] {
+        assert!(panic_of(integer).ends_with("divided by -1, which overflows"));
+    }
     integers!(
         functions_i64,
         i64,
@@ -703,7 +728,35 @@ fn integer_functions() {
     integers!(
         functions_u32,
         u32,
-        [(7, 2), (u32::MAX, 2), (0, 5), (1 << 31, 31)]
+        [(7, 2), (u32::MAX, 2), (0, 5), (1 << 31, 31)],
+        f32
+    );
+    integers!(functions_i8, i8, [(7, 2), (-128, 2), (0, 5), (100, 9)]);
+    integers!(
+        functions_i16,
+        i16,
+        [(-7, 2), (i16::MIN, 2), (0, 5), (300, -3)]
+    );
+    integers!(
+        functions_isize,
+        isize,
+        [(-7, 2), (isize::MIN, 2), (0, 5), (1 << 40, 63)]
+    );
+    integers!(
+        functions_u16,
+        u16,
+        [(7, 2), (u16::MAX, 2), (0, 5), (300, 17)]
+    );
+    integers!(
+        functions_u64,
+        u64,
+        [
+            (7, 2),
+            (u64::MAX, 2),
+            (0, 5),
+            (4_607_182_418_800_017_408, 63)
+        ],
+        f64
     );
     integers!(
         functions_usize,

@@ -35,10 +35,9 @@ fn panic_of<T>(f: impl FnOnce() -> T) -> Panic {
 /// The line of a mark in this file, and the column of what stands there.
 fn place(mark: &str, text: &str) -> (u32, u32) {
     let mark = format!("// {mark}");
-    let lines = include_str!("panics.rs").lines().enumerate();
+    let mut lines = include_str!("panics.rs").lines().enumerate();
     let (at, line) = lines
-        .filter(|(_, line)| line.ends_with(&mark))
-        .next()
+        .find(|(_, line)| line.ends_with(&mark))
         .expect("the mark");
     let column = line.find(text).expect("what stands there");
     (at as u32 + 1, column as u32 + 1)

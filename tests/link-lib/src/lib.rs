@@ -38,6 +38,31 @@ pub mod motion {
         slow(v) * t
     }
 
+    #[derive(Clone, Copy, IndexSet)]
+    enum Axle {
+        Front,
+        Middle,
+        Rear,
+    }
+
+    const DRIVEN: Axle = Axle::Rear;
+    const GEARS: [[f64; 2]; 3] = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+    const LIMITS: (f64, [i64; 2], Axle) = (0.5, [7, 8], Axle::Middle);
+
+    /// Of constants whose types nobody else can name.
+    #[pointful]
+    pub fn driven(v: f64) -> f64 {
+        let share = for a in Axle {
+            if a == Axle::Front {
+                v
+            } else {
+                v * v * a.ordinal() as f64
+            }
+        };
+        share[DRIVEN] + GEARS[2][0] * share[LIMITS.2] + LIMITS.0 * LIMITS.1[1] as f64
+            - sum(GEARS[1])
+    }
+
     /// A weighted sum.
     #[pointful]
     pub fn weigh(x: &Table<Fin<3>, f64>) -> f64 {

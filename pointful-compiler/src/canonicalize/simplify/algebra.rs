@@ -204,14 +204,11 @@ fn offset(x: ValueId, scalar: Scalar, n: i128) -> Option<Rewrite> {
     } else {
         (Prim::Add, n)
     };
-    let largest = match scalar {
-        Scalar::I32 => i128::from(i32::MAX),
-        Scalar::I64 => i128::from(i64::MAX),
-        Scalar::U8 => i128::from(u8::MAX),
-        Scalar::U32 => i128::from(u32::MAX),
+    let (_, largest) = match scalar {
         // Whatever machine the program runs on.
-        Scalar::Usize => i128::from(u32::MAX),
-        Scalar::F32 | Scalar::F64 | Scalar::Bool => return None,
+        Scalar::Usize => Scalar::U32.int_range()?,
+        Scalar::Isize => Scalar::I32.int_range()?,
+        scalar => scalar.int_range()?,
     };
     if n == 0 {
         return Some(Rewrite::Value(x));

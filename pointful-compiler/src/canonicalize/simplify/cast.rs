@@ -24,8 +24,7 @@ pub(super) fn rule<S: Simplify>(
         && to.is_int()
         && through.is_int()
         && through.bytes() >= to.bytes()
-        // `usize` is as wide as the machine says.
-        && (through != Scalar::Usize || to.bytes() <= 4 || to == Scalar::Usize);
+        && (!through.is_machine_word() || to.bytes() <= 4 || to.is_machine_word());
     if !is_lossless(from, through) && !narrowing {
         return None;
     }
@@ -39,14 +38,33 @@ pub(super) fn rule<S: Simplify>(
 fn is_lossless(from: Elem, to: Scalar) -> bool {
     match from {
         // No index set has more members than `i64` can count.
-        Elem::Index(_) | Elem::Bound(_) => matches!(to, Scalar::Usize | Scalar::I64),
+        Elem::Index(_) | Elem::Bound(_) => {
+            matches!(
+                to,
+                Scalar::Usize | Scalar::Isize | Scalar::I64 | Scalar::U64
+            )
+        }
         Elem::Scalar(from) => match from {
             Scalar::Bool => to != Scalar::Bool && to.is_int(),
-            Scalar::U8 => to != Scalar::Bool && to != Scalar::U8,
-            Scalar::U32 => matches!(to, Scalar::I64 | Scalar::F64),
-            Scalar::I32 => matches!(to, Scalar::I64 | Scalar::F64),
             Scalar::F32 => to == Scalar::F64,
-            Scalar::I64 | Scalar::Usize | Scalar::F64 => false,
+            Scalar::F64 => false,
+            from => match to {
+                Scalar::Bool => false,
+                // Significant bits of a float.
+                Scalar::F32 => from.bytes() <= 2,
+                Scalar::F64 => from.bytes() <= 4,
+                to => is_wider(from, to),
+            },
         },
     }
+}
+
+/// Whether an integer type has all values of another one, and more, on every machine.
+fn is_wider(from: Scalar, to: Scalar) -> bool {
+    // A machine word has 16 bits at least.
+    let bytes = |scalar: Scalar, word: u64| match scalar.is_machine_word() {
+        true => word,
+        false => scalar.bytes(),
+    };
+    bytes(from, 8) < bytes(to, 2) && (to.is_signed_int() || !from.is_signed_int())
 }

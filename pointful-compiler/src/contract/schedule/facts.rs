@@ -109,9 +109,14 @@ pub(super) fn on_demand(op: &BulkOp) -> bool {
 /// Simple operations that a primitive is worth.
 pub(crate) fn price(prim: Prim, elem: Elem) -> u32 {
     match prim {
-        Prim::Cast(_) | Prim::Trust(_) | Prim::StopGradient | Prim::Neg | Prim::Not | Prim::Abs => {
-            1
-        }
+        Prim::Cast(_)
+        | Prim::ToBits
+        | Prim::FromBits
+        | Prim::Trust(_)
+        | Prim::StopGradient
+        | Prim::Neg
+        | Prim::Not
+        | Prim::Abs => 1,
         Prim::Sqrt | Prim::Recip | Prim::Fract | Prim::Rem | Prim::RemEuclid | Prim::DivEuclid => 6,
         Prim::Div => {
             if elem.is_float() {
@@ -158,6 +163,11 @@ pub(crate) fn price(prim: Prim, elem: Elem) -> u32 {
         | Prim::Xor
         | Prim::Shl
         | Prim::Shr
+        | Prim::RotateLeft
+        | Prim::RotateRight
+        | Prim::CountOnes
+        | Prim::LeadingZeros
+        | Prim::TrailingZeros
         | Prim::Eq
         | Prim::Ne
         | Prim::Lt

@@ -157,11 +157,14 @@ fn literals_keep_their_bits() {
 fn range(scalar: Scalar) -> Option<(Scalar, i128, i128)> {
     use Scalar::*;
     let (low, high) = match scalar {
+        I8 => (i8::MIN.into(), i8::MAX.into()),
+        I16 => (i16::MIN.into(), i16::MAX.into()),
         I32 => (i32::MIN.into(), i32::MAX.into()),
-        I64 => (i64::MIN.into(), i64::MAX.into()),
+        I64 | Isize => (i64::MIN.into(), i64::MAX.into()),
         U8 => (0, u8::MAX.into()),
+        U16 => (0, u16::MAX.into()),
         U32 => (0, u32::MAX.into()),
-        Usize => (0, u64::MAX.into()),
+        U64 | Usize => (0, u64::MAX.into()),
         F32 | F64 | Bool => return None,
     };
     Some((scalar, low, high))

@@ -80,6 +80,14 @@ impl<'a> Elab<'a> {
                     Ok(Val::Leaf(s.cast(cell, to, e.span)?))
                 })
             }
+            Kind::FromBits(x) => {
+                let val = self.eval(x)?;
+                let (groups, _) = self.split(&x.ty);
+                self.lift(&[groups], &[val], e.span, &mut |s, cells| {
+                    let cell = s.leaf(&cells[0], e.span)?;
+                    Ok(Val::Leaf(s.prim(Prim::FromBits, &[cell], e.span)?))
+                })
+            }
             Kind::Call(call) => self.call(call, e),
             Kind::Apply(f, args, repeat) => {
                 let f = self.eval(f)?;

@@ -1,4 +1,4 @@
-//! The root's parameters and constants.
+//! The root's parameters.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -7,10 +7,9 @@ use super::value::{Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::interface::{Access, Carrier, ExtentSource, Field, ParamSource};
-use crate::ir::{Elem, Extent, Scalar, SpanId, Type};
-use crate::lower::Constant;
-use crate::lower::hir::{self, Function, Origin};
-use crate::lower::types::{Len, Set, Ty, atoms};
+use crate::ir::{Elem, Extent, SpanId, Type};
+use crate::lower::hir::{Function, Origin};
+use crate::lower::types::{Set, Ty};
 use crate::syntax::tree::path_key;
 use crate::syntax::tree::{self, TypeDefKind, TypeKind};
 
@@ -244,112 +243,6 @@ impl<'a> Elab<'a> {
         let name = self.unique(&plain);
         self.interface.params.push(source);
         Val::Leaf(self.program.param(name, ty, owned, SpanId::NONE))
-    }
-
-    // ---- constants ----
-
-    pub(super) fn constant_tokens(&self, path: &str) -> TokenStream {
-        let scope = &self.functions[self.frame.function].tree.scope;
-        match scope.constants.iter().find(|(n, _)| n == path) {
-            Some((_, tokens)) => tokens.clone(),
-            None => path.parse().unwrap_or_default(),
-        }
-    }
-
-    /// A constant: a parameter of the program, the same one wherever it is named.
-    pub(super) fn constant(&mut self, k: usize, span: SpanId) -> Run<Val<'a>> {
-        let constant = &self.functions[self.frame.function].constants[k];
-        let path = path_key(&constant.path);
-        let root = self.constant_tokens(&path);
-        let key = root.to_string();
-        if let Some((_, value)) = self.constants.iter().find(|(n, _)| *n == key) {
-            return Ok(Val::Leaf(*value));
-        }
-        let access = Access {
-            root,
-            fields: Vec::new(),
-            name: path.rsplit("::").next().unwrap_or(&path).to_owned(),
-        };
-        let (ty, tokens) = match self.ty(&constant.ty) {
-            Ty::Table(groups, elem) => {
-                let dims = self.axes(&groups, span)?;
-                let scalar = self.scalar(&elem, span)?;
-                let Some(array) = self.array_type(&groups, scalar) else {
-                    let span = self.at(span);
-                    return self.fail(say::constant_table(span));
-                };
-                (Type::table(Elem::Scalar(scalar), dims), array)
-            }
-            other => {
-                let scalar = self.scalar(&other, span)?;
-                let name = Ident::new(scalar.name(), Span::call_site());
-                (Type::scalar(Elem::Scalar(scalar)), quote!(#name))
-            }
-        };
-        let source = ParamSource::Constant {
-            access: access.clone(),
-            ty: tokens,
-            rank: ty.rank(),
-            open: constant.open,
-        };
-        let val = self.declare(ty, source, &access, false);
-        let value = self.leaf(&val, span)?;
-        self.constants.push((key, value));
-        Ok(val)
-    }
-
-    /// The type of a constant array over these sets, if they are all `Fin`.
-    pub(super) fn array_type(&self, groups: &[Set], scalar: Scalar) -> Option<TokenStream> {
-        let name = Ident::new(scalar.name(), Span::call_site());
-        let mut ty = quote!(#name);
-        for set in atoms(groups).iter().rev() {
-            let len = match set {
-                Set::Fin(Len::Lit(n)) => {
-                    let n = proc_macro2::Literal::u64_unsuffixed(*n);
-                    quote!(#n)
-                }
-                Set::Fin(Len::Const(name)) => self.constant_tokens(name),
-                _ => return None,
-            };
-            ty = quote!([#ty; #len]);
-        }
-        Some(ty)
-    }
-
-    /// The constants that the root names, for its carrier.
-    pub(super) fn root_constants(&mut self, function: &'a Function<'a>) -> Run<Vec<Constant>> {
-        let mut out = Vec::new();
-        for hir::Constant {
-            path,
-            ty,
-            open,
-            span,
-        } in &function.constants
-        {
-            let tokens = match self.ty(ty) {
-                Ty::Table(groups, elem) => {
-                    let scalar = self.scalar(&elem, SpanId::NONE)?;
-                    match self.array_type(&groups, scalar) {
-                        Some(tokens) => tokens,
-                        None => return self.fail(say::constant_table(*span)),
-                    }
-                }
-                other => {
-                    let scalar = self.scalar(&other, SpanId::NONE)?;
-                    let name = Ident::new(scalar.name(), *span);
-                    quote!(#name)
-                }
-            };
-            if let Some(last) = path.segments.last() {
-                out.push(Constant {
-                    path: path_key(path),
-                    name: last.ident.clone(),
-                    ty: tokens,
-                    open: *open,
-                });
-            }
-        }
-        Ok(out)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::branch::Branch;
 use super::value::{Maybe, Space, Val};
 use super::{Elab, Run};
-use crate::ir::{Lit, Scalar, SpanId};
+use crate::ir::{Lit, SpanId};
 use crate::lower::hir::{Expr, Kind};
 use crate::lower::types::Ty;
 use crate::lower::words::Method;
@@ -285,11 +285,9 @@ impl<'a> Elab<'a> {
             Method::AbsDiff => {
                 let larger = self.prim(Prim::Max, x, span)?;
                 let smaller = self.prim(Prim::Min, x, span)?;
-                let mut difference = self.prim(Prim::Sub, &[larger, smaller], span)?;
-                if self.program.elem(difference) == crate::ir::Elem::Scalar(Scalar::I32) {
-                    difference = self.cast(difference, Scalar::U32, span)?;
-                }
-                one(difference)
+                let difference = self.prim(Prim::Sub, &[larger, smaller], span)?;
+                let unsigned = self.program.elem(difference).repr().unsigned();
+                one(self.cast(difference, unsigned, span)?)
             }
             Method::IsPositive | Method::IsNegative => {
                 let scalar = self.program.elem(x[0]).repr();

@@ -11,6 +11,7 @@ mod branch;
 mod call;
 mod chosen;
 mod computed;
+mod constants;
 mod counting;
 mod expr;
 mod forwards;
@@ -242,6 +243,7 @@ impl<'a> Elab<'a> {
             linked: self.linked,
             generics: &self.functions[self.frame.function].generics,
             solver: &self.functions[self.frame.function].solver,
+            shows_ranges: true,
         }
     }
 

@@ -57,14 +57,14 @@ impl<'a> Elab<'a> {
         if let Some((_, size)) = self.lengths.iter().find(|(known, _)| *known == value) {
             return Extent::Size(*size);
         }
-        let name = constant_name(self.linked, &value).to_owned();
+        let name = constant_name(self.linked, &value);
         let tokens = self.constant_tokens(&value);
         let source = ExtentSource {
             carrier: Carrier::Static(fin(&tokens)),
             path: Vec::new(),
             set: format!("Fin<{name}>"),
         };
-        let last = name.rsplit("::").next().unwrap_or(&name).to_owned();
+        let last = name.rsplit("::").next().unwrap_or(&name).replace('.', "_");
         let size = self.new_size(&last, source);
         self.lengths.push((value, size));
         Extent::Size(size)

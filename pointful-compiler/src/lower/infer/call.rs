@@ -14,6 +14,7 @@ use super::Infer;
 use super::pattern::side;
 use super::reading::Reading;
 use crate::diag::lowering as say;
+use crate::ir::Scalar;
 use crate::lower::hir::{Arg, Call, Expr, Instance, Kind, Origin};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty};
@@ -29,8 +30,16 @@ impl<'a> Infer<'_, 'a> {
         want: Option<&Ty>,
         span: Span,
     ) -> Expr {
-        let ExprKind::Path(path) = &f.kind else {
-            return self.apply(f, args, span);
+        let path = match &f.kind {
+            ExprKind::Path(path) => path,
+            ExprKind::Instance(path, given) => {
+                let Some(position) = self.function_of(&path_key(path)) else {
+                    self.uncalled(args);
+                    return self.no_instance(path, f.span);
+                };
+                return self.call_function(position, given, f.span, args, span);
+            }
+            _ => return self.apply(f, args, span),
         };
         let name = path_key(path);
         if self.lookup(&name).is_some() {
@@ -53,11 +62,16 @@ impl<'a> Infer<'_, 'a> {
             }
             _ => {}
         }
+        if let Some(float) = name.strip_suffix("::from_bits").and_then(Scalar::from_name)
+            && float.is_float()
+        {
+            return self.float_of_bits(float, f.span, args, span);
+        }
         if let Some(kind) = name.strip_prefix("Accum::") {
             return self.accum(kind, f.span, args, span);
         }
         if let Some(position) = self.function_of(&name) {
-            return self.call_function(position, f.span, args, span);
+            return self.call_function(position, &[], f.span, args, span);
         }
         if let Some(right) = side(&name) {
             return self.side(right, &name, f.span, args, want, span);
@@ -69,6 +83,28 @@ impl<'a> Infer<'_, 'a> {
             self.expr(arg, None);
         }
         self.fail(say::not_pointful(f.span, &name))
+    }
+
+    /// `f64::from_bits(x)`
+    fn float_of_bits(
+        &mut self,
+        float: Scalar,
+        at: Span,
+        args: &'a [tree::Expr],
+        span: Span,
+    ) -> Expr {
+        if !self.arity("from_bits", 1, args.len(), at) {
+            return self.poison(span);
+        }
+        let bits = Ty::Scalar(float.unsigned());
+        let value = self.expr(&args[0], Some(&bits));
+        self.settle();
+        let (groups, cell) = self.split(&value.ty);
+        self.expect(&bits, &cell, args[0].span, || {
+            format!("the bits of an `{}` are that", float.name())
+        });
+        let ty = Ty::table(groups, Ty::Scalar(float));
+        self.made(Kind::FromBits(Box::new(value)), ty, span)
     }
 
     /// `Some(x)`
@@ -227,7 +263,12 @@ impl<'a> Infer<'_, 'a> {
     // ---- annotated functions ----
 
     /// A function as a value.
-    pub(super) fn function_value(&mut self, position: usize, span: Span) -> Expr {
+    pub(super) fn function_value(
+        &mut self,
+        position: usize,
+        given: &'a [tree::TypeArg],
+        span: Span,
+    ) -> Expr {
         let callee = &self.shared.done[position];
         let mut params = callee.params.iter().zip(&callee.tree.params);
         let exclusive =
@@ -237,6 +278,7 @@ impl<'a> Infer<'_, 'a> {
             return self.fail(say::changing_function(span, &name, &param));
         }
         let mut instance = self.instance(position);
+        self.give(position, given, &mut instance, span);
         let params = self.parameter_types(position);
         let params = params
             .iter()
@@ -251,6 +293,7 @@ impl<'a> Infer<'_, 'a> {
     fn call_function(
         &mut self,
         position: usize,
+        given: &'a [tree::TypeArg],
         at: Span,
         args: &'a [tree::Expr],
         span: Span,
@@ -262,6 +305,7 @@ impl<'a> Infer<'_, 'a> {
             return self.poison(span);
         }
         let mut instance = self.instance(position);
+        self.give(position, given, &mut instance, at);
         let mut inferred: Vec<Option<Arg>> = Vec::new();
         for (k, (arg, param)) in args.iter().zip(&params).enumerate() {
             let callee = &self.shared.done[position];

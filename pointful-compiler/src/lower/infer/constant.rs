@@ -1,7 +1,357 @@
-//! Paths that are constants, and the values of those of the standard library.
+//! Constants: paths that are some, what their types are, and those of the standard library.
+//!
+//! A macro does not see the type of a constant, so it is found by inference, and rustc is asked
+//! whether it is that. What cannot be decided by use, which of the integers a constant is that is
+//! only cast, or whether an index is a member or a number, is left to rustc: see [`Open`].
 
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+
+use super::Infer;
 use super::signature::last_name;
-use crate::lower::hir::Value;
+use crate::diag::lowering as say;
+use crate::ir::Scalar;
+use crate::lower::hir::{Constant, Expr, Kind, Open, Value};
+use crate::lower::lengths;
+use crate::lower::solve::{SetKind, TyKind};
+use crate::lower::types::{Len, Set, Ty};
+use crate::syntax::tree::{Scope, path_key};
+
+/// An index that is a constant, of which it is not known yet whether it is a member.
+#[derive(Clone, Debug)]
+pub(super) struct ConstantIndex {
+    pub(super) index: Ty,
+    pub(super) base: Ty,
+    pub(super) position: usize,
+    pub(super) axis: Set,
+    pub(super) at: Span,
+}
+
+/// A cell of the type of a constant that nothing determines.
+struct OpenCell {
+    constant: usize,
+    /// The positions in tuples of the part that it is the type of.
+    part: Vec<usize>,
+    /// Whether that is an array of it.
+    is_array: bool,
+    var: u32,
+}
+
+impl<'a> Infer<'_, 'a> {
+    /// A constant, or a part of one.
+    pub(super) fn constant(
+        &mut self,
+        path: &syn::Path,
+        fields: Vec<syn::Member>,
+        span: Span,
+    ) -> Expr {
+        let name = path_key(path);
+        let known = self
+            .constants
+            .iter()
+            .position(|c| path_key(&c.path) == name && c.fields == fields);
+        let id = known.unwrap_or_else(|| {
+            let ty = self.unknown(span);
+            self.constants.push(Constant {
+                path: path.clone(),
+                fields,
+                base: None,
+                ty,
+                opens: Vec::new(),
+                span,
+            });
+            self.constants.len() - 1
+        });
+        let ty = self.constants[id].ty.clone();
+        self.made(Kind::Constant(id), ty, span)
+    }
+
+    /// A field of a constant whose type is not known: a constant of its own. There were `known`
+    /// constants before the expression.
+    pub(super) fn constant_part(
+        &mut self,
+        whole: &Expr,
+        member: &syn::Member,
+        known: usize,
+        span: Span,
+    ) -> Expr {
+        let Kind::Constant(id) = whole.kind else {
+            return self.fail(say::constant_unknown(span));
+        };
+        let Constant { path, fields, .. } = self.constants[id].clone();
+        // The whole is named for this alone.
+        self.constants.truncate(known.max(id));
+        let fields = [fields, vec![member.clone()]].concat();
+        self.constant(&path, fields, span)
+    }
+
+    /// Whether a type not known is that of a constant, or of parts or elements of one.
+    pub(super) fn is_constant(&self, ty: &Ty) -> bool {
+        let ty = self.solver.shallow(ty);
+        matches!(ty, Ty::Var(_)) && self.constants.iter().any(|c| self.has_cell(&c.ty, &ty))
+    }
+
+    fn has_cell(&self, whole: &Ty, cell: &Ty) -> bool {
+        match self.split(whole).1 {
+            Ty::Tuple(parts) | Ty::Struct(_, parts) => {
+                parts.iter().any(|part| self.has_cell(part, cell))
+            }
+            whole => whole == *cell,
+        }
+    }
+
+    /// The cells of the types of constants that nothing determines.
+    fn open_cells(&self) -> Vec<OpenCell> {
+        let mut found = Vec::new();
+        for (k, constant) in self.constants.iter().enumerate() {
+            self.add_open_cells((k, &[]), &constant.ty, &mut found);
+        }
+        found
+    }
+
+    fn add_open_cells(
+        &self,
+        (constant, part): (usize, &[usize]),
+        ty: &Ty,
+        found: &mut Vec<OpenCell>,
+    ) {
+        let (groups, cell) = self.split(ty);
+        match cell {
+            // Fields of structs have types that were written.
+            Ty::Tuple(parts) => {
+                for (k, ty) in parts.iter().enumerate() {
+                    self.add_open_cells((constant, &[part, &[k]].concat()), ty, found);
+                }
+            }
+            Ty::Var(var) => found.push(OpenCell {
+                constant,
+                part: part.to_vec(),
+                is_array: !groups.is_empty(),
+                var,
+            }),
+            _ => {}
+        }
+    }
+
+    /// Takes what is not known of a constant for an array of something.
+    pub(super) fn constant_array(&mut self, ty: &Ty, span: Span) {
+        if self.is_open(&self.solver.shallow(ty)) && self.is_constant(ty) {
+            let set = self.solver.fresh_set(SetKind::Free, span);
+            let element = self.unknown(span);
+            let _ = self
+                .solver
+                .unify(ty, &Ty::Table(vec![set], Box::new(element)));
+        }
+    }
+
+    /// An operand of an operator. A constant that is not indexed is a number, unless it meets
+    /// something that is none.
+    pub(super) fn constant_operand(&mut self, ty: &Ty, other: &Ty, comparison: bool) {
+        if !self.is_open(&self.solver.shallow(ty)) || !self.is_constant(ty) {
+            return;
+        }
+        let other = self.split(other).1;
+        let alike = match other {
+            Ty::Member(_) | Ty::Tuple(_) => comparison,
+            Ty::Scalar(Scalar::Bool) => true,
+            _ => false,
+        };
+        if alike {
+            let _ = self.solver.unify(ty, &other);
+        } else {
+            self.narrow(ty);
+        }
+    }
+
+    /// Says that a constant is a number.
+    pub(super) fn narrow(&mut self, ty: &Ty) {
+        if self.is_constant(ty)
+            && let Ty::Var(v) = self.solver.shallow(ty)
+        {
+            self.solver.narrow(v);
+        }
+    }
+
+    /// What is known of constants that are indices by now: members are of the axis' set.
+    pub(super) fn constant_indices(&mut self) {
+        for one in std::mem::take(&mut self.constant_indices) {
+            let index = self.solver.shallow(&one.index);
+            match index {
+                Ty::Var(v) if self.solver.kind(v) == TyKind::Any => self.constant_indices.push(one),
+                Ty::Tuple(_) => {
+                    let shown = self.show(&index);
+                    self.report(say::bad_index(one.at, &shown));
+                }
+                _ => {
+                    self.index_one(&one.base, one.position, &one.axis, &index, one.at);
+                }
+            }
+        }
+    }
+
+    /// What constants are that are only indices: numbers, of members perhaps.
+    pub(super) fn open_indices(&mut self) {
+        let waiting = std::mem::take(&mut self.constant_indices);
+        for cell in self.open_cells() {
+            let index = Ty::Var(cell.var);
+            let axes = waiting
+                .iter()
+                .filter(|one| self.solver.shallow(&one.index) == index);
+            let mut sets: Vec<Set> = axes.map(|one| self.solver.set(&one.axis)).collect();
+            sets.dedup();
+            let open = match &sets[..] {
+                [] => continue,
+                [set] if !cell.is_array && may_have_constants(set) => Open::Index(set.clone()),
+                // What indexes different sets is a number.
+                _ => Open::Integer,
+            };
+            self.constants[cell.constant].opens.push((cell.part, open));
+            let _ = self.solver.unify(&index, &Ty::USIZE);
+        }
+    }
+
+    /// Takes constants for signed integers, whatever integers they are, whose elements are of a
+    /// type that nothing says but of which this is so.
+    pub(super) fn open_constants(&mut self, is_open: impl Fn(&Self, u32) -> bool) {
+        for cell in self.open_cells() {
+            if is_open(self, cell.var) {
+                let opens = &mut self.constants[cell.constant].opens;
+                opens.push((cell.part, Open::Integer));
+                let _ = self
+                    .solver
+                    .unify(&Ty::Var(cell.var), &Ty::Scalar(Scalar::I64));
+            }
+        }
+    }
+
+    /// Arrays are as long as rustc knows, where nothing else says how long they are.
+    pub(super) fn constant_lengths(&mut self) {
+        for k in 0..self.constants.len() {
+            let constant = self.constants[k].clone();
+            self.array_lengths(&constant, &constant.ty);
+        }
+    }
+
+    fn array_lengths(&mut self, constant: &Constant, ty: &Ty) {
+        match self.solver.shallow(ty) {
+            Ty::Table(groups, _) => {
+                let value = constant.value(&self.tree.scope);
+                for (depth, set) in self.solver.atoms(&groups).into_iter().enumerate() {
+                    if matches!(set, Set::Var(v) if self.solver.set_kind(v) == SetKind::Free) {
+                        let length = lengths::of_axis(&value, depth).to_string();
+                        let _ = self.solver.unify_sets(&set, &Set::Fin(Len::Const(length)));
+                    }
+                }
+            }
+            Ty::Tuple(parts) => {
+                for (k, part) in parts.iter().enumerate() {
+                    self.array_lengths(&constant.part(k, syn::Member::from(k)), part);
+                }
+            }
+            // Fields of structs have types that were written.
+            _ => {}
+        }
+    }
+
+    /// What is known of the types of constants at the end.
+    pub(super) fn finish_constants(&mut self) {
+        // What only is cast is any integer.
+        self.open_constants(|s, var| s.solver.kind(var) == TyKind::Any);
+        // What only meets other constants is a float.
+        for cell in self.open_cells() {
+            let _ = self
+                .solver
+                .unify(&Ty::Var(cell.var), &Ty::Scalar(Scalar::F64));
+        }
+        for k in 0..self.constants.len() {
+            let constant = self.constants[k].clone();
+            if !is_value(&self.solver.ty(&constant.ty)) {
+                let shown = self.show(&constant.ty);
+                self.report(say::constant_type(constant.span, &shown));
+            }
+        }
+    }
+}
+
+impl Constant {
+    /// A part of it, whose type is known with its own: the one at this position.
+    pub(in crate::lower) fn part(&self, position: usize, member: syn::Member) -> Self {
+        let mut part = self.clone();
+        part.fields.push(member);
+        let inner = |(way, open): &(Vec<usize>, Open)| {
+            let (first, rest) = way.split_first()?;
+            (*first == position).then(|| (rest.to_vec(), open.clone()))
+        };
+        part.opens = self.opens.iter().filter_map(inner).collect();
+        part
+    }
+
+    /// What its type may be.
+    pub(in crate::lower) fn open(&self) -> Open {
+        let own = self.opens.iter().find(|(way, _)| way.is_empty());
+        own.map_or(Open::No, |(_, open)| open.clone())
+    }
+
+    /// Its path with the fields on the way to it, as a scope names it.
+    pub(in crate::lower) fn key(&self) -> String {
+        let path = path_key(&self.path);
+        self.fields.iter().fold(path, |key, field| match field {
+            syn::Member::Named(name) => format!("{key}.{name}"),
+            syn::Member::Unnamed(index) => format!("{key}.{}", index.index),
+        })
+    }
+
+    /// An expression for it where it is carried from, for a function with this scope; `None` if it
+    /// is named where the root stands.
+    pub(in crate::lower) fn carried(&self, scope: &Scope) -> Option<TokenStream> {
+        let key = self.key();
+        let (_, tokens) = scope.constants.iter().find(|(known, _)| *known == key)?;
+        let own = self.path.to_token_stream().to_string();
+        (tokens.to_string() != own).then(|| tokens.clone())
+    }
+
+    /// An expression for it where the root stands, of a function with this scope.
+    pub(in crate::lower) fn value(&self, scope: &Scope) -> TokenStream {
+        self.carried(scope).unwrap_or_else(|| {
+            let path = (self.path.to_token_stream(), 0);
+            let (base, known) = self.base.clone().unwrap_or(path);
+            let fields = &self.fields[known..];
+            quote!(#base #(.#fields)*)
+        })
+    }
+}
+
+/// Whether a constant may be a member of the set, as far as it is known: not where the function is
+/// generic in it.
+fn may_have_constants(set: &Set) -> bool {
+    match set {
+        Set::Named(_) | Set::Fin(Len::Lit(_) | Len::Const(_)) | Set::Bool | Set::Var(_) => true,
+        Set::Product(parts) | Set::Record(_, parts) => parts.iter().all(may_have_constants),
+        Set::Either(left, right) => may_have_constants(left) && may_have_constants(right),
+        Set::Param(_) | Set::Fin(Len::Param(_)) | Set::Range(_) | Set::Error => false,
+    }
+}
+
+/// Whether a constant may be of a type: a number, a member, an array of numbers, or made of these.
+fn is_value(ty: &Ty) -> bool {
+    match ty {
+        Ty::Scalar(_) | Ty::Float(_) | Ty::Var(_) | Ty::Error => true,
+        Ty::Member(set) => may_have_constants(set),
+        Ty::Table(_, element) => {
+            matches!(
+                &**element,
+                Ty::Scalar(_) | Ty::Float(_) | Ty::Var(_) | Ty::Error
+            )
+        }
+        Ty::Tuple(parts) | Ty::Struct(_, parts) => parts.iter().all(is_value),
+        Ty::Offset(_)
+        | Ty::Extent(_)
+        | Ty::Function(..)
+        | Ty::Accum(_)
+        | Ty::Option(_)
+        | Ty::Either(_) => false,
+    }
+}
 
 /// A path that can only be a constant of some module: the last name is written in capitals.
 pub(super) fn looks_like_constant(path: &syn::Path) -> bool {

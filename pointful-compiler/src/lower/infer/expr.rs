@@ -9,7 +9,7 @@ use super::constant::{StdConstant, looks_like_constant, standard_constant, type_
 use super::ops::Question;
 use super::signature::{last_name, path_span};
 use crate::diag::lowering as say;
-use crate::lower::hir::{Block, Closure, Constant, Expr, Kind, Origin, Value};
+use crate::lower::hir::{Block, Closure, Expr, Kind, Origin, Value};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty};
 use crate::syntax::tree::path_key;
@@ -29,6 +29,10 @@ impl<'a> Infer<'_, 'a> {
         match &e.kind {
             ExprKind::Lit(lit) => self.literal(lit),
             ExprKind::Path(path) => self.path(path, e.span),
+            ExprKind::Instance(path, args) => match self.function_of(&path_key(path)) {
+                Some(position) => self.function_value(position, args, e.span),
+                None => self.no_instance(path, e.span),
+            },
             ExprKind::Unary(op, x) => self.unary(*op, x, want, e.span),
             ExprKind::Binary(op, op_span, x, y) => self.binary(*op, *op_span, x, y, want, e.span),
             ExprKind::And(x, y) => self.lazy(true, x, y, e.span),
@@ -172,7 +176,7 @@ impl<'a> Infer<'_, 'a> {
             return self.made(Kind::OneOf(false, Box::new(nothing)), ty, span);
         }
         if let Some(position) = self.function_of(&name) {
-            return self.function_value(position, span);
+            return self.function_value(position, &[], span);
         }
         if let Some(value) = standard_constant(&name) {
             return self.standard(path, value, span);
@@ -185,7 +189,7 @@ impl<'a> Infer<'_, 'a> {
             return self.made(Kind::Extent(set.clone()), Ty::Extent(set), span);
         }
         if looks_like_constant(path) {
-            return self.constant(path, span);
+            return self.constant(path, Vec::new(), span);
         }
         self.fail(say::unknown_name(path_span(path), &name))
     }
@@ -213,26 +217,6 @@ impl<'a> Infer<'_, 'a> {
             }
         };
         self.made(Kind::Lit(value), ty, span)
-    }
-
-    fn constant(&mut self, path: &'a syn::Path, span: Span) -> Expr {
-        let name = path_key(path);
-        let known = self
-            .constants
-            .iter()
-            .position(|c| path_key(&c.path) == name);
-        let id = known.unwrap_or_else(|| {
-            let ty = self.unknown(span);
-            self.constants.push(Constant {
-                path: path.clone(),
-                ty,
-                open: false,
-                span,
-            });
-            self.constants.len() - 1
-        });
-        let ty = self.constants[id].ty.clone();
-        self.made(Kind::Constant(id), ty, span)
     }
 
     /// `Channel::R`
@@ -330,6 +314,7 @@ impl<'a> Infer<'_, 'a> {
     }
 
     fn field(&mut self, x: &'a tree::Expr, member: &'a syn::Member, span: Span) -> Expr {
+        let known = self.constants.len();
         let x = self.expr(x, None);
         self.settle();
         match self.part(&x.ty, member) {
@@ -337,6 +322,9 @@ impl<'a> Infer<'_, 'a> {
             None => {
                 if self.solver.shallow(&x.ty) == Ty::Error {
                     return self.poison(span);
+                }
+                if self.is_constant(&x.ty) {
+                    return self.constant_part(&x, member, known, span);
                 }
                 let shown = self.show(&x.ty);
                 self.fail(say::unknown_field(

@@ -3,6 +3,7 @@
 use proc_macro2::Span;
 
 use super::Infer;
+use super::constant::ConstantIndex;
 use super::ops::{Question, sign};
 use crate::diag::lowering as say;
 use crate::lower::hir::{Expr, Kind, LocalId, Origin, Place, Step};
@@ -119,6 +120,11 @@ impl<'a> Infer<'_, 'a> {
                 ));
                 return Some(Ty::Error);
             }
+            // What is indexed of a constant is an array.
+            if self.is_constant(&elem) {
+                self.constant_array(&elem, span);
+                return self.index_type(&base, parts, span);
+            }
             // Members say what the axes are that the table is not known to have yet.
             let mut more = Vec::new();
             for (ty, _) in &indices[atoms.len()..] {
@@ -175,7 +181,14 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// Whether an index fits the set of its axis; reports if not.
-    fn index_one(&mut self, base: &Ty, k: usize, axis: &Set, index: &Ty, at: Span) -> bool {
+    pub(super) fn index_one(
+        &mut self,
+        base: &Ty,
+        k: usize,
+        axis: &Set,
+        index: &Ty,
+        at: Span,
+    ) -> bool {
         let raw = self.solver.raw(index);
         let index = self.solver.shallow(index);
         let found = match &index {
@@ -187,7 +200,14 @@ impl<'a> Infer<'_, 'a> {
                 TyKind::Int => return true,
                 TyKind::Number => return self.solver.unify(&index, &Ty::USIZE).is_ok(),
                 TyKind::Any if self.is_constant(&index) => {
-                    return self.solver.unify(&index, &Ty::USIZE).is_ok();
+                    self.constant_indices.push(ConstantIndex {
+                        index: index.clone(),
+                        base: base.clone(),
+                        position: k,
+                        axis: axis.clone(),
+                        at,
+                    });
+                    return true;
                 }
                 TyKind::Any => {
                     let _ = self.solver.unify(&index, &Ty::Member(axis.clone()));

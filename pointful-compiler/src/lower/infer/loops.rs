@@ -240,6 +240,10 @@ impl<'a> Infer<'_, 'a> {
             Ty::Scalar(s) => s.is_int(),
             Ty::Var(v) => match self.solver.kind(*v) {
                 TyKind::Int => true,
+                TyKind::Any | TyKind::Number if self.is_constant(&found) => {
+                    self.solver.count_to(*v);
+                    true
+                }
                 TyKind::Any | TyKind::Number => self.solver.unify(ty, &Ty::USIZE).is_ok(),
                 TyKind::Float => false,
             },

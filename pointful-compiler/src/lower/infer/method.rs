@@ -249,13 +249,28 @@ impl<'a> Infer<'_, 'a> {
             Gives::Same => cell,
             Gives::Pair => Ty::Tuple(vec![cell.clone(), cell]),
             Gives::Bool => Ty::BOOL,
-            Gives::Distance if cell == Ty::Scalar(Scalar::I32) => Ty::Scalar(Scalar::U32),
-            Gives::Distance => cell,
+            Gives::Just(scalar) => Ty::Scalar(scalar),
+            Gives::Unsigned => match cell {
+                Ty::Scalar(scalar) => Ty::Scalar(scalar.unsigned()),
+                // Which it is, its width says.
+                Ty::Var(_) | Ty::Float(_) => return self.unsigned(cell, name, span),
+                cell => cell,
+            },
         };
         Some(match self.frame(&frames, span) {
             Some(frame) => Ty::table(frame, cell),
             None => Ty::Error,
         })
+    }
+
+    /// The unsigned integer of the width of a number that is not known yet: literals are of their
+    /// default types at the end. What is generic in its float has no type for its bits.
+    fn unsigned(&mut self, cell: Ty, name: &str, span: Span) -> Option<Ty> {
+        if let Ty::Float(_) = cell {
+            self.report(say::bits_of_generic(span, name));
+            return Some(Ty::Error);
+        }
+        None
     }
 
     /// Whether the number of arguments is right; reports if not.

@@ -27,6 +27,7 @@ pub(super) use self::{call::accumulator::ACCUMULATORS, vector::METHODS as VECTOR
 
 use proc_macro2::{Ident, Span};
 
+use self::constant::ConstantIndex;
 use self::ops::Deferred;
 use self::reference::is_reference;
 use self::signature::Given;
@@ -36,7 +37,7 @@ use super::hir::{
 use super::solve::{Clash, SetKind, Solver, TyKind};
 use super::types::{Printer, Set, Ty};
 use crate::diag::{Diagnostic, Diagnostics, lowering as say};
-use crate::ir::{Scalar, SpanId};
+use crate::ir::SpanId;
 use crate::places::Places;
 use crate::syntax::tree::{self, Linked};
 
@@ -69,6 +70,7 @@ struct Infer<'s, 'a> {
     /// The number of locals where each closure around the current expression begins.
     closures: Vec<usize>,
     constants: Vec<Constant>,
+    constant_indices: Vec<ConstantIndex>,
     deferred: Vec<Deferred<'a>>,
 }
 
@@ -85,6 +87,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         scopes: vec![Vec::new()],
         closures: Vec::new(),
         constants: Vec::new(),
+        constant_indices: Vec::new(),
         deferred: Vec::new(),
     };
     let mut params = Vec::new();
@@ -157,14 +160,18 @@ impl<'s, 'a> Infer<'s, 'a> {
         while self.give_axes() {
             self.settle();
         }
-        self.open_constants(Solver::moves);
+        self.open_constants(|s, var| s.solver.moves(var));
         self.solver.default_literals();
+        self.constant_indices();
+        self.open_indices();
         self.settle();
         self.settle_at_last();
         self.solver.default_literals();
+        self.constant_lengths();
         let quiet = !self.shared.diags.is_empty();
         let undetermined = self.solver.undetermined_sets();
         if !quiet {
+            self.finish_constants();
             for span in undetermined {
                 self.report(say::undetermined_set(span));
             }
@@ -176,42 +183,6 @@ impl<'s, 'a> Infer<'s, 'a> {
                     self.solver.give_up(&local.ty);
                 }
             }
-            // What only is cast is any integer.
-            self.open_constants(|solver, var| solver.kind(var) == TyKind::Any);
-            for k in 0..self.constants.len() {
-                let constant = self.constants[k].clone();
-                let scalar =
-                    |ty: &Ty| matches!(ty, Ty::Scalar(_) | Ty::Float(_) | Ty::Var(_) | Ty::Error);
-                let fits = match self.solver.ty(&constant.ty) {
-                    Ty::Table(_, elem) => scalar(&elem),
-                    ty => scalar(&ty),
-                };
-                if !fits {
-                    let shown = self.show(&constant.ty);
-                    self.report(say::constant_type(constant.span, &shown));
-                }
-                if self.solver.undetermined(&constant.ty).is_some() {
-                    // What only meets other constants is a float.
-                    let (_, cell) = self.split(&constant.ty);
-                    let _ = self.solver.unify(&cell, &Ty::Scalar(Scalar::F64));
-                }
-            }
-        }
-    }
-
-    /// Takes constants for signed integers, whatever integers they are, whose elements are of a
-    /// type that nothing says but of which this is so.
-    fn open_constants(&mut self, is_open: impl Fn(&Solver, u32) -> bool) {
-        let cells: Vec<(usize, Ty)> = self
-            .constants
-            .iter()
-            .map(|constant| self.split(&constant.ty).1)
-            .enumerate()
-            .filter(|(_, cell)| matches!(cell, Ty::Var(var) if is_open(&self.solver, *var)))
-            .collect();
-        for (k, cell) in cells {
-            self.constants[k].open = true;
-            let _ = self.solver.unify(&cell, &Ty::Scalar(Scalar::I64));
         }
     }
 
@@ -224,6 +195,7 @@ impl<'s, 'a> Infer<'s, 'a> {
             linked: self.shared.linked,
             generics: &self.generics,
             solver: &self.solver,
+            shows_ranges: true,
         }
     }
 
@@ -234,6 +206,7 @@ impl<'s, 'a> Infer<'s, 'a> {
             linked: self.shared.linked,
             generics: &function.generics,
             solver: &function.solver,
+            shows_ranges: true,
         }
     }
 

@@ -57,12 +57,13 @@ impl<'a> Infer<'_, 'a> {
     }
 
     fn answer(&mut self, question: &Question<'a>, span: Span) -> Option<Ty> {
-        // A constant is a number wherever it is not indexed.
         match question {
-            Question::Binary(_, l, r, _) => {
-                self.narrow(l);
-                self.narrow(r);
+            Question::Binary(op, l, r, _) => {
+                let comparison = is_comparison(*op);
+                self.constant_operand(l, r, comparison);
+                self.constant_operand(r, l, comparison);
             }
+            Question::Method(Method::Ordinal, ..) => {}
             Question::Unary(_, x) | Question::Method(_, _, x, _) => self.narrow(x),
             Question::Index(..) | Question::Cells(..) => {}
         }
@@ -157,8 +158,8 @@ impl<'a> Infer<'_, 'a> {
                 Some(ty) => self.settled(&question, &ty),
                 None => {
                     let diagnostic = match &question.question {
-                        Question::Index(base, _) if self.is_constant(base) => {
-                            say::constant_table(question.span)
+                        Question::Method(_, _, receiver, _) if self.is_constant(receiver) => {
+                            say::constant_unknown(question.span)
                         }
                         _ => say::unknown_operand(question.span),
                     };
@@ -197,20 +198,6 @@ impl<'a> Infer<'_, 'a> {
                 .solver
                 .unify(&elem, &Ty::Table(more, Box::new(held)))
                 .is_ok()
-    }
-
-    fn narrow(&mut self, ty: &Ty) {
-        if self.is_constant(ty)
-            && let Ty::Var(v) = self.solver.shallow(ty)
-        {
-            self.solver.narrow(v);
-        }
-    }
-
-    /// Whether a type not known is that of a constant, or of the elements of one.
-    pub(super) fn is_constant(&self, ty: &Ty) -> bool {
-        let ty = self.solver.shallow(ty);
-        self.constants.iter().any(|c| self.split(&c.ty).1 == ty)
     }
 
     // ---- operators ----
@@ -252,6 +239,10 @@ impl<'a> Infer<'_, 'a> {
             (Ty::Error, _) => return Some(Ty::Error),
             (Ty::Var(v), op) => match (self.solver.kind(*v), op) {
                 (TyKind::Any, _) => return None,
+                (TyKind::Number, UnaryOp::Neg) => {
+                    self.solver.negate(*v);
+                    true
+                }
                 (TyKind::Int | TyKind::Number, _) | (TyKind::Float, UnaryOp::Neg) => true,
                 (TyKind::Float, UnaryOp::Not) => false,
             },
@@ -412,11 +403,7 @@ impl<'a> Infer<'_, 'a> {
             return;
         };
         let number = self.solver.kind(var) == TyKind::Number;
-        let cells: Vec<Ty> = self.constants.iter().map(|c| c.ty.clone()).collect();
-        let constant = cells
-            .iter()
-            .any(|ty| matches!(self.split(ty).1, Ty::Var(cell) if cell == var));
-        if constant {
+        if self.is_constant(ty) {
             self.solver.move_by(var);
         } else if number {
             let _ = self.solver.unify(ty, &Ty::USIZE);

@@ -48,7 +48,15 @@ impl Infer<'_, '_> {
         instance: &mut Instance,
     ) -> Result<(), Box<[Reading; 2]>> {
         let mut slots = Vec::new();
+        // What the call says itself.
+        let given = instance.sets.clone();
         let mut pins: Vec<(usize, Vec<Set>)> = Vec::new();
+        for (generic, set) in given.iter().enumerate() {
+            pins.extend(
+                set.iter()
+                    .map(|set| (generic, self.solver.set(set).atoms())),
+            );
+        }
         for (param, found) in params.iter().zip(found) {
             let Some(found) = found else { continue };
             let (groups, elem) = self.split(found);
@@ -79,7 +87,7 @@ impl Infer<'_, '_> {
             return Err(Box::new([first.clone(), second.clone()]));
         }
         for (generic, set) in best.pop().into_iter().flat_map(|reading| reading.sets) {
-            instance.sets[generic] = Some(Set::product(set));
+            instance.sets[generic] = given[generic].clone().or_else(|| Some(Set::product(set)));
         }
         Ok(())
     }

@@ -84,7 +84,7 @@ impl<'a> Infer<'_, 'a> {
             self.report(crate::diag::lowering::not_pointful(at, &name));
             return None;
         };
-        let function = self.function_value(position, at);
+        let function = self.function_value(position, &[], at);
         let Ty::Function(params, result) = self.solver.shallow(&function.ty) else {
             return None;
         };
@@ -121,9 +121,11 @@ impl<'a> Infer<'_, 'a> {
 }
 
 fn signature_text(printer: &Printer<'_>, takes: &[Ty], gives: &Ty) -> String {
+    let printer = Printer {
+        shows_ranges: false,
+        ..*printer
+    };
     let shown = |ty: &Ty| printer.ty(&printer.solver.ty(ty));
     let takes: Vec<String> = takes.iter().map(shown).collect();
-    // A signature cannot name a range.
-    let gives = shown(gives).replace("a range", "Dyn");
-    format!("({}) -> {gives}", takes.join(", "))
+    format!("({}) -> {}", takes.join(", "), shown(gives))
 }

@@ -215,7 +215,7 @@ impl<'a> Infer<'_, 'a> {
         result
     }
 
-    fn float_argument(&mut self, arg: &'a tree::TypeArg, dynamic: SetKind) -> Ty {
+    pub(super) fn float_argument(&mut self, arg: &'a tree::TypeArg, dynamic: SetKind) -> Ty {
         let span = match arg {
             tree::TypeArg::Type(ty) => {
                 let found = self.written(ty, dynamic);
@@ -232,7 +232,12 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// A set, or the static set of a length.
-    fn set_argument(&mut self, arg: &'a tree::TypeArg, is_length: bool, dynamic: SetKind) -> Set {
+    pub(super) fn set_argument(
+        &mut self,
+        arg: &'a tree::TypeArg,
+        is_length: bool,
+        dynamic: SetKind,
+    ) -> Set {
         match arg {
             tree::TypeArg::Length(length) if is_length => self.fin(length),
             tree::TypeArg::Type(ty) if is_length => match &ty.kind {

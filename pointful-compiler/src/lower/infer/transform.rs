@@ -101,7 +101,7 @@ impl<'a> Infer<'_, 'a> {
             self.report(say::of_exclusive(at, &name, &param));
             return None;
         }
-        let expr = self.function_value(position, at);
+        let expr = self.function_value(position, &[], at);
         let callee = &self.shared.done[position];
         let Ty::Function(types, result) = self.solver.shallow(&expr.ty) else {
             return None;

@@ -479,10 +479,10 @@ fn a_match_covers_every_value() {
 #[test]
 fn the_length_of_a_constant_array() {
     rejects(
-        "fn f(x: f64) -> f64 { x * WEIGHTS[0] }",
+        "fn f(x: &Table<bool, f64>) -> f64 { sum(for b in bool { x[b] * WEIGHTS[b] }) }",
         &[(
-            "WEIGHTS[0]",
-            "the length of this constant array is not known here",
+            "WEIGHTS",
+            "this constant array is over a set other than `Fin`",
         )],
     );
 }
@@ -531,13 +531,22 @@ fn nothing_is_accumulated_in_an_operator() {
 }
 
 #[test]
-fn a_constant_is_a_number_or_an_array() {
+fn a_constant_is_a_value_of_a_known_type() {
     rejects(
-        "fn f(x: f64) -> (f64, f64) { PAIR }",
+        "fn f(x: f64) -> Extent<Fin<3>> { LENGTH }",
         &[(
-            "PAIR",
-            "a constant of type `(f64, f64)` cannot be used here",
+            "LENGTH",
+            "a constant of type `Extent<Fin<3>>` cannot be used here",
         )],
+    );
+    let unknown = "the type of this constant must be known here";
+    rejects(
+        "fn f() -> usize { HERE.ordinal() }",
+        &[("ordinal", unknown)],
+    );
+    rejects(
+        "fn f(x: f64) -> f64 { let pair = PAIR; x * pair.0 }",
+        &[("pair.0", unknown)],
     );
     rejects(
         "fn f(x: f64) -> f64 { 2(x) }",

@@ -1,7 +1,7 @@
 //! How signatures and programs correspond: sizes, checks at entry, parameters, results, constants.
 
 use super::{lower_source, rendered};
-use crate::interface::{Access, Carrier, ExtentSource, Field, ParamSource, SetShape, Shape};
+use crate::interface::{Access, Carrier, ExtentSource, Field, ParamSource, SetShape, Shape, Taken};
 use crate::ir::SizeId;
 use crate::lower::Lowered;
 
@@ -80,13 +80,16 @@ fn param(param: &ParamSource) -> String {
         ParamSource::Table(access) => format!("table {}", path(access)),
         ParamSource::Owned(access) => format!("owned {}", path(access)),
         ParamSource::Array(access, rank) => format!("array {} of rank {rank}", path(access)),
-        ParamSource::Constant {
-            access, ty, open, ..
-        } => format!(
-            "{}constant {}: {ty}",
-            if *open { "open " } else { "" },
-            path(access)
-        ),
+        ParamSource::Constant { access, taken, .. } => constant(&path(access), taken),
+    }
+}
+
+fn constant(path: &str, taken: &Taken) -> String {
+    match taken {
+        Taken::Exactly(ty) => format!("constant {path}: {ty}"),
+        Taken::Integer(ty) => format!("integer constant {path}: {ty}"),
+        Taken::Member(set) => format!("constant {path} in {set}"),
+        Taken::Index(set) => format!("constant {path}, in {set} or an integer"),
     }
 }
 
@@ -107,7 +110,7 @@ fn has(text: &str, want: &[&str]) {
         found.push(format!("back to {}", access.name));
     }
     for constant in &lowered.constants {
-        found.push(format!("constant {}: {}", constant.path, constant.ty));
+        found.push(self::constant(&constant.key, &constant.taken));
     }
     assert_eq!(interface.extents.len(), lowered.program.sizes.len());
     assert_eq!(interface.params.len(), lowered.program.params.len());

@@ -9,7 +9,7 @@ use super::transform::path_ends;
 use super::types::plain;
 use super::{Parser, transform_name};
 use crate::diag::syntax as diag;
-use crate::syntax::names::is_type_name;
+use crate::syntax::names::{WORDS, is_type_name};
 use crate::syntax::start;
 use crate::syntax::tree::{Arm, BinaryOp, Expr, ExprKind, Pattern, Set, UnaryOp, path_key};
 
@@ -217,8 +217,12 @@ impl Parser {
         }
     }
 
-    /// A path to a function, a constant or a variable, which has no generic arguments.
+    /// A path to a function, a constant or a variable. Only a function has generic arguments, after
+    /// its name.
     fn value_path(&mut self, path: &syn::Path) -> ExprKind {
+        if is_instance(path) {
+            return ExprKind::Instance(plain(path), self.path_args(path));
+        }
         value_arguments(path)
             .into_iter()
             .for_each(|error| self.error(error));
@@ -516,4 +520,19 @@ fn operator(op: &syn::BinOp) -> Operator {
         BinOp::ShrAssign(_) => Operator::Assign(Shr),
         _ => Operator::Unknown,
     }
+}
+
+/// Whether a path is that of a function with generic arguments.
+fn is_instance(path: &syn::Path) -> bool {
+    let mut segments = path.segments.iter().rev();
+    let upper =
+        |segment: &syn::PathSegment| segment.ident.to_string().starts_with(char::is_uppercase);
+    let Some(last) = segments.next() else {
+        return false;
+    };
+    let is_word = path.segments.len() == 1 && WORDS.contains(&last.ident.to_string().as_str());
+    !last.arguments.is_none()
+        && !is_word
+        && !upper(last)
+        && segments.all(|before| before.arguments.is_none() && !upper(before))
 }

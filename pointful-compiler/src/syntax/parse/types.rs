@@ -152,8 +152,7 @@ impl Parser {
                 kind: self.set_segment(last),
                 span: start::of_path(&path.path),
             })),
-            "i8" | "i16" | "i128" | "isize" | "u16" | "u64" | "u128" | "f16" | "f128" | "char"
-            | "str" => {
+            "i128" | "u128" | "f16" | "f128" | "char" | "str" => {
                 self.error(diag::unknown_number(path.span(), &name));
                 TypeKind::Infer
             }

@@ -27,7 +27,13 @@ impl Source {
         }
         match elem {
             Elem::F64 | Elem::F32 => self.float(elem, depth - 1),
-            Elem::I64 | Elem::I32 | Elem::U8 | Elem::Usize => self.integer(elem, depth - 1),
+            Elem::I64
+            | Elem::I32
+            | Elem::I16
+            | Elem::Isize
+            | Elem::U8
+            | Elem::U64
+            | Elem::Usize => self.integer(elem, depth - 1),
             Elem::Bool => self.truth(depth - 1),
             Elem::Member(set) => {
                 let set = set.clone();
@@ -72,7 +78,10 @@ impl Source {
             Elem::F32 => format!("({:?}_f32)", eighths as f64 / 8.0),
             Elem::I64 => format!("({}_i64)", eighths / 2),
             Elem::I32 => format!("({}_i32)", eighths / 2),
+            Elem::I16 => format!("({}_i16)", eighths / 2),
+            Elem::Isize => format!("({}_isize)", eighths / 2),
             Elem::U8 => format!("{}_u8", eighths.abs() / 2),
+            Elem::U64 => format!("{}_u64", eighths.abs() / 2),
             Elem::Usize => format!("{}_usize", eighths.abs() / 4),
             Elem::Bool => (eighths > 0).to_string(),
             Elem::Member(set) => {
@@ -145,7 +154,12 @@ impl Source {
             }
             19 if double && !self.folds.is_empty() => self.folded().unwrap_or_else(|| x(self)),
             20 => format!("stop_gradient({})", x(self)),
-            21 => self.one_of(elem, depth),
+            // Between 1 and 2.
+            21 if double => format!(
+                "f64::from_bits((({} % 4096) << 40) | 4607182418800017408)",
+                self.expr(&Elem::U64, depth)
+            ),
+            22 => self.one_of(elem, depth),
             _ => self.reduction(elem, depth),
         }
     }
@@ -181,9 +195,9 @@ impl Source {
     }
 
     fn integer(&mut self, elem: &Elem, depth: usize) -> String {
-        let signed = matches!(elem, Elem::I64 | Elem::I32);
+        let signed = matches!(elem, Elem::I64 | Elem::I32 | Elem::I16 | Elem::Isize);
         let x = |this: &mut Self| this.expr(elem, depth);
-        match self.rng.below(18) {
+        match self.rng.below(20) {
             0..3 if signed => {
                 let op = self.rng.pick(&["+", "-", "*"]);
                 format!("({} {op} {})", x(self), x(self))
@@ -219,6 +233,17 @@ impl Source {
                 format!("(({} % 9) {op} {})", x(self), self.rng.between(0, 3))
             }
             9 => format!("({} % 4).pow({})", x(self), self.rng.between(0, 3)),
+            18 if *elem == Elem::U64 => format!("f64::from_bits({} % 1000).to_bits()", x(self)),
+            18 => {
+                let f = self
+                    .rng
+                    .pick(&["count_ones", "leading_zeros", "trailing_zeros"]);
+                format!("({}.{f}() as {elem})", x(self))
+            }
+            19 => {
+                let f = self.rng.pick(&["rotate_left", "rotate_right"]);
+                format!("({}.{f}({}) % 100)", x(self), self.rng.between(0, 9))
+            }
             10 => format!("({} as {elem})", self.expr(&Elem::Bool, depth)),
             11 => {
                 // Of sets that have a name of their own.

@@ -34,8 +34,14 @@ pub(super) enum Elem {
     I64,
     /// `i32`
     I32,
+    /// `i16`
+    I16,
+    /// `isize`
+    Isize,
     /// `u8`
     U8,
+    /// `u64`
+    U64,
     /// `usize`
     Usize,
     /// `bool`
@@ -105,6 +111,9 @@ impl fmt::Display for Elem {
             Elem::F32 => f.write_str("f32"),
             Elem::I64 => f.write_str("i64"),
             Elem::I32 => f.write_str("i32"),
+            Elem::I16 => f.write_str("i16"),
+            Elem::Isize => f.write_str("isize"),
+            Elem::U64 => f.write_str("u64"),
             Elem::U8 => f.write_str("u8"),
             Elem::Usize => f.write_str("usize"),
             Elem::Bool => f.write_str("bool"),
@@ -129,13 +138,16 @@ impl fmt::Display for Type {
 impl Source {
     /// Some scalar type.
     pub(super) fn any_elem(&mut self) -> Elem {
-        match self.rng.below(20) {
-            0..11 => Elem::F64,
-            11 => Elem::F32,
-            12..15 => Elem::I64,
-            15 => Elem::I32,
-            16 => Elem::U8,
-            17 => Elem::Usize,
+        match self.rng.below(40) {
+            0..22 => Elem::F64,
+            22..24 => Elem::F32,
+            24..30 => Elem::I64,
+            30 => Elem::I32,
+            31 => Elem::I16,
+            32 => Elem::Isize,
+            33 => Elem::U64,
+            34 | 35 => Elem::U8,
+            36 | 37 => Elem::Usize,
             _ => Elem::Bool,
         }
     }

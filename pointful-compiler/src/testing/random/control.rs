@@ -67,11 +67,11 @@ impl Random {
                 let new = self.prim(Prim::Sin, vec![other], 1.0);
                 self.prim(Prim::Add, vec![mine, new], TAME / 2.0 + 1.0)
             }
-            Scalar::I32 | Scalar::I64 | Scalar::U8 | Scalar::U32 | Scalar::Usize => {
+            Scalar::Bool => self.prim(Prim::Xor, vec![state, other], 0.0),
+            _ => {
                 let prim = self.rng.pick(&[Prim::Add, Prim::Mul, Prim::Xor, Prim::Max]);
                 self.prim(prim, vec![state, other], 0.0)
             }
-            Scalar::Bool => self.prim(Prim::Xor, vec![state, other], 0.0),
         })
     }
 
@@ -212,9 +212,14 @@ impl Random {
     }
 
     fn guarded_division(&mut self) {
-        let scalar = self
-            .rng
-            .pick(&[Scalar::I64, Scalar::I64, Scalar::U8, Scalar::Usize]);
+        let scalar = self.rng.pick(&[
+            Scalar::I64,
+            Scalar::I64,
+            Scalar::U8,
+            Scalar::Usize,
+            Scalar::I16,
+            Scalar::U64,
+        ]);
         let (x, d) = (self.scalar(scalar), self.scalar(scalar));
         // The quotient of the smallest number and -1 is out of range.
         let one = self.constant(Lit::Int(scalar, 1));

@@ -214,11 +214,9 @@ impl Random {
                 let eighths = self.rng.between(-16, 16);
                 Lit::of(scalar, eighths as f64 / 8.0)
             }
-            Scalar::I32 | Scalar::I64 => Lit::Int(scalar, i128::from(self.rng.between(-9, 9))),
-            Scalar::U8 | Scalar::U32 | Scalar::Usize => {
-                Lit::Int(scalar, i128::from(self.rng.between(0, 9)))
-            }
             Scalar::Bool => Lit::Bool(self.rng.chance(50)),
+            _ if scalar.is_signed_int() => Lit::Int(scalar, i128::from(self.rng.between(-9, 9))),
+            _ => Lit::Int(scalar, i128::from(self.rng.between(0, 9))),
         };
         self.constant(lit)
     }
@@ -251,10 +249,8 @@ impl Random {
     fn computed(&mut self, scalar: Scalar) -> ValueId {
         let value = match scalar {
             Scalar::F32 | Scalar::F64 => self.float(scalar),
-            Scalar::I32 | Scalar::I64 | Scalar::U8 | Scalar::U32 | Scalar::Usize => {
-                self.integer(scalar)
-            }
             Scalar::Bool => self.truth(),
+            _ => self.integer(scalar),
         };
         if self.fact(value).bound > 64.0 * TAME {
             return self.tame(value);
@@ -367,6 +363,9 @@ impl Random {
             return self.prim(Prim::Cast(scalar), vec![x], 0.0);
         }
         let x = self.scalar(scalar);
+        if self.rng.chance(6) {
+            return self.bits(scalar, x);
+        }
         match self.rng.below(10) {
             0..6 => {
                 let prim = self.rng.pick(&[
@@ -389,7 +388,13 @@ impl Random {
             7 => {
                 let by = Lit::Int(Scalar::U32, self.small_number());
                 let by = self.constant(by);
-                let prim = self.rng.pick(&[Prim::Shl, Prim::Shr, Prim::Pow]);
+                let prim = self.rng.pick(&[
+                    Prim::Shl,
+                    Prim::Shr,
+                    Prim::Pow,
+                    Prim::RotateLeft,
+                    Prim::RotateRight,
+                ]);
                 self.prim(prim, vec![x, by], 0.0)
             }
             8 => self.prim(Prim::Not, vec![x], 0.0),
@@ -402,6 +407,23 @@ impl Random {
                 self.prim(prim, vec![x, divisor], 0.0)
             }
         }
+    }
+
+    /// How many bits of an integer are something; or an integer whose bits are those of a float, and
+    /// back.
+    fn bits(&mut self, scalar: Scalar, x: ValueId) -> ValueId {
+        if matches!(scalar, Scalar::U32 | Scalar::U64) && self.rng.chance(50) {
+            // Without the exponent, so that it is a small number.
+            let mask = self.constant(Lit::Int(scalar, 0xff));
+            let low = self.prim(Prim::And, vec![x, mask], 0.0);
+            let float = self.prim(Prim::FromBits, vec![low], 1.0);
+            return self.prim(Prim::ToBits, vec![float], 0.0);
+        }
+        let prim = self
+            .rng
+            .pick(&[Prim::CountOnes, Prim::LeadingZeros, Prim::TrailingZeros]);
+        let count = self.prim(prim, vec![x], 0.0);
+        self.prim(Prim::Cast(scalar), vec![count], 0.0)
     }
 
     fn small_number(&mut self) -> i128 {

@@ -73,11 +73,9 @@ impl Random {
         let eighths = self.rng.between(-8 * LARGEST, 8 * LARGEST);
         match scalar {
             Scalar::F32 | Scalar::F64 => ScalarValue::from_float(scalar, eighths as f64 / 8.0),
-            Scalar::I32 | Scalar::I64 => ScalarValue::from_int(scalar, i128::from(eighths)),
-            Scalar::U8 | Scalar::U32 | Scalar::Usize => {
-                ScalarValue::from_int(scalar, i128::from(eighths.abs()))
-            }
             Scalar::Bool => ScalarValue::Bool(self.rng.chance(50)),
+            _ if scalar.is_signed_int() => ScalarValue::from_int(scalar, i128::from(eighths)),
+            _ => ScalarValue::from_int(scalar, i128::from(eighths.abs())),
         }
     }
 }

@@ -379,6 +379,11 @@ impl Random {
             (2, Scalar::I32),
             (2, Scalar::U8),
             (1, Scalar::U32),
+            (1, Scalar::I8),
+            (1, Scalar::I16),
+            (1, Scalar::Isize),
+            (1, Scalar::U16),
+            (1, Scalar::U64),
             (4, Scalar::Usize),
             (10, Scalar::Bool),
         ]))

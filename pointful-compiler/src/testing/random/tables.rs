@@ -143,13 +143,7 @@ impl Random {
                 self.rng
                     .pick(&[Monoid::Add, Monoid::Add, Monoid::Min, Monoid::Max])
             }
-            Scalar::F32
-            | Scalar::F64
-            | Scalar::I32
-            | Scalar::I64
-            | Scalar::U8
-            | Scalar::U32
-            | Scalar::Usize => self
+            _ => self
                 .rng
                 .pick(&[Monoid::Add, Monoid::Mul, Monoid::Min, Monoid::Max]),
         }

@@ -31,6 +31,7 @@ impl<'a> Infer<'_, 'a> {
         let init = self.expr(&args[0], None);
         let table = self.expr(&args[2], None);
         self.settle();
+        self.constant_array(&table.ty, args[2].span);
         let (group, inner) = match self.solver.shallow(&table.ty) {
             Ty::Table(groups, elem) => {
                 let groups = self.solver.groups(&groups);

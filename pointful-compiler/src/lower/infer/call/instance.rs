@@ -2,10 +2,12 @@
 
 use proc_macro2::Span;
 
-use crate::lower::hir::Instance;
+use crate::diag::{lowering as say, syntax::value_arguments};
+use crate::lower::hir::{Expr, Instance};
 use crate::lower::infer::Infer;
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Len, Set, Ty};
+use crate::syntax::tree::{self, GenericKind, path_key};
 
 impl<'a> Infer<'_, 'a> {
     pub(super) fn instance(&self, position: usize) -> Instance {
@@ -15,6 +17,54 @@ impl<'a> Infer<'_, 'a> {
             floats: vec![None; generics],
             inner: Vec::new(),
         }
+    }
+
+    /// What a call says itself that the generics of a function are; `_` leaves it to inference.
+    pub(super) fn give(
+        &mut self,
+        position: usize,
+        given: &'a [tree::TypeArg],
+        instance: &mut Instance,
+        at: Span,
+    ) {
+        let callee = self.shared.done[position].tree;
+        if given.is_empty() {
+            return;
+        }
+        if given.len() != callee.generics.len() {
+            let (name, count) = (callee.name.to_string(), callee.generics.len());
+            self.report(say::generic_argument_count(at, &name, count, given.len()));
+            return;
+        }
+        for (k, (generic, arg)) in callee.generics.iter().zip(given).enumerate() {
+            let is_left =
+                matches!(arg, tree::TypeArg::Type(ty) if matches!(ty.kind, tree::TypeKind::Infer));
+            match generic.kind {
+                _ if is_left => {}
+                GenericKind::IndexSet => {
+                    instance.sets[k] = Some(self.set_argument(arg, false, SetKind::Dyn));
+                }
+                GenericKind::Const => {
+                    instance.sets[k] = Some(self.set_argument(arg, true, SetKind::Dyn));
+                }
+                GenericKind::Float => {
+                    instance.floats[k] = Some(self.float_argument(arg, SetKind::Dyn));
+                }
+                GenericKind::Function(..) => {
+                    let (name, span) = (generic.name.to_string(), argument_span(arg));
+                    self.report(say::function_argument(span, &name));
+                }
+            }
+        }
+    }
+
+    /// Generic arguments of what is no annotated function.
+    pub(in crate::lower::infer) fn no_instance(&mut self, path: &syn::Path, span: Span) -> Expr {
+        let name = path_key(path);
+        if self.lookup(&name).is_some() || name.ends_with("::from_bits") {
+            return self.fail(value_arguments(span, &name));
+        }
+        self.fail(say::not_pointful(span, &name))
     }
 
     pub(in crate::lower::infer) fn parameter_types(&self, position: usize) -> Vec<Ty> {
@@ -119,5 +169,12 @@ impl<'a> Infer<'_, 'a> {
             ),
             Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Error => set.clone(),
         }
+    }
+}
+
+fn argument_span(arg: &tree::TypeArg) -> Span {
+    match arg {
+        tree::TypeArg::Type(ty) => ty.span,
+        tree::TypeArg::Length(length) => length.span,
     }
 }

@@ -33,6 +33,7 @@ impl<'a> Infer<'_, 'a> {
         }
         let table = inferred.remove(0);
         self.settle();
+        self.constant_array(&table.ty, args[0].span);
         let (group, inner) = match self.solver.shallow(&table.ty) {
             Ty::Table(groups, elem) => {
                 let groups = self.solver.groups(&groups);

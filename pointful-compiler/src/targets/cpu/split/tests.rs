@@ -67,7 +67,7 @@ fn random_programs_are_cut() {
         neighbours: 40,
         ..Options::default()
     };
-    check_seeds(0..500, options, outlined, |program| {
+    check_seeds(0..1000, options, outlined, |program| {
         let cut = split_from(program.clone(), 2);
         changed.set(changed.get() + u32::from(cut.body != program.body));
         let mut all = found.get();
@@ -76,7 +76,10 @@ fn random_programs_are_cut() {
         cut
     });
     let (changed, found) = (changed.get(), found.get());
-    assert!(changed * 20 > 500, "only {changed} of 500 programs are cut");
+    assert!(
+        changed * 20 > 1000,
+        "only {changed} of 1000 programs are cut"
+    );
     assert!(found[0] >= 5 && found[3] >= 5, "{found:?}");
 }
 
