@@ -280,7 +280,7 @@ macro_rules! place {
     )*};
 }
 
-place!(i32 i64 u8 u32 usize);
+place!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
 /// Integers that are divided where that is written, by the language's rules.
 pub trait Divide: Number {

@@ -208,3 +208,28 @@ fn what_cannot_be_divided_panics() {
     assert!(std::panic::catch_unwind(|| divided(isize::MIN, -1)).is_err());
     assert!(std::panic::catch_unwind(|| divided(1, 0)).is_err());
 }
+
+/// Elements at places of each type of integers, and behind them.
+macro_rules! places {
+    ($($name:ident $int:ty),*) => {$(
+        #[test]
+        fn $name() {
+            #[pointful]
+            fn at<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, k: &Table<K, $int>) -> f64 {
+                sum(for i in K { x[k[i]] * x[k[i] % 2] + x.get(k[i] + 1).unwrap_or(0.5) })
+            }
+
+            let x = Table::<Dyn, f64>::from(vec![1.0, 2.0, 4.0]);
+            let k = |places: Vec<$int>| Table::<Dyn, $int>::from(places);
+            assert_eq!(at(&x, &k(vec![0, 1, 2])), (1.0 + 2.0) + (4.0 + 4.0) + (4.0 + 0.5));
+            assert_eq!(grad!(at)(&x, &k(vec![1, 2])).as_slice(), [4.0, 4.0, 2.0]);
+            assert_eq!(at(&x, &k(Vec::new())), 0.0);
+            assert!(std::panic::catch_unwind(|| at(&x, &k(vec![3]))).is_err());
+        }
+    )*};
+}
+
+places!(
+    places_by_i8 i8, places_by_i16 i16, places_by_i32 i32, places_by_i64 i64, places_by_isize isize,
+    places_by_u8 u8, places_by_u16 u16, places_by_u32 u32, places_by_u64 u64, places_by_usize usize
+);
