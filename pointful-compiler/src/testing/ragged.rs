@@ -157,6 +157,32 @@ pub fn random_ragged(rng: &mut Rng, branches: Option<Rng>) -> String {
     source(&functions(&body)[around], FORMS[form])
 }
 
+/// The same with a place that is computed from integers, read in loops over the set it is in, and
+/// so kept of the loops around.
+#[cfg(test)]
+fn random_kept(rng: &mut Rng) -> String {
+    let mut place = || {
+        let [a, b] = [0, 1].map(|_| rng.pick(&["k", "n", "ends[w]"]));
+        format!("{a} + {b}")
+    };
+    let (table, factor) = (place(), place());
+    let inner = rng.pick(&[
+        "x *= sum(for _j in 0..ends[w] { at(t, PLACE) * x }).cos();",
+        "x = (0.5 * x + at(t, PLACE).sin()).sin();",
+        "for _j in J { x = 0.5 * x + at(t, PLACE).cos(); }",
+    ]);
+    let inner = inner.replace("PLACE", &factor);
+    let body = format!(
+        "for k in 0..n {{ let t = for j in J {{ x * q[j] + at(q, {table}) }}; for _i in J {{ {inner} }} }}"
+    );
+    let form = if rng.chance(60) {
+        MAPPED
+    } else {
+        DRAWN[rng.below(DRAWN.len())]
+    };
+    source(&functions(&body)[rng.below(5)], FORMS[form])
+}
+
 impl Writer<'_> {
     fn fresh(&mut self, prefix: &str) -> String {
         self.names += 1;
@@ -294,8 +320,11 @@ impl Writer<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::thread::LocalKey;
+
     use super::*;
-    use crate::contract::schedule::entered::{ORDERED, UNMADE};
+    use crate::contract::schedule::entered::{GUARDED, KEPT, ORDERED, UNMADE};
     use crate::eval::compare::{Tolerance, difference};
     use crate::eval::{Data, EvalError, Evaluate, Inputs, run_in_order, run_limited};
     use crate::ir::Program;
@@ -332,12 +361,16 @@ mod tests {
         Ok(())
     }
 
-    /// Whether a derivative of the function says something.
     fn check(seed: u64) -> Result<bool, String> {
         let rng = &mut Rng::new(seed);
         let source = random_ragged(rng, seed.is_multiple_of(3).then(|| Rng::new(seed)));
+        check_source(&source, rng, seed)
+    }
+
+    /// Whether a derivative of the function says something.
+    fn check_source(source: &str, rng: &mut Rng, seed: u64) -> Result<bool, String> {
         let message = |what: String| format!("{what}\n{source}");
-        let linked = link(&source).map_err(|errors| message(errors[0].message.clone()))?;
+        let linked = link(source).map_err(|errors| message(errors[0].message.clone()))?;
         let stages =
             pipeline::stages(&linked).map_err(|errors| message(errors[0].message.clone()))?;
         for sizes in [[3, 2, 2], [2, 3, 1], [3, 0, 2], [0, 3, 2], [1, 1, 1]] {
@@ -359,25 +392,46 @@ mod tests {
 
     #[test]
     fn random_ragged_functions_agree_at_every_stage() {
-        const PROGRAMS: u32 = 90;
-        let (mut fine, mut ordered, mut unmade) = (0, 0, 0);
-        for seed in 80..80 + u64::from(PROGRAMS) {
-            ORDERED.set(0);
-            UNMADE.set(0);
-            fine += u32::from(check(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}")));
-            ordered += u32::from(ORDERED.get() > 0);
-            unmade += u32::from(UNMADE.get() > 0);
-        }
-        assert!(fine * 2 > PROGRAMS, "{fine} of {PROGRAMS} have derivatives");
-        assert!(
-            ordered >= 5,
-            "inner loops go in order in {ordered} programs"
-        );
-        assert!(
-            unmade >= 5,
-            "{unmade} programs read at what perhaps no lane has made"
-        );
+        let counters = [
+            ("inner loops go in order", &ORDERED),
+            ("what perhaps no lane has made is read", &UNMADE),
+            ("a read stands behind the guard of its index", &GUARDED),
+        ];
+        entered_by(80..170, check, &counters);
     }
+
+    #[test]
+    fn places_that_are_kept_are_read_where_there_are_any() {
+        let check = |seed| {
+            let rng = &mut Rng::new(seed);
+            let source = random_kept(rng);
+            check_source(&source, rng, seed)
+        };
+        entered_by(0..20, check, &[("a load stays in its loop", &KEPT)]);
+    }
+
+    /// Checks these seeds: half of them have derivatives, and each decision is taken in at least
+    /// five.
+    fn entered_by(
+        seeds: std::ops::Range<u64>,
+        check: impl Fn(u64) -> Result<bool, String>,
+        counters: &[(&str, &'static LocalKey<Cell<u32>>)],
+    ) {
+        let programs = seeds.end - seeds.start;
+        let (mut fine, mut entered) = (0, vec![0; counters.len()]);
+        for seed in seeds {
+            counters.iter().for_each(|(_, counter)| counter.set(0));
+            fine += u64::from(check(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}")));
+            for (times, (_, counter)) in entered.iter_mut().zip(counters) {
+                *times += u32::from(counter.get() > 0);
+            }
+        }
+        assert!(fine * 2 > programs, "{fine} of {programs} have derivatives");
+        for (times, (what, _)) in entered.iter().zip(counters) {
+            assert!(*times >= 5, "{what} in {times} programs");
+        }
+    }
+
     /// `PROGRAMS` from the seed `FIRST` on.
     #[test]
     #[ignore = "takes minutes: see CONTRIBUTING.md"]

@@ -213,5 +213,9 @@ pub(crate) mod entered {
         pub(crate) static ORDERED: Cell<u32> = const { Cell::new(0) };
         /// A read stands behind a guard, as perhaps no lane has made its index.
         pub(crate) static UNMADE: Cell<u32> = const { Cell::new(0) };
+        /// A read stands behind the guard of its index, which is not its own.
+        pub(crate) static GUARDED: Cell<u32> = const { Cell::new(0) };
+        /// A load stays in a loop, as its index was kept.
+        pub(crate) static KEPT: Cell<u32> = const { Cell::new(0) };
     }
 }

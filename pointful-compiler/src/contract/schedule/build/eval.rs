@@ -180,7 +180,12 @@ impl<'p> Builder<'p> {
     /// A guard that the value stands behind and that is not known to hold here.
     fn unknown_guard(&self, value: ValueId) -> Option<ValueId> {
         let mut guards = self.facts.guards(value).iter().copied();
-        guards.find(|&guard| self.known((guard, true)).is_none())
+        let guard = guards.find(|&guard| self.known((guard, true)).is_none());
+        #[cfg(test)]
+        if guard.is_some() && self.facts.site(value).and_then(|stmt| stmt.guard) != guard {
+            crate::contract::schedule::entered::GUARDED.with(|times| times.set(times.get() + 1));
+        }
+        guard
     }
 
     /// The value at the current point although it may have a place, which is being filled.
