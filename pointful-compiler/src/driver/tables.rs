@@ -61,7 +61,7 @@ pub(super) fn tables(
     Some(quote! {
         const _: () = {
             #[derive(Clone, Debug, PartialEq)]
-            #[allow(dead_code, missing_docs, unreachable_pub, clippy::all, clippy::pedantic, reason = "what is generated follows no style")]
+            #[allow(dead_code, missing_docs, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated for whoever maps over the struct, who may be nobody")]
             #made
             impl #generics ::pointful::__private::Columns<#axis> for #original #given #conditions {
                 type Tables = #name #arguments;

@@ -73,11 +73,16 @@ impl<'a> Infer<'_, 'a> {
         if let Some(position) = self.function_of(&name) {
             return self.call_function(position, &[], f.span, args, span);
         }
-        if let Some(right) = side(&name) {
-            return self.side(right, &name, f.span, args, want, span);
-        }
-        if matches!(name.as_str(), "Some" | "Option::Some") {
-            return self.some(&name, f.span, args, want, span);
+        let is_some = matches!(name.as_str(), "Some" | "Option::Some");
+        let side = side(&name);
+        if is_some || side.is_some() {
+            if !self.arity(&name, 1, args.len(), f.span) {
+                return self.poison(span);
+            }
+            return match side {
+                Some(right) => self.side(right, &args[0], want, span),
+                None => self.some(&args[0], want, span),
+            };
         }
         for arg in args {
             self.expr(arg, None);
@@ -108,45 +113,24 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// `Some(x)`
-    fn some(
-        &mut self,
-        name: &str,
-        at: Span,
-        args: &'a [tree::Expr],
-        want: Option<&Ty>,
-        span: Span,
-    ) -> Expr {
-        if !self.arity(name, 1, args.len(), at) {
-            return self.poison(span);
-        }
+    fn some(&mut self, held: &'a tree::Expr, want: Option<&Ty>, span: Span) -> Expr {
         let want = match want.map(|want| self.solver.shallow(want)) {
             Some(Ty::Option(held)) => Some(*held),
             _ => None,
         };
-        let inner = self.expr(&args[0], want.as_ref());
+        let inner = self.expr(held, want.as_ref());
         let ty = Ty::Option(Box::new(inner.ty.clone()));
         self.made(Kind::OneOf(true, Box::new(inner)), ty, span)
     }
 
     /// `Either::Left(i)`: a member if `i` is one, unless another type is hoped for.
-    fn side(
-        &mut self,
-        right: bool,
-        name: &str,
-        at: Span,
-        args: &'a [tree::Expr],
-        want: Option<&Ty>,
-        span: Span,
-    ) -> Expr {
-        if !self.arity(name, 1, args.len(), at) {
-            return self.poison(span);
-        }
+    fn side(&mut self, right: bool, held: &'a tree::Expr, want: Option<&Ty>, span: Span) -> Expr {
         let want = match want.map(|want| self.solver.shallow(want)) {
             Some(Ty::Either(sides)) => Some(*sides),
             _ => None,
         };
         let own = usize::from(right);
-        let inner = self.expr(&args[0], want.as_ref().map(|sides| &sides[own]));
+        let inner = self.expr(held, want.as_ref().map(|sides| &sides[own]));
         self.settle();
         let set = self.solver.set_of(&inner.ty).filter(|_| want.is_none());
         let Some(set) = set else {
