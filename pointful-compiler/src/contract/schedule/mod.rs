@@ -35,6 +35,7 @@
 
 mod accumulate;
 mod build;
+mod coalesce;
 mod contract;
 mod extrema;
 mod facts;
@@ -96,6 +97,10 @@ fn prepared(program: Program<Bulk>) -> Program<Bulk> {
     let mut program = unmade::guarded(program);
     let pads = Pads::default();
     let mut facts = Facts::new(&program, &pads);
+    if let Some(found) = coalesce::coalesced(&facts) {
+        program = coalesce::coalesce(program, &found);
+        facts = Facts::new(&program, &pads);
+    }
     if let Some(found) = nested::nested(&facts) {
         program = nested::unnested(program, &found);
         facts = Facts::new(&program, &pads);

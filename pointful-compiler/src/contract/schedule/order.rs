@@ -50,7 +50,7 @@ const AT_ONCE: u64 = 8;
 const MUCH: u64 = 4;
 
 /// Constant loops up to this length are unrolled: their elements are as good as neighbours.
-const UNROLLED: u64 = 16;
+pub(super) const UNROLLED: u64 = 16;
 
 /// Reorders loops of tasks with which the tree would be cheaper; whether there were any. `host`:
 /// whether the block is outside every kernel.

@@ -7,8 +7,14 @@ use std::collections::BTreeSet;
 
 use super::{THROUGH, Walk};
 use crate::ir::stages::bulk::{BulkOp, Combine};
-use crate::ir::{AxisId, Elem, Extent, Lit, Monoid, Scalar, ValueId};
+use crate::ir::{AxisId, Elem, Extent, Lit, Monoid, Operation, Scalar, ValueId};
 use crate::ops::Prim;
+
+/// How many places an array may have that are looked at one by one.
+const FEW: usize = 4;
+
+/// How long an axis is of which several places are not looked at one by one.
+const SHORT: u64 = 16;
 
 /// An array that is zero but at one place for each point of its other axes.
 #[derive(Clone)]
@@ -73,8 +79,98 @@ impl Walk {
         places.into_iter().find(along).filter(|_| first != second)
     }
 
-    /// The value of an operation on an array with one place.
+    /// The value of an operation on an array with one place, or with few.
     pub(super) fn moved(&mut self, op: &BulkOp) -> Option<ValueId> {
+        self.moved_one(op).or_else(|| self.moved_each(op))
+    }
+
+    /// The same of an array that is the sum of a few with one place each: what is linear in it is
+    /// done to each of them.
+    ///
+    /// ```text
+    /// %0[n, k] = scatter add 0 [k := %e] over [] %v     %0[k] = scatter add 0 [k := %e] over [n] %v
+    /// %1[n, k] = scatter add %0 [k := %f] over [] %w    %1[k] = scatter add %0 [k := %f] over [n] %w
+    /// %2[k] = reduce add [n] %1
+    /// ```
+    fn moved_each(&mut self, op: &BulkOp) -> Option<ValueId> {
+        let linear = |value: &ValueId| match op {
+            BulkOp::Map(Prim::Mul | Prim::MulAbsorb | Prim::Neg | Prim::Cast(_), _) => true,
+            BulkOp::Map(Prim::Div | Prim::DivAbsorb, args) => args[0] == *value,
+            BulkOp::Select(cond, ..) => cond != value,
+            BulkOp::Gather { table, .. } => table == value,
+            BulkOp::Scatter { value: added, .. } => added == value,
+            BulkOp::Reduce { operands, .. } => operands.len() == 1,
+            _ => false,
+        };
+        let mut operands = op.operands().into_iter().filter(linear);
+        let (whole, spots) = operands.find_map(|value| Some((value, self.spots(value)?)))?;
+        let once = op.operands().iter().filter(|&&value| value == whole).count() == 1;
+        if !once || spots.len() == 1 {
+            return None;
+        }
+        let mut all: Option<ValueId> = None;
+        for spot in spots {
+            let part = self.put(spot, |_, value| value);
+            let mut each = op.clone();
+            each.for_each_operand_mut(&mut |operand| {
+                if *operand == whole {
+                    *operand = part;
+                }
+            });
+            if let (BulkOp::Scatter { base, .. }, Some(before)) = (&mut each, all) {
+                *base = before;
+                all = Some(self.moved_one(&each)?);
+                continue;
+            }
+            let part = self.moved_one(&each)?;
+            all = Some(match all {
+                None => part,
+                Some(before) => {
+                    let sum = BulkOp::Map(Prim::Add, [before, part].into_iter().collect());
+                    self.moved_one(&sum).unwrap_or_else(|| self.emit(sum))
+                }
+            });
+        }
+        all
+    }
+
+    /// The places of an array that has few, one at least.
+    fn spots(&mut self, value: ValueId) -> Option<Vec<Spot>> {
+        let (mut spots, mut rest) = (Vec::new(), value);
+        while let Some(BulkOp::Scatter {
+            monoid: Monoid::Add,
+            base,
+            at,
+            over,
+            value,
+            mask,
+        }) = self.defs.of(rest)
+            && over.is_empty()
+            && !at.is_empty()
+            && spots.len() < FEW
+        {
+            spots.push(Spot {
+                at: at.clone(),
+                value: *value,
+                mask: *mask,
+            });
+            rest = *base;
+        }
+        let across = |(axis, _): &(AxisId, ValueId)| self.lanes.contains(axis);
+        // A few short rows are added up as fast as anybody asks for places in them.
+        let long = |(axis, _): &(AxisId, ValueId)| match self.b.extent(*axis) {
+            Extent::Const(length) => length > SHORT,
+            Extent::Size(_) | Extent::Value(_) => true,
+        };
+        let moves = |spot: &Spot| !spot.at.iter().any(across);
+        let few = spots.len() == 1 || spots.iter().all(|spot| spot.at.iter().any(long));
+        let moves = few && spots.iter().all(moves);
+        spots.reverse();
+        (!spots.is_empty() && moves && self.defs.is_zero(rest)).then_some(spots)
+    }
+
+    /// The value of an operation on an array with one place.
+    fn moved_one(&mut self, op: &BulkOp) -> Option<ValueId> {
         match op {
             &BulkOp::Map(times @ (Prim::Mul | Prim::MulAbsorb), ref args) => {
                 let (k, spot) = (0..2).find_map(|k| Some((k, self.spot(args[k])?)))?;
@@ -121,7 +217,13 @@ impl Walk {
                 over,
                 value,
                 mask,
-            } => self.accumulated(*base, at, over, *value, *mask),
+            } => {
+                let joined = match over.is_empty() {
+                    true => self.joined(*base, at, *value, *mask),
+                    false => None,
+                };
+                joined.or_else(|| self.accumulated(*base, at, over, *value, *mask))
+            }
             BulkOp::Reduce {
                 combine: Combine::Monoid(Monoid::Add),
                 axes,
@@ -140,17 +242,26 @@ impl Walk {
         if one != other || !args.iter().all(|&arg| accumulated(arg)) {
             return None;
         }
-        let (k, spot) = [1, 0]
+        let (k, spots) = [1, 0]
             .into_iter()
-            .find_map(|k| Some((k, self.spot(args[k])?)))?;
-        Some(self.emit(BulkOp::Scatter {
-            monoid: Monoid::Add,
-            base: args[1 - k],
-            at: spot.at,
-            over: Vec::new(),
-            value: spot.value,
-            mask: spot.mask,
-        }))
+            .find_map(|k| Some((k, self.spots(args[k])?)))?;
+        let add = |base, spot| self.added_at(base, spot);
+        Some(spots.into_iter().fold(args[1 - k], add))
+    }
+
+    /// What is added in one more place. In a place that the base has it is added before.
+    fn added_at(&mut self, base: ValueId, spot: Spot) -> ValueId {
+        let Spot { at, value, mask } = spot;
+        self.joined(base, &at, value, mask).unwrap_or_else(|| {
+            self.emit(BulkOp::Scatter {
+                monoid: Monoid::Add,
+                base,
+                at,
+                over: Vec::new(),
+                value,
+                mask,
+            })
+        })
     }
 
     /// It is there if that is the place, along the axes that are read; along the others it still
@@ -235,6 +346,25 @@ impl Walk {
         self.b.guard = outer;
         spot.mask = self.b.both(spot.mask, Some(left));
         Some(self.put(spot, |_, value| value))
+    }
+
+    /// What is added in a place of a base that has few is added before: there is no place more.
+    fn joined(
+        &mut self,
+        base: ValueId,
+        at: &[(AxisId, ValueId)],
+        value: ValueId,
+        mask: Option<ValueId>,
+    ) -> Option<ValueId> {
+        let mut spots = self.spots(base)?;
+        let same = |spot: &&mut Spot| spot.at == at && spot.mask == mask;
+        let spot = spots.iter_mut().find(same)?;
+        let first = spot.value;
+        spot.value = (self.b).behind(mask, |b| b.map(Prim::Add, &[first, value]));
+        let mut spots = spots.into_iter();
+        let first = spots.next()?;
+        let first = self.put(first, |_, value| value);
+        Some(spots.fold(first, |base, spot| self.added_at(base, spot)))
     }
 
     /// What is accumulated of it is so from there only; along an axis that is not gone over it is
