@@ -291,6 +291,7 @@ impl Report<'_> {
     fn kernel(&mut self, par: &Par, depth: usize) {
         let Par {
             name,
+            by_columns: _,
             extents,
             accs,
             folds,
@@ -320,6 +321,9 @@ impl Report<'_> {
                 acc.monoid.name(),
                 self.bytes(acc.target, 0)
             );
+            if self.emission.is_by_columns(acc.private) {
+                line += "; one for all where more pieces are columns";
+            }
             if self.emission.is_scattered(acc.private) {
                 line += "; notes instead of copies where these are larger than caches";
             }

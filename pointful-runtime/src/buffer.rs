@@ -30,6 +30,8 @@ enum Owner {
     Here,
     /// A `Vec` of this capacity.
     Vec { capacity: usize },
+    /// Another buffer.
+    Other,
 }
 
 // SAFETY: a buffer owns its elements as a `Vec` does.
@@ -65,13 +67,27 @@ impl<T: Copy> Buf<T> {
     /// The elements as a `Vec`: without a copy if they came from one.
     pub fn into_vec(self) -> Vec<T> {
         match self.owner {
-            Owner::Here => self.to_vec(),
+            Owner::Here | Owner::Other => self.to_vec(),
             Owner::Vec { capacity } => {
                 let buf = std::mem::ManuallyDrop::new(self);
                 // SAFETY: pointer, length and capacity are those of the `Vec` that was taken apart, whose memory
                 // the forgotten buffer does not give back.
                 unsafe { Vec::from_raw_parts(buf.start.as_ptr(), buf.len, capacity) }
             }
+        }
+    }
+
+    /// The same memory as a buffer of its own, which does not give it back.
+    ///
+    /// # Safety
+    /// This one outlives the other. While the other is there, neither's elements are looked at but
+    /// through [views](Self::out), and none by two threads at once of which one writes it.
+    pub unsafe fn alias(&self) -> Buf<T> {
+        Buf {
+            start: self.start,
+            len: self.len,
+            owner: Owner::Other,
+            holds: PhantomData,
         }
     }
 
@@ -122,6 +138,7 @@ impl<T: Copy> Drop for Buf<T> {
                 // SAFETY: the parts of a `Vec` that was taken over; elements are `Copy`, so length 0 loses nothing.
                 drop(unsafe { Vec::from_raw_parts(self.start.as_ptr(), 0, capacity) });
             }
+            Owner::Other => {}
         }
     }
 }
@@ -309,6 +326,19 @@ impl<T: Copy> Out<T> {
         );
         // SAFETY: promised by the caller.
         unsafe { self.start.add(index).read() }
+    }
+
+    /// Writes the elements in some columns of all rows of this length.
+    ///
+    /// # Safety
+    /// `columns` lie within a row; otherwise as for [`Out::write`].
+    pub unsafe fn fill_columns(self, row: usize, columns: Range<usize>, value: T) {
+        for first in (0..self.len).step_by(row.max(1)) {
+            for column in columns.clone() {
+                // SAFETY: promised by the caller.
+                unsafe { self.write(first + column, value) };
+            }
+        }
     }
 
     /// A stretch of elements to be written.

@@ -80,6 +80,47 @@ pub trait Kernel: Sync {
     /// Pieces are merged in order, so an operator need not commute.
     fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc);
 
+    /// Whether all tables in an accumulator are combined into at the place of a point's column,
+    /// along their last axis: pieces that are columns need no tables of their own.
+    const BY_COLUMNS: bool = false;
+
+    /// How many points a row has, of a kernel [by columns](Self::BY_COLUMNS).
+    fn columns(&self) -> usize {
+        0
+    }
+
+    /// Runs the points in some columns of the first `rows` rows; `shared`: `acc` is what
+    /// [`shared`](Self::shared) has given for these columns.
+    #[inline(always)]
+    fn run_columns(
+        &self,
+        rows: usize,
+        columns: Range<usize>,
+        shared: bool,
+        acc: &mut Self::Acc,
+    ) {
+        let _ = shared;
+        let length = self.columns();
+        for first in (0..rows).map(|row| row * length) {
+            self.run(first + columns.start..first + columns.end, acc);
+        }
+    }
+
+    /// Identity accumulators for a piece that is columns, whose tables are those of `all`.
+    ///
+    /// # Safety
+    /// `all` outlives it and is not looked at while it is there; no other thread runs the same
+    /// columns.
+    unsafe fn shared(&self, all: &Self::Acc) -> Self::Acc {
+        let _ = all;
+        self.identity()
+    }
+
+    /// As [`merge`](Self::merge), of what pieces that are columns do not share.
+    fn merge_columns(&self, earlier: &mut Self::Acc, later: Self::Acc) {
+        self.merge(earlier, later);
+    }
+
     /// Bytes of an accumulator that need not be there once for each piece, as they can be
     /// [noted](Self::noting).
     fn scattered_bytes(&self) -> u64 {

@@ -114,7 +114,7 @@ pub(crate) fn launched(pieces: usize, acc_bytes: u64, operations: u64) {
         count.stats.launches += 1;
         count.stats.operations += operations;
         count.stats.pieces += pieces as u64;
-        count.stats.accumulator_bytes += pieces as u64 * acc_bytes;
+        count.stats.accumulator_bytes += acc_bytes;
     });
 }
 

@@ -221,6 +221,101 @@ fn what_is_noted_is_combined_in_the_order_of_the_points() {
     }
 }
 
+/// Sums of columns, for two of each three rows, and the sum of all.
+struct OfColumns<'a> {
+    x: &'a [f64],
+    columns: usize,
+}
+
+impl Kernel for OfColumns<'_> {
+    type Acc = (Buf<f64>, f64);
+
+    const BY_COLUMNS: bool = true;
+
+    fn identity(&self) -> Self::Acc {
+        (Buf::filled(2 * self.columns, 0.0), 0.0)
+    }
+
+    #[inline(always)]
+    fn run(&self, range: Range<usize>, acc: &mut Self::Acc) {
+        let sums = acc.0.out();
+        for i in range {
+            let (row, column) = (i / self.columns, i % self.columns);
+            // SAFETY: places of the table, of a column that is run by one thread at a time.
+            unsafe {
+                let value = get(self.x, i);
+                acc.1 += value;
+                if row % 3 < 2 {
+                    let at = row % 3 * self.columns + column;
+                    sums.write(at, sums.read(at) + value);
+                }
+            }
+        }
+    }
+
+    fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc) {
+        for (sum, later) in earlier.0.iter_mut().zip(later.0.iter()) {
+            *sum += later;
+        }
+        earlier.1 += later.1;
+    }
+
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    unsafe fn shared(&self, all: &Self::Acc) -> Self::Acc {
+        // SAFETY: promised by the caller.
+        (unsafe { all.0.alias() }, 0.0)
+    }
+
+    fn merge_columns(&self, earlier: &mut Self::Acc, later: Self::Acc) {
+        earlier.1 += later.1;
+    }
+}
+
+#[test]
+fn pieces_that_are_columns_share_tables() {
+    // Many columns of few rows, and of one; columns that are fewer than pieces of rows.
+    for (rows, columns, per_point, pieces, tables) in [
+        (5, 20_000, 100, 105, 1),
+        (1, 20_000, 100, 29, 1),
+        (300, 640, 1, 2, 2),
+        (3_000, 70, 100, 274, 274),
+        (7, 0, 100, 0, 0),
+    ] {
+        let x: Vec<f64> = (0..rows * columns).map(|i| (i as f64 * 0.37).sin()).collect();
+        let kernel = OfColumns { x: &x, columns };
+        let acc_bytes = 16 * columns as u64 + 8;
+        let work = Work {
+            per_point,
+            acc_bytes,
+        };
+        let mut expected = vec![0.0; 2 * columns];
+        for (i, value) in x.iter().enumerate() {
+            let (row, column) = (i / columns, i % columns);
+            if row % 3 < 2 {
+                expected[row % 3 * columns + column] += value;
+            }
+        }
+        let launched =
+            |threads| pool(threads).install(|| stats::measure(|| launch(x.len(), work, &kernel)));
+        let ((sums, all), stats) = launched(1);
+        assert_eq!(stats.pieces, pieces, "{rows} rows of {columns}");
+        assert_eq!(stats.accumulator_bytes, tables * acc_bytes);
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;
+        assert!(sums.iter().zip(&expected).all(near));
+        assert!((all - x.iter().sum::<f64>()).abs() < 1e-9);
+        if tables == 1 {
+            assert_eq!(sums[..], expected[..], "rows come one after the other");
+        }
+        for threads in [2, 5] {
+            let ((again, other), _) = launched(threads);
+            assert!(again[..] == sums[..] && other == all);
+        }
+    }
+}
+
 #[test]
 fn no_points_give_the_identity_and_run_nothing() {
     let mut none = OutBuf::new(0);

@@ -35,6 +35,7 @@ pub(crate) fn write_down(
         results: Vec::new(),
     };
     let par = KernelOp::Own(Par {
+        by_columns: false,
         name: program.name.clone(),
         extents,
         accs: Vec::new(),

@@ -7,6 +7,7 @@ use quote::ToTokens;
 
 use super::angles::{self, Angles};
 use super::body::{Body, Storage, kernel_name};
+use super::columns;
 use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::expr::Word;
 use super::names::ident;
@@ -390,18 +391,22 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
     // written through anything else.
     let range = tokens!(::core::ops::Range<usize>);
     let params = tokens!(#(#names: #param_types,)* range: #range, acc: &mut #acc_type);
+    let by_columns = columns::may_be(unit, par);
+    let columns = by_columns.then(|| columns::items(unit, par, &unpack));
     let run = match angles {
         Angles::Any => tokens! {
             #[inline(always)]
-            fn piece(#params) {
-                unsafe { #piece }
+            fn run(&self, range: #range, acc: &mut Self::Acc) {
+                #[inline(always)]
+                fn piece(#params) {
+                    unsafe { #piece }
+                }
+                #unpack
+                piece(#(#names,)* range, acc)
             }
-            #unpack
-            piece(#(#names,)* range, acc)
         },
         Angles::Near => {
-            let reset = (!copies.is_empty()).then(|| reset(unit, copies));
-            tokens! {
+            let piece = tokens! {
                 #[inline(always)]
                 fn piece<A: math::Angles>(#params) -> bool {
                     let mut angles = A::default();
@@ -409,9 +414,45 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
                     angles.missed()
                 }
                 #unpack
-                if piece::<math::Near>(#(#names,)* range.start..range.end, acc) {
-                    #reset
-                    piece::<math::Any>(#(#names,)* range, acc);
+            };
+            let again = (!copies.is_empty()).then(|| reset(unit, copies));
+            if by_columns {
+                let (length, columns_again) = (columns::row(unit, par), columns::reset(unit, par));
+                tokens! {
+                    #[inline(always)]
+                    fn run(&self, range: #range, acc: &mut Self::Acc) {
+                        self.run_columns(1, range, false, acc);
+                    }
+
+                    #[inline(always)]
+                    fn run_columns(&self, rows: usize, columns: #range, shared: bool, acc: &mut Self::Acc) {
+                        #piece
+                        let length = #length;
+                        let (mut row, mut missed) = (0, false);
+                        while row < rows && !missed {
+                            let first = row * length;
+                            missed = piece::<math::Near>(#(#names,)* first + columns.start..first + columns.end, acc);
+                            row += 1;
+                        }
+                        if missed {
+                            if shared { #columns_again } else { #again }
+                            for row in 0..rows {
+                                let first = row * length;
+                                piece::<math::Any>(#(#names,)* first + columns.start..first + columns.end, acc);
+                            }
+                        }
+                    }
+                }
+            } else {
+                tokens! {
+                    #[inline(always)]
+                    fn run(&self, range: #range, acc: &mut Self::Acc) {
+                        #piece
+                        if piece::<math::Near>(#(#names,)* range.start..range.end, acc) {
+                            #again
+                            piece::<math::Any>(#(#names,)* range, acc);
+                        }
+                    }
                 }
             }
         }
@@ -429,10 +470,7 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
                 #identity
             }
 
-            #[inline(always)]
-            fn run(&self, range: #range, acc: &mut Self::Acc) {
-                #run
-            }
+            #run
 
             fn merge(&self, earlier: &mut Self::Acc, later: Self::Acc) {
                 #unpack_for_merge
@@ -440,6 +478,8 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
             }
 
             #scattered
+
+            #columns
         }
     }
 }

@@ -49,6 +49,7 @@
 
 mod angles;
 mod body;
+mod columns;
 mod convert;
 mod copies;
 mod expr;
@@ -146,6 +147,8 @@ pub(crate) struct Emission {
     steps: BTreeMap<ValueId, InRows>,
     /// Private copies that may be notes instead.
     scattered: ValueSet,
+    /// Private tables that pieces share that are columns.
+    by_columns: ValueSet,
 }
 
 /// A parallel loop, or a contraction.
@@ -205,6 +208,11 @@ impl Emission {
                     let scattered = par.accs.iter().map(|acc| acc.private);
                     self.scattered
                         .extend(scattered.filter(|&private| unit.is_scattered(private)));
+                    if par.by_columns {
+                        let tables = par.accs.iter().map(|acc| acc.private);
+                        self.by_columns
+                            .extend(tables.filter(|&private| !unit.dims(private).is_empty()));
+                    }
                     if let Some(launch) = self.launches.last_mut() {
                         launch.together = kernel::together(&par.body);
                     }
@@ -231,6 +239,11 @@ impl Emission {
     /// Whether what is combined into a private copy may be noted instead.
     pub(crate) fn is_scattered(&self, private: ValueId) -> bool {
         self.scattered.contains(&private)
+    }
+
+    /// Whether pieces of the work that are columns share a private copy.
+    pub(crate) fn is_by_columns(&self, private: ValueId) -> bool {
+        self.by_columns.contains(&private)
     }
 
     /// The rows that a loop of the host goes through several steps at a time.

@@ -248,6 +248,7 @@ impl Build {
         let privates: Vec<ValueId> = accs.iter().map(|acc| acc.private).collect();
         let (body, ()) = self.block(extents, |build, params| body(build, params, &privates));
         self.effect(KernelOp::Own(Par {
+            by_columns: false,
             name: self.program.name.clone(),
             extents: extents.to_vec(),
             accs,

@@ -73,43 +73,74 @@ impl Level {
     }
 
     /// Runs one piece of a kernel, compiled for this level.
-    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     #[inline(always)]
     pub(crate) fn run<K: Kernel>(self, kernel: &K, range: Range<usize>, acc: &mut K::Acc) {
+        let part = Part {
+            rows: 1,
+            columns: range,
+            shared: false,
+        };
+        self.run_part(kernel, part, acc);
+    }
+
+    /// Runs some columns of a kernel's rows, compiled for this level.
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    #[inline(always)]
+    pub(crate) fn run_part<K: Kernel>(self, kernel: &K, part: Part, acc: &mut K::Acc) {
         match self {
-            Level::Baseline => run_baseline(kernel, range, acc),
+            Level::Baseline => run_baseline(kernel, part, acc),
             // SAFETY: `detected` found every feature that the function enables, and `chosen` only lowers the level.
-            Level::Avx2 => unsafe { run_avx2(kernel, range, acc) },
+            Level::Avx2 => unsafe { run_avx2(kernel, part, acc) },
             // SAFETY: as above.
-            Level::Avx512 => unsafe { run_avx512(kernel, range, acc) },
+            Level::Avx512 => unsafe { run_avx512(kernel, part, acc) },
         }
     }
 
-    /// Runs one piece of a kernel.
+    /// Runs some columns of a kernel's rows.
     #[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
     #[inline(always)]
-    pub(crate) fn run<K: Kernel>(self, kernel: &K, range: Range<usize>, acc: &mut K::Acc) {
+    pub(crate) fn run_part<K: Kernel>(self, kernel: &K, part: Part, acc: &mut K::Acc) {
         match self {
-            Level::Baseline | Level::Avx2 | Level::Avx512 => run_baseline(kernel, range, acc),
+            Level::Baseline | Level::Avx2 | Level::Avx512 => run_baseline(kernel, part, acc),
+        }
+    }
+}
+
+/// Some columns of a kernel's first rows, or, of one row that is all of its points, a range of
+/// them.
+pub(crate) struct Part {
+    pub(crate) rows: usize,
+    pub(crate) columns: Range<usize>,
+    /// Whether other pieces combine into the same tables.
+    pub(crate) shared: bool,
+}
+
+impl Part {
+    /// Each kernel's body is compiled once at each level.
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: &K, acc: &mut K::Acc) {
+        match K::BY_COLUMNS {
+            true => kernel.run_columns(self.rows, self.columns, self.shared, acc),
+            false => kernel.run(self.columns, acc),
         }
     }
 }
 
 #[inline(never)]
-fn run_baseline<K: Kernel>(kernel: &K, range: Range<usize>, acc: &mut K::Acc) {
-    kernel.run(range, acc);
+fn run_baseline<K: Kernel>(kernel: &K, part: Part, acc: &mut K::Acc) {
+    part.run(kernel, acc);
 }
 
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
-fn run_avx2<K: Kernel>(kernel: &K, range: Range<usize>, acc: &mut K::Acc) {
-    kernel.run(range, acc);
+fn run_avx2<K: Kernel>(kernel: &K, part: Part, acc: &mut K::Acc) {
+    part.run(kernel, acc);
 }
 
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn run_avx512<K: Kernel>(kernel: &K, range: Range<usize>, acc: &mut K::Acc) {
-    kernel.run(range, acc);
+fn run_avx512<K: Kernel>(kernel: &K, part: Part, acc: &mut K::Acc) {
+    part.run(kernel, acc);
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Running a kernel's pieces in parallel and merging what they accumulated, in order.
 
-use super::features::Level;
+use super::features::{Level, Part};
 use super::limits::limit;
 use super::scatter::MOST_BINS;
 use super::share::{in_order, share};
-use super::split::{Pieces, Rounds, THRESHOLD};
+use super::split::{Columns, Pieces, Rounds, THRESHOLD};
 use crate::kernel::{Kernel, Work};
 use crate::stats;
 
@@ -39,7 +39,7 @@ pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
             count,
             run.pieces.operations(),
             |piece| run.piece(piece),
-            |a, b| kernel.merge(a, b),
+            |a, b| run.merge(a, b),
         )
     })
 }
@@ -48,7 +48,7 @@ pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
 /// the same, and so are the bits.
 pub fn launch_here<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     begin(points, work, kernel, |run, count| {
-        in_order(count, |piece| run.piece(piece), |a, b| kernel.merge(a, b))
+        in_order(count, |piece| run.piece(piece), |a, b| run.merge(a, b))
     })
 }
 
@@ -89,15 +89,35 @@ fn begin<K: Kernel>(
     kernel: &K,
     all: impl FnOnce(&Run<'_, K>, usize) -> K::Acc,
 ) -> K::Acc {
-    let pieces = Pieces::of(points, work, K::TOGETHER);
+    let columns = match K::BY_COLUMNS {
+        true => Columns::of(points, kernel.columns(), work, K::TOGETHER),
+        false => None,
+    };
+    let pieces = match columns {
+        Some(columns) => columns.pieces,
+        None => Pieces::of(points, work, K::TOGETHER),
+    };
     let count = pieces.count();
-    stats::launched(count, work.acc_bytes, pieces.operations());
+    let copies = columns.map_or(count as u64, |_| 1);
+    stats::launched(
+        count,
+        copies.saturating_mul(work.acc_bytes),
+        pieces.operations(),
+    );
     let _paused = stats::pause();
-    let run = Run {
+    let mut run = Run {
         kernel,
         pieces,
+        columns: None,
         level: Level::current(),
     };
+    if let Some(Columns { rows, .. }) = columns {
+        let mut tables = kernel.identity();
+        run.columns = Some((rows, &tables));
+        let merged = all(&run, count);
+        kernel.merge_columns(&mut tables, merged);
+        return tables;
+    }
     match count {
         0 => kernel.identity(),
         1 => run.piece(0),
@@ -106,17 +126,36 @@ fn begin<K: Kernel>(
 }
 
 /// A launch under way.
-struct Run<'a, K> {
+struct Run<'a, K: Kernel> {
     kernel: &'a K,
     pieces: Pieces,
+    /// How many rows there are, and the tables, if pieces are columns.
+    columns: Option<(usize, &'a K::Acc)>,
     level: Level,
 }
 
 impl<K: Kernel> Run<'_, K> {
     fn piece(&self, piece: usize) -> K::Acc {
-        let mut acc = self.kernel.identity();
-        self.level
-            .run(self.kernel, self.pieces.range(piece), &mut acc);
+        let columns = self.pieces.range(piece);
+        let (rows, mut acc) = match self.columns {
+            None => (1, self.kernel.identity()),
+            // SAFETY: `tables` is merged with what has come of all pieces, and so outlives theirs; each
+            // piece is run once, and has columns of its own.
+            Some((rows, tables)) => (rows, unsafe { self.kernel.shared(tables) }),
+        };
+        let part = Part {
+            rows,
+            columns,
+            shared: self.columns.is_some(),
+        };
+        self.level.run_part(self.kernel, part, &mut acc);
         acc
+    }
+
+    fn merge(&self, earlier: &mut K::Acc, later: K::Acc) {
+        match self.columns {
+            None => self.kernel.merge(earlier, later),
+            Some(_) => self.kernel.merge_columns(earlier, later),
+        }
     }
 }

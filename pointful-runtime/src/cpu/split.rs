@@ -102,6 +102,32 @@ impl Pieces {
     }
 }
 
+/// Pieces that are columns of a kernel's rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns {
+    pub(crate) rows: usize,
+    pub(crate) pieces: Pieces,
+}
+
+impl Columns {
+    /// The columns for work of this size on rows of so many points, if they are more than there
+    /// would be pieces [with tables of their own](Pieces::of).
+    pub(crate) fn of(points: usize, row: usize, work: Work, together: usize) -> Option<Self> {
+        let rows = points.checked_div(row)?;
+        let of_column = Work {
+            per_point: Ord::max(work.per_point, 1).saturating_mul(rows as u64),
+            acc_bytes: 0,
+        };
+        let mut pieces = Pieces::of(row, of_column, together);
+        let lanes = Ord::max(together, 1) as u64;
+        let multiple = limit(POINT_MULTIPLE).max(1).next_multiple_of(lanes);
+        let length = (pieces.length as u64).next_multiple_of(multiple);
+        pieces.length = usize::try_from(length).unwrap_or(usize::MAX);
+        let others = Pieces::of(points, work, together);
+        (pieces.count() > others.count()).then_some(Self { rows, pieces })
+    }
+}
+
 /// Pieces that note what they combine into large tables, and settle it after each so many.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounds {
@@ -233,10 +259,25 @@ mod tests {
         }
 
         #[test]
+        fn columns_are_more_than_pieces_would_be(rows in 0_usize..1 << 20, row in 0_usize..1 << 20, per_point in 0_u64..1 << 20, acc_bytes in 0_u64..1 << 30, together in 0_usize..40) {
+            let work = Work { per_point, acc_bytes };
+            if let Some(columns) = Columns::of(rows * row, row, work, together) {
+                let count = columns.pieces.count();
+                prop_assert_eq!(columns.rows, rows);
+                prop_assert!(count > Pieces::of(rows * row, work, together).count());
+                prop_assert_eq!(columns.pieces.range(count - 1).end, row);
+                prop_assert_eq!(columns.pieces.range(0).end % POINT_MULTIPLE as usize, 0);
+            }
+        }
+
+        #[test]
         fn extreme_estimates_do_not_overflow(points: usize, per_point: u64, acc_bytes: u64, together in 0_usize..40) {
             let points = points.min(isize::MAX as usize);
-            let pieces = Pieces::of(points, Work { per_point, acc_bytes }, together);
+            let work = Work { per_point, acc_bytes };
+            let pieces = Pieces::of(points, work, together);
             prop_assert!(pieces.count() <= MAX_PIECES as usize);
+            let columns = Columns::of(points, points, work, together);
+            prop_assert!(columns.is_none_or(|columns| columns.pieces.count() <= MAX_PIECES as usize));
             if points > 0 {
                 prop_assert_eq!(pieces.range(pieces.count() - 1).end, points);
             }

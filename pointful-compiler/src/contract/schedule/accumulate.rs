@@ -95,6 +95,7 @@ impl<'p> Builder<'p> {
             let body = self.pop();
             let name = self.facts.program.values[of.index()].name.clone();
             return self.run(KernelOp::Own(Par {
+                by_columns: false,
                 name: name.unwrap_or_else(|| self.out.name.clone()),
                 extents,
                 accs: Vec::new(),

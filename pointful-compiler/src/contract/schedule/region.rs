@@ -259,6 +259,7 @@ impl<'p> Builder<'p> {
         self.kernel = None;
         let body = self.pop();
         self.run(KernelOp::Own(Par {
+            by_columns: false,
             name,
             extents,
             accs,

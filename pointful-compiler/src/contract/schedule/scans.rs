@@ -212,6 +212,7 @@ impl<'p> Builder<'p> {
         let body = self.pop();
         let name = self.out.name.clone();
         self.run(KernelOp::Own(Par {
+            by_columns: false,
             name,
             extents: vec![blocks.groups],
             accs: Vec::new(),

@@ -1,4 +1,6 @@
-//! Parallel nests by parts of rows: pieces of any length, in any order.
+//! Parallel nests by parts of rows: pieces of any length, in any order; or by columns.
+
+use std::ops::Range;
 
 use super::memory::{Iteration, Memory, Toucher};
 use super::{EvaluateOwn, Run, Slot};
@@ -7,6 +9,35 @@ use crate::ir::stages::imperative::Par;
 
 /// The most rows, and parts of rows, that a piece has.
 const MOST: usize = 3;
+
+/// A piece of the work.
+#[derive(Clone)]
+enum Piece {
+    /// Neighbouring points.
+    Points(Range<usize>),
+    /// Columns, of all rows.
+    Columns(Range<usize>),
+}
+
+/// A piece that is columns has changed nothing else in the tables that it shares with others.
+fn own_columns<S: EvaluateOwn>(
+    par: &Par<S>,
+    columns: &Range<usize>,
+    left: &[Memory],
+) -> Result<(), EvalError> {
+    for (acc, table) in par.accs.iter().zip(left) {
+        let Some(&row) = table.shape.last() else {
+            continue;
+        };
+        let data = (table.to_data()).ok_or_else(|| mistyped(acc.private, "filled"))?;
+        let first = identity(acc.monoid, table.elem);
+        let mut elements = data.values.iter().enumerate();
+        if elements.any(|(at, &value)| !columns.contains(&(at % row)) && value != first) {
+            return Err(EvalError::bug("a piece combines into another's column"));
+        }
+    }
+    Ok(())
+}
 
 impl<S: EvaluateOwn> Run<'_, S> {
     /// A nest whose block is run for parts of rows.
@@ -18,7 +49,10 @@ impl<S: EvaluateOwn> Run<'_, S> {
         let extents = extents.collect::<Result<Vec<usize>, _>>()?;
         self.meter.counts.kernels += 1;
         self.nests += 1;
-        let pieces = self.cut(&extents);
+        let pieces = match par.by_columns && self.meter.order.below(2) == 0 {
+            true => self.columns(&extents),
+            false => self.cut(&extents).into_iter().map(Piece::Points).collect(),
+        };
         let mut left = vec![Vec::new(); pieces.len().max(1)];
         if pieces.is_empty() {
             left[0] = self.privates(par)?;
@@ -31,15 +65,18 @@ impl<S: EvaluateOwn> Run<'_, S> {
                 nest: self.nests,
                 number: number as u64,
             });
-            self.piece(par, &extents, pieces[number].clone())?;
+            self.piece(par, &extents, &pieces[number])?;
             self.now = Toucher::ANY;
             left[number] = self.left(par.privates())?;
+            if let Piece::Columns(columns) = &pieces[number] {
+                own_columns(par, columns, &left[number])?;
+            }
         }
         self.merge(par, left)
     }
 
     /// Where the points of a nest are cut into pieces.
-    fn cut(&mut self, extents: &[usize]) -> Vec<std::ops::Range<usize>> {
+    fn cut(&mut self, extents: &[usize]) -> Vec<Range<usize>> {
         let points: usize = extents.iter().product();
         let row = extents.last().copied().unwrap_or(1);
         let (mut pieces, mut from) = (Vec::new(), 0);
@@ -55,16 +92,50 @@ impl<S: EvaluateOwn> Run<'_, S> {
         pieces
     }
 
+    /// Where the columns of a nest are cut, if it has points.
+    fn columns(&mut self, extents: &[usize]) -> Vec<Piece> {
+        let points: usize = extents.iter().product();
+        let row = extents.last().copied().unwrap_or(1);
+        let (mut pieces, mut from) = (Vec::new(), 0);
+        while points > 0 && from < row {
+            let to = row.min(from + 1 + self.meter.order.below(MOST));
+            pieces.push(Piece::Columns(from..to));
+            from = to;
+        }
+        pieces
+    }
+
     /// The parts of rows of a piece.
     fn piece(
         &mut self,
         par: &Par<S>,
         extents: &[usize],
-        points: std::ops::Range<usize>,
+        piece: &Piece,
     ) -> Result<(), EvalError> {
         let Some((&row, outer)) = extents.split_last() else {
             return self.block(&par.body);
         };
+        let parts: Vec<Range<usize>> = match piece.clone() {
+            Piece::Points(points) => vec![points],
+            Piece::Columns(Range { start, end }) => {
+                let rows = 0..outer.iter().product();
+                rows.map(|number| number * row + start..number * row + end).collect()
+            }
+        };
+        for points in parts {
+            self.points(par, row, outer, points)?;
+        }
+        Ok(())
+    }
+
+    /// The parts of rows of neighbouring points.
+    fn points(
+        &mut self,
+        par: &Par<S>,
+        row: usize,
+        outer: &[usize],
+        points: Range<usize>,
+    ) -> Result<(), EvalError> {
         let mut at = points.start;
         while at < points.end {
             let (number, from) = (at / row, at % row);

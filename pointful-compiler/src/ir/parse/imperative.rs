@@ -165,6 +165,10 @@ impl<S: ParseOwn> Parser<S> {
         } else {
             String::new()
         };
+        let by_columns = self.accept("by");
+        if by_columns {
+            self.expect("columns")?;
+        }
         let (indices, extents) = self.par_indices()?;
         let mut accs = Vec::new();
         if self.accept("(") {
@@ -193,6 +197,7 @@ impl<S: ParseOwn> Parser<S> {
         }
         Ok(Par {
             name,
+            by_columns,
             extents,
             accs,
             folds,

@@ -175,6 +175,7 @@ impl<S: PrintOwn> Printer<'_, S> {
             self.word(&super::literal::quote(&par.name));
             self.word(" ");
         }
+        self.word(if par.by_columns { "by columns " } else { "" });
         self.par_indices(par);
         self.accs(&par.accs);
         par.folds.iter().for_each(|fold| self.fold(fold));

@@ -21,6 +21,18 @@
 //! part begins and ends on that. In which order pieces run is open, and so is where rows are cut;
 //! the copies of pieces are merged in the order of the points.
 //!
+//! # Columns
+//!
+//! Of a nest `by columns` a piece may also be some columns of all rows, one row after the other.
+//! Into a table its points combine at the index of their column, along the table's last axis: the
+//! owner computes. So such pieces share one copy of each table.
+//!
+//! ```text
+//! par by columns %1: H, %2..%3: W (add %4 = %0) {
+//!   range %5: W in %2..%3 { %6 = load x[%1, %5]  combine add %4[%5], %6 }
+//! }
+//! ```
+//!
 //! # Lanes
 //!
 //! A strip is some neighbours of an axis. Its lanes are the iterations of a loop of constant length

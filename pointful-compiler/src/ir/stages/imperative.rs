@@ -75,6 +75,9 @@ pub struct Par<S: Imperative = Kernels> {
     pub name: String,
     /// One extent an index.
     pub extents: Vec<Extent>,
+    /// Whether pieces of the work may be columns, which then share what is combined into: see
+    /// [`cpu`](super::cpu#columns).
+    pub by_columns: bool,
     /// Accumulators.
     pub accs: Vec<Acc>,
     /// What is folded.

@@ -378,6 +378,7 @@ impl Plan {
             let block = self.phase(program, phase, &body, (this, steps), &buffers);
             let op = match phase {
                 Phase::Before | Phase::Between => KernelOp::Own(Par {
+                    by_columns: false,
                     name: match phase {
                         Phase::Before => "before the steps".to_owned(),
                         _ => "when the states are known".to_owned(),

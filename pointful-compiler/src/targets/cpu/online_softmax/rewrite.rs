@@ -227,6 +227,7 @@ impl Tiles {
         span: SpanId,
     ) -> Stmt<Kernels> {
         let op = KernelOp::Own(Par {
+            by_columns: false,
             name,
             extents: vec![Extent::Value(self.cut.tiles)],
             accs,

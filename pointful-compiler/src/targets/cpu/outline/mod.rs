@@ -5,7 +5,8 @@
 //! The block of a nest becomes that of a loop over the last axis, from where a part of a row begins
 //! to where it ends. What is the same for all points of a row stands in front of that loop, and
 //! checks that ask the same in all iterations of a loop inside of a point in front of it
-//! ([`invariants`]). All other operations are the same in both stages.
+//! ([`invariants`]). Where the points of a column are all that combine into an element, the nest is
+//! one [by columns](columns). All other operations are the same in both stages.
 //!
 //! # Why it is sound
 //!
@@ -26,6 +27,7 @@
 //!                                      }
 //! ```
 
+mod columns;
 mod invariants;
 
 use smallvec::smallvec;
@@ -237,6 +239,7 @@ impl Outline {
     /// A nest: the loop over its last axis is a loop of its block.
     fn par(&mut self, par: Par<Kernels>, span: SpanId) -> Par<Cpu> {
         self.in_kernel = true;
+        let by_columns = columns::owns(&self.values, &par);
         let body = match *par.extents {
             [] => self.block(*par.body),
             [row] => self.rows(Vec::new(), *par.body, row, span),
@@ -255,6 +258,7 @@ impl Outline {
         self.in_kernel = false;
         Par {
             name: par.name,
+            by_columns,
             extents: par.extents,
             accs: par.accs,
             folds,

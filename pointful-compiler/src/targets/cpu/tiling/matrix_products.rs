@@ -34,6 +34,7 @@ pub(super) fn tiled(
 ) -> Option<Stmt<Kernels>> {
     let KernelOp::Own(Par {
         name,
+        by_columns: _,
         extents,
         accs,
         folds,
@@ -68,6 +69,7 @@ pub(super) fn tiled(
         results: Vec::new(),
     };
     let op = KernelOp::Own(Par {
+        by_columns: false,
         name: name.clone(),
         extents,
         accs: accs.clone(),

@@ -172,6 +172,7 @@ pub(super) fn before(
             };
             body.run(op, span);
             let op = KernelOp::Own(Par {
+                by_columns: false,
                 name: "turned".to_owned(),
                 extents: axes.map(|axis| axis.1).to_vec(),
                 accs: Vec::new(),

@@ -1,0 +1,70 @@
+//! Kernels whose pieces may be columns: see [the stage](crate::ir::stages::cpu#columns).
+
+use proc_macro2::TokenStream;
+
+use super::copies::Copies;
+use super::kernel::tuple_field;
+use super::unit::Unit;
+use super::{scalar, tokens};
+use crate::ir::stages::cpu::{Cpu, Par, PlaceKind};
+
+/// Whether pieces of a kernel may be columns.
+pub(super) fn may_be(unit: &Unit<'_>, par: &Par<Cpu>) -> bool {
+    par.by_columns && !par.accs.iter().any(|acc| unit.is_scattered(acc.private))
+}
+
+/// What such a kernel's implementation of the runtime's contract says of its columns.
+pub(super) fn items(unit: &Unit<'_>, par: &Par<Cpu>, unpack: &TokenStream) -> TokenStream {
+    let (mut shared, mut merged) = (TokenStream::new(), TokenStream::new());
+    for (position, acc) in par.accs.iter().enumerate() {
+        let (field, element) = (tuple_field(position), unit.scalar(acc.target));
+        shared.extend(match unit.kind(acc.target) {
+            PlaceKind::Buffer => tokens!(all.#field.alias(),),
+            PlaceKind::Var | PlaceKind::Scalar => {
+                let (earlier, later) = (tokens!(earlier.#field), tokens!(later.#field));
+                merged.extend(scalar::combine_into(acc.monoid, element, &earlier, &later));
+                let identity = scalar::literal(acc.monoid.identity(element));
+                tokens!(#identity,)
+            }
+        });
+    }
+    let length = row(unit, par);
+    tokens! {
+        const BY_COLUMNS: bool = true;
+
+        fn columns(&self) -> usize {
+            #unpack
+            #length
+        }
+
+        unsafe fn shared(&self, all: &Self::Acc) -> Self::Acc {
+            unsafe { (#shared) }
+        }
+
+        fn merge_columns(&self, earlier: &mut Self::Acc, later: Self::Acc) {
+            #merged
+        }
+    }
+}
+
+/// How long a row is.
+pub(super) fn row(unit: &Unit<'_>, par: &Par<Cpu>) -> TokenStream {
+    let length = par.extents.last().map(|&last| unit.extent(last));
+    tokens!(#length)
+}
+
+/// Makes what a piece that is columns has accumulated what it began as.
+pub(super) fn reset(unit: &Unit<'_>, par: &Par<Cpu>) -> TokenStream {
+    let fields = Copies::of(par).accs.iter().enumerate();
+    let fields = fields.map(|(position, acc)| {
+        let field = tuple_field(position);
+        let identity = scalar::literal(acc.monoid.identity(unit.scalar(acc.target)));
+        match unit.kind(acc.target) {
+            PlaceKind::Buffer => tokens! {
+                unsafe { acc.#field.out().fill_columns(length, columns.start..columns.end, #identity); }
+            },
+            PlaceKind::Var | PlaceKind::Scalar => tokens!(acc.#field = #identity;),
+        }
+    });
+    fields.collect()
+}
