@@ -92,13 +92,7 @@ pub trait Kernel: Sync {
     /// Runs the points in some columns of the first `rows` rows; `shared`: `acc` is what
     /// [`shared`](Self::shared) has given for these columns.
     #[inline(always)]
-    fn run_columns(
-        &self,
-        rows: usize,
-        columns: Range<usize>,
-        shared: bool,
-        acc: &mut Self::Acc,
-    ) {
+    fn run_columns(&self, rows: usize, columns: Range<usize>, shared: bool, acc: &mut Self::Acc) {
         let _ = shared;
         let length = self.columns();
         for first in (0..rows).map(|row| row * length) {

@@ -284,7 +284,9 @@ fn pieces_that_are_columns_share_tables() {
         (3_000, 70, 100, 274, 274),
         (7, 0, 100, 0, 0),
     ] {
-        let x: Vec<f64> = (0..rows * columns).map(|i| (i as f64 * 0.37).sin()).collect();
+        let x: Vec<f64> = (0..rows * columns)
+            .map(|i| (i as f64 * 0.37).sin())
+            .collect();
         let kernel = OfColumns { x: &x, columns };
         let acc_bytes = 16 * columns as u64 + 8;
         let work = Work {

@@ -6,9 +6,13 @@
 //! check_between(500, bulk, |program| cse(program));      a pass on what another one makes
 //! ```
 
+#[cfg(test)]
+pub(crate) mod agreement;
 mod check;
 mod compiled;
 mod derivative;
+#[cfg(test)]
+pub(crate) mod entered;
 pub mod functions;
 #[cfg(test)]
 mod ignored;
@@ -16,6 +20,8 @@ mod ignored;
 mod points;
 pub mod ragged;
 pub mod random;
+#[cfg(test)]
+mod reductions;
 mod rng;
 mod shrink;
 mod skeleton;

@@ -320,74 +320,17 @@ impl Writer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-    use std::thread::LocalKey;
-
     use super::*;
-    use crate::contract::schedule::entered::{GUARDED, KEPT, ORDERED, UNMADE};
-    use crate::eval::compare::{Tolerance, difference};
-    use crate::eval::{Data, EvalError, Evaluate, Inputs, run_in_order, run_limited};
-    use crate::ir::Program;
-    use crate::lower::source::link;
-    use crate::pipeline;
-    use crate::testing::source::{inputs_of, lowered};
-    use crate::testing::{Checked, check_derivative};
+    use crate::testing::agreement::{check_source, entered_by};
+    use crate::testing::entered::{GUARDED, KEPT, ORDERED, UNMADE};
 
-    /// Steps that a program may take.
-    const STEPS: u64 = 3_000_000;
-
-    /// Whether a stage gives the same, in each of some orders.
-    fn agrees<S: Evaluate>(
-        program: &Program<S>,
-        inputs: &Inputs,
-        expected: &Result<Vec<Data>, EvalError>,
-    ) -> Result<(), String> {
-        for order in 0..S::ORDERS {
-            let found = run_in_order(program, inputs, STEPS * 20, order);
-            match (expected, found) {
-                (Ok(expected), Ok((found, _))) => {
-                    let pairs = expected.iter().zip(&found);
-                    let mut differ =
-                        pairs.filter_map(|(a, b)| difference(a, b, Tolerance::default()));
-                    if let Some(what) = differ.next() {
-                        return Err(what);
-                    }
-                }
-                // What nobody needs is not computed.
-                (Err(EvalError::Panic(_)), Ok(_) | Err(EvalError::Panic(_))) => {}
-                (a, b) => return Err(format!("{a:?}, {b:?}")),
-            }
-        }
-        Ok(())
-    }
+    /// Members of `J`, `W` and `B`.
+    const SIZES: [&[usize]; 5] = [&[3, 2, 2], &[2, 3, 1], &[3, 0, 2], &[0, 3, 2], &[1, 1, 1]];
 
     fn check(seed: u64) -> Result<bool, String> {
         let rng = &mut Rng::new(seed);
         let source = random_ragged(rng, seed.is_multiple_of(3).then(|| Rng::new(seed)));
-        check_source(&source, rng, seed)
-    }
-
-    /// Whether a derivative of the function says something.
-    fn check_source(source: &str, rng: &mut Rng, seed: u64) -> Result<bool, String> {
-        let message = |what: String| format!("{what}\n{source}");
-        let linked = link(source).map_err(|errors| message(errors[0].message.clone()))?;
-        let stages =
-            pipeline::stages(&linked).map_err(|errors| message(errors[0].message.clone()))?;
-        for sizes in [[3, 2, 2], [2, 3, 1], [3, 0, 2], [0, 3, 2], [1, 1, 1]] {
-            let inputs = inputs_of(&stages.point, sizes.to_vec(), rng);
-            let expected = run_limited(&stages.bulk, &inputs, STEPS).map(|(results, _)| results);
-            if matches!(expected, Err(EvalError::StepLimit)) {
-                continue;
-            }
-            let at = |stage: &str, what: String| message(format!("{stage}, {sizes:?}: {what}"));
-            agrees(&stages.kernels, &inputs, &expected).map_err(|what| at("kernels", what))?;
-            agrees(&stages.cpu, &inputs, &expected).map_err(|what| at("cpu", what))?;
-        }
-        let (function, _) = source.split_once("fn g<").expect("there are two");
-        let program = lowered(function);
-        let inputs = inputs_of(&program, vec![3, 2], rng);
-        let checked = check_derivative(&program, &inputs, seed).map_err(message)?;
-        Ok(matches!(checked, Checked::Fine(_)))
+        check_source(&source, &SIZES, rng, seed)
     }
 
     #[test]
@@ -405,31 +348,9 @@ mod tests {
         let check = |seed| {
             let rng = &mut Rng::new(seed);
             let source = random_kept(rng);
-            check_source(&source, rng, seed)
+            check_source(&source, &SIZES, rng, seed)
         };
         entered_by(0..20, check, &[("a load stays in its loop", &KEPT)]);
-    }
-
-    /// Checks these seeds: half of them have derivatives, and each decision is taken in at least
-    /// five.
-    fn entered_by(
-        seeds: std::ops::Range<u64>,
-        check: impl Fn(u64) -> Result<bool, String>,
-        counters: &[(&str, &'static LocalKey<Cell<u32>>)],
-    ) {
-        let programs = seeds.end - seeds.start;
-        let (mut fine, mut entered) = (0, vec![0; counters.len()]);
-        for seed in seeds {
-            counters.iter().for_each(|(_, counter)| counter.set(0));
-            fine += u64::from(check(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}")));
-            for (times, (_, counter)) in entered.iter_mut().zip(counters) {
-                *times += u32::from(counter.get() > 0);
-            }
-        }
-        assert!(fine * 2 > programs, "{fine} of {programs} have derivatives");
-        for (times, (what, _)) in entered.iter().zip(counters) {
-            assert!(*times >= 5, "{what} in {times} programs");
-        }
     }
 
     /// `PROGRAMS` from the seed `FIRST` on.

@@ -24,6 +24,10 @@ pub(super) type Coalesced = BTreeMap<ValueId, Option<(Vec<AxisId>, ValueId)>>;
 pub(super) fn coalesced(facts: &Facts<'_>) -> Option<Coalesced> {
     let mut found = Coalesced::new();
     find(facts, &facts.program.body, &mut found);
+    #[cfg(test)]
+    if !found.is_empty() {
+        crate::testing::entered::enter(&crate::testing::entered::COALESCED);
+    }
     (!found.is_empty()).then_some(found)
 }
 
@@ -59,10 +63,7 @@ fn find<'p>(facts: &Facts<'p>, block: &'p Block<Bulk>, found: &mut Coalesced) {
 }
 
 /// A reduction by a monoid: its result, its axes, and of what.
-fn plain<'p>(
-    facts: &Facts<'p>,
-    stmt: &'p Stmt<Bulk>,
-) -> Option<(Combine, &'p [AxisId], ValueId)> {
+fn plain<'p>(facts: &Facts<'p>, stmt: &'p Stmt<Bulk>) -> Option<(Combine, &'p [AxisId], ValueId)> {
     match &stmt.op {
         BulkOp::Reduce {
             combine: combine @ Combine::Monoid(_),

@@ -207,20 +207,3 @@ fn is_left_in_buffer(
             | BulkOp::Assert { .. } => false,
         })
 }
-
-/// How often the thread has taken decisions that few programs need.
-#[cfg(test)]
-pub(crate) mod entered {
-    use std::cell::Cell;
-
-    std::thread_local! {
-        /// An inner loop goes in order, as its iterations write the same.
-        pub(crate) static ORDERED: Cell<u32> = const { Cell::new(0) };
-        /// A read stands behind a guard, as perhaps no lane has made its index.
-        pub(crate) static UNMADE: Cell<u32> = const { Cell::new(0) };
-        /// A read stands behind the guard of its index, which is not its own.
-        pub(crate) static GUARDED: Cell<u32> = const { Cell::new(0) };
-        /// A load stays in a loop, as its index was kept.
-        pub(crate) static KEPT: Cell<u32> = const { Cell::new(0) };
-    }
-}

@@ -208,7 +208,7 @@ impl<'p> Builder<'p> {
             });
             #[cfg(test)]
             if ordered && !(placed || ragged || split) {
-                super::entered::ORDERED.with(|times| times.set(times.get() + 1));
+                crate::testing::entered::enter(&crate::testing::entered::ORDERED);
             }
             if placed || ragged || split || ordered {
                 break;

@@ -104,10 +104,17 @@ impl Walk {
         };
         let mut operands = op.operands().into_iter().filter(linear);
         let (whole, spots) = operands.find_map(|value| Some((value, self.spots(value)?)))?;
-        let once = op.operands().iter().filter(|&&value| value == whole).count() == 1;
+        let once = op
+            .operands()
+            .iter()
+            .filter(|&&value| value == whole)
+            .count()
+            == 1;
         if !once || spots.len() == 1 {
             return None;
         }
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::EACH);
         let mut all: Option<ValueId> = None;
         for spot in spots {
             let part = self.put(spot, |_, value| value);
@@ -359,6 +366,8 @@ impl Walk {
         let mut spots = self.spots(base)?;
         let same = |spot: &&mut Spot| spot.at == at && spot.mask == mask;
         let spot = spots.iter_mut().find(same)?;
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::JOINED);
         let first = spot.value;
         spot.value = (self.b).behind(mask, |b| b.map(Prim::Add, &[first, value]));
         let mut spots = spots.into_iter();

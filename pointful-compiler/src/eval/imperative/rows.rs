@@ -50,7 +50,11 @@ impl<S: EvaluateOwn> Run<'_, S> {
         self.meter.counts.kernels += 1;
         self.nests += 1;
         let pieces = match par.by_columns && self.meter.order.below(2) == 0 {
-            true => self.columns(&extents),
+            true => {
+                #[cfg(test)]
+                crate::testing::entered::enter(&crate::testing::entered::BY_COLUMNS);
+                self.columns(&extents)
+            }
             false => self.cut(&extents).into_iter().map(Piece::Points).collect(),
         };
         let mut left = vec![Vec::new(); pieces.len().max(1)];
@@ -106,12 +110,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
     }
 
     /// The parts of rows of a piece.
-    fn piece(
-        &mut self,
-        par: &Par<S>,
-        extents: &[usize],
-        piece: &Piece,
-    ) -> Result<(), EvalError> {
+    fn piece(&mut self, par: &Par<S>, extents: &[usize], piece: &Piece) -> Result<(), EvalError> {
         let Some((&row, outer)) = extents.split_last() else {
             return self.block(&par.body);
         };
@@ -119,7 +118,8 @@ impl<S: EvaluateOwn> Run<'_, S> {
             Piece::Points(points) => vec![points],
             Piece::Columns(Range { start, end }) => {
                 let rows = 0..outer.iter().product();
-                rows.map(|number| number * row + start..number * row + end).collect()
+                rows.map(|number| number * row + start..number * row + end)
+                    .collect()
             }
         };
         for points in parts {

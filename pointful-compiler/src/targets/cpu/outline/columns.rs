@@ -18,7 +18,9 @@ pub(super) fn owns(values: &[Value<Extent>], par: &Par<Kernels>) -> bool {
         return false;
     };
     let is_table = |private: &ValueId| !values[private.index()].ty.dims.is_empty();
-    let tables: Vec<ValueId> = (par.accs.iter().map(|acc| acc.private)).filter(is_table).collect();
+    let tables: Vec<ValueId> = (par.accs.iter().map(|acc| acc.private))
+        .filter(is_table)
+        .collect();
     par.folds.is_empty() && !tables.is_empty() && combines_at(&par.body, column, &tables)
 }
 

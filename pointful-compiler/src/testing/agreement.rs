@@ -1,0 +1,91 @@
+//! Whether functions of a generator give the same at every stage, and their derivatives are right.
+
+use std::cell::Cell;
+use std::thread::LocalKey;
+
+use super::rng::Rng;
+use super::source::{inputs_of, lowered};
+use super::{Checked, check_derivative};
+use crate::eval::compare::{Tolerance, difference};
+use crate::eval::{Data, EvalError, Evaluate, Inputs, run_in_order, run_limited};
+use crate::ir::Program;
+use crate::lower::source::link;
+use crate::pipeline;
+
+/// Steps that a program may take.
+const STEPS: u64 = 3_000_000;
+
+/// Whether a stage gives the same, in each of some orders.
+fn agrees<S: Evaluate>(
+    program: &Program<S>,
+    inputs: &Inputs,
+    expected: &Result<Vec<Data>, EvalError>,
+) -> Result<(), String> {
+    for order in 0..S::ORDERS {
+        let found = run_in_order(program, inputs, STEPS * 20, order);
+        match (expected, found) {
+            (Ok(expected), Ok((found, _))) => {
+                let pairs = expected.iter().zip(&found);
+                let mut differ = pairs.filter_map(|(a, b)| difference(a, b, Tolerance::default()));
+                if let Some(what) = differ.next() {
+                    return Err(what);
+                }
+            }
+            // What nobody needs is not computed.
+            (Err(EvalError::Panic(_)), Ok(_) | Err(EvalError::Panic(_))) => {}
+            (a, b) => return Err(format!("{a:?}, {b:?}")),
+        }
+    }
+    Ok(())
+}
+
+/// Checks a function `f` and the `g` after it with sets of each of these sizes, and the derivative
+/// of `f` with those of the first. Whether that says something.
+pub(crate) fn check_source(
+    source: &str,
+    sizes: &[&[usize]],
+    rng: &mut Rng,
+    seed: u64,
+) -> Result<bool, String> {
+    let message = |what: String| format!("{what}\n{source}");
+    let linked = link(source).map_err(|errors| message(errors[0].message.clone()))?;
+    let stages = pipeline::stages(&linked).map_err(|errors| message(errors[0].message.clone()))?;
+    for &sizes in sizes {
+        let inputs = inputs_of(&stages.point, sizes.to_vec(), rng);
+        let expected = run_limited(&stages.bulk, &inputs, STEPS).map(|(results, _)| results);
+        if matches!(expected, Err(EvalError::StepLimit)) {
+            continue;
+        }
+        let at = |stage: &str, what: String| message(format!("{stage}, {sizes:?}: {what}"));
+        agrees(&stages.kernels, &inputs, &expected).map_err(|what| at("kernels", what))?;
+        agrees(&stages.cpu, &inputs, &expected).map_err(|what| at("cpu", what))?;
+    }
+    let (function, _) = source.split_once("fn g<").expect("there are two");
+    let program = lowered(function);
+    let few = sizes[0][..program.sizes.len()].to_vec();
+    let inputs = inputs_of(&program, few, rng);
+    let checked = check_derivative(&program, &inputs, seed).map_err(message)?;
+    Ok(matches!(checked, Checked::Fine(_)))
+}
+
+/// Checks these seeds: half of them have derivatives, and each decision is taken in at least
+/// five.
+pub(crate) fn entered_by(
+    seeds: std::ops::Range<u64>,
+    check: impl Fn(u64) -> Result<bool, String>,
+    counters: &[(&str, &'static LocalKey<Cell<u32>>)],
+) {
+    let programs = seeds.end - seeds.start;
+    let (mut fine, mut entered) = (0, vec![0; counters.len()]);
+    for seed in seeds {
+        counters.iter().for_each(|(_, counter)| counter.set(0));
+        fine += u64::from(check(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}")));
+        for (times, (_, counter)) in entered.iter_mut().zip(counters) {
+            *times += u32::from(counter.get() > 0);
+        }
+    }
+    assert!(fine * 2 > programs, "{fine} of {programs} have derivatives");
+    for (times, (what, _)) in entered.iter().zip(counters) {
+        assert!(*times >= 5, "{what} in {times} programs");
+    }
+}

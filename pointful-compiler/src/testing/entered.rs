@@ -1,0 +1,28 @@
+//! How often the thread has taken decisions that few programs need.
+
+use std::cell::Cell;
+use std::thread::LocalKey;
+
+/// Counts one.
+pub(crate) fn enter(decision: &'static LocalKey<Cell<u32>>) {
+    decision.with(|times| times.set(times.get() + 1));
+}
+
+std::thread_local! {
+    /// An inner loop goes in order, as its iterations write the same.
+    pub(crate) static ORDERED: Cell<u32> = const { Cell::new(0) };
+    /// A read stands behind a guard, as perhaps no lane has made its index.
+    pub(crate) static UNMADE: Cell<u32> = const { Cell::new(0) };
+    /// A read stands behind the guard of its index, which is not its own.
+    pub(crate) static GUARDED: Cell<u32> = const { Cell::new(0) };
+    /// A load stays in a loop, as its index was kept.
+    pub(crate) static KEPT: Cell<u32> = const { Cell::new(0) };
+    /// Reductions of reductions are one.
+    pub(crate) static COALESCED: Cell<u32> = const { Cell::new(0) };
+    /// What is added in a place that has something already is added before.
+    pub(crate) static JOINED: Cell<u32> = const { Cell::new(0) };
+    /// What is asked of an array with a few places is asked of each.
+    pub(crate) static EACH: Cell<u32> = const { Cell::new(0) };
+    /// Pieces of the work are columns.
+    pub(crate) static BY_COLUMNS: Cell<u32> = const { Cell::new(0) };
+}
