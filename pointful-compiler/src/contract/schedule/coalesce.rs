@@ -7,15 +7,15 @@
 //!
 //! A kernel over both axes has as many points as there are elements, so that a table of one row is
 //! shared among threads as one of many rows is. A product of matrices stays the library's, and an
-//! axis that is unrolled stays inside.
+//! axis that is unrolled stays inside, as does one along which more loops are run.
 
 use std::collections::BTreeMap;
 
 use super::contract::own_site;
-use super::facts::Facts;
+use super::facts::{Facts, on_demand};
 use super::order::UNROLLED;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 
 /// Outer reductions: along which axes, and of what; and inner ones, which nobody reads then.
 pub(super) type Coalesced = BTreeMap<ValueId, Option<(Vec<AxisId>, ValueId)>>;
@@ -91,7 +91,26 @@ fn inner<'p>(
         // It may be another for each point of the outer axes.
         Extent::Value(_) => false,
     };
-    (same == combine && axes.iter().all(fits)).then_some((operand, axes, of))
+    let flat = same == combine && axes.iter().all(fits) && is_plain(facts, of);
+    flat.then_some((operand, axes, of))
+}
+
+/// Whether nothing that a point needs takes a loop of its own: what does is better done for many
+/// points of an outer loop at once.
+fn is_plain(facts: &Facts<'_>, value: ValueId) -> bool {
+    let mut left = vec![value];
+    let mut seen = ValueSet::new();
+    while let Some(value) = left.pop() {
+        if facts.axes(value).is_empty() || !seen.insert(value) {
+            continue;
+        }
+        match facts.site(value) {
+            Some(stmt) if on_demand(&stmt.op) => left.extend(stmt.op.operands()),
+            Some(_) => return false,
+            None => {}
+        }
+    }
+    true
 }
 
 /// The program with one reduction for each.
