@@ -106,8 +106,9 @@ fn is_plain(facts: &Facts<'_>, value: ValueId) -> bool {
         }
         match facts.site(value) {
             Some(stmt) if on_demand(&stmt.op) => left.extend(stmt.op.operands()),
-            Some(_) => return false,
-            None => {}
+            Some(stmt) if facts.factors(stmt).is_none() => return false,
+            // A product of matrices is there before.
+            Some(_) | None => {}
         }
     }
     true

@@ -10,7 +10,9 @@ use super::tasks::leaf_loop;
 use crate::analysis::dataflow::{Flow, named_axes};
 use crate::contract::scalar_replacement::SHORTEST;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId, ValueMap};
+use crate::ir::{
+    AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId, ValueMap, ValueSet,
+};
 use crate::ops::Prim;
 
 /// Computing a value again is preferred to storing it while it costs no more than this many simple
@@ -732,9 +734,32 @@ impl<'p> Facts<'p> {
                         || in_blocks(self, reader)
                         || self.iteration(reader).iter().any(|a| !axes.contains(a))
                 });
-            self.kept[value.index()] =
-                self.gathered[value.index()] || (!axes.is_empty() && cost > CHEAP && again);
+            let worth = match &stmt.op {
+                // A branch is taken where it is asked for, and so at each point of a kernel.
+                &BulkOp::Select(_, then, otherwise) if axes.is_empty() => {
+                    let sides = [then, otherwise].map(|side| self.whole_cost(side));
+                    sides[0].saturating_add(sides[1]) > CHEAP
+                }
+                _ => !axes.is_empty() && cost > CHEAP && again,
+            };
+            self.kept[value.index()] = self.gathered[value.index()] || worth;
         }
+    }
+
+    /// What a number costs with all that is computed for it, as far as that is more than a branch.
+    fn whole_cost(&self, value: ValueId) -> u32 {
+        let (mut sum, mut left, mut seen) = (0_u32, vec![value], ValueSet::new());
+        while let Some(value) = left.pop() {
+            let Some(stmt) = self.site(value) else {
+                continue;
+            };
+            if sum > CHEAP || self.is_task(value) || !seen.insert(value) {
+                continue;
+            }
+            sum = sum.saturating_add(self.cost[value.index()]);
+            left.extend(stmt.op.operands());
+        }
+        sum
     }
 
     /// What a value adds to the cost of one that needs it. A scalar is computed once, outside of
