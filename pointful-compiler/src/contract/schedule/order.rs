@@ -14,6 +14,8 @@
 //!   loops, and combines into its table in each iteration. Where rows of the table are too short
 //!   for vectors, as the places of a window are, it gets loops of its own, in which what it sums
 //!   lies in rows.
+//! - *Sums over rows.* Where the rows of a table are summed up into a row, they are so one after the
+//!   other, as they lie in memory: pieces of the work may be [columns](crate::ir::stages::cpu).
 //! - *Sums in memory.* A sum that shares its loops with nobody is run in the order in which an
 //!   iteration touches memory least: in a variable if the elements come in a row or the points
 //!   around do, else along the axis that elements and sums both lie along.
@@ -297,6 +299,10 @@ impl<'p> Improve<'_, 'p> {
         }
         self.list[task].settled = true;
         let nest = Nest::new(self.facts, stmt.results[0], operands[0], axes);
+        if host && !copied && !self.is_large(&kept) && nest.streams(&kept) {
+            self.reorder(task, &order, [reduced, kept].concat());
+            return true;
+        }
         let Some((best, cost)) = nest.best(&kept, &reduced, host, copied || !host) else {
             return false;
         };
@@ -488,6 +494,21 @@ impl<'n, 'p> Nest<'n, 'p> {
                 .filter(|&place| far(place))
                 .map(|place| order[place]),
         )
+    }
+
+    /// Whether a table is read whose rows lie along the last of the kept axes, as the result does,
+    /// and of which each element that is summed is in another row.
+    fn streams(&self, kept: &[AxisId]) -> bool {
+        let Some(&last) = kept.last() else {
+            return false;
+        };
+        let short = matches!(self.facts.extent(last), Extent::Const(length) if length <= UNROLLED);
+        let across = |load: &Load| {
+            depends(load, last)
+                && lies_along(load, last)
+                && self.reduced.iter().any(|&axis| depends(load, axis))
+        };
+        !short && self.result.last() == Some(&last) && self.loads.iter().any(across)
     }
 
     fn points(&self, axes: impl Iterator<Item = AxisId>) -> u64 {
