@@ -319,7 +319,7 @@ impl Writer<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::cell::Cell;
     use std::thread::LocalKey;
 
@@ -328,6 +328,7 @@ mod tests {
     use crate::eval::compare::{Tolerance, difference};
     use crate::eval::{Data, EvalError, Evaluate, Inputs, run_in_order, run_limited};
     use crate::ir::Program;
+    use crate::ir::stages::point::Point;
     use crate::lower::source::link;
     use crate::pipeline;
     use crate::testing::source::{inputs_of, lowered};
@@ -367,14 +368,29 @@ mod tests {
         check_source(&source, rng, seed)
     }
 
-    /// Whether a derivative of the function says something.
     fn check_source(source: &str, rng: &mut Rng, seed: u64) -> Result<bool, String> {
+        let sizes = [[3, 2, 2], [2, 3, 1], [3, 0, 2], [0, 3, 2], [1, 1, 1]];
+        check_source_at(source, &sizes, &[3, 2], rng, seed)
+    }
+
+    /// Checks each stage of the last of two functions at some sizes, and the derivative of the
+    /// first at others: whether that says something.
+    pub(in crate::testing) fn check_source_at<const N: usize>(
+        source: &str,
+        sizes: &[[usize; N]],
+        smooth: &[usize],
+        rng: &mut Rng,
+        seed: u64,
+    ) -> Result<bool, String> {
         let message = |what: String| format!("{what}\n{source}");
         let linked = link(source).map_err(|errors| message(errors[0].message.clone()))?;
         let stages =
             pipeline::stages(&linked).map_err(|errors| message(errors[0].message.clone()))?;
-        for sizes in [[3, 2, 2], [2, 3, 1], [3, 0, 2], [0, 3, 2], [1, 1, 1]] {
-            let inputs = inputs_of(&stages.point, sizes.to_vec(), rng);
+        let own = |sizes: &[usize], program: &Program<Point>| {
+            sizes[..program.sizes.len().min(sizes.len())].to_vec()
+        };
+        for sizes in sizes {
+            let inputs = inputs_of(&stages.point, own(sizes, &stages.point), rng);
             let expected = run_limited(&stages.bulk, &inputs, STEPS).map(|(results, _)| results);
             if matches!(expected, Err(EvalError::StepLimit)) {
                 continue;
@@ -384,8 +400,8 @@ mod tests {
             agrees(&stages.cpu, &inputs, &expected).map_err(|what| at("cpu", what))?;
         }
         let (function, _) = source.split_once("fn g<").expect("there are two");
-        let program = lowered(function);
-        let inputs = inputs_of(&program, vec![3, 2], rng);
+        let program = lowered(function.trim_end().trim_end_matches("#[pointful]"));
+        let inputs = inputs_of(&program, own(smooth, &program), rng);
         let checked = check_derivative(&program, &inputs, seed).map_err(message)?;
         Ok(matches!(checked, Checked::Fine(_)))
     }
@@ -412,7 +428,7 @@ mod tests {
 
     /// Checks these seeds: half of them have derivatives, and each decision is taken in at least
     /// five.
-    fn entered_by(
+    pub(in crate::testing) fn entered_by(
         seeds: std::ops::Range<u64>,
         check: impl Fn(u64) -> Result<bool, String>,
         counters: &[(&str, &'static LocalKey<Cell<u32>>)],

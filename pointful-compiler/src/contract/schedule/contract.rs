@@ -16,7 +16,8 @@
 //!
 //! What is multiplied and the result become arrays, which they need not be if they are used up at
 //! once: with more axes than a matrix they might be larger than memory. So they are matrices, or
-//! needed as a whole anyway, or no larger than a parameter.
+//! no larger than a parameter, or they are stored without any library too, or made of what is: how
+//! many axes they have does not matter then.
 //!
 //! A library computes whole arrays on all threads, so what is in lanes or in a kernel stays a loop.
 //!
@@ -63,15 +64,29 @@ pub(super) fn summed(op: &BulkOp) -> Option<(ValueId, &[AxisId])> {
     }
 }
 
-/// The factors of the products that a statement outside of all lanes sums up, if that is a
-/// contraction.
-pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<[ValueId; 2]> {
+/// The factors of the products that a statement outside of all lanes sums up, if they are products
+/// of matrices, and whether they and the result may be stored. Then it is a contraction.
+pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<([ValueId; 2], bool)> {
     let (product, summed) = summed(&stmt.op)?;
     let &result = stmt.results.first()?;
-    if stmt.guard.is_some() || !facts.program.elem(result).is_float() {
+    if stmt.guard.is_some() {
         return None;
     }
+    products(facts, result, product, summed)
+}
+
+/// The factors of products that are summed up along some axes, if they are products of matrices,
+/// and whether they and the result may be stored.
+pub(super) fn products(
+    facts: &Facts<'_>,
+    result: ValueId,
+    product: ValueId,
+    summed: &[AxisId],
+) -> Option<([ValueId; 2], bool)> {
     let [left, right] = own_factors(facts, product, facts.home(result))?;
+    if !facts.program.elem(result).is_float() {
+        return None;
+    }
     let shape = Shape {
         left: facts.axes(left),
         right: facts.axes(right),
@@ -81,7 +96,9 @@ pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<[Value
     let stored = [result, left, right]
         .iter()
         .all(|&value| Shape::fits(facts, value));
-    (shape.is_of_matrices(facts) && stored).then_some([left, right])
+    shape
+        .is_of_matrices(facts)
+        .then_some(([left, right], stored))
 }
 
 /// The factors of a product in some block that only one statement asks for.
@@ -158,7 +175,9 @@ impl Shape<'_> {
 
     /// Whether an array may be stored for it.
     pub(super) fn fits(facts: &Facts<'_>, value: ValueId) -> bool {
-        Self::is_storable(facts, facts.axes(value)) || is_whole(facts, value, 16)
+        Self::is_storable(facts, facts.axes(value))
+            || is_whole(facts, value, 16)
+            || is_made_of_as_much(facts, value, 16)
     }
 
     /// Whether an array over these axes may be stored.
@@ -173,6 +192,28 @@ impl Shape<'_> {
     }
 }
 
+/// Whether an array is computed of one that is stored as a whole and has as many bytes: storing it
+/// takes no more room than there is, and an element that is written and read once saves as many
+/// steps as there are along the summed axes.
+fn is_made_of_as_much(facts: &Facts<'_>, value: ValueId, budget: u32) -> bool {
+    let bytes = |value: ValueId| facts.program.elem(value).repr().bytes();
+    let covers = |&other: &ValueId| {
+        let mut axes = facts.axes(value).iter();
+        axes.all(|axis| facts.axes(other).contains(axis)) && bytes(other) >= bytes(value)
+    };
+    let Some(stmt) = facts.site(value).filter(|_| budget > 0) else {
+        return false;
+    };
+    match &stmt.op {
+        BulkOp::Map(..) | BulkOp::Select(..) => {
+            stmt.op.operands().into_iter().filter(covers).any(|other| {
+                facts.stored.contains(&other) || is_made_of_as_much(facts, other, budget / 2)
+            })
+        }
+        _ => false,
+    }
+}
+
 /// Whether an array is needed as a whole, or one is that is computed of it point for point.
 fn is_whole(facts: &Facts<'_>, value: ValueId, budget: u32) -> bool {
     let axes = facts.axes(value).len();
@@ -183,6 +224,7 @@ fn is_whole(facts: &Facts<'_>, value: ValueId, budget: u32) -> bool {
     let mut readers = facts.readers(value).iter();
     facts.given(value)
         || facts.is_gathered(value)
+        || facts.stored.contains(&value)
         || budget > 0
             && readers
                 .any(|&(reader, _)| same(reader) && is_whole(facts, reader.results[0], budget / 2))

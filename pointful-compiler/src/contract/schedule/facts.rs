@@ -10,7 +10,9 @@ use super::tasks::leaf_loop;
 use crate::analysis::dataflow::{Flow, named_axes};
 use crate::contract::scalar_replacement::SHORTEST;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId, ValueMap};
+use crate::ir::{
+    AxisId, Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId, ValueMap, ValueSet,
+};
 use crate::ops::Prim;
 
 /// Computing a value again is preferred to storing it while it costs no more than this many simple
@@ -56,6 +58,10 @@ pub(super) struct Facts<'p> {
     pub(super) program: &'p Program<Bulk>,
     /// The lengths of padded axes.
     pub(super) pads: &'p Pads,
+    /// What is stored as a whole without any library: see [`schedule`](super::schedule).
+    pub(super) stored: &'p ValueSet,
+    /// Whether products of matrices are no contractions, as they would have to be stored for it.
+    refused: bool,
     /// The statement that binds a value; none for parameters.
     sites: Vec<Option<&'p Stmt<Bulk>>>,
     /// The block that binds a value.
@@ -196,11 +202,13 @@ pub(crate) fn price(prim: Prim, elem: Elem) -> u32 {
 }
 
 impl<'p> Facts<'p> {
-    pub(super) fn new(program: &'p Program<Bulk>, pads: &'p Pads) -> Self {
+    pub(super) fn new(program: &'p Program<Bulk>, pads: &'p Pads, stored: &'p ValueSet) -> Self {
         let n = program.values.len();
         let mut facts = Self {
             program,
             pads,
+            stored,
+            refused: false,
             sites: vec![None; n],
             homes: vec![0; n],
             blocks: BTreeMap::new(),
@@ -657,7 +665,9 @@ impl<'p> Facts<'p> {
     fn find_contractions(&mut self, block: &'p Block<Bulk>) {
         // What is made of a contraction may be a factor of another.
         for stmt in block.stmts.iter().rev() {
-            if let Some(factors) = contraction(self, stmt) {
+            let products = contraction(self, stmt);
+            self.refused |= matches!(products, Some((_, false)));
+            if let Some((factors, true)) = products {
                 self.factors[stmt.results[0].index()] = Some(factors);
                 for factor in factors {
                     let whole = self.slice(factor).map_or(factor, |(table, _)| table);
@@ -673,6 +683,16 @@ impl<'p> Facts<'p> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether products of matrices are no contractions, as they would have to be stored for it.
+    pub(super) fn refuses(&self) -> bool {
+        self.refused
+    }
+
+    /// How many contractions there are.
+    pub(super) fn contractions(&self) -> usize {
+        self.factors.iter().flatten().count()
     }
 
     /// The factors of a contraction.

@@ -1,0 +1,108 @@
+//! Random sums of products of arrays with several axes: batches, axes in any order, sums over
+//! several axes at once or one in another, at lengths about those at which a library multiplies.
+//! What they give is looked at along different axes, so that it is stored anyway.
+
+use super::Rng;
+
+/// An axis: the name of its set, its index, and whether the factors have it.
+const AXES: [(char, char, [bool; 2]); 6] = [
+    ('B', 'n', [true, true]),
+    ('I', 'i', [true, false]),
+    ('H', 'h', [true, false]),
+    ('J', 'j', [false, true]),
+    ('K', 'k', [true, true]),
+    ('L', 'l', [true, true]),
+];
+
+/// How often each is there, in percent.
+const THERE: [usize; 6] = [70, 100, 20, 100, 100, 40];
+
+/// Where the summed axes begin.
+const SUMMED: usize = 4;
+
+/// A random function of the language that gives a number, and one that is its gradient.
+pub fn random_products(rng: &mut Rng) -> String {
+    let elem = rng.pick(&["f64", "f64", "f32"]);
+    let there: Vec<usize> = (0..AXES.len()).filter(|&k| rng.chance(THERE[k])).collect();
+    let sets: Vec<String> = AXES
+        .iter()
+        .map(|(set, ..)| match rng.below(4) {
+            0 => format!("Fin<{}>", 7 + rng.below(3)),
+            _ => set.to_string(),
+        })
+        .collect();
+    let generics: Vec<String> = there
+        .iter()
+        .filter(|&&k| !sets[k].starts_with("Fin"))
+        .map(|&k| format!("{}: IndexSet", sets[k]))
+        .collect();
+    let generics = generics.join(", ");
+    let mut factors = Vec::new();
+    for factor in 0..2 {
+        let mut own: Vec<usize> = there.clone();
+        own.retain(|&k| AXES[k].2[factor]);
+        for k in (1..own.len()).rev() {
+            own.swap(k, rng.below(k + 1));
+        }
+        let set = own.iter().map(|&k| sets[k].as_str()).collect::<Vec<_>>();
+        let read: String = own.iter().map(|&k| format!("[{}]", AXES[k].1)).collect();
+        factors.push((format!("Table<({}), {elem}>", set.join(", ")), read));
+    }
+    let names = |axes: &[usize]| {
+        let names: Vec<String> = axes.iter().map(|&k| AXES[k].1.to_string()).collect();
+        names.join(", ")
+    };
+    let (result, summed): (Vec<usize>, Vec<usize>) = there.iter().partition(|&&k| k < SUMMED);
+    let product = format!("a{} * b{}", factors[0].1, factors[1].1);
+    let sum = match (summed.as_slice(), rng.chance(50)) {
+        ([k, l], true) => {
+            let (k, l) = (AXES[*k].1, AXES[*l].1);
+            format!("sum(for {k} in _ {{ sum(for {l} in _ {{ {product} }}) }})")
+        }
+        ([k], _) => format!("sum(for {} in _ {{ {product} }})", AXES[*k].1),
+        _ => format!("sum(for ({}) in _ {{ {product} }})", names(&summed)),
+    };
+    let at: String = result.iter().map(|&k| format!("[{}]", AXES[k].1)).collect();
+    let look = rng.pick(&[
+        "C.sin()",
+        "C * C",
+        "0.5 * C + (0.1 * C).tanh()",
+        "if C > 0.25 { C } else { 0.5 * C }",
+    ]);
+    let look = look.replace('C', &format!("c{at}"));
+    let all = names(&result);
+    let (a, b) = (&factors[0].0, &factors[1].0);
+    format!(
+        "#[pointful]
+        fn f<{generics}>(a: &{a}, b: &{b}) -> {elem} {{
+            let c = for ({all}) in _ {{ {sum} }};
+            sum(for ({all}) in _ {{ {look} }})
+        }}
+        #[pointful]
+        fn g<{generics}>(a: &{a}, b: &{b}) -> ({a}, {b}) {{ grad!(f)(a, b) }}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::schedule::entered::STORED;
+    use crate::testing::ragged::tests::{check_source_at, entered_by};
+
+    #[test]
+    fn random_products_agree_at_every_stage() {
+        let check = |seed| {
+            let rng = &mut Rng::new(seed);
+            let source = random_products(rng);
+            let sizes = [
+                [2, 3, 2, 3, 2, 2],
+                [1, 2, 1, 1, 3, 1],
+                [0, 2, 1, 2, 1, 0],
+                [2; 6],
+            ];
+            check_source_at(&source, &sizes, &[2, 1, 2, 1, 2, 1], rng, seed)
+        };
+        let counters = [("what is stored anyway is multiplied by a library", &STORED)];
+        entered_by(0..60, check, &counters);
+    }
+}
