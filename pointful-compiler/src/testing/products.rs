@@ -86,7 +86,7 @@ pub fn random_products(rng: &mut Rng) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::schedule::entered::STORED;
+    use crate::contract::schedule::entered::{JOINED, STORED};
     use crate::testing::ragged::tests::{check_source_at, entered_by};
 
     #[test]
@@ -102,7 +102,10 @@ mod tests {
             ];
             check_source_at(&source, &sizes, &[2, 1, 2, 1, 2, 1], rng, seed)
         };
-        let counters = [("what is stored anyway is multiplied by a library", &STORED)];
+        let counters = [
+            ("what is stored anyway is multiplied by a library", &STORED),
+            ("sums of sums are taken at once", &JOINED),
+        ];
         entered_by(0..60, check, &counters);
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::contract::contraction;
 use super::padding::Pads;
 use super::scans::in_blocks;
+use super::sums;
 use super::tasks::leaf_loop;
 use crate::analysis::dataflow::{Flow, named_axes};
 use crate::contract::scalar_replacement::SHORTEST;
@@ -666,7 +667,8 @@ impl<'p> Facts<'p> {
         // What is made of a contraction may be a factor of another.
         for stmt in block.stmts.iter().rev() {
             let products = contraction(self, stmt);
-            self.refused |= matches!(products, Some((_, false)));
+            self.refused |= matches!(products, Some((_, false)))
+                || matches!(sums::sum(self, stmt), Some((_, false)));
             if let Some((factors, true)) = products {
                 self.factors[stmt.results[0].index()] = Some(factors);
                 for factor in factors {

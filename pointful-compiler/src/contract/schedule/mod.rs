@@ -51,6 +51,7 @@ mod region;
 mod renames;
 mod reuse;
 mod scans;
+mod sums;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -134,6 +135,12 @@ struct Scheduled {
 fn prepared(mut program: Program<Bulk>, stored: &ValueSet) -> Program<Bulk> {
     let pads = Pads::default();
     let mut facts = Facts::new(&program, &pads, stored);
+    if let Some(found) = sums::joined(&facts) {
+        program = sums::at_once(program, &found);
+        #[cfg(test)]
+        entered::JOINED.with(|times| times.set(times.get() + 1));
+        facts = Facts::new(&program, &pads, stored);
+    }
     if let Some(found) = nested::nested(&facts) {
         program = nested::unnested(program, &found);
         facts = Facts::new(&program, &pads, stored);
@@ -262,6 +269,8 @@ pub(crate) mod entered {
         pub(crate) static GUARDED: Cell<u32> = const { Cell::new(0) };
         /// Products become contractions, as what they need is stored anyway.
         pub(crate) static STORED: Cell<u32> = const { Cell::new(0) };
+        /// Sums of sums of products are taken at once.
+        pub(crate) static JOINED: Cell<u32> = const { Cell::new(0) };
         /// A load stays in a loop, as its index was kept.
         pub(crate) static KEPT: Cell<u32> = const { Cell::new(0) };
     }
