@@ -83,10 +83,69 @@ pub fn random_products(rng: &mut Rng) -> String {
     )
 }
 
+/// Random windows of a table of one or two axes, of several tables, multiplied by several weights:
+/// a function that gives a number made of these, and one that gives them all, or the number's
+/// gradient.
+pub fn random_windows(rng: &mut Rng) -> String {
+    let elem = rng.pick(&["f64", "f64", "f32"]);
+    let rank = 1 + usize::from(rng.chance(70));
+    let mut generics = Vec::new();
+    let mut set = |rng: &mut Rng, name: &str| match rng.chance(30) {
+        true => format!("Fin<{}>", 7 + rng.below(3)),
+        false => {
+            generics.push(format!("{name}: IndexSet"));
+            name.to_string()
+        }
+    };
+    let [samples, channels, kept] = ["S", "C", "K"].map(|name| set(rng, name));
+    let (mut places, mut windows, mut read) = (Vec::new(), Vec::new(), String::new());
+    for (name, index, offset) in [("Y", "y", "p"), ("X", "x", "q")].into_iter().take(rank) {
+        places.push(set(rng, name));
+        windows.push(format!("Fin<{}>", 2 + rng.below(2)));
+        let times = rng.pick(&["", "", "2 * "]);
+        let before = rng.pick(&["", " - 1"]);
+        let edge = rng.pick(&["clamp", "wrap", "mirror"]);
+        read += &format!("[({index} + {times}{offset}.ordinal(){before}).{edge}()]");
+    }
+    let (places, windows) = (places.join(", "), windows.join(", "));
+    let (at, within) = [("y", "p"), ("y, x", "p, q")][rank - 1];
+    let weight = ["[p]", "[p][q]"][rank - 1];
+    let product = format!("w[k][c]{weight} * t[s][c]{read}");
+    let sum = match rng.chance(50) {
+        true => format!("sum(for (c, {within}) in _ {{ {product} }})"),
+        false => format!("sum(for c in _ {{ sum(for ({within}) in _ {{ {product} }}) }})"),
+    };
+    let sum = sum.replace("(p)", "p");
+    let generics = generics.join(", ");
+    let params = format!(
+        "t: &Table<({samples}, {channels}, {places}), {elem}>, w: &Table<({kept}, {channels}, {windows}), {elem}>"
+    );
+    let all = format!("Table<({samples}, {kept}, {places}), {elem}>");
+    let (given, last) = match rng.chance(50) {
+        true => (all.clone(), "layer(t, w)"),
+        false => (
+            format!("Table<({kept}, {channels}, {windows}), {elem}>"),
+            "grad!(f, wrt = w)(t, w)",
+        ),
+    };
+    let elements = ["[y]", "[y][x]"][rank - 1];
+    format!(
+        "#[pointful]
+        fn layer<{generics}>({params}) -> {all} {{ for (s, k, {at}) in _ {{ {sum} }} }}
+        #[pointful]
+        fn f<{generics}>({params}) -> {elem} {{
+            let c = layer(t, w);
+            sum(for (s, k, {at}) in _ {{ c[s][k]{elements}.sin() }})
+        }}
+        #[pointful]
+        fn g<{generics}>({params}) -> {given} {{ {last} }}"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::schedule::entered::{JOINED, STORED};
+    use crate::contract::schedule::entered::{JOINED, PANELS, STORED};
     use crate::testing::ragged::tests::{check_source_at, entered_by};
 
     #[test]
@@ -107,5 +166,20 @@ mod tests {
             ("sums of sums are taken at once", &JOINED),
         ];
         entered_by(0..60, check, &counters);
+    }
+
+    #[test]
+    fn random_windows_agree_at_every_stage() {
+        let check = |seed| {
+            let rng = &mut Rng::new(seed);
+            let source = random_windows(rng);
+            let sizes = [[2, 2, 3, 4, 5], [1, 3, 1, 1, 2], [2, 0, 2, 3, 1], [1; 5]];
+            check_source_at(&source, &sizes, &[2, 1, 2, 2, 3], rng, seed)
+        };
+        entered_by(
+            0..40,
+            check,
+            &[("windows are multiplied in panels", &PANELS)],
+        );
     }
 }

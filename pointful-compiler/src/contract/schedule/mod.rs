@@ -271,6 +271,8 @@ pub(crate) mod entered {
         pub(crate) static STORED: Cell<u32> = const { Cell::new(0) };
         /// Sums of sums of products are taken at once.
         pub(crate) static JOINED: Cell<u32> = const { Cell::new(0) };
+        /// A factor of a contraction is made a panel at a time.
+        pub(crate) static PANELS: Cell<u32> = const { Cell::new(0) };
         /// A load stays in a loop, as its index was kept.
         pub(crate) static KEPT: Cell<u32> = const { Cell::new(0) };
     }

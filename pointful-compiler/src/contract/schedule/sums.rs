@@ -86,7 +86,9 @@ pub(super) fn sum<'p>(facts: &Facts<'p>, stmt: &'p Stmt<Bulk>) -> Option<(Sum, b
     if inner.is_empty() {
         return None;
     }
-    let (_, fits) = products(facts, stmt.results[0], product, &axes)?;
+    let fits = products(facts, stmt.results[0], product, &axes)?
+        .panels
+        .is_some();
     let sum = Sum {
         product,
         axes,
