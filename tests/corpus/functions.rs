@@ -386,6 +386,15 @@ pub fn attention_scores<H: IndexSet, T: IndexSet, S: IndexSet, D: IndexSet>(q: &
     for (h, t, s) in _ { sum(for d in D { q[t][h][d] * k[s][h][d] }) * 0.5 }
 }
 
+pub fn sines<H: IndexSet, T: IndexSet, S: IndexSet, D: IndexSet>(q: &Table<(T, H, D), f64>, k: &Table<(S, H, D), f64>) -> f64 {
+    let scores = for (h, t, s) in _ { sum(for d in D { q[t][h][d] * k[s][h][d] }) };
+    sum(for (h, t, s) in _ { scores[h][t][s].sin() })
+}
+
+pub fn sines_slope<H: IndexSet, T: IndexSet, S: IndexSet, D: IndexSet>(q: &Table<(T, H, D), f64>, k: &Table<(S, H, D), f64>) -> (Table<(T, H, D), f64>, Table<(S, H, D), f64>) {
+    grad!(sines)(q, k)
+}
+
 pub fn ranked<N: IndexSet>(s: &Table<N, f32>, y: &Table<N, f32>) -> f32 {
     sum(for (i, j) in (N, N) { if y[i] > y[j] { (1.0 + (s[j] - s[i]).exp()).ln() } else { 0.0 } })
 }

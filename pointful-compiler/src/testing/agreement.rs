@@ -9,6 +9,7 @@ use super::{Checked, check_derivative};
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::{Data, EvalError, Evaluate, Inputs, run_in_order, run_limited};
 use crate::ir::Program;
+use crate::ir::stages::point::Point;
 use crate::lower::source::link;
 use crate::pipeline;
 
@@ -39,19 +40,24 @@ fn agrees<S: Evaluate>(
     Ok(())
 }
 
-/// Checks a function `f` and the `g` after it with sets of each of these sizes, and the derivative
-/// of `f` with those of the first. Whether that says something.
+/// Checks each stage of the last of two functions, `f` and `g`, with sets of each of these sizes, and
+/// the derivative of the first at others. Whether that says something.
 pub(crate) fn check_source(
     source: &str,
-    sizes: &[&[usize]],
+    sizes: &[impl AsRef<[usize]>],
+    smooth: &[usize],
     rng: &mut Rng,
     seed: u64,
 ) -> Result<bool, String> {
     let message = |what: String| format!("{what}\n{source}");
     let linked = link(source).map_err(|errors| message(errors[0].message.clone()))?;
     let stages = pipeline::stages(&linked).map_err(|errors| message(errors[0].message.clone()))?;
-    for &sizes in sizes {
-        let inputs = inputs_of(&stages.point, sizes.to_vec(), rng);
+    let own = |sizes: &[usize], program: &Program<Point>| {
+        sizes[..program.sizes.len().min(sizes.len())].to_vec()
+    };
+    for sizes in sizes {
+        let sizes = sizes.as_ref();
+        let inputs = inputs_of(&stages.point, own(sizes, &stages.point), rng);
         let expected = run_limited(&stages.bulk, &inputs, STEPS).map(|(results, _)| results);
         if matches!(expected, Err(EvalError::StepLimit)) {
             continue;
@@ -61,9 +67,8 @@ pub(crate) fn check_source(
         agrees(&stages.cpu, &inputs, &expected).map_err(|what| at("cpu", what))?;
     }
     let (function, _) = source.split_once("fn g<").expect("there are two");
-    let program = lowered(function);
-    let few = sizes[0][..program.sizes.len()].to_vec();
-    let inputs = inputs_of(&program, few, rng);
+    let program = lowered(function.trim_end().trim_end_matches("#[pointful]"));
+    let inputs = inputs_of(&program, own(smooth, &program), rng);
     let checked = check_derivative(&program, &inputs, seed).map_err(message)?;
     Ok(matches!(checked, Checked::Fine(_)))
 }

@@ -17,6 +17,12 @@ std::thread_local! {
     pub(crate) static GUARDED: Cell<u32> = const { Cell::new(0) };
     /// A load stays in a loop, as its index was kept.
     pub(crate) static KEPT: Cell<u32> = const { Cell::new(0) };
+    /// Products become contractions, as what they need is stored anyway.
+    pub(crate) static STORED: Cell<u32> = const { Cell::new(0) };
+    /// Sums of sums of products are taken at once.
+    pub(crate) static AT_ONCE: Cell<u32> = const { Cell::new(0) };
+    /// A factor of a contraction is made a panel at a time.
+    pub(crate) static PANELS: Cell<u32> = const { Cell::new(0) };
     /// Reductions of reductions are one.
     pub(crate) static COALESCED: Cell<u32> = const { Cell::new(0) };
     /// What is added in a place that has something already is added before.

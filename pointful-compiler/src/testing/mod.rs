@@ -18,6 +18,7 @@ pub mod functions;
 mod ignored;
 #[cfg(test)]
 mod points;
+pub mod products;
 pub mod ragged;
 pub mod random;
 #[cfg(test)]

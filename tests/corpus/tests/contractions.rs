@@ -58,6 +58,43 @@ fn batches() {
 }
 
 #[test]
+fn batches_that_their_derivatives_keep() {
+    for [t, d, s] in SIZES {
+        for h in [0, 1, 3] {
+            let small = |seed, len| -> Vec<f64> {
+                let all = floats::<f64>(seed, len);
+                all.iter().map(|x| x / 8.0).collect()
+            };
+            let (a, b) = (small(3, t * h * d), small(4, s * h * d));
+            let table = |n: usize, values: &[f64]| {
+                Table::<(Dyn, Dyn, Dyn), f64>::from_vec(Extent::new((n, h, d)), values.to_vec())
+                    .expect("as many values")
+            };
+            let (q, k) = (table(t, &a), table(s, &b));
+            let (by_q, by_k) = on_threads(|| {
+                let (by_q, by_k) = corpus::sines_slope(&q, &k);
+                (by_q.as_slice().to_vec(), by_k.as_slice().to_vec())
+            });
+            let (mut expected_q, mut expected_k) = (vec![0.0; a.len()], vec![0.0; b.len()]);
+            for head in 0..h {
+                let left = |i: usize, p: usize| a[(i * h + head) * d + p];
+                let right = |j: usize, p: usize| b[(j * h + head) * d + p];
+                let scores = product([t, d, s], left, |p, j| right(j, p));
+                let slopes: Vec<f64> = scores.iter().map(|score| score.cos()).collect();
+                let by_left = product([t, s, d], |i, j| slopes[i * s + j], right);
+                let by_right = product([s, t, d], |j, i| slopes[i * s + j], left);
+                for p in 0..d {
+                    (0..t).for_each(|i| expected_q[(i * h + head) * d + p] = by_left[i * d + p]);
+                    (0..s).for_each(|j| expected_k[(j * h + head) * d + p] = by_right[j * d + p]);
+                }
+            }
+            close(&by_q, &expected_q);
+            close(&by_k, &expected_k);
+        }
+    }
+}
+
+#[test]
 fn powers() {
     for n in [0, 1, 2, 9, 40] {
         let a: Vec<f64> = floats::<f64>(5, n * n).iter().map(|x| x / 8.0).collect();

@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use super::facts::{Cond, Facts};
 use super::padding::Need;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{AxisId, Block, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId};
+use crate::ir::{
+    AxisId, Block, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId, ValueSet,
+};
 use crate::ops::Prim;
 
 /// Where the value of a task is found once it is complete.
@@ -51,6 +53,8 @@ pub(super) struct Builder<'p> {
     memo: Vec<Option<(ValueId, usize)>>,
     /// By Bulk value.
     location: Vec<Option<Location>>,
+    /// What is stored as a whole: on the host, over all of its axes.
+    pub(super) stored: ValueSet,
     /// The frame of the kernel being written, if one is.
     pub(super) kernel: Option<usize>,
     /// The Bulk blocks being written and the frames they are in, outermost first.
@@ -72,6 +76,7 @@ impl<'p> Builder<'p> {
             frames: Vec::new(),
             memo: vec![None; n],
             location: vec![None; n],
+            stored: ValueSet::new(),
             kernel: None,
             blocks: Vec::new(),
             needs: Vec::new(),

@@ -16,7 +16,9 @@
 //!
 //! What is multiplied and the result become arrays, which they need not be if they are used up at
 //! once: with more axes than a matrix they might be larger than memory. So they are matrices, or
-//! needed as a whole anyway, or no larger than a parameter.
+//! no larger than a parameter, or they are stored without any library too, or made of what is: how
+//! many axes they have does not matter then. A factor that is larger, as windows are, is made
+//! [a panel](panels) at a time.
 //!
 //! A library computes whole arrays on all threads, so what is in lanes or in a kernel stays a loop.
 //!
@@ -28,7 +30,7 @@
 use std::collections::BTreeMap;
 
 use super::build::{Builder, Location};
-use super::facts::Facts;
+use super::facts::{Facts, on_demand, without};
 use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -63,25 +65,90 @@ pub(super) fn summed(op: &BulkOp) -> Option<(ValueId, &[AxisId])> {
     }
 }
 
-/// The factors of the products that a statement outside of all lanes sums up, if that is a
-/// contraction.
-pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<[ValueId; 2]> {
+/// Products of matrices that are summed up.
+pub(super) struct Products {
+    pub(super) factors: [ValueId; 2],
+    /// If they and the sum may be stored, along which axes one after the other: see [`panels`].
+    /// Else they are no contraction.
+    pub(super) panels: Option<Vec<AxisId>>,
+}
+
+/// The products of matrices that a statement outside of all lanes sums up.
+pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<Products> {
     let (product, summed) = summed(&stmt.op)?;
     let &result = stmt.results.first()?;
-    if stmt.guard.is_some() || !facts.program.elem(result).is_float() {
+    if stmt.guard.is_some() {
         return None;
     }
-    let [left, right] = own_factors(facts, product, facts.home(result))?;
+    let mut found = products(facts, result, product, summed)?;
+    // What is added to something that a loop carries is added as a whole.
+    let apart = matches!(stmt.op, BulkOp::Reduce { .. });
+    found.panels = found.panels.filter(|axes| apart || axes.is_empty());
+    Some(found)
+}
+
+/// The products of matrices that are summed up along some axes.
+pub(super) fn products(
+    facts: &Facts<'_>,
+    result: ValueId,
+    product: ValueId,
+    summed: &[AxisId],
+) -> Option<Products> {
+    let factors = own_factors(facts, product, facts.home(result))?;
+    if !facts.program.elem(result).is_float() {
+        return None;
+    }
     let shape = Shape {
-        left: facts.axes(left),
-        right: facts.axes(right),
+        left: facts.axes(factors[0]),
+        right: facts.axes(factors[1]),
         summed,
         result: facts.axes(result),
     };
-    let stored = [result, left, right]
-        .iter()
-        .all(|&value| Shape::fits(facts, value));
-    (shape.is_of_matrices(facts) && stored).then_some([left, right])
+    if !shape.is_of_matrices(facts) {
+        return None;
+    }
+    let [sum, left, right] =
+        [result, factors[0], factors[1]].map(|value| Shape::fits(facts, value));
+    let panels = match [sum, left, right] {
+        [true, true, true] => Some(Vec::new()),
+        [true, false, true] => panels(facts, &shape, factors),
+        [true, true, false] => panels(facts, &shape.turned(), [factors[1], factors[0]]),
+        _ => None,
+    };
+    Some(Products { factors, panels })
+}
+
+/// The axes along which the left factor is made one place after the other, as it is too large to be
+/// stored: all that it shares with the sum but the last row. What is left is a matrix, a *panel*.
+///
+/// ```text
+/// par %s: S, %y: Y {
+///   %0 = alloc f32[X, C, 3, 3]                 windows of one row of an image
+///   …
+///   contract %1[%s, 0, %y, 1] = w[0, 2, 3, 4], %0[1, 2, 3, 4]
+/// }
+/// ```
+fn panels(facts: &Facts<'_>, shape: &Shape<'_>, [made, _]: [ValueId; 2]) -> Option<Vec<AxisId>> {
+    // Others would have to make it again.
+    let own = facts.readers(made).len() == 1 && facts.site(made)?.guard.is_none();
+    if !own || !on_demand(&facts.site(made)?.op) {
+        return None;
+    }
+    let shared = shape.result.iter().filter(|axis| shape.left.contains(axis));
+    let mut apart: Vec<AxisId> = shared.copied().collect();
+    let row = apart.iter().rposition(|axis| !shape.right.contains(axis))?;
+    apart.remove(row);
+    let [left, right, result] =
+        [shape.left, shape.right, shape.result].map(|axes| without(axes, &apart));
+    let panel = Shape {
+        left: &left,
+        right: &right,
+        summed: shape.summed,
+        result: &result,
+    };
+    // Rows of a batch alone are no reason to go through the batch.
+    let rows = apart.iter().any(|axis| !shape.right.contains(axis));
+    (rows && panel.is_of_matrices(facts) && Shape::is_storable(facts, &left)).then_some(apart)
 }
 
 /// The factors of a product in some block that only one statement asks for.
@@ -126,6 +193,15 @@ pub(super) struct Shape<'a> {
 }
 
 impl Shape<'_> {
+    /// The same with the factors exchanged.
+    fn turned(&self) -> Self {
+        Shape {
+            left: self.right,
+            right: self.left,
+            ..*self
+        }
+    }
+
     /// Whether these are matrices, as large as is worth a call.
     pub(super) fn is_of_matrices(&self, facts: &Facts<'_>) -> bool {
         let (a, b) = (self.left, self.right);
@@ -158,7 +234,9 @@ impl Shape<'_> {
 
     /// Whether an array may be stored for it.
     pub(super) fn fits(facts: &Facts<'_>, value: ValueId) -> bool {
-        Self::is_storable(facts, facts.axes(value)) || is_whole(facts, value, 16)
+        Self::is_storable(facts, facts.axes(value))
+            || is_whole(facts, value, 16)
+            || is_made_of_as_much(facts, value, 16)
     }
 
     /// Whether an array over these axes may be stored.
@@ -173,6 +251,28 @@ impl Shape<'_> {
     }
 }
 
+/// Whether an array is computed of one that is stored as a whole and has as many bytes: storing it
+/// takes no more room than there is, and an element that is written and read once saves as many
+/// steps as there are along the summed axes.
+fn is_made_of_as_much(facts: &Facts<'_>, value: ValueId, budget: u32) -> bool {
+    let bytes = |value: ValueId| facts.program.elem(value).repr().bytes();
+    let covers = |&other: &ValueId| {
+        let mut axes = facts.axes(value).iter();
+        axes.all(|axis| facts.axes(other).contains(axis)) && bytes(other) >= bytes(value)
+    };
+    let Some(stmt) = facts.site(value).filter(|_| budget > 0) else {
+        return false;
+    };
+    match &stmt.op {
+        BulkOp::Map(..) | BulkOp::Select(..) => {
+            stmt.op.operands().into_iter().filter(covers).any(|other| {
+                facts.stored.contains(&other) || is_made_of_as_much(facts, other, budget / 2)
+            })
+        }
+        _ => false,
+    }
+}
+
 /// Whether an array is needed as a whole, or one is that is computed of it point for point.
 fn is_whole(facts: &Facts<'_>, value: ValueId, budget: u32) -> bool {
     let axes = facts.axes(value).len();
@@ -183,6 +283,7 @@ fn is_whole(facts: &Facts<'_>, value: ValueId, budget: u32) -> bool {
     let mut readers = facts.readers(value).iter();
     facts.given(value)
         || facts.is_gathered(value)
+        || facts.stored.contains(&value)
         || budget > 0
             && readers
                 .any(|&(reader, _)| same(reader) && is_whole(facts, reader.results[0], budget / 2))
@@ -227,6 +328,10 @@ impl<'p> Builder<'p> {
         if place.is_nowhere() {
             return;
         }
+        #[cfg(test)]
+        if !self.facts.panels(stmt).is_empty() {
+            crate::testing::entered::enter(&crate::testing::entered::PANELS);
+        }
         let factors = factors.map(|factor| self.whole(factor));
         let mut numbers: BTreeMap<AxisId, usize> = BTreeMap::new();
         let mut number = |dims: &[Dim]| {
@@ -239,7 +344,7 @@ impl<'p> Builder<'p> {
             };
             dims.iter().map(number).collect()
         };
-        let out: Vec<Dim> = place.dims.iter().copied().map(Dim::Along).collect();
+        let out = self.dims(place.id, &place.dims);
         let along = [number(&out), number(&factors[0].1), number(&factors[1].1)];
         self.run_from(
             KernelOp::Contract {
@@ -256,9 +361,8 @@ impl<'p> Builder<'p> {
     /// The buffer in which an array is, and what its dimensions are to the array; one is made if it
     /// is in none.
     fn whole(&mut self, value: ValueId) -> (ValueId, Vec<Dim>) {
-        let along = |dims: Vec<AxisId>| dims.into_iter().map(Dim::Along).collect();
         if let Some(Location::Buffer { buffer, dims, .. }) = self.location(value).cloned() {
-            return (buffer, along(dims));
+            return (buffer, self.dims(buffer, &dims));
         }
         if let Some((table, at)) = self.facts.slice(value)
             && let Some(Location::Buffer { buffer, dims, .. }) = self.location(table).cloned()
@@ -270,14 +374,30 @@ impl<'p> Builder<'p> {
                         let (index, depth) = self.eval(index);
                         Dim::At(self.widen(index, buffer, number, depth))
                     }
-                    None => Dim::Along(axis),
+                    None => self.dim(buffer, number, axis),
                 });
             }
             return (buffer, slice);
         }
         let place: Place = self.place(value, None);
         self.fill(&place, value);
-        (place.id, along(place.dims))
+        let dims = self.dims(place.id, &place.dims);
+        (place.id, dims)
+    }
+
+    /// What the dimensions of a buffer over some axes are: one place along those that are open.
+    fn dims(&mut self, buffer: ValueId, axes: &[AxisId]) -> Vec<Dim> {
+        let axes = axes.iter().enumerate();
+        axes.map(|(number, &axis)| self.dim(buffer, number, axis))
+            .collect()
+    }
+
+    fn dim(&mut self, buffer: ValueId, number: usize, axis: AxisId) -> Dim {
+        if !self.open().contains(&axis) {
+            return Dim::Along(axis);
+        }
+        let (index, depth) = self.index(axis);
+        Dim::At(self.widen(index, buffer, number, depth))
     }
 }
 
@@ -350,7 +470,8 @@ fn find(facts: &Facts<'_>, block: &Block<Bulk>, found: &mut Added) {
             if !here || !only_read(sum) || facts.axes(state) != facts.axes(next) {
                 continue;
             }
-            let Some(contraction) = facts.site(sum).filter(|s| facts.factors(s).is_some()) else {
+            let whole = |s: &&Stmt<Bulk>| facts.factors(s).is_some() && facts.panels(s).is_empty();
+            let Some(contraction) = facts.site(sum).filter(whole) else {
                 continue;
             };
             let Some((value, over)) = summed(&contraction.op) else {

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::contract::contraction;
+use super::contract::{Products, Shape, contraction};
 use super::padding::Pads;
 use super::scans::in_blocks;
+use super::sums;
 use super::tasks::leaf_loop;
 use crate::analysis::dataflow::{Flow, named_axes};
 use crate::contract::scalar_replacement::SHORTEST;
@@ -58,6 +59,10 @@ pub(super) struct Facts<'p> {
     pub(super) program: &'p Program<Bulk>,
     /// The lengths of padded axes.
     pub(super) pads: &'p Pads,
+    /// What is stored as a whole without any library: see [`schedule`](super::schedule).
+    pub(super) stored: &'p ValueSet,
+    /// Whether products of matrices are no contractions, as they would have to be stored for it.
+    refused: bool,
     /// The statement that binds a value; none for parameters.
     sites: Vec<Option<&'p Stmt<Bulk>>>,
     /// The block that binds a value.
@@ -76,6 +81,8 @@ pub(super) struct Facts<'p> {
     kept: Vec<bool>,
     /// The factors of contractions: see [`contract`](super::contract).
     factors: Vec<Option<[ValueId; 2]>>,
+    /// See [`Facts::panels`].
+    panels: BTreeMap<ValueId, Vec<AxisId>>,
     cost: Vec<u32>,
     /// Whether a value that is computed on demand is made by what vectors have too, of what is at
     /// the current point.
@@ -198,11 +205,13 @@ pub(crate) fn price(prim: Prim, elem: Elem) -> u32 {
 }
 
 impl<'p> Facts<'p> {
-    pub(super) fn new(program: &'p Program<Bulk>, pads: &'p Pads) -> Self {
+    pub(super) fn new(program: &'p Program<Bulk>, pads: &'p Pads, stored: &'p ValueSet) -> Self {
         let n = program.values.len();
         let mut facts = Self {
             program,
             pads,
+            stored,
+            refused: false,
             sites: vec![None; n],
             homes: vec![0; n],
             blocks: BTreeMap::new(),
@@ -212,6 +221,7 @@ impl<'p> Facts<'p> {
             gathered: vec![false; n],
             kept: vec![false; n],
             factors: vec![None; n],
+            panels: BTreeMap::new(),
             cost: vec![LOAD; n],
             plain: vec![true; n],
             wanted: vec![Wanted::Never; n],
@@ -440,7 +450,7 @@ impl<'p> Facts<'p> {
             }
         };
         if self.factors(stmt).is_some() {
-            return order;
+            return self.panels(stmt).to_vec();
         }
         match &stmt.op {
             BulkOp::Const(_)
@@ -659,12 +669,9 @@ impl<'p> Facts<'p> {
     fn find_contractions(&mut self, block: &'p Block<Bulk>) {
         // What is made of a contraction may be a factor of another.
         for stmt in block.stmts.iter().rev() {
-            if let Some(factors) = contraction(self, stmt) {
-                self.factors[stmt.results[0].index()] = Some(factors);
-                for factor in factors {
-                    let whole = self.slice(factor).map_or(factor, |(table, _)| table);
-                    self.gathered[whole.index()] = true;
-                }
+            self.refused |= matches!(sums::sum(self, stmt), Some((_, false)));
+            if let Some(Products { factors, panels }) = contraction(self, stmt) {
+                self.note_contraction(stmt.results[0], factors, panels);
             }
             match &stmt.op {
                 BulkOp::Loop { lanes, body, .. } | BulkOp::While { lanes, body, .. }
@@ -675,6 +682,44 @@ impl<'p> Facts<'p> {
                 _ => {}
             }
         }
+    }
+
+    fn note_contraction(
+        &mut self,
+        result: ValueId,
+        factors: [ValueId; 2],
+        panels: Option<Vec<AxisId>>,
+    ) {
+        let Some(panels) = panels else {
+            self.refused = true;
+            return;
+        };
+        for factor in factors {
+            let made = !panels.is_empty() && !Shape::fits(self, factor);
+            if !made {
+                let whole = self.slice(factor).map_or(factor, |(table, _)| table);
+                self.gathered[whole.index()] = true;
+            }
+        }
+        self.factors[result.index()] = Some(factors);
+        self.panels.insert(result, panels);
+    }
+
+    /// The axes along which a contraction is done one place after the other.
+    pub(super) fn panels(&self, stmt: &Stmt<Bulk>) -> &[AxisId] {
+        let result = stmt.results.first();
+        let panels = result.and_then(|result| self.panels.get(result));
+        panels.map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether products of matrices are no contractions, as they would have to be stored for it.
+    pub(super) fn refuses(&self) -> bool {
+        self.refused
+    }
+
+    /// How many contractions there are.
+    pub(super) fn contractions(&self) -> usize {
+        self.factors.iter().flatten().count()
     }
 
     /// The factors of a contraction.

@@ -52,6 +52,7 @@ mod region;
 mod renames;
 mod reuse;
 mod scans;
+mod sums;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -67,7 +68,7 @@ use tasks::Delivery;
 
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{AxisId, Program, ValueId};
+use crate::ir::{AxisId, Program, ValueId, ValueSet};
 
 /// How a result of the function comes about.
 enum Outcome {
@@ -80,34 +81,78 @@ enum Outcome {
 }
 
 /// Schedules a program.
+///
+/// What is stored is known once it is scheduled. Products of matrices that could be contractions,
+/// were they and their factors stored, become these if they are stored anyway, and then the program
+/// is scheduled again.
 pub fn schedule(program: Program<Bulk>) -> Program<Kernels> {
-    let mut padded = prepared(program);
+    let mut program = unmade::guarded(program);
+    let mut stored = ValueSet::new();
+    let mut contractions = 0;
+    let mut done: Option<Program<Kernels>> = None;
+    loop {
+        program = prepared(program, &stored);
+        let pads = Pads::default();
+        let facts = Facts::new(&program, &pads, &stored);
+        let (found, refused) = (facts.contractions(), facts.refuses());
+        if let Some(done) = done.take_if(|_| found <= contractions) {
+            return done;
+        }
+        #[cfg(test)]
+        if !stored.is_empty() {
+            crate::testing::entered::enter(&crate::testing::entered::STORED);
+        }
+        let scheduled = padded(&program, &stored);
+        if !refused {
+            return scheduled.program;
+        }
+        contractions = found;
+        stored.extend(&scheduled.stored);
+        done = Some(scheduled.program);
+    }
+}
+
+/// Schedules a program, with room for what has to be padded.
+fn padded(program: &Program<Bulk>, stored: &ValueSet) -> Scheduled {
+    let mut program = program.clone();
     let mut pads = Pads::default();
     loop {
-        match attempt(&padded, &pads) {
+        match attempt(&program, &pads, stored) {
             Ok(done) => return done,
-            Err(needs) => pads.provide(&mut padded, needs),
+            Err(needs) => pads.provide(&mut program, needs),
         }
     }
 }
 
+/// A scheduled program, and the values that are stored as a whole in it: on the host, over all of
+/// their axes.
+struct Scheduled {
+    program: Program<Kernels>,
+    stored: ValueSet,
+}
+
 /// Rewrites what is better otherwise before anything is decided. Each step looks at what the one
 /// before has left, by the same facts if that has found nothing to do.
-fn prepared(program: Program<Bulk>) -> Program<Bulk> {
-    let mut program = unmade::guarded(program);
+fn prepared(mut program: Program<Bulk>, stored: &ValueSet) -> Program<Bulk> {
     let pads = Pads::default();
-    let mut facts = Facts::new(&program, &pads);
+    let mut facts = Facts::new(&program, &pads, stored);
     if let Some(found) = coalesce::coalesced(&facts) {
         program = coalesce::coalesce(program, &found);
-        facts = Facts::new(&program, &pads);
+        facts = Facts::new(&program, &pads, stored);
+    }
+    if let Some(found) = sums::joined(&facts) {
+        program = sums::at_once(program, &found);
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::AT_ONCE);
+        facts = Facts::new(&program, &pads, stored);
     }
     if let Some(found) = nested::nested(&facts) {
         program = nested::unnested(program, &found);
-        facts = Facts::new(&program, &pads);
+        facts = Facts::new(&program, &pads, stored);
     }
     if let Some(found) = contract::added(&facts) {
         program = contract::add_in_place(program, &found);
-        facts = Facts::new(&program, &pads);
+        facts = Facts::new(&program, &pads, stored);
     }
     for (value, dims) in layout::orders(&facts) {
         program.values[value.index()].ty.dims = dims;
@@ -116,8 +161,12 @@ fn prepared(program: Program<Bulk>) -> Program<Bulk> {
 }
 
 /// Schedules a program, unless something has to be padded for it.
-fn attempt(program: &Program<Bulk>, pads: &Pads) -> Result<Program<Kernels>, Vec<Need>> {
-    let mut builder = Builder::new(Facts::new(program, pads));
+fn attempt(
+    program: &Program<Bulk>,
+    pads: &Pads,
+    stored: &ValueSet,
+) -> Result<Scheduled, Vec<Need>> {
+    let mut builder = Builder::new(Facts::new(program, pads, stored));
     let mut deliveries = Vec::new();
     let mut outs = Vec::new();
     let mut outcomes = Vec::new();
@@ -167,7 +216,10 @@ fn attempt(program: &Program<Bulk>, pads: &Pads) -> Result<Program<Kernels>, Vec
     }
     unread::unread(&mut out);
     fills::fills(&mut out);
-    Ok(out)
+    Ok(Scheduled {
+        program: out,
+        stored: builder.stored,
+    })
 }
 
 /// Whether a task leaves the array in a buffer of its own, with its axes in this order, so that it

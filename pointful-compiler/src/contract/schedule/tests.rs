@@ -795,6 +795,19 @@ fn f(x: f64[n, j], q: f64[k, i, j]) -> f64[n, k] {
 }",
     );
     assert!(!text.contains("contract"), "{text}");
+    // Of a batch the same.
+    let text = loops(
+        "
+axes n: N, k: K, i: D, j: D
+fn f(x: f64[n, i, j], q: f64[n, k, j]) -> f64[n, k] {
+  %0[n, k, i, j] = mul q, x
+  %1[n, k, i] = reduce add [j] %0
+  %2[n, k, i] = mul %1, %1
+  %3[n, k] = reduce add [i] %2
+  return %3[n, k]
+}",
+    );
+    assert!(!text.contains("contract"), "{text}");
     // Matrices that are known to be small.
     let text = loops(
         "

@@ -24,6 +24,12 @@ impl<'p> Builder<'p> {
 
     /// Says where a value is found from now on.
     pub(in crate::contract::schedule) fn locate(&mut self, value: ValueId, location: Location) {
+        if let Location::Buffer { dims, .. } = &location
+            && self.kernel.is_none()
+            && dims.len() == self.facts.axes(value).len()
+        {
+            self.stored.insert(value);
+        }
         self.location[value.index()] = Some(location);
     }
 
