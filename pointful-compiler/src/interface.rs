@@ -7,7 +7,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 
-use crate::ir::SizeId;
+use crate::ir::{Message, Scalar, SizeId};
+use crate::syntax::tree::Output;
 
 /// The correspondence for one function.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +19,8 @@ pub struct Interface {
     pub checks: Vec<(SizeId, ExtentSource)>,
     /// By parameter of the program.
     pub params: Vec<ParamSource>,
-    /// Functions that only the caller knows, each part of their results one of its own.
+    /// Functions that the program calls and knows nothing of, each part of their results one of its
+    /// own.
     pub functions: Vec<FunctionSource>,
     /// Where the result is a function: what it takes, by the names that the sources of parameters
     /// have for it.
@@ -102,9 +104,29 @@ impl Taken {
     }
 }
 
+/// What a function is that the program calls and knows nothing of.
+#[derive(Clone, Debug)]
+pub enum FunctionSource {
+    /// One that only the caller knows.
+    Given(GivenFunction),
+    /// Prints what it is given, but for its first operand, which it gives back.
+    Print(Printing),
+}
+
+/// Something that is printed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Printing {
+    /// Where.
+    pub output: Output,
+    /// What.
+    pub message: Message,
+    /// The types of the values in it.
+    pub shown: Vec<Scalar>,
+}
+
 /// A function that only the caller knows, from scalars to a part of its result that is one.
 #[derive(Clone, Debug)]
-pub struct FunctionSource {
+pub struct GivenFunction {
     /// The parameter.
     pub access: Access,
     /// How its arguments are put together, of scalars in order.

@@ -53,12 +53,6 @@ fn r9<N: IndexSet>(x: &Table<N, f64>) -> f64 {
 }
 
 #[pointful]
-fn r11<N: IndexSet>(x: &Table<N, f64>) -> f64 {
-    println!("{}", 1);
-    sum(x)
-}
-
-#[pointful]
 fn r12<N: IndexSet>(x: &Table<N, f64>) -> f64 {
     x[0] + x[-1]
 }

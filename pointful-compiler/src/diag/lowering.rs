@@ -494,6 +494,25 @@ pub fn closure_assigns(span: Span, name: &str) -> Diagnostic {
         .help("a closure captures the value that a variable has where the closure is written")
 }
 
+/// A closure that prints.
+pub fn closure_prints(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a closure cannot print").help(
+        "nothing says in which order its calls are made; print what it gives where it is called, or make it a `#[pointful]` function",
+    )
+}
+
+/// Something that cannot be printed.
+pub fn shown_in_print(span: Span, found: &str, table: bool, truth: bool) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("{found} cannot be printed here"));
+    match (table, truth) {
+        (true, _) => {
+            diagnostic.help("print its elements: `for i in _ { println!(\"{}\", t[i]); }`")
+        }
+        (_, true) => diagnostic.help("a truth value has no exponent: write `{}`"),
+        _ => diagnostic.help("numbers, truth values and members of index sets can be printed"),
+    }
+}
+
 /// Reading of an accumulator.
 pub fn accum_read(span: Span) -> Diagnostic {
     Diagnostic::new(span, "an accumulator cannot be read before `get()`").help(ACCUM_READ)

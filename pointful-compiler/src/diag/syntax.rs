@@ -185,9 +185,6 @@ pub fn unknown_macro(span: Span, name: &str) -> Diagnostic {
         "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => {
             diagnostic.help("write `assert!(condition)`")
         }
-        "print" | "println" | "eprint" | "eprintln" | "dbg" => diagnostic.help(
-            "iterations run in parallel and in no order; return the value and print it outside",
-        ),
         "explain" | "try_call" => diagnostic.help("write it outside"),
         _ => diagnostic
             .help("`assert!` and the transformations (`grad!`, `jvp!`, …) are the ones there are"),
@@ -198,6 +195,13 @@ pub fn unknown_macro(span: Span, name: &str) -> Diagnostic {
 pub fn assert_message(span: Span) -> Diagnostic {
     Diagnostic::new(span, "this is not the message of an `assert!`").help(
         "write a format string: `\"x is {x}, y is {:.3}\", y`; numbers and truth values are shown by `{}`, `{:?}`, `{:.3}`, `{:8}` and `{:e}`",
+    )
+}
+
+/// What is to be printed is no format string, or not one for scalars.
+pub fn print_format(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("this is not what `{name}!` prints")).help(
+        "write a format string: `\"x is {x}, y is {:.3}\", y`; numbers, truth values and members are shown by `{}`, `{:?}`, `{:.3}`, `{:8}` and `{:e}`",
     )
 }
 

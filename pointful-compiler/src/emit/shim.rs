@@ -9,9 +9,11 @@ use super::names::ident;
 use super::unit::Unit;
 use super::{EmitOptions, host, tokens};
 use crate::interface::{
-    Access, Carrier, ExtentSource, Field, Interface, ParamSource, SetShape, Shape, Taken,
+    Access, Carrier, ExtentSource, Field, FunctionSource, GivenFunction, Interface, ParamSource,
+    Printing, SetShape, Shape, Taken,
 };
 use crate::ir::{Elem, Extent, Scalar, SizeId, ValueId};
+use crate::syntax::tree::Output;
 
 /// The whole body.
 pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions) -> TokenStream {
@@ -75,6 +77,22 @@ fn comparison(options: &EmitOptions) -> (Ident, TokenStream) {
         (ident("compare_extents"), tokens!(?))
     } else {
         (ident("check_extents"), TokenStream::new())
+    }
+}
+
+/// Prints all operands but the first, which it gives.
+fn printed(printing: &Printing, scalars: &[Ident]) -> TokenStream {
+    let message = printing.message.to_string();
+    let Some((first, shown)) = scalars.split_first() else {
+        return TokenStream::new();
+    };
+    let print = match printing.output {
+        Output::Standard => tokens!(::std::print!),
+        Output::Error => tokens!(::std::eprint!),
+    };
+    tokens! {
+        #print(#message #(, #shown)*);
+        #first
     }
 }
 
@@ -225,28 +243,16 @@ impl Shim<'_> {
             .collect()
     }
 
-    /// What holds the caller's functions: closures of scalars around them.
+    /// What holds the functions that the program knows nothing of: closures of scalars.
     fn functions(&self) -> TokenStream {
         let runtime = self.runtime;
         let one = |(&at, (params, result)): (&u8, &(Vec<Scalar>, Scalar))| {
             let name = self.unit.names.function(at);
-            let source = &self.interface.functions[usize::from(at)];
             let scalars: Vec<_> = (0..params.len()).map(|k| ident(&format!("x{k}"))).collect();
             let types: Vec<_> = params.iter().map(|param| ident(param.name())).collect();
-            let mut given = params.iter().zip(&scalars);
-            let args: Vec<_> = source
-                .params
-                .iter()
-                .map(|param| self.argument(param, &mut given))
-                .collect();
-            let function = self.place(&source.access);
-            let value = self.read(tokens!((#function)(#(#args),*)), &source.fields);
-            let value = match &source.member {
-                Some(set) => {
-                    let extent = self.set(set, &mut Vec::new().into_iter());
-                    tokens!(#runtime::IndexSet::ordinal(#value, #extent))
-                }
-                None => self.scalar(*result, value, true),
+            let value = match &self.interface.functions[usize::from(at)] {
+                FunctionSource::Given(given) => self.given(given, params, &scalars, *result),
+                FunctionSource::Print(printing) => printed(printing, &scalars),
             };
             let result = ident(result.name());
             tokens! {
@@ -260,6 +266,32 @@ impl Shim<'_> {
             }
         };
         self.unit.functions.iter().map(one).collect()
+    }
+
+    /// What a function of the caller's gives.
+    fn given(
+        &self,
+        function: &GivenFunction,
+        params: &[Scalar],
+        scalars: &[Ident],
+        result: Scalar,
+    ) -> TokenStream {
+        let runtime = self.runtime;
+        let mut given = params.iter().zip(scalars);
+        let args: Vec<_> = function
+            .params
+            .iter()
+            .map(|param| self.argument(param, &mut given))
+            .collect();
+        let called = self.place(&function.access);
+        let value = self.read(tokens!((#called)(#(#args),*)), &function.fields);
+        match &function.member {
+            Some(set) => {
+                let extent = self.set(set, &mut Vec::new().into_iter());
+                tokens!(#runtime::IndexSet::ordinal(#value, #extent))
+            }
+            None => self.scalar(result, value, true),
+        }
     }
 
     /// An argument of the caller's function, of the next scalars.

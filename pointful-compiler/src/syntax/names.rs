@@ -548,6 +548,8 @@ impl Names {
                 self.expr(cond);
                 shown.iter().for_each(|value| self.expr(value));
             }
+            ExprKind::Print { shown, .. } => self.exprs(shown),
+            ExprKind::Debug { value, .. } => self.expr(value),
             ExprKind::Cast(inner, ty) => {
                 self.operand(inner);
                 self.ty(ty);

@@ -341,6 +341,15 @@ pub enum UnaryOp {
     Not,
 }
 
+/// Where something is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// `println!`
+    Standard,
+    /// `eprintln!`, `dbg!`
+    Error,
+}
+
 /// A binary operator that is not lazy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BinaryOp {
@@ -546,6 +555,14 @@ pub enum ExprKind {
         message: crate::ir::Message,
         shown: Vec<Expr>,
     },
+    /// `println!("… {}", x)`
+    Print {
+        output: Output,
+        message: crate::ir::Message,
+        shown: Vec<Expr>,
+    },
+    /// `dbg!(e)`: the value, which is printed behind a text.
+    Debug { text: String, value: Box<Expr> },
     /// `grad!(f)`, `jvp!(f, wrt = x)`: a transformation of a function, usable where a function is
     Transform(Transform),
     /// `Fin::<3>`, `Either::<A, B>`, `bool` where a value stands: the set's extent. Other sets are

@@ -49,8 +49,8 @@ impl<'a> Elab<'a> {
         if trusted || self.derivatives > 0 {
             return Ok(());
         }
-        self.has_operators = true;
-        if !self.tries_operators {
+        self.has_debug_form = true;
+        if !self.is_debug_form {
             return Ok(());
         }
         let span = claim.place;

@@ -148,6 +148,8 @@ impl<'a> Elab<'a> {
                 self.numbered(number, set, e.span)
             }
             Kind::Assert(cond, message, shown) => self.assertion(cond, message, shown, e.span),
+            Kind::Print(print) => self.print(print, e.span),
+            Kind::Debug(printed, text, value) => self.debug(*printed, text, value, e.span),
             Kind::Error => self.bug(e.span, "an error was not reported"),
         }
     }

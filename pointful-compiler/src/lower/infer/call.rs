@@ -373,6 +373,7 @@ impl<'a> Infer<'_, 'a> {
             instance,
             args: inferred.into_iter().flatten().collect(),
             repeat,
+            printed: self.printed_by(position, span),
         };
         let ty = Ty::table(frame, result);
         self.made(Kind::Call(Box::new(call)), ty, span)

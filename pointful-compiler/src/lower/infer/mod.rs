@@ -15,6 +15,7 @@ mod loops;
 mod method;
 mod ops;
 mod pattern;
+mod print;
 mod reading;
 mod reference;
 mod rule;
@@ -70,6 +71,7 @@ struct Infer<'s, 'a> {
     /// The number of locals where each closure around the current expression begins.
     closures: Vec<usize>,
     constants: Vec<Constant>,
+    printed: Option<LocalId>,
     constant_indices: Vec<ConstantIndex>,
     deferred: Vec<Deferred<'a>>,
 }
@@ -87,6 +89,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         scopes: vec![Vec::new()],
         closures: Vec::new(),
         constants: Vec::new(),
+        printed: None,
         constant_indices: Vec::new(),
         deferred: Vec::new(),
     };
@@ -125,6 +128,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         rule,
         locals: infer.locals,
         constants: infer.constants,
+        printed: infer.printed,
         solver: infer.solver,
     }
 }

@@ -167,6 +167,32 @@ fn a_write_through_a_shared_reference() {
 }
 
 #[test]
+fn what_cannot_be_printed() {
+    rejects(
+        "fn f(x: f64) -> f64 { let g = |z: f64| dbg!(z * 2.0); g(x) }",
+        &[("dbg!(", "a closure cannot print")],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {\n    println!(\"{x}\");\n    sum(x)\n}",
+        &[(
+            "\"{x}\"",
+            "`Table<N, f64>` cannot be printed here\nprint its elements",
+        )],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(dbg!((x, 1)).0) }",
+        &[("(x, 1)", "`Table<N, f64>` cannot be printed here")],
+    );
+    rejects(
+        "fn f(x: f64) -> f64 { println!(\"{:e}\", x > 1.0); x }",
+        &[(
+            "x > 1.0",
+            "`bool` cannot be printed here\na truth value has no exponent",
+        )],
+    );
+}
+
+#[test]
 fn a_closure_that_assigns() {
     rejects(
         "fn f(x: f64) -> f64 { let mut y = x; let g = |z: f64| { y = z; z }; g(y) }",

@@ -12,6 +12,7 @@ mod items;
 mod iter;
 mod literal;
 mod pattern;
+mod print;
 mod signature;
 mod stmt;
 mod transform;
