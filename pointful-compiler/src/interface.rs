@@ -109,8 +109,19 @@ impl Taken {
 pub enum FunctionSource {
     /// One that only the caller knows.
     Given(GivenFunction),
+    /// One whose body is not read.
+    Extern(Extern),
     /// Prints what it is given, but for its first operand, which it gives back.
     Print(Printing),
+}
+
+/// A function whose body is not read.
+#[derive(Clone, Debug)]
+pub struct Extern {
+    /// An expression for it where the root stands.
+    pub path: TokenStream,
+    /// How many parameters it has.
+    pub arity: usize,
 }
 
 /// Something that is printed.

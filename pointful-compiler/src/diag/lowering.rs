@@ -494,6 +494,31 @@ pub fn closure_assigns(span: Span, name: &str) -> Diagnostic {
         .help("a closure captures the value that a variable has where the closure is written")
 }
 
+/// A generic of a function whose body is not read.
+pub fn extern_generic(span: Span, function: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{function}` is `extern` and cannot be generic"),
+    )
+    .help("write a function for each type")
+}
+
+/// A parameter or result of a function whose body is not read.
+pub fn extern_type(span: Span, function: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{function}` is `extern` and cannot take or give {found}"),
+    )
+    .help("its parameters and its result are `f64`, `f32`, integers and `bool`; call it for each element")
+}
+
+/// A derivative of a function whose body is not read.
+pub fn extern_derivative(span: Span, function: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{function}` is `extern` and has no derivative")).help(
+        "say what it is: `#[pointful(extern, jvp = g)]`; or compute what is constant outside of what is differentiated",
+    )
+}
+
 /// A closure that prints.
 pub fn closure_prints(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a closure cannot print").help(

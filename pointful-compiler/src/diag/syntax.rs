@@ -223,7 +223,13 @@ pub fn assert_argument(span: Span) -> Diagnostic {
 /// An option that `#[pointful(…)]` does not have.
 pub fn unknown_option(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`#[pointful]` has no option `{name}`"))
-        .help("the options are `vjp = path`, `jvp = path`, `remat` and `associative`")
+        .help("the options are `vjp = path`, `jvp = path`, `remat`, `associative` and `extern`")
+}
+
+/// An option of a body that is not read.
+pub fn beside_extern(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` says nothing beside `extern`"))
+        .help("the body of an `extern` function is not read: leave it out")
 }
 
 /// An option of `#[pointful(…)]` written in another way than it must be.

@@ -6,11 +6,11 @@ use quote::ToTokens;
 
 use super::convert;
 use super::names::ident;
-use super::unit::Unit;
+use super::unit::{Called, Unit};
 use super::{EmitOptions, host, tokens};
 use crate::interface::{
-    Access, Carrier, ExtentSource, Field, FunctionSource, GivenFunction, Interface, ParamSource,
-    Printing, SetShape, Shape, Taken,
+    Access, Carrier, ExtentSource, Extern, Field, FunctionSource, GivenFunction, Interface,
+    ParamSource, Printing, SetShape, Shape, Taken,
 };
 use crate::ir::{Elem, Extent, Scalar, SizeId, ValueId};
 use crate::syntax::tree::Output;
@@ -246,20 +246,34 @@ impl Shim<'_> {
     /// What holds the functions that the program knows nothing of: closures of scalars.
     fn functions(&self) -> TokenStream {
         let runtime = self.runtime;
-        let one = |(&at, (params, result)): (&u8, &(Vec<Scalar>, Scalar))| {
+        let one = |(&at, called): (&u8, &Called)| {
+            let Called { params, result, .. } = called;
             let name = self.unit.names.function(at);
             let scalars: Vec<_> = (0..params.len()).map(|k| ident(&format!("x{k}"))).collect();
             let types: Vec<_> = params.iter().map(|param| ident(param.name())).collect();
             let value = match &self.interface.functions[usize::from(at)] {
                 FunctionSource::Given(given) => self.given(given, params, &scalars, *result),
                 FunctionSource::Print(printing) => printed(printing, &scalars),
+                FunctionSource::Extern(Extern { path, arity }) => {
+                    let args = scalars.iter().take(*arity);
+                    tokens!((#path)(#(#args),*))
+                }
             };
             let result = ident(result.name());
-            tokens! {
+            let closure = tokens! {
                 let #name = |#(#scalars: ::core::primitive::#types),*| -> ::core::primitive::#result {
                     #(let _ = #scalars;)*
                     #value
                 };
+            };
+            if called.anywhere {
+                return tokens! {
+                    #closure
+                    let #name: &(dyn ::core::ops::Fn(#(::core::primitive::#types),*) -> ::core::primitive::#result + ::core::marker::Sync) = &#name;
+                };
+            }
+            tokens! {
+                #closure
                 // SAFETY: kernels that call it run where they are launched, on this thread.
                 let #name: #runtime::kernel::Opaque<'_, dyn ::core::ops::Fn(#(::core::primitive::#types),*) -> ::core::primitive::#result> =
                     unsafe { #runtime::kernel::Opaque::new(&#name) };

@@ -11,6 +11,8 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 
+use super::parse::EXTERN;
+
 /// A function with everything that it was linked with.
 #[derive(Clone, Debug)]
 pub struct Linked {
@@ -100,8 +102,20 @@ pub struct Function {
     pub body: Block,
     /// What its paths mean.
     pub scope: Scope,
-    /// Options of the attribute: `vjp = g`, `jvp = g`, `remat`, `associative`.
+    /// Options of the attribute: `vjp = g`, `jvp = g`, `remat`, `associative`, `extern`.
     pub options: Vec<(Ident, Option<syn::Path>)>,
+}
+
+impl Function {
+    /// Whether its attribute has an option.
+    pub fn has_option(&self, option: &str) -> bool {
+        self.options.iter().any(|(name, _)| name == option)
+    }
+
+    /// Whether its body is any Rust, which is not read and here empty.
+    pub fn is_extern(&self) -> bool {
+        self.has_option(EXTERN)
+    }
 }
 
 /// A generic parameter.

@@ -296,7 +296,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn local(&mut self, local: LocalId, span: SpanId) -> Run<Val<'a>> {
+    pub(super) fn local(&mut self, local: LocalId, span: SpanId) -> Run<Val<'a>> {
         match &self.frame.env[local.0 as usize] {
             Some(Val::Spent) => {
                 let name = self.functions[self.frame.function].locals[local.0 as usize]

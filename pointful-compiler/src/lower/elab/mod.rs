@@ -14,6 +14,7 @@ mod computed;
 mod constants;
 mod counting;
 mod expr;
+mod external;
 mod forwards;
 mod index;
 mod interface;
@@ -197,7 +198,7 @@ impl<'a> Elab<'a> {
         self.look_for_returned(function);
         self.signature(function)?;
         self.begin_printing(function);
-        let result = self.block(&function.body)?;
+        let result = self.plain_body(function, SpanId::NONE)?;
         self.results(function, &result)?;
         self.end_printing(function)?;
         self.equal_lengths();

@@ -248,6 +248,7 @@ impl<'a> Elab<'a> {
             function,
             arity,
             result: Scalar::Usize,
+            anywhere: false,
         });
         let after = self.prim(call, &operands, span)?;
         self.frame.env[printed.0 as usize] = Some(Val::Leaf(after));
@@ -259,7 +260,7 @@ impl<'a> Elab<'a> {
         let functions = &mut self.interface.functions;
         let same = |source: &FunctionSource| match source {
             FunctionSource::Print(known) => *known == printing,
-            FunctionSource::Given(_) => false,
+            FunctionSource::Given(_) | FunctionSource::Extern(_) => false,
         };
         functions.iter().position(same).unwrap_or_else(|| {
             functions.push(FunctionSource::Print(printing.clone()));

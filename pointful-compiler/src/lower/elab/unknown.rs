@@ -176,6 +176,7 @@ impl<'a> Elab<'a> {
             function: *next,
             arity,
             result: scalar,
+            anywhere: false,
         });
         *next += 1;
         let value = self.prim(call, operands, span)?;

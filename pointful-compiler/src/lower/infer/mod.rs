@@ -10,6 +10,7 @@ mod constant;
 mod exhaustive;
 mod expr;
 mod extent;
+mod external;
 mod index;
 mod loops;
 mod method;
@@ -111,7 +112,10 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         ));
     }
     let result = infer.written(&tree.result, SetKind::DynResult);
-    let body = infer.body(&tree.body, &result);
+    let body = match tree.is_extern() {
+        true => infer.external(&params, &result),
+        false => infer.body(&tree.body, &result),
+    };
     let rule = infer.rule(&params, &result);
     infer.finish();
     for pair in std::mem::take(&mut infer.solver.equal) {

@@ -167,6 +167,51 @@ fn a_write_through_a_shared_reference() {
 }
 
 #[test]
+fn functions_whose_bodies_are_not_read() {
+    let taking = |params: &str, result: &str, at: &str, want: &str| {
+        let source = format!(
+            "#[pointful(extern)] fn g{params} -> {result} {{ any::code() }} fn f(x: f64) -> f64 {{ x }}"
+        );
+        rejects(&source, &[(at, want)]);
+    };
+    taking(
+        "(x: &f64)",
+        "f64",
+        "&f64",
+        "`g` is `extern` and cannot take or give a reference to `f64`",
+    );
+    taking(
+        "(x: (f64, i64))",
+        "f64",
+        "(f64",
+        "cannot take or give `(f64, i64)`",
+    );
+    taking(
+        "(x: f64)",
+        "Table<Dyn, f64>",
+        "Table<",
+        "cannot take or give `Table<Dyn, f64>`",
+    );
+    taking(
+        "<T: Float>(x: T)",
+        "f64",
+        "T: Float",
+        "`g` is `extern` and cannot be generic",
+    );
+    rejects(
+        "#[pointful(extern)] fn g(x: f64) -> f64 { any::code() }\nfn f(x: f64) -> f64 { grad!(|y| 2.0 * g(y))(x) }",
+        &[(
+            "g(y)",
+            "`g` is `extern` and has no derivative\nsay what it is",
+        )],
+    );
+    rejects(
+        "fn v(x: f64, ct: f64) -> f64 { ct * x }\n#[pointful(extern, vjp = v)] fn g(x: f64) -> f64 { any::code() }\nfn f(x: f64) -> f64 { jvp!(g)(x, 1.0).1 }",
+        &[("g)(x", "`g`")],
+    );
+}
+
+#[test]
 fn what_cannot_be_printed() {
     rejects(
         "fn f(x: f64) -> f64 { let g = |z: f64| dbg!(z * 2.0); g(x) }",

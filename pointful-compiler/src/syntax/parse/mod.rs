@@ -18,10 +18,15 @@ mod stmt;
 mod transform;
 mod types;
 
+use proc_macro2::TokenStream;
+
+use self::attributes::is_extern;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::syntax::tree::{Function, TypeItem};
 
-pub use attributes::{CHECKPOINTS, FLAGS, FunctionOptions, LOOP_ATTRIBUTES, RULES, parse_options};
+pub use attributes::{
+    CHECKPOINTS, EXTERN, FLAGS, FunctionOptions, LOOP_ATTRIBUTES, RULES, parse_options,
+};
 pub use iter::ADAPTORS;
 pub use signature::{CONSTANT, strip_parameter_attributes};
 pub use transform::{TRANSFORMS, parse_transform, transform_name};
@@ -31,6 +36,32 @@ pub fn parse_function(item: &syn::ItemFn) -> Result<Function, Vec<Diagnostic>> {
     let mut parser = Parser::default();
     let function = parser.function(item);
     parser.errors.gate(function)
+}
+
+/// Parses a function with the options of its attribute. A body that is `extern` is not read.
+pub fn parse_annotated(
+    item: &syn::ItemFn,
+    options: TokenStream,
+) -> Result<Function, Vec<Diagnostic>> {
+    let options = parse_options(options);
+    let function = match &options {
+        Ok(options) if is_extern(options) => {
+            let mut item = item.clone();
+            item.block.stmts.clear();
+            parse_function(&item)
+        }
+        Ok(_) | Err(_) => parse_function(item),
+    };
+    match (function, options) {
+        (Ok(function), Ok(options)) => Ok(Function {
+            options,
+            ..function
+        }),
+        (function, options) => {
+            let errors = options.err().into_iter().chain(function.err());
+            Err(errors.flatten().collect())
+        }
+    }
 }
 
 /// Parses a struct or alias marked `#[pointful]`.
