@@ -56,6 +56,19 @@ pub enum Field {
     /// By its position, through the trait that all structs have: where the function stands the name
     /// may be private.
     Hidden(usize),
+    /// Of a value of one of two kinds: whether it is of the second.
+    IsSecond,
+    /// Of a value of one of two kinds: what it holds if it is of the first, with the flag of the
+    /// second; zeros if it is of the other.
+    Held(bool),
+}
+
+impl Access {
+    /// Whether the part may not be there.
+    pub fn is_held(&self) -> bool {
+        let held = |field: &Field| matches!(field, Field::Held(_));
+        self.fields.iter().any(held)
+    }
 }
 
 /// Where a parameter of the program comes from.
@@ -193,6 +206,8 @@ pub enum Shape {
     Extent(SetShape),
     /// A tuple.
     Tuple(Vec<Shape>),
+    /// A value of one of two kinds: what both hold.
+    OneOf(Box<[Shape; 2]>),
     /// A struct with these fields, in the order of its definition. It needs no name: it is known by
     /// the type it must have.
     Struct(Vec<Shape>),

@@ -12,8 +12,11 @@ use crate::ir::Scalar;
 pub fn table_elements(span: Span, found: &str, of_structs: bool) -> Diagnostic {
     let message =
         format!("a table holds numbers, truth values or members of index sets, not `{found}`");
+    let is_one_of = found.starts_with("Option<") || found.starts_with("Either<");
     Diagnostic::new(span, message).help(if of_structs {
         "write `Tables<N, S>`: a struct of tables, which in bodies is a table of structs"
+    } else if is_one_of {
+        "write two tables: which of the two kinds each element is, `Table<N, bool>`, and what it holds"
     } else {
         "write a tuple of tables, `(Table<N, f64>, Table<N, f64>)`: in bodies it is a table of tuples, too"
     })
@@ -492,6 +495,21 @@ pub fn not_a_place(span: Span) -> Diagnostic {
 pub fn closure_assigns(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("a closure cannot assign to `{name}`"))
         .help("a closure captures the value that a variable has where the closure is written")
+}
+
+/// What an `Option` or `Either` cannot hold outside of bodies.
+pub fn held_outside(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("an `Option` or `Either` outside of bodies cannot hold {found}"),
+    )
+    .help("it holds numbers, truth values, members of index sets, tuples and structs of them; pass a table beside it")
+}
+
+/// An `Option` or `Either` behind `&mut`.
+pub fn one_of_exclusive(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` cannot be changed behind `&mut`"))
+        .help("take the `Option` or `Either` by value and return what becomes of it")
 }
 
 /// A generic of a function whose body is not read.

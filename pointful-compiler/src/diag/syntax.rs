@@ -87,6 +87,15 @@ pub fn foreign_type(span: Span, name: &str) -> Diagnostic {
     .help("scalars, tables, tuples of them and structs marked `#[pointful]` can; a sequence without a named axis is a `Table<Dyn, f64>`")
 }
 
+/// An `Option` in a struct or alias.
+pub fn option_in_type(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "`Option` cannot be part of a struct or alias marked `#[pointful]`",
+    )
+    .help("parameters, results and values in bodies can be one; in a struct keep a `bool` beside the value")
+}
+
 /// A type without a meaning.
 pub fn unsupported_type(span: Span, what: &str) -> Diagnostic {
     Diagnostic::new(

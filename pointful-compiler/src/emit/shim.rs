@@ -138,7 +138,39 @@ impl Shim<'_> {
                 let at = index(*at);
                 tokens!((*#runtime::Field::<#at, _>::field(&#value)))
             }
+            Field::IsSecond => self.held(&value, true, tokens!(.is_some())),
+            // Of scalars only, which are read one by one.
+            Field::Held(_) => value,
         })
+    }
+
+    /// What is done with what a value of one of two kinds holds if it is of one of them.
+    fn held(&self, value: &TokenStream, second: bool, then: TokenStream) -> TokenStream {
+        let runtime = self.runtime;
+        let method = ident(if second { "held_second" } else { "held_first" });
+        tokens!({
+            use #runtime::kernel::OneOf as _;
+            #value.#method() #then
+        })
+    }
+
+    /// A scalar that is a part of an argument; zero where that does not hold it.
+    fn scalar_at(&self, access: &Access, read: &dyn Fn(TokenStream) -> TokenStream) -> TokenStream {
+        let is_held = |field: &Field| matches!(field, Field::Held(_));
+        let Some(at) = access.fields.iter().position(is_held) else {
+            return read(self.place(access));
+        };
+        let (outside, inside) = access.fields.split_at(at);
+        let second = matches!(inside[0], Field::Held(true));
+        let value = self.read(access.root.clone(), outside);
+        let part = Access {
+            root: tokens!((*part)),
+            fields: inside[1..].to_vec(),
+            name: access.name.clone(),
+        };
+        let read = self.scalar_at(&part, read);
+        let then = tokens!(.map_or(::core::default::Default::default(), |part| #read));
+        self.held(&value, second, then)
     }
 
     /// A part of an argument, of which some field cannot be named, to change or to take.
@@ -151,6 +183,8 @@ impl Shim<'_> {
                 let at = index(*at);
                 tokens!((*#runtime::FieldMut::<#at, _>::field_mut(&mut #value)))
             }
+            // Nothing of it is changed or taken.
+            Field::IsSecond | Field::Held(_) => value,
         })
     }
 
@@ -316,7 +350,7 @@ impl Shim<'_> {
     ) -> TokenStream {
         let runtime = self.runtime;
         match shape {
-            Shape::Unit | Shape::Table { .. } | Shape::Extent(_) => tokens!(()),
+            Shape::Unit | Shape::Table { .. } | Shape::Extent(_) | Shape::OneOf(_) => tokens!(()),
             Shape::Scalar => match given.next() {
                 Some((&scalar, name)) => self.scalar(scalar, tokens!(#name), false),
                 None => tokens!(()),
@@ -376,19 +410,22 @@ impl Shim<'_> {
                 let value = match source {
                     ParamSource::Scalar(access, generic) => {
                         // Through a reference too, which the access does not tell from a value.
-                        let (scalar, ty) = (self.place(access), self.unit.ty(param.value));
+                        let ty = self.unit.ty(param.value);
                         let ty = match generic {
                             Some(name) => tokens!(#name),
                             None => tokens!(::core::primitive::#ty),
                         };
-                        tokens!(*::core::borrow::Borrow::<#ty>::borrow(&#scalar))
+                        self.scalar_at(
+                            access,
+                            &|scalar| tokens!(*::core::borrow::Borrow::<#ty>::borrow(&#scalar)),
+                        )
                     }
                     ParamSource::Index(access, set) => {
-                        let (member, extent) = (
-                            self.place(access),
-                            self.set(set, &mut Vec::new().into_iter()),
-                        );
-                        tokens!(#runtime::IndexSet::ordinal(#member, #extent))
+                        let extent = self.set(set, &mut Vec::new().into_iter());
+                        self.scalar_at(
+                            access,
+                            &|member| tokens!(#runtime::IndexSet::ordinal(#member, #extent)),
+                        )
                     }
                     ParamSource::Table(access) => {
                         let table = self.place(access);
@@ -577,6 +614,11 @@ impl Shim<'_> {
                     .map(|part| self.value(part))
                     .collect::<Vec<_>>();
                 tokens!((#(#parts,)*))
+            }
+            Shape::OneOf(sides) => {
+                let second = self.take().1;
+                let (left, right) = (self.value(&sides[0]), self.value(&sides[1]));
+                tokens!(#runtime::kernel::OneOf::of_kind(#second, || #left, || #right))
             }
             Shape::Struct(fields) => {
                 let fields = fields

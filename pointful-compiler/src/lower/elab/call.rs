@@ -149,6 +149,7 @@ impl<'a> Elab<'a> {
             self.frame.env[local.0 as usize] = printed;
         }
         let result = self.function_body(code, span);
+        let result = result.and_then(|val| self.settled(val, &code.result, span));
         let inner = std::mem::replace(&mut self.frame, outer);
         result.map(|val| (val, inner))
     }

@@ -91,8 +91,12 @@ impl<'a> Elab<'a> {
             Kind::Call(call) => self.call(call, e),
             Kind::Apply(f, args, repeat) => {
                 let f = self.eval(f)?;
-                let args: Run<Vec<Val<'a>>> = args.iter().map(|a| self.eval(a)).collect();
-                self.applied(f, args?, repeat, e)
+                let mut vals = Vec::new();
+                for arg in args {
+                    let val = self.eval(arg)?;
+                    vals.push(self.settled(val, &arg.ty, arg.span)?);
+                }
+                self.applied(f, vals, repeat, e)
             }
             Kind::Word(word, table) => self.word(*word, table, e.span),
             Kind::Fold {

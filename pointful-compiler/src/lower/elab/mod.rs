@@ -23,6 +23,7 @@ mod loops;
 mod method;
 mod monoid;
 mod one_of;
+mod one_of_outside;
 mod op;
 mod place;
 mod print;

@@ -207,8 +207,47 @@ fn functions_whose_bodies_are_not_read() {
     );
     rejects(
         "fn v(x: f64, ct: f64) -> f64 { ct * x }\n#[pointful(extern, vjp = v)] fn g(x: f64) -> f64 { any::code() }\nfn f(x: f64) -> f64 { jvp!(g)(x, 1.0).1 }",
-        &[("g)(x", "`g`")],
+        &[(
+            "jvp!(g)(x",
+            "`g` has a derivative of its own for the way back only",
+        )],
     );
+}
+
+#[test]
+fn what_an_option_holds_outside_of_bodies() {
+    let held = "an `Option` or `Either` outside of bodies cannot hold ";
+    rejects(
+        "fn f<N: IndexSet>(x: Option<&Table<N, f64>>) -> f64 { 1.0 }",
+        &[("x: Option", &format!("{held}`Table<N, f64>`"))],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Option<Table<N, f64>> { Some(x * 2.0) }",
+        &[("Option<", &format!("{held}`Table<N, f64>`"))],
+    );
+    rejects(
+        "fn f(x: &mut Option<f64>) { *x = None; }",
+        &[("x: &mut", "`x` cannot be changed behind `&mut`")],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, Option<f64>> { for i in N { Some(x[i]) } }",
+        &[(
+            "Table<N, Option",
+            "a table holds numbers, truth values or members of index sets, not `Option<f64>`\nwrite two tables",
+        )],
+    );
+    let root = "fn g(x: f64, y: Option<f64>) -> Option<f64> { y.map(|y| x * y) }\n";
+    for (body, at, want) in [
+        ("vmap!(g)(x, x)", "vmap!(g)(x, x)", "the parameter `y` is"),
+        (
+            "vmap!(g, over = x)(x, None)",
+            "g, over",
+            "`g` gives `Option<f64>`",
+        ),
+    ] {
+        let f = format!("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {{ let t = {body}; 1.0 }}");
+        rejects(&(root.to_owned() + &f), &[(at, want)]);
+    }
 }
 
 #[test]

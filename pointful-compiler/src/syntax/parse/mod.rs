@@ -83,8 +83,8 @@ pub fn parse_index_set(item: &syn::DeriveInput) -> Result<TypeItem, Vec<Diagnost
 #[derive(Default)]
 struct Parser {
     errors: Diagnostics,
-    /// Whether what is read stands in the body of a function, where more types are known.
-    in_body: bool,
+    /// Whether what is read stands in a function, where more types are known.
+    in_function: bool,
 }
 
 impl Parser {
