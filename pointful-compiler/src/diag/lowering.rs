@@ -418,6 +418,7 @@ pub fn reduce_function(span: Span, word: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(span, format!("`{word}` takes a table, not a closure"));
     diagnostic.help(match word {
         "reduce" | "scan" => format!("write `{word}(init, |a, b| …, table)`"),
+        "filter" => "write `filter(|x| …, table)`".to_owned(),
         _ => format!("write `{word}(for i in _ {{ … }})`"),
     })
 }

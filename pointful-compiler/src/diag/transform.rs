@@ -112,7 +112,7 @@ pub fn not_mappable(span: Span, name: &str, found: &str) -> Diagnostic {
 pub fn result_not_mappable(span: Span, of: &str, found: &str) -> Diagnostic {
     Diagnostic::new(
         span,
-        format!("`{of}` gives `{found}`, which cannot be given an axis in front"),
+        format!("`{of}` gives {found}, which cannot be given an axis in front"),
     )
     .help("in a body write `for i in _ { f(x[i]) }` and look at each element")
 }

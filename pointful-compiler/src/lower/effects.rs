@@ -275,6 +275,9 @@ impl<'s> Effects<'s> {
             Kind::Fold {
                 init, op, table, ..
             } => self.all([&**init, &**op, &**table]),
+            Kind::Filter {
+                predicate, table, ..
+            } => self.all([&**predicate, &**table]),
             Kind::Transform(transform) => self.expr(&transform.of),
             Kind::Tuple(parts) | Kind::Array(parts) => self.all(parts),
             Kind::Updated(base, fields) => {

@@ -418,6 +418,15 @@ pub(super) enum Kind {
         /// What is combined.
         table: Box<Expr>,
     },
+    /// `filter(f, t)`
+    Filter {
+        /// What the elements that are kept are over: a [`Set::Range`].
+        set: Set,
+        /// Whether one is kept.
+        predicate: Box<Expr>,
+        /// All of them.
+        table: Box<Expr>,
+    },
     /// `x.f(y)`
     Method(Method, Box<Expr>, Vec<Expr>),
     /// `x.0`

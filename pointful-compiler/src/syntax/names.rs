@@ -14,7 +14,7 @@ use crate::syntax::tree::{
 };
 
 /// The functions that are words of the language.
-pub const WORDS: [&str; 16] = [
+pub const WORDS: [&str; 17] = [
     "sum",
     "prod",
     "min",
@@ -27,6 +27,7 @@ pub const WORDS: [&str; 16] = [
     "count",
     "reduce",
     "scan",
+    "filter",
     "cumsum",
     "cumprod",
     "size",

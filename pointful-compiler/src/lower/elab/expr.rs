@@ -105,6 +105,11 @@ impl<'a> Elab<'a> {
                 op,
                 table,
             } => self.fold(*scan, init, op, table, e.span),
+            Kind::Filter {
+                set,
+                predicate,
+                table,
+            } => self.filter(set, predicate, table, e.span),
             Kind::Method(method, receiver, args) => {
                 self.method(*method, receiver, args, &e.ty, e.span)
             }

@@ -15,6 +15,7 @@ mod constants;
 mod counting;
 mod expr;
 mod external;
+mod filter;
 mod forwards;
 mod index;
 mod interface;

@@ -241,13 +241,49 @@ fn what_an_option_holds_outside_of_bodies() {
         ("vmap!(g)(x, x)", "vmap!(g)(x, x)", "the parameter `y` is"),
         (
             "vmap!(g, over = x)(x, None)",
-            "g, over",
+            "vmap!(g, over",
             "`g` gives `Option<f64>`",
         ),
     ] {
         let f = format!("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {{ let t = {body}; 1.0 }}");
         rejects(&(root.to_owned() + &f), &[(at, want)]);
     }
+}
+
+#[test]
+fn what_cannot_be_filtered() {
+    let filtered = |value: &str, at: &str, want: &str| {
+        let source =
+            format!("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {{ let t = {value}; 1.0 }}");
+        rejects(&source, &[(at, want)]);
+    };
+    filtered("filter(x)", "filter(x)", "`filter` takes 2 arguments");
+    filtered(
+        "filter(x, |y| y > 0.0)",
+        "|y|",
+        "`filter` takes a table, not a closure\nwrite `filter(|x|",
+    );
+    filtered(
+        "filter(|y| y > 0.0, 1.0)",
+        "1.0)",
+        "`filter` takes a table, not",
+    );
+    filtered(
+        "filter(|y| y + 1.0, x)",
+        "|y| y + 1.0",
+        "expected `Fn(f64) -> bool`",
+    );
+    filtered("filter(|y| y > 0.0, x) + x", "+ x", "");
+    filtered(
+        "for i in N { filter(|y| y > x[i], x) }",
+        "filter(|y|",
+        "a table over a range that depends on the loop cannot be stored",
+    );
+    filtered(
+        "reduce(0.0, |a, b| a + b + sum(filter(|y| y > a, x)), x)",
+        "filter(|y|",
+        "`filter` in an operator",
+    );
 }
 
 #[test]
