@@ -7,7 +7,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 
-use crate::ir::SizeId;
+use crate::ir::{Message, Scalar, SizeId};
+use crate::syntax::tree::Output;
 
 /// The correspondence for one function.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +19,8 @@ pub struct Interface {
     pub checks: Vec<(SizeId, ExtentSource)>,
     /// By parameter of the program.
     pub params: Vec<ParamSource>,
-    /// Functions that only the caller knows, each part of their results one of its own.
+    /// Functions that the program calls and knows nothing of, each part of their results one of its
+    /// own.
     pub functions: Vec<FunctionSource>,
     /// Where the result is a function: what it takes, by the names that the sources of parameters
     /// have for it.
@@ -54,6 +56,19 @@ pub enum Field {
     /// By its position, through the trait that all structs have: where the function stands the name
     /// may be private.
     Hidden(usize),
+    /// Of a value of one of two kinds: whether it is of the second.
+    IsSecond,
+    /// Of a value of one of two kinds: what it holds if it is of the first, with the flag of the
+    /// second; zeros if it is of the other.
+    Held(bool),
+}
+
+impl Access {
+    /// Whether the part may not be there.
+    pub fn is_held(&self) -> bool {
+        let held = |field: &Field| matches!(field, Field::Held(_));
+        self.fields.iter().any(held)
+    }
 }
 
 /// Where a parameter of the program comes from.
@@ -102,9 +117,40 @@ impl Taken {
     }
 }
 
+/// What a function is that the program calls and knows nothing of.
+#[derive(Clone, Debug)]
+pub enum FunctionSource {
+    /// One that only the caller knows.
+    Given(GivenFunction),
+    /// One whose body is not read.
+    Extern(Extern),
+    /// Prints what it is given, but for its first operand, which it gives back.
+    Print(Printing),
+}
+
+/// A function whose body is not read.
+#[derive(Clone, Debug)]
+pub struct Extern {
+    /// An expression for it where the root stands.
+    pub path: TokenStream,
+    /// How many parameters it has.
+    pub arity: usize,
+}
+
+/// Something that is printed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Printing {
+    /// Where.
+    pub output: Output,
+    /// What.
+    pub message: Message,
+    /// The types of the values in it.
+    pub shown: Vec<Scalar>,
+}
+
 /// A function that only the caller knows, from scalars to a part of its result that is one.
 #[derive(Clone, Debug)]
-pub struct FunctionSource {
+pub struct GivenFunction {
     /// The parameter.
     pub access: Access,
     /// How its arguments are put together, of scalars in order.
@@ -160,6 +206,8 @@ pub enum Shape {
     Extent(SetShape),
     /// A tuple.
     Tuple(Vec<Shape>),
+    /// A value of one of two kinds: what both hold.
+    OneOf(Box<[Shape; 2]>),
     /// A struct with these fields, in the order of its definition. It needs no name: it is known by
     /// the type it must have.
     Struct(Vec<Shape>),

@@ -26,7 +26,7 @@ use crate::ir::stages::cpu::Cpu;
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::stages::point::Point;
 use crate::ir::{self, Program, Scalar, Verify};
-use crate::lower::{Constant, Lowered, float_choices, lower, lower_trying};
+use crate::lower::{Constant, Lowered, float_choices, lower, lower_debug};
 use crate::pass::Pass;
 use crate::places::Places;
 use crate::syntax::tree::{Function, Linked};
@@ -127,7 +127,7 @@ fn body_at(
         interface,
         places,
         constants,
-        has_operators,
+        has_debug_form,
     } = lowered(trace, linked, floats)?;
     let options = EmitOptions {
         fallible,
@@ -140,13 +140,13 @@ fn body_at(
     let kernels = contracted(trace, bulk);
     let cpu = targeted(trace, kernels.clone());
     let mut body = emit::rust(&cpu, &kernels, &interface, &options);
-    if has_operators {
+    if has_debug_form {
         let Lowered {
             program,
             interface,
             places,
             ..
-        } = lower_trying(linked, floats)?;
+        } = lower_debug(linked, floats)?;
         let options = EmitOptions { places, ..options };
         let point = simplified(trace, program);
         let bulk = expanded(trace, point);

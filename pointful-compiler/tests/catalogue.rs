@@ -57,6 +57,14 @@ const REJECTED: &[&str] = &[
     "fn f(a: &mut Accum<f64>, x: f64) { a.put(x); }",
     "#[pointful(remat)] fn h(k: usize, x: f64) -> Table<Dyn, f64> { let m = 2 * k; for i in 0..m { x } } fn f(k: usize, x: f64) -> f64 { grad!(|y: f64| sum(h(k, y)))(x) }",
     "fn f<N: IndexSet>(x: &Tables<N, f64>) -> f64 { 1.0 }",
+    "fn f<N: IndexSet>(x: Option<&Table<N, f64>>) -> f64 { 1.0 }",
+    "fn f(x: &mut Option<f64>) { *x = None; }",
+    "#[pointful] struct S { a: Option<f64> } fn f(x: f64) -> f64 { x }",
+    "fn g(x: f64) -> Option<f64> { Some(x) } fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { let t = vmap!(g)(x); 1.0 }",
+    "#[pointful(extern, remat)] fn f(x: f64) -> f64 { any::code() }",
+    "#[pointful(extern)] fn f(x: &f64) -> f64 { any::code() }",
+    "#[pointful(extern)] fn f<T: Float>(x: T) -> f64 { any::code() }",
+    "#[pointful(extern)] fn g(x: f64) -> f64 { any::code() } fn f(x: f64) -> f64 { grad!(g)(x) }",
 ];
 
 /// Messages that no program can be made to show, and why.

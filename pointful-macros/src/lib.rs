@@ -9,8 +9,9 @@ use self::name::emitted;
 
 /// Compiles a function of arrays, or lets a struct or a type alias be named by such functions.
 ///
-/// The options are `vjp = path` and `jvp = path`, the author's own derivatives, `remat`, and
-/// `associative`, which answers for the operators of the function.
+/// The options are `vjp = path` and `jvp = path`, the author's own derivatives, `remat`,
+/// `associative`, which answers for the operators of the function, and `extern`, whose body is any
+/// Rust.
 #[proc_macro_attribute]
 pub fn pointful(args: TokenStream, item: TokenStream) -> TokenStream {
     emitted(driver::attribute(args.into(), item.into(), &site()))

@@ -18,6 +18,7 @@ mod interop;
 #[doc(hidden)]
 pub mod kernel;
 pub mod memory;
+mod one_of;
 mod opaque;
 #[doc(hidden)]
 pub mod private;

@@ -195,6 +195,24 @@
 //! meets such a function in turn, they go backwards again. Where a gradient is a multiple of the
 //! function's value, that changes as the `vjp` says, and not as the function is written.
 //!
+//! A function marked `#[pointful(extern)]` has any Rust as its body, which is not read. It takes and
+//! gives numbers and truth values, and has the derivative that its author says or none:
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful(extern, jvp = summed_jvp)]
+//! fn summed(x: f64) -> f64 { [x, x].iter().map(|x| x.sin()).sum() }
+//!
+//! #[pointful]
+//! fn summed_jvp(x: f64, tangent: f64) -> f64 { 2.0 * x.cos() * tangent }
+//!
+//! #[pointful]
+//! fn total<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(summed(x)) }
+//!
+//! assert_eq!(grad!(total)(&Table::<Dyn, _>::from(vec![0.0, 1.0])).as_slice(), [2.0, 2.0 * 1.0_f64.cos()]);
+//! ```
+//!
 //! # Index sets and their members
 //!
 //! `size(N)` is how many members a set has and `i.ordinal()` which one `i` is, of every set:
@@ -339,6 +357,30 @@
 //! }
 //!
 //! roots(&Table::<Dyn, _>::from(vec![1.0, -4.0])); // no root: -4.0 at 1
+//! ```
+//!
+//! # Printing
+//!
+//! `println!`, `print!`, `eprintln!`, `eprint!` and `dbg!` print in builds with debug assertions:
+//! there a function that prints runs in the order in which it is written, each point once. Other
+//! builds print nothing and have the code of the function without its prints; so have derivatives,
+//! what is mapped by `vmap!`, and calls in closures, in every build. Numbers and truth values are
+//! shown as in Rust, members of index sets by their numbers.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn total<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+//!     let mut s = 0.0;
+//!     for i in N {
+//!         s += dbg!(2.0 * x[i]);
+//!         println!("{i}: {s:.1}");
+//!     }
+//!     s
+//! }
+//!
+//! assert_eq!(total(&Table::<Dyn, _>::from(vec![1.0, 2.0])), 6.0);
 //! ```
 //!
 //! # Structs

@@ -53,12 +53,6 @@ fn r9<N: IndexSet>(x: &Table<N, f64>) -> f64 {
 }
 
 #[pointful]
-fn r11<N: IndexSet>(x: &Table<N, f64>) -> f64 {
-    println!("{}", 1);
-    sum(x)
-}
-
-#[pointful]
 fn r12<N: IndexSet>(x: &Table<N, f64>) -> f64 {
     x[0] + x[-1]
 }
@@ -115,8 +109,8 @@ fn r23(x: f64) -> f64 {
 }
 
 #[pointful]
-fn r24(x: f64) -> Option<f64> {
-    if x > 0.0 { Some(x.sqrt()) } else { None }
+fn r24(x: &Table<Dyn, f64>) -> Option<Table<Dyn, f64>> {
+    if x.len() > 0 { Some(x + 1.0) } else { None }
 }
 
 #[pointful]

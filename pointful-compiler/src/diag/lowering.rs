@@ -12,8 +12,11 @@ use crate::ir::Scalar;
 pub fn table_elements(span: Span, found: &str, of_structs: bool) -> Diagnostic {
     let message =
         format!("a table holds numbers, truth values or members of index sets, not `{found}`");
+    let is_one_of = found.starts_with("Option<") || found.starts_with("Either<");
     Diagnostic::new(span, message).help(if of_structs {
         "write `Tables<N, S>`: a struct of tables, which in bodies is a table of structs"
+    } else if is_one_of {
+        "write two tables: which of the two kinds each element is, `Table<N, bool>`, and what it holds"
     } else {
         "write a tuple of tables, `(Table<N, f64>, Table<N, f64>)`: in bodies it is a table of tuples, too"
     })
@@ -415,6 +418,7 @@ pub fn reduce_function(span: Span, word: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(span, format!("`{word}` takes a table, not a closure"));
     diagnostic.help(match word {
         "reduce" | "scan" => format!("write `{word}(init, |a, b| …, table)`"),
+        "filter" => "write `filter(|x| …, table)`".to_owned(),
         _ => format!("write `{word}(for i in _ {{ … }})`"),
     })
 }
@@ -492,6 +496,65 @@ pub fn not_a_place(span: Span) -> Diagnostic {
 pub fn closure_assigns(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("a closure cannot assign to `{name}`"))
         .help("a closure captures the value that a variable has where the closure is written")
+}
+
+/// What an `Option` or `Either` cannot hold outside of bodies.
+pub fn held_outside(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("an `Option` or `Either` outside of bodies cannot hold {found}"),
+    )
+    .help("it holds numbers, truth values, members of index sets, tuples and structs of them; pass a table beside it")
+}
+
+/// An `Option` or `Either` behind `&mut`.
+pub fn one_of_exclusive(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` cannot be changed behind `&mut`"))
+        .help("take the `Option` or `Either` by value and return what becomes of it")
+}
+
+/// A generic of a function whose body is not read.
+pub fn extern_generic(span: Span, function: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{function}` is `extern` and cannot be generic"),
+    )
+    .help("write a function for each type")
+}
+
+/// A parameter or result of a function whose body is not read.
+pub fn extern_type(span: Span, function: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{function}` is `extern` and cannot take or give {found}"),
+    )
+    .help("its parameters and its result are `f64`, `f32`, integers and `bool`; call it for each element")
+}
+
+/// A derivative of a function whose body is not read.
+pub fn extern_derivative(span: Span, function: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{function}` is `extern` and has no derivative")).help(
+        "say what it is: `#[pointful(extern, jvp = g)]`; or compute what is constant outside of what is differentiated",
+    )
+}
+
+/// A closure that prints.
+pub fn closure_prints(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a closure cannot print").help(
+        "nothing says in which order its calls are made; print what it gives where it is called, or make it a `#[pointful]` function",
+    )
+}
+
+/// Something that cannot be printed.
+pub fn shown_in_print(span: Span, found: &str, table: bool, truth: bool) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("{found} cannot be printed here"));
+    match (table, truth) {
+        (true, _) => {
+            diagnostic.help("print its elements: `for i in _ { println!(\"{}\", t[i]); }`")
+        }
+        (_, true) => diagnostic.help("a truth value has no exponent: write `{}`"),
+        _ => diagnostic.help("numbers, truth values and members of index sets can be printed"),
+    }
 }
 
 /// Reading of an accumulator.

@@ -87,6 +87,15 @@ pub fn foreign_type(span: Span, name: &str) -> Diagnostic {
     .help("scalars, tables, tuples of them and structs marked `#[pointful]` can; a sequence without a named axis is a `Table<Dyn, f64>`")
 }
 
+/// An `Option` in a struct or alias.
+pub fn option_in_type(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        "`Option` cannot be part of a struct or alias marked `#[pointful]`",
+    )
+    .help("parameters, results and values in bodies can be one; in a struct keep a `bool` beside the value")
+}
+
 /// A type without a meaning.
 pub fn unsupported_type(span: Span, what: &str) -> Diagnostic {
     Diagnostic::new(
@@ -185,9 +194,6 @@ pub fn unknown_macro(span: Span, name: &str) -> Diagnostic {
         "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => {
             diagnostic.help("write `assert!(condition)`")
         }
-        "print" | "println" | "eprint" | "eprintln" | "dbg" => diagnostic.help(
-            "iterations run in parallel and in no order; return the value and print it outside",
-        ),
         "explain" | "try_call" => diagnostic.help("write it outside"),
         _ => diagnostic
             .help("`assert!` and the transformations (`grad!`, `jvp!`, …) are the ones there are"),
@@ -198,6 +204,13 @@ pub fn unknown_macro(span: Span, name: &str) -> Diagnostic {
 pub fn assert_message(span: Span) -> Diagnostic {
     Diagnostic::new(span, "this is not the message of an `assert!`").help(
         "write a format string: `\"x is {x}, y is {:.3}\", y`; numbers and truth values are shown by `{}`, `{:?}`, `{:.3}`, `{:8}` and `{:e}`",
+    )
+}
+
+/// What is to be printed is no format string, or not one for scalars.
+pub fn print_format(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("this is not what `{name}!` prints")).help(
+        "write a format string: `\"x is {x}, y is {:.3}\", y`; numbers, truth values and members are shown by `{}`, `{:?}`, `{:.3}`, `{:8}` and `{:e}`",
     )
 }
 
@@ -219,7 +232,13 @@ pub fn assert_argument(span: Span) -> Diagnostic {
 /// An option that `#[pointful(…)]` does not have.
 pub fn unknown_option(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`#[pointful]` has no option `{name}`"))
-        .help("the options are `vjp = path`, `jvp = path`, `remat` and `associative`")
+        .help("the options are `vjp = path`, `jvp = path`, `remat`, `associative` and `extern`")
+}
+
+/// An option of a body that is not read.
+pub fn beside_extern(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` says nothing beside `extern`"))
+        .help("the body of an `extern` function is not read: leave it out")
 }
 
 /// An option of `#[pointful(…)]` written in another way than it must be.

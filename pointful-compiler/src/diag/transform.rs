@@ -108,6 +108,15 @@ pub fn not_mappable(span: Span, name: &str, found: &str) -> Diagnostic {
     .help("name the parameters to map with `over`")
 }
 
+/// A result that cannot be given an axis.
+pub fn result_not_mappable(span: Span, of: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{of}` gives {found}, which cannot be given an axis in front"),
+    )
+    .help("in a body write `for i in _ { f(x[i]) }` and look at each element")
+}
+
 /// A function without parameters to map.
 pub fn nothing_to_map(span: Span, of: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{of}` has no parameter to map"))

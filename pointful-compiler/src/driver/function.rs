@@ -8,11 +8,11 @@ use super::{compile, link};
 use crate::diag::Diagnostic;
 use crate::emit::taken;
 use crate::link::{Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name};
-use crate::lower::{Constant, length_of_axis};
+use crate::lower::{Constant, check, length_of_axis};
 use crate::syntax::depth::check_tokens;
 use crate::syntax::names::{Uses, signature_types};
-use crate::syntax::parse::strip_parameter_attributes;
-use crate::syntax::tree::{Function, path_key};
+use crate::syntax::parse::{EXTERN, strip_parameter_attributes};
+use crate::syntax::tree::{Function, Type, TypeKind, path_key};
 
 /// The expansion of `#[pointful]` on a function.
 pub(super) fn finish(
@@ -22,6 +22,14 @@ pub(super) fn finish(
     uses: &Uses,
 ) -> Result<TokenStream, Vec<Diagnostic>> {
     let linked = link(gathering, function.clone(), &names(gathering, uses))?;
+    if function.is_extern() {
+        check(&linked)?;
+        let (dead, beside) = (
+            dead(item),
+            beside(gathering, item, function, uses, Some(Vec::new())),
+        );
+        return Ok(quote!(#dead #item #beside));
+    }
     let (body, constants) = compile(&linked)?;
     // Constants are named once where the user named them, so that rustc knows that they and their imports are used.
     let named = &uses.constants;
@@ -76,13 +84,19 @@ fn beside(
         own.push(exported);
     }
     own.extend(lengths(gathering));
+    if function.is_extern() && !broken {
+        let pointer = pointer(&unique, function);
+        let itself = item.sig.ident.to_token_stream();
+        carried.push((pointer.name.clone(), pointer.ty.clone(), itself));
+        own.push(pointer);
+    }
     let carrier = Carrier {
         constants: carried,
         types,
     };
     let mut tokens = item.clone();
     tokens.attrs.clear();
-    if broken {
+    if broken || function.is_extern() {
         tokens.block.stmts.clear();
     }
     let own = Entry {
@@ -121,6 +135,25 @@ fn exported(unique: &Ident, uses: &Uses, constants: Vec<Constant>) -> Vec<(Expor
         (Exported { path, name, ty }, value)
     };
     found.into_iter().enumerate().map(export).collect()
+}
+
+/// A function whose body is not read, as its carrier has it: nobody else may be able to name it.
+fn pointer(unique: &Ident, function: &Function) -> Exported {
+    let name = |ty: &Type| match &ty.kind {
+        TypeKind::Scalar(scalar) => {
+            let scalar = format_ident!("{}", scalar.name());
+            Some(quote!(::core::primitive::#scalar))
+        }
+        // Was refused.
+        _ => None,
+    };
+    let params = function.params.iter().map(|param| name(&param.ty));
+    let result = name(&function.result);
+    Exported {
+        path: EXTERN.to_owned(),
+        name: format_ident!("{unique}_{EXTERN}"),
+        ty: quote!(fn(#(#params),*) -> #result),
+    }
 }
 
 /// The lengths in the definitions of types that an item was linked with. Whoever links with it gets
@@ -237,6 +270,13 @@ fn tells_caller(item: &syn::ItemFn) -> Option<TokenStream> {
     (may && !told).then(|| quote!(#[track_caller]))
 }
 
+/// What is said of a function that nobody else calls.
+fn dead(item: &syn::ItemFn) -> Option<TokenStream> {
+    matches!(item.vis, syn::Visibility::Inherited).then(
+        || quote!(#[allow(dead_code, reason = "calls by other annotated functions are inlined")]),
+    )
+}
+
 /// The user's function, its signature word for word, with this body.
 fn with_body(item: &syn::ItemFn, body: &TokenStream, unused: &[Ident]) -> TokenStream {
     let syn::ItemFn {
@@ -258,9 +298,7 @@ fn with_body(item: &syn::ItemFn, body: &TokenStream, unused: &[Ident]) -> TokenS
         },
         syn::FnArg::Receiver(_) => None,
     });
-    let dead = matches!(vis, syn::Visibility::Inherited).then(
-        || quote!(#[allow(dead_code, reason = "calls by other annotated functions are inlined")]),
-    );
+    let dead = dead(item);
     let caller = tells_caller(item);
     quote! {
         #(#attrs)*

@@ -14,7 +14,7 @@ use crate::syntax::names::{
     Uses, function_uses, hides_macro, is_called_with_bang, is_reserved, is_reserved_type, type_uses,
 };
 use crate::syntax::parse::{
-    parse_function, parse_index_set, parse_options, parse_transform, parse_type, transform_name,
+    parse_annotated, parse_index_set, parse_transform, parse_type, transform_name,
 };
 use crate::syntax::tree::{Function, Transform, Transformed, path_key};
 
@@ -34,16 +34,7 @@ impl Root {
             RequestKind::Function => {
                 let item: syn::ItemFn = syn::parse2(request.item.clone()).map_err(read)?;
                 check_function(&item).map_err(|error| vec![error])?;
-                let options = parse_options(request.args.clone());
-                let function = parse_function(&item);
-                let (mut function, options) = match (function, options) {
-                    (Ok(function), Ok(options)) => (function, options),
-                    (function, options) => {
-                        let errors = options.err().into_iter().chain(function.err());
-                        return Err(errors.flatten().collect());
-                    }
-                };
-                function.options = options;
+                let function = parse_annotated(&item, request.args.clone())?;
                 let uses = function_uses(&function);
                 check_names(&function, &uses)?;
                 Ok(Self::Function(Box::new(item), Box::new(function), uses))

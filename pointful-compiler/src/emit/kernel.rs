@@ -26,7 +26,7 @@ pub(super) fn launch(host: &mut Body<'_>, par: &Par<Cpu>) -> TokenStream {
     let (points, per_point) = (unit.product(&par.extents), unit.work(par));
     let acc_bytes = acc_bytes(unit, copies);
     // What only the caller knows may not be fit for other threads.
-    let launch = if unit.functions.is_empty() {
+    let launch = if unit.runs_anywhere() {
         tokens!(launch)
     } else {
         tokens!(launch_here)

@@ -269,7 +269,10 @@ pub(super) fn prim<'o>(
         Prim::Call(called) => {
             let function = function(called.function);
             let operands = operands.iter().map(|operand| &operand.tokens);
-            tokens!((#function.get())(#(#operands),*))
+            match called.anywhere {
+                true => tokens!((#function)(#(#operands),*)),
+                false => tokens!((#function.get())(#(#operands),*)),
+            }
         }
     };
     Expr::Tokens(tokens)

@@ -6,12 +6,14 @@ use quote::ToTokens;
 
 use super::convert;
 use super::names::ident;
-use super::unit::Unit;
+use super::unit::{Called, Unit};
 use super::{EmitOptions, host, tokens};
 use crate::interface::{
-    Access, Carrier, ExtentSource, Field, Interface, ParamSource, SetShape, Shape, Taken,
+    Access, Carrier, ExtentSource, Extern, Field, FunctionSource, GivenFunction, Interface,
+    ParamSource, Printing, SetShape, Shape, Taken,
 };
 use crate::ir::{Elem, Extent, Scalar, SizeId, ValueId};
+use crate::syntax::tree::Output;
 
 /// The whole body.
 pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions) -> TokenStream {
@@ -78,6 +80,22 @@ fn comparison(options: &EmitOptions) -> (Ident, TokenStream) {
     }
 }
 
+/// Prints all operands but the first, which it gives.
+fn printed(printing: &Printing, scalars: &[Ident]) -> TokenStream {
+    let message = printing.message.to_string();
+    let Some((first, shown)) = scalars.split_first() else {
+        return TokenStream::new();
+    };
+    let print = match printing.output {
+        Output::Standard => tokens!(::std::print!),
+        Output::Error => tokens!(::std::eprint!),
+    };
+    tokens! {
+        #print(#message #(, #shown)*);
+        #first
+    }
+}
+
 struct Shim<'u> {
     unit: &'u Unit<'u>,
     interface: &'u Interface,
@@ -120,7 +138,39 @@ impl Shim<'_> {
                 let at = index(*at);
                 tokens!((*#runtime::Field::<#at, _>::field(&#value)))
             }
+            Field::IsSecond => self.held(&value, true, tokens!(.is_some())),
+            // Of scalars only, which are read one by one.
+            Field::Held(_) => value,
         })
+    }
+
+    /// What is done with what a value of one of two kinds holds if it is of one of them.
+    fn held(&self, value: &TokenStream, second: bool, then: TokenStream) -> TokenStream {
+        let runtime = self.runtime;
+        let method = ident(if second { "held_second" } else { "held_first" });
+        tokens!({
+            use #runtime::kernel::OneOf as _;
+            #value.#method() #then
+        })
+    }
+
+    /// A scalar that is a part of an argument; zero where that does not hold it.
+    fn scalar_at(&self, access: &Access, read: &dyn Fn(TokenStream) -> TokenStream) -> TokenStream {
+        let is_held = |field: &Field| matches!(field, Field::Held(_));
+        let Some(at) = access.fields.iter().position(is_held) else {
+            return read(self.place(access));
+        };
+        let (outside, inside) = access.fields.split_at(at);
+        let second = matches!(inside[0], Field::Held(true));
+        let value = self.read(access.root.clone(), outside);
+        let part = Access {
+            root: tokens!((*part)),
+            fields: inside[1..].to_vec(),
+            name: access.name.clone(),
+        };
+        let read = self.scalar_at(&part, read);
+        let then = tokens!(.map_or(::core::default::Default::default(), |part| #read));
+        self.held(&value, second, then)
     }
 
     /// A part of an argument, of which some field cannot be named, to change or to take.
@@ -133,6 +183,8 @@ impl Shim<'_> {
                 let at = index(*at);
                 tokens!((*#runtime::FieldMut::<#at, _>::field_mut(&mut #value)))
             }
+            // Nothing of it is changed or taken.
+            Field::IsSecond | Field::Held(_) => value,
         })
     }
 
@@ -225,41 +277,69 @@ impl Shim<'_> {
             .collect()
     }
 
-    /// What holds the caller's functions: closures of scalars around them.
+    /// What holds the functions that the program knows nothing of: closures of scalars.
     fn functions(&self) -> TokenStream {
         let runtime = self.runtime;
-        let one = |(&at, (params, result)): (&u8, &(Vec<Scalar>, Scalar))| {
+        let one = |(&at, called): (&u8, &Called)| {
+            let Called { params, result, .. } = called;
             let name = self.unit.names.function(at);
-            let source = &self.interface.functions[usize::from(at)];
             let scalars: Vec<_> = (0..params.len()).map(|k| ident(&format!("x{k}"))).collect();
             let types: Vec<_> = params.iter().map(|param| ident(param.name())).collect();
-            let mut given = params.iter().zip(&scalars);
-            let args: Vec<_> = source
-                .params
-                .iter()
-                .map(|param| self.argument(param, &mut given))
-                .collect();
-            let function = self.place(&source.access);
-            let value = self.read(tokens!((#function)(#(#args),*)), &source.fields);
-            let value = match &source.member {
-                Some(set) => {
-                    let extent = self.set(set, &mut Vec::new().into_iter());
-                    tokens!(#runtime::IndexSet::ordinal(#value, #extent))
+            let value = match &self.interface.functions[usize::from(at)] {
+                FunctionSource::Given(given) => self.given(given, params, &scalars, *result),
+                FunctionSource::Print(printing) => printed(printing, &scalars),
+                FunctionSource::Extern(Extern { path, arity }) => {
+                    let args = scalars.iter().take(*arity);
+                    tokens!((#path)(#(#args),*))
                 }
-                None => self.scalar(*result, value, true),
             };
             let result = ident(result.name());
-            tokens! {
+            let closure = tokens! {
                 let #name = |#(#scalars: ::core::primitive::#types),*| -> ::core::primitive::#result {
                     #(let _ = #scalars;)*
                     #value
                 };
+            };
+            if called.anywhere {
+                return tokens! {
+                    #closure
+                    let #name: &(dyn ::core::ops::Fn(#(::core::primitive::#types),*) -> ::core::primitive::#result + ::core::marker::Sync) = &#name;
+                };
+            }
+            tokens! {
+                #closure
                 // SAFETY: kernels that call it run where they are launched, on this thread.
                 let #name: #runtime::kernel::Opaque<'_, dyn ::core::ops::Fn(#(::core::primitive::#types),*) -> ::core::primitive::#result> =
                     unsafe { #runtime::kernel::Opaque::new(&#name) };
             }
         };
         self.unit.functions.iter().map(one).collect()
+    }
+
+    /// What a function of the caller's gives.
+    fn given(
+        &self,
+        function: &GivenFunction,
+        params: &[Scalar],
+        scalars: &[Ident],
+        result: Scalar,
+    ) -> TokenStream {
+        let runtime = self.runtime;
+        let mut given = params.iter().zip(scalars);
+        let args: Vec<_> = function
+            .params
+            .iter()
+            .map(|param| self.argument(param, &mut given))
+            .collect();
+        let called = self.place(&function.access);
+        let value = self.read(tokens!((#called)(#(#args),*)), &function.fields);
+        match &function.member {
+            Some(set) => {
+                let extent = self.set(set, &mut Vec::new().into_iter());
+                tokens!(#runtime::IndexSet::ordinal(#value, #extent))
+            }
+            None => self.scalar(result, value, true),
+        }
     }
 
     /// An argument of the caller's function, of the next scalars.
@@ -270,7 +350,7 @@ impl Shim<'_> {
     ) -> TokenStream {
         let runtime = self.runtime;
         match shape {
-            Shape::Unit | Shape::Table { .. } | Shape::Extent(_) => tokens!(()),
+            Shape::Unit | Shape::Table { .. } | Shape::Extent(_) | Shape::OneOf(_) => tokens!(()),
             Shape::Scalar => match given.next() {
                 Some((&scalar, name)) => self.scalar(scalar, tokens!(#name), false),
                 None => tokens!(()),
@@ -330,19 +410,22 @@ impl Shim<'_> {
                 let value = match source {
                     ParamSource::Scalar(access, generic) => {
                         // Through a reference too, which the access does not tell from a value.
-                        let (scalar, ty) = (self.place(access), self.unit.ty(param.value));
+                        let ty = self.unit.ty(param.value);
                         let ty = match generic {
                             Some(name) => tokens!(#name),
                             None => tokens!(::core::primitive::#ty),
                         };
-                        tokens!(*::core::borrow::Borrow::<#ty>::borrow(&#scalar))
+                        self.scalar_at(
+                            access,
+                            &|scalar| tokens!(*::core::borrow::Borrow::<#ty>::borrow(&#scalar)),
+                        )
                     }
                     ParamSource::Index(access, set) => {
-                        let (member, extent) = (
-                            self.place(access),
-                            self.set(set, &mut Vec::new().into_iter()),
-                        );
-                        tokens!(#runtime::IndexSet::ordinal(#member, #extent))
+                        let extent = self.set(set, &mut Vec::new().into_iter());
+                        self.scalar_at(
+                            access,
+                            &|member| tokens!(#runtime::IndexSet::ordinal(#member, #extent)),
+                        )
                     }
                     ParamSource::Table(access) => {
                         let table = self.place(access);
@@ -531,6 +614,11 @@ impl Shim<'_> {
                     .map(|part| self.value(part))
                     .collect::<Vec<_>>();
                 tokens!((#(#parts,)*))
+            }
+            Shape::OneOf(sides) => {
+                let second = self.take().1;
+                let (left, right) = (self.value(&sides[0]), self.value(&sides[1]));
+                tokens!(#runtime::kernel::OneOf::of_kind(#second, || #left, || #right))
             }
             Shape::Struct(fields) => {
                 let fields = fields

@@ -43,9 +43,19 @@ pub(super) struct Unit<'a> {
     work: Vec<TokenStream>,
     numbers: BTreeMap<*const Par<Cpu>, usize>,
     /// What the functions of the caller's that it calls take and give.
-    pub(super) functions: BTreeMap<u8, (Vec<Scalar>, Scalar)>,
+    pub(super) functions: BTreeMap<u8, Called>,
     /// Places in the source, and one of the user's own.
     places: Option<(&'a Places, Span)>,
+}
+
+/// A function that the program knows nothing of.
+pub(super) struct Called {
+    /// What it takes.
+    pub(super) params: Vec<Scalar>,
+    /// What it gives.
+    pub(super) result: Scalar,
+    /// Whether any thread may call it.
+    pub(super) anywhere: bool,
 }
 
 impl<'a> Unit<'a> {
@@ -195,14 +205,21 @@ impl<'a> Unit<'a> {
 
     /// The type of what holds a function of the caller's.
     pub(super) fn function_type(&self, function: u8, lifetime: &TokenStream) -> TokenStream {
-        let Some((params, result)) = self.functions.get(&function) else {
+        let Some(called) = self.functions.get(&function) else {
             return tokens!(());
         };
-        let (params, result) = (
-            params.iter().map(|&param| scalar::ty(param)),
-            scalar::ty(*result),
-        );
-        tokens!(Opaque<#lifetime, dyn ::core::ops::Fn(#(#params),*) -> #result + #lifetime>)
+        let params = called.params.iter().map(|&param| scalar::ty(param));
+        let result = scalar::ty(called.result);
+        let called_as = tokens!(dyn ::core::ops::Fn(#(#params),*) -> #result);
+        match called.anywhere {
+            true => tokens!(&#lifetime (#called_as + ::core::marker::Sync + #lifetime)),
+            false => tokens!(Opaque<#lifetime, #called_as + #lifetime>),
+        }
+    }
+
+    /// Whether all threads may call all functions that the program calls.
+    pub(super) fn runs_anywhere(&self) -> bool {
+        self.functions.values().all(|called| called.anywhere)
     }
 
     /// What a value is.
@@ -384,15 +401,16 @@ impl<'a> Unit<'a> {
 }
 
 /// Finds the functions of the caller's that are called.
-fn called(
-    program: &Program<Cpu>,
-    block: &Block<Cpu>,
-    functions: &mut BTreeMap<u8, (Vec<Scalar>, Scalar)>,
-) {
+fn called(program: &Program<Cpu>, block: &Block<Cpu>, functions: &mut BTreeMap<u8, Called>) {
     for stmt in &block.stmts {
         if let CpuOp::Prim(Prim::Call(call), args) = &stmt.op {
             let params = args.iter().map(|&arg| program.elem(arg).repr());
-            functions.insert(call.function, (params.collect(), call.result));
+            let called = Called {
+                params: params.collect(),
+                result: call.result,
+                anywhere: call.anywhere,
+            };
+            functions.insert(call.function, called);
         }
         for inner in stmt.op.blocks() {
             called(program, inner, functions);

@@ -434,6 +434,9 @@ impl<'p, S: Print> Printer<'p, S> {
                 self.word(" ");
             }
             Prim::Call(function) => {
+                if function.anywhere {
+                    self.word("anywhere ");
+                }
                 self.word(&function.function.to_string());
                 self.word(" ");
                 self.word(function.result.name());

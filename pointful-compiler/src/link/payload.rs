@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::{Names, braces, group, ident, string, text};
-use crate::syntax::parse::{parse_function, parse_index_set, parse_options, parse_type};
+use crate::syntax::parse::{parse_annotated, parse_index_set, parse_type};
 use crate::syntax::tree::{Function, TypeItem};
 
 /// The answer of a companion.
@@ -128,9 +128,7 @@ impl Entry {
     /// The function. It parsed where it stands, so it does here.
     pub fn function(&self) -> Option<Function> {
         let item = syn::parse2(self.item.clone()).ok()?;
-        let mut function = parse_function(&item).ok()?;
-        function.options = parse_options(self.args.clone()).ok()?;
-        Some(function)
+        parse_annotated(&item, self.args.clone()).ok()
     }
 
     /// The type.

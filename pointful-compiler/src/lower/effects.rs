@@ -253,6 +253,14 @@ impl<'s> Effects<'s> {
                 self.expr(cond);
                 shown.iter().for_each(|value| self.expr(value));
             }
+            Kind::Print(print) => {
+                self.all(&print.shown);
+                self.prints(print.printed);
+            }
+            Kind::Debug(printed, _, value) => {
+                self.expr(value);
+                self.prints(*printed);
+            }
             Kind::Binary(_, x, y) | Kind::Lazy(_, x, y) => {
                 self.expr(x);
                 self.expr(y);
@@ -267,6 +275,9 @@ impl<'s> Effects<'s> {
             Kind::Fold {
                 init, op, table, ..
             } => self.all([&**init, &**op, &**table]),
+            Kind::Filter {
+                predicate, table, ..
+            } => self.all([&**predicate, &**table]),
             Kind::Transform(transform) => self.expr(&transform.of),
             Kind::Tuple(parts) | Kind::Array(parts) => self.all(parts),
             Kind::Updated(base, fields) => {
@@ -335,6 +346,19 @@ impl<'s> Effects<'s> {
                 Arg::Place(place) => self.given(call, k, place),
             }
         }
+        if let Some(printed) = call.printed {
+            self.prints(printed);
+        }
+    }
+
+    /// A print assigns the variable that stands for what has been printed.
+    fn prints(&mut self, printed: LocalId) {
+        self.uses.push(Usage {
+            path: (printed, Vec::new()),
+            how: Use::Assign,
+            at: Vec::new(),
+            indices: 0,
+        });
     }
 
     fn given(&mut self, call: &Call, k: usize, place: &Place) {

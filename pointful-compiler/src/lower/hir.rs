@@ -11,7 +11,7 @@ use super::solve::Solver;
 use super::types::{Set, Ty};
 use super::words::{Method, Word};
 use crate::ir::{Checkpoint, Message, Mode, Monoid, SpanId};
-use crate::syntax::tree::{self, BinaryOp, UnaryOp};
+use crate::syntax::tree::{self, BinaryOp, Output, UnaryOp};
 
 /// A variable of one function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -100,6 +100,9 @@ pub(super) struct Function<'a> {
     pub(super) locals: Vec<Local>,
     /// The constants it names, those of callees not included.
     pub(super) constants: Vec<Constant>,
+    /// The variable that stands for what has been printed, if the function or one that it calls
+    /// prints.
+    pub(super) printed: Option<LocalId>,
     /// What type variables became.
     pub(super) solver: Solver,
 }
@@ -279,6 +282,8 @@ pub(super) struct Call {
     pub(super) args: Vec<Arg>,
     /// Over what it is repeated.
     pub(super) repeat: Repeat,
+    /// The caller's variable that what it prints changes, if it prints.
+    pub(super) printed: Option<LocalId>,
 }
 
 /// The axes over which a call is repeated, and for each argument which of them it has.
@@ -413,6 +418,15 @@ pub(super) enum Kind {
         /// What is combined.
         table: Box<Expr>,
     },
+    /// `filter(f, t)`
+    Filter {
+        /// What the elements that are kept are over: a [`Set::Range`].
+        set: Set,
+        /// Whether one is kept.
+        predicate: Box<Expr>,
+        /// All of them.
+        table: Box<Expr>,
+    },
     /// `x.f(y)`
     Method(Method, Box<Expr>, Vec<Expr>),
     /// `x.0`
@@ -482,8 +496,25 @@ pub(super) enum Kind {
     FromOrdinal(Set, Box<Expr>),
     /// `assert!(c, "… {}", x)`
     Assert(Box<Expr>, Message, Vec<Expr>),
+    /// `println!("… {}", x)`
+    Print(Box<Print>),
+    /// `dbg!(x)`: the value, which is printed behind a text. The variable is that of [`Print`].
+    Debug(LocalId, String, Box<Expr>),
     /// Something that was reported.
     Error,
+}
+
+/// Something that is printed.
+#[derive(Clone, Debug)]
+pub(super) struct Print {
+    /// The function's variable that each print changes, see [`Function::printed`].
+    pub(super) printed: LocalId,
+    /// Where.
+    pub(super) output: Output,
+    /// What.
+    pub(super) message: Message,
+    /// The values in it.
+    pub(super) shown: Vec<Expr>,
 }
 
 /// A match arm.

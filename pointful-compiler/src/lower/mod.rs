@@ -54,8 +54,8 @@ pub struct Lowered {
     pub places: Places,
     /// The constants that the root's own body names, for its carrier.
     pub constants: Vec<Constant>,
-    /// Whether it has operators of its author's that [`lower_trying`] would have it try.
-    pub has_operators: bool,
+    /// Whether it has operators of its author's that [`lower_debug`] would have it try.
+    pub has_debug_form: bool,
 }
 
 /// A constant of the root's module, or a part of one that is a number, a member or an array.
@@ -81,10 +81,7 @@ pub fn lower(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Lowered, Vec<
 ///
 /// # Errors
 /// What is wrong with the source.
-pub fn lower_trying(
-    linked: &Linked,
-    floats: &[Option<Scalar>],
-) -> Result<Lowered, Vec<Diagnostic>> {
+pub fn lower_debug(linked: &Linked, floats: &[Option<Scalar>]) -> Result<Lowered, Vec<Diagnostic>> {
     let shared = infer_all(linked)?;
     elab::program(shared, floats, true)
 }

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::visit::Visit;
 
 use super::{Lowered, float_choices, lower};
 use crate::diag::Diagnostic;
-use crate::syntax::parse::{parse_function, parse_index_set, parse_options, parse_type};
+use crate::syntax::parse::{parse_annotated, parse_index_set, parse_type};
 use crate::syntax::raw::plain_names;
 use crate::syntax::tree::{Callee, Function, Linked, TypeDef, path_key};
 
@@ -31,12 +31,12 @@ pub fn link(source: &str) -> Result<Linked, Vec<Diagnostic>> {
     for item in &file.items {
         let (name, definition) = match item {
             syn::Item::Fn(item) => {
-                let mut function = parse_function(item)?;
                 let marked = item.attrs.iter().find(|a| a.path().is_ident("pointful"));
-                if let Some(syn::Meta::List(list)) = marked.map(|a| &a.meta) {
-                    function.options = parse_options(list.tokens.clone())?;
-                }
-                functions.push(function);
+                let options = match marked.map(|a| &a.meta) {
+                    Some(syn::Meta::List(list)) => list.tokens.clone(),
+                    _ => TokenStream::new(),
+                };
+                functions.push(parse_annotated(item, options)?);
                 continue;
             }
             syn::Item::Struct(syn::ItemStruct { attrs, ident, .. })

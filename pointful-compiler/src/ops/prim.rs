@@ -43,6 +43,8 @@ pub struct Unknown {
     pub arity: u8,
     /// What it gives.
     pub result: Scalar,
+    /// Whether any thread may call it.
+    pub anywhere: bool,
 }
 
 macro_rules! prims {
@@ -71,8 +73,8 @@ macro_rules! prims {
             InRange(Extent),
             /// `trust I %x`: an integer or index that the compiler has proved to be in range.
             Trust(Extent),
-            /// `call 0 f64 %x, %y`: a function that only the caller knows. It may panic and has no
-            /// derivative.
+            /// `call 0 f64 %x, %y`: a function that the program knows nothing of. It may panic and has
+            /// no derivative. `call anywhere 0 f64 %x` is one that any thread may call.
             Call(Unknown),
         }
 

@@ -14,7 +14,7 @@ use crate::syntax::tree::{
 };
 
 /// The functions that are words of the language.
-pub const WORDS: [&str; 16] = [
+pub const WORDS: [&str; 17] = [
     "sum",
     "prod",
     "min",
@@ -27,6 +27,7 @@ pub const WORDS: [&str; 16] = [
     "count",
     "reduce",
     "scan",
+    "filter",
     "cumsum",
     "cumprod",
     "size",
@@ -548,6 +549,8 @@ impl Names {
                 self.expr(cond);
                 shown.iter().for_each(|value| self.expr(value));
             }
+            ExprKind::Print { shown, .. } => self.exprs(shown),
+            ExprKind::Debug { value, .. } => self.expr(value),
             ExprKind::Cast(inner, ty) => {
                 self.operand(inner);
                 self.ty(ty);

@@ -138,8 +138,16 @@ pub fn ty(written: &Type, spelling: &dyn Spelling) -> TokenStream {
             let bound = function(params, result, spelling);
             quote!(impl #bound)
         }
+        TypeKind::OneOf(parts) => {
+            let kind = match parts.len() {
+                1 => quote!(::core::option::Option),
+                _ => spelling.word("Either"),
+            };
+            let parts = parts.iter().map(|part| ty(part, spelling));
+            quote!(#kind<#(#parts),*>)
+        }
         // In bodies only: no signature has one.
-        TypeKind::OneOf(_) | TypeKind::Infer => quote!(_),
+        TypeKind::Infer => quote!(_),
     }
 }
 

@@ -228,7 +228,9 @@ impl Rules<'_> {
                     | None,
                 ) => false,
             },
-            TypeKind::Tuple(parts) => parts.iter().any(|part| self.has_floats(part)),
+            TypeKind::Tuple(parts) | TypeKind::OneOf(parts) => {
+                parts.iter().any(|part| self.has_floats(part))
+            }
             TypeKind::Table(_, inner)
             | TypeKind::Tables(_, inner)
             | TypeKind::Array(inner, _)
@@ -237,7 +239,6 @@ impl Rules<'_> {
             | TypeKind::Extent(_)
             | TypeKind::Accum(_)
             | TypeKind::Function(..)
-            | TypeKind::OneOf(_)
             | TypeKind::Infer => false,
         }
     }
@@ -249,6 +250,10 @@ impl Rules<'_> {
             TypeKind::Tuple(parts) => {
                 let parts = parts.iter().map(|part| self.owned(part)).collect();
                 self.ty(TypeKind::Tuple(parts))
+            }
+            TypeKind::OneOf(parts) => {
+                let parts = parts.iter().map(|part| self.owned(part)).collect();
+                self.ty(TypeKind::OneOf(parts))
             }
             TypeKind::Array(element, length) => {
                 let set = Set {
@@ -269,7 +274,6 @@ impl Rules<'_> {
             | TypeKind::Extent(_)
             | TypeKind::Accum(_)
             | TypeKind::Function(..)
-            | TypeKind::OneOf(_)
             | TypeKind::Infer => ty.clone(),
         }
     }
@@ -411,7 +415,7 @@ impl Rules<'_> {
 
     /// One more parameter, passed as a value of its type is.
     fn add(&mut self, name: &str, ty: Type, by_reference: bool) {
-        let tuple = matches!(ty.kind, TypeKind::Tuple(_));
+        let tuple = matches!(ty.kind, TypeKind::Tuple(_) | TypeKind::OneOf(_));
         let scalar = self.axes(&ty).is_some_and(|(axes, _)| axes.is_empty());
         let ty = if scalar || (tuple && !by_reference) {
             ty

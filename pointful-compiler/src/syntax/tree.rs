@@ -11,6 +11,8 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 
+use super::parse::EXTERN;
+
 /// A function with everything that it was linked with.
 #[derive(Clone, Debug)]
 pub struct Linked {
@@ -100,8 +102,20 @@ pub struct Function {
     pub body: Block,
     /// What its paths mean.
     pub scope: Scope,
-    /// Options of the attribute: `vjp = g`, `jvp = g`, `remat`, `associative`.
+    /// Options of the attribute: `vjp = g`, `jvp = g`, `remat`, `associative`, `extern`.
     pub options: Vec<(Ident, Option<syn::Path>)>,
+}
+
+impl Function {
+    /// Whether its attribute has an option.
+    pub fn has_option(&self, option: &str) -> bool {
+        self.options.iter().any(|(name, _)| name == option)
+    }
+
+    /// Whether its body is any Rust, which is not read and here empty.
+    pub fn is_extern(&self) -> bool {
+        self.has_option(EXTERN)
+    }
 }
 
 /// A generic parameter.
@@ -341,6 +355,15 @@ pub enum UnaryOp {
     Not,
 }
 
+/// Where something is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// `println!`
+    Standard,
+    /// `eprintln!`, `dbg!`
+    Error,
+}
+
 /// A binary operator that is not lazy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BinaryOp {
@@ -546,6 +569,14 @@ pub enum ExprKind {
         message: crate::ir::Message,
         shown: Vec<Expr>,
     },
+    /// `println!("… {}", x)`
+    Print {
+        output: Output,
+        message: crate::ir::Message,
+        shown: Vec<Expr>,
+    },
+    /// `dbg!(e)`: the value, which is printed behind a text.
+    Debug { text: String, value: Box<Expr> },
     /// `grad!(f)`, `jvp!(f, wrt = x)`: a transformation of a function, usable where a function is
     Transform(Transform),
     /// `Fin::<3>`, `Either::<A, B>`, `bool` where a value stands: the set's extent. Other sets are

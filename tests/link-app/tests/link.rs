@@ -141,3 +141,30 @@ fn types_that_name_types() {
     let b = Table::from_vec(Extent::<(model::Row, Channel)>::new((1, ())), vec![3.0; 3]);
     assert_eq!(app::two_rows(&a, &b.expect("three")), 12.0);
 }
+
+mod stopping {
+    use pointful::prelude::*;
+    use pointful_link_lib::motion::stopped;
+
+    /// Of a function of another crate that calls one that only its module can name.
+    #[pointful]
+    pub fn twice(v: f64) -> f64 {
+        stopped(v) + stopped(2.0 * v)
+    }
+}
+
+#[pointful]
+fn four_times(v: f64) -> f64 {
+    2.0 * stopping::twice(v)
+}
+
+#[test]
+fn functions_whose_bodies_are_not_read() {
+    let value = |v: f64| 4.0 * ((0.5 * v).sin() + v.sin());
+    assert!((four_times(0.3) - value(0.3)).abs() < 1e-12);
+    let slope = 2.0 * 0.15_f64.cos() + 4.0 * 0.3_f64.cos();
+    assert!((grad!(four_times)(0.3) - slope).abs() < 1e-12);
+    let slope = 0.15_f64.cos();
+    let by_path = grad!(pointful_link_lib::motion::stopped)(0.3);
+    assert!((by_path - slope).abs() < 1e-12);
+}

@@ -32,6 +32,23 @@ pub mod motion {
         v * DRAG
     }
 
+    /// Any Rust, which nobody outside can name.
+    #[pointful(extern, jvp = braked_jvp)]
+    fn braked(v: f64) -> f64 {
+        [v].iter().map(|v| v.sin()).sum()
+    }
+
+    #[pointful]
+    fn braked_jvp(v: f64, tangent: f64) -> f64 {
+        v.cos() * tangent
+    }
+
+    /// By way of a function whose body is not read.
+    #[pointful]
+    pub fn stopped(v: f64) -> f64 {
+        2.0 * braked(slow(v))
+    }
+
     /// How far something goes.
     #[pointful]
     pub fn range(v: f64, t: f64) -> f64 {

@@ -103,7 +103,7 @@ impl Reached<'_> {
                 self.set(set, &part(tokens, 0));
                 self.ty(element, &part(tokens, 1));
             }
-            TypeKind::Tuple(parts) => {
+            TypeKind::Tuple(parts) | TypeKind::OneOf(parts) => {
                 for (at, inner) in parts.iter().enumerate() {
                     self.ty(inner, &part(tokens, at));
                 }
@@ -114,7 +114,6 @@ impl Reached<'_> {
             | TypeKind::Accum(_)
             | TypeKind::Ref { .. }
             | TypeKind::Function(..)
-            | TypeKind::OneOf(_)
             | TypeKind::Infer => {}
         }
     }

@@ -68,6 +68,7 @@ impl<S: Parse> Parser<S> {
             "in_range" => Prim::InRange(self.extent()?),
             "trust" => Prim::Trust(self.extent()?),
             "call" => {
+                let anywhere = self.accept("anywhere");
                 let function = self.number()?;
                 let function = function
                     .parse()
@@ -81,6 +82,7 @@ impl<S: Parse> Parser<S> {
                     function,
                     arity,
                     result,
+                    anywhere,
                 });
                 return Ok(Some((call, operands)));
             }

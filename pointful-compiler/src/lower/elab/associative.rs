@@ -42,15 +42,11 @@ impl<'a> Elab<'a> {
         f: &mut Operator<'_, 'a>,
     ) -> Run<()> {
         let function = self.functions[self.frame.function].tree;
-        let trusted = function
-            .options
-            .iter()
-            .any(|(name, _)| name == "associative");
-        if trusted || self.derivatives > 0 {
+        if function.has_option("associative") || self.derivatives > 0 {
             return Ok(());
         }
-        self.has_operators = true;
-        if !self.tries_operators {
+        self.has_debug_form = true;
+        if !self.is_debug_form {
             return Ok(());
         }
         let span = claim.place;

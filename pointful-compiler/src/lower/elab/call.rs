@@ -16,7 +16,7 @@ impl<'a> Elab<'a> {
     pub(super) fn closure(&mut self, code: &'a hir::Closure) -> Val<'a> {
         Val::Closure(Rc::new(Closure {
             code,
-            frame: self.frame.clone(),
+            frame: self.silent(),
         }))
     }
 
@@ -82,7 +82,7 @@ impl<'a> Elab<'a> {
                 result
             }
             Val::Function(function) => {
-                let (val, inner) = self.run(function, args, span)?;
+                let (val, inner) = self.run(function, args, None, span)?;
                 self.learn(function, &inner);
                 Ok(val)
             }
@@ -127,6 +127,7 @@ impl<'a> Elab<'a> {
         &mut self,
         function: &Function,
         args: Vec<Val<'a>>,
+        printed: Option<Val<'a>>,
         span: SpanId,
     ) -> Run<(Val<'a>, Frame<'a>)> {
         let code = &self.functions[function.position];
@@ -144,7 +145,11 @@ impl<'a> Elab<'a> {
         for (param, arg) in code.params.iter().zip(args) {
             self.frame.env[param.0 as usize] = Some(arg);
         }
+        if let Some(local) = code.printed {
+            self.frame.env[local.0 as usize] = printed;
+        }
         let result = self.function_body(code, span);
+        let result = result.and_then(|val| self.settled(val, &code.result, span));
         let inner = std::mem::replace(&mut self.frame, outer);
         result.map(|val| (val, inner))
     }
@@ -172,8 +177,10 @@ impl<'a> Elab<'a> {
         }
         let function = self.instantiate(call.callee, &call.instance, span)?;
         if call.repeat.frame.is_empty() {
-            let (val, inner) = self.run(&function, args, span)?;
+            let printed = self.printed_before(call);
+            let (val, inner) = self.run(&function, args, printed, span)?;
             self.learn(&function, &inner);
+            self.printed_in(call, &inner);
             for (k, path, indices) in &places {
                 self.put_back(call.callee, *k, path, indices, &inner, span)?;
             }
@@ -183,9 +190,13 @@ impl<'a> Elab<'a> {
             let of = Val::Function(Rc::new(function));
             return self.functions(Some(of), &call.repeat, args, span);
         }
-        let made = self.repeated(&call.repeat, args, span, &mut |s, cells| {
-            let (val, inner) = s.run(&function, cells, span)?;
+        let (frame, states) = (self.resolved(&call.repeat.frame), self.printed_states(call));
+        let lifted = &call.repeat.lifted;
+        let made = self.lift_in_order(&frame, lifted, &args, &states, span, &mut |s, cells| {
+            let printed = s.printed_before(call);
+            let (val, inner) = s.run(&function, cells.to_vec(), printed, span)?;
             s.learn(&function, &inner);
+            s.printed_in(call, &inner);
             let mut all = vec![val];
             for (k, ..) in &places {
                 all.push(s.changed(call.callee, *k, &inner, span)?);
@@ -263,7 +274,7 @@ impl<'a> Elab<'a> {
         }
         Ok(Val::Functions(Rc::new(Functions {
             maker: Maker::Call { of, repeat, args },
-            frame: self.frame.clone(),
+            frame: self.silent(),
             axes,
             indices: Vec::new(),
         })))

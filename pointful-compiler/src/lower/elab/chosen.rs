@@ -29,7 +29,7 @@ impl<'a> Elab<'a> {
             let span = self.at(span);
             return self.fail(say::chosen_beside_accumulation(span));
         }
-        let frame = self.frame.clone();
+        let frame = self.silent();
         let data = self.branches(&chooser, &mut |_, val| Ok(without_functions(val)), span)?;
         let chosen = Chosen {
             chooser,
@@ -58,7 +58,9 @@ impl<'a> Elab<'a> {
             }
         }
         let written = effects.written();
-        written.iter().any(|(path, _)| self.accumulates(path))
+        written
+            .iter()
+            .any(|(path, _)| self.accumulates(path) && !self.is_printed(path))
     }
 
     fn branches(

@@ -91,8 +91,12 @@ impl<'a> Elab<'a> {
             Kind::Call(call) => self.call(call, e),
             Kind::Apply(f, args, repeat) => {
                 let f = self.eval(f)?;
-                let args: Run<Vec<Val<'a>>> = args.iter().map(|a| self.eval(a)).collect();
-                self.applied(f, args?, repeat, e)
+                let mut vals = Vec::new();
+                for arg in args {
+                    let val = self.eval(arg)?;
+                    vals.push(self.settled(val, &arg.ty, arg.span)?);
+                }
+                self.applied(f, vals, repeat, e)
             }
             Kind::Word(word, table) => self.word(*word, table, e.span),
             Kind::Fold {
@@ -101,6 +105,11 @@ impl<'a> Elab<'a> {
                 op,
                 table,
             } => self.fold(*scan, init, op, table, e.span),
+            Kind::Filter {
+                set,
+                predicate,
+                table,
+            } => self.filter(set, predicate, table, e.span),
             Kind::Method(method, receiver, args) => {
                 self.method(*method, receiver, args, &e.ty, e.span)
             }
@@ -148,6 +157,8 @@ impl<'a> Elab<'a> {
                 self.numbered(number, set, e.span)
             }
             Kind::Assert(cond, message, shown) => self.assertion(cond, message, shown, e.span),
+            Kind::Print(print) => self.print(print, e.span),
+            Kind::Debug(printed, text, value) => self.debug(*printed, text, value, e.span),
             Kind::Error => self.bug(e.span, "an error was not reported"),
         }
     }
@@ -294,7 +305,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn local(&mut self, local: LocalId, span: SpanId) -> Run<Val<'a>> {
+    pub(super) fn local(&mut self, local: LocalId, span: SpanId) -> Run<Val<'a>> {
         match &self.frame.env[local.0 as usize] {
             Some(Val::Spent) => {
                 let name = self.functions[self.frame.function].locals[local.0 as usize]

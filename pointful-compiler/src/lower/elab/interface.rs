@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+use super::one_of::has_kinds;
 use super::value::{Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
@@ -40,6 +41,12 @@ impl<'a> Elab<'a> {
         for ((ty, param), id) in params.iter().zip(&function.params) {
             let local = &function.locals[id.0 as usize];
             // A function that is returned may be called more than once, each time with what the root was given.
+            if local.origin == Origin::Exclusive && has_kinds(ty) {
+                return self.fail(say::one_of_exclusive(
+                    param.name.span(),
+                    &param.name.to_string(),
+                ));
+            }
             let owned = local.origin != Origin::Shared && self.interface.returned.is_none();
             let val =
                 self.parameter(ty, &param.ty, access(&param.name), owned, param.name.span())?;
@@ -129,7 +136,11 @@ impl<'a> Elab<'a> {
             Ty::Member(set) => {
                 let extent = self.one_axis(set, span)?;
                 let shape = self.set_shape(set)?;
-                let ty = Type::scalar(Elem::Index(extent));
+                // Of an empty set there is none.
+                let ty = Type::scalar(match access.is_held() {
+                    true => Elem::USIZE,
+                    false => Elem::Index(extent),
+                });
                 Ok(self.declare(
                     ty,
                     ParamSource::Index(access.clone(), shape),
@@ -193,9 +204,8 @@ impl<'a> Elab<'a> {
             Ty::Extent(set) => Ok(Val::Extent(self.space(set, at)?)),
             Ty::Function(params, result) => self.unknown(params, result, written, access, span),
             Ty::Accum(_) => self.fail(say::accum_from_outside(span, &access.name)),
-            Ty::Offset(_) | Ty::Option(_) | Ty::Either(_) | Ty::Var(_) | Ty::Error => {
-                self.bug(at, "a parameter of no type")
-            }
+            Ty::Option(_) | Ty::Either(_) => self.one_of_parameter(ty, written, access, span),
+            Ty::Offset(_) | Ty::Var(_) | Ty::Error => self.bug(at, "a parameter of no type"),
         }
     }
 
@@ -264,7 +274,7 @@ pub(super) fn step(access: &Access, k: usize) -> Access {
     stepped(access, Field::Named(syn::Member::from(k)), &k.to_string())
 }
 
-fn stepped(access: &Access, field: Field, name: &str) -> Access {
+pub(super) fn stepped(access: &Access, field: Field, name: &str) -> Access {
     let mut access = access.clone();
     access.name = format!("{}.{name}", access.name);
     access.fields.push(field);

@@ -36,6 +36,14 @@ enum Source {
     },
 }
 
+impl Order {
+    /// From the first to the last.
+    pub(super) const FORWARDS: Self = Self {
+        reverse: false,
+        checkpoint: None,
+    };
+}
+
 impl Source {
     fn axes(&self) -> Vec<Extent> {
         match self {
@@ -48,13 +56,13 @@ impl Source {
 /// How iterations that need each other follow, and what a derivative keeps of the outermost loop of
 /// them.
 #[derive(Clone, Copy)]
-struct Order {
+pub(super) struct Order {
     reverse: bool,
     checkpoint: Option<Checkpoint>,
 }
 
 /// One iteration: given the index of each axis, what it gives.
-type Iteration<'f, 'a> = dyn FnMut(&mut Elab<'a>, &[ValueId]) -> Run<Vec<ValueId>> + 'f;
+pub(super) type Iteration<'f, 'a> = dyn FnMut(&mut Elab<'a>, &[ValueId]) -> Run<Vec<ValueId>> + 'f;
 
 impl<'a> Elab<'a> {
     pub(super) fn for_loop(&mut self, f: &'a For, span: SpanId) -> Run<Val<'a>> {
@@ -67,7 +75,7 @@ impl<'a> Elab<'a> {
         if matches!(self.ty(&f.value), Ty::Function(..)) {
             return Ok(Val::Functions(Rc::new(Functions {
                 maker: Maker::Loop(f),
-                frame: self.frame.clone(),
+                frame: self.silent(),
                 axes: source.axes().len(),
                 indices: Vec::new(),
             })));
@@ -219,7 +227,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Loops over these axes, one inside the other, with states carried through all of them.
-    fn nest(
+    pub(super) fn nest(
         &mut self,
         axes: &[Extent],
         order: Order,
@@ -563,24 +571,31 @@ impl<'a> Elab<'a> {
             }
             None => None,
         };
-        let assigning = !self.states_of(|effects| effects.expr(cond)).is_empty();
-        if assigning {
-            let span = self.at(cond.span);
-            return self.fail(say::not_available(
-                span,
-                "an assignment in the condition of a `while`",
-            ));
-        }
-        let states = self.states_of(|effects| effects.block(body));
-        let init = self.state_leaves(&states, span)?;
-        let test = self.with_states(&states, &init, span, |s| {
+        // A condition that assigns is asked before the loop and at the end of each iteration.
+        let assigns = !self.states_of(|effects| effects.expr(cond)).is_empty();
+        let states = self.states_of(|effects| {
+            effects.expr(cond);
+            effects.block(body);
+        });
+        let ask = |s: &mut Self| {
             let val = s.eval(cond)?;
-            Ok(vec![s.leaf(&val, span)?])
+            s.leaf(&val, span)
+        };
+        let asked = if assigns {
+            vec![ask(self)?]
+        } else {
+            Vec::new()
+        };
+        let init = [self.state_leaves(&states, span)?, asked].concat();
+        let test = self.with_states(&states, &init, span, |s, params| match params.last() {
+            Some(&asked) if assigns => Ok(vec![asked]),
+            _ => Ok(vec![ask(s)?]),
         })?;
         self.set_states(&states, &init, span)?;
-        let step = self.with_states(&states, &init, span, |s| {
+        let step = self.with_states(&states, &init, span, |s, _| {
             s.block(body)?;
-            let next = s.state_leaves(&states, span)?;
+            let asked = if assigns { vec![ask(s)?] } else { Vec::new() };
+            let next = [s.state_leaves(&states, span)?, asked].concat();
             s.same_types(&init, &next, span)?;
             Ok(next)
         })?;
@@ -606,7 +621,7 @@ impl<'a> Elab<'a> {
         states: &[Path],
         init: &[ValueId],
         span: SpanId,
-        run: impl FnOnce(&mut Self) -> Run<Vec<ValueId>>,
+        run: impl FnOnce(&mut Self, &[ValueId]) -> Run<Vec<ValueId>>,
     ) -> Run<crate::ir::Block<crate::ir::stages::point::Point>> {
         let mut params = Vec::new();
         for value in init {
@@ -618,7 +633,7 @@ impl<'a> Elab<'a> {
         }
         self.begin(&params);
         self.set_states(states, &params, span)?;
-        let results = run(self)?;
+        let results = run(self, &params)?;
         self.end(results, say::escaping_range, span)
     }
 }

@@ -14,6 +14,8 @@ mod computed;
 mod constants;
 mod counting;
 mod expr;
+mod external;
+mod filter;
 mod forwards;
 mod index;
 mod interface;
@@ -22,8 +24,10 @@ mod loops;
 mod method;
 mod monoid;
 mod one_of;
+mod one_of_outside;
 mod op;
 mod place;
+mod print;
 mod product;
 mod result;
 mod rule;
@@ -108,8 +112,8 @@ struct Elab<'a> {
     /// How many derivatives are around.
     derivatives: usize,
     /// Whether operators of the author's are tried, and whether there are any that can be.
-    tries_operators: bool,
-    has_operators: bool,
+    is_debug_form: bool,
+    has_debug_form: bool,
     /// How many expressions are around, those of callers among them.
     levels: usize,
     /// Integer literals.
@@ -124,7 +128,7 @@ struct Elab<'a> {
 pub(super) fn program(
     shared: Shared<'_>,
     floats: &[Option<Scalar>],
-    tries_operators: bool,
+    is_debug_form: bool,
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let root = shared.done.len() - 1;
     let summaries = Summaries::of(&shared.done);
@@ -162,8 +166,8 @@ pub(super) fn program(
         unions: BTreeMap::new(),
         operators: 0,
         derivatives: 0,
-        tries_operators,
-        has_operators: false,
+        is_debug_form,
+        has_debug_form: false,
         levels: 0,
         literals: BTreeMap::new(),
         ruled: BTreeMap::new(),
@@ -174,7 +178,7 @@ pub(super) fn program(
         program,
         interface,
         places,
-        has_operators,
+        has_debug_form,
         ..
     } = elab;
     match constants {
@@ -183,7 +187,7 @@ pub(super) fn program(
             interface,
             places,
             constants,
-            has_operators,
+            has_debug_form,
         }),
         Err(Stop) => Err(diags.into_vec()),
     }
@@ -195,8 +199,10 @@ impl<'a> Elab<'a> {
         self.begin(&[]);
         self.look_for_returned(function);
         self.signature(function)?;
-        let result = self.block(&function.body)?;
+        self.begin_printing(function);
+        let result = self.plain_body(function, SpanId::NONE)?;
         self.results(function, &result)?;
+        self.end_printing(function)?;
         self.equal_lengths();
         let open = self.open.pop().ok_or(Stop)?;
         self.program.body = open.block;

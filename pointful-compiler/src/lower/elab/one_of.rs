@@ -22,7 +22,7 @@ use crate::lower::types::Ty;
 use crate::ops::Prim;
 
 /// What both kinds hold.
-fn sides(ty: &Ty) -> Option<[Ty; 2]> {
+pub(super) fn sides(ty: &Ty) -> Option<[Ty; 2]> {
     match ty {
         Ty::Option(held) => Some([Ty::UNIT, (**held).clone()]),
         Ty::Either(sides) => Some((**sides).clone()),
@@ -31,7 +31,7 @@ fn sides(ty: &Ty) -> Option<[Ty; 2]> {
 }
 
 /// Whether a value of the type may have something of one of two kinds in it.
-fn has_kinds(ty: &Ty) -> bool {
+pub(super) fn has_kinds(ty: &Ty) -> bool {
     match ty {
         Ty::Option(_) | Ty::Either(_) => true,
         Ty::Tuple(parts) | Ty::Struct(_, parts) => parts.iter().any(has_kinds),

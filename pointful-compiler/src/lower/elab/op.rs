@@ -1,10 +1,12 @@
 //! Primitives behind operators, and applications repeated over the cells of tables.
 
+use super::loops::Order;
 use super::value::Val;
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
 use crate::ir::{Elem, Extent, SpanId, Type, ValueId};
+use crate::lower::effects::Path;
 use crate::lower::frames::align;
 use crate::lower::types::{Set, atoms};
 use crate::ops::Prim;
@@ -74,12 +76,27 @@ impl<'a> Elab<'a> {
         span: SpanId,
         f: &mut Cell<'_, 'a>,
     ) -> Run<Val<'a>> {
+        self.lift_in_order(frame, positions, vals, &[], span, f)
+    }
+
+    /// As [`lift_aligned`](Self::lift_aligned), cell after cell where there are states.
+    pub(super) fn lift_in_order(
+        &mut self,
+        frame: &[Set],
+        positions: &[Vec<usize>],
+        vals: &[Val<'a>],
+        states: &[Path],
+        span: SpanId,
+        f: &mut Cell<'_, 'a>,
+    ) -> Run<Val<'a>> {
         let mut axes = Vec::new();
         for set in frame {
             axes.extend(self.space(set, span)?.axes());
         }
         let mut shape = None;
-        let tables = self.tabulate(&axes, span, &mut |s, indices| {
+        let mut at = Vec::new();
+        let order = Order::FORWARDS;
+        let tables = self.nest(&axes, order, states, &mut at, span, &mut |s, indices| {
             let cells = s.cells_at(frame, positions, vals, indices, span)?;
             let cell = f(s, &cells)?;
             let leaves = s.leaves(&cell, span)?;

@@ -19,6 +19,7 @@ impl<'a> Elab<'a> {
         let span = function.tree.result.span;
         let (val, ty, written) = self.call_returned(function, val.clone())?;
         let ty = self.ty(&ty);
+        let val = self.settled(val, &ty, SpanId::NONE)?;
         self.interface.result = self.shape(&ty, written, span)?;
         let mut results = self.stored(&ty, &val)?;
         for (id, param) in function.params.iter().zip(&function.tree.params) {
@@ -104,12 +105,8 @@ impl<'a> Elab<'a> {
             Ty::Function(..) => {
                 return self.fail(say::returned_inside(span));
             }
-            Ty::Offset(_)
-            | Ty::Accum(_)
-            | Ty::Option(_)
-            | Ty::Either(_)
-            | Ty::Var(_)
-            | Ty::Error => {
+            Ty::Option(_) | Ty::Either(_) => self.one_of_shape(ty, written, span)?,
+            Ty::Offset(_) | Ty::Accum(_) | Ty::Var(_) | Ty::Error => {
                 return self.bug(SpanId::NONE, "a result of no type");
             }
         })

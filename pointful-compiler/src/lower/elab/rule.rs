@@ -15,15 +15,23 @@ impl<'a> Elab<'a> {
     /// The body of a function, its parameters bound.
     pub(super) fn function_body(&mut self, code: &'a Function<'a>, span: SpanId) -> Run<Val<'a>> {
         if self.derivatives == 0 {
-            return self.block(&code.body);
+            return self.plain_body(code, span);
         }
         if let Some(rule) = &code.rule {
             return self.ruled(code, rule, span);
         }
-        if code.tree.options.iter().any(|(name, _)| name == "remat") {
+        if code.tree.has_option("remat") {
             return self.computed_again(code, span);
         }
-        self.block(&code.body)
+        self.plain_body(code, span)
+    }
+
+    /// The body without what its author says of derivatives.
+    pub(super) fn plain_body(&mut self, code: &'a Function<'a>, span: SpanId) -> Run<Val<'a>> {
+        match code.tree.is_extern() {
+            true => self.call_extern(code, span),
+            false => self.block(&code.body),
+        }
     }
 
     /// A function with its author's derivative.
@@ -39,7 +47,7 @@ impl<'a> Elab<'a> {
 
         let inside = self.inside(&args, &rule.wrt, span)?;
         self.begin(&inside.params);
-        let result = self.block_with(code, &inside.args)?;
+        let result = self.block_with(code, &inside.args, span)?;
         let leaves = self.leaves(&result, span)?;
         let body = self.end(leaves.clone(), say::shape_inside, span)?;
 
@@ -112,7 +120,7 @@ impl<'a> Elab<'a> {
                 if self.program.floats(&leaves).len() == leaves.len() {
                     parts
                 } else {
-                    kept(which.as_deref(), self.block_with(code, &again.args)?)
+                    kept(which.as_deref(), self.block_with(code, &again.args, span)?)
                 }
             }
         };
@@ -121,11 +129,16 @@ impl<'a> Elab<'a> {
         shapes.iter().map(with).collect()
     }
 
-    fn block_with(&mut self, code: &'a Function<'a>, args: &[Val<'a>]) -> Run<Val<'a>> {
+    fn block_with(
+        &mut self,
+        code: &'a Function<'a>,
+        args: &[Val<'a>],
+        span: SpanId,
+    ) -> Run<Val<'a>> {
         for (param, arg) in code.params.iter().zip(args) {
             self.frame.env[param.0 as usize] = Some(arg.clone());
         }
-        self.block(&code.body)
+        self.plain_body(code, span)
     }
 
     /// A loop of one iteration of which a derivative keeps nothing but what it begins with.

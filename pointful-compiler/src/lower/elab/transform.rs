@@ -74,6 +74,8 @@ impl<'a> Elab<'a> {
             Ty::Tuple(parts) | Ty::Struct(_, parts) => {
                 parts.iter().any(|part| self.has_floats(part))
             }
+            Ty::Option(held) => self.has_floats(&held),
+            Ty::Either(sides) => sides.iter().any(|side| self.has_floats(side)),
             _ => false,
         }
     }

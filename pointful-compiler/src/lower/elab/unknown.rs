@@ -13,7 +13,7 @@ use super::interface::step;
 use super::value::{Opaque, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
-use crate::interface::{Access, Field, FunctionSource, SetShape};
+use crate::interface::{Access, Field, FunctionSource, GivenFunction, SetShape};
 use crate::ir::{Scalar, SpanId, ValueId};
 use crate::lower::hir::{Function, Origin};
 use crate::lower::types::{Set, Ty};
@@ -59,12 +59,13 @@ impl<'a> Elab<'a> {
             return self.fail(say::not_available(span, "so large a number of functions"));
         };
         for (fields, member) in parts {
-            self.interface.functions.push(FunctionSource {
+            let given = GivenFunction {
                 access: access.clone(),
                 params: shapes.clone(),
                 fields,
                 member,
-            });
+            };
+            self.interface.functions.push(FunctionSource::Given(given));
         }
         Ok(Val::Unknown(Rc::new(Opaque {
             name: access.name,
@@ -175,6 +176,7 @@ impl<'a> Elab<'a> {
             function: *next,
             arity,
             result: scalar,
+            anywhere: false,
         });
         *next += 1;
         let value = self.prim(call, operands, span)?;

@@ -1,6 +1,7 @@
 //! Calls: words of the language, annotated functions, closures.
 
 pub(super) mod accumulator;
+mod filter;
 mod fold;
 mod frame;
 mod instance;
@@ -51,6 +52,7 @@ impl<'a> Infer<'_, 'a> {
         match name.as_str() {
             "reduce" => return self.fold(false, f.span, args, span),
             "scan" => return self.fold(true, f.span, args, span),
+            "filter" => return self.filter(f.span, args, span),
             "size" => return self.size(f.span, args, span),
             "stop_gradient" => {
                 if !self.arity(&name, 1, args.len(), f.span) {
@@ -373,6 +375,7 @@ impl<'a> Infer<'_, 'a> {
             instance,
             args: inferred.into_iter().flatten().collect(),
             repeat,
+            printed: self.printed_by(position, span),
         };
         let ty = Ty::table(frame, result);
         self.made(Kind::Call(Box::new(call)), ty, span)

@@ -105,6 +105,12 @@ impl<'a> Infer<'_, 'a> {
                 let shown = shown.iter().map(|value| self.expr(value, None)).collect();
                 self.made(Kind::Assert(cond, message, shown), Ty::UNIT, e.span)
             }
+            ExprKind::Print {
+                output,
+                message,
+                shown,
+            } => self.print(*output, message, shown, e.span),
+            ExprKind::Debug { text, value } => self.debug(text, value, want, e.span),
             ExprKind::Set(set) => {
                 let set = self.written_set(set, SetKind::Dyn);
                 self.made(Kind::Extent(set.clone()), Ty::Extent(set), e.span)

@@ -10,11 +10,13 @@ mod constant;
 mod exhaustive;
 mod expr;
 mod extent;
+mod external;
 mod index;
 mod loops;
 mod method;
 mod ops;
 mod pattern;
+mod print;
 mod reading;
 mod reference;
 mod rule;
@@ -70,6 +72,7 @@ struct Infer<'s, 'a> {
     /// The number of locals where each closure around the current expression begins.
     closures: Vec<usize>,
     constants: Vec<Constant>,
+    printed: Option<LocalId>,
     constant_indices: Vec<ConstantIndex>,
     deferred: Vec<Deferred<'a>>,
 }
@@ -87,6 +90,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         scopes: vec![Vec::new()],
         closures: Vec::new(),
         constants: Vec::new(),
+        printed: None,
         constant_indices: Vec::new(),
         deferred: Vec::new(),
     };
@@ -108,7 +112,10 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         ));
     }
     let result = infer.written(&tree.result, SetKind::DynResult);
-    let body = infer.body(&tree.body, &result);
+    let body = match tree.is_extern() {
+        true => infer.external(&params, &result),
+        false => infer.body(&tree.body, &result),
+    };
     let rule = infer.rule(&params, &result);
     infer.finish();
     for pair in std::mem::take(&mut infer.solver.equal) {
@@ -125,6 +132,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         rule,
         locals: infer.locals,
         constants: infer.constants,
+        printed: infer.printed,
         solver: infer.solver,
     }
 }

@@ -269,6 +269,8 @@ impl<'a> Infer<'_, 'a> {
             Ty::Tuple(parts) | Ty::Struct(_, parts) => {
                 parts.iter().any(|part| self.has_floats(part))
             }
+            Ty::Option(held) => self.has_floats(&held),
+            Ty::Either(sides) => sides.iter().any(|side| self.has_floats(side)),
             Ty::Error => true,
             other => self.is_float(&other),
         }
@@ -448,6 +450,11 @@ impl<'a> Infer<'_, 'a> {
             self.report(say::nothing_to_map(at, &of.name));
             return None;
         }
+        if let result @ (Ty::Option(_) | Ty::Either(_)) = self.solver.shallow(&of.result) {
+            let shown = self.show(&result);
+            self.report(say::result_not_mappable(at, &of.name, &shown));
+            return None;
+        }
         let set = self.solver.fresh_set(SetKind::Free, at);
         let mut params = of.params.clone();
         for &k in &over {
@@ -491,7 +498,7 @@ impl Infer<'_, '_> {
     /// Whether there can be a table of such values.
     fn is_mappable(&self, ty: &Ty) -> bool {
         match self.solver.shallow(ty) {
-            Ty::Extent(_) | Ty::Function(..) => false,
+            Ty::Extent(_) | Ty::Function(..) | Ty::Option(_) | Ty::Either(_) => false,
             Ty::Tuple(parts) | Ty::Struct(_, parts) => {
                 parts.iter().all(|part| self.is_mappable(part))
             }

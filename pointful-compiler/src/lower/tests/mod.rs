@@ -3,6 +3,7 @@
 mod derivative;
 mod functions;
 mod meaning;
+mod printing;
 mod reject;
 mod robust;
 mod signature;

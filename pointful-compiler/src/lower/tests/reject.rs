@@ -167,6 +167,152 @@ fn a_write_through_a_shared_reference() {
 }
 
 #[test]
+fn functions_whose_bodies_are_not_read() {
+    let taking = |params: &str, result: &str, at: &str, want: &str| {
+        let source = format!(
+            "#[pointful(extern)] fn g{params} -> {result} {{ any::code() }} fn f(x: f64) -> f64 {{ x }}"
+        );
+        rejects(&source, &[(at, want)]);
+    };
+    taking(
+        "(x: &f64)",
+        "f64",
+        "&f64",
+        "`g` is `extern` and cannot take or give a reference to `f64`",
+    );
+    taking(
+        "(x: (f64, i64))",
+        "f64",
+        "(f64",
+        "cannot take or give `(f64, i64)`",
+    );
+    taking(
+        "(x: f64)",
+        "Table<Dyn, f64>",
+        "Table<",
+        "cannot take or give `Table<Dyn, f64>`",
+    );
+    taking(
+        "<T: Float>(x: T)",
+        "f64",
+        "T: Float",
+        "`g` is `extern` and cannot be generic",
+    );
+    rejects(
+        "#[pointful(extern)] fn g(x: f64) -> f64 { any::code() }\nfn f(x: f64) -> f64 { grad!(|y| 2.0 * g(y))(x) }",
+        &[(
+            "g(y)",
+            "`g` is `extern` and has no derivative\nsay what it is",
+        )],
+    );
+    rejects(
+        "fn v(x: f64, ct: f64) -> f64 { ct * x }\n#[pointful(extern, vjp = v)] fn g(x: f64) -> f64 { any::code() }\nfn f(x: f64) -> f64 { jvp!(g)(x, 1.0).1 }",
+        &[(
+            "jvp!(g)(x",
+            "`g` has a derivative of its own for the way back only",
+        )],
+    );
+}
+
+#[test]
+fn what_an_option_holds_outside_of_bodies() {
+    let held = "an `Option` or `Either` outside of bodies cannot hold ";
+    rejects(
+        "fn f<N: IndexSet>(x: Option<&Table<N, f64>>) -> f64 { 1.0 }",
+        &[("x: Option", &format!("{held}`Table<N, f64>`"))],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Option<Table<N, f64>> { Some(x * 2.0) }",
+        &[("Option<", &format!("{held}`Table<N, f64>`"))],
+    );
+    rejects(
+        "fn f(x: &mut Option<f64>) { *x = None; }",
+        &[("x: &mut", "`x` cannot be changed behind `&mut`")],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> Table<N, Option<f64>> { for i in N { Some(x[i]) } }",
+        &[(
+            "Table<N, Option",
+            "a table holds numbers, truth values or members of index sets, not `Option<f64>`\nwrite two tables",
+        )],
+    );
+    let root = "fn g(x: f64, y: Option<f64>) -> Option<f64> { y.map(|y| x * y) }\n";
+    for (body, at, want) in [
+        ("vmap!(g)(x, x)", "vmap!(g)(x, x)", "the parameter `y` is"),
+        (
+            "vmap!(g, over = x)(x, None)",
+            "vmap!(g, over",
+            "`g` gives `Option<f64>`",
+        ),
+    ] {
+        let f = format!("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {{ let t = {body}; 1.0 }}");
+        rejects(&(root.to_owned() + &f), &[(at, want)]);
+    }
+}
+
+#[test]
+fn what_cannot_be_filtered() {
+    let filtered = |value: &str, at: &str, want: &str| {
+        let source =
+            format!("fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {{ let t = {value}; 1.0 }}");
+        rejects(&source, &[(at, want)]);
+    };
+    filtered("filter(x)", "filter(x)", "`filter` takes 2 arguments");
+    filtered(
+        "filter(x, |y| y > 0.0)",
+        "|y|",
+        "`filter` takes a table, not a closure\nwrite `filter(|x|",
+    );
+    filtered(
+        "filter(|y| y > 0.0, 1.0)",
+        "1.0)",
+        "`filter` takes a table, not",
+    );
+    filtered(
+        "filter(|y| y + 1.0, x)",
+        "|y| y + 1.0",
+        "expected `Fn(f64) -> bool`",
+    );
+    filtered("filter(|y| y > 0.0, x) + x", "+ x", "");
+    filtered(
+        "for i in N { filter(|y| y > x[i], x) }",
+        "filter(|y|",
+        "a table over a range that depends on the loop cannot be stored",
+    );
+    filtered(
+        "reduce(0.0, |a, b| a + b + sum(filter(|y| y > a, x)), x)",
+        "filter(|y|",
+        "`filter` in an operator",
+    );
+}
+
+#[test]
+fn what_cannot_be_printed() {
+    rejects(
+        "fn f(x: f64) -> f64 { let g = |z: f64| dbg!(z * 2.0); g(x) }",
+        &[("dbg!(", "a closure cannot print")],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 {\n    println!(\"{x}\");\n    sum(x)\n}",
+        &[(
+            "\"{x}\"",
+            "`Table<N, f64>` cannot be printed here\nprint its elements",
+        )],
+    );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(dbg!((x, 1)).0) }",
+        &[("(x, 1)", "`Table<N, f64>` cannot be printed here")],
+    );
+    rejects(
+        "fn f(x: f64) -> f64 { println!(\"{:e}\", x > 1.0); x }",
+        &[(
+            "x > 1.0",
+            "`bool` cannot be printed here\na truth value has no exponent",
+        )],
+    );
+}
+
+#[test]
 fn a_closure_that_assigns() {
     rejects(
         "fn f(x: f64) -> f64 { let mut y = x; let g = |z: f64| { y = z; z }; g(y) }",

@@ -50,6 +50,7 @@ fn shape(result: &Shape) -> String {
             "({})",
             parts.iter().map(shape).collect::<Vec<_>>().join(", ")
         ),
+        Shape::OneOf(sides) => format!("{} or {}", shape(&sides[0]), shape(&sides[1])),
         Shape::Struct(fields) => format!(
             "struct of {}",
             fields.iter().map(shape).collect::<Vec<_>>().join(", ")
@@ -66,6 +67,8 @@ fn param(param: &ParamSource) -> String {
                 Field::Named(syn::Member::Named(name)) => format!(".{name}"),
                 Field::Named(syn::Member::Unnamed(index)) => format!(".{}", index.index),
                 Field::Hidden(at) => format!(".#{at}"),
+                Field::IsSecond => ".is_second".to_owned(),
+                Field::Held(second) => format!(".held_{second}"),
             })
             .collect();
         format!(

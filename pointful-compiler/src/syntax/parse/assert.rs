@@ -43,7 +43,7 @@ impl Parser {
     }
 
     /// What the placeholders of a message name, in their order.
-    fn shown<'e>(
+    pub(super) fn shown<'e>(
         &mut self,
         shown: &[Shown],
         args: impl Iterator<Item = &'e syn::Expr>,
@@ -118,7 +118,8 @@ fn failed(cond: &syn::Expr) -> String {
     format!("assertion failed: {}", cond.to_token_stream())
 }
 
-fn format_string(expr: &syn::Expr) -> Option<(Message, Vec<Shown>)> {
+/// A literal that is a format string, and what its placeholders name.
+pub(super) fn format_string(expr: &syn::Expr) -> Option<(Message, Vec<Shown>)> {
     match expr {
         syn::Expr::Lit(syn::ExprLit {
             lit: syn::Lit::Str(text),

@@ -18,7 +18,10 @@ pub type FunctionOptions = Vec<(Ident, Option<syn::Path>)>;
 pub const RULES: [&str; 2] = ["vjp", "jvp"];
 
 /// The options that say something by being there.
-pub const FLAGS: [&str; 2] = ["remat", "associative"];
+pub const FLAGS: [&str; 3] = ["remat", "associative", EXTERN];
+
+/// The option of a function whose body is not read.
+pub const EXTERN: &str = "extern";
 
 /// The attributes of loops, and whether the loop is a `while`.
 pub const LOOP_ATTRIBUTES: [(&str, bool); 2] = [("checkpoint", false), ("bound", true)];
@@ -77,11 +80,23 @@ pub fn parse_options(tokens: TokenStream) -> Result<FunctionOptions, Vec<Diagnos
             (word, _) => errors.push(diag::unknown_option(name.span(), word)),
         }
     }
+    if is_extern(&options) {
+        let beside = options.iter().filter(|(name, _)| {
+            let name = name.to_string();
+            FLAGS.contains(&name.as_str()) && name != EXTERN
+        });
+        errors.extend(beside.map(|(name, _)| diag::beside_extern(name.span(), &name.to_string())));
+    }
     if errors.is_empty() {
         Ok(options)
     } else {
         Err(errors)
     }
+}
+
+/// Whether the body of a function with these options is not read.
+pub(super) fn is_extern(options: &FunctionOptions) -> bool {
+    options.iter().any(|(name, _)| name == EXTERN)
 }
 
 impl Parser {

@@ -439,6 +439,10 @@ impl Parser {
         let span = start::of_path(&call.path);
         let kind = if path_ends(&call.path, &["assert"], &["std", "core"]) {
             self.assert(call)
+        } else if let Some(name) = print_name(&call.path) {
+            self.print(call, name)
+        } else if path_ends(&call.path, &["dbg"], &["std"]) {
+            self.debug(call, span)
         } else if let Some(name) = transform_name(&call.path) {
             match self.transformation(name, call.tokens.clone(), span) {
                 Ok(transformation) => transformation,
@@ -453,6 +457,13 @@ impl Parser {
         };
         Expr { kind, span }
     }
+}
+
+/// The macro's name, if it prints.
+fn print_name(path: &syn::Path) -> Option<&'static str> {
+    ["print", "println", "eprint", "eprintln"]
+        .into_iter()
+        .find(|name| path_ends(path, &[name], &["std"]))
 }
 
 /// The type in `Extent::new`.

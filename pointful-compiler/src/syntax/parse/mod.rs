@@ -12,15 +12,21 @@ mod items;
 mod iter;
 mod literal;
 mod pattern;
+mod print;
 mod signature;
 mod stmt;
 mod transform;
 mod types;
 
+use proc_macro2::TokenStream;
+
+use self::attributes::is_extern;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::syntax::tree::{Function, TypeItem};
 
-pub use attributes::{CHECKPOINTS, FLAGS, FunctionOptions, LOOP_ATTRIBUTES, RULES, parse_options};
+pub use attributes::{
+    CHECKPOINTS, EXTERN, FLAGS, FunctionOptions, LOOP_ATTRIBUTES, RULES, parse_options,
+};
 pub use iter::ADAPTORS;
 pub use signature::{CONSTANT, strip_parameter_attributes};
 pub use transform::{TRANSFORMS, parse_transform, transform_name};
@@ -30,6 +36,32 @@ pub fn parse_function(item: &syn::ItemFn) -> Result<Function, Vec<Diagnostic>> {
     let mut parser = Parser::default();
     let function = parser.function(item);
     parser.errors.gate(function)
+}
+
+/// Parses a function with the options of its attribute. A body that is `extern` is not read.
+pub fn parse_annotated(
+    item: &syn::ItemFn,
+    options: TokenStream,
+) -> Result<Function, Vec<Diagnostic>> {
+    let options = parse_options(options);
+    let function = match &options {
+        Ok(options) if is_extern(options) => {
+            let mut item = item.clone();
+            item.block.stmts.clear();
+            parse_function(&item)
+        }
+        Ok(_) | Err(_) => parse_function(item),
+    };
+    match (function, options) {
+        (Ok(function), Ok(options)) => Ok(Function {
+            options,
+            ..function
+        }),
+        (function, options) => {
+            let errors = options.err().into_iter().chain(function.err());
+            Err(errors.flatten().collect())
+        }
+    }
 }
 
 /// Parses a struct or alias marked `#[pointful]`.
@@ -51,8 +83,8 @@ pub fn parse_index_set(item: &syn::DeriveInput) -> Result<TypeItem, Vec<Diagnost
 #[derive(Default)]
 struct Parser {
     errors: Diagnostics,
-    /// Whether what is read stands in the body of a function, where more types are known.
-    in_body: bool,
+    /// Whether what is read stands in a function, where more types are known.
+    in_function: bool,
 }
 
 impl Parser {

@@ -24,6 +24,7 @@ pub fn strip_parameter_attributes(signature: &mut syn::Signature) {
 impl Parser {
     pub(super) fn function(&mut self, item: &syn::ItemFn) -> Function {
         let signature = &item.sig;
+        self.in_function = true;
         self.qualifiers(signature);
         let generics = self.generics(&signature.generics);
         let mut params = Vec::new();
@@ -42,9 +43,8 @@ impl Parser {
         };
         params.iter().for_each(|param: &Param| self.lent(&param.ty));
         self.no_accumulator(&result);
-        self.in_body = true;
         let body = self.block(&item.block);
-        self.in_body = false;
+        self.in_function = false;
         Function {
             name: signature.ident.clone(),
             generics,

@@ -288,7 +288,15 @@ fn unsupported_constructs_are_named_at_their_tokens() {
         "fn f() { fn g() {} }",
         &[("fn g() {}", "a function inside")],
     );
-    reject("fn f() { println!(\"a\") }", &[("println", "`println!`")]);
+    reject("fn f() { format!(\"a\") }", &[("format", "`format!`")]);
+    reject(
+        "fn f() { println!(a) }",
+        &[("a", "not what `println!` prints")],
+    );
+    reject(
+        "fn f() { eprint!(\"{a}\", b) }",
+        &[("b", "does not show this")],
+    );
     reject("fn f() { vec![1.0] }", &[("vec", "`vec!`")]);
     reject("fn f() { \"text\" }", &[("\"text\"", "a literal is")]);
     reject("fn f() { 1i128 }", &[("1i128", "`i128`")]);

@@ -134,11 +134,11 @@ impl Parser {
                 Some(args) => TypeKind::Extent(self.set(args[0])),
                 None => TypeKind::Infer,
             },
-            "Option" if self.in_body => match self.type_args(last, "Option<T>", 1) {
+            "Option" if self.in_function => match self.type_args(last, "Option<T>", 1) {
                 Some(args) => TypeKind::OneOf(vec![self.ty(args[0])]),
                 None => TypeKind::Infer,
             },
-            "Either" if self.in_body && type_arguments(last).any(is_value) => {
+            "Either" if self.in_function && type_arguments(last).any(is_value) => {
                 match self.type_args(last, "Either<A, B>", 2) {
                     Some(args) => TypeKind::OneOf(args.iter().map(|arg| self.ty(arg)).collect()),
                     None => TypeKind::Infer,
@@ -156,8 +156,12 @@ impl Parser {
                 self.error(diag::unknown_number(path.span(), &name));
                 TypeKind::Infer
             }
-            "Vec" | "String" | "Option" | "Result" | "Box" | "Rc" | "Arc" | "HashMap"
-            | "BTreeMap" | "Array" | "ArrayView" => {
+            "Option" => {
+                self.error(diag::option_in_type(path.span()));
+                TypeKind::Infer
+            }
+            "Vec" | "String" | "Result" | "Box" | "Rc" | "Arc" | "HashMap" | "BTreeMap"
+            | "Array" | "ArrayView" => {
                 self.error(diag::foreign_type(path.span(), &name));
                 TypeKind::Infer
             }

@@ -302,7 +302,7 @@ impl Source {
         let set = self.loop_set();
         let name = self.fresh("s");
         let table = Type::table(vec![set.clone()], Elem::F64);
-        match self.rng.below(6) {
+        match self.rng.below(7) {
             0 => {
                 let t = self.for_over(&set, &Elem::F64, 2);
                 let word = self.rng.pick(&["cumsum", "cumprod"]);
@@ -385,6 +385,16 @@ impl Source {
                 );
                 self.declare(name, Type::scalar(Elem::I64), false);
                 self.declare(other, Type::scalar(Elem::Usize), false);
+            }
+            5 => {
+                let t = self.for_over(&set, &Elem::F64, 2);
+                let least = self.expr(&Elem::F64, 1);
+                line(
+                    out,
+                    depth,
+                    &format!("let {name} = sum(filter(|a| a > {least}, {t}));"),
+                );
+                self.declare(name, Type::scalar(Elem::F64), false);
             }
             _ => {
                 // Rows combined as wholes.

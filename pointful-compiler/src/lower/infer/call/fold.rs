@@ -29,9 +29,10 @@ impl<'a> Infer<'_, 'a> {
             return self.fail(say::reduce_function(args[2].span, name));
         }
         let init = self.expr(&args[0], None);
-        let table = self.expr(&args[2], None);
+        let mut table = self.expr(&args[2], None);
         self.settle();
         self.constant_array(&table.ty, args[2].span);
+        self.as_rows(&mut table, &init.ty);
         let (group, inner) = match self.solver.shallow(&table.ty) {
             Ty::Table(groups, elem) => {
                 let groups = self.solver.groups(&groups);
@@ -62,6 +63,25 @@ impl<'a> Infer<'_, 'a> {
             table: Box::new(table),
         };
         self.made(kind, ty, span)
+    }
+
+    /// A table over a product of sets is one of rows where what it begins with is a row.
+    fn as_rows(&mut self, table: &mut Expr, init: &Ty) {
+        let Ty::Table(groups, elem) = self.solver.shallow(&table.ty) else {
+            return;
+        };
+        let groups = self.solver.groups(&groups);
+        let (row, _) = self.split(init);
+        let first = self.solver.atoms(&groups[..1]);
+        let inner = self.solver.atoms(&groups[1..]).len();
+        let wanted = self.solver.atoms(&row).len().checked_sub(inner);
+        let Some(own) = wanted.filter(|own| (1..first.len()).contains(own)) else {
+            return;
+        };
+        let (over, row) = first.split_at(first.len() - own);
+        let over = vec![Set::product(over.to_vec())];
+        let groups = [over, row.to_vec(), groups[1..].to_vec()].concat();
+        table.ty = Ty::Table(groups, elem);
     }
 
     /// A value of lower rank than what it begins stands in every cell of that.
