@@ -34,6 +34,7 @@ chapters! {
     explain "explain"
     performance "performance"
     errors "errors"
+    printing "printing"
     interop "interop"
     auditing "auditing"
     from_numpy "from-numpy"

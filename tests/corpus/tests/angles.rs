@@ -254,6 +254,24 @@ fn lanes_and_strips() {
     }
 }
 
+/// A piece that is columns bets on all of its rows, and begins its columns of the shared table anew.
+#[test]
+fn columns_begin_anew() {
+    let (rows, columns) = (3, 100_003);
+    for x in finite(rows * columns) {
+        let x = matrix(rows, columns, &x);
+        let (_, stats) = pointful_runtime::stats::measure(|| corpus::of_columns(&x));
+        assert!(stats.pieces > 8, "{stats:?}");
+        assert_eq!(stats.accumulator_bytes, 8 * columns as u64);
+        let sums = on_all_pools(|| corpus::of_columns(&x), |y| y.as_slice().to_vec());
+        let at = |row: usize, column: usize| math::sin(x.as_slice()[row * columns + column]);
+        let expected: Vec<f64> = (0..columns)
+            .map(|column| (0..rows).map(|row| at(row, column)).sum())
+            .collect();
+        close(sums.as_slice(), &expected);
+    }
+}
+
 #[test]
 fn bins_and_folds_begin_anew() {
     for x in LENGTHS.into_iter().flat_map(finite) {

@@ -503,10 +503,15 @@ impl<'n, 'p> Nest<'n, 'p> {
             return false;
         };
         let short = matches!(self.facts.extent(last), Extent::Const(length) if length <= UNROLLED);
-        let across = |load: &Load| {
-            depends(load, last)
-                && lies_along(load, last)
-                && self.reduced.iter().any(|&axis| depends(load, axis))
+        let is_reduced = |axes: &Vec<AxisId>| axes.iter().any(|axis| self.reduced.contains(axis));
+        let across = |load: &Load| match load.split_last() {
+            Some((row, rows)) => {
+                row.contains(&last)
+                    && lies_along(load, last)
+                    && !is_reduced(row)
+                    && rows.iter().any(is_reduced)
+            }
+            None => false,
         };
         !short && self.result.last() == Some(&last) && self.loads.iter().any(across)
     }
