@@ -26,10 +26,10 @@ mod special {
     #[pointful(extern, jvp = slope)]
     fn logistic(x: f64) -> f64 {
         let terms: Vec<f64> = std::iter::once(x).chain([1.0]).collect();
-        match terms.first() {
-            Some(x) => 1.0 / (1.0 + (-x).exp()),
-            None => return 0.0,
-        }
+        let Some(x) = terms.first() else {
+            return 0.0;
+        };
+        1.0 / (1.0 + (-x).exp())
     }
 
     #[pointful]
