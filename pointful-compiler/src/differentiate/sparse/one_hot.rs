@@ -25,38 +25,26 @@ struct Spot {
 }
 
 impl Walk {
-    /// The one place of a value; a lane of a loop does not look at others.
+    /// The one place of a value.
     fn spot(&mut self, value: ValueId) -> Option<Spot> {
-        let spot = self.place_of(value)?;
-        let across = |(axis, _): &(AxisId, ValueId)| self.lanes.contains(axis);
-        (!spot.at.iter().any(across)).then_some(spot)
+        if let Some(at) = self.identity(value) {
+            let one = Lit::of(self.b.program.elem(value).repr(), 1.0);
+            let value = self.emit(BulkOp::Const(one));
+            let spot = Spot {
+                at: vec![at],
+                value,
+                mask: None,
+            };
+            return self.is_within_lanes(&spot).then_some(spot);
+        }
+        let mut spots = self.spots(value)?;
+        spots.pop().filter(|_| spots.is_empty())
     }
 
-    fn place_of(&mut self, value: ValueId) -> Option<Spot> {
-        if let Some((axis, along)) = self.identity(value) {
-            let one = Lit::of(self.b.program.elem(value).repr(), 1.0);
-            let one = self.emit(BulkOp::Const(one));
-            return Some(Spot {
-                at: vec![(axis, along)],
-                value: one,
-                mask: None,
-            });
-        }
-        match self.defs.of(value)? {
-            BulkOp::Scatter {
-                monoid: Monoid::Add,
-                base,
-                at,
-                over,
-                value,
-                mask,
-            } if over.is_empty() && !at.is_empty() && self.defs.is_zero(*base) => Some(Spot {
-                at: at.clone(),
-                value: *value,
-                mask: *mask,
-            }),
-            _ => None,
-        }
+    /// Whether a place does not depend on which lane of a loop looks at it: a lane does not look at
+    /// others.
+    fn is_within_lanes(&self, spot: &Spot) -> bool {
+        !(spot.at.iter()).any(|(axis, _)| self.lanes.contains(axis))
     }
 
     /// Where the ones of an identity matrix are: along an axis of which sums are taken, for each
@@ -163,15 +151,13 @@ impl Walk {
             });
             rest = *base;
         }
-        let across = |(axis, _): &(AxisId, ValueId)| self.lanes.contains(axis);
         // A few short rows are added up as fast as anybody asks for places in them.
         let long = |(axis, _): &(AxisId, ValueId)| match self.b.extent(*axis) {
             Extent::Const(length) => length > SHORT,
             Extent::Size(_) | Extent::Value(_) => true,
         };
-        let moves = |spot: &Spot| !spot.at.iter().any(across);
         let few = spots.len() == 1 || spots.iter().all(|spot| spot.at.iter().any(long));
-        let moves = few && spots.iter().all(moves);
+        let moves = few && spots.iter().all(|spot| self.is_within_lanes(spot));
         spots.reverse();
         (!spots.is_empty() && moves && self.defs.is_zero(rest)).then_some(spots)
     }
