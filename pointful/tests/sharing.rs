@@ -1,0 +1,110 @@
+//! In how many pieces sums are done, and what they keep meanwhile: exact counts.
+
+use pointful::prelude::*;
+use pointful::stats::measure;
+
+#[pointful]
+fn kmeans_cost<N: IndexSet, K: IndexSet, D: IndexSet>(
+    points: &Table<(N, D), f64>,
+    centres: &Table<(K, D), f64>,
+) -> f64 {
+    sum(for n in N {
+        min(for k in K {
+            sum(for d in D {
+                (points[n][d] - centres[k][d]).powi(2)
+            })
+        })
+    })
+}
+
+#[pointful]
+fn range<N: IndexSet, K: IndexSet>(p: &Table<N, f64>, c: &Table<K, f64>) -> f64 {
+    sum(for n in N {
+        let squares = for k in K {
+            (p[n] - c[k]).powi(2)
+        };
+        max(squares) - min(squares)
+    })
+}
+
+#[pointful]
+fn total<Q: IndexSet, X: IndexSet>(u: &Table<(Q, X), f64>) -> f64 {
+    sum(for (q, x) in (Q, X) {
+        u[q][x].sin()
+    })
+}
+
+#[pointful]
+fn image<H: IndexSet, W: IndexSet>(x: &Table<(H, W), f64>, bias: &Table<W, f64>) -> f64 {
+    sum(for (h, w) in (H, W) {
+        (x[h][w] * bias[w]).sin()
+    })
+}
+
+#[pointful]
+fn spread<B: IndexSet, F: IndexSet>(x: &Table<(B, F), f64>) -> Table<F, f64> {
+    for f in F {
+        mean(for b in B {
+            x[b][f].powi(2)
+        })
+        .sqrt()
+    }
+}
+
+fn row(length: usize) -> Table<Dyn, f64> {
+    let values: Vec<f64> = (0..length).map(|k| (k as f64 * 0.7).sin()).collect();
+    values.into()
+}
+
+fn rows(count: usize, length: usize) -> Table<(Dyn, Dyn), f64> {
+    let extent = Extent::<(Dyn, Dyn)>::new((count, length));
+    Table::from_vec(extent, row(count * length).as_slice().to_vec()).expect("as many values")
+}
+
+#[test]
+fn a_gradient_by_both_tables_keeps_no_table_of_pairs() {
+    let (points, centres) = (rows(1000, 8), rows(100, 8));
+    let peak = |run: &dyn Fn()| measure(run).1.peak_bytes;
+    let one = peak(&|| drop(grad!(kmeans_cost, wrt = points)(&points, &centres)));
+    let both = peak(&|| drop(grad!(kmeans_cost)(&points, &centres)));
+    assert!(both < 2 * one, "{both} bytes, {one} by one");
+    let (p, c) = (row(1000), row(500));
+    let both = peak(&|| drop(grad!(range)(&p, &c)));
+    assert!(both < 100_000, "{both} bytes");
+}
+
+#[test]
+fn one_long_row_is_shared() {
+    let (value, stats) = measure(|| total(&rows(1, 200_000)));
+    assert!(stats.pieces > 4, "{stats:?}");
+    let expected: f64 = rows(1, 200_000).as_slice().iter().map(|x| x.sin()).sum();
+    assert!((value - expected).abs() < 1e-8);
+}
+
+#[test]
+fn sums_into_long_rows_are_columns_without_copies() {
+    let (x, bias) = (rows(4, 100_000), row(100_000));
+    let (gradient, stats) = measure(|| grad!(image, wrt = bias)(&x, &bias));
+    assert!(stats.pieces > 8, "{stats:?}");
+    assert_eq!(stats.accumulator_bytes, 800_000);
+    let (x, bias) = (x.as_slice(), bias.as_slice());
+    for (w, found) in gradient.as_slice().iter().enumerate() {
+        let terms = (0..4).map(|h| x[h * 100_000 + w]);
+        let expected: f64 = terms.map(|x| x * (x * bias[w]).cos()).sum();
+        assert!((found - expected).abs() < 1e-12, "{w}");
+    }
+}
+
+#[test]
+fn rows_are_summed_up_one_after_the_other() {
+    for (count, length) in [(512, 1024), (3, 7), (1, 40), (0, 5)] {
+        let x = rows(count, length);
+        let found = spread(&x);
+        let at = |b: usize, f: usize| x.as_slice()[b * length + f];
+        for (f, found) in found.as_slice().iter().enumerate() {
+            let sum: f64 = (0..count).map(|b| at(b, f) * at(b, f)).sum();
+            let expected = (sum / count as f64).sqrt();
+            assert!(found.to_bits() == expected.to_bits() || (found - expected).abs() < 1e-12);
+        }
+    }
+}
