@@ -283,6 +283,7 @@ fn pieces_that_are_columns_share_tables() {
         (300, 640, 1, 2, 2),
         (3_000, 70, 100, 274, 274),
         (7, 0, 100, 0, 0),
+        (0, 7, 100, 0, 0),
     ] {
         let x: Vec<f64> = (0..rows * columns)
             .map(|i| (i as f64 * 0.37).sin())

@@ -270,7 +270,10 @@ fn tells_caller(item: &syn::ItemFn) -> Option<TokenStream> {
     (may && !told).then(|| quote!(#[track_caller]))
 }
 
-/// What is said of a function that nobody else calls.
+/// What is said of a function that only its module knows.
+///
+/// The lint is off as rustc cannot tell: the expansion of a caller holds the body of what it calls
+/// and never names it, so that a function which all others call looks as one that nobody does.
 fn dead(item: &syn::ItemFn) -> Option<TokenStream> {
     matches!(item.vis, syn::Visibility::Inherited).then(
         || quote!(#[allow(dead_code, reason = "calls by other annotated functions are inlined")]),

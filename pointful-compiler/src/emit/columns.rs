@@ -1,17 +1,12 @@
 //! Kernels whose pieces may be columns: see [the stage](crate::ir::stages::cpu#columns).
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 
 use super::copies::Copies;
 use super::kernel::tuple_field;
 use super::unit::Unit;
 use super::{scalar, tokens};
 use crate::ir::stages::cpu::{Cpu, Par, PlaceKind};
-
-/// Whether pieces of a kernel may be columns.
-pub(super) fn may_be(unit: &Unit<'_>, par: &Par<Cpu>) -> bool {
-    par.by_columns && !par.accs.iter().any(|acc| unit.is_scattered(acc.private))
-}
 
 /// What such a kernel's implementation of the runtime's contract says of its columns.
 pub(super) fn items(unit: &Unit<'_>, par: &Par<Cpu>, unpack: &TokenStream) -> TokenStream {
@@ -48,13 +43,50 @@ pub(super) fn items(unit: &Unit<'_>, par: &Par<Cpu>, unpack: &TokenStream) -> To
 }
 
 /// How long a row is.
-pub(super) fn row(unit: &Unit<'_>, par: &Par<Cpu>) -> TokenStream {
+fn row(unit: &Unit<'_>, par: &Par<Cpu>) -> TokenStream {
     let length = par.extents.last().map(|&last| unit.extent(last));
     tokens!(#length)
 }
 
+/// Runs a kernel that bets on near angles. Where the bet is lost in one row of the columns, they are
+/// begun again in all: with `whole`, what is accumulated is a piece's own.
+pub(super) fn betting(
+    unit: &Unit<'_>,
+    par: &Par<Cpu>,
+    piece: &TokenStream,
+    names: &[Ident],
+    whole: &TokenStream,
+) -> TokenStream {
+    let (length, columns) = (row(unit, par), reset(unit, par));
+    let range = tokens!(::core::ops::Range<usize>);
+    let part = tokens!(row * length + columns.start..row * length + columns.end);
+    tokens! {
+        #[inline(always)]
+        fn run(&self, range: #range, acc: &mut Self::Acc) {
+            self.run_columns(1, range, false, acc);
+        }
+
+        #[inline(always)]
+        fn run_columns(&self, rows: usize, columns: #range, shared: bool, acc: &mut Self::Acc) {
+            #piece
+            let length = #length;
+            let (mut row, mut missed) = (0, false);
+            while row < rows && !missed {
+                missed = piece::<math::Near>(#(#names,)* #part, acc);
+                row += 1;
+            }
+            if missed {
+                if shared { #columns } else { #whole }
+                for row in 0..rows {
+                    piece::<math::Any>(#(#names,)* #part, acc);
+                }
+            }
+        }
+    }
+}
+
 /// Makes what a piece that is columns has accumulated what it began as.
-pub(super) fn reset(unit: &Unit<'_>, par: &Par<Cpu>) -> TokenStream {
+fn reset(unit: &Unit<'_>, par: &Par<Cpu>) -> TokenStream {
     let fields = Copies::of(par).accs.iter().enumerate();
     let fields = fields.map(|(position, acc)| {
         let field = tuple_field(position);

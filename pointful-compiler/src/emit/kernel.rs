@@ -391,8 +391,7 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
     // written through anything else.
     let range = tokens!(::core::ops::Range<usize>);
     let params = tokens!(#(#names: #param_types,)* range: #range, acc: &mut #acc_type);
-    let by_columns = columns::may_be(unit, par);
-    let columns = by_columns.then(|| columns::items(unit, par, &unpack));
+    let columns = par.by_columns.then(|| columns::items(unit, par, &unpack));
     let run = match angles {
         Angles::Any => tokens! {
             #[inline(always)]
@@ -416,35 +415,9 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
                 #unpack
             };
             let again = (!copies.is_empty()).then(|| reset(unit, copies));
-            if by_columns {
-                let (length, columns_again) = (columns::row(unit, par), columns::reset(unit, par));
-                tokens! {
-                    #[inline(always)]
-                    fn run(&self, range: #range, acc: &mut Self::Acc) {
-                        self.run_columns(1, range, false, acc);
-                    }
-
-                    #[inline(always)]
-                    fn run_columns(&self, rows: usize, columns: #range, shared: bool, acc: &mut Self::Acc) {
-                        #piece
-                        let length = #length;
-                        let (mut row, mut missed) = (0, false);
-                        while row < rows && !missed {
-                            let first = row * length;
-                            missed = piece::<math::Near>(#(#names,)* first + columns.start..first + columns.end, acc);
-                            row += 1;
-                        }
-                        if missed {
-                            if shared { #columns_again } else { #again }
-                            for row in 0..rows {
-                                let first = row * length;
-                                piece::<math::Any>(#(#names,)* first + columns.start..first + columns.end, acc);
-                            }
-                        }
-                    }
-                }
-            } else {
-                tokens! {
+            match (par.by_columns, again) {
+                (true, Some(again)) => columns::betting(unit, par, &piece, &names, &again),
+                (_, again) => tokens! {
                     #[inline(always)]
                     fn run(&self, range: #range, acc: &mut Self::Acc) {
                         #piece
@@ -453,7 +426,7 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
                             piece::<math::Any>(#(#names,)* range, acc);
                         }
                     }
-                }
+                },
             }
         }
     };

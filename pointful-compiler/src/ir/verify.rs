@@ -46,6 +46,9 @@
 //!     monoid whose order does not show.
 //! 20. In overlapping strips nothing from outside is read that is written there, and what is
 //!     combined is idempotent.
+//! 21. A nest by columns folds nothing, and combines into tables of as many columns as it has, at
+//!     the index of a loop over some of an axis. (That this is the nest's own column is said by the
+//!     interpreter.)
 
 mod bulk;
 mod cpu;

@@ -29,6 +29,10 @@ std::thread_local! {
     pub(crate) static JOINED: Cell<u32> = const { Cell::new(0) };
     /// What is asked of an array with a few places is asked of each.
     pub(crate) static EACH: Cell<u32> = const { Cell::new(0) };
+    /// Rows of a table are summed up one after the other.
+    pub(crate) static STREAMED: Cell<u32> = const { Cell::new(0) };
+    /// A number that a branch decides is kept.
+    pub(crate) static BRANCHED: Cell<u32> = const { Cell::new(0) };
     /// Pieces of the work are columns.
     pub(crate) static BY_COLUMNS: Cell<u32> = const { Cell::new(0) };
 }

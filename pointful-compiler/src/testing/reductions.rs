@@ -107,7 +107,13 @@ impl Writer<'_> {
     /// Adds something to `s`.
     fn statement(&mut self) -> String {
         let (pair, word) = (self.pair(1), self.rng.pick(&["sum", "sum", "max", "min"]));
-        match self.rng.below(4) {
+        match self.rng.below(6) {
+            4 => format!(
+                "s += sum(for k in K {{ (c[k] + {word}(for n in N {{ {pair} }})).sin() }}); "
+            ),
+            5 => "s = if s > 0.3 { (0.7 * s).sin().exp() } else { (s * s).asinh() }; \
+                  s = sum(for n in N { (p[n] * s).tanh() }) + 0.1 * s; "
+                .to_owned(),
             0 => format!("s += {word}(for (n, k) in (N, K) {{ {pair} }}).sin(); "),
             1 => format!("s += {word}(for n in N {{ {word}(for k in K {{ {pair} }}) }}).cos(); "),
             2 => format!(
@@ -127,7 +133,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{BY_COLUMNS, COALESCED, EACH, JOINED};
+    use crate::testing::entered::{BRANCHED, BY_COLUMNS, COALESCED, EACH, JOINED, STREAMED};
 
     /// Members of `N`, `K` and `B`.
     const SIZES: [&[usize]; 6] = [
@@ -151,7 +157,9 @@ mod tests {
             ("what is added in one place is added before", &JOINED),
             ("what is linear in a few places is done to each", &EACH),
             ("pieces are columns", &BY_COLUMNS),
+            ("rows are summed up one after the other", &STREAMED),
+            ("a number that a branch decides is kept", &BRANCHED),
         ];
-        entered_by(0..60, check, &counters);
+        entered_by(0..100, check, &counters);
     }
 }

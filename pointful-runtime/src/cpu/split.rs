@@ -113,7 +113,7 @@ impl Columns {
     /// The columns for work of this size on rows of so many points, if they are more than there
     /// would be pieces [with tables of their own](Pieces::of).
     pub(crate) fn of(points: usize, row: usize, work: Work, together: usize) -> Option<Self> {
-        let rows = points.checked_div(row)?;
+        let rows = points.checked_div(row).filter(|&rows| rows > 0)?;
         let of_column = Work {
             per_point: Ord::max(work.per_point, 1).saturating_mul(rows as u64),
             acc_bytes: 0,

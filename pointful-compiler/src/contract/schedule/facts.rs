@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use super::coalesce::sum_of_products;
 use super::contract::{Products, Shape, contraction};
 use super::padding::Pads;
 use super::scans::in_blocks;
-use super::sums;
 use super::tasks::leaf_loop;
 use crate::analysis::dataflow::{Flow, named_axes};
 use crate::contract::scalar_replacement::SHORTEST;
@@ -669,7 +669,7 @@ impl<'p> Facts<'p> {
     fn find_contractions(&mut self, block: &'p Block<Bulk>) {
         // What is made of a contraction may be a factor of another.
         for stmt in block.stmts.iter().rev() {
-            self.refused |= matches!(sums::sum(self, stmt), Some((_, false)));
+            self.refused |= matches!(sum_of_products(self, stmt), Some((_, false)));
             if let Some(Products { factors, panels }) = contraction(self, stmt) {
                 self.note_contraction(stmt.results[0], factors, panels);
             }
@@ -787,6 +787,10 @@ impl<'p> Facts<'p> {
                 }
                 _ => !axes.is_empty() && cost > CHEAP && again,
             };
+            #[cfg(test)]
+            if worth && axes.is_empty() {
+                crate::testing::entered::enter(&crate::testing::entered::BRANCHED);
+            }
             self.kept[value.index()] = self.gathered[value.index()] || worth;
         }
     }

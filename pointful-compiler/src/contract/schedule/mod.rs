@@ -52,7 +52,6 @@ mod region;
 mod renames;
 mod reuse;
 mod scans;
-mod sums;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -138,12 +137,6 @@ fn prepared(mut program: Program<Bulk>, stored: &ValueSet) -> Program<Bulk> {
     let mut facts = Facts::new(&program, &pads, stored);
     if let Some(found) = coalesce::coalesced(&facts) {
         program = coalesce::coalesce(program, &found);
-        facts = Facts::new(&program, &pads, stored);
-    }
-    if let Some(found) = sums::joined(&facts) {
-        program = sums::at_once(program, &found);
-        #[cfg(test)]
-        crate::testing::entered::enter(&crate::testing::entered::AT_ONCE);
         facts = Facts::new(&program, &pads, stored);
     }
     if let Some(found) = nested::nested(&facts) {

@@ -300,6 +300,8 @@ impl<'p> Improve<'_, 'p> {
         self.list[task].settled = true;
         let nest = Nest::new(self.facts, stmt.results[0], operands[0], axes);
         if host && !copied && !self.is_large(&kept) && nest.streams(&kept) {
+            #[cfg(test)]
+            crate::testing::entered::enter(&crate::testing::entered::STREAMED);
             self.reorder(task, &order, [reduced, kept].concat());
             return true;
         }

@@ -2,7 +2,7 @@
 
 use super::imperative::Kind;
 use super::{Places, VerifyError, VerifyOwn};
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par};
 use crate::ir::{Block, Elem, Extent, Operation, ValueId, ValueSet};
 
 impl VerifyOwn for Cpu {
@@ -111,9 +111,49 @@ impl VerifyOwn for Cpu {
                     None => Ok(()),
                 }
             }
+            Own::Par(par) if par.by_columns => columns(places, par),
             _ => Ok(()),
         }
     }
+}
+
+/// Invariant 21: where a nest by columns combines.
+fn columns(places: &Places<'_, Cpu>, par: &Par<Cpu>) -> Result<(), VerifyError> {
+    let (Some(column), true) = (par.extents.last(), par.folds.is_empty()) else {
+        return places.error(21, par.body.params[0], "is of a nest that has no columns");
+    };
+    let dims = |private: ValueId| &places.program.ty(private).dims;
+    let mut tables = ValueSet::new();
+    for acc in par.accs.iter().filter(|acc| !dims(acc.private).is_empty()) {
+        if dims(acc.private).last() != Some(column) {
+            return places.error(21, acc.private, "has other columns than the nest");
+        }
+        tables.insert(acc.private);
+    }
+    combines(places, &par.body, &tables, &mut ValueSet::new())
+}
+
+fn combines(
+    places: &Places<'_, Cpu>,
+    block: &Block<Cpu>,
+    tables: &ValueSet,
+    columns: &mut ValueSet,
+) -> Result<(), VerifyError> {
+    for stmt in &block.stmts {
+        if let CpuOp::Own(Own::Range { body, .. } | Own::Lanes { body, .. }) = &stmt.op {
+            columns.extend(&body.params);
+        }
+        if let CpuOp::Combine { place, indices, .. } = &stmt.op
+            && tables.contains(place)
+            && !indices.last().is_some_and(|last| columns.contains(last))
+        {
+            return places.error(21, *place, "is combined into beside the column");
+        }
+        for inner in stmt.op.blocks() {
+            combines(places, inner, tables, columns)?;
+        }
+    }
+    Ok(())
 }
 
 /// Invariant 19: what a lane may do.
