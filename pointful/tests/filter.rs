@@ -1,6 +1,9 @@
 //! `filter`: the elements of a table for which something holds.
 #![deny(warnings)]
 
+mod common;
+
+use common::{close, list, matrix, noise};
 use pointful::prelude::*;
 
 #[pointful]
@@ -93,30 +96,6 @@ fn stepped<N: IndexSet>(x: &Table<N, f64>, steps: usize) -> f64 {
         }
     }
     least
-}
-
-fn list(values: &[f64]) -> Table<Dyn, f64> {
-    Table::from(values.to_vec())
-}
-
-/// Numbers of both signs.
-fn noise(n: usize, seed: f64) -> Vec<f64> {
-    (0..n)
-        .map(|k| ((k as f64 + seed) * 12.9898).sin() * 3.0)
-        .collect()
-}
-
-fn matrix(rows: usize, columns: usize) -> Table<(Dyn, Dyn), f64> {
-    let extent = Extent::<(Dyn, Dyn)>::new((rows, columns));
-    Table::from_vec(extent, noise(rows * columns, 0.3)).expect("its length")
-}
-
-#[track_caller]
-fn close(left: f64, right: f64) {
-    assert!(
-        (left - right).abs() <= 1e-6 * (1.0 + right.abs()),
-        "{left} {right}"
-    );
 }
 
 #[test]

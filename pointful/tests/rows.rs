@@ -1,6 +1,9 @@
 //! `reduce` and `scan` over the rows of a matrix, which begin with a row.
 #![deny(warnings)]
 
+mod common;
+
+use common::{close, list, matrix, noise};
 use pointful::prelude::*;
 
 #[pointful]
@@ -50,30 +53,6 @@ fn product<N: IndexSet>(a: &Table<(N, Fin<2>, Fin<2>), f64>) -> Table<(Fin<2>, F
 fn trace<N: IndexSet>(a: &Table<(N, Fin<2>, Fin<2>), f64>) -> f64 {
     let p = product(a);
     p[0][0] + p[1][1]
-}
-
-fn list(values: &[f64]) -> Table<Dyn, f64> {
-    Table::from(values.to_vec())
-}
-
-/// Numbers of both signs.
-fn noise(n: usize, seed: f64) -> Vec<f64> {
-    (0..n)
-        .map(|k| ((k as f64 + seed) * 12.9898).sin() * 3.0)
-        .collect()
-}
-
-fn matrix(rows: usize, columns: usize) -> Table<(Dyn, Dyn), f64> {
-    let extent = Extent::<(Dyn, Dyn)>::new((rows, columns));
-    Table::from_vec(extent, noise(rows * columns, 0.3)).expect("its length")
-}
-
-#[track_caller]
-fn close(left: f64, right: f64) {
-    assert!(
-        (left - right).abs() <= 1e-6 * (1.0 + right.abs()),
-        "{left} {right}"
-    );
 }
 
 #[test]

@@ -25,16 +25,8 @@ impl<'a> Infer<'_, 'a> {
         let value = self.expr(table, None);
         self.settle();
         self.constant_array(&value.ty, table.span);
-        let (group, inner) = match self.solver.shallow(&value.ty) {
-            Ty::Table(groups, elem) => {
-                let groups = self.solver.groups(&groups);
-                (groups[0].clone(), Ty::table(groups[1..].to_vec(), *elem))
-            }
-            Ty::Error => return self.poison(span),
-            other => {
-                let shown = self.show(&other);
-                return self.fail(say::reduce_scalar(table.span, "filter", &shown));
-            }
+        let Some((group, inner)) = self.elements(&value.ty, "filter", table.span) else {
+            return self.poison(span);
         };
         let want = Ty::Function(vec![inner.clone()], Box::new(Ty::BOOL));
         let keeps = self.expr(predicate, Some(&want));

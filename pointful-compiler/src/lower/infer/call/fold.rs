@@ -11,6 +11,23 @@ use crate::lower::types::{Set, Ty};
 use crate::syntax::tree::{self, ExprKind};
 
 impl<'a> Infer<'_, 'a> {
+    /// The set along which `reduce`, `scan` or `filter` goes through a table, and the type of an
+    /// element, which may be a row.
+    pub(super) fn elements(&mut self, table: &Ty, name: &str, span: Span) -> Option<(Set, Ty)> {
+        match self.solver.shallow(table) {
+            Ty::Table(groups, elem) => {
+                let groups = self.solver.groups(&groups);
+                Some((groups[0].clone(), Ty::table(groups[1..].to_vec(), *elem)))
+            }
+            Ty::Error => None,
+            other => {
+                let shown = self.show(&other);
+                self.report(say::reduce_scalar(span, name, &shown));
+                None
+            }
+        }
+    }
+
     pub(super) fn fold(
         &mut self,
         scan: bool,
@@ -33,16 +50,8 @@ impl<'a> Infer<'_, 'a> {
         self.settle();
         self.constant_array(&table.ty, args[2].span);
         self.as_rows(&mut table, &init.ty);
-        let (group, inner) = match self.solver.shallow(&table.ty) {
-            Ty::Table(groups, elem) => {
-                let groups = self.solver.groups(&groups);
-                (groups[0].clone(), Ty::table(groups[1..].to_vec(), *elem))
-            }
-            Ty::Error => return self.poison(span),
-            other => {
-                let shown = self.show(&other);
-                return self.fail(say::reduce_scalar(args[2].span, name, &shown));
-            }
+        let Some((group, inner)) = self.elements(&table.ty, name, args[2].span) else {
+            return self.poison(span);
         };
         let init = self.in_every_cell(init, &inner);
         self.expect(&inner, &init.ty, args[0].span, || {
