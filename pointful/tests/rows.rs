@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{close, list, matrix, noise};
+use common::{close, list, matrix};
 use pointful::prelude::*;
 
 #[pointful]
