@@ -47,11 +47,15 @@ pub(crate) fn random_reductions(rng: &mut Rng) -> String {
     let mut writer = Writer { rng };
     let (pairs, inside) = (writer.pair(1), writer.pair(1));
     let picked = writer.picked(2);
-    let mut body = format!(
-        "let d = for n in N {{ for k in K {{ {pairs} }} }}; \
-         let e = for n in N {{ for k in K {{ ({inside}).cos() }} }}; \
-         let mut s = sum(for n in N {{ {picked} }}); "
-    );
+    // Sums that share no loops with picks are done in other orders.
+    let mut body = match writer.rng.chance(60) {
+        true => format!(
+            "let d = for n in N {{ for k in K {{ {pairs} }} }}; \
+             let e = for n in N {{ for k in K {{ ({inside}).cos() }} }}; \
+             let mut s = sum(for n in N {{ {picked} }}); "
+        ),
+        false => "let mut s = sum(p); ".to_owned(),
+    };
     for _ in 0..1 + writer.rng.below(2) {
         body += &writer.statement();
     }
@@ -107,9 +111,20 @@ impl Writer<'_> {
     /// Adds something to `s`.
     fn statement(&mut self) -> String {
         let (pair, word) = (self.pair(1), self.rng.pick(&["sum", "sum", "max", "min"]));
-        match self.rng.below(6) {
+        match self.rng.below(8) {
+            // In another column than the point's, or in its own of any row.
+            6 => format!(
+                "let mut t = for k in K {{ c[k] }}; for n in N {{ for k in K {{ t[at[n]] += {pair}; }} }} \
+                 s += sum(for k in K {{ t[k].sin() }}); "
+            ),
+            7 => format!(
+                "let mut t = for _k in K {{ for k in K {{ c[k] }} }}; \
+                 for n in N {{ for k in K {{ t[at[n]][k] += {pair}; }} }} \
+                 s += sum(for (j, k) in (K, K) {{ t[j][k].sin() }}); "
+            ),
             4 => format!(
-                "s += sum(for k in K {{ (c[k] + {word}(for n in N {{ {pair} }})).sin() }}); "
+                "let r = for k in K {{ {word}(for n in N {{ w[n][k] * {pair} }}).tanh().exp() }}; \
+                 s += sum(for k in K {{ r[k] * c[k] }}) + max(r); "
             ),
             5 => "s = if s > 0.3 { (0.7 * s).sin().exp() } else { (s * s).asinh() }; \
                   s = sum(for n in N { (p[n] * s).tanh() }) + 0.1 * s; "
