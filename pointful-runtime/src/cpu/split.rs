@@ -269,8 +269,8 @@ mod tests {
                 // Boundaries are those of what runs together, and of cache lines if these are some of them.
                 let (end, lanes) = (columns.pieces.range(0).end, together.max(1));
                 let line = POINT_MULTIPLE as usize;
-                prop_assert!(count == 1 || end % lanes == 0);
-                prop_assert!(count == 1 || line % lanes != 0 || end % line == 0);
+                prop_assert!(count == 1 || end.is_multiple_of(lanes));
+                prop_assert!(count == 1 || !line.is_multiple_of(lanes) || end.is_multiple_of(line));
             }
         }
 
