@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -30,6 +33,18 @@ pub(crate) enum Outcome {
     Discarded,
 }
 
+/// Nobody waits longer for rustc, and for each function of a batch.
+const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST_FOR_EACH: Duration = Duration::from_secs(15);
+
+/// What rustc makes of a batch.
+enum Build {
+    Program(PathBuf),
+    /// The first error of each module that has one.
+    Errors(BTreeMap<String, Outcome>),
+    Endless,
+}
+
 /// Where batches are compiled.
 pub(crate) struct Workshop {
     root: PathBuf,
@@ -37,8 +52,9 @@ pub(crate) struct Workshop {
 }
 
 impl Workshop {
-    /// A folder below the workspace's target folder, with this name.
-    pub(crate) fn new(name: &str) -> Self {
+    /// A folder below the workspace's target folder, with this name. The language's compiler has
+    /// its own assertions there, or not.
+    pub(crate) fn new(name: &str, assertions: bool) -> Self {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let workspace = workspace.canonicalize().expect("the workspace is there");
         let target = workspace.join("target/fuzz");
@@ -49,7 +65,7 @@ impl Workshop {
             "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
              pointful = {{ path = \"{path}/pointful\" }}\npointful-runtime = {{ path = \"{path}/pointful-runtime\" }}\n\
              pointful-fuzz = {{ path = \"{path}/tests/fuzz\", default-features = false }}\n\n\
-             [profile.release]\nlto = \"off\"\n\n[profile.release.build-override]\nopt-level = 1\ndebug-assertions = true\n"
+             [profile.release]\nlto = \"off\"\n\n[profile.release.build-override]\nopt-level = 1\ndebug-assertions = {assertions}\n"
         );
         write(&root.join("Cargo.toml"), &manifest);
         let lock = workspace.join("Cargo.lock");
@@ -63,25 +79,32 @@ impl Workshop {
     /// Compiles the entries, without those that are refused, and runs them.
     pub(crate) fn outcomes(&self, entries: &[Entry]) -> BTreeMap<String, Outcome> {
         let mut outcomes = BTreeMap::new();
-        let mut left: Vec<&Entry> = entries.iter().collect();
-        loop {
-            self.written(&left);
-            match self.build() {
-                Ok(program) => {
-                    self.run(&program, &left, &mut outcomes);
-                    return outcomes;
-                }
-                Err(errors) => {
-                    let before = left.len();
-                    left.retain(|entry| !errors.contains_key(&entry.name));
+        let mut batches: Vec<Vec<&Entry>> = vec![entries.iter().collect()];
+        while let Some(mut batch) = batches.pop() {
+            self.written(&batch);
+            match self.build(batch.len()) {
+                Build::Program(program) => self.run(&program, &batch, &mut outcomes),
+                Build::Errors(errors) => {
+                    let before = batch.len();
+                    batch.retain(|entry| !errors.contains_key(&entry.name));
                     assert!(
-                        left.len() < before,
+                        batch.len() < before,
                         "rustc says what belongs to no function: {errors:?}"
                     );
                     outcomes.extend(errors);
+                    batches.push(batch);
+                }
+                Build::Endless if batch.len() > 1 => {
+                    batches.push(batch.split_off(batch.len() / 2));
+                    batches.push(batch);
+                }
+                Build::Endless => {
+                    let rejected = Outcome::Rejected("rustc takes too long".to_owned());
+                    outcomes.insert(batch[0].name.clone(), rejected);
                 }
             }
         }
+        outcomes
     }
 
     fn written(&self, entries: &[&Entry]) {
@@ -99,15 +122,16 @@ impl Workshop {
         write(&self.root.join("src/main.rs"), &main);
     }
 
-    /// The program, or for each module the first error in it.
-    fn build(&self) -> Result<PathBuf, BTreeMap<String, Outcome>> {
-        let output = Command::new(env!("CARGO"))
+    fn build(&self, functions: usize) -> Build {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo
             .args(["build", "--release", "--offline", "--message-format=json"])
             .current_dir(&self.root)
-            .env("CARGO_TARGET_DIR", &self.target)
-            .stderr(Stdio::piped())
-            .output()
-            .expect("cargo runs");
+            .env("CARGO_TARGET_DIR", &self.target);
+        let longest = LONGEST + LONGEST_FOR_EACH * functions as u32;
+        let Some(output) = output_within(longest, &mut cargo) else {
+            return Build::Endless;
+        };
         let (mut errors, mut program, mut others) = (BTreeMap::new(), None, Vec::new());
         for line in output.stdout.lines().map_while(Result::ok) {
             let Ok(message) = serde_json::from_str::<Value>(&line) else {
@@ -132,11 +156,11 @@ impl Workshop {
             }
         }
         match program {
-            Some(program) if output.status.success() => Ok(program),
+            Some(program) if output.status.success() => Build::Program(program),
             _ => {
                 let said = String::from_utf8_lossy(&output.stderr);
                 assert!(!errors.is_empty(), "cargo fails: {said}\n{others:?}");
-                Err(errors)
+                Build::Errors(errors)
             }
         }
     }
@@ -180,6 +204,31 @@ impl Workshop {
             );
         }
     }
+}
+
+/// What a command says, unless it takes longer. Then it ends, and with it what it began.
+fn output_within(longest: Duration, command: &mut Command) -> Option<Output> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let child = (command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+        .spawn()
+        .expect("the command runs");
+    let group = child.id();
+    thread::scope(|scope| {
+        let (ended, end) = channel::<()>();
+        let watch = scope.spawn(move || {
+            let late = end.recv_timeout(longest) == Err(RecvTimeoutError::Timeout);
+            if late {
+                let group = format!("-{group}");
+                let killed = Command::new("kill").args(["-KILL", "--", &group]).status();
+                killed.expect("a process can be ended");
+            }
+            late
+        });
+        let output = child.wait_with_output().expect("it was begun");
+        drop(ended);
+        (!watch.join().expect("it waits")).then_some(output)
+    })
 }
 
 /// The module in which a message's first place is.

@@ -3,7 +3,7 @@
 
 use pointful_runtime::{Dyn, Extent, IndexSet, Table};
 
-use crate::num::{Dual, Num};
+use crate::num::{Dual, Num, shaken};
 
 /// Parameters as plain vectors.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ impl Inputs<f64> {
     /// Inputs moved by next to nothing, which shows how much rounding may matter.
     pub fn shaken(&self, seed: u64) -> Self {
         let mut draw = Draw(seed);
-        self.map(|x| x * (1.0 + 1e-13 * draw.unit()))
+        self.map(|x| shaken(x, &mut draw))
     }
 
     pub fn floats(&self) -> Vec<f64> {

@@ -25,6 +25,8 @@ struct Options {
     /// How often each is run.
     runs: usize,
     shrink: bool,
+    /// Whether the language's compiler is built with its own assertions.
+    assertions: bool,
     /// Where the text of what fails is written.
     failures: PathBuf,
     name: String,
@@ -38,32 +40,37 @@ impl Options {
             batch: 40,
             runs: 6,
             shrink: false,
+            assertions: true,
             failures: PathBuf::from("target/fuzz/failures"),
             name: "batch".to_owned(),
         };
         let mut args = std::env::args().skip(1);
         while let Some(arg) = args.next() {
-            if arg == "--shrink" {
-                options.shrink = true;
-                continue;
-            }
-            let value = args.next().unwrap_or_else(|| panic!("{arg} has a value"));
-            let number = || {
-                value
-                    .parse()
-                    .unwrap_or_else(|_| panic!("{arg} is a number"))
-            };
             match arg.as_str() {
-                "--first" => options.first = number(),
-                "--programs" => options.programs = number(),
-                "--batch" => options.batch = number() as usize,
-                "--runs" => options.runs = number() as usize,
-                "--failures" => options.failures = PathBuf::from(value),
-                "--name" => options.name = value,
-                other => panic!("no such option: {other}"),
+                "--shrink" => options.shrink = true,
+                "--no-assertions" => options.assertions = false,
+                _ => options.value(&arg, args.next()),
             }
         }
         options
+    }
+
+    fn value(&mut self, arg: &str, value: Option<String>) {
+        let value = value.unwrap_or_else(|| panic!("no such option, or it has no value: {arg}"));
+        let number = || {
+            value
+                .parse()
+                .unwrap_or_else(|_| panic!("{arg} is a number"))
+        };
+        match arg {
+            "--first" => self.first = number(),
+            "--programs" => self.programs = number(),
+            "--batch" => self.batch = number() as usize,
+            "--runs" => self.runs = number() as usize,
+            "--failures" => self.failures = PathBuf::from(value),
+            "--name" => self.name = value,
+            other => panic!("no such option: {other}"),
+        }
     }
 }
 
@@ -98,7 +105,7 @@ impl Case {
 
 fn main() {
     let options = Options::read();
-    let workshop = Workshop::new(&options.name);
+    let workshop = Workshop::new(&options.name, options.assertions);
     std::fs::create_dir_all(&options.failures).expect("a folder can be made");
     let mut table = Table::default();
     let seeds: Vec<u64> = (options.first..options.first + options.programs).collect();

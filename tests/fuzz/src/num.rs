@@ -1,6 +1,33 @@
 //! Floats and dual numbers, in which plain loops are written once.
 
+use std::cell::RefCell;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use crate::inputs::Draw;
+
+thread_local! {
+    /// By what constants are moved while [`with_shaken_constants`] runs.
+    static SHAKEN: RefCell<Option<Draw>> = const { RefCell::new(None) };
+}
+
+/// What `f` gives if each use of a constant is off by next to nothing, drawn from a seed. A
+/// comparison of what is computed of constants alone, which rounding decides, shows in it.
+pub fn with_shaken_constants<R>(seed: u64, f: impl FnOnce() -> R) -> R {
+    struct Steady;
+    impl Drop for Steady {
+        fn drop(&mut self) {
+            SHAKEN.set(None);
+        }
+    }
+    SHAKEN.set(Some(Draw(seed)));
+    let _steady_after_a_panic_too = Steady;
+    f()
+}
+
+/// A float moved by next to nothing.
+pub(crate) fn shaken(x: f64, draw: &mut Draw) -> f64 {
+    x * (1.0 + 1e-13 * draw.unit())
+}
 
 /// What a plain loop computes with.
 pub trait Num:
@@ -71,7 +98,10 @@ pub trait Num:
 
 impl Num for f64 {
     fn c(value: f64) -> Self {
-        value
+        SHAKEN.with_borrow_mut(|draw| match draw {
+            Some(draw) => shaken(value, draw),
+            None => value,
+        })
     }
     fn value(self) -> f64 {
         self
