@@ -25,7 +25,8 @@ use std::fmt;
 
 use self::cost::Cost;
 use self::formula::{Formula, Lengths};
-use crate::emit::{Emission, InRows};
+use crate::emit::Emission;
+use crate::ir::stages::cpu::Tile;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{self, Block, Extent, Program, Stmt, ValueId, ValueSet};
 use crate::pipeline::Stages;
@@ -141,7 +142,6 @@ fn report(program: &Program<Kernels>, emission: Emission) -> String {
         lengths: &Lengths::new(program),
         emission,
         kernels: 0,
-        launches: 0,
         text: String::new(),
     };
     report.host(&program.body, 0);
@@ -153,8 +153,6 @@ struct Report<'p> {
     lengths: &'p Lengths<'p>,
     emission: Emission,
     kernels: usize,
-    /// Kernels and contractions.
-    launches: usize,
     text: String,
 }
 
@@ -168,15 +166,17 @@ impl Report<'_> {
     /// What the host does itself.
     fn host(&mut self, block: &Block<Kernels>, depth: usize) {
         for stmt in &block.stmts {
-            let number = self.launches;
+            let number = self.kernels;
             self.stmt(stmt, depth);
-            if let KernelOp::Own(_) | KernelOp::Contract { .. } = &stmt.op
-                && let Some((count, in_rows)) = self.emission.launch(number).in_rows.clone()
-            {
-                let rows = self.extent(in_rows.rows);
+            let tile = match &stmt.op {
+                KernelOp::Own(_) => self.emission.sequence(Ok(number)),
+                op => self.emission.sequence(Err(op)),
+            };
+            if let Some(tile) = tile {
+                let (count, rows) = (tile.parts()[1].len(), self.extent(tile.rows()));
                 let line = format!(
                     "one of {count} that a tile of rows along {rows} goes through at once{}",
-                    self.bytes_of_rows(&in_rows)
+                    self.bytes_of_rows(tile)
                 );
                 self.line(depth + 1, &line);
             }
@@ -184,12 +184,12 @@ impl Report<'_> {
     }
 
     /// What a cache has to hold of each row.
-    fn bytes_of_rows(&self, in_rows: &InRows) -> String {
+    fn bytes_of_rows(&self, tile: &Tile) -> String {
         let mut bytes = Formula::default();
-        for (&buffer, axis) in &in_rows.written {
+        for &(buffer, axis) in &tile.writes {
             bytes.add(&self.bytes(buffer, axis + 1));
         }
-        let reach = match in_rows.reach {
+        let reach = match tile.reach {
             0 => String::new(),
             reach => format!(", reading {reach} away"),
         };
@@ -200,7 +200,6 @@ impl Report<'_> {
         match &stmt.op {
             KernelOp::Own(par) => {
                 self.kernel(par, depth);
-                self.launches += 1;
             }
             KernelOp::For {
                 extent,
@@ -213,15 +212,15 @@ impl Report<'_> {
                     "the host, one after the other{order}: for {index}, because an iteration reads what the one before wrote"
                 );
                 self.line(depth, &line);
-                if let Some(in_rows) = self.emission.steps(body.params[0]).cloned() {
-                    let rows = self.extent(in_rows.rows);
-                    let how = match in_rows.reach {
+                if let Some(tile) = self.emission.steps(body.params[0]) {
+                    let rows = self.extent(tile.rows());
+                    let how = match tile.reach {
                         0 => format!(
                             "the rows along {rows} do not need each other: a tile of them runs all steps, in parallel with others"
                         ),
                         _ => format!("several steps at a time in tiles of rows along {rows}"),
                     };
-                    let line = format!("{how}{}", self.bytes_of_rows(&in_rows));
+                    let line = format!("{how}{}", self.bytes_of_rows(tile));
                     self.line(depth + 1, &line);
                 }
                 self.host(body, depth + 1);
@@ -276,7 +275,6 @@ impl Report<'_> {
                 let arrays = [*out, *left, *right];
                 let cost = Cost::of_contraction(self.program, self.lengths, arrays, along);
                 let [out, left, right] = arrays.map(|buffer| self.name(buffer));
-                self.launches += 1;
                 self.line(
                     depth,
                     &format!(
@@ -291,7 +289,9 @@ impl Report<'_> {
     fn kernel(&mut self, par: &Par, depth: usize) {
         let Par {
             name,
+            number: _,
             by_columns: _,
+            speculates: _,
             extents,
             accs,
             folds,
@@ -310,7 +310,7 @@ impl Report<'_> {
             indices => format!("parallel over {}", indices.join(", ")),
         };
         self.line(depth + 1, &over);
-        if let Some(points) = self.emission.launch(self.launches).together {
+        if let Some(points) = self.emission.together(self.kernels - 1) {
             let line = format!("in lanes: {points} points at a time go through the loops inside");
             self.line(depth + 1, &line);
         }

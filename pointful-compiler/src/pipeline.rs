@@ -31,11 +31,15 @@ use crate::pass::Pass;
 use crate::places::Places;
 use crate::syntax::tree::{Function, Linked};
 use crate::targets::cpu::distribute::DISTRIBUTE;
+use crate::targets::cpu::idioms::transpose::TRANSPOSE;
 use crate::targets::cpu::online_softmax::ONLINE_SOFTMAX;
 use crate::targets::cpu::outline::OUTLINE;
 use crate::targets::cpu::pack_operands::PACK_OPERANDS;
+use crate::targets::cpu::privatize::PRIVATIZE;
+use crate::targets::cpu::speculate::SPECULATE;
 use crate::targets::cpu::split::SPLIT;
 use crate::targets::cpu::tiling::TILING;
+use crate::targets::cpu::time_tiling::TIME_TILING;
 use crate::targets::cpu::vectorize::outer_loop::OUTER_LOOP;
 use crate::targets::cpu::vectorize::reductions::REDUCTIONS;
 use crate::targets::cpu::vectorize::short_loops::SHORT_LOOPS;
@@ -305,7 +309,16 @@ pub const OVER_KERNELS: [Pass<Kernels>; 10] = [
 ];
 
 /// What a processor does before it is emitted, in order.
-pub const OVER_CPU: [Pass<Cpu>; 4] = [SPLIT, SHORT_LOOPS, OUTER_LOOP, REDUCTIONS];
+pub const OVER_CPU: [Pass<Cpu>; 8] = [
+    SPLIT,
+    SHORT_LOOPS,
+    OUTER_LOOP,
+    REDUCTIONS,
+    SPECULATE,
+    TIME_TILING,
+    PRIVATIZE,
+    TRANSPOSE,
+];
 
 /// Scheduling as a pass.
 const SCHEDULE: Pass<Bulk, Kernels> = Pass {

@@ -70,6 +70,10 @@ impl TouchOwn for Cpu {
     fn touches(own: &cpu::Own, visit: &mut dyn FnMut(ValueId, Kind)) {
         match own {
             cpu::Own::Par(par) => merged(par, visit),
+            cpu::Own::Tile(tile) => {
+                let swapped = tile.swaps.iter().flat_map(|&(a, b)| [a, b]);
+                swapped.for_each(|place| visit(place, Kind::Swap));
+            }
             cpu::Own::Fold { place, lanes, .. } => {
                 visit(*place, Kind::Combine);
                 visit(*lanes, Kind::Read);
@@ -86,6 +90,7 @@ impl TouchOwn for Cpu {
                 lanes.iter().for_each(|&lanes| visit(lanes, Kind::Read));
             }
             cpu::Own::Bound { .. }
+            | cpu::Own::Transpose { .. }
             | cpu::Own::Range { .. }
             | cpu::Own::Strips { .. }
             | cpu::Own::Lanes { .. } => {}

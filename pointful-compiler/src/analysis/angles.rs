@@ -171,7 +171,7 @@ impl Look<'_> {
             // What a library multiplies would be multiplied twice, which is most of what such a kernel does.
             CpuOp::Contract { .. } => return None,
             // The host's.
-            CpuOp::Own(Own::Par(_)) => return None,
+            CpuOp::Own(Own::Par(_) | Own::Tile(_)) => return None,
             // Bounds are made of what decides how often a loop runs.
             CpuOp::Own(Own::Bound { .. } | Own::Range { .. } | Own::Strips { .. }) => {
                 if maybe || doubtful {
@@ -181,7 +181,9 @@ impl Look<'_> {
                     self.block(inner, maybe)?;
                 }
             }
-            CpuOp::Own(Own::Lanes { body, .. }) => self.block(body, maybe)?,
+            CpuOp::Own(Own::Lanes { body, .. } | Own::Transpose { body, .. }) => {
+                self.block(body, maybe)?;
+            }
             CpuOp::Own(Own::Fold { place, .. }) => self.changes(&[*place], doubtful || maybe)?,
             CpuOp::Own(Own::ArgCombine { best, at, .. } | Own::ArgFold { best, at, .. }) => {
                 self.changes(&[*best, *at], doubtful || maybe)?;

@@ -145,6 +145,7 @@ impl Look {
             monoid,
             target,
             private,
+            ..
         } = acc;
         let [indices] = self.added.get(private).map_or(&[][..], Vec::as_slice) else {
             return false;

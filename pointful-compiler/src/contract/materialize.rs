@@ -35,7 +35,9 @@ pub(crate) fn write_down(
         results: Vec::new(),
     };
     let par = KernelOp::Own(Par {
+        number: 0,
         by_columns: false,
+        speculates: false,
         name: program.name.clone(),
         extents,
         accs: Vec::new(),

@@ -20,15 +20,12 @@
 //! depend on which of them it was. Where points lie in rows, the first attempt ends with the row in
 //! which the bet was lost.
 //!
-//! Which kernels may bet is found out by [`analysis::angles`](crate::analysis::angles).
+//! Which kernels bet is said by [`speculate`](crate::targets::cpu::speculate).
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
 use super::tokens;
-use super::unit::Unit;
-use crate::analysis::angles::may_bet;
-use crate::ir::stages::cpu::{Cpu, Par};
 use crate::ops::Prim;
 
 /// How sines, cosines and tangents are called.
@@ -46,111 +43,9 @@ pub(super) fn call(prim: Prim, x: &impl ToTokens) -> TokenStream {
     tokens!(angles.#function(#x))
 }
 
-/// How a kernel calls them.
-pub(super) fn of_kernel(unit: &Unit<'_>, par: &Par<Cpu>) -> Angles {
-    match may_bet(unit.program, &|extent| unit.resolve(extent), par) {
-        true => Angles::Near,
-        false => Angles::Any,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::ir::stages::cpu::{CpuOp, Own};
-
-    /// How the first kernel of a program with these parameters calls them.
-    #[track_caller]
-    fn angles(params: &str, statements: &str) -> Angles {
-        let text = format!("fn f({params}) -> () {{ {statements} return }}");
-        let program = crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        crate::ir::verify_after("writing it down", &program);
-        let unit = Unit::of(&program);
-        let kernel = program.body.stmts.iter().find_map(|stmt| match &stmt.op {
-            CpuOp::Own(Own::Par(par)) => Some(par),
-            _ => None,
-        });
-        of_kernel(&unit, kernel.expect("a kernel"))
-    }
-
-    /// One that stores `%9[…]` or combines into `%7` what these statements compute of
-    /// `%2 = sin x[%0]`.
-    #[track_caller]
-    fn of_sine(statements: &str) -> Angles {
-        // An `if` on the same line would be a part of the statement before.
-        let statements = statements.replace(" if ", "\n if ");
-        angles(
-            "x: f64[N], own u: f64[N], k: idx<N>, n: usize",
-            &format!(
-                "%9 = alloc f64[N] %8 = const 0.0f64 %6 = var %8 %10 = const 2usize
-                 par %0: N (add %7 = %6) {{ %1 = load x[%0] %2 = sin %1 {statements} }}"
-            ),
-        )
-    }
-
-    #[test]
-    fn only_functions_of_angles_are_bet_on() {
-        for function in ["sin", "cos", "tan", "exp"] {
-            let map = format!(
-                "%9 = alloc f64[N] par %0: N {{ %1 = load x[%0] %2 = {function} %1 store %9[%0], %2 }}"
-            );
-            let expected = match function {
-                "exp" => Angles::Any,
-                _ => Angles::Near,
-            };
-            assert_eq!(angles("x: f64[N]", &map), expected, "{function}");
-            let single = map.replace("f64", "f32");
-            assert_eq!(angles("x: f32[N]", &single), expected, "{function}");
-        }
-    }
-
-    #[test]
-    fn what_can_be_done_again_is_bet_on() {
-        for statements in [
-            "store %9[%0], %2",
-            "store u[%0], %2",
-            "combine add %7[], %2",
-            // A place of its own may hold anything.
-            "%11 = alloc f64[N] %12 = wrap N %10 store %11[%12], %2 %13 = load %11[%12] store %9[%0], %13",
-            "%11 = gt %2, %8 if %11 { combine add %7[], %2 } else { }",
-            "%11 = gt %2, %8 %12 = select %11, %1, %2 store %9[%0], %12",
-            "%11 = var %8 for %12: n { set %11, %2 } %13 = get %11 store %9[%0], %13",
-            // What is not computed of angles may decide.
-            "%11 = gt %1, %8 if %11 { store u[%0], %2 } else { }",
-            "%11 = gt %1, %8 assert %11, \"positive\" store %9[%0], %2",
-            "%11 = cast i64 %1 %12 = check N %11 store u[%12], %2",
-        ] {
-            assert_eq!(of_sine(statements), Angles::Near, "{statements}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_undone_is_not_bet_on() {
-        for statements in [
-            // It reads what it writes.
-            "%11 = load u[%0] %12 = add %11, %2 store u[%0], %12",
-            "%11 = copy u %12 = load %11[%0] store u[%0], %12 store %9[%0], %2",
-            // Another element might be written, and keep what is wrong.
-            "%11 = gt %2, %8 if %11 { store u[%0], %1 } else { }",
-            "%11 = gt %2, %8 if %11 { } else { for %12: n { store u[%0], %1 } }",
-            "%11 = var %8 for %12: n { %13 = get %11 %14 = gt %13, %8 if %14 { store u[%0], %1 } else { } set %11, %2 }",
-            // It might panic.
-            "%11 = cast i64 %2 %12 = check N %11 %13 = load x[%12] store %9[%0], %13",
-            "%11 = cast i64 %2 %12 = wrap N %11 store u[%12], %1",
-            "%11 = gt %2, %8 assert %11, \"positive\"",
-            "%11 = gt %2, %8 if %11 { %12 = gt %1, %8 assert %12, \"positive\" } else { }",
-            "%11 = cast usize %2 %12 = div %10, %11 %13 = cast f64 %12 store %9[%0], %13",
-            "%11 = gt %2, %8 if %11 { %12 = div n, n %13 = cast f64 %12 combine add %7[], %13 } else { }",
-            "%11 = alloc f64[N] store %11[k], %2 %12 = load %11[%0] %13 = gt %12, %8 assert %13, \"positive\"",
-            // It might take for ever.
-            "%11 = cast usize %2 for %12: %11 { combine add %7[], %1 }",
-            "%11 = var %2 while { %12 = get %11 %13 = gt %12, %8 yield %13 } do { set %11, %8 }",
-            "%11 = gt %2, %8 if %11 { while { %12 = gt %1, %8 yield %12 } do { } } else { }",
-            "%11 = cast usize %2 %12 = alloc f64[%11] fill 0.0f64 store %9[%0], %2",
-        ] {
-            assert_eq!(of_sine(statements), Angles::Any, "{statements}");
-        }
-    }
+    use crate::emit::unit::Unit;
 
     #[test]
     fn a_piece_that_has_lost_its_bet_begins_anew() {

@@ -7,12 +7,10 @@ use quote::ToTokens;
 use smallvec::SmallVec;
 
 use super::angles::{self, Angles};
-use super::copies;
 use super::expr::{Expr, append, bind, choose, set};
 use super::names::ident;
-use super::steps::Part;
 use super::unit::{Unit, usize_literal};
-use super::{kernel, scalar, steps, tokens, transpose};
+use super::{kernel, scalar, tile, tokens, transpose};
 use crate::analysis::angles::has_near;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
@@ -41,8 +39,6 @@ pub(super) struct Body<'u> {
     storage: BTreeMap<ValueId, Storage>,
     /// Buffers whose memory was made before the outermost loop around their `alloc`.
     hoisted: ValueSet,
-    /// Buffers that come into being as what a kernel has combined into them.
-    combined: ValueSet,
     /// Whether what is emitted is done for a strip, and not by one of its lanes.
     of_strip: bool,
     /// Whether it is what a lane does.
@@ -69,7 +65,6 @@ impl<'u> Body<'u> {
             unit,
             storage,
             hoisted: ValueSet::new(),
-            combined: ValueSet::new(),
             of_strip: false,
             of_lane: false,
             in_loop: false,
@@ -77,12 +72,6 @@ impl<'u> Body<'u> {
             angles: Angles::Any,
             kernels: Vec::new(),
         }
-    }
-
-    /// Whether a buffer is still to come into being, as what a kernel has combined into it: the
-    /// first time that it is asked.
-    pub(super) fn becomes(&mut self, buffer: ValueId) -> bool {
-        self.combined.remove(&buffer)
     }
 
     /// From now on these buffers are reached by views of their names. Gives how they were.
@@ -117,21 +106,8 @@ impl<'u> Body<'u> {
     /// Some statements of a block.
     pub(super) fn block_of(&mut self, stmts: &[&Stmt<Cpu>]) -> TokenStream {
         let mut emitted = TokenStream::new();
-        if self.in_kernel {
-            for stmt in stmts {
-                self.stmt(stmt, &mut emitted);
-            }
-            return emitted;
-        }
-        let parts = steps::parts(self.unit, stmts);
-        if !self.in_loop {
-            self.combined.extend(&copies::tables(self.unit, &parts));
-        }
-        for part in parts {
-            match part {
-                Part::One(stmt) => self.stmt(stmt, &mut emitted),
-                Part::Several(plan) => append(&mut emitted, steps::emit_once(self, &plan)),
-            }
+        for stmt in stmts {
+            self.stmt(stmt, &mut emitted);
         }
         emitted
     }
@@ -196,7 +172,7 @@ impl<'u> Body<'u> {
                     (unit.value(*cond), unit.value(*then), unit.value(*otherwise));
                 tokens!(let #name = if #cond { #then } else { #otherwise };)
             }
-            CpuOp::Alloc { .. } if self.combined.contains(&stmt.results[0]) => {
+            CpuOp::Alloc { .. } if unit.becomes(stmt.results[0]) => {
                 self.storage.insert(stmt.results[0], Storage::Owned);
                 TokenStream::new()
             }
@@ -303,14 +279,6 @@ impl<'u> Body<'u> {
     fn repeated(&mut self, extent: Extent, reverse: bool, body: &Block<Cpu>) -> TokenStream {
         let unit = self.unit;
         let (stop, index) = (unit.extent(extent), body.params[0]);
-        if !self.in_kernel
-            && let Some(plan) = steps::plan(unit, body)
-        {
-            return steps::emit(self, &plan, index, extent, reverse);
-        }
-        if let Some(nest) = transpose::plan(self, body) {
-            return transpose::emit(self, &nest, index, extent);
-        }
         if reverse {
             let (index, inner) = (unit.names.value(index), self.step(body));
             return tokens!(for #index in ::core::iter::Iterator::rev(0..#stop) { #inner });
@@ -333,6 +301,8 @@ impl<'u> Body<'u> {
         let unit = self.unit;
         match own {
             Own::Par(par) => kernel::launch(self, par),
+            Own::Tile(steps) => tile::emit(self, steps),
+            Own::Transpose { extents, body } => transpose::emit(self, *extents, body),
             Own::Bound {
                 extent,
                 number,

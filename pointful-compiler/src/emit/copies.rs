@@ -7,11 +7,9 @@ use proc_macro2::TokenStream;
 use super::body::{Body, Storage};
 use super::expr::Word;
 use super::kernel::tuple_field;
-use super::steps::Part;
 use super::unit::Unit;
 use super::{scalar, tokens};
-use crate::analysis::effects::asked;
-use crate::ir::stages::cpu::{Acc, Cpu, CpuOp, Fold, Own, Par, PlaceKind};
+use crate::ir::stages::cpu::{Acc, Cpu, Fold, Par, PlaceKind};
 use crate::ir::{Lit, Monoid, ValueId};
 
 /// What a kernel combines into and folds. An accumulator is a tuple: first the private copies of
@@ -46,41 +44,6 @@ impl<'k> Copies<'k> {
             .map(|acc| (acc.target, acc.private, Err(acc.monoid)))
             .chain(folded)
     }
-}
-
-/// Buffers of the host that are filled with an identity, and then first asked for as what a kernel
-/// combines into by the operator that it belongs to: what the kernel gives is such a buffer
-/// already.
-pub(super) fn tables(unit: &Unit<'_>, parts: &[Part<'_>]) -> Vec<ValueId> {
-    let mut filled: BTreeMap<ValueId, Lit> = BTreeMap::new();
-    let mut found = Vec::new();
-    for part in parts {
-        let Part::One(stmt) = part else {
-            filled.clear();
-            continue;
-        };
-        if let CpuOp::Alloc { fill: Some(fill) } = &stmt.op {
-            filled.insert(stmt.results[0], *fill);
-        }
-        if filled.is_empty() {
-            continue;
-        }
-        if let CpuOp::Own(Own::Par(Par { accs, body, .. })) = &stmt.op {
-            for acc in accs {
-                let first = filled.remove(&acc.target);
-                let identity = acc.monoid.identity(unit.scalar(acc.target));
-                let mut asking = body.stmts.iter();
-                if first == Some(identity) && !asking.any(|stmt| asked(stmt).contains(&acc.target))
-                {
-                    found.push(acc.target);
-                }
-            }
-        }
-        for used in asked(stmt) {
-            filled.remove(&used);
-        }
-    }
-    found
 }
 
 /// What is done with the accumulators of two pieces: statements of the runtime's `merge`.
@@ -157,9 +120,8 @@ pub(super) fn merge_on_host(host: &mut Body<'_>, copies: Copies<'_>) -> TokenStr
         let private = unit.names.value(acc.private);
         let target = unit.names.value(acc.target);
         let element = unit.scalar(acc.target);
-        let becomes = host.becomes(acc.target);
         merged.extend(match unit.kind(acc.target) {
-            PlaceKind::Buffer if becomes => {
+            PlaceKind::Buffer if acc.becomes => {
                 tokens!(let mut #target = OutBuf::from(#private);)
             }
             PlaceKind::Buffer => {

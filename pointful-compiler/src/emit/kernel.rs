@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::ToTokens;
 
-use super::angles::{self, Angles};
+use super::angles::Angles;
 use super::body::{Body, Storage, kernel_name};
 use super::columns;
 use super::copies::{Copies, merge_on_host, merge_pieces};
 use super::expr::Word;
 use super::names::ident;
-use super::steps::Plan;
+use super::tile;
 use super::unit::{Unit, usize_literal};
 use super::{scalar, scatter, tokens};
-use crate::ir::stages::cpu::{Cpu, CpuOp, Imperative, Own, Par, PlaceKind};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Imperative, Own, Par, PlaceKind, Tile};
 use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -48,16 +48,12 @@ pub(super) fn launch(host: &mut Body<'_>, par: &Par<Cpu>) -> TokenStream {
 }
 
 /// Emits a kernel's struct among the host's items and gives one of them, which reads of these
-/// buffers only [near rows](super::steps).
-pub(super) fn declare(
-    host: &mut Body<'_>,
-    par: &Par<Cpu>,
-    in_rows: Option<&Plan<'_>>,
-) -> TokenStream {
+/// buffers only near rows.
+pub(super) fn declare(host: &mut Body<'_>, par: &Par<Cpu>, in_rows: Option<&Tile>) -> TokenStream {
     let unit = host.unit;
     let mut captures = Captures::of(unit, par);
     for (buffer, access) in &mut captures.buffers {
-        let is_written = in_rows.is_some_and(|plan| plan.written.contains_key(buffer));
+        let is_written = in_rows.is_some_and(|tile| tile.written(*buffer).is_some());
         if *access == Access::Read && is_written {
             *access = Access::Window;
         }
@@ -79,12 +75,18 @@ pub(super) fn declare(
         }
         Field::Window(buffer) => {
             let name = unit.names.value(buffer);
-            let window = in_rows.map(|plan| plan.window(unit, buffer));
+            let window = in_rows.and_then(|tile| {
+                let axis = tile.written(buffer)?;
+                Some(tile::window(unit, tile, buffer, axis))
+            });
             tokens!(#name: #window)
         }
         Field::First(buffer) => {
             let name = first(unit, buffer);
-            let first = in_rows.map(|plan| plan.first(unit, buffer));
+            let first = in_rows.and_then(|tile| {
+                let axis = tile.written(buffer)?;
+                Some(tile::first(unit, tile, buffer, axis))
+            });
             tokens!(#name: #first)
         }
         Field::Written(buffer) => {
@@ -369,7 +371,10 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
     let acc_type = acc_type(unit, copies);
     let identity = self::identity(unit, copies, &tokens!(Scatter::table), &TokenStream::new());
     let merge = merge_pieces(unit, copies, || captures.storage());
-    let angles = angles::of_kernel(unit, par);
+    let angles = match par.speculates {
+        true => Angles::Near,
+        false => Angles::Any,
+    };
     let piece = piece(unit, captures, angles, par);
     let together = together(&par.body).map(|points| {
         let points = usize_literal(points);

@@ -59,9 +59,9 @@ mod names;
 mod scalar;
 mod scatter;
 mod shim;
-mod steps;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod tile;
 mod transpose;
 mod unit;
 mod work;
@@ -71,9 +71,9 @@ use std::collections::BTreeMap;
 use proc_macro2::{Span, TokenStream};
 
 use crate::interface::{Interface, ParamSource};
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
-use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Extent, Operation, Program, ValueId, ValueSet};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Tile};
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::places::Places;
 
 /// `quote!` with the span of the expansion.
@@ -83,7 +83,6 @@ macro_rules! tokens {
     };
 }
 pub(crate) use convert::taken;
-use steps::Part;
 use tokens;
 
 /// What emission has to know beside the program.
@@ -138,46 +137,17 @@ pub fn rust(
     shim::shim(&unit, interface, options)
 }
 
-/// What `explain!` says of a program that only emission decides.
+/// What `explain!` says of a program of Kernels that is decided later.
 #[derive(Default)]
 pub(crate) struct Emission {
-    /// Of parallel loops and contractions of the host, in their order.
-    launches: Vec<Launch>,
-    /// By its index, a loop of the host that goes through several steps at a time.
-    steps: BTreeMap<ValueId, InRows>,
+    /// How many points of a nest, by its number, advance together, as lanes of vectors.
+    together: BTreeMap<usize, u64>,
+    /// Tiles of rows: of steps of a loop, by its index, or of kernels.
+    tiles: Vec<Tile>,
     /// Private copies that may be notes instead.
     scattered: ValueSet,
     /// Private tables that pieces share that are columns.
     by_columns: ValueSet,
-}
-
-/// A parallel loop, or a contraction.
-#[derive(Default)]
-pub(crate) struct Launch {
-    /// How many points advance together, as lanes of vectors.
-    pub(crate) together: Option<u64>,
-    /// Of how many it is one that a tile of rows goes through one after the other.
-    pub(crate) in_rows: Option<(usize, InRows)>,
-}
-
-/// Rows that several kernels or steps go through at once.
-#[derive(Clone)]
-pub(crate) struct InRows {
-    pub(crate) rows: Extent,
-    /// How many rows away a kernel reads.
-    pub(crate) reach: u64,
-    /// Buffers that are written, and which of their axes is that of rows.
-    pub(crate) written: BTreeMap<ValueId, usize>,
-}
-
-impl InRows {
-    fn of(plan: &steps::Plan<'_>) -> Self {
-        Self {
-            rows: plan.rows,
-            reach: plan.reach,
-            written: plan.written.clone(),
-        }
-    }
 }
 
 impl Emission {
@@ -190,19 +160,7 @@ impl Emission {
     }
 
     fn host(&mut self, unit: &unit::Unit<'_>, block: &Block<Cpu>) {
-        let sequences = sequences(unit, block);
         for stmt in &block.stmts {
-            if let CpuOp::Own(Own::Par(_)) | CpuOp::Contract { .. } = &stmt.op {
-                let is_in = |plan: &&steps::Plan<'_>| {
-                    let mut kernels = plan.kernels.iter();
-                    kernels.any(|kernel| std::ptr::eq(*kernel, stmt))
-                };
-                let plan = sequences.iter().find(is_in);
-                self.launches.push(Launch {
-                    together: None,
-                    in_rows: plan.map(|plan| (plan.kernels.len(), InRows::of(plan))),
-                });
-            }
             match &stmt.op {
                 CpuOp::Own(Own::Par(par)) => {
                     let scattered = par.accs.iter().map(|acc| acc.private);
@@ -213,15 +171,13 @@ impl Emission {
                         self.by_columns
                             .extend(tables.filter(|&private| !unit.dims(private).is_empty()));
                     }
-                    if let Some(launch) = self.launches.last_mut() {
-                        launch.together = kernel::together(&par.body);
-                    }
+                    let together = kernel::together(&par.body);
+                    self.together
+                        .extend(together.map(|points| (par.number, points)));
                 }
                 op => {
-                    if let CpuOp::For { body, .. } = op
-                        && let Some(plan) = steps::plan(unit, body)
-                    {
-                        self.steps.insert(body.params[0], InRows::of(&plan));
+                    if let CpuOp::Own(Own::Tile(tile)) = op {
+                        self.tiles.push(tile.clone());
                     }
                     for inner in op.blocks() {
                         self.host(unit, inner);
@@ -231,9 +187,40 @@ impl Emission {
         }
     }
 
-    /// A parallel loop or a contraction, by its number.
-    pub(crate) fn launch(&self, number: usize) -> &Launch {
-        &self.launches[number]
+    /// How many points of a nest advance together.
+    pub(crate) fn together(&self, number: usize) -> Option<u64> {
+        self.together.get(&number).copied()
+    }
+
+    /// The tile of rows that goes through one of several kernels that are in no loop: the nest of
+    /// this number, or this contraction.
+    pub(crate) fn sequence(&self, kernel: Result<usize, &KernelOp>) -> Option<&Tile> {
+        let is_it = |stmt: &Stmt<Cpu>| match (&stmt.op, kernel) {
+            (CpuOp::Own(Own::Par(par)), Ok(number)) => par.number == number,
+            (
+                CpuOp::Contract {
+                    out,
+                    factors,
+                    along,
+                    ..
+                },
+                Err(KernelOp::Contract {
+                    out: own_out,
+                    factors: own_factors,
+                    along: own_along,
+                    ..
+                }),
+            ) => out == own_out && factors == own_factors && along == own_along,
+            _ => false,
+        };
+        let mut tiles = self.tiles.iter().filter(|tile| tile.steps().is_none());
+        tiles.find(|tile| tile.parts()[1].iter().any(is_it))
+    }
+
+    /// The tile of the steps of a loop of the host.
+    pub(crate) fn steps(&self, index: ValueId) -> Option<&Tile> {
+        let is_it = |tile: &&Tile| tile.steps().is_some_and(|(_, step)| step == index);
+        self.tiles.iter().find(is_it)
     }
 
     /// Whether what is combined into a private copy may be noted instead.
@@ -245,26 +232,6 @@ impl Emission {
     pub(crate) fn is_by_columns(&self, private: ValueId) -> bool {
         self.by_columns.contains(&private)
     }
-
-    /// The rows that a loop of the host goes through several steps at a time.
-    pub(crate) fn steps(&self, index: ValueId) -> Option<&InRows> {
-        self.steps.get(&index)
-    }
-}
-
-/// Kernels of a block of the host that a tile of rows goes through one after the other.
-fn sequences<'b>(unit: &unit::Unit<'_>, block: &'b Block<Cpu>) -> Vec<steps::Plan<'b>> {
-    let mut found = Vec::new();
-    let mut left = vec![block.stmts.iter().collect::<Vec<_>>()];
-    while let Some(stmts) = left.pop() {
-        for part in steps::parts(unit, &stmts) {
-            if let Part::Several(plan) = part {
-                left.extend(plan.after().map(<[_]>::to_vec));
-                found.push(plan);
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]

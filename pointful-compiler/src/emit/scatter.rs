@@ -1,7 +1,6 @@
-//! Accumulators that points combine into at places that are computed, as in a histogram: a
-//! runtime's `Scatter`, which is a copy of the table for each piece of the work or, where the table
-//! is too large for that, notes of what is combined where. Rows that are looked up are no such
-//! thing: their loops are vectors, which the choice between the two slows down.
+//! Accumulators that are noted ([`privatize`](crate::targets::cpu::privatize)): a runtime's
+//! `Scatter`, which is a copy of the table for each piece of the work or, where the table is too
+//! large for that, notes of what is combined where.
 
 use proc_macro2::TokenStream;
 
@@ -9,75 +8,6 @@ use super::copies::Copies;
 use super::kernel::{table_bytes, tuple_field};
 use super::unit::Unit;
 use super::{scalar, tokens};
-use crate::ir::stages::cpu::{Acc, Cpu, CpuOp};
-use crate::ir::{Block, Operation, ValueId, ValueSet};
-use crate::ops::Prim;
-
-/// Tables that are known to be of fewer bytes are copied in any case.
-const SMALL_BYTES: u64 = 1 << 24;
-
-/// The private copies of a kernel's accumulators that are only combined into, at places that are
-/// computed along their last axis.
-pub(super) fn of_kernel(unit: &Unit<'_>, accs: &[Acc], body: &Block<Cpu>) -> Vec<ValueId> {
-    let is_large = |acc: &&Acc| {
-        let (dims, bytes) = (unit.dims(acc.target), unit.scalar(acc.target).bytes());
-        let is_small = |elements: u64| elements.saturating_mul(bytes) < SMALL_BYTES;
-        !unit.const_product(dims).is_some_and(is_small)
-    };
-    let mut found: Vec<ValueId> = (accs.iter().filter(is_large))
-        .map(|acc| acc.private)
-        .collect();
-    if !found.is_empty() {
-        let mut look = Look::default();
-        look.block(body);
-        found.retain(|private| look.scattered.contains(private) && !look.used.contains(private));
-    }
-    found
-}
-
-/// What a kernel does with places.
-#[derive(Default)]
-struct Look {
-    /// What is computed in the kernel, of more than an index.
-    computed: ValueSet,
-    /// What something is combined into at a computed place.
-    scattered: ValueSet,
-    /// What is used in another way than to combine into it.
-    used: ValueSet,
-}
-
-impl Look {
-    fn block(&mut self, block: &Block<Cpu>) {
-        for stmt in &block.stmts {
-            match &stmt.op {
-                CpuOp::Combine {
-                    place,
-                    indices,
-                    value,
-                    ..
-                } => {
-                    if indices
-                        .last()
-                        .is_some_and(|last| self.computed.contains(last))
-                    {
-                        self.scattered.insert(*place);
-                    }
-                    self.used.insert(*value);
-                    continue;
-                }
-                CpuOp::Const(_) | CpuOp::Size(_) => {}
-                CpuOp::Prim(Prim::Trust(_) | Prim::Check(_) | Prim::Cast(_), args)
-                    if !self.computed.contains(&args[0]) => {}
-                _ => self.computed.extend(&stmt.results),
-            }
-            self.used.extend(&stmt.op.operands());
-            for inner in stmt.op.blocks() {
-                self.block(inner);
-            }
-        }
-        self.used.extend(&block.results);
-    }
-}
 
 /// What a kernel's implementation of the runtime's contract says of its scattered accumulators;
 /// nothing if it has none. `noting`: what an accumulator begins as that notes what it can.
@@ -124,7 +54,8 @@ mod tests {
     use super::*;
     use crate::emit::host::host;
     use crate::emit::testing::{Build, indices, table};
-    use crate::ir::{Extent, Monoid, Program, Scalar};
+    use crate::ir::stages::cpu::Cpu;
+    use crate::ir::{Monoid, Program, Scalar};
 
     /// `for n, d { total[class[n], d] += 1; of_rows[d] += 1; of_elements[d, class[n]] += 1 }`
     fn counts() -> Program<Cpu> {
@@ -159,22 +90,6 @@ mod tests {
             text.contains("all.2.settle(&noted.2,stretch,|x,y|x+y);"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn what_is_known_to_be_small_is_copied() {
-        let mut b = Build::new("small");
-        let n = b.size("N");
-        let k = Extent::Const(256);
-        let class = b.param("class", indices(k, &[n]));
-        let total = b.alloc(table(Scalar::F64, &[k]), Some(0.0));
-        b.par(&[n], &[(Monoid::Add, total)], |b, at, privates| {
-            let found = b.load(class, at);
-            let one = b.f64(1.0);
-            b.combine(Monoid::Add, privates[0], &[found], one);
-        });
-        let text = emitted(&crate::emit::testing::targeted(b.finish(&[total])));
-        assert!(text.contains("typeAcc=(Buf<f64>,);"), "{text}");
     }
 
     #[test]

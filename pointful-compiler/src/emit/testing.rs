@@ -238,17 +238,15 @@ impl Build {
             .iter()
             .map(|&(monoid, target)| {
                 let ty = self.program.ty(target).clone();
-                Acc {
-                    monoid,
-                    target,
-                    private: self.program.value(ty, SpanId::NONE),
-                }
+                Acc::new(monoid, target, self.program.value(ty, SpanId::NONE))
             })
             .collect();
         let privates: Vec<ValueId> = accs.iter().map(|acc| acc.private).collect();
         let (body, ()) = self.block(extents, |build, params| body(build, params, &privates));
         self.effect(KernelOp::Own(Par {
+            number: 0,
             by_columns: false,
+            speculates: false,
             name: self.program.name.clone(),
             extents: extents.to_vec(),
             accs,

@@ -8,7 +8,7 @@ use quote::ToTokens;
 use super::expr::Word;
 use super::names::Names;
 use super::scalar::{self, Length, Operand, Site};
-use super::{scatter, tokens, work};
+use super::{tokens, work};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par, PlaceKind};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, SpanId, ValueId, ValueSet};
@@ -37,11 +37,12 @@ pub(super) struct Unit<'a> {
     constants: ValueSet,
     /// Private copies that may be notes instead.
     scattered: ValueSet,
+    /// Buffers that come into being as what a kernel has combined into them.
+    becoming: ValueSet,
     /// Short arrays of lanes, of a strip or to be folded.
     of_lanes: ValueSet,
-    /// What a point of each kernel costs, in the order of the program; and each kernel's number.
+    /// What a point of each kernel costs, by its number.
     work: Vec<TokenStream>,
-    numbers: BTreeMap<*const Par<Cpu>, usize>,
     /// What the functions of the caller's that it calls take and give.
     pub(super) functions: BTreeMap<u8, Called>,
     /// Places in the source, and one of the user's own.
@@ -81,10 +82,10 @@ impl<'a> Unit<'a> {
             kinds: vec![PlaceKind::Scalar; program.values.len()],
             counted: BTreeMap::new(),
             scattered: ValueSet::new(),
+            becoming: ValueSet::new(),
             of_lanes: ValueSet::new(),
             work: Vec::new(),
             places: None,
-            numbers: BTreeMap::new(),
             constants,
         };
         for param in &program.params {
@@ -109,14 +110,14 @@ impl<'a> Unit<'a> {
                 }
                 CpuOp::Var(_) => self.kinds[stmt.results[0].index()] = PlaceKind::Var,
                 CpuOp::Own(Own::Par(par)) => {
-                    let Par {
-                        accs, folds, body, ..
-                    } = par;
-                    let number = self.numbers.len();
-                    self.numbers.insert(std::ptr::from_ref(par), number);
-                    let scattered = scatter::of_kernel(self, accs, body);
-                    self.scattered.extend(&scattered);
+                    let Par { accs, folds, .. } = par;
                     for acc in accs {
+                        if acc.notes {
+                            self.scattered.insert(acc.private);
+                        }
+                        if acc.becomes {
+                            self.becoming.insert(acc.target);
+                        }
                         self.kinds[acc.private.index()] = self.kinds[acc.target.index()];
                     }
                     for fold in folds {
@@ -198,8 +199,7 @@ impl<'a> Unit<'a> {
 
     /// What a point of a kernel costs.
     pub(super) fn work(&self, kernel: &Par<Cpu>) -> TokenStream {
-        let number = self.numbers.get(&std::ptr::from_ref(kernel));
-        let known = number.and_then(|&number| self.work.get(number));
+        let known = self.work.get(kernel.number);
         known.cloned().unwrap_or_else(|| tokens!(1u64))
     }
 
@@ -225,6 +225,11 @@ impl<'a> Unit<'a> {
     /// What a value is.
     pub(super) fn kind(&self, value: ValueId) -> PlaceKind {
         self.kinds[value.index()]
+    }
+
+    /// Whether a buffer comes into being as what a kernel has combined into it.
+    pub(super) fn becomes(&self, buffer: ValueId) -> bool {
+        self.becoming.contains(&buffer)
     }
 
     /// Whether a private copy is one that points only combine into, at computed places.

@@ -294,6 +294,15 @@ operations!(Cpu, cpu::Own; visit => {
         visit_all!(visit; from, to; );
     }
     Self::Lanes { strip, .. } => visit(strip),
+    Self::Transpose { .. } => {}
+    Self::Tile(cpu::Tile { writes, swaps, .. }) => {
+        for (buffer, _) in writes {
+            visit(buffer);
+        }
+        for (a, b) in swaps {
+            visit_all!(visit; a, b; );
+        }
+    }
     Self::Fold { place, lanes, .. } => visit_all!(visit; place, lanes; ),
     Self::ArgCombine {
         best,
@@ -311,5 +320,6 @@ operations!(Cpu, cpu::Own; visit => {
     } => visit_all!(visit; best, at, best_lanes, at_lanes; ),
 } {
     Self::Bound { .. } | Self::Fold { .. } | Self::ArgCombine { .. } | Self::ArgFold { .. } => Vec::new(),
-    Self::Range { body, .. } | Self::Strips { body, .. } | Self::Lanes { body, .. } => vec![body],
+    Self::Range { body, .. } | Self::Strips { body, .. } | Self::Lanes { body, .. }
+    | Self::Tile(cpu::Tile { body, .. }) | Self::Transpose { body, .. } => vec![body],
 } Self::Par(par) => par);

@@ -146,7 +146,11 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let strips = |cpu| short_loops_by(cpu, short);
             let cpu = trial.stage("with short rows in strips", cpu, strips)?;
             let split = |cpu| reductions_by(cpu, lanes);
-            trial.stage("with reductions in lanes", cpu, split)?;
+            let cpu = trial.stage("with reductions in lanes", cpu, split)?;
+            let cpu = trial.stage("speculating", cpu, targets::cpu::speculate::speculate)?;
+            let cpu = trial.stage("by tiles of rows", cpu, targets::cpu::time_tiling)?;
+            let cpu = trial.stage("noted", cpu, targets::cpu::privatize::privatize)?;
+            trial.stage("turned round", cpu, targets::cpu::idioms::transpose)?;
             Ok(())
         })
     })

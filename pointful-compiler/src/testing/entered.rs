@@ -33,6 +33,12 @@ std::thread_local! {
     pub(crate) static STREAMED: Cell<u32> = const { Cell::new(0) };
     /// A number that a branch decides is kept.
     pub(crate) static BRANCHED: Cell<u32> = const { Cell::new(0) };
+    /// Steps of a loop run by tiles of rows.
+    pub(crate) static TIME_TILED: Cell<u32> = const { Cell::new(0) };
+    /// What such steps add up is kept for each.
+    pub(crate) static KEPT_SUMS: Cell<u32> = const { Cell::new(0) };
+    /// Kernels without a loop run by tiles of rows.
+    pub(crate) static FUSED_ROWS: Cell<u32> = const { Cell::new(0) };
     /// Pieces of the work are columns.
     pub(crate) static BY_COLUMNS: Cell<u32> = const { Cell::new(0) };
 }

@@ -28,6 +28,8 @@ mod shrink;
 mod skeleton;
 pub mod source;
 #[cfg(test)]
+mod stencils;
+#[cfg(test)]
 pub(crate) mod tokens;
 mod transformed;
 pub mod twice;

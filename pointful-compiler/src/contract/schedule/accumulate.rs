@@ -95,7 +95,9 @@ impl<'p> Builder<'p> {
             let body = self.pop();
             let name = self.facts.program.values[of.index()].name.clone();
             return self.run(KernelOp::Own(Par {
+                number: 0,
                 by_columns: false,
+                speculates: false,
                 name: name.unwrap_or_else(|| self.out.name.clone()),
                 extents,
                 accs: Vec::new(),

@@ -242,11 +242,7 @@ impl<'p> Builder<'p> {
                 if let Combine::Monoid(monoid) = combine {
                     let target = region.places[task][0].id;
                     let private = self.private_copy(&mut region.places[task][0]);
-                    accs.push(Acc {
-                        monoid,
-                        target,
-                        private,
-                    });
+                    accs.push(Acc::new(monoid, target, private));
                 } else {
                     folds.push(self.folded(stmt, &mut region.places[task]));
                 }
@@ -259,7 +255,9 @@ impl<'p> Builder<'p> {
         self.kernel = None;
         let body = self.pop();
         self.run(KernelOp::Own(Par {
+            number: 0,
             by_columns: false,
+            speculates: false,
             name,
             extents,
             accs,

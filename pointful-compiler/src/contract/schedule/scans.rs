@@ -212,7 +212,9 @@ impl<'p> Builder<'p> {
         let body = self.pop();
         let name = self.out.name.clone();
         self.run(KernelOp::Own(Par {
+            number: 0,
             by_columns: false,
+            speculates: false,
             name,
             extents: vec![blocks.groups],
             accs: Vec::new(),

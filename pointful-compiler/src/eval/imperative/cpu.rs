@@ -12,6 +12,20 @@ impl EvaluateOwn for Cpu {
     fn run_own(run: &mut Run<'_, Self>, own: &Own, stmt: &Stmt<Self>) -> Result<(), EvalError> {
         match own {
             Own::Par(par) => run.rows(par),
+            Own::Tile(tile) => run.tile(tile),
+            Own::Transpose { extents, body } => {
+                let &[row, column] = body.params.as_slice() else {
+                    return Err(EvalError::bug("a transpose binds two indices"));
+                };
+                let [rows, columns] = [run.extent(extents[0])?, run.extent(extents[1])?];
+                for number in run.meter.order.shuffled(rows * columns) {
+                    for (index, at) in [(row, number / columns), (column, number % columns)] {
+                        run.values[index.index()] = Slot::Scalar(ScalarValue::Usize(at));
+                    }
+                    run.block(body)?;
+                }
+                Ok(())
+            }
             Own::Bound {
                 extent,
                 number,

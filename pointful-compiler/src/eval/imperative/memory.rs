@@ -55,6 +55,8 @@ pub(super) struct Memory {
     /// Whom it is private to; nobody if it was made by the host.
     pub(super) home: Toucher,
     cells: Vec<Option<ScalarValue>>,
+    /// What is to be combined where, if that is noted and not done.
+    pub(super) notes: Option<Vec<(usize, ScalarValue)>>,
     /// By whom an element was touched: iterations, and lanes.
     traces: Vec<[Trace; 2]>,
 }
@@ -74,6 +76,7 @@ impl Memory {
             writable: true,
             home,
             cells: vec![fill; len],
+            notes: None,
             traces: vec![Default::default(); len],
         }
     }

@@ -7,6 +7,7 @@
 mod cpu;
 mod memory;
 mod rows;
+mod tile;
 
 use std::collections::BTreeMap;
 
@@ -17,9 +18,10 @@ use super::{
     EvalError, Evaluate, Inputs, Meter, Results, combine, eval_prim, identity, is_counted,
     mistyped, static_extent,
 };
+use crate::analysis::angles::has_near;
 use crate::ir::stages::imperative::{Along, Fold, Imperative, ImperativeOp, Par};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Extent, Monoid, Program, Scalar, Stmt, ValueId};
+use crate::ir::{Block, Elem, Extent, Monoid, Program, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// How many pieces a nest that folds is run in, so that there is something to join.
@@ -52,6 +54,7 @@ impl<S: EvaluateOwn> Evaluate for S {
             values: vec![Slot::Unbound; program.values.len()],
             nests: 0,
             now: Toucher::ANY,
+            missed: None,
             meter,
         };
         for (param, data) in program.params.iter().zip(&inputs.params) {
@@ -95,6 +98,8 @@ pub struct Run<'a, S: Imperative> {
     nests: u64,
     /// The iteration and the lane being run.
     now: Toucher,
+    /// Whether an angle was far, where all are taken to be near.
+    missed: Option<bool>,
     meter: &'a mut Meter,
 }
 
@@ -127,6 +132,9 @@ impl<S: EvaluateOwn> Run<'_, S> {
                         if operands == [ScalarValue::Usize(0)] && self.extent(*extent)? == 0 =>
                     {
                         ScalarValue::Usize(0)
+                    }
+                    _ if self.is_far(*prim, operands[0].scalar()) => {
+                        ScalarValue::from_float(operands[0].scalar(), f64::NAN)
                     }
                     _ => eval_prim(*prim, &operands, &|extent| self.extent(extent))?,
                 };
@@ -200,7 +208,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
                 absorb,
             } => {
                 let times = if *absorb { Prim::MulAbsorb } else { Prim::Mul };
-                self.contract([*out, *left, *right], along, times, *add)
+                self.contract([*out, *left, *right], along, times, *add, None)
             }
             ImperativeOp::For {
                 extent,
@@ -253,6 +261,15 @@ impl<S: EvaluateOwn> Run<'_, S> {
             }
             ImperativeOp::Own(own) => S::run_own(self, own, stmt),
         }
+    }
+
+    /// Whether an angle is far: some of those that are taken to be near.
+    fn is_far(&mut self, prim: Prim, scalar: Scalar) -> bool {
+        let is_far = self.missed.is_some()
+            && has_near(prim, Elem::Scalar(scalar))
+            && self.meter.order.below(4) == 0;
+        self.missed = self.missed.map(|missed| missed || is_far);
+        is_far
     }
 
     /// A parallel nest.
@@ -408,13 +425,14 @@ impl<S: EvaluateOwn> Run<'_, S> {
         Ok(())
     }
 
-    /// Every element of the first array, one after the other.
+    /// Every element of the first array, one after the other; or those at one place along an axis.
     fn contract(
         &mut self,
         arrays: [ValueId; 3],
         along: &[Vec<Along>; 3],
         times: Prim,
         add: bool,
+        only: Option<(usize, usize)>,
     ) -> Result<(), EvalError> {
         let mut lengths: BTreeMap<usize, usize> = BTreeMap::new();
         let mut shapes = Vec::new();
@@ -439,6 +457,9 @@ impl<S: EvaluateOwn> Run<'_, S> {
             let mut sum = ScalarValue::from_float(self.program.elem(out).repr(), 0.0);
             let mut place = BTreeMap::new();
             indices(&own, &lengths, point, &mut place);
+            if only.is_some_and(|(axis, at)| place[&axis] != at) {
+                continue;
+            }
             for round in 0..count(&summed) {
                 indices(&summed, &lengths, round, &mut place);
                 let mut factors = [sum; 2];
@@ -502,6 +523,10 @@ impl<S: EvaluateOwn> Run<'_, S> {
     ) -> Result<(), EvalError> {
         self.meter.counts.ops += 1;
         if let Slot::Private(memory) = &mut self.values[place.index()] {
+            if let Some(notes) = &mut memory.notes {
+                notes.push((at, value));
+                return Ok(());
+            }
             // Every iteration may come here: that is what the copy is for.
             let before = memory.load(at, Toucher::ANY)?;
             memory.store(at, combine(monoid, before, value)?, Toucher::ANY)?;

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::memory::{Iteration, Memory, Toucher};
 use super::{EvaluateOwn, Run, Slot};
 use crate::eval::{EvalError, ScalarValue, combine, identity, mistyped};
-use crate::ir::stages::imperative::Par;
+use crate::ir::Monoid;
+use crate::ir::stages::imperative::{Acc, Par};
 
 /// The most rows, and parts of rows, that a piece has.
 const MOST: usize = 3;
@@ -17,6 +18,39 @@ enum Piece {
     Points(Range<usize>),
     /// Columns, of all rows.
     Columns(Range<usize>),
+}
+
+impl Piece {
+    /// Neighbouring points of a nest of these extents, of each row if it is columns.
+    fn points(&self, extents: &[usize]) -> Vec<Range<usize>> {
+        match (self, extents) {
+            (Self::Columns(Range { start, end }), [outer @ .., row]) => {
+                let rows = 0..outer.iter().product();
+                rows.map(|number| number * row + start..number * row + end)
+                    .collect()
+            }
+            (Self::Points(points) | Self::Columns(points), _) => vec![points.clone()],
+        }
+    }
+}
+
+/// What copies of an accumulator hold, and where.
+fn elements(acc: &Acc, copy: &Memory) -> Result<Vec<(usize, ScalarValue)>, EvalError> {
+    let data = copy.to_data();
+    let data = data.ok_or_else(|| mistyped(acc.private, "filled"))?;
+    Ok(data.values.into_iter().enumerate().collect())
+}
+
+fn combine_all(
+    monoid: Monoid,
+    into: &mut Memory,
+    elements: Vec<(usize, ScalarValue)>,
+) -> Result<(), EvalError> {
+    for (at, value) in elements {
+        let before = into.load(at, Toucher::ANY)?;
+        into.store(at, combine(monoid, before, value)?, Toucher::ANY)?;
+    }
+    Ok(())
 }
 
 /// A piece that is columns has changed nothing else in the tables that it shares with others.
@@ -62,16 +96,11 @@ impl<S: EvaluateOwn> Run<'_, S> {
             left[0] = self.privates(par)?;
         }
         for number in self.meter.order.shuffled(pieces.len()) {
-            for (slot, copy) in par.privates().zip(self.privates(par)?) {
-                self.values[slot.index()] = Slot::Private(copy);
-            }
-            self.now.nest = Some(Iteration {
+            let now = Iteration {
                 nest: self.nests,
                 number: number as u64,
-            });
-            self.piece(par, &extents, &pieces[number])?;
-            self.now = Toucher::ANY;
-            left[number] = self.left(par.privates())?;
+            };
+            left[number] = self.piece(par, &extents, &pieces[number].points(&extents), now)?;
             if let Piece::Columns(columns) = &pieces[number] {
                 own_columns(par, columns, &left[number])?;
             }
@@ -109,33 +138,41 @@ impl<S: EvaluateOwn> Run<'_, S> {
         pieces
     }
 
-    /// The parts of rows of a piece.
-    fn piece(&mut self, par: &Par<S>, extents: &[usize], piece: &Piece) -> Result<(), EvalError> {
-        let Some((&row, outer)) = extents.split_last() else {
-            return self.block(&par.body);
-        };
-        let parts: Vec<Range<usize>> = match piece.clone() {
-            Piece::Points(points) => vec![points],
-            Piece::Columns(Range { start, end }) => {
-                let rows = 0..outer.iter().product();
-                rows.map(|number| number * row + start..number * row + end)
-                    .collect()
+    /// What a piece leaves in its private copies.
+    pub(super) fn piece(
+        &mut self,
+        par: &Par<S>,
+        extents: &[usize],
+        points: &[Range<usize>],
+        now: Iteration,
+    ) -> Result<Vec<Memory>, EvalError> {
+        self.missed = par.speculates.then_some(false);
+        loop {
+            for (slot, copy) in par.privates().zip(self.privates(par)?) {
+                self.values[slot.index()] = Slot::Private(copy);
             }
-        };
-        for points in parts {
-            self.points(par, row, outer, points)?;
+            self.now.nest = Some(now);
+            for points in points {
+                self.points(par, extents, points.clone())?;
+            }
+            self.now = Toucher::ANY;
+            let left = self.left(par.privates())?;
+            if self.missed.take() != Some(true) {
+                return Ok(left);
+            }
         }
-        Ok(())
     }
 
     /// The parts of rows of neighbouring points.
     fn points(
         &mut self,
         par: &Par<S>,
-        row: usize,
-        outer: &[usize],
+        extents: &[usize],
         points: Range<usize>,
     ) -> Result<(), EvalError> {
+        let Some((&row, outer)) = extents.split_last() else {
+            return self.block(&par.body);
+        };
         let mut at = points.start;
         while at < points.end {
             let (number, from) = (at / row, at % row);
@@ -157,17 +194,14 @@ impl<S: EvaluateOwn> Run<'_, S> {
 
     /// Private copies for a piece that has not begun: of what is combined into, then of what is
     /// folded.
-    fn privates(&mut self, par: &Par<S>) -> Result<Vec<Memory>, EvalError> {
+    pub(super) fn privates(&mut self, par: &Par<S>) -> Result<Vec<Memory>, EvalError> {
         let mut copies = Vec::new();
         for acc in &par.accs {
             let target = self.memory(acc.target)?;
             let fill = Some(identity(acc.monoid, target.elem));
-            copies.push(Memory::new(
-                target.elem,
-                target.shape.clone(),
-                fill,
-                Toucher::ANY,
-            ));
+            let mut copy = Memory::new(target.elem, target.shape.clone(), fill, Toucher::ANY);
+            copy.notes = (acc.notes && self.meter.order.below(2) == 0).then(Vec::new);
+            copies.push(copy);
         }
         for fold in &par.folds {
             copies.extend(self.copies(fold)?);
@@ -176,19 +210,21 @@ impl<S: EvaluateOwn> Run<'_, S> {
     }
 
     /// Merges what pieces have left, in the order of the points, and then into the targets.
-    fn merge(&mut self, par: &Par<S>, left: Vec<Vec<Memory>>) -> Result<(), EvalError> {
+    pub(super) fn merge(&mut self, par: &Par<S>, left: Vec<Vec<Memory>>) -> Result<(), EvalError> {
         let mut pieces = left.into_iter();
         let mut merged = pieces.next().unwrap_or_default();
+        for (acc, copy) in par.accs.iter().zip(&mut merged) {
+            let notes = copy.notes.take().unwrap_or_default();
+            combine_all(acc.monoid, copy, notes)?;
+        }
         for later in pieces {
             let (accs, folds) = later.split_at(par.accs.len());
             for ((acc, earlier), later) in par.accs.iter().zip(&mut merged).zip(accs) {
-                for at in 0..later.len() {
-                    let (x, y) = (
-                        earlier.load(at, Toucher::ANY)?,
-                        later.clone().load(at, Toucher::ANY)?,
-                    );
-                    earlier.store(at, combine(acc.monoid, x, y)?, Toucher::ANY)?;
-                }
+                let elements = match &later.notes {
+                    Some(notes) => notes.clone(),
+                    None => elements(acc, later)?,
+                };
+                combine_all(acc.monoid, earlier, elements)?;
             }
             let (mut earlier, mut later) = (&mut merged[par.accs.len()..], folds);
             for fold in &par.folds {
@@ -200,9 +236,13 @@ impl<S: EvaluateOwn> Run<'_, S> {
         }
         let folded = merged.split_off(par.accs.len().min(merged.len()));
         for (acc, copy) in par.accs.iter().zip(merged) {
-            let copy = copy.to_data();
-            let copy = copy.ok_or_else(|| mistyped(acc.private, "filled"))?;
-            for (at, &value) in copy.values.iter().enumerate() {
+            let target = self.memory(acc.target)?;
+            let first = identity(acc.monoid, target.elem);
+            let target = elements(acc, target)?;
+            if acc.becomes && target.iter().any(|&(_, value)| value != first) {
+                return Err(EvalError::bug("what a table holds is lost"));
+            }
+            for (at, value) in elements(acc, &copy)? {
                 self.combine(acc.monoid, acc.target, at, value)?;
             }
         }

@@ -1,13 +1,22 @@
 //! How the operations that only Cpu has are parsed.
 
 use super::{ParseOwn, Parsed, Parser};
-use crate::ir::stages::cpu::{Cpu, Own};
-use crate::ir::{Block, Elem, Type, ValueId};
+use crate::ir::stages::cpu::{Cpu, Own, Tile};
+use crate::ir::{Block, Elem, Extent, Type, ValueId};
 
 impl ParseOwn for Cpu {
     fn parse_own(p: &mut Parser<Self>, word: &str) -> Parsed<Option<Own>> {
         Ok(Some(match word {
             "par" => Own::Par(p.par()?),
+            "tile" => Own::Tile(p.tile()?),
+            "transpose" => {
+                let (params, extents): (Vec<_>, Vec<_>) =
+                    p.list(Parser::index)?.into_iter().unzip();
+                Own::Transpose {
+                    extents: extents.try_into().map_err(|_| "expected two indices")?,
+                    body: Box::new(p.block(params)?),
+                }
+            }
             "bound" => {
                 let extent = p.extent()?;
                 let minus = p.accept("-");
@@ -113,6 +122,40 @@ impl ParseOwn for Cpu {
 }
 
 impl Parser<Cpu> {
+    fn tile(&mut self) -> Parsed<Tile> {
+        let reverse = self.accept("rev");
+        let mut step = None;
+        if !self.accept("rows") {
+            step = Some(self.index()?);
+            self.expect("rows")?;
+        }
+        let (params, steps): (_, Vec<Extent>) = step.into_iter().unzip();
+        let extents = std::iter::once(self.extent()?).chain(steps).collect();
+        self.expect("reach")?;
+        let reach = self.whole()?;
+        let writes = match self.accept("writes") {
+            true => self.list(|p| Ok((p.value()?, p.whole()?)))?,
+            false => Vec::new(),
+        };
+        let swaps = match self.accept("swap") {
+            true => self.list(|p| Ok((p.value()?, p.value()?)))?,
+            false => Vec::new(),
+        };
+        Ok(Tile {
+            extents,
+            reverse,
+            reach,
+            writes,
+            swaps,
+            body: Box::new(self.block(params)?),
+        })
+    }
+
+    fn whole<N: std::str::FromStr>(&mut self) -> Parsed<N> {
+        let number = self.number()?.parse();
+        number.map_err(|_| "expected a whole number".into())
+    }
+
     /// `%i: K in %a..%b { … }`
     fn range(&mut self) -> Parsed<(ValueId, ValueId, Box<Block<Cpu>>)> {
         let index = self.value()?;

@@ -169,6 +169,7 @@ impl<S: ParseOwn> Parser<S> {
         if by_columns {
             self.expect("columns")?;
         }
+        let speculates = self.accept("speculate");
         let (indices, extents) = self.par_indices()?;
         let mut accs = Vec::new();
         if self.accept("(") {
@@ -180,9 +181,9 @@ impl<S: ParseOwn> Parser<S> {
                 let ty = p.program.ty(target).clone();
                 p.bind_as(private, ty);
                 accs.push(Acc {
-                    monoid,
-                    target,
-                    private,
+                    notes: p.accept("notes"),
+                    becomes: p.accept("becomes"),
+                    ..Acc::new(monoid, target, private)
                 });
                 Ok(())
             })?;
@@ -197,7 +198,9 @@ impl<S: ParseOwn> Parser<S> {
         }
         Ok(Par {
             name,
+            number: 0,
             by_columns,
+            speculates,
             extents,
             accs,
             folds,

@@ -1,13 +1,20 @@
 //! How the operations that only Cpu has are printed.
 
 use super::{PrintOwn, Printer};
-use crate::ir::stages::cpu::{Cpu, Own};
+use crate::ir::stages::cpu::{Cpu, Own, Tile};
 use crate::ir::{Block, ValueId};
 
 impl PrintOwn for Cpu {
     fn print_own(p: &mut Printer<'_, Self>, own: &Own) {
         match own {
             Own::Par(par) => p.par(par),
+            Own::Tile(tile) => p.tile(tile),
+            Own::Transpose { extents, body } => {
+                p.word("transpose ");
+                p.bind_indices(&body.params, extents);
+                p.word(" ");
+                p.block(body);
+            }
             Own::Bound {
                 extent,
                 number,
@@ -98,6 +105,36 @@ impl PrintOwn for Cpu {
 }
 
 impl Printer<'_, Cpu> {
+    fn tile(&mut self, tile: &Tile) {
+        self.word(if tile.reverse { "tile rev " } else { "tile " });
+        if let Some((extent, step)) = tile.steps() {
+            self.bind_index(step, extent);
+            self.word(" ");
+        }
+        self.word("rows ");
+        self.extent(tile.rows());
+        self.word(&format!(" reach {}", tile.reach));
+        self.word(if tile.writes.is_empty() {
+            ""
+        } else {
+            " writes "
+        });
+        self.list(&tile.writes, |p, &(buffer, axis)| {
+            p.value(buffer);
+            p.word(&format!(" {axis}"));
+        });
+        if !tile.swaps.is_empty() {
+            self.word(" swap ");
+            self.list(&tile.swaps, |p, &(a, b)| {
+                p.value(a);
+                p.word(" ");
+                p.value(b);
+            });
+        }
+        self.word(" ");
+        self.block(&tile.body);
+    }
+
     /// `%i: K in %a..%b { … }`
     fn range(&mut self, from: ValueId, to: ValueId, body: &Block<Cpu>) {
         self.list(&body.params, |p, &param| p.bind_own(param));

@@ -176,6 +176,7 @@ impl<S: PrintOwn> Printer<'_, S> {
             self.word(" ");
         }
         self.word(if par.by_columns { "by columns " } else { "" });
+        self.word(if par.speculates { "speculate " } else { "" });
         self.par_indices(par);
         self.accs(&par.accs);
         par.folds.iter().for_each(|fold| self.fold(fold));
@@ -211,6 +212,8 @@ impl<S: PrintOwn> Printer<'_, S> {
             p.bind(acc.private);
             p.word(" = ");
             p.value(acc.target);
+            p.word(if acc.notes { " notes" } else { "" });
+            p.word(if acc.becomes { " becomes" } else { "" });
         });
         self.word(")");
     }

@@ -21,6 +21,18 @@
 //! part begins and ends on that. In which order pieces run is open, and so is where rows are cut;
 //! the copies of pieces are merged in the order of the points.
 //!
+//! # Copies
+//!
+//! A piece of the work has a private copy of what it combines into. Of a table that it only combines
+//! into it may have `notes` instead, of what is combined where: (add %5 = %0 notes). Where the
+//! merged copies are the target, and nothing is combined with what that holds, it `becomes` them.
+//!
+//! # Speculation
+//!
+//! A piece of a nest that may `speculate` is run with functions of near angles first. What they give
+//! for a far angle says nothing; if there was one, the piece begins again, with new copies and
+//! functions of any angles.
+//!
 //! # Columns
 //!
 //! Of a nest `by columns` a piece may also be some columns of all rows, one row after the other.
@@ -54,11 +66,66 @@
 //! bound proves a range: no index of the loop is out of range.
 
 pub use super::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par, PlaceKind, identity};
-use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stage, ValueId};
+use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stage, Stmt, ValueId};
 
 /// The stage's marker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Cpu;
+
+/// `tile %t: T rows I reach 1 writes %u 0, %v 0 swap %u %v { … }`: the steps of a loop of the host,
+/// each of which is kernels whose first axis is that of rows. Rows are ahead of others: a kernel of
+/// a step may run in a row as soon as the one before it has in all rows within reach. Binds nothing.
+///
+/// `tile rows I …`: one step, and the block has no parameter. `tile rev %t: T …`: from the last.
+///
+/// The block is scalars that a step computes, variables, kernels (`par` and `contract`), and what is
+/// kept of what they have added up. Kernels write buffers from outside in their own row only, and
+/// read of these no row that is further away than the reach.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Tile {
+    /// The first axis of all kernels, and that of the steps, unless it is one that has no number.
+    pub extents: Vec<Extent>,
+    /// Whether the last step is the first.
+    pub reverse: bool,
+    /// How many rows away a kernel reads of what is written.
+    pub reach: u64,
+    /// The buffers from outside that are written, and along which of their axes rows go.
+    pub writes: Vec<(ValueId, usize)>,
+    /// Buffers that change places after each step.
+    pub swaps: Vec<(ValueId, ValueId)>,
+    /// One step.
+    pub body: Box<Block<Cpu>>,
+}
+
+impl Tile {
+    /// The first axis of all kernels.
+    pub fn rows(&self) -> Extent {
+        self.extents[0]
+    }
+
+    /// How many steps there are, and the number of one, if they have numbers.
+    pub fn steps(&self) -> Option<(Extent, ValueId)> {
+        let extent = self.extents.get(1).copied();
+        extent.zip(self.body.params.first().copied())
+    }
+
+    /// Along which axis of a buffer rows go, if it is written.
+    pub fn written(&self, buffer: ValueId) -> Option<usize> {
+        let mut writes = self.writes.iter();
+        writes.find_map(|&(written, axis)| (written == buffer).then_some(axis))
+    }
+
+    /// What is done before all kernels of a step, the kernels, and what is done after them.
+    pub fn parts(&self) -> [&[Stmt<Cpu>]; 3] {
+        let stmts = &self.body.stmts;
+        let first = stmts.iter().position(|stmt| stmt.op.is_kernel());
+        let last = stmts.iter().rposition(|stmt| stmt.op.is_kernel());
+        let (first, end) = first
+            .zip(last)
+            .map_or((0, 0), |(first, last)| (first, last + 1));
+        [&stmts[..first], &stmts[first..end], &stmts[end..]]
+    }
+}
 
 impl Stage for Cpu {
     type Op = CpuOp;
@@ -89,6 +156,8 @@ impl Imperative for Cpu {
         match own {
             Own::Par(par) => &par.extents,
             Own::Bound { extent, .. } => std::slice::from_ref(extent),
+            Own::Tile(tile) => &tile.extents,
+            Own::Transpose { extents, .. } => extents,
             Own::Range { .. }
             | Own::Strips { .. }
             | Own::Lanes { .. }
@@ -102,6 +171,8 @@ impl Imperative for Cpu {
         match own {
             Own::Par(par) => &mut par.extents,
             Own::Bound { extent, .. } => std::slice::from_mut(extent),
+            Own::Tile(tile) => &mut tile.extents,
+            Own::Transpose { extents, .. } => extents,
             Own::Range { .. }
             | Own::Strips { .. }
             | Own::Lanes { .. }
@@ -115,11 +186,30 @@ impl Imperative for Cpu {
 /// An operation of Cpu.
 pub type CpuOp = ImperativeOp<Cpu>;
 
+impl CpuOp {
+    /// Whether the host launches it: a parallel nest, or a contraction.
+    pub fn is_kernel(&self) -> bool {
+        matches!(self, Self::Own(Own::Par(_)) | Self::Contract { .. })
+    }
+}
+
 /// An operation that imperative stages have not in common.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Own {
     /// `par "name" %i: I, %a..%b: J (add %s = %p, …) { … }`: a parallel nest, by parts of rows.
     Par(Par<Cpu>),
+    /// `tile %t: T rows I …`: the steps of a loop, by tiles of rows.
+    Tile(Tile),
+    /// `transpose %i: I, %j: J { … %v = load x[%i, %j] store t[%j, %i], %v }`: moves elements, in any
+    /// order. The block computes positions, loads and stores. Where a row begins that is read does
+    /// not depend on the second index, and where a column does that is written not on the first.
+    /// Binds nothing.
+    Transpose {
+        /// Of both indices.
+        extents: [Extent; 2],
+        /// What moves one element.
+        body: Box<Block<Cpu>>,
+    },
     /// `bound K 3 + %n - %m`: the bound that is nearest to a sum. The sum is that of the whole
     /// numbers: nothing overflows.
     Bound {

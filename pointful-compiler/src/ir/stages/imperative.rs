@@ -48,6 +48,24 @@ pub struct Acc {
     /// The private copy inside, of the type of `target`, filled with the identity. Only `combine`
     /// may use it.
     pub private: ValueId,
+    /// Whether a piece may note what it combines where, in place of a copy: see
+    /// [`cpu`](super::cpu#copies).
+    pub notes: bool,
+    /// Whether the target, which holds the identity until then, is what the merged copies are.
+    pub becomes: bool,
+}
+
+impl Acc {
+    /// Pieces have copies, which are combined into the target.
+    pub fn new(monoid: Monoid, target: ValueId, private: ValueId) -> Self {
+        Self {
+            monoid,
+            target,
+            private,
+            notes: false,
+            becomes: false,
+        }
+    }
 }
 
 /// Places that the iterations of a parallel loop change in order: each piece of the work has copies
@@ -73,11 +91,17 @@ pub struct Fold<S: Imperative = Kernels> {
 pub struct Par<S: Imperative = Kernels> {
     /// What the kernel computes, for the comment in emitted code and for `explain`.
     pub name: String,
+    /// Which nest of Kernels it is: costs are counted there, and passes over what comes after it run
+    /// nests in another order. Not part of the text.
+    pub number: usize,
     /// One extent an index.
     pub extents: Vec<Extent>,
     /// Whether pieces of the work may be columns, which then share what is combined into: see
     /// [`cpu`](super::cpu#columns).
     pub by_columns: bool,
+    /// Whether a piece of the work may run with functions of near angles first, and again if an angle
+    /// was far: see [`cpu`](super::cpu#speculation).
+    pub speculates: bool,
     /// Accumulators.
     pub accs: Vec<Acc>,
     /// What is folded.

@@ -2,7 +2,7 @@
 
 use super::imperative::{gives_nothing, par};
 use super::{TypeOwn, ensure, index_of, monoid_takes};
-use crate::ir::stages::cpu::{Cpu, Own};
+use crate::ir::stages::cpu::{Cpu, Own, Tile};
 use crate::ir::{Block, Elem, Extent, Monoid, Program, Type, ValueId};
 
 impl TypeOwn for Cpu {
@@ -10,6 +10,19 @@ impl TypeOwn for Cpu {
         match own {
             Own::Par(nest) => {
                 par(program, nest)?;
+                Ok(Vec::new())
+            }
+            Own::Tile(tile) => {
+                steps(program, tile)?;
+                Ok(Vec::new())
+            }
+            Own::Transpose { extents, body } => {
+                let [row, column] = body.params[..] else {
+                    return Err("a transpose binds two indices".into());
+                };
+                index_of(program, row, extents[0])?;
+                index_of(program, column, extents[1])?;
+                gives_nothing(body)?;
                 Ok(Vec::new())
             }
             Own::Bound { extent, terms, .. } => {
@@ -108,6 +121,24 @@ impl TypeOwn for Cpu {
             }
         }
     }
+}
+
+/// Steps bind their number, and buffers that change places are of one type.
+fn steps(program: &Program<Cpu>, tile: &Tile) -> Result<(), String> {
+    match (&tile.extents[..], &tile.body.params[..]) {
+        ([_], []) => {}
+        (&[_, steps], &[step]) => index_of(program, step, steps)?,
+        _ => return Err("steps bind their number".into()),
+    }
+    gives_nothing(&tile.body)?;
+    ensure(
+        (tile.writes.iter()).all(|&(buffer, axis)| axis < program.ty(buffer).rank()),
+        "rows go along an axis of what is written",
+    )?;
+    ensure(
+        (tile.swaps.iter()).all(|&(a, b)| program.ty(a) == program.ty(b)),
+        "buffers of two types change places",
+    )
 }
 
 /// The axis of a loop from one bound to another, whose block binds an index of it.

@@ -2,13 +2,19 @@
 
 use super::imperative::Kind;
 use super::{Places, VerifyError, VerifyOwn};
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par};
+use crate::analysis::angles::may_bet;
+use crate::analysis::effects::{asked, is_pure};
+use crate::analysis::moves::Moves;
+use crate::analysis::parts::Parts;
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par, Tile};
 use crate::ir::{Block, Elem, Extent, Operation, ValueId, ValueSet};
 
 impl VerifyOwn for Cpu {
     fn operands_own(places: &Places<'_, Self>, own: &Own) -> Result<(), VerifyError> {
         match own {
             Own::Par(par) => places.targets(par),
+            Own::Tile(tile) => places.tile(tile),
+            Own::Transpose { .. } => Ok(()),
             Own::Bound { .. } | Own::Range { .. } | Own::Strips { .. } => {
                 places.scalars(&own.operands())
             }
@@ -72,6 +78,26 @@ impl VerifyOwn for Cpu {
         }
     }
 
+    fn block_own(places: &Places<'_, Self>, block: &Block<Self>) -> Result<(), VerifyError> {
+        let mut made = ValueSet::new();
+        for stmt in &block.stmts {
+            if let CpuOp::Own(Own::Par(par)) = &stmt.op {
+                for acc in par.accs.iter().filter(|acc| acc.becomes) {
+                    if !made.remove(&acc.target) {
+                        return places.error(24, acc.target, "becomes what is merged, and is more");
+                    }
+                }
+            }
+            asked(stmt).iter().for_each(|value| {
+                made.remove(value);
+            });
+            if let CpuOp::Alloc { fill: Some(_) } = &stmt.op {
+                made.extend(&stmt.results);
+            }
+        }
+        Ok(())
+    }
+
     fn leave_own(places: &Places<'_, Self>, own: &Own) -> Result<(), VerifyError> {
         match own {
             Own::Lanes {
@@ -111,9 +137,172 @@ impl VerifyOwn for Cpu {
                     None => Ok(()),
                 }
             }
-            Own::Par(par) if par.by_columns => columns(places, par),
+            Own::Par(par) => {
+                if par.by_columns {
+                    columns(places, par)?;
+                }
+                if par.speculates && !may_bet(places.program, &|extent| extent, par) {
+                    return places.error(23, par.body.params[0], "is of pieces that run once");
+                }
+                let notes = par.accs.iter().filter(|acc| acc.notes);
+                let notes: Vec<ValueId> = notes.map(|acc| acc.private).collect();
+                noted(places, &notes, &par.body)
+            }
+            Own::Transpose { body, .. } => {
+                let [row, column] = [body.params[0], body.params[1]];
+                let stmts: Vec<_> = body.stmts.iter().collect();
+                match Moves::of(places.program, [row, column], &stmts) {
+                    Some(_) => Ok(()),
+                    None => places.error(25, row, "is of a loop that does not only move elements"),
+                }
+            }
+            Own::Tile(tile) => steps(places, tile),
             _ => Ok(()),
         }
+    }
+}
+
+/// Invariant 24: into what is noted elements are combined.
+fn noted(
+    places: &Places<'_, Cpu>,
+    notes: &[ValueId],
+    block: &Block<Cpu>,
+) -> Result<(), VerifyError> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    for stmt in &block.stmts {
+        if let CpuOp::Contract { out, .. } = &stmt.op
+            && notes.contains(out)
+        {
+            return places.error(24, *out, "is noted and combined into as a whole");
+        }
+        for inner in stmt.op.blocks() {
+            noted(places, notes, inner)?;
+        }
+    }
+    match notes
+        .iter()
+        .find(|&&own| places.program.ty(own).rank() == 0)
+    {
+        Some(&number) => places.error(24, number, "is noted and no table"),
+        None => Ok(()),
+    }
+}
+
+impl Places<'_, Cpu> {
+    /// What a tile of steps writes is the host's to write.
+    fn tile(&self, tile: &Tile) -> Result<(), VerifyError> {
+        let swapped = tile.swaps.iter().flat_map(|&(a, b)| [a, b]);
+        for buffer in tile.writes.iter().map(|&(buffer, _)| buffer).chain(swapped) {
+            self.owned(buffer)?;
+            self.changed(buffer)?;
+            if tile.written(buffer).is_none() {
+                return self.error(22, buffer, "changes places and is not written");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Invariant 22: what steps are.
+fn steps(places: &Places<'_, Cpu>, tile: &Tile) -> Result<(), VerifyError> {
+    let [before, kernels, after] = tile.parts();
+    let error = |value, what| places.error(22, value, what);
+    let is_written = |value: &ValueId| tile.written(*value).is_some();
+    let mut own = ValueSet::new();
+    for stmt in before.iter().chain(after) {
+        if let Some(&written) = stmt.op.operands().iter().find(|value| is_written(value)) {
+            return error(
+                written,
+                "is written by steps and asked for beside their kernels",
+            );
+        }
+        let fits = match &stmt.op {
+            CpuOp::Var(_) => {
+                own.extend(&stmt.results);
+                true
+            }
+            CpuOp::Get(place) => own.contains(place),
+            CpuOp::Store { .. } => true,
+            _ => is_pure(places.program, stmt),
+        };
+        if !fits {
+            let what = "is read by a step that does something else than kernels";
+            return error(stmt.op.operands()[0], what);
+        }
+    }
+    for kernel in kernels {
+        match &kernel.op {
+            CpuOp::Own(Own::Par(par)) => {
+                if let Some(target) = (par.accs.iter().map(|acc| acc.target))
+                    .find(|target| tile.steps().is_some() && !own.contains(target))
+                {
+                    return error(target, "is added up into by all steps");
+                }
+                let mut row = Row {
+                    places,
+                    tile,
+                    rows: match par.extents[..] {
+                        [_] => Err(Parts::of(par)),
+                        _ => Ok(par.body.params[0]),
+                    },
+                    bound: ValueSet::new(),
+                };
+                row.bound.extend(&par.privates().collect::<Vec<_>>());
+                row.block(&par.body)?;
+            }
+            CpuOp::Contract { out, .. } => {
+                if tile.written(*out).is_none() {
+                    return error(*out, "is written by steps that do not say so");
+                }
+            }
+            op => return error(op.operands()[0], "is asked for between kernels of a step"),
+        }
+    }
+    Ok(())
+}
+
+/// What a kernel of a step writes.
+struct Row<'p, 'v> {
+    places: &'v Places<'p, Cpu>,
+    tile: &'v Tile,
+    /// The index of a row, or the parts that rows are points of.
+    rows: Result<ValueId, Parts>,
+    bound: ValueSet,
+}
+
+impl Row<'_, '_> {
+    fn block(&mut self, block: &Block<Cpu>) -> Result<(), VerifyError> {
+        for stmt in &block.stmts {
+            let error = |place, what| self.places.error(22, place, what);
+            match &stmt.op {
+                CpuOp::Store {
+                    buffer, indices, ..
+                } if !self.bound.contains(buffer) => {
+                    let is_row = |index: &ValueId| match &self.rows {
+                        Ok(row) => index == row,
+                        Err(parts) => parts.goes_through(*index),
+                    };
+                    match self.tile.written(*buffer) {
+                        None => return error(*buffer, "is written by steps that do not say so"),
+                        Some(_) if indices.iter().any(is_row) => {}
+                        Some(_) => return error(*buffer, "is written in another row"),
+                    }
+                }
+                CpuOp::Swap(place, _) | CpuOp::Contract { out: place, .. }
+                    if !self.bound.contains(place) =>
+                {
+                    return error(*place, "is changed by a kernel of a step as a whole");
+                }
+                _ => {}
+            }
+            self.bound.extend(&stmt.results);
+            for inner in stmt.op.blocks() {
+                self.block(inner)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -15,6 +15,11 @@ pub trait VerifyOwn: TypeOwn + Print {
     /// Notes what the block of an operation of its own binds beside scalars.
     fn enter_own(_: &mut Places<'_, Self>, _: &Self::Own) {}
 
+    /// Checks what only the stage asks of statements of a block together.
+    fn block_own(_: &Places<'_, Self>, _: &Block<Self>) -> Result<(), VerifyError> {
+        Ok(())
+    }
+
     /// Checks what only the stage asks of the block of an operation of its own.
     fn leave_own(_: &Places<'_, Self>, _: &Self::Own) -> Result<(), VerifyError> {
         Ok(())
@@ -155,6 +160,7 @@ impl<S: VerifyOwn> Places<'_, S> {
     }
 
     fn block(&mut self, block: &Block<S>) -> Result<(), VerifyError> {
+        S::block_own(self, block)?;
         for stmt in &block.stmts {
             self.stmt += 1;
             let number = self.stmt;
@@ -324,7 +330,7 @@ impl<S: VerifyOwn> Places<'_, S> {
         }
     }
 
-    fn owned(&self, place: ValueId) -> Result<(), VerifyError> {
+    pub(super) fn owned(&self, place: ValueId) -> Result<(), VerifyError> {
         match self.kind(place) {
             Kind::Buffer { own: false } => self.error(14, place, "is changed and the caller's"),
             Kind::Scalar

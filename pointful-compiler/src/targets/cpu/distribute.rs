@@ -378,7 +378,9 @@ impl Plan {
             let block = self.phase(program, phase, &body, (this, steps), &buffers);
             let op = match phase {
                 Phase::Before | Phase::Between => KernelOp::Own(Par {
+                    number: 0,
                     by_columns: false,
+                    speculates: false,
                     name: match phase {
                         Phase::Before => "before the steps".to_owned(),
                         _ => "when the states are known".to_owned(),

@@ -1,12 +1,16 @@
 //! The host's processor: passes over kernels that only its caches and vectors want.
 
 pub mod distribute;
+pub mod idioms;
 pub mod online_softmax;
 pub mod outline;
 pub mod pack_operands;
+pub mod privatize;
+pub mod speculate;
 pub mod split;
 mod statements;
 pub mod tiling;
+pub mod time_tiling;
 pub mod vectorize;
 
 pub use distribute::distribute;
@@ -15,3 +19,4 @@ pub use outline::outline;
 pub use pack_operands::pack_operands;
 pub use split::split;
 pub use tiling::tiling;
+pub use time_tiling::time_tiling;

@@ -47,6 +47,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("simplify", tidy::simplify),
     command("tangent", derive::tangent),
     command("tiling", schedule::tiling),
+    command("time_tiling", schedule::time_tiling),
     command("transpose", derive::transpose),
     command("verify", verify::run),
 ];

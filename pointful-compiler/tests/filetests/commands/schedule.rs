@@ -41,6 +41,11 @@ pub(crate) fn outline(file: &File) -> Result<Vec<Section>, String> {
     Ok(vec![write(&cpu::outline(read(file.input())?))?])
 }
 
+pub(crate) fn time_tiling(file: &File) -> Result<Vec<Section>, String> {
+    let program = cpu::time_tiling(cpu::outline(read(file.input())?));
+    Ok(vec![write(&program)?])
+}
+
 pub(crate) fn split(file: &File) -> Result<Vec<Section>, String> {
     Ok(vec![write(&cpu::split(read(file.input())?))?])
 }

@@ -227,7 +227,9 @@ impl Tiles {
         span: SpanId,
     ) -> Stmt<Kernels> {
         let op = KernelOp::Own(Par {
+            number: 0,
             by_columns: false,
+            speculates: false,
             name,
             extents: vec![Extent::Value(self.cut.tiles)],
             accs,

@@ -50,6 +50,7 @@ pub const OUTLINE: Pass<Kernels, Cpu> = Pass {
 pub fn outline(program: Program<Kernels>) -> Program<Cpu> {
     let mut outlined = Outline {
         values: program.values,
+        nests: 0,
         in_kernel: false,
     };
     let body = outlined.block(program.body);
@@ -65,6 +66,8 @@ pub fn outline(program: Program<Kernels>) -> Program<Cpu> {
 
 struct Outline {
     values: Vec<Value<Extent>>,
+    /// How many there have been.
+    nests: usize,
     in_kernel: bool,
 }
 
@@ -256,9 +259,13 @@ impl Outline {
         });
         let folds = folds.collect();
         self.in_kernel = false;
+        let number = self.nests;
+        self.nests += 1;
         Par {
             name: par.name,
+            number,
             by_columns,
+            speculates: false,
             extents: par.extents,
             accs: par.accs,
             folds,

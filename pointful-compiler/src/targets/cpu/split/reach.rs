@@ -236,6 +236,8 @@ impl<'p> Look<'p> {
                 | CpuOp::Contract { .. }
                 | CpuOp::Own(
                     Own::Par(_)
+                    | Own::Tile(_)
+                    | Own::Transpose { .. }
                     | Own::Bound { .. }
                     | Own::Lanes { .. }
                     | Own::Fold { .. }

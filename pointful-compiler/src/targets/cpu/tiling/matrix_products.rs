@@ -34,7 +34,9 @@ pub(super) fn tiled(
 ) -> Option<Stmt<Kernels>> {
     let KernelOp::Own(Par {
         name,
+        number: _,
         by_columns: _,
+        speculates: _,
         extents,
         accs,
         folds,
@@ -69,7 +71,9 @@ pub(super) fn tiled(
         results: Vec::new(),
     };
     let op = KernelOp::Own(Par {
+        number: 0,
         by_columns: false,
+        speculates: false,
         name: name.clone(),
         extents,
         accs: accs.clone(),

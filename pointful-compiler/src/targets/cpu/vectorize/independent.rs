@@ -54,6 +54,8 @@ impl Seen {
                 | CpuOp::Contract { .. }
                 | CpuOp::Own(
                     Own::Par(_)
+                    | Own::Tile(_)
+                    | Own::Transpose { .. }
                     | Own::Strips { .. }
                     | Own::Lanes { .. }
                     | Own::Fold { .. }

@@ -172,7 +172,9 @@ pub(super) fn before(
             };
             body.run(op, span);
             let op = KernelOp::Own(Par {
+                number: 0,
                 by_columns: false,
+                speculates: false,
                 name: "turned".to_owned(),
                 extents: axes.map(|axis| axis.1).to_vec(),
                 accs: Vec::new(),

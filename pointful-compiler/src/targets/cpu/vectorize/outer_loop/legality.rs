@@ -460,6 +460,8 @@ impl<'p> Look<'p> {
             CpuOp::Contract { .. }
             | CpuOp::Own(
                 Own::Par(_)
+                | Own::Tile(_)
+                | Own::Transpose { .. }
                 | Own::Strips { .. }
                 | Own::Lanes { .. }
                 | Own::Fold { .. }

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Known;
 use crate::analysis::parts::Parts;
-use crate::emit::unit::Unit;
-use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, PlaceKind};
+use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::targets::cpu::split::{Base, Reach, moved};
@@ -41,33 +41,32 @@ impl Uses {
     /// of several steps it may accumulate in variables only, as what it does is kept for all of
     /// them.
     pub(super) fn of(
-        unit: &Unit<'_>,
+        known: Known<'_>,
         stmt: &Stmt<Cpu>,
         step: Option<ValueId>,
     ) -> Option<(Extent, Self)> {
         match &stmt.op {
             CpuOp::Own(Own::Par(par)) => {
-                let is_small =
-                    |target: ValueId| step.is_none() || unit.kind(target) == PlaceKind::Var;
+                let is_small = |target: ValueId| step.is_none() || known.dims(target).is_empty();
                 if !par.folds.is_empty() || !par.accs.iter().all(|acc| is_small(acc.target)) {
                     return None;
                 }
                 let rows = *par.extents.first()?;
                 let mut look = Look {
-                    unit,
+                    known,
                     step,
                     rows: match par.extents[..] {
                         [_] => Rows::Points(Parts::of(par)),
                         _ => Rows::Index(par.body.params[0]),
                     },
                     own: par.accs.iter().map(|acc| acc.private).collect(),
-                    known: BTreeMap::new(),
+                    near: BTreeMap::new(),
                     uses: Self::default(),
                 };
                 look.block(&par.body)?;
                 look.uses.asked.extend(par.body.free());
                 look.uses.accumulates = !par.accs.is_empty();
-                Some((unit.resolve(rows), look.uses))
+                Some((known.resolve(rows), look.uses))
             }
             CpuOp::Contract {
                 out,
@@ -100,7 +99,7 @@ impl Uses {
                         return None;
                     }
                 }
-                Some((unit.resolve(*unit.dims(*out).get(rows)?), uses))
+                Some((known.resolve(*known.dims(*out).get(rows)?), uses))
             }
             _ => None,
         }
@@ -124,15 +123,15 @@ impl Rows {
     }
 }
 
-struct Look<'u> {
-    unit: &'u Unit<'u>,
+struct Look<'k> {
+    known: Known<'k>,
     /// The index of the step, if there are several.
     step: Option<ValueId>,
     rows: Rows,
     /// What the kernel binds.
     own: ValueSet,
     /// Integers, counted from the row or from zero.
-    known: BTreeMap<ValueId, Reach>,
+    near: BTreeMap<ValueId, Reach>,
     uses: Uses,
 }
 
@@ -143,7 +142,7 @@ impl Look<'_> {
             .params
             .iter()
             .filter(|&&param| self.rows.is_row(param));
-        self.known.extend(rows.map(|&row| (row, ROW)));
+        self.near.extend(rows.map(|&row| (row, ROW)));
         for stmt in &block.stmts {
             self.own.extend(&stmt.results);
             self.stmt(stmt)?;
@@ -186,7 +185,7 @@ impl Look<'_> {
             }
             CpuOp::Prim(prim, args) => {
                 if let Some(reach) = self.prim(*prim, args, stmt.results[0]) {
-                    self.known.insert(stmt.results[0], reach);
+                    self.near.insert(stmt.results[0], reach);
                 }
             }
             CpuOp::For { extent, body, .. } => self.counts(*extent, body.params[0]),
@@ -196,13 +195,13 @@ impl Look<'_> {
             | CpuOp::Set { .. }
             | CpuOp::Swap(..)
             | CpuOp::Contract { .. } => {
-                let is_place = |value: &ValueId| self.unit.kind(*value) != PlaceKind::Scalar;
+                let is_place = |value: &ValueId| self.known.is_place(*value);
                 let mut places = stmt.op.operands().into_iter().filter(is_place);
                 if !places.all(|place| self.own.contains(&place)) {
                     return None;
                 }
             }
-            CpuOp::Own(Own::Par(_)) => return None,
+            CpuOp::Own(Own::Par(_) | Own::Tile(_)) => return None,
             CpuOp::Own(Own::Fold { place, .. }) => {
                 self.own.contains(place).then_some(())?;
             }
@@ -210,8 +209,13 @@ impl Look<'_> {
                 let own = self.own.contains(best) && self.own.contains(at);
                 own.then_some(())?;
             }
+            CpuOp::Own(Own::Transpose { extents, body }) => {
+                for (&extent, &index) in extents.iter().zip(&body.params) {
+                    self.counts(extent, index);
+                }
+            }
             CpuOp::Own(Own::Range { from, body, .. } | Own::Strips { from, body, .. }) => {
-                let extent = self.unit.program.elem(*from).extent()?;
+                let extent = self.known.program.elem(*from).extent()?;
                 self.counts(extent, body.params[0]);
             }
             CpuOp::Own(Own::Bound { .. } | Own::Lanes { .. })
@@ -230,11 +234,11 @@ impl Look<'_> {
 
     /// Notes what is known of an index.
     fn counts(&mut self, extent: Extent, index: ValueId) {
-        if let Extent::Const(length @ 1..) = self.unit.resolve(extent)
+        if let Extent::Const(length @ 1..) = self.known.resolve(extent)
             && let Ok(high) = i64::try_from(length - 1)
             && let Some(reach) = Reach::checked(Base::Zero, 0, high)
         {
-            self.known.insert(index, reach);
+            self.near.insert(index, reach);
         }
     }
 
@@ -244,9 +248,9 @@ impl Look<'_> {
     }
 
     fn reach(&self, value: &ValueId) -> Option<Reach> {
-        match self.unit.integer(*value) {
+        match self.known.integer(*value) {
             Some(number) => Reach::checked(Base::Zero, number, number),
-            None => self.known.get(value).cloned(),
+            None => self.near.get(value).cloned(),
         }
     }
 
@@ -259,7 +263,7 @@ impl Look<'_> {
                 let far = x.high.max(-x.low).max(0);
                 Reach::checked(Base::Index, -far, far)
             }
-            _ => moved(self.unit.program, prim, args, result, |value| {
+            _ => moved(self.known.program, prim, args, result, |value| {
                 self.reach(&value)
             }),
         }

@@ -1,0 +1,5 @@
+//! Idiom recognition: loops for which the runtime has a better one.
+
+pub mod transpose;
+
+pub use transpose::transpose;
