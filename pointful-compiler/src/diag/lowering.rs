@@ -28,7 +28,7 @@ pub fn tables_of(span: Span, found: &str) -> Diagnostic {
         span,
         format!("`Tables<I, S>` is for a struct marked `#[pointful]`, not {found}"),
     )
-    .help("a table of numbers or members is a `Table<I, T>`, one of tuples a tuple of tables")
+    .help("a table of numbers or members is a `Table<I, T>`, one of tuples a tuple of tables; of enums whose variants hold values there are tables in bodies only")
 }
 
 /// `size` of nothing, or of several things.
@@ -719,8 +719,8 @@ pub fn not_exhaustive(span: Span, missing: &[String]) -> Diagnostic {
     let what = "this `match` does not cover every value";
     match missing {
         [] => Diagnostic::new(span, what).help("end it with `_ => …`"),
-        _ => Diagnostic::new(span, format!("{what}: {} is missing", missing.join(", ")))
-            .help("write an arm for it, or end it with `_ => …`"),
+        _ => Diagnostic::new(span, format!("{what}: it lacks {}", missing.join(", ")))
+            .help("write the arm, or end it with `_ => …`"),
     }
 }
 

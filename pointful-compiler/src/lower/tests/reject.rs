@@ -623,6 +623,26 @@ fn a_match_covers_every_value() {
 }
 
 #[test]
+fn a_match_covers_every_variant() {
+    let shape = "enum Shape { Circle(f64), Rect { w: f64, h: bool }, Nothing }\n";
+    for (arms, missing) in [
+        ("Shape::Circle(_) => 1.0", "`Shape::Rect`, `Shape::Nothing`"),
+        (
+            "Shape::Circle(r) if r > 0.0 => 1.0, Shape::Nothing => 0.0, Shape::Rect { h: true, .. } => 1.0",
+            "`Shape::Circle`, `Shape::Rect`",
+        ),
+    ] {
+        rejects(
+            &format!("{shape}fn f(s: Shape) -> f64 {{ match s {{ {arms} }} }}"),
+            &[(
+                "s {",
+                &format!("this `match` does not cover every value: it lacks {missing}"),
+            )],
+        );
+    }
+}
+
+#[test]
 fn the_length_of_a_constant_array() {
     rejects(
         "fn f(x: &Table<bool, f64>) -> f64 { sum(for b in bool { x[b] * WEIGHTS[b] }) }",
