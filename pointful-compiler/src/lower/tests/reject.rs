@@ -216,7 +216,7 @@ fn functions_whose_bodies_are_not_read() {
 
 #[test]
 fn what_an_option_holds_outside_of_bodies() {
-    let held = "an `Option` or `Either` outside of bodies cannot hold ";
+    let held = "an `Option`, `Either` or enum outside of bodies cannot hold ";
     rejects(
         "fn f<N: IndexSet>(x: Option<&Table<N, f64>>) -> f64 { 1.0 }",
         &[("x: Option", &format!("{held}`Table<N, f64>`"))],
