@@ -56,6 +56,10 @@ pub enum Field {
     /// By its position, through the trait that all structs have: where the function stands the name
     /// may be private.
     Hidden(usize),
+    /// Of an enum: the sum of what its variants hold, which are tuples of references.
+    Sum,
+    /// Of such a tuple: what the reference at a position refers to.
+    Referred(usize),
     /// Of a value of one of two kinds: whether it is of the second.
     IsSecond,
     /// Of a value of one of two kinds: what it holds if it is of the first, with the flag of the

@@ -146,6 +146,13 @@ impl<I: StaticSet> Default for Extent<I> {
     }
 }
 
+impl<I: StaticSet> From<()> for Extent<I> {
+    /// The one extent that a static set has: what `()` stands for in a size.
+    fn from((): ()) -> Self {
+        Extent::default()
+    }
+}
+
 impl<I: IndexSet> fmt::Display for Extent<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         I::fmt_size(self.size, f)

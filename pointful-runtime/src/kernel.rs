@@ -45,7 +45,7 @@ pub use crate::cpu::{
     contract_absorb_here, contract_here, launch, launch_here, launch_steps,
 };
 use crate::error::Error;
-pub use crate::one_of::OneOf;
+pub use crate::one_of::{OneOf, Variants};
 pub use crate::opaque::Opaque;
 pub use crate::recast::{is, recast, recast_buf, recast_slice};
 use crate::scalar::Number;

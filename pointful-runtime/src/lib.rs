@@ -39,7 +39,7 @@ pub use buffer::Buf;
 pub use element::{Element, Plain};
 pub use error::Error;
 pub use extent::{Extent, Members};
-pub use index_set::{Axes, Compound, Dyn, Either, Fin, IndexSet, Product, StaticSet};
+pub use index_set::{Axes, Compound, Dyn, Either, Fin, IndexSet, Place, Product, StaticSet};
 #[cfg(feature = "npy")]
 pub use interop::{NpyElement, NpyError};
 pub use scalar::{Float, Number};

@@ -25,6 +25,18 @@ pub trait OneOf: Sized {
     ) -> Self;
 }
 
+/// An enum as the sum of what its variants hold, nested `Either`s of tuples of references; it is
+/// made of values by [`Record`](crate::private::Record).
+pub trait Variants {
+    /// What holds what the variants do.
+    type Held<'a>
+    where
+        Self: 'a;
+
+    /// What the variant that it is holds.
+    fn held_by_variant(&self) -> Self::Held<'_>;
+}
+
 impl<T> OneOf for Option<T> {
     type First = ();
     type Second = T;

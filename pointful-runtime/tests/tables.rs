@@ -114,6 +114,99 @@ fn read_and_written() {
 }
 
 #[test]
+fn plain_numbers_are_lengths_of_dyn_axes() {
+    let zeros = Table::zeros(3);
+    assert_eq!(zeros, Table::<Dyn, f64>::from([0.0; 3]));
+    let ones = Table::ones((2, 3));
+    assert_eq!(ones, Matrix::<i32>::from([[1; 3]; 2]));
+    let full = Table::full((1, 2, 0), true);
+    assert_eq!(full.extent(), Extent::<(Dyn, Dyn, Dyn)>::new((1, 2, 0)));
+    let six = Table::<(Dyn, Dyn, Dyn, Dyn, Dyn, Dyn), u8>::zeros((1, 2, 1, 2, 1, 2));
+    assert_eq!(six[(0, 1, 0, 1, 0, 1)], six[[0, 1, 0, 1, 0, 1]]);
+    // Mixed with extents, and with `()` where the type says which static set there is.
+    let mixed = Table::<(Fin<2>, Dyn, Dyn), f32>::zeros(((), zeros.extent(), 4));
+    assert_eq!(mixed.extent(), Extent::new(((), 3, 4)));
+    let made = Table::from_vec((2, 2), vec![1, 2, 3, 4]).expect("the right length");
+    assert_eq!(made, Matrix::from([[1, 2], [3, 4]]));
+    assert_eq!(
+        made.view().cast::<Dyn>(4).map(|flat| flat[3]),
+        Ok(4),
+        "a cast"
+    );
+    let short = View::from_slice((2, 3), &[0.0; 5]).map(View::len);
+    assert_eq!(
+        short.expect_err("five").to_string(),
+        "`(Dyn, Dyn)` has 6 members, but there were 5 elements"
+    );
+    let class = Table::<Dyn, (Dyn, Dyn)>::from_indices(2, (3, 3), vec![1, 5]);
+    assert_eq!(class.expect("below nine").at(1), (Dyn(1), Dyn(2)));
+    assert_eq!(
+        message(|| drop(Table::<_, f64>::zeros((usize::MAX, 2)))),
+        "`Dyn` of size 18446744073709551615 has more members than fit in memory"
+    );
+}
+
+/// What was an extent and a member before is so without more types than before.
+#[test]
+fn extents_and_members_need_no_annotations() {
+    fn grid<I: IndexSet>(extent: Extent<I>, at: I) -> (Table<I, f64>, f64) {
+        let t = Table::zeros(extent);
+        let x = t[at];
+        (t, x)
+    }
+    let (t, x) = grid(Extent::new(((), 2)), (Fin::<3>::new(1), Dyn(0)));
+    assert_eq!((t.len(), x, t[(Fin::new(2), Dyn(1))]), (6, 0.0, 0.0));
+    let t: Table<(Fin<2>, Fin<3>), f64> = Table::zeros(Extent::default());
+    assert_eq!(t.get((Fin::new(1), Fin::new(2))), Some(0.0));
+    let t: Table<Dyn, f64> = Table::ones(Extent::new(2));
+    assert_eq!(t[Dyn(1)] + t.iter().sum::<f64>(), 3.0);
+}
+
+#[test]
+fn plain_numbers_are_places_along_dyn_axes() {
+    let mut x = Table::<Dyn, f64>::from([1.0, 2.0]);
+    x[1] += 5.0;
+    assert_eq!((x[0], x[1], x.at(1), x.get(2)), (1.0, 7.0, 7.0, None));
+    let mut t = Matrix::from([[1, 2, 3], [4, 5, 6]]);
+    t[1][2] += 10;
+    t[(0, 1)] += 20;
+    t[[0, 0]] += 30;
+    assert_eq!(t[0], [31, 22, 3]);
+    assert_eq!((t[1][2], t.row(1)[2], t.view()[1][0]), (16, 16, 4));
+    assert_eq!((t.get((1, 2)), t.get([2, 0])), (Some(16), None));
+    let cube = Table::<(Dyn, Dyn, Dyn), _>::from([[[1, 2]], [[3, 4]]]);
+    assert_eq!((cube[(1, 0, 1)], cube.row(1)[0][1]), (4, 4));
+    let mut class = Table::<Dyn, Dyn>::from_indices(1, 2, vec![0]).expect("below two");
+    class.set(0, Dyn(1));
+    assert_eq!(class.at(0), Dyn(1));
+    let said = |place: (usize, usize)| {
+        message(|| {
+            let _ = t[place];
+        })
+    };
+    assert_eq!(
+        said((2, 5)),
+        "index 2 is out of range for axis 0 of 2 members"
+    );
+    assert_eq!(
+        said((1, 3)),
+        "index 3 is out of range for axis 1 of 3 members"
+    );
+    assert_eq!(
+        message(|| {
+            let _ = x[2];
+        }),
+        "index 2 is out of range for an axis of 2 members"
+    );
+    assert_eq!(
+        message(|| {
+            let _ = t[2][0];
+        }),
+        "index 2 is out of range for an axis of 2 members"
+    );
+}
+
+#[test]
 fn rows_are_views_with_their_extents() {
     let t = Table::from_fn(
         Extent::<(Dyn, Fin<2>, Dyn)>::new((3, (), 4)),

@@ -116,12 +116,6 @@ fn p26(x: f64) -> f64 {}
 struct P30(f64);
 
 #[pointful]
-enum P31 {
-    A,
-    B,
-}
-
-#[pointful]
 mod p32 {}
 
 #[pointful]

@@ -28,7 +28,7 @@ pub fn tables_of(span: Span, found: &str) -> Diagnostic {
         span,
         format!("`Tables<I, S>` is for a struct marked `#[pointful]`, not {found}"),
     )
-    .help("a table of numbers or members is a `Table<I, T>`, one of tuples a tuple of tables")
+    .help("a table of numbers or members is a `Table<I, T>`, one of tuples a tuple of tables; of enums whose variants hold values there are tables in bodies only")
 }
 
 /// `size` of nothing, or of several things.
@@ -261,6 +261,17 @@ pub fn not_a_struct(span: Span, name: &str) -> Diagnostic {
 /// An enum without that member.
 pub fn unknown_member(span: Span, name: &str, owner: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{owner}` has no member `{name}`"))
+}
+
+/// A variant that an enum does not have.
+pub fn unknown_variant(span: Span, name: &str, owner: &str, variants: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{owner}` has no variant `{name}`"))
+        .help(format!("it has {variants}"))
+}
+
+/// A variant with other fields than it has.
+pub fn variant_form(span: Span, form: &str) -> Diagnostic {
+    Diagnostic::new(span, "the variant has other fields").help(format!("write `{form}`"))
 }
 
 /// A name that means nothing.
@@ -502,7 +513,7 @@ pub fn closure_assigns(span: Span, name: &str) -> Diagnostic {
 pub fn held_outside(span: Span, found: &str) -> Diagnostic {
     Diagnostic::new(
         span,
-        format!("an `Option` or `Either` outside of bodies cannot hold {found}"),
+        format!("an `Option`, `Either` or enum outside of bodies cannot hold {found}"),
     )
     .help("it holds numbers, truth values, members of index sets, tuples and structs of them; pass a table beside it")
 }
@@ -510,7 +521,7 @@ pub fn held_outside(span: Span, found: &str) -> Diagnostic {
 /// An `Option` or `Either` behind `&mut`.
 pub fn one_of_exclusive(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{name}` cannot be changed behind `&mut`"))
-        .help("take the `Option` or `Either` by value and return what becomes of it")
+        .help("take the `Option`, `Either` or enum by value and return what becomes of it")
 }
 
 /// A generic of a function whose body is not read.
@@ -704,8 +715,13 @@ pub fn capital_pattern(span: Span, name: &str) -> Diagnostic {
 }
 
 /// A `match` that leaves a value out.
-pub fn not_exhaustive(span: Span) -> Diagnostic {
-    Diagnostic::new(span, "this `match` does not cover every value").help("end it with `_ => …`")
+pub fn not_exhaustive(span: Span, missing: &[String]) -> Diagnostic {
+    let what = "this `match` does not cover every value";
+    match missing {
+        [] => Diagnostic::new(span, what).help("end it with `_ => …`"),
+        _ => Diagnostic::new(span, format!("{what}: it lacks {}", missing.join(", ")))
+            .help("write the arm, or end it with `_ => …`"),
+    }
 }
 
 /// A cast of a member.

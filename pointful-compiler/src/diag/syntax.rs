@@ -291,9 +291,13 @@ pub fn checkpoint_number(span: Span, key: &str) -> Diagnostic {
 pub fn unsupported_item(span: Span) -> Diagnostic {
     Diagnostic::new(
         span,
-        "`#[pointful]` stands on a function, a struct with named fields or a type alias",
+        "`#[pointful]` stands on a function, a struct with named fields, an enum or a type alias",
     )
-    .help("an enum of named members is an index set: write `#[derive(Clone, Copy, IndexSet)]`")
+}
+
+/// An enum of which there are no values.
+pub fn empty_enum(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "an enum without variants has no values").help("give it a variant")
 }
 
 /// A struct that is not one with named fields.

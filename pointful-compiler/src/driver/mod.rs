@@ -5,6 +5,7 @@
 //! exactly those of the user's mistakes.
 
 mod carrier;
+mod enums;
 mod function;
 mod renamed;
 mod root;
@@ -47,7 +48,7 @@ pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStrea
     };
     match syn::parse2::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(_)) => begun(request(RequestKind::Function)),
-        Ok(parsed @ (syn::Item::Struct(_) | syn::Item::Type(_))) => {
+        Ok(parsed @ (syn::Item::Struct(_) | syn::Item::Enum(_) | syn::Item::Type(_))) => {
             let rest = begun(request(RequestKind::Type));
             // Bodies are compiled away, and with them every use that rustc could count: a struct of theirs is not dead, and whether
             // any of them uses this one is not known here.

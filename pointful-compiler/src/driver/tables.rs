@@ -118,7 +118,10 @@ impl Columns<'_> {
             TypeKind::Path(path, args) => match self.definition(path, args)? {
                 TypeDefKind::Struct(_) => self.tables(Vec::new(), tokens),
                 TypeDefKind::Alias(inner) => return self.of(&inner, tokens),
-                TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::ProductSet(_) => {
+                TypeDefKind::NominalSet
+                | TypeDefKind::EnumSet(_)
+                | TypeDefKind::ProductSet(_)
+                | TypeDefKind::Enum(_) => {
                     return None;
                 }
             },

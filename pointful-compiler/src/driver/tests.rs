@@ -144,7 +144,8 @@ fn what_is_no_function_is_refused() {
     for item in [
         "const X: f64 = 1.0;",
         "struct S(f64);",
-        "enum E { A }",
+        "enum E {}",
+        "union U { a: f64 }",
         "fn f(",
         "struct S<T> { x: T }",
     ] {

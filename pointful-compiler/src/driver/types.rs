@@ -4,6 +4,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
+use super::enums::sum;
 use super::function::{carried, lengths, payload};
 use super::tables::tables;
 use super::{item_name, item_vis};
@@ -41,6 +42,7 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         | RequestKind::Define => (None, None, None),
     };
     let fields = fields(&item);
+    let sum = sum(&item);
     let kind = match request.kind {
         RequestKind::IndexSet => EntryKind::IndexSet,
         RequestKind::Type
@@ -67,7 +69,7 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         constants: own,
     };
     let companion = companion(&name, &vis, &unique, &payload(gathering, own));
-    quote!(#companion #carrier #record #fields #space #tables)
+    quote!(#companion #carrier #record #fields #sum #space #tables)
 }
 
 /// The lengths in a definition, and those in definitions that it names: an array of the type's own

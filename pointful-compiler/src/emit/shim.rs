@@ -138,6 +138,14 @@ impl Shim<'_> {
                 let at = index(*at);
                 tokens!((*#runtime::Field::<#at, _>::field(&#value)))
             }
+            Field::Sum => tokens!(({
+                use #runtime::kernel::Variants as _;
+                #value.held_by_variant()
+            })),
+            Field::Referred(at) => {
+                let at = index(*at);
+                tokens!((*#value.#at))
+            }
             Field::IsSecond => self.held(&value, true, tokens!(.is_some())),
             // Of scalars only, which are read one by one.
             Field::Held(_) => value,
@@ -184,7 +192,7 @@ impl Shim<'_> {
                 tokens!((*#runtime::FieldMut::<#at, _>::field_mut(&mut #value)))
             }
             // Nothing of it is changed or taken.
-            Field::IsSecond | Field::Held(_) => value,
+            Field::Sum | Field::Referred(_) | Field::IsSecond | Field::Held(_) => value,
         })
     }
 

@@ -407,6 +407,7 @@ fn rename_types(item: &mut TypeItem, names: &[(String, Ident)]) {
         TypeDefKind::ProductSet(fields) | TypeDefKind::Struct(fields) => {
             fields.iter_mut().for_each(|(_, ty)| rename_type(ty, names));
         }
+        TypeDefKind::Enum(item) => rename_type(&mut item.sum[0].1, names),
         TypeDefKind::Alias(ty) => rename_type(ty, names),
     }
 }

@@ -139,6 +139,7 @@ impl Entry {
                 let item: syn::Item = syn::parse2(self.item.clone()).ok()?;
                 let name = match &item {
                     syn::Item::Struct(item) => item.ident.clone(),
+                    syn::Item::Enum(item) => item.ident.clone(),
                     syn::Item::Type(item) => item.ident.clone(),
                     _ => return None,
                 };

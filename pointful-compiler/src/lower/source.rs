@@ -14,8 +14,8 @@ use crate::syntax::raw::plain_names;
 use crate::syntax::tree::{Callee, Function, Linked, TypeDef, path_key};
 
 /// Lowers the last function of a source text. The functions in front of it are what it may call,
-/// each only those before it; structs and enums that derive are index sets, other structs and
-/// aliases are those of the language. `#[pointful(…)]` gives a function its options.
+/// each only those before it; structs and enums that derive are index sets, other structs,
+/// enums and aliases are those of the language. `#[pointful(…)]` gives a function its options.
 pub fn lower_source(source: &str) -> Result<Lowered, Vec<Diagnostic>> {
     let linked = link(source)?;
     lower(&linked, &float_choices(&linked.root)[0])
@@ -47,6 +47,7 @@ pub fn link(source: &str) -> Result<Linked, Vec<Diagnostic>> {
                 (ident, parse_index_set(&derive)?)
             }
             syn::Item::Struct(syn::ItemStruct { ident, .. })
+            | syn::Item::Enum(syn::ItemEnum { ident, .. })
             | syn::Item::Type(syn::ItemType { ident, .. }) => (ident, parse_type(item)?),
             other => {
                 let span = syn::spanned::Spanned::span(other);

@@ -278,6 +278,7 @@ pub(super) fn enum_len(linked: &Linked, id: usize) -> Option<usize> {
         TypeDefKind::NominalSet
         | TypeDefKind::ProductSet(_)
         | TypeDefKind::Struct(_)
+        | TypeDefKind::Enum(_)
         | TypeDefKind::Alias(_) => None,
     }
 }

@@ -2,7 +2,9 @@
 
 use proc_macro2::Ident;
 
-use super::tree::{Expr, ExprKind, Set, SetKind, Type, TypeArg, TypeDefKind, TypeItem, TypeKind};
+use super::tree::{
+    Enum, Expr, ExprKind, Set, SetKind, Type, TypeArg, TypeDefKind, TypeItem, TypeKind,
+};
 use crate::ir::Scalar;
 
 /// The definition with arguments for its generics; `None` if there are more or fewer.
@@ -21,6 +23,13 @@ pub fn applied(item: &TypeItem, args: &[TypeArg]) -> Option<TypeDefKind> {
         TypeDefKind::EnumSet(members) => TypeDefKind::EnumSet(members.clone()),
         TypeDefKind::ProductSet(parts) => TypeDefKind::ProductSet(fields(parts)),
         TypeDefKind::Struct(parts) => TypeDefKind::Struct(fields(parts)),
+        TypeDefKind::Enum(item) => {
+            let [(name, ty)] = &item.sum;
+            TypeDefKind::Enum(Enum {
+                variants: item.variants.clone(),
+                sum: [(name.clone(), given.ty(ty))],
+            })
+        }
         TypeDefKind::Alias(ty) => TypeDefKind::Alias(given.ty(ty)),
     })
 }

@@ -178,6 +178,7 @@ pub fn type_uses(item: &TypeItem) -> Uses {
         TypeDefKind::ProductSet(fields) | TypeDefKind::Struct(fields) => {
             fields.iter().for_each(|(_, ty)| names.ty(ty));
         }
+        TypeDefKind::Enum(item) => names.ty(&item.sum[0].1),
         TypeDefKind::Alias(ty) => names.ty(ty),
     }
     names.uses
@@ -466,7 +467,7 @@ impl Names {
                 inner.iter().for_each(|part| self.pattern(part));
             }
             Pattern::Struct { path, fields, .. } => {
-                self.type_path(path);
+                self.type_path(&owner(path).unwrap_or_else(|| path.clone()));
                 for (name, field) in fields {
                     self.uses.fields.push(name.clone());
                     self.pattern(field);
@@ -626,7 +627,10 @@ impl Names {
                 fields,
                 base,
             } => {
-                self.applied(path, args);
+                match owner(path) {
+                    Some(owner) => self.type_path(&owner),
+                    None => self.applied(path, args),
+                }
                 for (name, value) in fields {
                     self.uses.fields.push(name.clone());
                     self.expr(value);

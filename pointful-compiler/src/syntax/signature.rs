@@ -217,6 +217,7 @@ impl Rules<'_> {
                 (None, Some(TypeDefKind::Struct(fields))) => {
                     fields.iter().any(|(_, field)| self.has_floats(field))
                 }
+                (None, Some(TypeDefKind::Enum(item))) => self.has_floats(&item.sum[0].1),
                 (None, Some(TypeDefKind::Alias(inner))) => self.has_floats(&inner),
                 (
                     None,
@@ -527,7 +528,8 @@ impl Rules<'_> {
                 (None, Some(TypeDefKind::Struct(_))) => {
                     Some(self.ty(TypeKind::Tables(axis.clone(), Box::new(ty.clone()))))
                 }
-                (Some(GenericKind::Const | GenericKind::Function(..)), _) | (None, None) => None,
+                (Some(GenericKind::Const | GenericKind::Function(..)), _)
+                | (None, Some(TypeDefKind::Enum(_)) | None) => None,
             },
             TypeKind::Table(set, element) => {
                 let axes = [vec![axis.clone()], self.atoms(set)].concat();

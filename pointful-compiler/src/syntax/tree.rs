@@ -83,8 +83,38 @@ pub enum TypeDefKind {
     ProductSet(Vec<(Ident, Type)>),
     /// `#[pointful] struct Model<N: IndexSet> { … }`
     Struct(Vec<(Ident, Type)>),
+    /// `#[pointful] enum Shape { Circle(f64), Rect { w: f64, h: f64 }, Nothing }`
+    Enum(Enum),
     /// `#[pointful] type Image = Table<(Row, Col), f64>;`
     Alias(Type),
+}
+
+/// An enum whose variants hold values. It is a struct of one field, which nobody can name: the sum
+/// of tuples of what the variants hold.
+#[derive(Clone, Debug)]
+pub struct Enum {
+    /// The variants in order.
+    pub variants: Vec<Variant>,
+    /// The field.
+    pub sum: [(Ident, Type); 1],
+}
+
+/// A variant of an enum.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Its name.
+    pub name: Ident,
+    /// The names of its fields: of a tuple none has one.
+    pub fields: VariantFields,
+}
+
+/// What a variant holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum VariantFields {
+    /// `Circle(f64)`, `Nothing`: so many values.
+    Tuple(usize),
+    /// `Rect { w: f64, h: f64 }`
+    Named(Vec<Ident>),
 }
 
 /// One annotated function.

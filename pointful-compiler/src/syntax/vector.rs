@@ -63,7 +63,7 @@ impl Search<'_> {
         found: &mut Vec<(Coordinate, Vec<syn::Member>)>,
     ) -> Option<()> {
         let inner = match &ty.kind {
-            TypeKind::Tuple(parts) => {
+            TypeKind::Tuple(parts) | TypeKind::OneOf(parts) => {
                 for (k, part) in parts.iter().enumerate() {
                     let member = syn::Member::from(k);
                     self.parts(part, &[at, &[member]].concat(), found)?;
@@ -98,6 +98,10 @@ impl Search<'_> {
                             }
                             inner
                         }
+                        // Which floats a value has is known when it is there.
+                        TypeDefKind::Enum(item) => {
+                            return self.inside(&item.sum[0].1)?.is_empty().then_some(());
+                        }
                         TypeDefKind::NominalSet
                         | TypeDefKind::EnumSet(_)
                         | TypeDefKind::ProductSet(_) => Vec::new(),
@@ -109,7 +113,6 @@ impl Search<'_> {
             | TypeKind::Extent(_)
             | TypeKind::Accum(_)
             | TypeKind::Function(..)
-            | TypeKind::OneOf(_)
             | TypeKind::Infer => Vec::new(),
         };
         if let Some(first) = inner.first() {

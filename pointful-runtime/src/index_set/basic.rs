@@ -129,6 +129,14 @@ unsafe impl IndexSet for Dyn {
     crate::__stored_as_ordinals!();
 }
 
+impl From<usize> for Extent<Dyn> {
+    /// Panics if that is more than `isize::MAX`, as [`Extent::new`] does.
+    #[track_caller]
+    fn from(size: usize) -> Self {
+        Extent::new(size)
+    }
+}
+
 // SAFETY: `false` is 0 and `true` is 1, of 2.
 unsafe impl IndexSet for bool {
     type Size = ();

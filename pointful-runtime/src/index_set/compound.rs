@@ -56,7 +56,7 @@ fn product_len<const N: usize>(factors: [Option<usize>; N]) -> Option<usize> {
 }
 
 macro_rules! product {
-    ($($Set:ident $index:tt),+; head $Head:ident; tail $Tail:ty, $first:ident, [$($rest:ident),+]) => {
+    ($($Set:ident $Part:ident $index:tt),+; head $Head:ident; tail $Tail:ty, $first:ident, [$($rest:ident),+]) => {
         // SAFETY: row-major order by Horner's rule over parts that keep this contract themselves: each ordinal is
         // below its part's length, so the sum is below the product of all. The axes are the parts' own.
         unsafe impl<$($Set: IndexSet),+> IndexSet for ($($Set,)+) {
@@ -154,11 +154,11 @@ macro_rules! product {
             }
         }
 
-        impl<$($Set: IndexSet),+> From<($(Extent<$Set>,)+)> for Extent<($($Set,)+)> {
+        impl<$($Set: IndexSet, $Part: Into<Extent<$Set>>),+> From<($($Part,)+)> for Extent<($($Set,)+)> {
             /// Panics if the product has more members than fit, as [`Extent::join`] does.
             #[track_caller]
-            fn from(parts: ($(Extent<$Set>,)+)) -> Self {
-                Extent::join(parts)
+            fn from(parts: ($($Part,)+)) -> Self {
+                Extent::join(($(parts.$index.into(),)+))
             }
         }
     };
@@ -184,11 +184,11 @@ macro_rules! product {
     (@tail_bind $tail:ident, $($many:ident),+) => { let ($($many,)+) = $tail; };
 }
 
-product!(A 0, B 1; head A; tail B, A, [B]);
-product!(A 0, B 1, C 2; head A; tail (B, C), A, [B, C]);
-product!(A 0, B 1, C 2, D 3; head A; tail (B, C, D), A, [B, C, D]);
-product!(A 0, B 1, C 2, D 3, E 4; head A; tail (B, C, D, E), A, [B, C, D, E]);
-product!(A 0, B 1, C 2, D 3, E 4, F 5; head A; tail (B, C, D, E, F), A, [B, C, D, E, F]);
+product!(A PartA 0, B PartB 1; head A; tail B, A, [B]);
+product!(A PartA 0, B PartB 1, C PartC 2; head A; tail (B, C), A, [B, C]);
+product!(A PartA 0, B PartB 1, C PartC 2, D PartD 3; head A; tail (B, C, D), A, [B, C, D]);
+product!(A PartA 0, B PartB 1, C PartC 2, D PartD 3, E PartE 4; head A; tail (B, C, D, E), A, [B, C, D, E]);
+product!(A PartA 0, B PartB 1, C PartC 2, D PartD 3, E PartE 4, F PartF 5; head A; tail (B, C, D, E, F), A, [B, C, D, E, F]);
 
 /// A member of the disjoint union of two index sets: all of `A`, then all of `B`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

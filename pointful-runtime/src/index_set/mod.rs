@@ -3,6 +3,7 @@
 mod basic;
 mod compound;
 mod name;
+mod place;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,6 +11,7 @@ use std::fmt;
 pub use basic::{Dyn, Fin};
 pub use compound::{Compound, Either, Product};
 pub(crate) use name::SetName;
+pub use place::Place;
 
 use crate::buffer::Buf;
 use crate::element::Element;

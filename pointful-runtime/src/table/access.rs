@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use super::{Table, View};
 use crate::element::{Element, Plain};
 use crate::extent::{Extent, Members};
-use crate::index_set::{IndexSet, Product};
+use crate::index_set::{Dyn, IndexSet, Place, Product};
 
 impl<I: IndexSet, T: Element> Table<I, T> {
     /// The extent of the index set.
@@ -57,7 +57,7 @@ impl<I: IndexSet, T: Element> Table<I, T> {
 
     /// The element at `index`, or `None` if that is no member of the set.
     #[inline]
-    pub fn get(&self, index: I) -> Option<T> {
+    pub fn get(&self, index: impl Place<I>) -> Option<T> {
         self.view().get(index)
     }
 
@@ -67,7 +67,7 @@ impl<I: IndexSet, T: Element> Table<I, T> {
     /// If `index` is no member of the set.
     #[inline]
     #[track_caller]
-    pub fn at(&self, index: I) -> T {
+    pub fn at(&self, index: impl Place<I>) -> T {
         self.view().at(index)
     }
 
@@ -83,7 +83,7 @@ impl<I: Product, T: Element> Table<I, T> {
     /// # Panics
     /// If `head` is no member of the first set.
     #[track_caller]
-    pub fn row(&self, head: I::Head) -> View<'_, I::Tail, T> {
+    pub fn row(&self, head: impl Place<I::Head>) -> View<'_, I::Tail, T> {
         self.view().row(head)
     }
 
@@ -101,9 +101,9 @@ impl<I: Product, T: Plain> Table<I, T> {
     /// # Panics
     /// If `head` is no member of the first set.
     #[track_caller]
-    pub fn row_mut(&mut self, head: I::Head) -> &mut [T] {
+    pub fn row_mut(&mut self, head: impl Place<I::Head>) -> &mut [T] {
         let (heads, tail) = I::split_head(self.extent);
-        let start = head.ordinal(heads) * tail.len();
+        let start = head.position(heads) * tail.len();
         &mut self.data[start..start + tail.len()]
     }
 }
@@ -126,22 +126,41 @@ impl<I: IndexSet, T: Plain> Table<I, T> {
     }
 }
 
-impl<I: IndexSet, T: Plain> Index<I> for Table<I, T> {
+impl<I: IndexSet, T: Plain, P: Place<I>> Index<P> for Table<I, T> {
     type Output = T;
 
     #[inline]
     #[track_caller]
-    fn index(&self, index: I) -> &T {
-        &self.data[index.ordinal(self.extent)]
+    fn index(&self, index: P) -> &T {
+        &self.data[index.position(self.extent)]
     }
 }
 
-impl<I: IndexSet, T: Plain> IndexMut<I> for Table<I, T> {
+impl<I: IndexSet, T: Plain, P: Place<I>> IndexMut<P> for Table<I, T> {
     #[inline]
     #[track_caller]
-    fn index_mut(&mut self, index: I) -> &mut T {
-        let position = index.ordinal(self.extent);
+    fn index_mut(&mut self, index: P) -> &mut T {
+        let position = index.position(self.extent);
         &mut self.data[position]
+    }
+}
+
+/// A row of a matrix, for `t[i][j]`.
+impl<T: Plain> Index<usize> for Table<(Dyn, Dyn), T> {
+    type Output = [T];
+
+    #[inline]
+    #[track_caller]
+    fn index(&self, row: usize) -> &[T] {
+        self.row(row).as_slice()
+    }
+}
+
+impl<T: Plain> IndexMut<usize> for Table<(Dyn, Dyn), T> {
+    #[inline]
+    #[track_caller]
+    fn index_mut(&mut self, row: usize) -> &mut [T] {
+        self.row_mut(row)
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Table, check_length};
 use crate::buffer::Buf;
 use crate::error::Error;
 use crate::extent::Extent;
-use crate::index_set::{IndexSet, SetName, not_a_member};
+use crate::index_set::{IndexSet, Place, SetName, not_a_member};
 
 impl<I: IndexSet, K: IndexSet> Table<I, K> {
     /// The table whose elements are the members of `target` with these ordinals, in the vector's
@@ -26,10 +26,11 @@ impl<I: IndexSet, K: IndexSet> Table<I, K> {
     /// );
     /// ```
     pub fn from_indices(
-        extent: Extent<I>,
-        target: Extent<K>,
+        extent: impl Into<Extent<I>>,
+        target: impl Into<Extent<K>>,
         ordinals: Vec<usize>,
     ) -> Result<Self, Error> {
+        let (extent, target) = (extent.into(), target.into());
         check_length(extent, ordinals.len())?;
         let len = target.len();
         match ordinals.iter().position(|&ordinal| ordinal >= len) {
@@ -86,8 +87,8 @@ impl<I: IndexSet, K: IndexSet> Table<I, K> {
     /// # Panics
     /// If `index` is no member of the table's set, or `value` no member of the set it indexes.
     #[track_caller]
-    pub fn set(&mut self, index: I, value: K) {
-        let position = index.ordinal(self.extent);
+    pub fn set(&mut self, index: impl Place<I>, value: K) {
+        let position = index.position(self.extent);
         let Some(stored) = value.to_repr(self.meta) else {
             not_a_member(self.target());
         };

@@ -11,6 +11,13 @@ use crate::scalar::Number;
 impl<I: IndexSet, T: Element<Meta: Default>> Table<I, T> {
     /// The table of a function, called once for each member in order.
     ///
+    /// ```
+    /// use pointful_runtime::{Dyn, Table};
+    /// // `into()` makes an extent of the lengths of `Dyn` axes.
+    /// let t = Table::from_fn((2, 3).into(), |(Dyn(i), Dyn(j))| 10 * i + j);
+    /// assert_eq!((t[(1, 2)], t[1][2], t[[1, 2]]), (12, 12, 12));
+    /// ```
+    ///
     /// Elements are numbers, booleans, or members of static index sets; for a table of indices into
     /// a dynamic set, which has to know that set's extent, see [`Table::from_fn_into`].
     pub fn from_fn(extent: Extent<I>, f: impl FnMut(I) -> T) -> Self {
@@ -18,8 +25,8 @@ impl<I: IndexSet, T: Element<Meta: Default>> Table<I, T> {
     }
 
     /// The table that has the same value everywhere.
-    pub fn full(extent: Extent<I>, value: T) -> Self {
-        Self::of_members(extent, T::Meta::default(), |_| value)
+    pub fn full(extent: impl Into<Extent<I>>, value: T) -> Self {
+        Self::of_members(extent.into(), T::Meta::default(), |_| value)
     }
 }
 
@@ -42,20 +49,31 @@ impl<I: IndexSet, T: Element> Table<I, T> {
 
 impl<I: IndexSet, T: Number> Table<I, T> {
     /// The table that is zero everywhere.
-    pub fn zeros(extent: Extent<I>) -> Self {
-        Table {
-            extent,
-            meta: (),
-            data: Buf::filled(extent.len(), T::ZERO),
-        }
+    ///
+    /// An extent of [`Dyn`] axes may be written as their lengths; `()` stands for the length of a
+    /// static set, where the type says which.
+    ///
+    /// ```
+    /// use pointful_runtime::{Dyn, Fin, Table};
+    /// let mut t = Table::zeros((2, 3));
+    /// t[(1, 2)] = 5.0;
+    /// assert_eq!((t[1][2], t.len()), (5.0, 6));
+    /// assert_eq!(Table::<(Dyn, Fin<2>), f64>::zeros((3, ())).len(), 6);
+    /// ```
+    pub fn zeros(extent: impl Into<Extent<I>>) -> Self {
+        Self::filled(extent.into(), T::ZERO)
     }
 
     /// The table that is one everywhere.
-    pub fn ones(extent: Extent<I>) -> Self {
+    pub fn ones(extent: impl Into<Extent<I>>) -> Self {
+        Self::filled(extent.into(), T::ONE)
+    }
+
+    fn filled(extent: Extent<I>, value: T) -> Self {
         Table {
             extent,
             meta: (),
-            data: Buf::filled(extent.len(), T::ONE),
+            data: Buf::filled(extent.len(), value),
         }
     }
 }
@@ -65,7 +83,8 @@ impl<I: IndexSet, T: Plain> Table<I, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if there are more or fewer elements than members.
-    pub fn from_vec(extent: Extent<I>, elements: Vec<T>) -> Result<Self, Error> {
+    pub fn from_vec(extent: impl Into<Extent<I>>, elements: Vec<T>) -> Result<Self, Error> {
+        let extent = extent.into();
         check_length(extent, elements.len())?;
         Ok(Table {
             extent,

@@ -72,7 +72,8 @@ impl<I: IndexSet, T: Element> Table<I, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if the other set has another number of members.
-    pub fn cast<J: IndexSet>(self, extent: Extent<J>) -> Result<Table<J, T>, Error> {
+    pub fn cast<J: IndexSet>(self, extent: impl Into<Extent<J>>) -> Result<Table<J, T>, Error> {
+        let extent = extent.into();
         check_length(extent, self.data.len())?;
         Ok(Table {
             extent,

@@ -7,7 +7,7 @@ use crate::buffer::Buf;
 use crate::element::{Element, Plain};
 use crate::error::Error;
 use crate::extent::{Extent, Members};
-use crate::index_set::{IndexSet, Product};
+use crate::index_set::{Dyn, IndexSet, Place, Product};
 use crate::table::Table;
 
 /// A table whose elements are borrowed: a whole [`Table`], a row of one, or contiguous data from
@@ -73,9 +73,9 @@ impl<'a, I: IndexSet, T: Element> View<'a, I, T> {
 
     /// The element at `index`, or `None` if that is no member of the set.
     #[inline]
-    pub fn get(self, index: I) -> Option<T> {
+    pub fn get(self, index: impl Place<I>) -> Option<T> {
         index
-            .checked_ordinal(self.extent)
+            .checked_position(self.extent)
             .map(|position| self.value(position))
     }
 
@@ -85,8 +85,8 @@ impl<'a, I: IndexSet, T: Element> View<'a, I, T> {
     /// If `index` is no member of the set.
     #[inline]
     #[track_caller]
-    pub fn at(self, index: I) -> T {
-        self.value(index.ordinal(self.extent))
+    pub fn at(self, index: impl Place<I>) -> T {
+        self.value(index.position(self.extent))
     }
 
     /// The elements in row-major order, by value.
@@ -107,7 +107,8 @@ impl<'a, I: IndexSet, T: Element> View<'a, I, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if the other set has another number of members.
-    pub fn cast<J: IndexSet>(self, extent: Extent<J>) -> Result<View<'a, J, T>, Error> {
+    pub fn cast<J: IndexSet>(self, extent: impl Into<Extent<J>>) -> Result<View<'a, J, T>, Error> {
+        let extent = extent.into();
         check_length(extent, self.data.len())?;
         Ok(View {
             extent,
@@ -133,9 +134,9 @@ impl<'a, I: Product, T: Element> View<'a, I, T> {
     /// # Panics
     /// If `head` is no member of the first set.
     #[track_caller]
-    pub fn row(self, head: I::Head) -> View<'a, I::Tail, T> {
+    pub fn row(self, head: impl Place<I::Head>) -> View<'a, I::Tail, T> {
         let (heads, tail) = I::split_head(self.extent);
-        let start = head.ordinal(heads) * tail.len();
+        let start = head.position(heads) * tail.len();
         View {
             extent: tail,
             meta: self.meta,
@@ -159,7 +160,8 @@ impl<'a, I: IndexSet, T: Plain> View<'a, I, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if there are more or fewer elements than members.
-    pub fn from_slice(extent: Extent<I>, elements: &'a [T]) -> Result<Self, Error> {
+    pub fn from_slice(extent: impl Into<Extent<I>>, elements: &'a [T]) -> Result<Self, Error> {
+        let extent = extent.into();
         check_length(extent, elements.len())?;
         Ok(View {
             extent,
@@ -174,13 +176,24 @@ impl<'a, I: IndexSet, T: Plain> View<'a, I, T> {
     }
 }
 
-impl<I: IndexSet, T: Plain> Index<I> for View<'_, I, T> {
+impl<I: IndexSet, T: Plain, P: Place<I>> Index<P> for View<'_, I, T> {
     type Output = T;
 
     #[inline]
     #[track_caller]
-    fn index(&self, index: I) -> &T {
-        &self.data[index.ordinal(self.extent)]
+    fn index(&self, index: P) -> &T {
+        &self.data[index.position(self.extent)]
+    }
+}
+
+/// A row of a matrix, for `t[i][j]`.
+impl<T: Plain> Index<usize> for View<'_, (Dyn, Dyn), T> {
+    type Output = [T];
+
+    #[inline]
+    #[track_caller]
+    fn index(&self, row: usize) -> &[T] {
+        self.row(row).data
     }
 }
 

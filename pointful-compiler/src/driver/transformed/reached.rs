@@ -91,6 +91,7 @@ impl Reached<'_> {
             TypeDefKind::NominalSet
             | TypeDefKind::EnumSet(_)
             | TypeDefKind::ProductSet(_)
+            | TypeDefKind::Enum(_)
             | TypeDefKind::Struct(_) => {}
         }
     }

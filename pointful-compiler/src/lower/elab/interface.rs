@@ -85,6 +85,7 @@ impl<'a> Elab<'a> {
     pub(super) fn fields(&self, id: usize) -> &'a [(Ident, tree::Type)] {
         match &self.linked.types[id].item.kind {
             TypeDefKind::Struct(fields) | TypeDefKind::ProductSet(fields) => fields,
+            TypeDefKind::Enum(item) => &item.sum,
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => &[],
         }
     }
@@ -93,6 +94,9 @@ impl<'a> Elab<'a> {
     /// what it does not name may be private where it stands.
     pub(super) fn field(&self, access: &Access, id: usize, k: usize) -> Access {
         let (name, _) = &self.fields(id)[k];
+        if let TypeDefKind::Enum(_) = self.linked.types[id].item.kind {
+            return stepped(access, Field::Sum, &name.to_string());
+        }
         let named = self.named_fields.iter().find(|known| *known == name);
         let field = match named {
             Some(name) => Field::Named(syn::Member::Named(name.clone())),
@@ -197,6 +201,11 @@ impl<'a> Elab<'a> {
                 for (k, (part, (_, inner))) in types.iter().zip(self.fields(*id)).enumerate() {
                     let access = self.field(&access, *id, k);
                     let inner = field_type(written, inner);
+                    if let Some(Field::Sum) = access.fields.last() {
+                        self.held_outside(part, span)?;
+                        parts.push(self.sum_parameter(part, inner, access, span)?);
+                        continue;
+                    }
                     parts.push(self.parameter(part, inner, access, owned, span)?);
                 }
                 Ok(Val::Tuple(parts))

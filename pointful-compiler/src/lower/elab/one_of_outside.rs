@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 
-use super::interface::stepped;
+use super::interface::{part_type, stepped};
 use super::one_of::sides;
 use super::value::Val;
 use super::{Elab, Run};
@@ -22,17 +22,54 @@ impl<'a> Elab<'a> {
         span: Span,
     ) -> Run<Val<'a>> {
         self.held_outside(ty, span)?;
+        self.kinds(ty, written, &access, &mut |s, side, written, held| {
+            s.parameter(side, written, held, false, span)
+        })
+    }
+
+    /// The sum of what the variants of an enum hold, as which an enum is seen: each holds a tuple
+    /// of references.
+    pub(super) fn sum_parameter(
+        &mut self,
+        ty: &Ty,
+        written: &'a tree::Type,
+        access: Access,
+        span: Span,
+    ) -> Run<Val<'a>> {
+        match ty {
+            Ty::Tuple(types) => {
+                let mut parts = Vec::new();
+                for (k, part) in types.iter().enumerate() {
+                    let access = stepped(&access, Field::Referred(k), &k.to_string());
+                    let written = part_type(written, k);
+                    parts.push(self.parameter(part, written, access, false, span)?);
+                }
+                Ok(Val::Tuple(parts))
+            }
+            _ => self.kinds(ty, written, &access, &mut |s, side, written, held| {
+                s.sum_parameter(side, written, held, span)
+            }),
+        }
+    }
+
+    /// Which of two kinds a parameter is, and what both hold.
+    fn kinds(
+        &mut self,
+        ty: &Ty,
+        written: &'a tree::Type,
+        access: &Access,
+        held: &mut dyn FnMut(&mut Self, &Ty, &'a tree::Type, Access) -> Run<Val<'a>>,
+    ) -> Run<Val<'a>> {
         let Some(sides) = sides(ty) else {
             return self.bug(crate::ir::SpanId::NONE, "a value of no kinds");
         };
-        let kind = stepped(&access, Field::IsSecond, "is_second");
+        let kind = stepped(access, Field::IsSecond, "is_second");
         let source = ParamSource::Scalar(kind.clone(), None);
         let mut parts = vec![self.declare(Type::scalar(Elem::BOOL), source, &kind, false)];
         for (second, side) in [false, true].into_iter().zip(&sides) {
             let name = if second { "second" } else { "first" };
-            let held = stepped(&access, Field::Held(second), name);
-            let written = side_type(written, second);
-            parts.push(self.parameter(side, written, held, false, span)?);
+            let access = stepped(access, Field::Held(second), name);
+            parts.push(held(self, side, side_type(written, second), access)?);
         }
         Ok(Val::Tuple(parts))
     }
@@ -54,7 +91,7 @@ impl<'a> Elab<'a> {
     }
 
     /// What it may hold outside of bodies.
-    fn held_outside(&mut self, ty: &Ty, span: Span) -> Run<()> {
+    pub(super) fn held_outside(&mut self, ty: &Ty, span: Span) -> Run<()> {
         match self.ty(ty) {
             Ty::Scalar(_) | Ty::Float(_) => Ok(()),
             Ty::Member(set) if !matches!(set, Set::Product(_) | Set::Record(..)) => Ok(()),

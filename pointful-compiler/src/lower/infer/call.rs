@@ -75,6 +75,9 @@ impl<'a> Infer<'_, 'a> {
         if let Some(position) = self.function_of(&name) {
             return self.call_function(position, &[], f.span, args, span);
         }
+        if self.is_variant(path) {
+            return self.variant_value(path, args, span);
+        }
         let is_some = matches!(name.as_str(), "Some" | "Option::Some");
         let side = side(&name);
         if is_some || side.is_some() {

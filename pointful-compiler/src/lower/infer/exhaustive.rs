@@ -13,11 +13,14 @@ const ANY: &Pattern = &Pattern::Wild;
 impl Infer<'_, '_> {
     /// Whether some arm takes every value of a type.
     pub(super) fn exhaustive(&self, ty: &Ty, arms: &[Arm]) -> bool {
-        let rows: Vec<Vec<&Pattern>> = arms
-            .iter()
-            .filter(|arm| arm.guard.is_none())
-            .flat_map(|arm| arm.patterns.iter().map(|pattern| vec![pattern]))
-            .collect();
+        let arms = arms.iter().filter(|arm| arm.guard.is_none());
+        let patterns: Vec<&Pattern> = arms.flat_map(|arm| &arm.patterns).collect();
+        self.all_taken(&patterns, ty)
+    }
+
+    /// Whether some pattern takes every value of a type.
+    pub(super) fn all_taken(&self, patterns: &[&Pattern], ty: &Ty) -> bool {
+        let rows: Vec<Vec<&Pattern>> = patterns.iter().map(|pattern| vec![*pattern]).collect();
         self.complete(&rows, std::slice::from_ref(ty))
     }
 

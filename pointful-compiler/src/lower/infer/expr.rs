@@ -227,6 +227,9 @@ impl<'a> Infer<'_, 'a> {
 
     /// `Channel::R`
     fn enum_member(&mut self, path: &'a syn::Path, span: Span) -> Option<Expr> {
+        if self.is_variant(path) {
+            return Some(self.variant_value(path, &[], span));
+        }
         let (id, ordinal) = self.variant(path)?;
         Some(match ordinal {
             Some(ordinal) => self.made(Kind::Member(ordinal), Ty::Member(Set::Named(id)), span),
@@ -243,13 +246,7 @@ impl<'a> Infer<'_, 'a> {
 
     /// The enum that a path `E::M` names, and which member `M` is.
     pub(super) fn variant(&self, path: &syn::Path) -> Option<(usize, Option<u64>)> {
-        if path.segments.len() < 2 {
-            return None;
-        }
-        let mut owner = path.clone();
-        owner.segments.pop();
-        owner.segments.pop_punct();
-        let id = self.type_of_path(&owner)?;
+        let id = self.owner_of(path)?;
         match &self.shared.linked.types[id].item.kind {
             TypeDefKind::EnumSet(members) => {
                 let last = last_name(path);
@@ -259,8 +256,20 @@ impl<'a> Infer<'_, 'a> {
             TypeDefKind::NominalSet
             | TypeDefKind::ProductSet(_)
             | TypeDefKind::Struct(_)
+            | TypeDefKind::Enum(_)
             | TypeDefKind::Alias(_) => None,
         }
+    }
+
+    /// The linked type in front of a path's last name.
+    pub(super) fn owner_of(&self, path: &syn::Path) -> Option<usize> {
+        if path.segments.len() < 2 {
+            return None;
+        }
+        let mut owner = path.clone();
+        owner.segments.pop();
+        owner.segments.pop_punct();
+        self.type_of_path(&owner)
     }
 
     fn lazy(&mut self, and: bool, x: &'a tree::Expr, y: &'a tree::Expr, span: Span) -> Expr {
@@ -381,7 +390,10 @@ impl<'a> Infer<'_, 'a> {
     fn field_position(&self, id: usize, member: &syn::Member) -> Option<usize> {
         let fields = match &self.shared.linked.types[id].item.kind {
             TypeDefKind::Struct(fields) | TypeDefKind::ProductSet(fields) => fields,
-            TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => {
+            TypeDefKind::NominalSet
+            | TypeDefKind::EnumSet(_)
+            | TypeDefKind::Enum(_)
+            | TypeDefKind::Alias(_) => {
                 return None;
             }
         };
@@ -523,6 +535,9 @@ impl<'a> Infer<'_, 'a> {
         base: Option<&'a tree::Expr>,
         span: Span,
     ) -> Expr {
+        if self.is_variant(path) {
+            return self.variant_literal(path, fields, base, span);
+        }
         let linked = self.shared.linked;
         let ty = self.path_type(path, args, SetKind::Dyn);
         let (Ty::Struct(id, _) | Ty::Member(Set::Record(id, _))) = &ty else {
@@ -534,6 +549,9 @@ impl<'a> Infer<'_, 'a> {
         let declared = match &linked.types[*id].item.kind {
             TypeDefKind::Struct(declared) | TypeDefKind::ProductSet(declared) => {
                 declared.as_slice()
+            }
+            TypeDefKind::Enum(_) => {
+                return self.fail(say::not_a_struct(path_span(path), &path_key(path)));
             }
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) | TypeDefKind::Alias(_) => &[],
         };
@@ -569,7 +587,21 @@ impl<'a> Infer<'_, 'a> {
         if !missing.is_empty() {
             return self.fail(say::missing_fields(path_span(path), &missing.join(", ")));
         }
-        // Fields are evaluated as written and stored as declared.
+        let (stmts, parts) = self.as_declared(given, span);
+        let value = self.made(Kind::Tuple(parts), ty.clone(), span);
+        let block = Block {
+            stmts,
+            value: Some(Box::new(value)),
+        };
+        self.made(Kind::Block(block), ty, span)
+    }
+
+    /// Fields by number, which are evaluated as written and stored as declared.
+    pub(super) fn as_declared(
+        &mut self,
+        given: Vec<(usize, Expr)>,
+        span: Span,
+    ) -> (Vec<crate::lower::hir::Stmt>, Vec<Expr>) {
         let mut stmts = Vec::new();
         let mut order: Vec<(usize, Expr)> = Vec::new();
         for (k, value) in given {
@@ -586,13 +618,7 @@ impl<'a> Infer<'_, 'a> {
             order.push((k, local));
         }
         order.sort_by_key(|(k, _)| *k);
-        let parts = order.into_iter().map(|(_, e)| e).collect();
-        let value = self.made(Kind::Tuple(parts), ty.clone(), span);
-        let block = Block {
-            stmts,
-            value: Some(Box::new(value)),
-        };
-        self.made(Kind::Block(block), ty, span)
+        (stmts, order.into_iter().map(|(_, e)| e).collect())
     }
 }
 

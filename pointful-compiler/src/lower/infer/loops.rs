@@ -344,7 +344,8 @@ impl<'a> Infer<'_, 'a> {
             return self.poison(span);
         }
         if !self.exhaustive(&x_expr.ty, &lowered) {
-            return self.fail(say::not_exhaustive(x.span));
+            let missing = self.missing_variants(&x_expr.ty, &lowered);
+            return self.fail(say::not_exhaustive(x.span, &missing));
         }
         self.made(Kind::Match(Box::new(x_expr), lowered), result, span)
     }

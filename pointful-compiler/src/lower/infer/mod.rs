@@ -22,6 +22,7 @@ mod reference;
 mod rule;
 mod signature;
 mod transform;
+mod variant;
 mod vector;
 
 #[cfg(any(test, feature = "testing"))]

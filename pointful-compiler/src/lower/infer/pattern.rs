@@ -56,6 +56,9 @@ impl<'a> Infer<'_, 'a> {
                     }
                     _ => {}
                 }
+                if self.is_variant(path) {
+                    return self.variant_pattern(path, inner, ty, origin);
+                }
                 if !inner.is_empty() {
                     let what = format!("the pattern `{}(…)`", path_key(path));
                     self.report(say::not_available(*span, &what));
@@ -266,6 +269,9 @@ impl<'a> Infer<'_, 'a> {
         ty: &Ty,
         origin: Origin,
     ) -> Pattern {
+        if self.is_variant(path) {
+            return self.variant_fields_pattern(path, (fields, rest), ty, origin);
+        }
         let written = self.path_type(path, &[], SetKind::Dyn);
         let named = match &written {
             Ty::Struct(id, _) | Ty::Member(Set::Record(id, _)) => Some(*id),

@@ -53,7 +53,7 @@ impl<'a> Infer<'_, 'a> {
                 let span = elem.span;
                 match self.written(elem, dynamic) {
                     Ty::Error => Ty::Error,
-                    elem @ Ty::Struct(..) => Ty::table(vec![set], elem),
+                    elem @ Ty::Struct(..) if self.is_mappable(&elem) => Ty::table(vec![set], elem),
                     other => {
                         let shown = self.show(&other);
                         self.report(say::tables_of(span, &shown));
@@ -317,7 +317,18 @@ impl<'a> Infer<'_, 'a> {
             self.report(say::unknown_type(path_span(path), &name));
             return Ty::Error;
         };
-        self.defined(id, args, path_span(path), dynamic, |s, kind| match kind {
+        self.type_defined(id, args, path_span(path), dynamic)
+    }
+
+    /// The type that a definition is of.
+    pub(super) fn type_defined(
+        &mut self,
+        id: usize,
+        args: &'a [tree::TypeArg],
+        at: Span,
+        dynamic: SetKind,
+    ) -> Ty {
+        self.defined(id, args, at, dynamic, |s, kind| match kind {
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) => Ty::Member(Set::Named(id)),
             TypeDefKind::ProductSet(fields) => {
                 Ty::Member(Set::Record(id, s.field_sets(fields, dynamic)))
@@ -329,6 +340,7 @@ impl<'a> Infer<'_, 'a> {
                     .map(|(_, ty)| s.written(ty, dynamic))
                     .collect(),
             ),
+            TypeDefKind::Enum(item) => Ty::Struct(id, vec![s.written(&item.sum[0].1, dynamic)]),
             TypeDefKind::Alias(ty) => s.written(ty, dynamic),
         })
     }
@@ -376,7 +388,7 @@ impl<'a> Infer<'_, 'a> {
         self.defined(id, args, path_span(path), dynamic, |s, kind| match kind {
             TypeDefKind::NominalSet | TypeDefKind::EnumSet(_) => Set::Named(id),
             TypeDefKind::ProductSet(fields) => Set::Record(id, s.field_sets(fields, dynamic)),
-            TypeDefKind::Struct(_) => {
+            TypeDefKind::Struct(_) | TypeDefKind::Enum(_) => {
                 s.report(say::not_a_set(path_span(path), &name));
                 Set::Error
             }

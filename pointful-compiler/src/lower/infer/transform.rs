@@ -450,7 +450,10 @@ impl<'a> Infer<'_, 'a> {
             self.report(say::nothing_to_map(at, &of.name));
             return None;
         }
-        if let result @ (Ty::Option(_) | Ty::Either(_)) = self.solver.shallow(&of.result) {
+        let result = self.solver.shallow(&of.result);
+        if matches!(result, Ty::Option(_) | Ty::Either(_) | Ty::Struct(..))
+            && !self.is_mappable(&result)
+        {
             let shown = self.show(&result);
             self.report(say::result_not_mappable(at, &of.name, &shown));
             return None;
@@ -496,7 +499,7 @@ impl Infer<'_, '_> {
     }
 
     /// Whether there can be a table of such values.
-    fn is_mappable(&self, ty: &Ty) -> bool {
+    pub(super) fn is_mappable(&self, ty: &Ty) -> bool {
         match self.solver.shallow(ty) {
             Ty::Extent(_) | Ty::Function(..) | Ty::Option(_) | Ty::Either(_) => false,
             Ty::Tuple(parts) | Ty::Struct(_, parts) => {

@@ -752,6 +752,33 @@ fn matching() {
 }
 
 #[test]
+fn variants_hold_values() {
+    let source = "enum Inner { Only(i32) }
+    enum Shape { Circle(f64), Rect { w: f64, inner: Inner }, Nothing }
+    fn made(x: f64, n: i32) -> Shape {
+        if n > 9 { Shape::Rect { inner: Inner::Only(n), w: x } } else if n > 0 { Shape::Circle(x) } else { Shape::Nothing }
+    }
+    fn area(x: f64, n: i32) -> f64 {
+        let mut last = Shape::Nothing;
+        for k in 0..2 { last = match last { Shape::Nothing => made(x, n), Shape::Circle(r) => Shape::Circle(2.0 * r), other => other }; }
+        match last {
+            Shape::Circle(r) if r < 0.0 => 0.0,
+            Shape::Rect { inner: Inner::Only(m), w } => { let Inner::Only(k) = Inner::Only(m); w * k as f64 }
+            Shape::Circle(r) => r,
+            Shape::Nothing => -1.0,
+        }
+    }";
+    for ((x, n), want) in [
+        ((3.0, 10), 30.0),
+        ((3.0, 9), 6.0),
+        ((-3.0, 1), 0.0),
+        ((3.0, 0), -1.0),
+    ] {
+        gives(source, &[], &[x.into(), n.into()], &[want.into()]);
+    }
+}
+
+#[test]
 fn an_assertion_says_what_it_says() {
     let source = "fn checked(x: f64) -> f64 { assert!(x > 0.0, \"x must be positive\"); x.sqrt() }";
     gives(source, &[], &[4.0.into()], &[2.0.into()]);

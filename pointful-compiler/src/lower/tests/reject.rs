@@ -216,7 +216,7 @@ fn functions_whose_bodies_are_not_read() {
 
 #[test]
 fn what_an_option_holds_outside_of_bodies() {
-    let held = "an `Option` or `Either` outside of bodies cannot hold ";
+    let held = "an `Option`, `Either` or enum outside of bodies cannot hold ";
     rejects(
         "fn f<N: IndexSet>(x: Option<&Table<N, f64>>) -> f64 { 1.0 }",
         &[("x: Option", &format!("{held}`Table<N, f64>`"))],
@@ -620,6 +620,26 @@ fn a_match_covers_every_value() {
         "#[derive(IndexSet)] enum Channel { R, G, B }\nfn f(c: Channel) -> f64 { match c { Channel::X => 1.0, _ => 2.0 } }",
         &[("X =>", "`Channel` has no member `X`")],
     );
+}
+
+#[test]
+fn a_match_covers_every_variant() {
+    let shape = "enum Shape { Circle(f64), Rect { w: f64, h: bool }, Nothing }\n";
+    for (arms, missing) in [
+        ("Shape::Circle(_) => 1.0", "`Shape::Rect`, `Shape::Nothing`"),
+        (
+            "Shape::Circle(r) if r > 0.0 => 1.0, Shape::Nothing => 0.0, Shape::Rect { h: true, .. } => 1.0",
+            "`Shape::Circle`, `Shape::Rect`",
+        ),
+    ] {
+        rejects(
+            &format!("{shape}fn f(s: Shape) -> f64 {{ match s {{ {arms} }} }}"),
+            &[(
+                "s {",
+                &format!("this `match` does not cover every value: it lacks {missing}"),
+            )],
+        );
+    }
 }
 
 #[test]

@@ -67,6 +67,8 @@ fn param(param: &ParamSource) -> String {
                 Field::Named(syn::Member::Named(name)) => format!(".{name}"),
                 Field::Named(syn::Member::Unnamed(index)) => format!(".{}", index.index),
                 Field::Hidden(at) => format!(".#{at}"),
+                Field::Sum => ".sum".to_owned(),
+                Field::Referred(at) => format!(".{at}"),
                 Field::IsSecond => ".is_second".to_owned(),
                 Field::Held(second) => format!(".held_{second}"),
             })

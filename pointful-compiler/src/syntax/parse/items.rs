@@ -1,11 +1,13 @@
 //! Types that export themselves: `#[pointful]` structs and aliases, and what derives `IndexSet`.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
 
 use super::Parser;
 use crate::diag::syntax as diag;
-use crate::syntax::tree::{Generic, GenericKind, Type, TypeDefKind, TypeItem, TypeKind};
+use crate::syntax::tree::{
+    Enum, Generic, GenericKind, Type, TypeDefKind, TypeItem, TypeKind, Variant, VariantFields,
+};
 
 impl Parser {
     pub(super) fn type_item(&mut self, item: &syn::Item) -> TypeItem {
@@ -18,6 +20,10 @@ impl Parser {
                     self.error(diag::struct_fields(item.ident.span()));
                 }
                 (generics, TypeDefKind::Struct(self.fields(&item.fields)))
+            }
+            syn::Item::Enum(item) => {
+                let generics = self.type_generics(&item.generics);
+                (generics, TypeDefKind::Enum(self.variants(item)))
             }
             syn::Item::Type(item) => {
                 let generics = self.alias_generics(item);
@@ -63,19 +69,69 @@ impl Parser {
         }
     }
 
-    fn fields(&mut self, fields: &syn::Fields) -> Vec<(Ident, Type)> {
-        // What other derives read is theirs; but a field that may not be there cannot be compiled.
-        for attr in fields.iter().flat_map(|field| &field.attrs) {
+    /// The variants of an enum.
+    fn variants(&mut self, item: &syn::ItemEnum) -> Enum {
+        if item.variants.is_empty() {
+            self.error(diag::empty_enum(item.ident.span()));
+        }
+        let (mut variants, mut held) = (Vec::new(), Vec::new());
+        for variant in &item.variants {
+            self.always_there(&variant.attrs, "a variant");
+            let types = self.field_types(&variant.fields);
+            let named: Option<Vec<Ident>> = match &variant.fields {
+                syn::Fields::Named(fields) => {
+                    fields.named.iter().map(|f| f.ident.clone()).collect()
+                }
+                syn::Fields::Unnamed(_) | syn::Fields::Unit => None,
+            };
+            variants.push(Variant {
+                name: variant.ident.clone(),
+                fields: named.map_or(VariantFields::Tuple(types.len()), VariantFields::Named),
+            });
+            held.push(Type {
+                kind: TypeKind::Tuple(types),
+                span: variant.ident.span(),
+            });
+        }
+        let sum = (
+            Ident::new("variants", item.ident.span()),
+            sum(held, item.ident.span()),
+        );
+        Enum {
+            variants,
+            sum: [sum],
+        }
+    }
+
+    /// What other derives read is theirs; but what may not be there cannot be compiled.
+    fn always_there(&mut self, attrs: &[syn::Attribute], what: &str) {
+        for attr in attrs {
             if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
-                self.no_attributes(std::slice::from_ref(attr), "a field");
+                self.no_attributes(std::slice::from_ref(attr), what);
             }
         }
-        let fields: Vec<(Ident, Type)> = fields
-            .iter()
-            .filter_map(|field| Some((field.ident.clone()?, self.ty(&field.ty))))
-            .collect();
-        fields.iter().for_each(|(_, ty)| self.no_accumulator(ty));
-        fields
+    }
+
+    fn field_types(&mut self, fields: &syn::Fields) -> Vec<Type> {
+        let mut types = Vec::new();
+        for field in fields {
+            self.always_there(&field.attrs, "a field");
+            types.push(self.ty(&field.ty));
+        }
+        types.iter().for_each(|ty| self.no_accumulator(ty));
+        types
+    }
+
+    fn fields(&mut self, fields: &syn::Fields) -> Vec<(Ident, Type)> {
+        // Those of a tuple have no names, which is an error.
+        let named = matches!(fields, syn::Fields::Named(_));
+        let types = if named {
+            self.field_types(fields)
+        } else {
+            Vec::new()
+        };
+        let names = fields.iter().filter_map(|field| field.ident.clone());
+        names.zip(types).collect()
     }
 
     /// The generics of a struct: index sets, floats and lengths.
@@ -127,6 +183,18 @@ impl Parser {
         }
         self.type_generics(&generics)
     }
+}
+
+/// The type of a value of one of these kinds: the first, or one of the others.
+fn sum(mut kinds: Vec<Type>, span: Span) -> Type {
+    let last = kinds.pop().unwrap_or(Type {
+        kind: TypeKind::Tuple(Vec::new()),
+        span,
+    });
+    kinds.into_iter().rev().fold(last, |rest, first| Type {
+        kind: TypeKind::OneOf(vec![first, rest]),
+        span,
+    })
 }
 
 /// The fields that are not `pub`.
