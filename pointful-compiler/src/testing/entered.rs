@@ -33,6 +33,10 @@ std::thread_local! {
     pub(crate) static STREAMED: Cell<u32> = const { Cell::new(0) };
     /// A number that a branch decides is kept.
     pub(crate) static BRANCHED: Cell<u32> = const { Cell::new(0) };
+    /// What is put at computed places is put in pieces.
+    pub(crate) static PIECES: Cell<u32> = const { Cell::new(0) };
+    /// For each element and at least: what pieces put, if not as much as elsewhere.
+    pub(crate) static PIECES_OF: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
     /// Pieces of the work are columns.
     pub(crate) static BY_COLUMNS: Cell<u32> = const { Cell::new(0) };
 }

@@ -7,6 +7,8 @@
 //! ```
 
 #[cfg(test)]
+mod accumulations;
+#[cfg(test)]
 pub(crate) mod agreement;
 mod check;
 mod compiled;
