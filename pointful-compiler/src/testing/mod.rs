@@ -26,6 +26,8 @@ pub mod random;
 #[cfg(test)]
 mod reductions;
 mod rng;
+#[cfg(test)]
+mod scans;
 mod shrink;
 mod skeleton;
 pub mod source;
