@@ -306,7 +306,7 @@ impl Report<'_> {
             .map(|(&index, &extent)| self.index(index, extent))
             .collect();
         let over = match indices.as_slice() {
-            [] => "one point".to_owned(),
+            _ if extents.iter().all(|&extent| extent == Extent::Const(1)) => "one point".to_owned(),
             indices => format!("parallel over {}", indices.join(", ")),
         };
         self.line(depth + 1, &over);

@@ -24,3 +24,16 @@ pub fn rows<N: IndexSet, K: IndexSet, D: IndexSet>(word: &Table<N, i64>, w: &Tab
     let total = total.get();
     (for (k, d) in (K, D) { total[k][d] + expected[k][d] }, all.get())
 }
+
+/// The largest of each class and the first place of it, and the last of those of each class that are known.
+pub fn best<N: IndexSet, M: IndexSet, K: IndexSet>(class: &Table<(N, M), K>, w: &Table<(N, M), f64>) -> (Table<K, f64>, Table<K, usize>, Table<K, f64>) {
+    let mut best = Accum::monoid((f64::NEG_INFINITY, 0), |a, b| if b.0 > a.0 { b } else { a });
+    let mut last = Accum::monoid((false, 0.0), |a, b| if b.0 { b } else { a });
+    for (n, m) in (N, M) {
+        let k = class[n][m];
+        best[k].put((w[n][m], n.ordinal() * size(M) + m.ordinal()));
+        if w[n][m] > 0.0 { last[k].put((true, w[n][m])); }
+    }
+    let ((most, place), (_, last)) = (best.get(), last.get());
+    (most, place, last)
+}

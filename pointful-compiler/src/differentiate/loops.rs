@@ -144,7 +144,7 @@ impl Dual<'_> {
     }
 
     /// The names that the source has for values go to those that stand for them, and tangents too.
-    fn same_names(&mut self, old: &[ValueId], new: &[ValueId]) {
+    pub(super) fn same_names(&mut self, old: &[ValueId], new: &[ValueId]) {
         for (&old, &new) in old.iter().zip(new) {
             let tangent = self.tangent(old);
             self.set(new, tangent);

@@ -43,6 +43,7 @@ mod rules;
 mod scalarize;
 mod scatters;
 mod sparse;
+mod suffixes;
 mod transpose;
 
 pub(crate) use self::rules::is_flat;

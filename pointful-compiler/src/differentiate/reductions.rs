@@ -10,6 +10,7 @@ use super::associative_scans::Prefixes;
 use super::builder::Builder;
 use super::cloning::Copier;
 use super::linearize::Dual;
+use super::suffixes::Fold;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Mode, Monoid, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
@@ -215,6 +216,23 @@ impl Dual<'_> {
         match self.mode {
             Mode::Tangent => self.dual_operator(stmt),
             Mode::Cotangent => {
+                let fold = Fold {
+                    init,
+                    axis: axes[0],
+                    operands,
+                    op,
+                };
+                if fold.hangs_together(self.b) {
+                    let (wholes, tangents) = self.by_suffixes(&fold);
+                    self.rename(&stmt.results, &wholes);
+                    for ((&result, &whole), tangent) in
+                        stmt.results.iter().zip(&wholes).zip(tangents)
+                    {
+                        self.set(whole, tangent);
+                        self.set(result, tangent);
+                    }
+                    return self.same_names(&stmt.results, &wholes);
+                }
                 let along = Along {
                     axis: axes[0],
                     reverse: false,

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::hir::{
     Arg, Block, Call, Expr, Function, Kind, LocalId, Origin, Pattern, Place, Step, Stmt,
 };
+use super::types::Set;
 use crate::syntax::tree::BinaryOp;
 
 /// A variable, or a field of one.
@@ -70,6 +71,9 @@ struct Usage {
 pub(super) struct Effects<'s> {
     uses: Vec<Usage>,
     declared: BTreeSet<LocalId>,
+    /// The sets of the loops around, and those around the inmost loop.
+    around: Vec<Set>,
+    inmost: Vec<Set>,
     summaries: &'s Summaries,
 }
 
@@ -79,6 +83,8 @@ impl<'s> Effects<'s> {
         Self {
             uses: Vec::new(),
             declared: BTreeSet::new(),
+            around: Vec::new(),
+            inmost: Vec::new(),
             summaries,
         }
     }
@@ -106,6 +112,11 @@ impl<'s> Effects<'s> {
                 .all(|u| u.how == Use::Add);
         }
         found
+    }
+
+    /// What the loops run over that are one inside the other, of the most such loops.
+    pub(super) fn inmost(&self) -> &[Set] {
+        &self.inmost
     }
 
     /// Whether a table is used only where its leading indices are these variables, which are not
@@ -294,7 +305,12 @@ impl<'s> Effects<'s> {
                 self.over(&f.over);
                 self.all(f.skip_front.iter().chain(&f.skip_back));
                 self.declare(&f.pattern);
+                self.around.push(f.set.clone());
+                if self.around.len() > self.inmost.len() {
+                    self.inmost.clone_from(&self.around);
+                }
                 self.block(&f.body);
+                self.around.pop();
             }
             Kind::While { cond, body, bound } => {
                 self.expr(cond);

@@ -39,6 +39,17 @@ std::thread_local! {
     pub(crate) static KEPT_SUMS: Cell<u32> = const { Cell::new(0) };
     /// Kernels without a loop run by tiles of rows.
     pub(crate) static FUSED_ROWS: Cell<u32> = const { Cell::new(0) };
+    /// What is put at computed places is put in pieces.
+    pub(crate) static PIECES: Cell<u32> = const { Cell::new(0) };
+    /// For each element and at least: what pieces put, if not as much as elsewhere.
+    pub(crate) static PIECES_OF: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+    /// A scan goes through blocks.
+    pub(crate) static BLOCKS: Cell<u32> = const { Cell::new(0) };
+    /// Blocks side by side, elements of each, and simple operations from which on there are any, if
+    /// not as many as elsewhere.
+    pub(crate) static BLOCKS_OF: Cell<Option<[u64; 3]>> = const { Cell::new(None) };
+    /// The way back of a reduction reads what comes before and after each element.
+    pub(crate) static SUFFIXES: Cell<u32> = const { Cell::new(0) };
     /// Pieces of the work are columns.
     pub(crate) static BY_COLUMNS: Cell<u32> = const { Cell::new(0) };
 }

@@ -7,6 +7,8 @@
 //! ```
 
 #[cfg(test)]
+mod accumulations;
+#[cfg(test)]
 pub(crate) mod agreement;
 mod check;
 mod compiled;
@@ -24,6 +26,8 @@ pub mod random;
 #[cfg(test)]
 mod reductions;
 mod rng;
+#[cfg(test)]
+mod scans;
 mod shrink;
 mod skeleton;
 pub mod source;

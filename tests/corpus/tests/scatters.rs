@@ -5,7 +5,7 @@ mod common;
 
 use common::{Source, floats, matrix, on_threads, vector};
 use pointful_corpus::scatters as corpus;
-use pointful_runtime::stats;
+use pointful_runtime::{Dyn, Extent, Table, stats};
 
 /// Places all over a table.
 fn places(seed: u64, count: usize, of: usize) -> Vec<i64> {
@@ -73,5 +73,46 @@ fn rows_are_combined_in_order() {
         );
         let (found, _) = on_threads(|| corpus::rows(&word, &w, &expected));
         assert_eq!(found.as_slice(), &total[..]);
+    }
+}
+
+/// By operators of the author's, one of which does not commute: long rows, short ones, and one.
+#[test]
+fn operators_of_their_own_are_applied_in_order() {
+    for (rows, columns, classes, pieces) in [
+        (0, 3, 2, 0),
+        (3, 0, 2, 0),
+        (5, 7, 3, 1),
+        (1, 100_000, 10, 8),
+        (100_000, 1, 10, 8),
+        (20_011, 7, 300, 8),
+        (3, 50_021, 4000, 2),
+    ] {
+        let class: Vec<usize> = places(7, rows * columns, classes)
+            .iter()
+            .map(|&place| place as usize)
+            .collect();
+        let w: Vec<f64> = floats(8, rows * columns);
+        let (mut most, mut place) = (vec![f64::NEG_INFINITY; classes], vec![0; classes]);
+        let mut last = vec![0.0; classes];
+        for (at, (&k, &w)) in class.iter().zip(&w).enumerate() {
+            if w > most[k] {
+                (most[k], place[k]) = (w, at);
+            }
+            if w > 0.0 {
+                last[k] = w;
+            }
+        }
+        let both = Extent::<(Dyn, Dyn)>::new((rows, columns));
+        let class = Table::from_indices(both, Extent::<Dyn>::new(classes), class).unwrap();
+        let w = matrix(rows, columns, &w);
+        let call = || corpus::best(&class, &w);
+        let found = on_threads(call);
+        assert_eq!(
+            (found.0.as_slice(), found.1.as_slice(), found.2.as_slice()),
+            (&most[..], &place[..], &last[..])
+        );
+        let (_, stats) = stats::measure(call);
+        assert!(stats.pieces >= pieces, "{stats:?}");
     }
 }

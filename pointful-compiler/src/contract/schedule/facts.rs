@@ -940,7 +940,7 @@ pub(super) fn reduced(op: &BulkOp) -> &[AxisId] {
 
 /// Whether an operator works point for point, so that it can be applied wherever its operands are
 /// known.
-pub(super) fn is_simple(op: &Block<Bulk>) -> bool {
+pub(crate) fn is_simple(op: &Block<Bulk>) -> bool {
     op.stmts.iter().all(|stmt| {
         let whole =
             matches!(&stmt.op, BulkOp::Gather { at, .. } if !at.is_empty()) || stmt.guard.is_some();

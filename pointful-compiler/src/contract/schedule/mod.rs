@@ -61,7 +61,7 @@ mod unread;
 
 use build::{Builder, Location};
 use facts::Facts;
-pub(crate) use facts::{is_cheap, mixed, price};
+pub(crate) use facts::{is_cheap, is_simple, mixed, price};
 use padding::{Need, Pads};
 use tasks::Delivery;
 

@@ -1,20 +1,21 @@
 //! Scans of long axes outside of kernels, in blocks.
 //!
 //! An operator is associative, so what comes before each block of elements can be found from the
-//! blocks alone. Three steps: every block is folded, in parallel; the host goes through what they
-//! have given, which is little; and every block is gone through again, in parallel, from what comes
-//! before it. What is left over at the end, and all of a short axis, the host goes through itself.
+//! blocks alone. Three kernels: every block is folded; one point goes through what they have given,
+//! which is little, and through what is left over at the end; and every block is gone through
+//! again, from what comes before it.
 //!
 //! ```text
 //! %0 = scan (init) [n] x { ⊕ }     par g: n / (8 · 248) { for t { for c: 8 { s[c] ⊕= x[…] } }; p[g, c] = s[c] }
-//!                                  var v = init; for g { for c: 8 { (p[g, c], v) = (v, v ⊕ p[g, c]) } }
+//!                                  par 1 { var v = init; for g { for c: 8 { (p[g, c], v) = (v, v ⊕ p[g, c]) } }
+//!                                          for t { v ⊕= x[…]; y[…] = v } }
 //!                                  par g { s[c] = p[g, c]; for t { for c: 8 { s[c] ⊕= x[…]; y[…] = s[c] } } }
-//!                                  for t { v ⊕= x[…]; y[…] = v }
 //! ```
 //!
-//! The operator is applied twice as often, which two cores make up for and no more. But one
-//! application waits for the one before it, and a core could do several at once meanwhile: an
-//! iteration goes through a few blocks side by side.
+//! The operator is applied twice as often. But one application waits for the one before it, and a
+//! core could do several at once meanwhile: an iteration goes through a few blocks side by side. Of
+//! an axis that is too short for that to pay there are no blocks, and all of it is left over. How
+//! many there are depends on its length alone, and so do the bits that come of it.
 
 use smallvec::smallvec;
 
@@ -24,7 +25,7 @@ use super::loops::prefixes;
 use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::stages::kernels::{KernelOp, Par};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{AxisId, Block, Elem, Extent, Lit, Scalar, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
@@ -35,24 +36,42 @@ const CHAINS: u64 = 8;
 /// lines of a cache.
 const LENGTH: u64 = 248;
 
-/// Whether a scan is done in blocks where the host would run it: its operator works on scalars and
-/// is dear.
+/// Simple operations that a scan has from which on there are blocks.
+const LEAST: u64 = 1 << 16;
+
+/// What blocks are made of.
+struct Sizes {
+    chains: u64,
+    length: u64,
+    least: u64,
+}
+
+/// It, as far as tests do not ask for less: what they run is small.
+fn sizes() -> Sizes {
+    #[cfg(test)]
+    if let Some([chains, length, least]) = crate::testing::entered::BLOCKS_OF.get() {
+        return Sizes {
+            chains,
+            length,
+            least,
+        };
+    }
+    Sizes {
+        chains: CHAINS,
+        length: LENGTH,
+        least: LEAST,
+    }
+}
+
+/// Whether a scan may be done in blocks where the host would run it: its operator works on scalars.
 pub(super) fn in_blocks(facts: &super::facts::Facts<'_>, stmt: &Stmt<Bulk>) -> bool {
     let BulkOp::Scan { axis, op, .. } = &stmt.op else {
         return false;
     };
     let scalar = |value: &ValueId| facts.axes(*value).is_empty();
     let along = |value: &ValueId| without(facts.axes(*value), &[*axis]).is_empty();
-    is_simple(op)
-        && op.params.iter().all(scalar)
-        && stmt.results.iter().all(along)
-        && facts.price_of(op) >= LEAST
+    is_simple(op) && op.params.iter().all(scalar) && stmt.results.iter().all(along)
 }
-
-/// Simple operations that an operator is worth from which on blocks pay, because they are done
-/// twice and take longer than memory does. On two cores blocks are slower than one pass for three
-/// operations, and faster for a sum of exponentials.
-const LEAST: u32 = 20;
 
 /// One scan on its way.
 struct Blocks<'s, 'p> {
@@ -104,8 +123,8 @@ impl<'p> Builder<'p> {
         }
         let size = self.extent_of(axis);
         let size = self.scalar(self.depth(), KernelOp::Size(size), Elem::USIZE, None);
-        let together = self.number(CHAINS * LENGTH);
-        let groups = self.count(Prim::Div, size, together);
+        let together = self.number(sizes().chains * sizes().length);
+        let groups = self.groups(size, together, op);
         let blocks = Blocks {
             axis,
             reversed: reverse.then_some(size),
@@ -119,7 +138,7 @@ impl<'p> Builder<'p> {
         for &param in &op.params[..init.len()] {
             elems.push(self.elem(self.facts.program.elem(param)));
         }
-        let shape = vec![blocks.groups, Extent::Const(CHAINS)];
+        let shape = vec![blocks.groups, Extent::Const(sizes().chains)];
         let found: Vec<ValueId> = elems
             .iter()
             .map(|&elem| self.alloc(elem, shape.clone()))
@@ -130,7 +149,7 @@ impl<'p> Builder<'p> {
                 let first = this.elements(blocks.operands);
                 this.put(states, &[chain], &first);
             });
-            let rest = Extent::Const(LENGTH - 1);
+            let rest = Extent::Const(sizes().length - 1);
             this.side_by_side(blocks, group, Some((rest, 1)), |this, chain| {
                 this.advance(blocks, states, chain, false);
             });
@@ -139,18 +158,32 @@ impl<'p> Builder<'p> {
                 this.put(&found, &[group, chain], &last);
             });
         });
-        let mut before = Vec::new();
-        for (&init, &elem) in init.iter().zip(&elems) {
-            let (first, _) = self.eval(init);
-            before.push(self.scalar(self.depth(), KernelOp::Var(first), elem, None));
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::BLOCKS);
+        let mut firsts = Vec::new();
+        for &init in init {
+            firsts.push(self.eval(init).0);
         }
-        self.each(blocks.groups, |this, group| {
-            this.chains(|this, chain| {
-                let block = this.take(&found, &[group, chain]);
-                let so_far = this.held(&before);
-                this.put(&found, &[group, chain], &so_far);
-                let next = this.applied(blocks.op, &so_far, &block);
-                this.hold_in(&before, &next);
+        let done = self.count(Prim::Mul, groups, together);
+        let left = self.count(Prim::Sub, size, done);
+        let last = self.at_once(&firsts, &elems, wholes.len(), |this, before| {
+            this.each(blocks.groups, |this, group| {
+                this.chains(|this, chain| {
+                    let block = this.take(&found, &[group, chain]);
+                    let so_far = this.held(before);
+                    this.put(&found, &[group, chain], &so_far);
+                    let next = this.applied(blocks.op, &so_far, &block);
+                    this.hold_in(before, &next);
+                });
+            });
+            this.each(Extent::Value(left), |this, step| {
+                let step = this.plain(step);
+                let number = this.count(Prim::Add, done, step);
+                this.go_to(&blocks, number);
+                let so_far = this.held(before);
+                let next = this.next(&blocks, &so_far);
+                this.hold_in(before, &next);
+                this.store_prefixes(&blocks, &so_far, &next);
             });
         });
         self.in_groups(&blocks, &elems, |this, blocks, states, group| {
@@ -158,29 +191,70 @@ impl<'p> Builder<'p> {
                 let first = this.take(&found, &[group, chain]);
                 this.put(states, &[chain], &first);
             });
-            let all = Extent::Const(LENGTH);
+            let all = Extent::Const(sizes().length);
             this.side_by_side(blocks, group, Some((all, 0)), |this, chain| {
                 this.advance(blocks, states, chain, true);
             });
         });
-        let done = self.count(Prim::Mul, groups, together);
-        let left = self.count(Prim::Sub, size, done);
-        self.each(Extent::Value(left), |this, step| {
-            let step = this.plain(step);
-            let number = this.count(Prim::Add, done, step);
-            this.go_to(&blocks, number);
-            let so_far = this.held(&before);
-            let next = this.next(&blocks, &so_far);
-            this.hold_in(&before, &next);
-            this.store_prefixes(&blocks, &so_far, &next);
-        });
-        let variable = |id| Place {
-            id,
-            dims: Vec::new(),
-            is_buffer: false,
-        };
-        let last: Vec<Place> = before.into_iter().map(variable).collect();
         self.leave(region, task, wholes, &last);
+    }
+
+    /// How many groups of blocks there are.
+    fn groups(&mut self, size: ValueId, together: ValueId, op: &Block<Bulk>) -> ValueId {
+        let price = u64::from(self.facts.price_of(op).max(1));
+        let least = self.number(sizes().least / price);
+        let depth = self.depth();
+        let long = KernelOp::Prim(Prim::Ge, smallvec![size, least]);
+        let long = self.scalar(depth, long, Elem::BOOL, None);
+        let groups = self.count(Prim::Div, size, together);
+        let none = self.number(0);
+        self.scalar(
+            depth,
+            KernelOp::Select(long, groups, none),
+            Elem::USIZE,
+            None,
+        )
+    }
+
+    /// A kernel of one point, with a state that begins so; gives where it is in the end, as far as
+    /// anybody asks.
+    fn at_once(
+        &mut self,
+        firsts: &[ValueId],
+        elems: &[Elem],
+        asked: usize,
+        body: impl FnOnce(&mut Self, &[ValueId]),
+    ) -> Vec<Place> {
+        let one = Extent::Const(1);
+        let asked = &elems[..asked];
+        let kept: Vec<ValueId> = (asked.iter())
+            .map(|&elem| self.alloc(elem, vec![one]))
+            .collect();
+        let point = self.new_counter(one);
+        self.push_loop(point);
+        self.kernel = Some(self.depth());
+        let mut states = Vec::new();
+        for (&first, &elem) in firsts.iter().zip(elems) {
+            states.push(self.scalar(self.depth(), KernelOp::Var(first), elem, None));
+        }
+        body(self, &states);
+        let last = self.held(&states[..kept.len()]);
+        self.put(&kept, &[point], &last);
+        self.kernel = None;
+        let body = self.pop();
+        self.launch(one, body);
+        let zero = self.number(0);
+        let op = KernelOp::Prim(Prim::Trust(one), smallvec![zero]);
+        let point = self.scalar(self.depth(), op, Elem::Index(one), None);
+        let mut places = Vec::new();
+        for (last, &elem) in self.take(&kept, &[point]).into_iter().zip(asked) {
+            places.push(Place {
+                id: self.scalar(self.depth(), KernelOp::Var(last), elem, None),
+                dims: Vec::new(),
+                is_buffer: false,
+            });
+        }
+        places
     }
 
     /// Lets the axis be at an element, counted from where the scan begins.
@@ -205,18 +279,22 @@ impl<'p> Builder<'p> {
         self.kernel = Some(self.depth());
         let states: Vec<ValueId> = elems
             .iter()
-            .map(|&elem| self.alloc(elem, vec![Extent::Const(CHAINS)]))
+            .map(|&elem| self.alloc(elem, vec![Extent::Const(sizes().chains)]))
             .collect();
         body(self, blocks, &states, group);
         self.kernel = None;
         let body = self.pop();
+        self.launch(blocks.groups, body);
+    }
+
+    fn launch(&mut self, points: Extent, body: Block<Kernels>) {
         let name = self.out.name.clone();
         self.run(KernelOp::Own(Par {
             number: 0,
             by_columns: false,
             speculates: false,
             name,
-            extents: vec![blocks.groups],
+            extents: vec![points],
             accs: Vec::new(),
             folds: Vec::new(),
             body: Box::new(body),
@@ -235,7 +313,7 @@ impl<'p> Builder<'p> {
         let chains = |this: &mut Self, step: Option<ValueId>| {
             this.chains(|this, chain| {
                 let [group, number] = [group, chain].map(|index| this.plain(index));
-                let (many, length) = (this.number(CHAINS), this.number(LENGTH));
+                let (many, length) = (this.number(sizes().chains), this.number(sizes().length));
                 let block = this.count(Prim::Mul, group, many);
                 let block = this.count(Prim::Add, block, number);
                 let mut at = this.count(Prim::Mul, block, length);
@@ -317,7 +395,7 @@ impl<'p> Builder<'p> {
     }
 
     fn chains(&mut self, body: impl FnOnce(&mut Self, ValueId)) {
-        self.each(Extent::Const(CHAINS), body);
+        self.each(Extent::Const(sizes().chains), body);
     }
 
     fn alloc(&mut self, elem: Elem, extents: Vec<Extent>) -> ValueId {

@@ -142,7 +142,8 @@ impl<'a> Elab<'a> {
         let mut shape = None;
         let axes = source.axes();
         let mut indices = Vec::new();
-        let mut tables = self.nest(&axes, order, &states, &mut indices, span, &mut |s, at| {
+        let in_pieces = parts.is_empty() && self.goes_in_pieces(f, &axes, &states, &effects);
+        let mut step = |s: &mut Self, at: &[ValueId]| {
             for (path, outer) in parts.iter().zip(&whole) {
                 let part = Part {
                     val: s.select(&outer.val, at, span)?,
@@ -161,7 +162,11 @@ impl<'a> Elab<'a> {
             leaves.extend(s.state_leaves(&begun, span)?);
             shape = Some(val);
             Ok(leaves)
-        })?;
+        };
+        let mut tables = match in_pieces {
+            true => self.in_pieces(&axes, &states, &effects, span, &mut step)?,
+            false => self.nest(&axes, order, &states, &mut indices, span, &mut step)?,
+        };
         // What the iterations made of their parts, and of accumulators, comes last.
         for (path, whole) in begun.iter().zip(&before).rev() {
             let count = self.leaves(whole, span)?.len();

@@ -26,6 +26,7 @@ mod monoid;
 mod one_of;
 mod one_of_outside;
 mod op;
+mod pieces;
 mod place;
 mod print;
 mod product;
@@ -109,8 +110,11 @@ struct Elab<'a> {
     unions: BTreeMap<(Vec<Extent>, Vec<Extent>), Extent>,
     /// How many operators of `reduce` and `scan` are around; nothing is accumulated in them.
     operators: usize,
-    /// How many derivatives are around.
+    /// How many derivatives are around, and how many of them go backwards.
     derivatives: usize,
+    backwards: usize,
+    /// How many loops are around whose iterations do not need each other, of more than a few.
+    parallel: usize,
     /// Whether operators of the author's are tried, and whether there are any that can be.
     is_debug_form: bool,
     has_debug_form: bool,
@@ -166,6 +170,8 @@ pub(super) fn program(
         unions: BTreeMap::new(),
         operators: 0,
         derivatives: 0,
+        backwards: 0,
+        parallel: 0,
         is_debug_form,
         has_debug_form: false,
         levels: 0,

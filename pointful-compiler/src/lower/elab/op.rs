@@ -12,6 +12,9 @@ use crate::lower::types::{Set, atoms};
 use crate::ops::Prim;
 use crate::syntax::tree::BinaryOp;
 
+/// Members of a set that are no reason not to look for more to do at once.
+const FEW: u64 = 8;
+
 /// The primitive of an operator.
 pub(super) fn primitive(op: BinaryOp) -> Prim {
     match op {
@@ -160,7 +163,10 @@ impl<'a> Elab<'a> {
         let index = self.program.value(Type::scalar(Elem::Index(*extent)), span);
         self.begin(&[index]);
         indices.push(index);
+        let many = usize::from(!matches!(extent, Extent::Const(n) if *n <= FEW));
+        self.parallel += many;
         let results = self.tabulate_rest(rest, indices, span, body)?;
+        self.parallel -= many;
         indices.pop();
         let types: Vec<Type<Extent>> = results
             .iter()

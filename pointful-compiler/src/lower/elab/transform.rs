@@ -204,11 +204,14 @@ impl<'a> Elab<'a> {
             points,
         } = self.inside(args, of.wrt, span)?;
         self.begin(&params);
+        let backwards = usize::from(mode == Mode::Cotangent);
         self.derivatives += 1;
+        self.backwards += backwards;
         let known = self.frame.inner.clone();
         let result = self.apply(&f.of, inner, span)?;
         self.frame.inner = known;
         self.derivatives -= 1;
+        self.backwards -= backwards;
         let result = self.asked_for(f, of, result);
         let mut leaves = self.leaves(&result, span)?;
         if let Some(outside) = outside {

@@ -20,6 +20,10 @@ impl Source {
             0..4 if elem == Elem::Bool => ("Accum::any()".to_owned(), true),
             _ if elem == Elem::Bool => ("Accum::all()".to_owned(), true),
             0 => ("Accum::max()".to_owned(), true),
+            1 if elem == Elem::F64 && self.rng.chance(50) => {
+                let largest = "Accum::monoid(-9.0, |a, b| if b > a { b } else { a })";
+                (largest.to_owned(), true)
+            }
             1 => ("Accum::min()".to_owned(), true),
             2 | 3 => ("Accum::prod()".to_owned(), true),
             4 | 5 => {
