@@ -48,6 +48,9 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("tangent", derive::tangent),
     command("tiling", schedule::tiling),
     command("time_tiling", schedule::time_tiling),
+    command("privatize", schedule::privatize),
+    command("speculate", schedule::speculate),
+    command("transpose_loops", schedule::transpose_loops),
     command("transpose", derive::transpose),
     command("verify", verify::run),
 ];

@@ -3,6 +3,7 @@
 
 use pointful_compiler::contract::{self, schedule::schedule};
 use pointful_compiler::ir::Program;
+use pointful_compiler::ir::stages::cpu::Cpu;
 use pointful_compiler::ir::stages::kernels::Kernels;
 use pointful_compiler::targets::cpu;
 
@@ -42,7 +43,24 @@ pub(crate) fn outline(file: &File) -> Result<Vec<Section>, String> {
 }
 
 pub(crate) fn time_tiling(file: &File) -> Result<Vec<Section>, String> {
-    let program = cpu::time_tiling(cpu::outline(read(file.input())?));
+    outlined(file, cpu::time_tiling)
+}
+
+pub(crate) fn privatize(file: &File) -> Result<Vec<Section>, String> {
+    outlined(file, cpu::privatize::privatize)
+}
+
+pub(crate) fn speculate(file: &File) -> Result<Vec<Section>, String> {
+    outlined(file, cpu::speculate::speculate)
+}
+
+pub(crate) fn transpose_loops(file: &File) -> Result<Vec<Section>, String> {
+    outlined(file, cpu::idioms::transpose)
+}
+
+/// A pass over what becomes of kernels.
+fn outlined(file: &File, pass: fn(Program<Cpu>) -> Program<Cpu>) -> Result<Vec<Section>, String> {
+    let program = pass(cpu::outline(read(file.input())?));
     Ok(vec![write(&program)?])
 }
 
