@@ -54,6 +54,7 @@ impl fmt::Display for Ratio {
             kernels,
             depth,
             ops,
+            ..
         } = self;
         write!(
             f,
@@ -63,8 +64,10 @@ impl fmt::Display for Ratio {
 }
 
 impl Ratio {
+    /// A reduction by an author's operator goes back by a scan from its other end, so that both
+    /// ways are parallel: the operator is applied once more.
     fn bound(&self) -> f64 {
-        STRAIGHT.max(self.depth as f64 + 2.0)
+        STRAIGHT.max(self.depth as f64 + 2.0) + f64::from(u8::from(self.folds))
     }
 
     fn worst(&self) -> f64 {
@@ -113,6 +116,7 @@ fn compare(program: &Program<Point>, inputs: &Inputs) -> Result<Ratio, Incompara
         (other.ops as f64 + back as f64) / (one.ops as f64 + ahead as f64)
     };
     Ok(Ratio {
+        folds: folds(&program.body),
         bulk: ratio(bulk, bulk_back),
         kernels: ratio(kernels, kernels_back),
         depth: depth(&program.body),
@@ -128,6 +132,13 @@ fn depth(block: &Block<Point>) -> usize {
         inside + usize::from(own)
     };
     block.stmts.iter().map(of).max().unwrap_or(0)
+}
+
+/// Whether something is reduced by an author's operator.
+fn folds(block: &Block<Point>) -> bool {
+    block.stmts.iter().any(|stmt| {
+        matches!(stmt.op, PointOp::Fold { .. }) || stmt.op.blocks().into_iter().any(folds)
+    })
 }
 
 /// Between 0 and 1, on no kink, and where logarithms and roots are defined.
