@@ -29,7 +29,7 @@
 use super::facts::{Cond, Facts, without};
 use super::loops::prefixes;
 use super::region::{Out, Place, Region};
-use super::scans::in_blocks;
+use super::scans::{in_blocks, is_dear};
 use super::tasks::{Kind, Read, Task, TaskId};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, Values};
@@ -166,7 +166,8 @@ pub(super) fn invite(
             continue;
         };
         // A step of each block would do the work of others.
-        if host && in_blocks(facts, stmt) {
+        let blocks = host && in_blocks(facts, stmt);
+        if blocks && is_dear(facts, stmt) {
             continue;
         }
         let mut party = Party {
@@ -200,6 +201,12 @@ pub(super) fn invite(
                 })
             })
             .collect();
+        // What only sums read is stored for no block; what they store themselves is.
+        let sums = |guest: &TaskId| matches!(list[*guest].kind, Kind::Run(stmt) if matches!(stmt.op, BulkOp::Reduce { .. }));
+        let read = collected.iter().filter(|value| facts.is_read(**value));
+        if blocks && !(guests.iter().all(sums) && read.count() == taken.len()) {
+            continue;
+        }
         if !taken.is_empty() {
             seat(facts, list, this, &guests, taken, last);
         }

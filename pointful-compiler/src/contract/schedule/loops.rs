@@ -150,7 +150,8 @@ impl<'p> Builder<'p> {
         else {
             unreachable!("only scans are run as such")
         };
-        if self.kernel.is_none() && in_blocks(&self.facts, stmt) {
+        let in_one_pass = !region.tasks.list[task].taken.is_empty();
+        if self.kernel.is_none() && !in_one_pass && in_blocks(&self.facts, stmt) {
             return self.scan_in_blocks(region, task, stmt);
         }
         let n = init.len();
