@@ -32,6 +32,8 @@ struct Ratio {
     kernels: f64,
     /// How deep sequential loops are nested.
     depth: usize,
+    /// Whether something is reduced by an author's operator.
+    folds: bool,
     /// Operations of the function.
     ops: u64,
 }
