@@ -15,6 +15,10 @@ pub(super) fn sum(item: &syn::Item) -> TokenStream {
     let syn::Item::Enum(item) = item else {
         return TokenStream::new();
     };
+    // There are no values of one without variants.
+    if item.variants.is_empty() {
+        return TokenStream::new();
+    }
     let name = &item.ident;
     let (generics, arguments, conditions) = item.generics.split_for_impl();
     let count = item.variants.len();

@@ -42,7 +42,8 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         | RequestKind::Define => (None, None, None),
     };
     let fields = fields(&item);
-    let sum = sum(&item);
+    // A member of an index set is a number.
+    let sum = matches!(request.kind, RequestKind::Type).then(|| sum(&item));
     let kind = match request.kind {
         RequestKind::IndexSet => EntryKind::IndexSet,
         RequestKind::Type
