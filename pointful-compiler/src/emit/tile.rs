@@ -25,7 +25,7 @@ use crate::ir::{Stmt, ValueId};
 
 /// Rows of a product of matrices that are better computed together, so that packing the other
 /// factor costs little beside multiplying by it: in a loop, before which that is
-/// [written down](crate::targets::cpu::pack_operands) as the library wants it, and once.
+/// [written down](mod@crate::targets::cpu::pack_operands) as the library wants it, and once.
 const TOGETHER: u64 = 32;
 const TOGETHER_ONCE: u64 = 128;
 

@@ -86,7 +86,8 @@ fn operators_of_their_own_are_applied_in_order() {
         (1, 100_000, 10, 8),
         (100_000, 1, 10, 8),
         (20_011, 7, 300, 8),
-        (3, 50_021, 4000, 2),
+        // A table that is nearly as large as what is put into it is not copied.
+        (3, 50_021, 4000, 1),
     ] {
         let class: Vec<usize> = places(7, rows * columns, classes)
             .iter()
