@@ -49,11 +49,11 @@
 //! 21. A nest by columns folds nothing, and combines into tables of as many columns as it has, at
 //!     the index of a loop over some of an axis. (That this is the nest's own column is said by the
 //!     interpreter.)
-//! 22. A tile of steps is the host's. Its block is scalars and variables, then kernels, then what
-//!     is read of the variables and stored. Kernels store to buffers from outside that the tile
-//!     writes, at a row of theirs; what else stands there has nothing to do with these, and where a
-//!     step has a number kernels add up into variables of their step alone. (That no row further
-//!     away is read is said by the interpreter.)
+//! 22. A tile of steps is the host's. Its block is scalars and variables, then kernels, then scalars
+//!     and what is done with variables, which what stands before does not ask for. Kernels store to
+//!     buffers from outside that the tile writes, at a row of theirs; what else stands there has
+//!     nothing to do with these. Where a step has a number, kernels add up into variables. (That no
+//!     row further away is read is said by the interpreter.)
 //! 23. A nest speculates only where its pieces may be run again: they read no buffer from outside
 //!     that they write, and nothing that comes of an angle decides where something is written,
 //!     whether they panic, or how long they run.

@@ -35,8 +35,8 @@ std::thread_local! {
     pub(crate) static BRANCHED: Cell<u32> = const { Cell::new(0) };
     /// Steps of a loop run by tiles of rows.
     pub(crate) static TIME_TILED: Cell<u32> = const { Cell::new(0) };
-    /// What such steps add up is kept for each.
-    pub(crate) static KEPT_SUMS: Cell<u32> = const { Cell::new(0) };
+    /// Such steps add something up.
+    pub(crate) static STEPS_ADD_UP: Cell<u32> = const { Cell::new(0) };
     /// Kernels without a loop run by tiles of rows.
     pub(crate) static FUSED_ROWS: Cell<u32> = const { Cell::new(0) };
     /// What is put at computed places is put in pieces.

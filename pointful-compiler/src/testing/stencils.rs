@@ -119,7 +119,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{FUSED_ROWS, KEPT_SUMS, TIME_TILED};
+    use crate::testing::entered::{FUSED_ROWS, STEPS_ADD_UP, TIME_TILED};
 
     /// Members of `I`, `J`, `T` and `B`.
     const SIZES: [&[usize]; 5] = [
@@ -139,7 +139,7 @@ mod tests {
         };
         let counters = [
             ("steps run by tiles of rows", &TIME_TILED),
-            ("what steps add up is kept", &KEPT_SUMS),
+            ("such steps add up", &STEPS_ADD_UP),
             ("kernels without a loop run by tiles of rows", &FUSED_ROWS),
         ];
         entered_by(0..100, check, &counters);

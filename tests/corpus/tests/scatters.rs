@@ -86,8 +86,10 @@ fn operators_of_their_own_are_applied_in_order() {
         (1, 100_000, 10, 8),
         (100_000, 1, 10, 8),
         (20_011, 7, 300, 8),
-        // A table that is nearly as large as what is put into it is not copied.
+        // A piece does sixteen times as much as its tables have elements.
         (3, 50_021, 4000, 1),
+        (3, 50_021, 1500, 2),
+        (3, 200_021, 4000, 2),
     ] {
         let class: Vec<usize> = places(7, rows * columns, classes)
             .iter()

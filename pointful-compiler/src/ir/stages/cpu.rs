@@ -78,9 +78,10 @@ pub struct Cpu;
 ///
 /// `tile rows I …`: one step, and the block has no parameter. `tile rev %t: T …`: from the last.
 ///
-/// The block is scalars that a step computes, variables, kernels (`par` and `contract`), and what is
-/// kept of what they have added up. Kernels write buffers from outside in their own row only, and
-/// read of these no row that is further away than the reach.
+/// The block is scalars that a step computes and its variables; kernels (`par` and `contract`); and
+/// what is done with what they have added up, once all steps have run, in the order of the steps.
+/// Kernels write buffers from outside in their own row only, and read of these no row that is
+/// further away than the reach.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tile {
     /// The first axis of all kernels, and that of the steps, unless it is one that has no number.

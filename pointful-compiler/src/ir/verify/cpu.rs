@@ -6,8 +6,8 @@ use crate::analysis::angles::may_bet;
 use crate::analysis::effects::{asked, is_pure};
 use crate::analysis::moves::Moves;
 use crate::analysis::parts::Parts;
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par, Tile};
-use crate::ir::{Block, Elem, Extent, Operation, ValueId, ValueSet};
+use crate::ir::stages::cpu::{Acc, Cpu, CpuOp, Own, Par, Tile};
+use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId, ValueSet};
 
 impl VerifyOwn for Cpu {
     fn operands_own(places: &Places<'_, Self>, own: &Own) -> Result<(), VerifyError> {
@@ -209,58 +209,93 @@ impl Places<'_, Cpu> {
 fn steps(places: &Places<'_, Cpu>, tile: &Tile) -> Result<(), VerifyError> {
     let [before, kernels, after] = tile.parts();
     let error = |value, what| places.error(22, value, what);
-    let is_written = |value: &ValueId| tile.written(*value).is_some();
-    let mut own = ValueSet::new();
+    let is_pure = |stmt: &Stmt<Cpu>| is_pure(places.program, stmt);
+    let mut late = ValueSet::new();
+    for stmt in after {
+        late.extend(&stmt.results);
+        match &stmt.op {
+            CpuOp::Set { place, .. } => late.extend([*place]),
+            CpuOp::Var(_) | CpuOp::Get(_) => {}
+            op if !is_pure(stmt) => {
+                return error(
+                    op.operands()[0],
+                    "is asked for by steps beside their kernels",
+                );
+            }
+            _ => {}
+        }
+    }
+    let is_early = |stmt: &&Stmt<Cpu>| !matches!(stmt.op, CpuOp::Var(_)) && !is_pure(stmt);
+    if let Some(stmt) = before.iter().find(is_early) {
+        return error(
+            stmt.op.operands()[0],
+            "is asked for by steps before their kernels",
+        );
+    }
     for stmt in before.iter().chain(after) {
-        if let Some(&written) = stmt.op.operands().iter().find(|value| is_written(value)) {
+        if let Some(written) = stmt
+            .op
+            .operands()
+            .into_iter()
+            .find(|&x| tile.written(x).is_some())
+        {
             return error(
                 written,
                 "is written by steps and asked for beside their kernels",
             );
         }
-        let fits = match &stmt.op {
-            CpuOp::Var(_) => {
-                own.extend(&stmt.results);
-                true
-            }
-            CpuOp::Get(place) => own.contains(place),
-            CpuOp::Store { .. } => true,
-            _ => is_pure(places.program, stmt),
+    }
+    // Of several steps, each is before others.
+    if tile.steps().is_some() {
+        late.extend(kernels.iter().flat_map(targets));
+    }
+    for stmt in before.iter().chain(kernels) {
+        let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
+        let asked = match &stmt.op {
+            CpuOp::Own(Own::Par(_)) => inside.collect(),
+            op => op.operands().to_vec(),
         };
-        if !fits {
-            let what = "is read by a step that does something else than kernels";
-            return error(stmt.op.operands()[0], what);
+        if let Some(value) = asked.into_iter().find(|value| late.contains(value)) {
+            return error(value, "is known after a step and asked for in it");
         }
+        late.extend(targets(stmt));
     }
     for kernel in kernels {
         match &kernel.op {
-            CpuOp::Own(Own::Par(par)) => {
-                if let Some(target) = (par.accs.iter().map(|acc| acc.target))
-                    .find(|target| tile.steps().is_some() && !own.contains(target))
-                {
-                    return error(target, "is added up into by all steps");
-                }
-                let mut row = Row {
-                    places,
-                    tile,
-                    rows: match par.extents[..] {
-                        [_] => Err(Parts::of(par)),
-                        _ => Ok(par.body.params[0]),
-                    },
-                    bound: ValueSet::new(),
-                };
-                row.bound.extend(&par.privates().collect::<Vec<_>>());
-                row.block(&par.body)?;
-            }
-            CpuOp::Contract { out, .. } => {
-                if tile.written(*out).is_none() {
-                    return error(*out, "is written by steps that do not say so");
-                }
-            }
-            op => return error(op.operands()[0], "is asked for between kernels of a step"),
+            CpuOp::Own(Own::Par(par)) => row(places, tile, par)?,
+            CpuOp::Contract { out, .. } if tile.written(*out).is_some() => {}
+            op => return error(op.operands()[0], "is of steps, which do not say so"),
         }
     }
     Ok(())
+}
+
+/// What a kernel adds up into.
+fn targets(stmt: &Stmt<Cpu>) -> impl Iterator<Item = ValueId> {
+    let accs: &[Acc] = match &stmt.op {
+        CpuOp::Own(Own::Par(par)) => &par.accs,
+        _ => &[],
+    };
+    accs.iter().map(|acc| acc.target)
+}
+
+/// What a kernel of a step adds up into, and where it writes.
+fn row(places: &Places<'_, Cpu>, tile: &Tile, par: &Par<Cpu>) -> Result<(), VerifyError> {
+    let mut targets = par.accs.iter().map(|acc| acc.target);
+    let is_table = |target: &ValueId| places.program.ty(*target).rank() > 0;
+    if let Some(table) = targets.find(is_table).filter(|_| tile.steps().is_some()) {
+        return places.error(22, table, "is added up into by all steps");
+    }
+    let mut row = Row {
+        places,
+        tile,
+        rows: match par.extents[..] {
+            [_] => Err(Parts::of(par)),
+            _ => Ok(par.body.params[0]),
+        },
+        bound: par.privates().collect(),
+    };
+    row.block(&par.body)
 }
 
 /// What a kernel of a step writes.

@@ -9,7 +9,7 @@
 //! kernels write not far from there. How far is found out from the indices ([`reach`]): neighbours
 //! by constants, whatever is done about them at the ends but counting around.
 //!
-//! What is done with what kernels add up is a loop of its own after all steps (loop fission).
+//! What is done with what kernels add up is done once all steps have run, in their order.
 //! Kernels that follow each other without a loop are [one such step](fuse_rows).
 //!
 //! # Why it is sound
@@ -21,16 +21,16 @@
 //! # Before and after
 //!
 //! ```text
-//! for %0: T {                                     %8 = alloc f64[T]
-//!   %1 = const 0.0f64                             tile %0: T rows I reach 1 writes u 0, v 0 swap u v {
-//!   %2 = var %1                                     %9 = const 0.0f64
-//!   par %3: I, … (add %4 = %2) { …                  %10 = var %9
-//!     %5 = load u[i ± 1, …]                 ▶       par %3: I, … (add %4 = %10) { … }
-//!     store v[%3, …], %5                            %11 = get %10
-//!   }                                               store %8[%0], %11
-//!   %6 = get %2                                   }
-//!   combine max total[], %6                       for %12: T { … %13 = load %8[%12] combine add …
-//!   swap u, v                                       … combine max total[], … }
+//! for %0: T {                          tile %0: T rows I reach 1 writes u 0, v 0 swap u v {
+//!   %1 = const 0.0f64                    %1 = const 0.0f64
+//!   %2 = var %1                          %2 = var %1
+//!   par %3: I, … (add %4 = %2) { …       par %3: I, … (add %4 = %2) { …
+//!     %5 = load u[i ± 1, …]        ▶       %5 = load u[i ± 1, …]
+//!     store v[%3, …], %5                   store v[%3, …], %5
+//!   }                                    }
+//!   %6 = get %2                          %6 = get %2
+//!   combine max total[], %6              combine max total[], %6
+//!   swap u, v                          }
 //! }
 //! ```
 
@@ -41,12 +41,10 @@ use std::collections::BTreeMap;
 
 use self::fuse_rows::sequence;
 use self::reach::{Place, Uses};
-use super::statements::{bind, scalar};
-use crate::analysis::effects::{for_each_length, is_pure, needed};
+use crate::analysis::effects::{for_each_length, is_pure};
 use crate::analysis::numbers::Numbers;
-use crate::contract::cloning::Renamed;
-use crate::ir::stages::cpu::{Acc, Cpu, CpuOp, Own, Par, Tile};
-use crate::ir::{Block, Elem, Extent, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet};
+use crate::ir::stages::cpu::{Acc, Cpu, CpuOp, Own, Tile};
+use crate::ir::{Block, Extent, Operation, Program, SpanId, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::pass::Pass;
 
@@ -191,8 +189,8 @@ impl Plan {
         let step = *body.params.first()?;
         let mut plan = Self::new();
         let mut uses: Vec<Uses> = Vec::new();
-        // What is known only after the kernels.
-        let mut late = ValueSet::new();
+        // What is known only after the kernels, and what is asked for or changed then.
+        let (mut late, mut after) = (ValueSet::new(), ValueSet::new());
         for stmt in &body.stmts {
             let is_late = stmt.op.reads_any(|value| late.contains(&value));
             plan.parts.push(match &stmt.op {
@@ -203,7 +201,12 @@ impl Plan {
                         return None;
                     }
                     plan.rows = rows;
-                    late.extend(accs(stmt).iter().map(|acc| acc.target));
+                    // All sums of a step are merged before anything is done with one.
+                    let targets = accs(stmt).iter().map(|acc| acc.target);
+                    if targets.clone().any(|target| after.contains(&target)) {
+                        return None;
+                    }
+                    late.extend(targets);
                     uses.push(own);
                     Part::Kernel
                 }
@@ -215,6 +218,10 @@ impl Plan {
                     }
                     plan.pairs.push((*a, *b));
                     Part::Swap
+                }
+                CpuOp::Var(_) if !is_late => {
+                    late.extend(&stmt.results);
+                    Part::Before
                 }
                 CpuOp::Var(_) | CpuOp::Get(_) => {
                     late.extend(&stmt.results);
@@ -231,6 +238,10 @@ impl Plan {
                 }
                 _ => Part::Before,
             });
+            if plan.parts.last() == Some(&Part::After) {
+                after.extend(&stmt.op.operands());
+                after.extend(&stmt.results);
+            }
         }
         // How much there is to do is known before the loop.
         let bound = body.stmts.iter().flat_map(|stmt| &stmt.results);
@@ -374,7 +385,7 @@ impl Tiling<'_> {
                 reverse,
                 body,
             } => match Plan::of_steps(self.known(), &body) {
-                Some(plan) => return self.split((plan, extent, reverse), *body, stmt.span, out),
+                Some(plan) => return Self::split((plan, extent, reverse), *body, stmt.span, out),
                 None => {
                     let body = Box::new(self.block(*body));
                     stmt.op = CpuOp::For {
@@ -415,9 +426,8 @@ impl Tiling<'_> {
         out.extend(self.stmts(after));
     }
 
-    /// The steps of a loop, and a loop of what is done with what they have added up.
+    /// The steps of a loop.
     fn split(
-        &mut self,
         (plan, extent, reverse): (Plan, Extent, bool),
         body: Block<Cpu>,
         span: SpanId,
@@ -425,122 +435,27 @@ impl Tiling<'_> {
     ) {
         #[cfg(test)]
         crate::testing::entered::enter(&crate::testing::entered::TIME_TILED);
-        let step = body.params[0];
-        let (mut before, mut kernels) = (Vec::new(), Vec::new());
-        let (mut kept, mut after) = (Vec::new(), Vec::new());
-        for (mut stmt, part) in body.stmts.into_iter().zip(&plan.parts) {
+        #[cfg(test)]
+        if body.stmts.iter().any(|stmt| !accs(stmt).is_empty()) {
+            crate::testing::entered::enter(&crate::testing::entered::STEPS_ADD_UP);
+        }
+        let (mut before, mut kernels, mut after) = (Vec::new(), Vec::new(), Vec::new());
+        for (stmt, part) in body.stmts.into_iter().zip(&plan.parts) {
             match part {
                 Part::Made => out.push(stmt),
                 Part::Before => before.push(stmt),
+                Part::Kernel => kernels.push(stmt),
                 Part::After => after.push(stmt),
                 Part::Swap => {}
-                Part::Kernel => {
-                    if let CpuOp::Own(Own::Par(Par { accs, .. })) = &mut stmt.op {
-                        for acc in accs {
-                            let lists = [&mut *out, &mut before, &mut kept, &mut after];
-                            self.keep(acc, (extent, step), stmt.span, lists);
-                        }
-                    }
-                    kernels.push(stmt);
-                }
             }
         }
-        let later = self.later(&before, &after, (extent, reverse), step, span);
         let body = Block {
-            params: vec![step],
-            stmts: [before, kernels, kept].concat(),
+            params: body.params,
+            stmts: [before, kernels, after].concat(),
             results: Vec::new(),
         };
         let tile = plan.tile(Some((extent, reverse)), body);
         out.push(Stmt::new(Vec::new(), tile, span));
-        out.extend(later);
-    }
-
-    /// Keeps what a kernel adds up in each step: the kernel adds it up in a variable, the step
-    /// stores that, and what is done after all steps combines it into where it belongs.
-    fn keep(
-        &mut self,
-        acc: &mut Acc,
-        (steps, step): (Extent, ValueId),
-        span: SpanId,
-        [out, before, kept, after]: [&mut Vec<Stmt<Cpu>>; 4],
-    ) {
-        #[cfg(test)]
-        crate::testing::entered::enter(&crate::testing::entered::KEPT_SUMS);
-        let elem = self.program.elem(acc.target);
-        let program = &mut self.program;
-        let sums = program.value(
-            Type {
-                elem,
-                dims: vec![steps],
-            },
-            span,
-        );
-        out.push(Stmt::new(vec![sums], CpuOp::Alloc { fill: None }, span));
-        let identity = CpuOp::Const(acc.monoid.identity(elem.repr()));
-        let identity = bind(program, identity, Elem::Scalar(elem.repr()), span, before);
-        let own = bind(program, CpuOp::Var(identity), elem, span, before);
-        let target = std::mem::replace(&mut acc.target, own);
-        let value = bind(program, CpuOp::Get(own), elem, span, kept);
-        let store = CpuOp::Store {
-            buffer: sums,
-            indices: vec![step],
-            value,
-        };
-        kept.push(Stmt::new(Vec::new(), store, span));
-        let load = CpuOp::Load {
-            buffer: sums,
-            indices: vec![step],
-        };
-        let value = bind(program, load, elem, span, after);
-        let combine = CpuOp::Combine {
-            monoid: acc.monoid,
-            place: target,
-            indices: Vec::new(),
-            value,
-        };
-        after.push(Stmt::new(Vec::new(), combine, span));
-    }
-
-    /// What is done after all steps, if anything is: with copies of what is computed in each step
-    /// that it asks for.
-    fn later(
-        &mut self,
-        before: &[Stmt<Cpu>],
-        after: &[Stmt<Cpu>],
-        (extent, reverse): (Extent, bool),
-        step: ValueId,
-        span: SpanId,
-    ) -> Option<Stmt<Cpu>> {
-        if after.is_empty() {
-            return None;
-        }
-        let program = &mut self.program;
-        let asked = after.iter().flat_map(|stmt| needed(program, stmt));
-        let mut asked: ValueSet = asked.collect();
-        let mut copied: Vec<&Stmt<Cpu>> = Vec::new();
-        for stmt in before.iter().rev() {
-            if stmt.results.iter().any(|result| asked.contains(result)) {
-                asked.extend(&needed(program, stmt));
-                copied.push(stmt);
-            }
-        }
-        let mut names = Renamed::default();
-        let number = scalar(program, program.elem(step), span);
-        names.insert(step, number);
-        let stmts = copied.into_iter().rev().chain(after);
-        let stmts = stmts.map(|stmt| names.copy(program, stmt)).collect();
-        let body = Box::new(Block {
-            params: vec![number],
-            stmts,
-            results: Vec::new(),
-        });
-        let op = CpuOp::For {
-            extent,
-            reverse,
-            body,
-        };
-        Some(Stmt::new(Vec::new(), op, span))
     }
 }
 
