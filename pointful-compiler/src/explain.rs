@@ -18,14 +18,15 @@
 //! extents, and what every loop of a derivative keeps for its way back.
 
 mod cost;
+mod decisions;
 mod formula;
 mod memory;
 
 use std::fmt;
 
 use self::cost::Cost;
+use self::decisions::Decisions;
 use self::formula::{Formula, Lengths};
-use crate::emit::Emission;
 use crate::ir::stages::cpu::Tile;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{self, Block, Extent, Program, Stmt, ValueId, ValueSet};
@@ -48,7 +49,7 @@ pub fn explain(stages: &Stages) -> String {
          ---- cpu: what runs\n{cpu_text}",
         name = point.name,
         structure = Structure::of(kernels),
-        report = report(kernels, Emission::of(cpu)),
+        report = report(kernels, Decisions::of(cpu)),
         memory = memory::memory(stages),
         point = ir::print(point),
         bulk = ir::print(bulk),
@@ -136,11 +137,11 @@ impl fmt::Display for Structure {
 }
 
 /// A paragraph for each kernel and for each loop of the host, in the order in which they run.
-fn report(program: &Program<Kernels>, emission: Emission) -> String {
+fn report(program: &Program<Kernels>, decisions: Decisions) -> String {
     let mut report = Report {
         program,
         lengths: &Lengths::new(program),
-        emission,
+        decisions,
         kernels: 0,
         text: String::new(),
     };
@@ -151,7 +152,7 @@ fn report(program: &Program<Kernels>, emission: Emission) -> String {
 struct Report<'p> {
     program: &'p Program<Kernels>,
     lengths: &'p Lengths<'p>,
-    emission: Emission,
+    decisions: Decisions,
     kernels: usize,
     text: String,
 }
@@ -169,8 +170,8 @@ impl Report<'_> {
             let number = self.kernels;
             self.stmt(stmt, depth);
             let tile = match &stmt.op {
-                KernelOp::Own(_) => self.emission.sequence(Ok(number)),
-                op => self.emission.sequence(Err(op)),
+                KernelOp::Own(_) => self.decisions.sequence(Ok(number)),
+                op => self.decisions.sequence(Err(op)),
             };
             if let Some(tile) = tile {
                 let (count, rows) = (tile.parts()[1].len(), self.extent(tile.rows()));
@@ -212,7 +213,7 @@ impl Report<'_> {
                     "the host, one after the other{order}: for {index}, because an iteration reads what the one before wrote"
                 );
                 self.line(depth, &line);
-                if let Some(tile) = self.emission.steps(body.params[0]) {
+                if let Some(tile) = self.decisions.steps(body.params[0]) {
                     let rows = self.extent(tile.rows());
                     let how = match tile.reach {
                         0 => format!(
@@ -310,7 +311,7 @@ impl Report<'_> {
             indices => format!("parallel over {}", indices.join(", ")),
         };
         self.line(depth + 1, &over);
-        if let Some(points) = self.emission.together(self.kernels - 1) {
+        if let Some(points) = self.decisions.together(self.kernels - 1) {
             let line = format!("in lanes: {points} points at a time go through the loops inside");
             self.line(depth + 1, &line);
         }
@@ -321,10 +322,10 @@ impl Report<'_> {
                 acc.monoid.name(),
                 self.bytes(acc.target, 0)
             );
-            if self.emission.is_by_columns(acc.private) {
+            if self.decisions.is_by_columns(acc.private) {
                 line += "; one for all where more pieces are columns";
             }
-            if self.emission.is_scattered(acc.private) {
+            if self.decisions.is_noted(acc.private) {
                 line += "; notes instead of copies where these are larger than caches";
             }
             self.line(depth + 1, &line);

@@ -69,3 +69,16 @@ fn the_parser_knows_nothing_of_programs() {
     ];
     assert_eq!(naming("syntax", &words), Vec::<String>::new());
 }
+
+#[test]
+fn the_printer_decides_nothing() {
+    let words = [
+        "use crate::canonicalize",
+        "use crate::expand",
+        "use crate::differentiate",
+        "use crate::contract",
+        "use crate::targets",
+        "use crate::explain",
+    ];
+    assert_eq!(naming("emit", &words), Vec::<String>::new());
+}

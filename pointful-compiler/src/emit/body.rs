@@ -664,7 +664,7 @@ impl<'u> Body<'u> {
     ) -> TokenStream {
         let element = self.unit.scalar(place);
         match self.unit.kind(place) {
-            PlaceKind::Buffer if self.unit.is_scattered(place) => {
+            PlaceKind::Buffer if self.unit.is_noted(place) => {
                 let position = self.unit.position(place, indices);
                 let (name, operator) = (
                     self.unit.names.value(place),

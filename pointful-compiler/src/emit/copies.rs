@@ -58,7 +58,7 @@ pub(super) fn merge_pieces(
         let field = tuple_field(position);
         let element = unit.scalar(acc.target);
         merged.extend(match unit.kind(acc.target) {
-            PlaceKind::Buffer if unit.is_scattered(acc.private) => {
+            PlaceKind::Buffer if unit.is_noted(acc.private) => {
                 let operator = scalar::operator(acc.monoid, element);
                 tokens!(unsafe { earlier.#field.merge(later.#field, #operator); })
             }

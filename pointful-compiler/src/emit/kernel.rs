@@ -14,7 +14,7 @@ use super::names::ident;
 use super::tile;
 use super::unit::{Unit, usize_literal};
 use super::{scalar, scatter, tokens};
-use crate::ir::stages::cpu::{Cpu, CpuOp, Imperative, Own, Par, PlaceKind, Tile};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Imperative, Par, PlaceKind, Tile};
 use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId, ValueSet};
 use crate::ops::Prim;
 
@@ -101,20 +101,6 @@ pub(super) fn declare(host: &mut Body<'_>, par: &Par<Cpu>, in_rows: Option<&Tile
 /// The variable that holds the first element of a buffer that a kernel may read.
 pub(super) fn first(unit: &Unit<'_>, buffer: ValueId) -> Ident {
     ident(&format!("{}_first", unit.names.value(buffer)))
-}
-
-/// How many points of a kernel with this block advance together through loops that each of them
-/// alone would have to wait for.
-pub(super) fn together(block: &Block<Cpu>) -> Option<u64> {
-    let mut stmts = block.stmts.iter().rev();
-    stmts.find_map(|stmt| match &stmt.op {
-        CpuOp::Own(Own::Strips {
-            chained: true,
-            width,
-            ..
-        }) => Some(*width),
-        op => op.blocks().into_iter().rev().find_map(together),
-    })
 }
 
 /// What a kernel's body needs from the host.
@@ -376,7 +362,7 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
         false => Angles::Any,
     };
     let piece = piece(unit, captures, angles, par);
-    let together = together(&par.body).map(|points| {
+    let together = par.together().map(|points| {
         let points = usize_literal(points);
         tokens!(const TOGETHER: usize = #points;)
     });
@@ -479,7 +465,7 @@ fn identity(
             scalar::literal(first.unwrap_or_else(|monoid| monoid.identity(unit.scalar(target))));
         let length = || unit.product(unit.dims(target));
         match unit.kind(target) {
-            PlaceKind::Buffer if unit.is_scattered(private) => {
+            PlaceKind::Buffer if unit.is_noted(private) => {
                 let length = length();
                 tokens!(#scatter(#length, #identity #given))
             }
@@ -496,7 +482,7 @@ fn identity(
 /// Makes what a piece has accumulated what it began as.
 fn reset(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
     let mut privates = copies.all().map(|(_, private, _)| private);
-    match privates.position(|private| unit.is_scattered(private)) {
+    match privates.position(|private| unit.is_noted(private)) {
         None => tokens!(*acc = self.identity();),
         Some(position) => {
             let field = tuple_field(position);
@@ -513,7 +499,7 @@ fn acc_type(unit: &Unit<'_>, copies: Copies<'_>) -> TokenStream {
     let types = copies.all().map(|(target, private, _)| {
         let ty = unit.ty(target);
         match unit.kind(target) {
-            PlaceKind::Buffer if unit.is_scattered(private) => tokens!(Scatter<#ty>),
+            PlaceKind::Buffer if unit.is_noted(private) => tokens!(Scatter<#ty>),
             PlaceKind::Buffer => tokens!(Buf<#ty>),
             PlaceKind::Var | PlaceKind::Scalar => ty.into_token_stream(),
         }
@@ -539,7 +525,7 @@ fn piece(unit: &Unit<'_>, captures: &Captures, angles: Angles, par: &Par<Cpu>) -
     for (position, (target, copy, _)) in copies.all().enumerate() {
         let (field, private) = (tuple_field(position), unit.names.value(copy));
         match unit.kind(target) {
-            PlaceKind::Buffer if unit.is_scattered(copy) => {
+            PlaceKind::Buffer if unit.is_noted(copy) => {
                 before.extend(tokens!(let #private = acc.#field.view();));
             }
             PlaceKind::Buffer => {

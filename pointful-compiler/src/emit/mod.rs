@@ -66,14 +66,12 @@ mod transpose;
 mod unit;
 mod work;
 
-use std::collections::BTreeMap;
-
 use proc_macro2::{Span, TokenStream};
 
 use crate::interface::{Interface, ParamSource};
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Tile};
-use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::Program;
+use crate::ir::stages::cpu::Cpu;
+use crate::ir::stages::kernels::Kernels;
 use crate::places::Places;
 
 /// `quote!` with the span of the expansion.
@@ -135,103 +133,6 @@ pub fn rust(
         .costs_as(kernels)
         .panics_at(&options.places, options.user);
     shim::shim(&unit, interface, options)
-}
-
-/// What `explain!` says of a program of Kernels that is decided later.
-#[derive(Default)]
-pub(crate) struct Emission {
-    /// How many points of a nest, by its number, advance together, as lanes of vectors.
-    together: BTreeMap<usize, u64>,
-    /// Tiles of rows: of steps of a loop, by its index, or of kernels.
-    tiles: Vec<Tile>,
-    /// Private copies that may be notes instead.
-    scattered: ValueSet,
-    /// Private tables that pieces share that are columns.
-    by_columns: ValueSet,
-}
-
-impl Emission {
-    /// Looks at a program once.
-    pub(crate) fn of(program: &Program<Cpu>) -> Self {
-        let unit = unit::Unit::with_constants(program, ValueSet::new());
-        let mut emission = Self::default();
-        emission.host(&unit, &program.body);
-        emission
-    }
-
-    fn host(&mut self, unit: &unit::Unit<'_>, block: &Block<Cpu>) {
-        for stmt in &block.stmts {
-            match &stmt.op {
-                CpuOp::Own(Own::Par(par)) => {
-                    let scattered = par.accs.iter().map(|acc| acc.private);
-                    self.scattered
-                        .extend(scattered.filter(|&private| unit.is_scattered(private)));
-                    if par.by_columns {
-                        let tables = par.accs.iter().map(|acc| acc.private);
-                        self.by_columns
-                            .extend(tables.filter(|&private| !unit.dims(private).is_empty()));
-                    }
-                    let together = kernel::together(&par.body);
-                    self.together
-                        .extend(together.map(|points| (par.number, points)));
-                }
-                op => {
-                    if let CpuOp::Own(Own::Tile(tile)) = op {
-                        self.tiles.push(tile.clone());
-                    }
-                    for inner in op.blocks() {
-                        self.host(unit, inner);
-                    }
-                }
-            }
-        }
-    }
-
-    /// How many points of a nest advance together.
-    pub(crate) fn together(&self, number: usize) -> Option<u64> {
-        self.together.get(&number).copied()
-    }
-
-    /// The tile of rows that goes through one of several kernels that are in no loop: the nest of
-    /// this number, or this contraction.
-    pub(crate) fn sequence(&self, kernel: Result<usize, &KernelOp>) -> Option<&Tile> {
-        let is_it = |stmt: &Stmt<Cpu>| match (&stmt.op, kernel) {
-            (CpuOp::Own(Own::Par(par)), Ok(number)) => par.number == number,
-            (
-                CpuOp::Contract {
-                    out,
-                    factors,
-                    along,
-                    ..
-                },
-                Err(KernelOp::Contract {
-                    out: own_out,
-                    factors: own_factors,
-                    along: own_along,
-                    ..
-                }),
-            ) => out == own_out && factors == own_factors && along == own_along,
-            _ => false,
-        };
-        let mut tiles = self.tiles.iter().filter(|tile| tile.steps().is_none());
-        tiles.find(|tile| tile.parts()[1].iter().any(is_it))
-    }
-
-    /// The tile of the steps of a loop of the host.
-    pub(crate) fn steps(&self, index: ValueId) -> Option<&Tile> {
-        let is_it = |tile: &&Tile| tile.steps().is_some_and(|(_, step)| step == index);
-        self.tiles.iter().find(is_it)
-    }
-
-    /// Whether what is combined into a private copy may be noted instead.
-    pub(crate) fn is_scattered(&self, private: ValueId) -> bool {
-        self.scattered.contains(&private)
-    }
-
-    /// Whether pieces of the work that are columns share a private copy.
-    pub(crate) fn is_by_columns(&self, private: ValueId) -> bool {
-        self.by_columns.contains(&private)
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(super) fn items(
     noting: impl FnOnce() -> TokenStream,
 ) -> TokenStream {
     let scattered: Vec<_> = (copies.accs.iter().enumerate())
-        .filter(|(_, acc)| unit.is_scattered(acc.private))
+        .filter(|(_, acc)| unit.is_noted(acc.private))
         .collect();
     if scattered.is_empty() {
         return TokenStream::new();

@@ -36,7 +36,7 @@ pub(super) struct Unit<'a> {
     /// rustc knows their values.
     constants: ValueSet,
     /// Private copies that may be notes instead.
-    scattered: ValueSet,
+    noted: ValueSet,
     /// Buffers that come into being as what a kernel has combined into them.
     becoming: ValueSet,
     /// Short arrays of lanes, of a strip or to be folded.
@@ -81,7 +81,7 @@ impl<'a> Unit<'a> {
             inline: vec![None; program.values.len()],
             kinds: vec![PlaceKind::Scalar; program.values.len()],
             counted: BTreeMap::new(),
-            scattered: ValueSet::new(),
+            noted: ValueSet::new(),
             becoming: ValueSet::new(),
             of_lanes: ValueSet::new(),
             work: Vec::new(),
@@ -113,7 +113,7 @@ impl<'a> Unit<'a> {
                     let Par { accs, folds, .. } = par;
                     for acc in accs {
                         if acc.notes {
-                            self.scattered.insert(acc.private);
+                            self.noted.insert(acc.private);
                         }
                         if acc.becomes {
                             self.becoming.insert(acc.target);
@@ -233,8 +233,8 @@ impl<'a> Unit<'a> {
     }
 
     /// Whether a private copy is one that points only combine into, at computed places.
-    pub(super) fn is_scattered(&self, private: ValueId) -> bool {
-        self.scattered.contains(&private)
+    pub(super) fn is_noted(&self, private: ValueId) -> bool {
+        self.noted.contains(&private)
     }
 
     /// Whether a parameter is a constant of the module.

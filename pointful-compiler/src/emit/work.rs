@@ -148,7 +148,7 @@ impl<'u> Estimate<'u> {
                     cost.add(all.fold(one, |cost, extent| self.repeated(extent, cost)));
                 }
                 // A place anywhere in a table that may be large is waited for.
-                ImperativeOp::Combine { place, .. } if self.unit.is_scattered(*place) => {
+                ImperativeOp::Combine { place, .. } if self.unit.is_noted(*place) => {
                     cost.constant += 6;
                 }
                 ImperativeOp::Combine { indices, .. } => {

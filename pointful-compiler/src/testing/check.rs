@@ -102,6 +102,14 @@ pub fn check_each<A: Tested, B: Tested>(
     );
 }
 
+/// A program as it arrives at passes over what a processor does.
+#[cfg(test)]
+pub(crate) fn outlined(program: Program<Point>) -> Program<crate::ir::stages::cpu::Cpu> {
+    let bulk = expand::expand(dce(cse(simplify(program))));
+    let kernels = contract::schedule::schedule(dce(cse(simplify(bulk))));
+    targets::cpu::outline(contract::scalar_replacement(kernels))
+}
+
 /// Checks that a program gives the same at every stage: as it is written, simplified, as
 /// definitions of whole arrays, tidied, and as it is scheduled. Whether it could be compared: not
 /// if rounding decides what it computes.

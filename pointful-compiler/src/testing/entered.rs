@@ -33,6 +33,12 @@ std::thread_local! {
     pub(crate) static STREAMED: Cell<u32> = const { Cell::new(0) };
     /// A number that a branch decides is kept.
     pub(crate) static BRANCHED: Cell<u32> = const { Cell::new(0) };
+    /// Pieces of the work bet on near angles.
+    pub(crate) static SPECULATED: Cell<u32> = const { Cell::new(0) };
+    /// A piece may note what it combines where.
+    pub(crate) static NOTED: Cell<u32> = const { Cell::new(0) };
+    /// A table becomes the merged copies.
+    pub(crate) static BECOMES: Cell<u32> = const { Cell::new(0) };
     /// Steps of a loop run by tiles of rows.
     pub(crate) static TIME_TILED: Cell<u32> = const { Cell::new(0) };
     /// Such steps add something up.

@@ -37,8 +37,12 @@ mod stencils;
 pub(crate) mod tokens;
 mod transformed;
 pub mod twice;
+#[cfg(test)]
+mod waves;
 mod words;
 
+#[cfg(test)]
+pub(crate) use check::outlined;
 pub use check::{
     Tested, check_between, check_each, check_pass, check_seeds, check_stages, is_stable,
 };

@@ -66,7 +66,7 @@
 //! bound proves a range: no index of the loop is out of range.
 
 pub use super::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par, PlaceKind, identity};
-use crate::ir::{Block, Extent, Lit, Monoid, Scalar, Stage, Stmt, ValueId};
+use crate::ir::{Block, Extent, Lit, Monoid, Operation, Scalar, Stage, Stmt, ValueId};
 
 /// The stage's marker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -96,6 +96,25 @@ pub struct Tile {
     pub swaps: Vec<(ValueId, ValueId)>,
     /// One step.
     pub body: Box<Block<Cpu>>,
+}
+
+impl Par<Cpu> {
+    /// How many points advance together through loops that each of them alone would have to wait
+    /// for.
+    pub fn together(&self) -> Option<u64> {
+        fn of_block(block: &Block<Cpu>) -> Option<u64> {
+            let mut stmts = block.stmts.iter().rev();
+            stmts.find_map(|stmt| match &stmt.op {
+                CpuOp::Own(Own::Strips {
+                    chained: true,
+                    width,
+                    ..
+                }) => Some(*width),
+                op => op.blocks().into_iter().rev().find_map(of_block),
+            })
+        }
+        of_block(&self.body)
+    }
 }
 
 impl Tile {

@@ -78,21 +78,24 @@ impl VerifyOwn for Cpu {
         }
     }
 
-    fn block_own(places: &Places<'_, Self>, block: &Block<Self>) -> Result<(), VerifyError> {
-        let mut made = ValueSet::new();
-        for stmt in &block.stmts {
-            if let CpuOp::Own(Own::Par(par)) = &stmt.op {
-                for acc in par.accs.iter().filter(|acc| acc.becomes) {
-                    if !made.remove(&acc.target) {
-                        return places.error(24, acc.target, "becomes what is merged, and is more");
-                    }
-                }
-            }
-            asked(stmt).iter().for_each(|value| {
-                made.remove(value);
-            });
-            if let CpuOp::Alloc { fill: Some(_) } = &stmt.op {
-                made.extend(&stmt.results);
+    fn follows_own(
+        places: &Places<'_, Self>,
+        earlier: &[Stmt<Self>],
+        own: &Own,
+    ) -> Result<(), VerifyError> {
+        let Own::Par(par) = own else {
+            return Ok(());
+        };
+        for acc in par.accs.iter().filter(|acc| acc.becomes) {
+            let is_it = |value: &ValueId| *value == acc.target;
+            let mut before = earlier.iter().rev();
+            let last =
+                before.find(|stmt| stmt.results.iter().any(is_it) || asked(stmt).iter().any(is_it));
+            let is_made =
+                last.is_some_and(|stmt| matches!(stmt.op, CpuOp::Alloc { fill: Some(_) }));
+            let others = par.operands().into_iter().filter(is_it).count() > 1;
+            if !is_made || others || par.body.free().iter().any(is_it) {
+                return places.error(24, acc.target, "becomes what is merged, and is more");
             }
         }
         Ok(())

@@ -15,8 +15,12 @@ pub trait VerifyOwn: TypeOwn + Print {
     /// Notes what the block of an operation of its own binds beside scalars.
     fn enter_own(_: &mut Places<'_, Self>, _: &Self::Own) {}
 
-    /// Checks what only the stage asks of statements of a block together.
-    fn block_own(_: &Places<'_, Self>, _: &Block<Self>) -> Result<(), VerifyError> {
+    /// Checks what an operation of its own asks of the statements in front of it.
+    fn follows_own(
+        _: &Places<'_, Self>,
+        _: &[Stmt<Self>],
+        _: &Self::Own,
+    ) -> Result<(), VerifyError> {
         Ok(())
     }
 
@@ -160,14 +164,16 @@ impl<S: VerifyOwn> Places<'_, S> {
     }
 
     fn block(&mut self, block: &Block<S>) -> Result<(), VerifyError> {
-        S::block_own(self, block)?;
-        for stmt in &block.stmts {
+        for (k, stmt) in block.stmts.iter().enumerate() {
             self.stmt += 1;
             let number = self.stmt;
             if let Some(guard) = stmt.guard {
                 return self.error(7, guard, "is a guard outside of Bulk");
             }
             self.operands(&stmt.op)?;
+            if let ImperativeOp::Own(own) = &stmt.op {
+                S::follows_own(self, &block.stmts[..k], own)?;
+            }
             for &result in &stmt.results {
                 self.kinds[result.index()] = match stmt.op {
                     ImperativeOp::Var(_) => Kind::Var,

@@ -18,10 +18,10 @@
 //! par %0..%1: N { … %2 = sin %3 … }   ▶   par speculate %0..%1: N { … %2 = sin %3 … }
 //! ```
 
+use super::statements::{for_each_nest, with_body};
 use crate::analysis::angles::may_bet;
-use crate::analysis::numbers::Numbers;
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
-use crate::ir::{Block, Operation, Program};
+use crate::ir::Program;
+use crate::ir::stages::cpu::Cpu;
 use crate::pass::Pass;
 
 /// The pass.
@@ -32,29 +32,23 @@ pub const SPECULATE: Pass<Cpu> = Pass {
 };
 
 /// Has pieces bet on near angles where they may run again.
-pub fn speculate(mut program: Program<Cpu>) -> Program<Cpu> {
-    let numbers = Numbers::of(&program.body);
-    let mut body = std::mem::take(&mut program.body);
-    block(&program, &numbers, &mut body);
-    Program { body, ..program }
-}
-
-fn block(program: &Program<Cpu>, numbers: &Numbers, stmts: &mut Block<Cpu>) {
-    for stmt in &mut stmts.stmts {
-        if let CpuOp::Own(Own::Par(par)) = &mut stmt.op {
+pub fn speculate(program: Program<Cpu>) -> Program<Cpu> {
+    with_body(program, |program, numbers, body| {
+        for_each_nest(body, &mut |par| {
             par.speculates = may_bet(program, &|extent| numbers.resolve(extent), par);
-        } else {
-            for inner in stmt.op.blocks_mut() {
-                block(program, numbers, inner);
+            #[cfg(test)]
+            if par.speculates {
+                crate::testing::entered::enter(&crate::testing::entered::SPECULATED);
             }
-        }
-    }
+        });
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ir::parse;
+    use crate::ir::stages::cpu::{CpuOp, Own};
     use crate::ir::stages::kernels::Kernels;
     use crate::targets::cpu::outline;
 

@@ -1,7 +1,8 @@
-//! Statements of Cpu that passes add.
+//! Statements of Cpu that passes add, and how they find those that they change.
 
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
-use crate::ir::{Elem, Extent, Program, Scalar, SpanId, Stmt, Type, ValueId};
+use crate::analysis::numbers::Numbers;
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
 /// A new scalar.
@@ -60,4 +61,28 @@ pub(super) fn bound(
         terms,
     };
     bind(program, CpuOp::Own(op), Elem::Bound(extent), span, out)
+}
+
+/// The program whose body is changed so, by who knows its types and its numbers.
+pub(super) fn with_body(
+    mut program: Program<Cpu>,
+    change: impl FnOnce(&Program<Cpu>, &Numbers, &mut Block<Cpu>),
+) -> Program<Cpu> {
+    let numbers = Numbers::of(&program.body);
+    let mut body = std::mem::take(&mut program.body);
+    change(&program, &numbers, &mut body);
+    Program { body, ..program }
+}
+
+/// Visits each parallel nest.
+pub(super) fn for_each_nest(block: &mut Block<Cpu>, visit: &mut dyn FnMut(&mut Par<Cpu>)) {
+    for stmt in &mut block.stmts {
+        if let CpuOp::Own(Own::Par(par)) = &mut stmt.op {
+            visit(par);
+        } else {
+            for inner in stmt.op.blocks_mut() {
+                for_each_nest(inner, visit);
+            }
+        }
+    }
 }

@@ -27,6 +27,7 @@ use crate::analysis::numbers::Numbers;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{Block, Extent, Operation, Program, Stmt};
 use crate::pass::Pass;
+use crate::targets::cpu::statements::with_body;
 
 /// The pass.
 pub const TRANSPOSE: Pass<Cpu> = Pass {
@@ -39,11 +40,8 @@ pub const TRANSPOSE: Pass<Cpu> = Pass {
 const LEAST: u64 = 8;
 
 /// Makes loops that only write rows down as columns transposes.
-pub fn transpose(mut program: Program<Cpu>) -> Program<Cpu> {
-    let numbers = Numbers::of(&program.body);
-    let mut body = std::mem::take(&mut program.body);
-    block(&program, &numbers, &mut body);
-    Program { body, ..program }
+pub fn transpose(program: Program<Cpu>) -> Program<Cpu> {
+    with_body(program, block)
 }
 
 fn block(program: &Program<Cpu>, numbers: &Numbers, stmts: &mut Block<Cpu>) {
@@ -98,9 +96,11 @@ fn for_each(op: &mut CpuOp) -> Option<(Extent, &mut Block<Cpu>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eval::{Data, Inputs, ScalarValue, run_in_order};
     use crate::ir::stages::kernels::Kernels;
-    use crate::ir::{parse, print};
+    use crate::ir::{Scalar, parse, print};
     use crate::targets::cpu::outline;
+    use crate::testing::Rng;
 
     /// Two loops in a kernel, with these statements in the outer and in the inner one.
     fn transposed(outer: &str, inner: &str) -> String {
@@ -148,5 +148,99 @@ mod tests {
             let text = transposed(outer, inner);
             assert!(!text.contains("transpose %"), "{inner}: {text}");
         }
+    }
+
+    /// A nest that moves elements from one place to another, of `I` rows of so many: along which
+    /// axes, from and to what is computed of the index or not, and what is done to them.
+    fn random_moves(rng: &mut Rng) -> String {
+        let rows = rng.pick(&["J", "J", "7", "8", "9"]);
+        let index = |rng: &mut Rng, index: &str| match rng.below(6) {
+            0 => index.replace('%', "%1"),
+            _ => index.to_owned(),
+        };
+        let place = |rng: &mut Rng, turned: usize| match (rng.below(10) < turned, rng.below(3)) {
+            (true, 0) => ["[", &index(rng, "%3"), ", %9, ", &index(rng, "%2"), "]"].concat(),
+            (true, _) => format!("[{}, {}]", index(rng, "%3"), index(rng, "%2")),
+            (false, 0) => ["[%9, ", &index(rng, "%2"), ", ", &index(rng, "%3"), "]"].concat(),
+            (false, _) => format!("[{}, {}]", index(rng, "%2"), index(rng, "%3")),
+        };
+        let table = |name: &str, place: &str| {
+            let order = [
+                place.contains("%3, ") || place.contains("%13, "),
+                place.contains("%9"),
+            ];
+            match order {
+                [false, false] => format!("{name}: f64[I, R]"),
+                [false, true] => format!("{name}: f64[2, I, R]"),
+                [true, false] => format!("{name}: f64[R, I]"),
+                [true, true] => format!("{name}: f64[R, 2, I]"),
+            }
+        };
+        let (from, to) = (place(rng, 2), place(rng, 7));
+        let change = rng.pick(&["", "", "", "%5 = neg %4"]);
+        let value = if change.is_empty() { "%4" } else { "%5" };
+        let [source, out] = [table("x", &from), table("own t", &to)];
+        format!(
+            "fn f({source}, {out}) -> f64[T] {{
+               %8 = const 1usize %9 = trust 2 %8
+               for %2: I {{
+                 %10 = cast usize %2 %12 = trust I %10
+                 for %3: R {{
+                   %11 = cast usize %3 %13 = trust R %11
+                   %4 = load x{from} {change} store t{to}, {value}
+                 }}
+               }}
+               return t
+             }}"
+        )
+        .replace("f64[T]", out.trim_start_matches("own t: "))
+        .replace('R', rows)
+    }
+
+    #[test]
+    fn random_moves_are_transposed() {
+        let (mut changed, mut same) = (0, 0);
+        for seed in 0..300 {
+            let rng = &mut Rng::new(seed);
+            let text = random_moves(rng);
+            let program = parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+            let before = outline(program);
+            let after = transpose(before.clone());
+            crate::ir::verify_after("transpose", &after);
+            changed += u32::from(after.body != before.body);
+            for sizes in [[0, 3], [1, 1], [3, 0], [5, 7], [9, 8], [4, 17]] {
+                let sizes = sizes[..before.sizes.len()].to_vec();
+                let length = |extent: &Extent| match extent {
+                    Extent::Const(n) => *n as usize,
+                    Extent::Size(size) => sizes[size.0 as usize],
+                    Extent::Value(_) => unreachable!("parameters are of sizes"),
+                };
+                let params = before.params.iter().map(|param| {
+                    let shape: Vec<usize> =
+                        before.ty(param.value).dims.iter().map(length).collect();
+                    let count = shape.iter().product();
+                    let values = (0..count).map(|_| ScalarValue::F64(rng.below(1000) as f64));
+                    Data::new(Scalar::F64, shape, values.collect())
+                });
+                let inputs = Inputs {
+                    params: params.collect(),
+                    sizes: sizes.clone(),
+                };
+                for order in 0..3 {
+                    let [right, found] = [&before, &after]
+                        .map(|program| run_in_order(program, &inputs, 1_000_000, order));
+                    let (right, found) = (right.map(|r| r.0), found.map(|r| r.0));
+                    assert!(
+                        right.is_ok() && right == found,
+                        "{seed}, {sizes:?}: {text}\n{right:?}\n{found:?}"
+                    );
+                    same += 1;
+                }
+            }
+        }
+        assert!(
+            changed >= 15 && same == 5400,
+            "{changed} of 300, {same} runs"
+        );
     }
 }

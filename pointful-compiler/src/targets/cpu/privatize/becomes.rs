@@ -21,6 +21,10 @@ pub(super) fn of_block(program: &Program<Cpu>, block: &mut Block<Cpu>) {
                     let first = filled.remove(&acc.target);
                     let identity = acc.monoid.identity(program.elem(acc.target).repr());
                     acc.becomes = first == Some(identity) && !inside.contains(&acc.target);
+                    #[cfg(test)]
+                    if acc.becomes {
+                        crate::testing::entered::enter(&crate::testing::entered::BECOMES);
+                    }
                 }
             }
             CpuOp::If {

@@ -20,9 +20,9 @@
 mod becomes;
 mod notes;
 
-use crate::analysis::numbers::Numbers;
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
-use crate::ir::{Block, Operation, Program};
+use super::statements::{for_each_nest, with_body};
+use crate::ir::Program;
+use crate::ir::stages::cpu::Cpu;
 use crate::pass::Pass;
 
 /// The pass.
@@ -33,24 +33,11 @@ pub const PRIVATIZE: Pass<Cpu> = Pass {
 };
 
 /// Chooses what pieces have of the tables that they combine into.
-pub fn privatize(mut program: Program<Cpu>) -> Program<Cpu> {
-    let numbers = Numbers::of(&program.body);
-    let mut body = std::mem::take(&mut program.body);
-    noted(&program, &numbers, &mut body);
-    becomes::of_block(&program, &mut body);
-    Program { body, ..program }
-}
-
-fn noted(program: &Program<Cpu>, numbers: &Numbers, block: &mut Block<Cpu>) {
-    for stmt in &mut block.stmts {
-        if let CpuOp::Own(Own::Par(par)) = &mut stmt.op {
-            notes::of_kernel(program, numbers, par);
-        } else {
-            for inner in stmt.op.blocks_mut() {
-                noted(program, numbers, inner);
-            }
-        }
-    }
+pub fn privatize(program: Program<Cpu>) -> Program<Cpu> {
+    with_body(program, |program, numbers, body| {
+        for_each_nest(body, &mut |par| notes::of_kernel(program, numbers, par));
+        becomes::of_block(program, body);
+    })
 }
 
 #[cfg(test)]

@@ -33,6 +33,10 @@ pub(super) fn of_kernel(program: &Program<Cpu>, numbers: &Numbers, par: &mut Par
     look.block(&par.body);
     for acc in par.accs.iter_mut().filter(|acc| is_large(acc.target)) {
         acc.notes = look.scattered.contains(&acc.private) && !look.used.contains(&acc.private);
+        #[cfg(test)]
+        if acc.notes {
+            crate::testing::entered::enter(&crate::testing::entered::NOTED);
+        }
     }
 }
 

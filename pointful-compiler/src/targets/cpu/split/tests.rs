@@ -1,22 +1,12 @@
 use std::cell::Cell;
 
 use super::{split_from, windows};
-use crate::canonicalize::{cse, dce, simplify};
-use crate::contract::{scalar_replacement, schedule::schedule};
 use crate::eval::{EvalError, run_in_order};
-use crate::expand::expand;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
-use crate::ir::stages::point::Point;
 use crate::ir::verify::verify;
-use crate::ir::{Block, Extent, Operation, Program, print};
+use crate::ir::{Block, Extent, Operation, print};
 use crate::targets::cpu::outline;
-use crate::testing::{Options, Rng, check_seeds};
-
-/// A program as it arrives here.
-fn outlined(program: Program<Point>) -> Program<Cpu> {
-    let bulk = expand(dce(cse(simplify(program))));
-    outline(scalar_replacement(schedule(dce(cse(simplify(bulk))))))
-}
+use crate::testing::{Options, Rng, check_seeds, outlined};
 
 /// How often loops are cut near their ends, in front of which checks are asked, by rows, and by sums
 /// that are known when they begin.

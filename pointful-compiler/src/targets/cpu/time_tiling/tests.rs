@@ -126,6 +126,8 @@ fn what_is_done_in_rows_may_be_done_in_steps() {
             "combine add %22[], %6",
             "%31 = get %90 combine add %22[], %31",
         ),
+        // What is added up is asked for before it is.
+        format!("%26 = get %90 set %90, %26 {}", sums.replace("(add %22 = %21)", "(add %22 = %90)")),
     ] {
         let Tiled { text, tile } = steps(&body);
         assert_eq!(tile, None, "{body}: {text}");

@@ -4,26 +4,16 @@ use std::ops::Range;
 use super::outer_loop::{Together, WORTH, Worth, outer_loop_by};
 use super::reductions::{Lanes, reductions_by};
 use super::short_loops::{Short, short_loops_by};
-use crate::canonicalize::{cse, dce, simplify};
-use crate::contract::{scalar_replacement, schedule::schedule};
 use crate::eval::{EvalError, Inputs, run_limited};
-use crate::expand::expand;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::stages::point::Point;
 use crate::ir::{Block, Elem, Lit, Message, Operation, Program, Scalar, SpanId, Stmt};
 use crate::ops::Prim;
-use crate::targets::cpu::outline;
 use crate::targets::cpu::split::split_from;
 use crate::targets::cpu::statements::{bind, prim};
 use crate::testing::{
-    Options, check_between, check_each, check_seeds, random_point, random_points,
+    Options, check_between, check_each, check_seeds, outlined, random_point, random_points,
 };
-
-/// A program as it arrives here.
-fn outlined(program: Program<Point>) -> Program<Cpu> {
-    let bulk = expand(dce(cse(simplify(program))));
-    outline(scalar_replacement(schedule(dce(cse(simplify(bulk))))))
-}
 
 /// How many strips there are whose lanes are asked before they run, and how many loops with
 /// branches have strips.
