@@ -698,7 +698,7 @@ fn an_index_that_is_doubled_again_and_again_is_no_shift() {
 
 #[test]
 fn scans_go_through_blocks_in_parallel() {
-    // What is left over, which is all of a short axis, is gone through by one point.
+    // What is left over, or all of a short axis, is gone through by one point.
     let first = "
         alloc [N]
         alloc [_, 8]
@@ -717,6 +717,8 @@ fn scans_go_through_blocks_in_parallel() {
             for 8
               store [_, 8]
           for _
+            store [N]
+          for N
             store [N]
 ";
     let dear = "

@@ -8,15 +8,16 @@
 //! ```text
 //! %0 = scan (init) [n] x { ⊕ }     par g: n / (8 · 248) { for t { for c: 8 { s[c] ⊕= x[…] } }; p[g, c] = s[c] }
 //!                                  par 1 { var v = init; for g { for c: 8 { (p[g, c], v) = (v, v ⊕ p[g, c]) } }
-//!                                          for t { v ⊕= x[…]; y[…] = v } }
+//!                                          for t { v ⊕= x[…]; y[…] = v } }      if there are blocks,
+//!                                          for n { v ⊕= x[n]; y[n] = v }        else
 //!                                  par g { s[c] = p[g, c]; for t { for c: 8 { s[c] ⊕= x[…]; y[…] = s[c] } } }
 //! ```
 //!
 //! The operator is applied twice as often. But one application waits for the one before it, and a
 //! core could do several at once meanwhile: an iteration goes through a few blocks side by side. Of
-//! an axis that is too short for that to pay there are no blocks, and all of it is left over; nor
-//! are there of one that caches do not hold, if the operator takes less time than memory does. How
-//! many there are depends on the length alone, and so do the bits that come of it.
+//! an axis that is too short for that to pay there are no blocks, and it is gone through as it is;
+//! nor are there of one that caches do not hold, if the operator takes less time than memory does.
+//! How many there are depends on the length alone, and so do the bits that come of it.
 
 use smallvec::smallvec;
 
@@ -189,7 +190,11 @@ impl<'p> Builder<'p> {
         }
         let done = self.count(Prim::Mul, groups, together);
         let left = self.count(Prim::Sub, size, done);
-        let last = self.at_once(&firsts, &elems, wholes.len(), |this, before| {
+        let asked: Vec<usize> = (0..wholes.len())
+            .filter(|&k| self.facts.is_read(wholes[k]))
+            .collect();
+        let last = self.at_once(&firsts, &elems, &asked, |this, before| {
+            this.push(Vec::new(), None);
             this.each(blocks.groups, |this, group| {
                 this.chains(|this, chain| {
                     let block = this.take(&found, &[group, chain]);
@@ -207,6 +212,15 @@ impl<'p> Builder<'p> {
                 let next = this.next(&blocks, &so_far);
                 this.hold_in(before, &next);
                 this.store_prefixes(&blocks, &so_far, &next);
+            });
+            let in_blocks = this.pop();
+            this.push(Vec::new(), None);
+            this.in_order(&blocks, reverse, before, &asked);
+            let in_order = this.pop();
+            this.run(KernelOp::If {
+                cond: any,
+                then: Box::new(in_blocks),
+                otherwise: Box::new(in_order),
             });
         });
         self.in_groups(&blocks, &elems, |this, blocks, states, group| {
@@ -243,29 +257,27 @@ impl<'p> Builder<'p> {
         self.scalar(self.depth(), op, Elem::BOOL, None)
     }
 
-    /// A kernel of one point, with a state that begins so; gives where it is in the end, as far as
-    /// anybody asks.
+    /// A kernel of one point, with states that begin so; gives places where those that are asked for
+    /// are in the end.
     fn at_once(
         &mut self,
         firsts: &[ValueId],
         elems: &[Elem],
-        asked: usize,
+        asked: &[usize],
         body: impl FnOnce(&mut Self, &[ValueId]),
     ) -> Vec<Place> {
         let one = Extent::Const(1);
-        let asked = &elems[..asked];
-        let kept: Vec<ValueId> = (asked.iter())
-            .map(|&elem| self.alloc(elem, vec![one]))
-            .collect();
+        let mut kept = Vec::new();
+        for &k in asked {
+            kept.push(self.alloc(elems[k], vec![one]));
+        }
         let point = self.new_counter(one);
         self.push_loop(point);
         self.kernel = Some(self.depth());
-        let mut states = Vec::new();
-        for (&first, &elem) in firsts.iter().zip(elems) {
-            states.push(self.scalar(self.depth(), KernelOp::Var(first), elem, None));
-        }
+        let states = self.variables(firsts);
         body(self, &states);
-        let last = self.held(&states[..kept.len()]);
+        let last: Vec<ValueId> = asked.iter().map(|&k| states[k]).collect();
+        let last = self.held(&last);
         self.put(&kept, &[point], &last);
         self.kernel = None;
         let body = self.pop();
@@ -273,15 +285,55 @@ impl<'p> Builder<'p> {
         let zero = self.number(0);
         let op = KernelOp::Prim(Prim::Trust(one), smallvec![zero]);
         let point = self.scalar(self.depth(), op, Elem::Index(one), None);
-        let mut places = Vec::new();
-        for (last, &elem) in self.take(&kept, &[point]).into_iter().zip(asked) {
-            places.push(Place {
-                id: self.scalar(self.depth(), KernelOp::Var(last), elem, None),
-                dims: Vec::new(),
-                is_buffer: false,
-            });
+        let mut last = firsts.to_vec();
+        for (&k, value) in asked.iter().zip(self.take(&kept, &[point])) {
+            last[k] = value;
         }
-        places
+        let variable = |id| Place {
+            id,
+            dims: Vec::new(),
+            is_buffer: false,
+        };
+        self.variables(&last).into_iter().map(variable).collect()
+    }
+
+    /// Variables that begin so.
+    fn variables(&mut self, firsts: &[ValueId]) -> Vec<ValueId> {
+        let depth = self.depth();
+        let var = |&first: &ValueId| {
+            let elem = self.out.elem(first);
+            self.scalar(depth, KernelOp::Var(first), elem, None)
+        };
+        firsts.iter().map(var).collect()
+    }
+
+    /// All of the axis, one element after the other. What of the states nobody asks for in the end
+    /// is left out.
+    fn in_order(
+        &mut self,
+        blocks: &Blocks<'_, 'p>,
+        reverse: bool,
+        states: &[ValueId],
+        asked: &[usize],
+    ) {
+        let firsts = self.held(states);
+        let own = self.variables(&firsts);
+        let (index, extent) = self.new_index(blocks.axis);
+        self.push(vec![(blocks.axis, index)], None);
+        let so_far = self.held(&own);
+        let next = self.next(blocks, &so_far);
+        self.hold_in(&own, &next);
+        self.store_prefixes(blocks, &so_far, &next);
+        let body = self.pop();
+        self.run(KernelOp::For {
+            extent,
+            reverse,
+            body: Box::new(body),
+        });
+        for &k in asked {
+            let last = self.held(&own[k..=k]);
+            self.hold_in(&states[k..=k], &last);
+        }
     }
 
     /// Lets the axis be at an element, counted from where the scan begins.
