@@ -25,6 +25,7 @@ use super::builder::{Builder, reads};
 use super::cloning::{Copier, extend, lanes_and_params};
 use super::linearize::Dual;
 use super::reductions::Along;
+use super::slopes::{self, Known, Slope};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::typing::Typing;
 use crate::ir::{AxisId, Block, Operation, Stmt, ValueId, ValueSet};
@@ -110,7 +111,28 @@ struct Separate {
     of: BTreeMap<ValueId, usize>,
 }
 
+/// How states change.
+struct Changes<'s> {
+    separate: &'s Separate,
+    stmts: &'s [Stmt<Bulk>],
+    /// If besides them the element alone has a tangent: that, and all that comes of the two.
+    element: Option<(ValueId, &'s Separate, &'s [Stmt<Bulk>])>,
+}
+
 impl Separate {
+    /// What is computed of these values, point for point, whichever of them.
+    fn all(b: &Builder, stmts: &[Stmt<Bulk>], from: &[ValueId]) -> Option<Self> {
+        let mut of: BTreeMap<ValueId, usize> = from.iter().map(|&value| (value, 0)).collect();
+        for stmt in stmts {
+            let all = reads(&b.program, stmt);
+            if all.iter().any(|value| of.contains_key(value)) {
+                is_pointwise(&stmt.op).then_some(())?;
+                of.extend(stmt.results.iter().map(|&result| (result, 0)));
+            }
+        }
+        Some(Self { of })
+    }
+
     /// If what each state is `next` is computed from its own tangent alone, point for point.
     fn new(
         b: &Builder,
@@ -124,22 +146,7 @@ impl Separate {
             let all = reads(&b.program, stmt);
             let mut found = all.iter().filter_map(|value| of.get(value));
             let Some(&state) = found.next() else { continue };
-            let pointwise = match &stmt.op {
-                BulkOp::Map(prim, _) => matches!(
-                    prim,
-                    Prim::Add
-                        | Prim::Sub
-                        | Prim::Neg
-                        | Prim::Mul
-                        | Prim::MulAbsorb
-                        | Prim::Div
-                        | Prim::DivAbsorb
-                        | Prim::Cast(_)
-                ),
-                BulkOp::Select(..) => true,
-                _ => false,
-            };
-            if !pointwise || found.any(|&other| other != state) {
+            if !is_pointwise(&stmt.op) || found.any(|&other| other != state) {
                 return None;
             }
             of.extend(stmt.results.iter().map(|&result| (result, state)));
@@ -149,12 +156,31 @@ impl Separate {
     }
 }
 
-/// What is looked for of a linear function of a state.
-#[derive(Clone, Copy, PartialEq)]
-enum Share {
-    /// What the state is multiplied by.
-    Factor,
-    /// What is added to it.
+/// Whether a linear statement works point for point.
+fn is_pointwise(op: &BulkOp) -> bool {
+    match op {
+        BulkOp::Map(prim, _) => matches!(
+            prim,
+            Prim::Add
+                | Prim::Sub
+                | Prim::Neg
+                | Prim::Mul
+                | Prim::MulAbsorb
+                | Prim::Div
+                | Prim::DivAbsorb
+                | Prim::Cast(_)
+        ),
+        BulkOp::Select(..) => true,
+        _ => false,
+    }
+}
+
+/// What is looked for of a linear function.
+#[derive(Clone, Copy)]
+enum Share<'s> {
+    /// What these are multiplied by.
+    Factor(&'s [ValueId]),
+    /// What is added to that.
     Term,
 }
 
@@ -175,47 +201,76 @@ impl Dual<'_> {
         let all: Vec<ValueId> = self.tangents().collect();
         let (known, varying) = independent(self.b, ahead.to_vec(), &all);
         known.iter().for_each(|stmt| spread.stmt(self.b, stmt));
-        self.linearly(|dual| varying.iter().for_each(|stmt| spread.stmt(dual.b, stmt)));
         let tangents: Vec<ValueId> = states.iter().map(|&(tangent, _)| tangent).collect();
-        let separate = Separate::new(self.b, linear, &tangents, next)?;
-        Some(self.recurrences(&separate, along, spread, linear, states, next))
+        let separate = Separate::new(self.b, linear, &tangents, next);
+        let (elements, others): (Vec<_>, Vec<_>) = varying
+            .into_iter()
+            .partition(|stmt| spread.is_element(stmt));
+        self.linearly(|dual| elements.iter().for_each(|stmt| spread.stmt(dual.b, stmt)));
+        let element = match (&separate, &elements[..]) {
+            (Some(_), [stmt]) => Some(stmt.results[0]),
+            _ => None,
+        };
+        let all = [&others[..], linear].concat();
+        let element = element.and_then(|element| {
+            let of = Separate::all(self.b, &all, &[&tangents[..], &[element]].concat())?;
+            // Nothing else has a tangent.
+            let has = |value: &ValueId| of.of.contains_key(value);
+            let known = |stmt: &Stmt<Bulk>| stmt.results.iter().all(has);
+            all.iter().all(known).then_some((element, of))
+        });
+        if element.is_none() {
+            self.linearly(|dual| others.iter().for_each(|stmt| spread.stmt(dual.b, stmt)));
+        }
+        let changes = Changes {
+            separate: &separate?,
+            stmts: linear,
+            element: element
+                .as_ref()
+                .map(|(element, of)| (*element, of, &all[..])),
+        };
+        Some(self.recurrences(&changes, along, spread, states, next))
     }
 
     fn recurrences(
         &mut self,
-        separate: &Separate,
+        changes: &Changes<'_>,
         along: Along,
         spread: &Spread<'_>,
-        stmts: &[Stmt<Bulk>],
         states: &[(ValueId, ValueId)],
         next: &[ValueId],
     ) -> Vec<[ValueId; 3]> {
-        let shares = |b: &mut Builder, share| {
-            let mut known = BTreeMap::new();
-            if share == Share::Factor {
-                for &(tangent, _) in states {
-                    known.insert(tangent, b.number(tangent, 1.0));
-                }
-            }
-            for stmt in stmts {
-                if let Some(value) = separate.share(b, spread, stmt, share, &known) {
-                    known.insert(stmt.results[0], value);
-                }
-            }
-            let of = |value: &ValueId| separate.operand(spread, *value, share, &known);
-            next.iter().map(of).collect::<Vec<_>>()
-        };
-        let factors = shares(self.b, Share::Factor);
+        let &Changes {
+            separate,
+            stmts,
+            element,
+        } = changes;
+        let tangents: Vec<ValueId> = states.iter().map(|&(tangent, _)| tangent).collect();
+        let factors = separate.shares(self.b, spread, stmts, Share::Factor(&tangents), next);
         // A factor may be no number where nobody asks for what it is multiplied by.
         let absorbing = |stmt: &Stmt<Bulk>| {
             matches!(stmt.op, BulkOp::Map(Prim::MulAbsorb | Prim::DivAbsorb, _))
         };
-        let times = match stmts.iter().any(absorbing) {
+        let all = element.map_or(stmts, |(_, _, all)| all);
+        let times = match all.iter().any(absorbing) {
             true => Prim::MulAbsorb,
             false => Prim::Mul,
         };
+        let of_element = element.map(|(element, of, all)| {
+            let share = Share::Factor(std::slice::from_ref(&element));
+            (element, of.shares(self.b, spread, all, share, next))
+        });
         self.linearly(|dual| {
-            let terms = shares(dual.b, Share::Term);
+            let terms = match of_element {
+                Some((element, factors)) => {
+                    let tangent = spread.get(element);
+                    let terms = factors.into_iter();
+                    let term =
+                        |factor: Option<ValueId>| Some(dual.b.map(times, &[factor?, tangent]));
+                    terms.map(term).collect()
+                }
+                None => separate.shares(dual.b, spread, stmts, Share::Term, next),
+            };
             let mut tangents = Vec::new();
             for ((&(_, init), factor), term) in states.iter().zip(factors).zip(terms) {
                 let start = dual.tangent_or_zero(init);
@@ -229,18 +284,44 @@ impl Dual<'_> {
 }
 
 impl Separate {
+    /// The shares of what each state is next.
+    fn shares(
+        &self,
+        b: &mut Builder,
+        spread: &Spread<'_>,
+        stmts: &[Stmt<Bulk>],
+        share: Share<'_>,
+        next: &[ValueId],
+    ) -> Vec<Option<ValueId>> {
+        let mut known = BTreeMap::new();
+        if let Share::Factor(of) = share {
+            for &tangent in of {
+                known.insert(tangent, Known::number(b.number(tangent, 1.0)));
+            }
+        }
+        for stmt in stmts {
+            if let Some(slope) = self.share(b, spread, stmt, share, &known) {
+                known.insert(stmt.results[0], slope);
+            }
+        }
+        let of = |value: &ValueId| self.operand(spread, *value, share, &known);
+        let slopes: Vec<Slope> = next.iter().map(of).collect();
+        let values = slopes.into_iter().map(|slope| Some(slope?.value(b)));
+        values.collect()
+    }
+
     /// What a value is, if anything.
     fn operand(
         &self,
         spread: &Spread<'_>,
         value: ValueId,
-        share: Share,
-        known: &BTreeMap<ValueId, ValueId>,
-    ) -> Option<ValueId> {
+        share: Share<'_>,
+        known: &BTreeMap<ValueId, Known>,
+    ) -> Slope {
         match (self.of.get(&value), share) {
             (Some(_), _) => known.get(&value).copied(),
-            (None, Share::Factor) => None,
-            (None, Share::Term) => Some(spread.get(value)),
+            (None, Share::Factor(_)) => None,
+            (None, Share::Term) => Some(Known::number(spread.get(value))),
         }
     }
 
@@ -250,40 +331,35 @@ impl Separate {
         b: &mut Builder,
         spread: &Spread<'_>,
         stmt: &Stmt<Bulk>,
-        share: Share,
-        known: &BTreeMap<ValueId, ValueId>,
-    ) -> Option<ValueId> {
+        share: Share<'_>,
+        known: &BTreeMap<ValueId, Known>,
+    ) -> Slope {
         let operand = |value: ValueId| self.operand(spread, value, share, known);
         let guard = stmt.guard.map(|guard| spread.get(guard));
         let guard = b.behind(None, |b| b.both(spread.guard, guard));
         b.behind(guard, |b| match &stmt.op {
             BulkOp::Select(cond, then, otherwise) => {
-                let (then, otherwise) = (operand(*then), operand(*otherwise));
-                let zero = b.number(then.or(otherwise)?, 0.0);
-                let (then, otherwise) = (then.unwrap_or(zero), otherwise.unwrap_or(zero));
-                Some(b.map_select(spread.get(*cond), then, otherwise))
+                let choice =
+                    slopes::choice(b, spread.get(*cond), [*then, *otherwise].map(operand))?;
+                match share {
+                    Share::Factor(_) => Some(choice),
+                    Share::Term => Some(Known::number(choice.value(b))),
+                }
             }
-            BulkOp::Map(Prim::Add, args) => match (operand(args[0]), operand(args[1])) {
-                (Some(left), Some(right)) => Some(b.map(Prim::Add, &[left, right])),
-                (left, right) => left.or(right),
-            },
-            BulkOp::Map(Prim::Sub, args) => match (operand(args[0]), operand(args[1])) {
-                (Some(left), Some(right)) => Some(b.map(Prim::Sub, &[left, right])),
-                (None, Some(right)) => Some(b.map(Prim::Neg, &[right])),
-                (left, None) => left,
-            },
+            BulkOp::Map(Prim::Add, args) => slopes::sum(b, operand(args[0]), operand(args[1])),
+            BulkOp::Map(Prim::Sub, args) => {
+                slopes::sum(b, operand(args[0]), slopes::negated(operand(args[1])))
+            }
+            BulkOp::Map(Prim::Neg, args) => slopes::negated(operand(args[0])),
             BulkOp::Map(prim, args) => {
                 // One operand is linear; another is what it is multiplied or divided by.
                 let linear = args.iter().position(|arg| self.of.contains_key(arg))?;
-                let mut args = args.clone();
-                for (k, arg) in args.iter_mut().enumerate() {
-                    *arg = if k == linear {
-                        operand(*arg)?
-                    } else {
-                        spread.get(*arg)
-                    };
-                }
-                Some(b.map(*prim, &args))
+                let slope = operand(args[linear]);
+                let mut args: Vec<ValueId> = args.iter().map(|&arg| spread.get(arg)).collect();
+                slopes::scaled(b, slope, |b, value| {
+                    args[linear] = value;
+                    b.map(*prim, &args)
+                })
             }
             _ => unreachable!("only what works point for point is separate"),
         })
@@ -296,14 +372,19 @@ impl Spread<'_> {
         self.copier.get(value)
     }
 
+    /// Whether a statement reads what a table has at the index.
+    fn is_element(&self, stmt: &Stmt<Bulk>) -> bool {
+        matches!(&stmt.op, BulkOp::Gather { at, .. } if at[..] == [(self.axis, self.index)])
+    }
+
     /// A statement of the body.
     pub(super) fn stmt(&mut self, b: &mut Builder, stmt: &Stmt<Bulk>) {
         if stmt.results.iter().all(|&value| self.get(value) != value) {
             return;
         }
         let (axis, around) = (self.axis, self.guard);
-        if let BulkOp::Gather { table, at } = &stmt.op
-            && at[..] == [(axis, self.index)]
+        if let BulkOp::Gather { table, .. } = &stmt.op
+            && self.is_element(stmt)
         {
             // What is read at each index is the table.
             return self.copier.rename(b, stmt.results[0], self.get(*table));

@@ -42,6 +42,7 @@ mod residuals;
 mod rules;
 mod scalarize;
 mod scatters;
+mod slopes;
 mod sparse;
 mod suffixes;
 mod transpose;

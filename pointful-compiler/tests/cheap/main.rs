@@ -32,8 +32,6 @@ struct Ratio {
     kernels: f64,
     /// How deep sequential loops are nested.
     depth: usize,
-    /// Whether something is reduced by an author's operator.
-    folds: bool,
     /// Operations of the function.
     ops: u64,
 }
@@ -56,7 +54,6 @@ impl fmt::Display for Ratio {
             kernels,
             depth,
             ops,
-            ..
         } = self;
         write!(
             f,
@@ -66,10 +63,8 @@ impl fmt::Display for Ratio {
 }
 
 impl Ratio {
-    /// A reduction by an author's operator goes back by a scan from its other end, so that both
-    /// ways are parallel: the operator is applied once more.
     fn bound(&self) -> f64 {
-        STRAIGHT.max(self.depth as f64 + 2.0) + f64::from(u8::from(self.folds))
+        STRAIGHT.max(self.depth as f64 + 2.0)
     }
 
     fn worst(&self) -> f64 {
@@ -118,7 +113,6 @@ fn compare(program: &Program<Point>, inputs: &Inputs) -> Result<Ratio, Incompara
         (other.ops as f64 + back as f64) / (one.ops as f64 + ahead as f64)
     };
     Ok(Ratio {
-        folds: folds(&program.body),
         bulk: ratio(bulk, bulk_back),
         kernels: ratio(kernels, kernels_back),
         depth: depth(&program.body),
@@ -134,13 +128,6 @@ fn depth(block: &Block<Point>) -> usize {
         inside + usize::from(own)
     };
     block.stmts.iter().map(of).max().unwrap_or(0)
-}
-
-/// Whether something is reduced by an author's operator.
-fn folds(block: &Block<Point>) -> bool {
-    block.stmts.iter().any(|stmt| {
-        matches!(stmt.op, PointOp::Fold { .. }) || stmt.op.blocks().into_iter().any(folds)
-    })
 }
 
 /// Between 0 and 1, on no kink, and where logarithms and roots are defined.
