@@ -116,6 +116,12 @@ fn p26(x: f64) -> f64 {}
 struct P30(f64);
 
 #[pointful]
+enum P31 {
+    A,
+    B,
+}
+
+#[pointful]
 mod p32 {}
 
 #[pointful]

@@ -295,6 +295,12 @@ pub fn unsupported_item(span: Span) -> Diagnostic {
     )
 }
 
+/// An enum whose variants hold nothing.
+pub fn enum_of_members(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "an enum of named members is an index set")
+        .help("write `#[derive(Clone, Copy, IndexSet)]` in place of `#[pointful]`")
+}
+
 /// An enum of which there are no values.
 pub fn empty_enum(span: Span) -> Diagnostic {
     Diagnostic::new(span, "an enum without variants has no values").help("give it a variant")

@@ -145,6 +145,7 @@ fn what_is_no_function_is_refused() {
         "const X: f64 = 1.0;",
         "struct S(f64);",
         "enum E {}",
+        "enum E { A }",
         "union U { a: f64 }",
         "fn f(",
         "struct S<T> { x: T }",
