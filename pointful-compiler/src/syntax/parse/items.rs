@@ -73,7 +73,11 @@ impl Parser {
     fn variants(&mut self, item: &syn::ItemEnum) -> Enum {
         if item.variants.is_empty() {
             self.error(diag::empty_enum(item.ident.span()));
-        } else if item.variants.iter().all(|variant| variant.fields.is_empty()) {
+        } else if item
+            .variants
+            .iter()
+            .all(|variant| variant.fields.is_empty())
+        {
             self.error(diag::enum_of_members(item.ident.span()));
         }
         let (mut variants, mut held) = (Vec::new(), Vec::new());
