@@ -322,9 +322,10 @@ impl Dual<'_> {
         tangent: ValueId,
     ) -> Option<ValueId> {
         let cases = match self.demand.get(of).clone() {
-            Asked::Always | Asked::Never => return Some(tangent),
+            Asked::Always => return Some(tangent),
             Asked::Where(cases) => cases,
-            Asked::Beside(_) | Asked::Along(_) | Asked::Sometimes => return None,
+            // What nobody asks for is most often not computed; a loop that carries it does.
+            Asked::Beside(_) | Asked::Along(_) | Asked::Sometimes | Asked::Never => return None,
         };
         let Some(cases) = self.left_open(cases) else {
             return Some(tangent);
@@ -390,10 +391,12 @@ impl Dual<'_> {
     /// What tangents are multiplied by, in the derivative of a value.
     pub(super) fn times(&self, of: ValueId) -> Prim {
         match self.demand.get(of) {
-            Asked::Always | Asked::Never => Prim::Mul,
-            Asked::Where(_) | Asked::Beside(_) | Asked::Along(_) | Asked::Sometimes => {
-                Prim::MulAbsorb
-            }
+            Asked::Always => Prim::Mul,
+            Asked::Where(_)
+            | Asked::Beside(_)
+            | Asked::Along(_)
+            | Asked::Sometimes
+            | Asked::Never => Prim::MulAbsorb,
         }
     }
 

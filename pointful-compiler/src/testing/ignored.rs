@@ -37,9 +37,10 @@ enum Ignores {
     LastValue,
     Operator,
     Product,
+    Compared,
 }
 
-const ALL: [Ignores; 15] = [
+const ALL: [Ignores; 16] = [
     Ignores::Branch,
     Ignores::BranchOnItself,
     Ignores::BranchOfSome,
@@ -55,6 +56,7 @@ const ALL: [Ignores; 15] = [
     Ignores::LastValue,
     Ignores::Operator,
     Ignores::Product,
+    Ignores::Compared,
 ];
 
 /// A program, and which of its elements it looks at.
@@ -195,6 +197,15 @@ impl Ignoring {
                 "%t = for %j: N { %k = index keep[%j] %a = index %r[%j] %s = if %k { yield %a } else { yield %one } yield %s }
                  %u = scan (%one) %t { |%p, %q| %m = mul %p, %q %h = mul %m, %half yield %h }
                  %total = reduce add %u"
+            }
+            Ignores::Compared => {
+                "%total = loop %o: N (%p = %one) {
+                   %f = index y[%o] %pf = mul %p, %f %g = update y[%o], %pf
+                   %u, %z = loop %j: N (%v = y, %s = %p) { %k = index keep[%j] %a = index %r[%j]
+                     %e = index %v[%j] %c = gt %e, %half %kc = and %k, %c
+                     %n = if %kc { %b = index %g[%j] %m = mul %s, %b yield %m } else { yield %s }
+                     %h = mul %a, %half %w = update %v[%j], %h yield %w, %n }
+                   yield %z }"
             }
             Ignores::Product => {
                 "%t = for %j: N { %k = index keep[%j] %a = index %r[%j] %s = if %k { yield %a } else { yield %one } yield %s }
