@@ -22,7 +22,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analysis::effects::{asked, changes, length};
+use crate::analysis::accesses::changes;
+use crate::analysis::effects::{asked, length};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, ValueSet};
 use crate::pass::Pass;

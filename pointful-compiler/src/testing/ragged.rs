@@ -352,23 +352,4 @@ mod tests {
         };
         entered_by(0..20, check, &[("a load stays in its loop", &KEPT)]);
     }
-
-    /// `PROGRAMS` from the seed `FIRST` on.
-    #[test]
-    #[ignore = "takes minutes: see CONTRIBUTING.md"]
-    fn many_ragged_functions_agree_at_every_stage() {
-        let number = |name: &str, default: u64| {
-            std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
-        };
-        let (first, programs) = (number("FIRST", 0), number("PROGRAMS", 1000));
-        let mut wrong = 0;
-        for seed in first..first + programs {
-            let checked = std::panic::catch_unwind(|| check(seed));
-            if let Err(what) = checked.unwrap_or_else(|_| Err("a panic".to_owned())) {
-                println!("seed {seed}: {what}");
-                wrong += 1;
-            }
-        }
-        assert_eq!(wrong, 0, "some are wrong");
-    }
 }
