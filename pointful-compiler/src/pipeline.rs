@@ -18,7 +18,6 @@ use crate::contract::scalar_replacement::SCALAR_REPLACEMENT;
 use crate::contract::schedule::schedule;
 use crate::diag::Diagnostic;
 use crate::differentiate::{DERIVE, SPARSE, derives};
-use crate::emit::{self, EmitOptions};
 use crate::expand::EXPAND;
 use crate::interface::Interface;
 use crate::ir::stages::bulk::Bulk;
@@ -36,6 +35,7 @@ use crate::targets::cpu::online_softmax::ONLINE_SOFTMAX;
 use crate::targets::cpu::outline::OUTLINE;
 use crate::targets::cpu::pack_operands::PACK_OPERANDS;
 use crate::targets::cpu::privatize::PRIVATIZE;
+use crate::targets::cpu::rust::{self, EmitOptions};
 use crate::targets::cpu::speculate::SPECULATE;
 use crate::targets::cpu::split::SPLIT;
 use crate::targets::cpu::tiling::TILING;
@@ -70,7 +70,7 @@ pub fn emit(stages: &Stages) -> TokenStream {
         places: stages.places.clone(),
         ..EmitOptions::new(stages.point.name.clone())
     };
-    emit::rust(&stages.cpu, &stages.kernels, &stages.interface, &options)
+    rust::body(&stages.cpu, &stages.kernels, &stages.interface, &options)
 }
 
 /// The body of a linked function, and the constants of its module that it names. What is generic in
@@ -143,7 +143,7 @@ fn body_at(
     let bulk = expanded(trace, point);
     let kernels = contracted(trace, bulk);
     let cpu = targeted(trace, kernels.clone());
-    let mut body = emit::rust(&cpu, &kernels, &interface, &options);
+    let mut body = rust::body(&cpu, &kernels, &interface, &options);
     if has_debug_form {
         let Lowered {
             program,
@@ -156,7 +156,7 @@ fn body_at(
         let bulk = expanded(trace, point);
         let kernels = contracted(trace, bulk);
         let cpu = targeted(trace, kernels.clone());
-        let trying = emit::rust(&cpu, &kernels, &interface, &options);
+        let trying = rust::body(&cpu, &kernels, &interface, &options);
         // Arms are what may be left out in any place. It is asked how the crate is built that the
         // function stands in.
         body = quote! {

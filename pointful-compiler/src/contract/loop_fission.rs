@@ -12,7 +12,7 @@
 //!
 //! A step of a loop that goes on from step to step is seldom worth another thread, while all steps'
 //! products together are. And what is left in the loop may be rows that do not need each other,
-//! which run all steps by themselves (`emit/steps`): the gradient of weights needed all of them in
+//! which run all steps by themselves (`targets/cpu/time_tiling`): the gradient of weights needed all of them in
 //! each step.
 //!
 //! What is multiplied must be kept for all steps. So only what is not much larger than something

@@ -57,10 +57,8 @@ pub const TIME_TILING: Pass<Cpu> = Pass {
 
 /// Runs steps of loops of the host, and kernels in a row, by tiles of rows.
 pub fn time_tiling(mut program: Program<Cpu>) -> Program<Cpu> {
-    let mut look = Look::default();
-    look.block(&program.body);
     // What only the caller knows may not be fit for other threads.
-    if look.calls {
+    if calls(&program.body) {
         return program;
     }
     let numbers = Numbers::of(&program.body);
@@ -68,7 +66,6 @@ pub fn time_tiling(mut program: Program<Cpu>) -> Program<Cpu> {
     let mut tiling = Tiling {
         program,
         numbers: &numbers,
-        vars: &look.vars,
     };
     let stmts = tiling.stmts(body.stmts);
     let body = Block { stmts, ..body };
@@ -78,28 +75,11 @@ pub fn time_tiling(mut program: Program<Cpu>) -> Program<Cpu> {
     }
 }
 
-/// What is looked at once.
-#[derive(Default)]
-struct Look {
-    vars: ValueSet,
-    /// Whether a function of the caller's is called.
-    calls: bool,
-}
-
-impl Look {
-    fn block(&mut self, block: &Block<Cpu>) {
-        for stmt in &block.stmts {
-            match &stmt.op {
-                CpuOp::Var(_) => self.vars.extend(&stmt.results),
-                CpuOp::Prim(Prim::Call(_), _) => self.calls = true,
-                CpuOp::Own(Own::Par(par)) => self.vars.extend(&par.privates().collect::<Vec<_>>()),
-                _ => {}
-            }
-            for inner in stmt.op.blocks() {
-                self.block(inner);
-            }
-        }
-    }
+/// Whether a function of the caller's is called.
+fn calls(block: &Block<Cpu>) -> bool {
+    block.stmts.iter().any(|stmt| {
+        matches!(stmt.op, CpuOp::Prim(Prim::Call(_), _)) || stmt.op.blocks().into_iter().any(calls)
+    })
 }
 
 /// What is known of a program.
@@ -107,7 +87,6 @@ impl Look {
 struct Known<'p> {
     program: &'p Program<Cpu>,
     numbers: &'p Numbers,
-    vars: &'p ValueSet,
 }
 
 impl<'p> Known<'p> {
@@ -121,10 +100,6 @@ impl<'p> Known<'p> {
 
     fn integer(self, value: ValueId) -> Option<i64> {
         self.numbers.integer(value)
-    }
-
-    fn is_place(self, value: ValueId) -> bool {
-        !self.dims(value).is_empty() || self.vars.contains(&value)
     }
 
     /// Whether a statement has an extent, at any depth, that is one of these values.
@@ -346,7 +321,6 @@ fn accs(stmt: &Stmt<Cpu>) -> &[Acc] {
 struct Tiling<'p> {
     program: Program<Cpu>,
     numbers: &'p Numbers,
-    vars: &'p ValueSet,
 }
 
 impl Tiling<'_> {
@@ -354,7 +328,6 @@ impl Tiling<'_> {
         Known {
             program: &self.program,
             numbers: self.numbers,
-            vars: self.vars,
         }
     }
 

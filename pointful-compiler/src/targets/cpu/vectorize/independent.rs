@@ -12,14 +12,18 @@ pub(crate) fn independent(body: &Block<Cpu>) -> bool {
     let accesses = Accesses::of(&body.stmts);
     // By buffer: the dimension along which an iteration has a place of its own.
     let mut stored: BTreeMap<ValueId, usize> = BTreeMap::new();
-    let apart = accesses.outside().all(|access| match (access.kind, access.at) {
-        (Kind::Read, _) => true,
-        (Kind::Write, At::Element(indices)) => (indices.iter())
-            .position(|&own| own == body.params[0])
-            .is_some_and(|own| *stored.entry(access.place).or_insert(own) == own),
-        _ => false,
-    });
-    let mut reads = accesses.outside().filter(|access| access.kind == Kind::Read);
+    let apart = accesses
+        .outside()
+        .all(|access| match (access.kind, access.at) {
+            (Kind::Read, _) => true,
+            (Kind::Write, At::Element(indices)) => (indices.iter())
+                .position(|&own| own == body.params[0])
+                .is_some_and(|own| *stored.entry(access.place).or_insert(own) == own),
+            _ => false,
+        });
+    let mut reads = accesses
+        .outside()
+        .filter(|access| access.kind == Kind::Read);
     apart && reads.all(|read| !stored.contains_key(&read.place)) && is_plain(body)
 }
 

@@ -4,9 +4,9 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::ToTokens;
 
-use super::convert;
+use super::constants;
+use super::context::{Called, Unit};
 use super::names::ident;
-use super::unit::{Called, Unit};
 use super::{EmitOptions, host, tokens};
 use crate::interface::{
     Access, Carrier, ExtentSource, Extern, Field, FunctionSource, GivenFunction, Interface,
@@ -487,7 +487,7 @@ impl Shim<'_> {
         if let Some(set) = set {
             self.add_sizes(set, &mut sizes);
         }
-        convert::number(&access.root, taken, &tokens!(&[#(#sizes),*]))
+        constants::number(&access.root, taken, &tokens!(&[#(#sizes),*]))
     }
 
     /// Adds the sizes of a set's parts that are known only at run time, in their order.
@@ -694,7 +694,7 @@ impl Shim<'_> {
         let dims = &self.unit.program.ty(result).dims;
         dims.iter()
             .map(|&extent| match self.unit.resolve(extent) {
-                Extent::Const(number) => super::unit::usize_literal(number).into_token_stream(),
+                Extent::Const(number) => super::context::usize_literal(number).into_token_stream(),
                 Extent::Size(size) => {
                     let extent = self.extent_name(size);
                     tokens!(#extent.len())
@@ -761,7 +761,7 @@ impl Shim<'_> {
 /// for. If it is not, rustc says what it says of the carrier, which names the constant in the
 /// same way, and shows it once. What is referred to lives as long as constants do.
 fn typed(name: &Ident, access: &Access, taken: &Taken) -> TokenStream {
-    let (constant, ty) = convert::taken(&access.root, taken);
+    let (constant, ty) = constants::taken(&access.root, taken);
     let (of_module, here) = (
         ident(&format!("{name}_OF_THE_MODULE")),
         ident(&format!("{name}_HERE")),
