@@ -131,7 +131,8 @@ impl Sequence<'_> {
         if let CpuOp::Own(Own::Par(par)) = &stmt.op {
             self.changed.extend(&par.operands());
         }
-        self.late.extend(&stmt.results);
+        // What is made then is not there before.
+        self.changed.extend(&stmt.results);
         self.late.extend(&self.changed);
         Part::After
     }

@@ -264,6 +264,11 @@ impl Plan {
             self.pairs.iter().any(|(a, b)| a == buffer || b == buffer)
                 || uses.iter().any(|uses| uses.read.contains_key(buffer))
         };
+        // What another kernel writes may be the same elements, in other rows.
+        let writers = |buffer: &ValueId| {
+            let writes = uses.iter().filter(|uses| uses.written.contains_key(buffer));
+            writes.count()
+        };
         let has_rows = |buffer: &ValueId| {
             let rows = known.dims(*buffer).get(self.written[buffer]);
             rows.is_some_and(|&rows| known.resolve(rows) == self.rows)
@@ -272,7 +277,7 @@ impl Plan {
             let in_place = |buffer| uses.written.contains_key(buffer);
             uses.written.iter().all(|(buffer, (_, place))| match place {
                 Place::First => has_rows(buffer),
-                Place::Row => !is_read(buffer),
+                Place::Row => !is_read(buffer) && writers(buffer) == 1,
             }) && uses.read.iter().all(|(buffer, (axis, reach))| {
                 let Some(written) = self.written.get(buffer) else {
                     return true;
