@@ -17,9 +17,9 @@ use crate::contract::predicate_updates::{PREDICATE_UPDATES, hands_on};
 use crate::contract::scalar_replacement::SCALAR_REPLACEMENT;
 use crate::contract::schedule::schedule;
 use crate::diag::Diagnostic;
-use crate::differentiate::{DERIVE, SPARSE, derives};
+use crate::differentiate::{DERIVE, DUAL, SPARSE, derives, staged};
 use crate::expand::EXPAND;
-use crate::interface::Interface;
+use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::cpu::Cpu;
 use crate::ir::stages::kernels::Kernels;
@@ -171,6 +171,90 @@ fn body_at(
     Ok((body, interface, constants))
 }
 
+/// The bodies of two functions that a linked `jvp` of `linearize!` is: the value and what is kept,
+/// and the tangent, of which `tangents` of the parameters are. None where it has to be one.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn compile_staged(
+    linked: &Linked,
+    tangents: usize,
+) -> Result<Option<[TokenStream; 2]>, Vec<Diagnostic>> {
+    let choices = float_choices(&linked.root);
+    let last = choices.len() - 1;
+    let mut bodies = [TokenStream::new(), TokenStream::new()];
+    for (number, floats) in choices.iter().enumerate() {
+        let Some(both) = staged_at(linked, floats, tangents)? else {
+            return Ok(None);
+        };
+        let condition = choose(&linked.root, floats);
+        for (bodies, body) in bodies.iter_mut().zip(both) {
+            bodies.extend(match (number == last, last) {
+                (true, 0) => body,
+                // The choice that is left over needs no question.
+                (true, _) => quote!({ #body }),
+                (false, _) => quote!(if #condition { #body } else),
+            });
+        }
+    }
+    Ok(Some(bodies))
+}
+
+/// The bodies with these types for generic floats.
+fn staged_at(
+    linked: &Linked,
+    floats: &[Option<Scalar>],
+    tangents: usize,
+) -> Result<Option<[TokenStream; 2]>, Vec<Diagnostic>> {
+    let trace = &mut Trace::new();
+    let Lowered {
+        program,
+        interface,
+        places,
+        has_debug_form,
+        ..
+    } = lowered(trace, linked, floats)?;
+    let params = &linked.root.params;
+    let late: Vec<String> = (params.iter().skip(params.len() - tangents))
+        .map(|param| param.name.to_string())
+        .collect();
+    let Some([first, second]) = interface.staged(&late) else {
+        return Ok(None);
+    };
+    if has_debug_form {
+        return Ok(None);
+    }
+    let early = (first.params.len(), first.result.leaves());
+    let options = EmitOptions {
+        places,
+        user: linked.user,
+        ..EmitOptions::new(program.name.clone())
+    };
+    let point = simplified(trace, program);
+    let bulk = differentiated(trace, point, DUAL);
+    let Some(staged) = staged(bulk, early) else {
+        return Ok(None);
+    };
+    let first = Interface {
+        kept: Some(staged.kept),
+        ..first
+    };
+    let mut second = second;
+    second
+        .params
+        .extend((0..staged.kept).map(ParamSource::Kept));
+    let mut body = |program, interface: &Interface| {
+        let bulk = tidied(trace, program);
+        let kernels = contracted(trace, bulk);
+        let cpu = targeted(trace, kernels.clone());
+        rust::body(&cpu, &kernels, interface, &options)
+    };
+    Ok(Some([
+        body(staged.first, &first),
+        body(staged.second, &second),
+    ]))
+}
+
 /// Whether the generic floats are these: a condition that rustc knows for each instance.
 fn choose(function: &Function, floats: &[Option<Scalar>]) -> TokenStream {
     let generics = function.generics.iter().zip(floats);
@@ -242,12 +326,17 @@ fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
 /// Expands, differentiates, and tidies what that has left. Lifting makes one definition of
 /// everything that was the same in several loops.
 fn expanded(trace: &mut Trace, point: Program<Point>) -> Program<Bulk> {
+    differentiated(trace, point, DERIVE)
+}
+
+/// The same, with derivatives taken by this pass.
+fn differentiated(trace: &mut Trace, point: Program<Point>, derive: Pass<Bulk>) -> Program<Bulk> {
     let bulk = trace.pass(EXPAND, point);
     let bulk = tidied(trace, bulk);
     if !derives(&bulk.body) {
         return bulk;
     }
-    let bulk = trace.pass(DERIVE, bulk);
+    let bulk = trace.pass(derive, bulk);
     let bulk = tidied(trace, bulk);
     let bulk = trace.pass(SPARSE, bulk);
     tidied(trace, bulk)

@@ -32,7 +32,7 @@ use crate::ops::Prim;
 
 /// How many cheap statements are run again rather than one value kept: it is written, and read,
 /// once.
-const AGAIN: u32 = 12;
+pub(super) const AGAIN: u32 = 12;
 
 /// How many iterations of a loop in a loop are kept rather than run again.
 const SHORT: u64 = 64;

@@ -81,6 +81,7 @@ macro_rules! tokens {
     };
 }
 pub(crate) use constants::taken;
+pub(crate) use shim::kept_name;
 use tokens;
 
 /// What emission has to know beside the program.
