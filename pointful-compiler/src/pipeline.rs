@@ -206,53 +206,71 @@ fn staged_at(
     floats: &[Option<Scalar>],
     tangents: usize,
 ) -> Result<Option<[TokenStream; 2]>, Vec<Diagnostic>> {
+    let both = parted(linked, floats, tangents)?;
+    Ok(both.map(|both| {
+        both.map(|stages| {
+            let options = EmitOptions {
+                places: stages.places,
+                user: linked.user,
+                ..EmitOptions::new(stages.point.name.clone())
+            };
+            rust::body(&stages.cpu, &stages.kernels, &stages.interface, &options)
+        })
+    }))
+}
+
+/// The two functions of [`compile_staged`] at every stage; generic floats are `f64`.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn staged_stages(
+    linked: &Linked,
+    tangents: usize,
+) -> Result<Option<[Stages; 2]>, Vec<Diagnostic>> {
+    parted(linked, &float_choices(&linked.root)[0], tangents)
+}
+
+fn parted(
+    linked: &Linked,
+    floats: &[Option<Scalar>],
+    tangents: usize,
+) -> Result<Option<[Stages; 2]>, Vec<Diagnostic>> {
     let trace = &mut Trace::new();
-    let Lowered {
-        program,
-        interface,
-        places,
-        has_debug_form,
-        ..
-    } = lowered(trace, linked, floats)?;
+    let lowered = lowered(trace, linked, floats)?;
     let params = &linked.root.params;
-    let late: Vec<String> = (params.iter().skip(params.len() - tangents))
-        .map(|param| param.name.to_string())
-        .collect();
-    let Some([first, second]) = interface.staged(&late) else {
+    let late = params.iter().skip(params.len() - tangents);
+    let late: Vec<String> = late.map(|param| param.name.to_string()).collect();
+    let Some([mut first, mut second]) = lowered.interface.staged(&late) else {
         return Ok(None);
     };
-    if has_debug_form {
+    if lowered.has_debug_form {
         return Ok(None);
     }
     let early = (first.params.len(), first.result.leaves());
-    let options = EmitOptions {
-        places,
-        user: linked.user,
-        ..EmitOptions::new(program.name.clone())
-    };
-    let point = simplified(trace, program);
-    let bulk = differentiated(trace, point, DUAL);
+    let point = simplified(trace, lowered.program);
+    let bulk = differentiated(trace, point.clone(), DUAL);
     let Some(staged) = staged(bulk, early) else {
         return Ok(None);
     };
-    let first = Interface {
-        kept: Some(staged.kept),
-        ..first
-    };
-    let mut second = second;
+    first.kept = Some(staged.kept);
     second
         .params
         .extend((0..staged.kept).map(ParamSource::Kept));
-    let mut body = |program, interface: &Interface| {
+    let programs = [(staged.first, first), (staged.second, second)];
+    Ok(Some(programs.map(|(program, interface)| {
         let bulk = tidied(trace, program);
-        let kernels = contracted(trace, bulk);
+        let kernels = contracted(trace, bulk.clone());
         let cpu = targeted(trace, kernels.clone());
-        rust::body(&cpu, &kernels, interface, &options)
-    };
-    Ok(Some([
-        body(staged.first, &first),
-        body(staged.second, &second),
-    ]))
+        Stages {
+            point: point.clone(),
+            bulk,
+            kernels,
+            cpu,
+            interface,
+            constants: Vec::new(),
+            places: lowered.places.clone(),
+        }
+    })))
 }
 
 /// Whether the generic floats are these: a condition that rustc knows for each instance.

@@ -52,12 +52,21 @@ pub(super) fn explained(
     }
     let item = target.item();
     let linked = match transform {
-        // Its map runs the forward derivative.
         Some(transform) if transform.name == "linearize" => {
-            let jvp = tangent(transform);
-            target
-                .transform(&jvp, &word(Some(transform), transform.name.span(), &target))?
-                .linked
+            let name = word(Some(transform), transform.name.span(), &target);
+            let linked = target.transform(&tangent(transform), &name)?.linked;
+            let Linked { root, types, .. } = &target.linked;
+            let tangents = linear_map(root, types, transform).map_or(0, |(of, _)| of.len());
+            if let Some([first, second]) = pipeline::staged_stages(&linked, tangents)? {
+                let text = format!(
+                    "the value, and what is kept\n\n{}\nits map\n\n{}",
+                    explain::explain(&first),
+                    explain::explain(&second)
+                );
+                return Ok(quote!({ #item #text }));
+            }
+            // Its map runs the forward derivative.
+            linked
         }
         Some(transform) => {
             target
