@@ -287,7 +287,11 @@ impl fmt::Display for Error {
             ),
             #[cfg(feature = "device")]
             Error::Compilation { unit, log } => {
-                write!(f, "the kernels of `{unit}` do not compile: {}", log.trim_end())
+                write!(
+                    f,
+                    "the kernels of `{unit}` do not compile: {}",
+                    log.trim_end()
+                )
             }
             #[cfg(feature = "cuda")]
             Error::CudaUnavailable { reason } => write!(f, "CUDA is not available: {reason}"),

@@ -44,7 +44,11 @@ impl Allocation {
         let copy = Allocation::new(&self.device, self.bytes)?;
         if self.bytes != 0 {
             // SAFETY: two allocations of so many bytes.
-            unsafe { self.device.driver().copy(copy.address, self.address, self.bytes) }?;
+            unsafe {
+                self.device
+                    .driver()
+                    .copy(copy.address, self.address, self.bytes)
+            }?;
         }
         Ok(copy)
     }
@@ -77,6 +81,10 @@ impl Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         // SAFETY: it is owned, and whoever used it asked for that before.
-        unsafe { self.device.driver().free(self.address, self.bytes.max(LEAST)) }
+        unsafe {
+            self.device
+                .driver()
+                .free(self.address, self.bytes.max(LEAST))
+        }
     }
 }

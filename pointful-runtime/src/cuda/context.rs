@@ -100,10 +100,14 @@ pub unsafe fn launch(
 
 /// Where all buffers live.
 fn place<'a>(function: &'static str, arguments: &'a [Argument]) -> Result<&'a Device, Error> {
-    let mut places = arguments.iter().filter_map(|argument| argument.place.as_ref());
+    let mut places = arguments
+        .iter()
+        .filter_map(|argument| argument.place.as_ref());
     let (first, device) = places.next().expect("a buffer among the arguments");
     let name = |device: &Option<Device>| {
-        device.as_ref().map_or_else(|| "the host".to_owned(), Device::to_string)
+        device
+            .as_ref()
+            .map_or_else(|| "the host".to_owned(), Device::to_string)
     };
     for (other, its_device) in places {
         if its_device != device {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::driver::Driver;
 #[cfg(feature = "emulated")]
 use super::driver::emulated::{Emulated, Emulation};
-use super::driver::Driver;
 use super::unit::Unit;
 use crate::error::Error;
 

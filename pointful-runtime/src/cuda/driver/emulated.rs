@@ -179,7 +179,11 @@ impl Driver for Emulated {
 
     unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<(), Error> {
         let mut state = self.state();
-        if let Some(unwritten) = state.written(from, bytes).iter().position(|&written| !written) {
+        if let Some(unwritten) = state
+            .written(from, bytes)
+            .iter()
+            .position(|&written| !written)
+        {
             return Err(Error::KernelFault {
                 kernel: "to_host".to_owned(),
                 fault: format!("byte {unwritten} of {bytes} is read, which nobody has written"),
@@ -346,7 +350,10 @@ impl Compiled {
         if unsafe { run(&launch) } {
             return Ok(());
         }
-        let end = report.iter().position(|&byte| byte == 0).unwrap_or(report.len());
+        let end = report
+            .iter()
+            .position(|&byte| byte == 0)
+            .unwrap_or(report.len());
         Err(String::from_utf8_lossy(&report[..end]).into_owned())
     }
 }
@@ -367,7 +374,10 @@ pub(in crate::cuda) fn source(unit: &Unit) -> String {
 /// The compiler and what is asked of it besides: `CXX`, or the first of the usual names that `PATH`
 /// has.
 fn compiler() -> Result<Vec<OsString>, Error> {
-    if let Some(named) = std::env::var("CXX").ok().filter(|named| !named.trim().is_empty()) {
+    if let Some(named) = std::env::var("CXX")
+        .ok()
+        .filter(|named| !named.trim().is_empty())
+    {
         return Ok(named.split_whitespace().map(OsString::from).collect());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -375,7 +385,9 @@ fn compiler() -> Result<Vec<OsString>, Error> {
         .into_iter()
         .find(|name| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
         .map(|name| vec![OsString::from(name)])
-        .ok_or_else(|| no_compiler("there is no `c++`, `g++` or `clang++` in PATH, and CXX is not set"))
+        .ok_or_else(|| {
+            no_compiler("there is no `c++`, `g++` or `clang++` in PATH, and CXX is not set")
+        })
 }
 
 fn no_compiler(reason: impl Into<String>) -> Error {
@@ -415,7 +427,9 @@ impl Drop for Folder {
 fn compile(name: &str, source: &str) -> Result<Library, Error> {
     let command = compiler()?;
     let failed = |error: std::io::Error| {
-        no_compiler(format!("a file for the compiler cannot be written: {error}"))
+        no_compiler(format!(
+            "a file for the compiler cannot be written: {error}"
+        ))
     };
     let folder = Folder::new().map_err(failed)?;
     let (text, object) = (folder.0.join("unit.cpp"), folder.0.join("unit.so"));
