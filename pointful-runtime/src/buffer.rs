@@ -7,6 +7,10 @@ use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 
+#[cfg(feature = "device")]
+use crate::cuda::{Allocation, Device};
+#[cfg(feature = "device")]
+use crate::error::Error;
 use crate::{memory, stats};
 
 /// What this crate's own allocations are aligned to: a cache line, and the widest vector register.
@@ -16,6 +20,9 @@ pub(crate) const ALIGNMENT: usize = 64;
 ///
 /// Memory that comes from this crate is 64-byte aligned; the memory of an adopted `Vec` stays what
 /// it is and can be taken out again as a `Vec` without a copy.
+///
+/// With the feature `cuda`, a buffer may live on a device. Whoever asks for the elements of such a
+/// one panics.
 pub struct Buf<T: Copy> {
     start: NonNull<T>,
     len: usize,
@@ -24,7 +31,6 @@ pub struct Buf<T: Copy> {
 }
 
 /// Who allocated the memory, and so how it goes back.
-#[derive(Clone, Copy)]
 enum Owner {
     /// [`allocate`], for exactly `len` elements.
     Here,
@@ -32,6 +38,9 @@ enum Owner {
     Vec { capacity: usize },
     /// Another buffer.
     Other,
+    /// A device, on which the elements are; on the host there are none.
+    #[cfg(feature = "device")]
+    Device(Box<Allocation>),
 }
 
 // SAFETY: a buffer owns its elements as a `Vec` does.
@@ -65,8 +74,12 @@ impl<T: Copy> Buf<T> {
     }
 
     /// The elements as a `Vec`: without a copy if they came from one.
+    #[cfg_attr(feature = "device", track_caller)]
     pub fn into_vec(self) -> Vec<T> {
+        self.ask();
         match self.owner {
+            #[cfg(feature = "device")]
+            Owner::Device(_) => unreachable!("its elements were asked for"),
             Owner::Here | Owner::Other => self.to_vec(),
             Owner::Vec { capacity } => {
                 let buf = std::mem::ManuallyDrop::new(self);
@@ -83,6 +96,7 @@ impl<T: Copy> Buf<T> {
     /// This one outlives the other. While the other is there, neither's elements are looked at but
     /// through [views](Self::out), and none by two threads at once of which one writes it.
     pub unsafe fn alias(&self) -> Buf<T> {
+        self.ask();
         Buf {
             start: self.start,
             len: self.len,
@@ -93,18 +107,121 @@ impl<T: Copy> Buf<T> {
 
     /// A view for kernels that update the buffer in place.
     pub fn out(&mut self) -> Out<T> {
+        self.ask();
         Out {
             start: self.start.as_ptr(),
             len: self.len,
         }
     }
+
+    /// How many elements there are.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Panics if the elements are on a device.
+    #[cfg(feature = "device")]
+    #[inline(always)]
+    #[track_caller]
+    fn ask(&self) {
+        if let Owner::Device(memory) = &self.owner {
+            on_device(memory.device());
+        }
+    }
+
+    /// Without devices, elements are where they are asked for.
+    #[cfg(not(feature = "device"))]
+    #[inline(always)]
+    fn ask(&self) {}
+}
+
+/// What only buffers on devices have.
+#[cfg(feature = "device")]
+impl<T: Copy> Buf<T> {
+    /// The memory of a buffer that lives on a device.
+    pub(crate) fn allocation(&self) -> Option<&Allocation> {
+        match &self.owner {
+            Owner::Device(memory) => Some(memory),
+            Owner::Here | Owner::Vec { .. } | Owner::Other => None,
+        }
+    }
+
+    /// The device on which the elements are, if they are on one.
+    pub fn device(&self) -> Option<&Device> {
+        self.allocation().map(Allocation::device)
+    }
+
+    fn on(memory: Allocation, len: usize) -> Self {
+        Buf {
+            start: NonNull::dangling(),
+            len,
+            owner: Owner::Device(Box::new(memory)),
+            holds: PhantomData,
+        }
+    }
+
+    /// A copy on a device.
+    ///
+    /// # Errors
+    /// If the device has not as much memory, or what its driver says.
+    #[doc(hidden)]
+    pub fn to_device(&self, device: &Device) -> Result<Self, Error> {
+        if let Some(memory) = self.allocation() {
+            if memory.device() == device {
+                return Ok(Buf::on(memory.duplicate()?, self.len));
+            }
+            return self.to_host()?.to_device(device);
+        }
+        let mut memory = Allocation::new(device, size_of_val(&self[..]))?;
+        // SAFETY: as many bytes as the elements have.
+        unsafe { memory.upload(self.start.as_ptr().cast()) }?;
+        Ok(Buf::on(memory, self.len))
+    }
+
+    /// A copy on the host.
+    ///
+    /// # Errors
+    /// What the device's driver says.
+    #[doc(hidden)]
+    pub fn to_host(&self) -> Result<Self, Error> {
+        let Some(memory) = self.allocation() else {
+            return Ok(self.clone());
+        };
+        let mut copy = OutBuf::<T>::new(self.len);
+        // SAFETY: as many elements, whose bytes are those that were moved to the device or that a kernel has
+        // written, which is the promise of whoever launched it.
+        unsafe {
+            memory.download(copy.out().start().cast())?;
+            Ok(copy.assume_init())
+        }
+    }
+}
+
+#[cfg(feature = "device")]
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn on_device(device: &Device) -> ! {
+    let error = Error::OnDevice {
+        device: device.to_string(),
+    };
+    panic!("{error}")
 }
 
 impl<T: Copy> Deref for Buf<T> {
     type Target = [T];
 
     #[inline(always)]
+    #[cfg_attr(feature = "device", track_caller)]
     fn deref(&self) -> &[T] {
+        self.ask();
         // SAFETY: a buffer is `len` initialised elements from `start`, which is aligned and not null.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
@@ -112,14 +229,25 @@ impl<T: Copy> Deref for Buf<T> {
 
 impl<T: Copy> DerefMut for Buf<T> {
     #[inline(always)]
+    #[cfg_attr(feature = "device", track_caller)]
     fn deref_mut(&mut self) -> &mut [T] {
+        self.ask();
         // SAFETY: as in `deref`, and the buffer is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 
 impl<T: Copy> Clone for Buf<T> {
+    /// A copy where the elements are.
+    ///
+    /// # Panics
+    /// If there is no memory for it.
     fn clone(&self) -> Self {
+        #[cfg(feature = "device")]
+        if let Some(memory) = self.allocation() {
+            let copy = memory.duplicate().unwrap_or_else(|error| panic!("{error}"));
+            return Buf::on(copy, self.len);
+        }
         let mut copy = OutBuf::new(self.len);
         // SAFETY: two different allocations of `len` elements each, all of which are written.
         unsafe {
@@ -132,6 +260,9 @@ impl<T: Copy> Clone for Buf<T> {
 impl<T: Copy> Drop for Buf<T> {
     fn drop(&mut self) {
         match self.owner {
+            // It goes back by itself.
+            #[cfg(feature = "device")]
+            Owner::Device(_) => {}
             // SAFETY: allocated by `allocate` for as many elements, and not given back before.
             Owner::Here => unsafe { deallocate(self.start, self.len) },
             Owner::Vec { capacity } => {
@@ -145,6 +276,10 @@ impl<T: Copy> Drop for Buf<T> {
 
 impl<T: Copy + fmt::Debug> fmt::Debug for Buf<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "device")]
+        if let Some(device) = self.device() {
+            return write!(f, "[{} elements on {device}]", self.len);
+        }
         f.debug_list().entries(self.iter()).finish()
     }
 }
@@ -182,6 +317,24 @@ impl<T: Copy> OutBuf<T> {
             owner: Owner::Here,
             holds: PhantomData,
         })
+    }
+
+    /// Memory for `len` elements on a device.
+    ///
+    /// # Errors
+    /// If the device has not as much.
+    #[cfg(feature = "device")]
+    #[doc(hidden)]
+    pub fn on(device: &Device, len: usize) -> Result<Self, Error> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        Ok(OutBuf(Buf::on(Allocation::new(device, bytes)?, len)))
+    }
+
+    /// The buffer, as a kernel of a device is given it.
+    #[cfg(feature = "device")]
+    #[doc(hidden)]
+    pub fn argument(&mut self, name: &'static str) -> crate::cuda::Argument {
+        crate::cuda::Argument::buffer(name, &self.0)
     }
 
     /// The view through which kernels write.

@@ -93,6 +93,70 @@ pub enum Error {
     /// An array that should be viewed as a table without a copy is not contiguous in row-major
     /// order.
     NotContiguous,
+    /// The elements of a table were asked for that lives on a device.
+    #[cfg(feature = "device")]
+    OnDevice {
+        /// The device.
+        device: String,
+    },
+    /// Two parameters of a function live in different places.
+    #[cfg(feature = "device")]
+    Devices {
+        /// The function that was called.
+        function: &'static str,
+        /// A parameter.
+        left: &'static str,
+        /// Where `left` lives.
+        left_device: String,
+        /// The parameter that lives elsewhere.
+        right: &'static str,
+        /// Where `right` lives.
+        right_device: String,
+    },
+    /// A device has not as much memory as was asked for.
+    #[cfg(feature = "device")]
+    OutOfDeviceMemory {
+        /// The device.
+        device: String,
+        /// How many bytes were asked for.
+        bytes: usize,
+    },
+    /// The text of kernels does not compile.
+    #[cfg(feature = "device")]
+    Compilation {
+        /// What the text is called.
+        unit: String,
+        /// What the compiler said.
+        log: String,
+    },
+    /// There is no CUDA device to be had.
+    #[cfg(feature = "cuda")]
+    CudaUnavailable {
+        /// What is missing.
+        reason: String,
+    },
+    /// A call of CUDA's failed: this one, or the work that was queued before it.
+    #[cfg(feature = "cuda")]
+    Cuda {
+        /// The function of CUDA's.
+        call: &'static str,
+        /// What it returned.
+        code: i32,
+    },
+    /// There is no compiler for the emulated device.
+    #[cfg(feature = "emulated")]
+    EmulationUnavailable {
+        /// What is missing.
+        reason: String,
+    },
+    /// A kernel on the emulated device did what it may not do.
+    #[cfg(feature = "emulated")]
+    KernelFault {
+        /// The kernel.
+        kernel: String,
+        /// What it did, and which thread and block it was.
+        fault: String,
+    },
 }
 
 /// `1 member`, `3 members`.
@@ -200,6 +264,45 @@ impl fmt::Display for Error {
                     "the array is not contiguous in row-major order, so it cannot be viewed without a copy"
                 )
             }
+            #[cfg(feature = "device")]
+            Error::OnDevice { device } => write!(
+                f,
+                "the elements were asked for of a table that lives on {device}: `to_host()` brings it here"
+            ),
+            #[cfg(feature = "device")]
+            Error::Devices {
+                function,
+                left,
+                left_device,
+                right,
+                right_device,
+            } => write!(
+                f,
+                "`{function}`: `{left}` lives on {left_device}, and `{right}` on {right_device}"
+            ),
+            #[cfg(feature = "device")]
+            Error::OutOfDeviceMemory { device, bytes } => write!(
+                f,
+                "{bytes} bytes of memory were asked for, and {device} has not as many"
+            ),
+            #[cfg(feature = "device")]
+            Error::Compilation { unit, log } => {
+                write!(
+                    f,
+                    "the kernels of `{unit}` do not compile: {}",
+                    log.trim_end()
+                )
+            }
+            #[cfg(feature = "cuda")]
+            Error::CudaUnavailable { reason } => write!(f, "CUDA is not available: {reason}"),
+            #[cfg(feature = "cuda")]
+            Error::Cuda { call, code } => write!(f, "`{call}` failed with CUDA's error {code}"),
+            #[cfg(feature = "emulated")]
+            Error::EmulationUnavailable { reason } => {
+                write!(f, "there is no emulated device: {reason}")
+            }
+            #[cfg(feature = "emulated")]
+            Error::KernelFault { kernel, fault } => write!(f, "kernel `{kernel}`: {fault}"),
         }
     }
 }

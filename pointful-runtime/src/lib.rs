@@ -10,6 +10,9 @@ mod buffer;
 #[doc(hidden)]
 pub mod constant;
 mod cpu;
+#[cfg(feature = "device")]
+#[doc(hidden)]
+pub mod cuda;
 mod element;
 mod error;
 mod extent;
@@ -37,6 +40,8 @@ mod vector_space;
 
 pub use accum::Accum;
 pub use buffer::Buf;
+#[cfg(feature = "device")]
+pub use cuda::{Device, ToDevice};
 pub use element::{Element, Plain};
 pub use error::Error;
 pub use extent::{Extent, Members};

@@ -36,12 +36,14 @@ impl<I: IndexSet, T: Element> Table<I, T> {
     /// The elements as they are stored, in row-major order: themselves if they are plain, ordinals
     /// if they are members of an index set.
     #[inline(always)]
+    #[cfg_attr(feature = "device", track_caller)]
     pub fn as_slice(&self) -> &[T::Repr] {
         &self.data
     }
 
     /// The whole table, borrowed.
     #[inline(always)]
+    #[cfg_attr(feature = "device", track_caller)]
     pub fn view(&self) -> View<'_, I, T> {
         View {
             extent: self.extent,
@@ -57,6 +59,7 @@ impl<I: IndexSet, T: Element> Table<I, T> {
 
     /// The element at `index`, or `None` if that is no member of the set.
     #[inline]
+    #[cfg_attr(feature = "device", track_caller)]
     pub fn get(&self, index: impl Place<I>) -> Option<T> {
         self.view().get(index)
     }
@@ -72,6 +75,7 @@ impl<I: IndexSet, T: Element> Table<I, T> {
     }
 
     /// The elements in row-major order, by value.
+    #[cfg_attr(feature = "device", track_caller)]
     pub fn values(&self) -> impl ExactSizeIterator<Item = T> + DoubleEndedIterator + Clone + '_ {
         self.view().values()
     }
@@ -111,16 +115,19 @@ impl<I: Product, T: Plain> Table<I, T> {
 impl<I: IndexSet, T: Plain> Table<I, T> {
     /// The elements, in row-major order, to be changed.
     #[inline(always)]
+    #[cfg_attr(feature = "device", track_caller)]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.data
     }
 
     /// The elements in row-major order, by reference.
+    #[cfg_attr(feature = "device", track_caller)]
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.data.iter()
     }
 
     /// The elements in row-major order, to be changed.
+    #[cfg_attr(feature = "device", track_caller)]
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.data.iter_mut()
     }

@@ -127,21 +127,43 @@ impl<I: IndexSet, T: Element<Repr: LowerExp>> LowerExp for View<'_, I, T> {
     }
 }
 
+/// What is printed of a table whose elements are on a device.
+#[cfg(feature = "device")]
+fn elsewhere<I: IndexSet, T: Element>(
+    table: &Table<I, T>,
+    f: &mut Formatter<'_>,
+) -> Option<fmt::Result> {
+    let device = table.device()?;
+    Some(write!(f, "[on {device}], extent={}", table.extent))
+}
+
 impl<I: IndexSet, T: Element> Display for Table<I, T> {
-    /// As a [`View`] of the whole table.
+    /// As a [`View`] of the whole table; of one on a device, which device that is.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "device")]
+        if let Some(written) = elsewhere(self, f) {
+            return written;
+        }
         Display::fmt(&self.view(), f)
     }
 }
 
 impl<I: IndexSet, T: Element> Debug for Table<I, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "device")]
+        if let Some(written) = elsewhere(self, f) {
+            return written;
+        }
         Debug::fmt(&self.view(), f)
     }
 }
 
 impl<I: IndexSet, T: Element<Repr: LowerExp>> LowerExp for Table<I, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "device")]
+        if let Some(written) = elsewhere(self, f) {
+            return written;
+        }
         LowerExp::fmt(&self.view(), f)
     }
 }

@@ -9,6 +9,8 @@ mod view;
 pub use view::View;
 
 use crate::buffer::Buf;
+#[cfg(feature = "device")]
+use crate::cuda::Device;
 use crate::element::Element;
 use crate::error::Error;
 use crate::extent::Extent;
@@ -83,6 +85,33 @@ impl<I: IndexSet, T: Element> Table<I, T> {
     }
 }
 
+/// What only tables on devices have.
+#[cfg(feature = "device")]
+impl<I: IndexSet, T: Element> Table<I, T> {
+    /// The device on which the table lives, if it is not the host.
+    pub fn device(&self) -> Option<&Device> {
+        self.data.device()
+    }
+
+    /// The same table with its elements elsewhere.
+    pub(crate) fn with_data(
+        &self,
+        moved: impl FnOnce(&Buf<T::Repr>) -> Result<Buf<T::Repr>, Error>,
+    ) -> Result<Self, Error> {
+        Ok(Table {
+            extent: self.extent,
+            meta: self.meta,
+            data: moved(&self.data)?,
+        })
+    }
+
+    /// The memory, as a kernel of a device is given it.
+    #[doc(hidden)]
+    pub fn argument(&self, name: &'static str) -> crate::cuda::Argument {
+        crate::cuda::Argument::buffer(name, &self.data)
+    }
+}
+
 impl<I: IndexSet, T: Element> Clone for Table<I, T> {
     fn clone(&self) -> Self {
         Table {
@@ -95,7 +124,7 @@ impl<I: IndexSet, T: Element> Clone for Table<I, T> {
 
 impl<I: IndexSet, T: Element> PartialEq for Table<I, T> {
     /// Equal extents and equal elements; tables of indices are equal only if they index sets of
-    /// equal extent.
+    /// equal extent. Tables on devices are not compared: that panics.
     fn eq(&self, other: &Self) -> bool {
         self.view() == other.view()
     }

@@ -1,0 +1,33 @@
+//! Devices: tables that live on one, and kernels that run there.
+//!
+//! See `README.md` in this folder.
+
+mod allocation;
+#[cfg(feature = "cuda")]
+mod cache;
+#[cfg(feature = "cuda")]
+mod compile;
+mod context;
+mod device;
+mod driver;
+#[cfg(feature = "cuda")]
+mod library;
+mod panic;
+mod transfer;
+mod unit;
+
+pub(crate) use allocation::Allocation;
+#[cfg(feature = "cuda")]
+#[doc(hidden)]
+pub use compile::{Nvrtc, compile_with};
+#[doc(hidden)]
+pub use context::{Argument, launch};
+pub use device::Device;
+#[cfg(feature = "emulated")]
+#[doc(hidden)]
+pub use driver::emulated::Emulation;
+#[doc(hidden)]
+pub use panic::{Panic, Panicked};
+pub use transfer::ToDevice;
+#[doc(hidden)]
+pub use unit::{Kernel, Unit};
