@@ -27,6 +27,9 @@ pub struct Interface {
     pub returned: Option<Vec<Ident>>,
     /// The Rust result. Its leaves, in order, are the program's first results.
     pub result: Shape,
+    /// Of a function that keeps something for another: how many of the program's results after the
+    /// Rust result. It gives what it keeps beside its result.
+    pub kept: Option<usize>,
     /// `&mut` tables among the parameters: the program's last results, one each, are put back into
     /// them.
     pub write_back: Vec<Access>,
@@ -35,6 +38,64 @@ pub struct Interface {
     /// Whether the signature is generic in a float, of which the program is for one choice: then
     /// floats are taken and given as that choice.
     pub generic_floats: bool,
+}
+
+impl Interface {
+    /// The interfaces of two functions that one is, which gives two things: the first gives the
+    /// first of them without these parameters, which are the last, the second gives the other. None
+    /// if it cannot be two.
+    pub(crate) fn staged(self, late: &[String]) -> Option<[Self; 2]> {
+        let Shape::Tuple(results) = &self.result else {
+            return None;
+        };
+        let [first, second] = results.as_slice() else {
+            return None;
+        };
+        if self.returned.is_some() || !self.write_back.is_empty() {
+            return None;
+        }
+        let is_late = |access: &Access| late.contains(&access.root.to_string());
+        let late_source = |source: &ExtentSource| match &source.carrier {
+            Carrier::Table(access) | Carrier::Elements(access) | Carrier::Extent(access) => {
+                is_late(access)
+            }
+            Carrier::Static(_) => false,
+        };
+        let own = |source: &ParamSource| !source.access().is_some_and(is_late);
+        let early = self.params.iter().take_while(|source| own(source)).count();
+        if self.params[early..].iter().any(own) || self.extents.iter().any(late_source) {
+            return None;
+        }
+        let (first, second) = (first.clone(), second.clone());
+        let before = Self {
+            checks: (self.checks.iter())
+                .filter(|(_, source)| !late_source(source))
+                .cloned()
+                .collect(),
+            params: self.params[..early].to_vec(),
+            result: first,
+            ..self.clone()
+        };
+        let after = Self {
+            result: second,
+            ..self
+        };
+        Some([before, after])
+    }
+}
+
+impl ParamSource {
+    /// The part of an argument that it is.
+    pub(crate) fn access(&self) -> Option<&Access> {
+        match self {
+            Self::Scalar(access, _)
+            | Self::Index(access, _)
+            | Self::Table(access)
+            | Self::Owned(access)
+            | Self::Array(access, _) => Some(access),
+            Self::Kept(_) | Self::Constant { .. } => None,
+        }
+    }
 }
 
 /// A Rust expression that reaches a part of an argument, or a constant.
@@ -86,6 +147,8 @@ pub enum ParamSource {
     Table(Access),
     /// A table by value, or behind `&mut`.
     Owned(Access),
+    /// What another function has kept, by its number: a number or a table's elements.
+    Kept(usize),
     /// An array `[[f64; 3]; 2]`: flattened; the number is its rank.
     Array(Access, usize),
     /// A constant, or a part of one.
@@ -215,6 +278,18 @@ pub enum Shape {
     /// A struct with these fields, in the order of its definition. It needs no name: it is known by
     /// the type it must have.
     Struct(Vec<Shape>),
+}
+
+impl Shape {
+    /// How many results of a program it is put together from.
+    pub fn leaves(&self) -> usize {
+        match self {
+            Self::Unit | Self::Extent(_) => 0,
+            Self::Scalar | Self::Index(_) | Self::Table { .. } => 1,
+            Self::Tuple(parts) | Self::Struct(parts) => parts.iter().map(Self::leaves).sum(),
+            Self::OneOf(sides) => 1 + sides.iter().map(Self::leaves).sum::<usize>(),
+        }
+    }
 }
 
 /// An index set in terms of the sizes bound at entry.

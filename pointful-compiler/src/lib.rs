@@ -7,7 +7,6 @@ pub mod derive;
 pub mod diag;
 pub mod differentiate;
 pub mod driver;
-pub mod emit;
 pub mod eval;
 pub mod expand;
 pub mod explain;

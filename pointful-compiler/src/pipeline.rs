@@ -17,10 +17,9 @@ use crate::contract::predicate_updates::{PREDICATE_UPDATES, hands_on};
 use crate::contract::scalar_replacement::SCALAR_REPLACEMENT;
 use crate::contract::schedule::schedule;
 use crate::diag::Diagnostic;
-use crate::differentiate::{DERIVE, SPARSE, derives};
-use crate::emit::{self, EmitOptions};
+use crate::differentiate::{DERIVE, DUAL, SPARSE, derives, staged};
 use crate::expand::EXPAND;
-use crate::interface::Interface;
+use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::cpu::Cpu;
 use crate::ir::stages::kernels::Kernels;
@@ -36,6 +35,7 @@ use crate::targets::cpu::online_softmax::ONLINE_SOFTMAX;
 use crate::targets::cpu::outline::OUTLINE;
 use crate::targets::cpu::pack_operands::PACK_OPERANDS;
 use crate::targets::cpu::privatize::PRIVATIZE;
+use crate::targets::cpu::rust::{self, EmitOptions};
 use crate::targets::cpu::speculate::SPECULATE;
 use crate::targets::cpu::split::SPLIT;
 use crate::targets::cpu::tiling::TILING;
@@ -70,7 +70,7 @@ pub fn emit(stages: &Stages) -> TokenStream {
         places: stages.places.clone(),
         ..EmitOptions::new(stages.point.name.clone())
     };
-    emit::rust(&stages.cpu, &stages.kernels, &stages.interface, &options)
+    rust::body(&stages.cpu, &stages.kernels, &stages.interface, &options)
 }
 
 /// The body of a linked function, and the constants of its module that it names. What is generic in
@@ -143,7 +143,7 @@ fn body_at(
     let bulk = expanded(trace, point);
     let kernels = contracted(trace, bulk);
     let cpu = targeted(trace, kernels.clone());
-    let mut body = emit::rust(&cpu, &kernels, &interface, &options);
+    let mut body = rust::body(&cpu, &kernels, &interface, &options);
     if has_debug_form {
         let Lowered {
             program,
@@ -156,7 +156,7 @@ fn body_at(
         let bulk = expanded(trace, point);
         let kernels = contracted(trace, bulk);
         let cpu = targeted(trace, kernels.clone());
-        let trying = emit::rust(&cpu, &kernels, &interface, &options);
+        let trying = rust::body(&cpu, &kernels, &interface, &options);
         // Arms are what may be left out in any place. It is asked how the crate is built that the
         // function stands in.
         body = quote! {
@@ -169,6 +169,108 @@ fn body_at(
         };
     }
     Ok((body, interface, constants))
+}
+
+/// The bodies of two functions that a linked `jvp` of `linearize!` is: the value and what is kept,
+/// and the tangent, of which `tangents` of the parameters are. None where it has to be one.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn compile_staged(
+    linked: &Linked,
+    tangents: usize,
+) -> Result<Option<[TokenStream; 2]>, Vec<Diagnostic>> {
+    let choices = float_choices(&linked.root);
+    let last = choices.len() - 1;
+    let mut bodies = [TokenStream::new(), TokenStream::new()];
+    for (number, floats) in choices.iter().enumerate() {
+        let Some(both) = staged_at(linked, floats, tangents)? else {
+            return Ok(None);
+        };
+        let condition = choose(&linked.root, floats);
+        for (bodies, body) in bodies.iter_mut().zip(both) {
+            bodies.extend(match (number == last, last) {
+                (true, 0) => body,
+                // The choice that is left over needs no question.
+                (true, _) => quote!({ #body }),
+                (false, _) => quote!(if #condition { #body } else),
+            });
+        }
+    }
+    Ok(Some(bodies))
+}
+
+/// The bodies with these types for generic floats.
+fn staged_at(
+    linked: &Linked,
+    floats: &[Option<Scalar>],
+    tangents: usize,
+) -> Result<Option<[TokenStream; 2]>, Vec<Diagnostic>> {
+    let both = parted(linked, floats, tangents)?;
+    Ok(both.map(|both| {
+        both.map(|stages| {
+            let options = EmitOptions {
+                places: stages.places,
+                user: linked.user,
+                ..EmitOptions::new(stages.point.name.clone())
+            };
+            rust::body(&stages.cpu, &stages.kernels, &stages.interface, &options)
+        })
+    }))
+}
+
+/// The two functions of [`compile_staged`] at every stage; generic floats are `f64`.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn staged_stages(
+    linked: &Linked,
+    tangents: usize,
+) -> Result<Option<[Stages; 2]>, Vec<Diagnostic>> {
+    parted(linked, &float_choices(&linked.root)[0], tangents)
+}
+
+fn parted(
+    linked: &Linked,
+    floats: &[Option<Scalar>],
+    tangents: usize,
+) -> Result<Option<[Stages; 2]>, Vec<Diagnostic>> {
+    let trace = &mut Trace::new();
+    let lowered = lowered(trace, linked, floats)?;
+    let params = &linked.root.params;
+    let late = params.iter().skip(params.len() - tangents);
+    let late: Vec<String> = late.map(|param| param.name.to_string()).collect();
+    let Some([mut first, mut second]) = lowered.interface.staged(&late) else {
+        return Ok(None);
+    };
+    if lowered.has_debug_form {
+        return Ok(None);
+    }
+    let early = (first.params.len(), first.result.leaves());
+    let point = simplified(trace, lowered.program);
+    let bulk = differentiated(trace, point.clone(), DUAL);
+    let Some(staged) = staged(bulk, early) else {
+        return Ok(None);
+    };
+    first.kept = Some(staged.kept);
+    second
+        .params
+        .extend((0..staged.kept).map(ParamSource::Kept));
+    let programs = [(staged.first, first), (staged.second, second)];
+    Ok(Some(programs.map(|(program, interface)| {
+        let bulk = tidied(trace, program);
+        let kernels = contracted(trace, bulk.clone());
+        let cpu = targeted(trace, kernels.clone());
+        Stages {
+            point: point.clone(),
+            bulk,
+            kernels,
+            cpu,
+            interface,
+            constants: Vec::new(),
+            places: lowered.places.clone(),
+        }
+    })))
 }
 
 /// Whether the generic floats are these: a condition that rustc knows for each instance.
@@ -242,12 +344,17 @@ fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
 /// Expands, differentiates, and tidies what that has left. Lifting makes one definition of
 /// everything that was the same in several loops.
 fn expanded(trace: &mut Trace, point: Program<Point>) -> Program<Bulk> {
+    differentiated(trace, point, DERIVE)
+}
+
+/// The same, with derivatives taken by this pass.
+fn differentiated(trace: &mut Trace, point: Program<Point>, derive: Pass<Bulk>) -> Program<Bulk> {
     let bulk = trace.pass(EXPAND, point);
     let bulk = tidied(trace, bulk);
     if !derives(&bulk.body) {
         return bulk;
     }
-    let bulk = trace.pass(DERIVE, bulk);
+    let bulk = trace.pass(derive, bulk);
     let bulk = tidied(trace, bulk);
     let bulk = trace.pass(SPARSE, bulk);
     tidied(trace, bulk)

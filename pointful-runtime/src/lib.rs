@@ -16,6 +16,7 @@ mod extent;
 mod index_set;
 mod interop;
 #[doc(hidden)]
+mod kept;
 pub mod kernel;
 pub mod memory;
 mod one_of;

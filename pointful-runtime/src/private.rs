@@ -4,6 +4,7 @@ pub use std::vec::Vec;
 
 pub use crate::__stored_as_ordinals as stored_as_ordinals;
 pub use crate::constant;
+pub use crate::kept::Kept;
 pub use crate::kernel;
 pub use crate::stats;
 pub use crate::tables::{Columns, Tables};

@@ -51,6 +51,50 @@ fn spread<B: IndexSet, F: IndexSet>(x: &Table<(B, F), f64>) -> Table<F, f64> {
     }
 }
 
+#[pointful]
+fn nest<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut s = 1.0;
+    for a in N {
+        let mut t = s;
+        for b in N {
+            t = (t * x[b]).sin();
+        }
+        s = (s + t * x[a]).sin();
+    }
+    s
+}
+
+#[pointful]
+fn three<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let mut s = 1.0;
+    for a in N {
+        for b in N {
+            let mut t = s * x[b];
+            for c in N {
+                t = (t + x[c]).cos();
+            }
+            s = s.sin() + t * x[a];
+        }
+    }
+    s
+}
+
+/// A nest for each of some points, of which the inner loop has as many rounds as there are before.
+#[pointful]
+fn nests<M: IndexSet, N: IndexSet>(w: &Table<M, f64>, x: &Table<N, f64>) -> f64 {
+    sum(for m in M {
+        let mut s = w[m];
+        for a in N {
+            let mut t = s;
+            for b in ..a {
+                t = (t * x[b] + w[m]).sin();
+            }
+            s = t - x[a];
+        }
+        s
+    })
+}
+
 fn row(length: usize) -> Table<Dyn, f64> {
     let values: Vec<f64> = (0..length).map(|k| (k as f64 * 0.7).sin()).collect();
     values.into()
@@ -105,6 +149,38 @@ fn rows_are_summed_up_one_after_the_other() {
             let sum: f64 = (0..count).map(|b| at(b, f) * at(b, f)).sum();
             let expected = (sum / count as f64).sqrt();
             assert!(found.to_bits() == expected.to_bits() || (found - expected).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn a_nest_keeps_the_states_of_one_loop_at_a_time() {
+    let peak = |gradient: &dyn Fn(&Table<Dyn, f64>) -> Table<Dyn, f64>, n: usize| {
+        measure(|| gradient(&row(n))).1.peak_bytes
+    };
+    let two = |x: &Table<Dyn, f64>| grad!(nest)(x);
+    let three = |x: &Table<Dyn, f64>| grad!(three)(x);
+    assert!(peak(&two, 200) < 3 * peak(&two, 100));
+    assert!(peak(&three, 60) < 3 * peak(&three, 30));
+}
+
+#[test]
+fn nests_have_the_derivatives_of_their_tangents() {
+    for n in [0, 1, 2, 7, 33] {
+        let (x, w) = (row(n), row(3));
+        for k in 0..n {
+            let mut unit = Table::<Dyn, f64>::from(vec![0.0; n]);
+            unit[k] = 1.0;
+            let agree = |a: f64, b: f64| {
+                assert!(
+                    (a - b).abs() <= 1e-12 * b.abs().max(1.0),
+                    "{n}, {k}: {a} and {b}"
+                );
+            };
+            agree(grad!(nest)(&x)[k], jvp!(nest)(&x, &unit).1);
+            agree(grad!(three)(&x)[k], jvp!(three)(&x, &unit).1);
+            let tangent = jvp!(nests, wrt = x)(&w, &x, &unit).1;
+            agree(grad!(nests, wrt = x)(&w, &x)[k], tangent);
         }
     }
 }

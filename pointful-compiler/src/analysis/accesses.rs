@@ -204,11 +204,29 @@ impl<'b> Accesses<'b> {
             .filter(|access| !self.bound.contains(&access.place))
     }
 
+    /// Buffers of which elements are written, those that the block makes too.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = ValueId> {
+        let is_store = |access: &&Access<'_>| {
+            access.kind == Kind::Write && matches!(access.at, At::Element(_))
+        };
+        self.all.iter().filter(is_store).map(|access| access.place)
+    }
+
     /// The places that the block finds and leaves with other contents.
     pub(crate) fn changed(&self) -> ValueSet {
         let changes = self.outside().filter(|access| access.changes());
         changes.map(|access| access.place).collect()
     }
+}
+
+/// Adds the places that statements change at any depth, their own ones too.
+pub(crate) fn changes<'b, S: TouchOwn>(
+    stmts: impl IntoIterator<Item = &'b Stmt<S>>,
+    found: &mut ValueSet,
+) {
+    let accesses = Accesses::of(stmts);
+    let changing = accesses.all.iter().filter(|access| access.changes());
+    found.extend(changing.map(|access| access.place));
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! * nothing doubtful decides whether it panics, or how long it runs;
 //! * it calls no function of the caller's, who would be called twice.
 
+use super::accesses::{Accesses, Kind};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -31,8 +32,6 @@ pub(crate) fn may_bet(
         resolve,
         own: par.privates().collect(),
         doubtful: ValueSet::new(),
-        read: ValueSet::new(),
-        written: ValueSet::new(),
     };
     // Until nothing more is in doubt: an iteration of a loop may read what one before it has left in a place.
     loop {
@@ -45,7 +44,21 @@ pub(crate) fn may_bet(
         }
     }
     // Without anything doubtful there was no angle.
-    !look.doubtful.is_empty() && look.read.is_disjoint(&look.written)
+    !look.doubtful.is_empty() && !reads_what_it_writes(par)
+}
+
+/// Whether a kernel reads buffers of others that it writes.
+fn reads_what_it_writes(par: &Par<Cpu>) -> bool {
+    let accesses = Accesses::of(&par.body.stmts);
+    let of = |kind| {
+        let found = accesses.outside().filter(move |access| access.kind == kind);
+        found.map(|access| access.place).collect::<ValueSet>()
+    };
+    let private: ValueSet = par.privates().collect();
+    let written = of(Kind::Write);
+    of(Kind::Read)
+        .iter()
+        .any(|place| written.contains(&place) && !private.contains(&place))
 }
 
 /// What is found out about a body.
@@ -56,9 +69,6 @@ struct Look<'p> {
     own: ValueSet,
     /// Values computed of angles, and places that hold some.
     doubtful: ValueSet,
-    /// Buffers of others that are read, and written.
-    read: ValueSet,
-    written: ValueSet,
 }
 
 impl Look<'_> {
@@ -71,13 +81,6 @@ impl Look<'_> {
         match (self.resolve)(extent) {
             Extent::Value(value) => self.doubtful.contains(&value),
             Extent::Const(_) | Extent::Size(_) => false,
-        }
-    }
-
-    /// Notes that a buffer is read.
-    fn reads(&mut self, buffer: ValueId) {
-        if !self.own.contains(&buffer) {
-            self.read.insert(buffer);
         }
     }
 
@@ -107,7 +110,7 @@ impl Look<'_> {
         let operands = stmt.op.operands();
         let mut doubtful = self.is_doubtful(&operands);
         match &stmt.op {
-            CpuOp::Const(_) | CpuOp::Select(..) | CpuOp::Get(_) => {}
+            CpuOp::Const(_) | CpuOp::Select(..) | CpuOp::Get(_) | CpuOp::Load { .. } => {}
             CpuOp::Size(extent) => doubtful = self.is_doubtful_extent(*extent),
             CpuOp::Prim(prim, args) => {
                 let elem = self.program.elem(args[0]);
@@ -116,17 +119,10 @@ impl Look<'_> {
                     return None;
                 }
             }
-            CpuOp::Load { buffer, .. } => self.reads(*buffer),
             CpuOp::Var(_) => {
                 self.own.insert(stmt.results[0]);
             }
-            CpuOp::Alloc { .. } => {
-                self.own.insert(stmt.results[0]);
-                self.has_sure_extents(stmt.results[0], maybe)
-                    .then_some(())?;
-            }
-            CpuOp::Copy(source) => {
-                self.reads(*source);
+            CpuOp::Alloc { .. } | CpuOp::Copy(_) => {
                 self.own.insert(stmt.results[0]);
                 self.has_sure_extents(stmt.results[0], maybe)
                     .then_some(())?;
@@ -138,8 +134,6 @@ impl Look<'_> {
                     self.changes(&[*buffer], doubtful || maybe)?;
                 } else if maybe || self.is_doubtful(indices) {
                     return None;
-                } else {
-                    self.written.insert(*buffer);
                 }
             }
             CpuOp::Combine { place, .. } | CpuOp::Set { place, .. } => {

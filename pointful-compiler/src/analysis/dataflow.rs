@@ -1,11 +1,12 @@
 //! How values flow through an operation: what passes that treat all operations alike need to know,
 //! at each stage that they run on.
 
+use super::pinned::pinned;
 use super::uniformity::narrow;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::typing::Typing;
-use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Which results depend on what.
@@ -556,17 +557,30 @@ impl Flow for Bulk {
 
     fn retype(program: &mut Program<Bulk>) {
         let mut body = std::mem::take(&mut program.body);
-        retype_block(program, &mut body);
+        let kept = match has_lanes(&body) {
+            true => pinned(program, &body),
+            false => ValueSet::new(),
+        };
+        retype_block(program, &kept, &mut body);
         program.body = body;
     }
 }
 
-/// Computes the axes of everything that a block binds, in order. The axes of parameters are given.
-fn retype_block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
+/// Whether a loop runs in lanes.
+fn has_lanes(block: &Block<Bulk>) -> bool {
+    block.stmts.iter().any(|stmt| match &stmt.op {
+        BulkOp::Loop { lanes, .. } | BulkOp::While { lanes, .. } if !lanes.is_empty() => true,
+        op => op.blocks().into_iter().any(has_lanes),
+    })
+}
+
+/// Computes the axes of everything that a block binds, in order. The axes of parameters are given,
+/// and these values keep theirs.
+fn retype_block(program: &mut Program<Bulk>, kept: &ValueSet, block: &mut Block<Bulk>) {
     for stmt in &mut block.stmts {
-        narrow(program, stmt);
+        narrow(program, kept, stmt);
         for inner in stmt.op.blocks_mut() {
-            retype_block(program, inner);
+            retype_block(program, kept, inner);
         }
         if has_axes_of_operands(program, stmt) {
             continue;

@@ -98,38 +98,6 @@ pub(crate) fn for_each_extent_mut<S: Imperative>(
     }
 }
 
-/// Buffers and `var`s that statements change, at any depth.
-pub(crate) fn changes<S: Imperative>(stmts: &[Stmt<S>], found: &mut ValueSet) {
-    for stmt in stmts {
-        match &stmt.op {
-            ImperativeOp::Store { buffer: place, .. }
-            | ImperativeOp::Combine { place, .. }
-            | ImperativeOp::Set { place, .. }
-            | ImperativeOp::Contract { out: place, .. } => {
-                found.insert(*place);
-            }
-            ImperativeOp::Swap(a, b) => found.extend([*a, *b]),
-            ImperativeOp::Const(_)
-            | ImperativeOp::Size(_)
-            | ImperativeOp::Prim(..)
-            | ImperativeOp::Select(..)
-            | ImperativeOp::Alloc { .. }
-            | ImperativeOp::Copy(_)
-            | ImperativeOp::Load { .. }
-            | ImperativeOp::Var(_)
-            | ImperativeOp::Get(_)
-            | ImperativeOp::For { .. }
-            | ImperativeOp::Own(_)
-            | ImperativeOp::Assert { .. }
-            | ImperativeOp::While { .. }
-            | ImperativeOp::If { .. } => {}
-        }
-        for inner in stmt.op.blocks() {
-            changes(&inner.stmts, found);
-        }
-    }
-}
-
 /// All that a statement has to do with and does not bind itself.
 pub(crate) fn asked<S: Imperative>(stmt: &Stmt<S>) -> Vec<ValueId> {
     let inside = stmt.op.blocks().into_iter().flat_map(Block::free);

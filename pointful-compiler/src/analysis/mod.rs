@@ -10,4 +10,5 @@ pub(crate) mod effects;
 pub(crate) mod moves;
 pub(crate) mod numbers;
 pub(crate) mod parts;
+pub(crate) mod pinned;
 pub(crate) mod uniformity;

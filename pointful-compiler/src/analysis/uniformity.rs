@@ -1,7 +1,7 @@
 //! Lanes along which a loop does the same everywhere are none of its lanes.
 //!
-//! If there may be no lane at all, what could fail or not end must not run for nobody; such a loop
-//! keeps its lanes.
+//! If there may be no lane at all, what could fail or not end must not run for nobody: neither what
+//! is in the loop nor what reads its results ([`pinned`](super::pinned)). Such a loop keeps its lanes.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,9 @@ use super::dataflow::{Flow, may_fail, named_axes};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 
-/// Takes the lanes away that nothing depends on that the statement begins with or reads.
-pub(super) fn narrow(program: &mut Program<Bulk>, stmt: &mut Stmt<Bulk>) {
+/// Takes the lanes away that nothing depends on that the statement begins with or reads. `kept`: what
+/// must keep its axes.
+pub(super) fn narrow(program: &mut Program<Bulk>, kept: &ValueSet, stmt: &mut Stmt<Bulk>) {
     let (BulkOp::Loop { lanes, .. } | BulkOp::While { lanes, .. }) = &stmt.op else {
         return;
     };
@@ -36,7 +37,7 @@ pub(super) fn narrow(program: &mut Program<Bulk>, stmt: &mut Stmt<Bulk>) {
         Extent::Const(n) => n > 0,
         Extent::Size(_) | Extent::Value(_) => false,
     };
-    let fails = fails(program, stmt);
+    let fails = fails(program, stmt) || stmt.results.iter().any(|result| kept.contains(result));
     let idle = |lane: &AxisId| !needed.contains(lane) && (!fails || there(lane));
     let idle: Vec<AxisId> = lanes.iter().copied().filter(idle).collect();
     if idle.is_empty() {

@@ -32,7 +32,8 @@
 //! alone.
 
 use super::disjoint_updates::own;
-use crate::analysis::effects::{changes, is_pure};
+use crate::analysis::accesses::changes;
+use crate::analysis::effects::is_pure;
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{Block, Monoid, Operation, Program, Stmt, ValueId, ValueMap, ValueSet};
 use crate::ops::Prim;

@@ -12,7 +12,7 @@
 //!
 //! A step of a loop that goes on from step to step is seldom worth another thread, while all steps'
 //! products together are. And what is left in the loop may be rows that do not need each other,
-//! which run all steps by themselves (`emit/steps`): the gradient of weights needed all of them in
+//! which run all steps by themselves (`targets/cpu/time_tiling`): the gradient of weights needed all of them in
 //! each step.
 //!
 //! What is multiplied must be kept for all steps. So only what is not much larger than something
@@ -22,7 +22,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analysis::effects::{asked, changes, length};
+use crate::analysis::accesses::changes;
+use crate::analysis::effects::{asked, length};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, ValueSet};
 use crate::pass::Pass;

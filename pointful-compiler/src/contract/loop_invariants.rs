@@ -26,7 +26,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::analysis::effects::{changes, for_each_length, is_pure, lengths};
+use crate::analysis::accesses::changes;
+use crate::analysis::effects::{for_each_length, is_pure, lengths};
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;

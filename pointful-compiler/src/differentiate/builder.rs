@@ -220,14 +220,25 @@ impl Builder {
         if self.hidden.contains(&cond) {
             return cond;
         }
-        let mut reasons = self.reasons(cond).to_vec();
+        let there = self.where_said(cond);
+        self.both(there, Some(cond)).unwrap_or(cond)
+    }
+
+    /// The conditions that say where a value says something, if any do.
+    pub(super) fn conditions(&self, value: ValueId) -> Option<impl Iterator<Item = ValueId>> {
+        let said = !self.hidden.contains(&value);
+        said.then(|| self.reasons(value).iter().flat_map(Unsaid::values))
+    }
+
+    /// Where a value says something, if not everywhere.
+    pub(super) fn where_said(&mut self, value: ValueId) -> Option<ValueId> {
+        let mut reasons = self.reasons(value).to_vec();
         // What a condition of a choice needs is known before that choice.
         reasons.sort_by_key(|reason| reason.values().max());
-        let there = reasons.into_iter().fold(None, |there, reason| {
+        reasons.into_iter().fold(None, |there, reason| {
             let holds = self.unless_chosen_otherwise(reason);
             self.both(there, Some(holds))
-        });
-        self.both(there, Some(cond)).unwrap_or(cond)
+        })
     }
 
     /// Whether a guard holds, or is not asked as another choice is made.

@@ -91,7 +91,11 @@ impl Defs {
         points.into_iter().map(place).collect()
     }
 
-    /// A value at a point.
+    /// What a value is at a point, if that is known.
+    pub(super) fn value_at(&self, value: ValueId, point: &Point) -> Option<ScalarValue> {
+        self.at(value, point, DEEPEST)
+    }
+
     fn at(&self, value: ValueId, point: &Point, depth: usize) -> Option<ScalarValue> {
         let depth = depth.checked_sub(1)?;
         match self.used(value)? {

@@ -28,6 +28,7 @@
 
 mod activity;
 mod associative_scans;
+mod binding_times;
 pub(crate) mod builder;
 mod checkpointing;
 mod cloning;
@@ -47,6 +48,7 @@ mod sparse;
 mod suffixes;
 mod transpose;
 
+pub use self::binding_times::{Staged, staged};
 pub(crate) use self::rules::is_flat;
 pub use self::sparse::{SPARSE, sparse};
 
@@ -66,6 +68,13 @@ pub const DERIVE: Pass<Bulk> = Pass {
     name: "derive",
     about: "take derivatives, the innermost first",
     run: derive,
+};
+
+/// The pass where tangents are to be computed by statements of their own.
+pub const DUAL: Pass<Bulk> = Pass {
+    name: "dual",
+    about: "take derivatives, with what is linear in tangents apart",
+    run: dual,
 };
 
 /// Whether there is anything for [`derive()`] to do.

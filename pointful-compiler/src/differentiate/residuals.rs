@@ -7,6 +7,18 @@
 //! [read of final tables](super::last_values) comes from outside. A loop that is to be frugal keeps
 //! states only; everything else is computed again from them. What cannot be collected, because its
 //! own shape differs from one iteration to the next, is computed again in any case.
+//!
+//! A loop in the loop runs again, too, rather than have what it collects collected: of a nest over
+//! `n` and `m`, `n + m` states are kept instead of `n·m`. Not if it is short, or begins with more
+//! than it collects in an iteration, as one that fills in a table does.
+//!
+//! ```text
+//! %1, %2[m, n] = loop n (%3 = s) {                    %1, %2[n] = loop n (%3 = s) {
+//!   %4, %5[m] = loop m (%6 = %3) { …; yield %7; %6 }    %4 = loop m (%6 = %3) { …; yield %7 }
+//!   yield %4; %5                                   ▶    yield %4; %3
+//! }                                                   }
+//! loop n { loop m { … %2[m, n] … } }                  loop n { %5[m] = loop m (%6 = %2[n]) { … }; loop m { … %5[m] … } }
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +26,16 @@ use super::builder::{Builder, reads};
 use super::cloning::Copier;
 use crate::analysis::dataflow::Flow;
 use crate::contract::is_cheap;
-use crate::ir::stages::bulk::Bulk;
-use crate::ir::{AxisId, Block, Elem, Operation, Scalar, Stmt, ValueId, ValueSet, Values};
+use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::{AxisId, Block, Elem, Extent, Operation, Scalar, Stmt, ValueId, ValueSet, Values};
 use crate::ops::Prim;
 
 /// How many cheap statements are run again rather than one value kept: it is written, and read,
 /// once.
-const AGAIN: u32 = 12;
+pub(super) const AGAIN: u32 = 12;
+
+/// How many iterations of a loop in a loop are kept rather than run again.
+const SHORT: u64 = 64;
 
 /// The plan.
 pub(super) struct Residuals {
@@ -249,7 +264,16 @@ impl Plan<'_> {
             Origin::State => self.stored.push(value),
             Origin::Stmt(k) => {
                 let guard = self.body.stmts[k].guard;
-                if self.frugal || self.free[k] || !self.storable(value) || self.follows(k) {
+                let again = self.frugal
+                    || self.free[k]
+                    || !self.storable(value)
+                    || self.follows(k)
+                    || self.collects_more_than_it_reads(k);
+                if again {
+                    #[cfg(test)]
+                    if matches!(self.body.stmts[k].op, BulkOp::Loop { .. }) {
+                        crate::testing::entered::enter(&crate::testing::entered::RUN_AGAIN);
+                    }
                     self.run(k);
                 } else {
                     self.stored.push(value);
@@ -265,6 +289,64 @@ impl Plan<'_> {
     fn follows(&self, k: usize) -> bool {
         let mut budget = AGAIN;
         self.steps(k, &mut budget).is_some()
+    }
+
+    /// Whether a statement is a long loop that collects something needed of its iterations, and reads
+    /// nothing that would take as much to keep as one of them.
+    fn collects_more_than_it_reads(&self, k: usize) -> bool {
+        let stmt = &self.body.stmts[k];
+        let BulkOp::Loop { axis, .. } = &stmt.op else {
+            return false;
+        };
+        if matches!(self.b.extent(*axis), Extent::Const(..=SHORT)) {
+            return false;
+        }
+        let mut needed = stmt
+            .results
+            .iter()
+            .filter(|result| self.needed.contains(result));
+        needed.any(|&result| {
+            let mut dims = self.b.dims(result);
+            let Some(own) = dims.iter().position(|dim| dim == axis) else {
+                return false;
+            };
+            dims.remove(own);
+            let reads = self.needed_by(k);
+            reads
+                .into_iter()
+                .all(|value| self.is_at_hand(value) || self.fits(value, &dims))
+        })
+    }
+
+    /// Whether a value is known in the second loop without being kept for this.
+    fn is_at_hand(&self, value: ValueId) -> bool {
+        match self.origin.get(&value) {
+            None | Some(Origin::Index) => true,
+            Some(_) if self.has.contains(&value) => true,
+            Some(Origin::State) => false,
+            Some(Origin::Stmt(k)) => self.free[*k] || self.follows(*k),
+        }
+    }
+
+    /// Whether a value has no more axes than these, by their extents.
+    fn fits(&self, value: ValueId, dims: &[AxisId]) -> bool {
+        let mut left: Vec<Extent> = dims.iter().map(|&dim| self.b.extent(dim)).collect();
+        self.b.dims(value).iter().all(|&dim| {
+            let extent = self.b.extent(dim);
+            let at = left.iter().position(|other| *other == extent);
+            at.is_some_and(|at| left.swap_remove(at) == extent)
+        })
+    }
+
+    /// What a statement reads of the loop around it.
+    fn needed_by(&self, k: usize) -> Values {
+        let mut reads = self.reads[k].clone();
+        // A block's own values are not its statement's to provide.
+        for block in self.body.stmts[k].op.blocks() {
+            let free: ValueSet = block.free().into_iter().collect();
+            reads.retain(|value| self.origin.contains_key(value) || free.contains(value));
+        }
+        reads
     }
 
     /// Takes the statements that a value needs to be computed again from what is left of a budget.
@@ -291,13 +373,7 @@ impl Plan<'_> {
             return;
         }
         self.has.extend(&self.body.stmts[k].results);
-        let mut reads = self.reads[k].clone();
-        // A block's own values are not its statement's to provide.
-        for block in self.body.stmts[k].op.blocks() {
-            let free: ValueSet = block.free().into_iter().collect();
-            reads.retain(|value| self.origin.contains_key(value) || free.contains(value));
-        }
-        for value in reads {
+        for value in self.needed_by(k) {
             if self.origin.get(&value) != Some(&Origin::Stmt(k)) {
                 self.provide(value);
             }

@@ -12,6 +12,7 @@
 //! ```
 
 mod factoring;
+mod index_set_splitting;
 mod one_hot;
 mod scatter_to_gather;
 
@@ -122,6 +123,7 @@ impl Walk {
             && let Some(value) = self
                 .moved(&stmt.op)
                 .or_else(|| self.shifted(&stmt.op))
+                .or_else(|| self.at_members(&stmt.op))
                 .or_else(|| self.chosen(&stmt.op))
                 .or_else(|| self.factored(&stmt.op))
         {

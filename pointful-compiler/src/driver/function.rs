@@ -6,13 +6,13 @@ use quote::{ToTokens, format_ident, quote};
 use super::carrier::Carrier;
 use super::{compile, link};
 use crate::diag::Diagnostic;
-use crate::emit::taken;
 use crate::link::{Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name};
 use crate::lower::{Constant, check, length_of_axis};
 use crate::syntax::depth::check_tokens;
 use crate::syntax::names::{Uses, signature_types};
 use crate::syntax::parse::{EXTERN, strip_parameter_attributes};
 use crate::syntax::tree::{Function, Type, TypeKind, path_key};
+use crate::targets::cpu::rust::taken;
 
 /// The expansion of `#[pointful]` on a function.
 pub(super) fn finish(

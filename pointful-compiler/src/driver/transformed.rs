@@ -37,6 +37,7 @@ use crate::syntax::signature::{Signature, linear_map, transformed};
 use crate::syntax::tree::{
     Function, Linked, Param, Scope, Transform, Transformed, Type, TypeKind, path_key,
 };
+use crate::targets::cpu::rust as printer;
 use crate::{explain, pipeline};
 
 /// `explain!(f)`, `explain!(grad!(f))`
@@ -51,12 +52,21 @@ pub(super) fn explained(
     }
     let item = target.item();
     let linked = match transform {
-        // Its map runs the forward derivative.
         Some(transform) if transform.name == "linearize" => {
-            let jvp = tangent(transform);
-            target
-                .transform(&jvp, &word(Some(transform), transform.name.span(), &target))?
-                .linked
+            let name = word(Some(transform), transform.name.span(), &target);
+            let linked = target.transform(&tangent(transform), &name)?.linked;
+            let Linked { root, types, .. } = &target.linked;
+            let tangents = linear_map(root, types, transform).map_or(0, |(of, _)| of.len());
+            if let Some([first, second]) = pipeline::staged_stages(&linked, tangents)? {
+                let text = format!(
+                    "the value, and what is kept\n\n{}\nits map\n\n{}",
+                    explain::explain(&first),
+                    explain::explain(&second)
+                );
+                return Ok(quote!({ #item #text }));
+            }
+            // Its map runs the forward derivative.
+            linked
         }
         Some(transform) => {
             target
@@ -131,7 +141,7 @@ pub(super) fn expression(
     target.stands_alone()?;
     let name = word(Some(transform), transform.name.span(), &target);
     if transform.name == "linearize" {
-        return linearized(&target, transform, &name, body);
+        return linearized(&target, transform, &name, (body, !gathering.is_broken()));
     }
     let function = target.transform(transform, &name)?;
     let item = function.item(&TokenStream::new(), &body(&function.linked)?);
@@ -140,12 +150,13 @@ pub(super) fn expression(
 }
 
 /// `linearize!(f)`: the value by one function, the tangent by another one that is given the
-/// arguments again, which the map has copies of.
+/// arguments again, which the map has copies of, and what the first has kept. Where the two cannot
+/// be parted, or there are errors, nothing is kept.
 fn linearized(
     target: &Target<'_>,
     transform: &Transform,
     name: &Ident,
-    body: &Body,
+    (body, may_keep): (&Body, bool),
 ) -> Result<TokenStream, Vec<Diagnostic>> {
     let (value_name, tangent_name) = (format_ident!("{name}_value"), format_ident!("{name}_map"));
     let tangent = target.transform(&tangent(transform), &tangent_name)?;
@@ -161,7 +172,15 @@ fn linearized(
         let body = body(&function.linked)?;
         Ok::<_, Vec<Diagnostic>>(function.item(&TokenStream::new(), &body))
     };
-    let (value_item, tangent_item) = (emitted(&value)?, emitted(&tangent)?);
+    let staged = match may_keep {
+        true => pipeline::compile_staged(&tangent.linked, tangents.len())?,
+        false => None,
+    };
+    let keeps = staged.is_some();
+    let (value_item, tangent_item) = match staged {
+        Some([first, second]) => value.staged_items(&tangent, &result, [&first, &second]),
+        None => (emitted(&value)?, emitted(&tangent)?),
+    };
     let spelling = &value.spelling;
     let Signature {
         generics, params, ..
@@ -195,6 +214,17 @@ fn linearized(
         }
     });
     let (lints, target) = (lints(), target.item());
+    let stored = printer::kept_name();
+    let (given, map) = match keeps {
+        true => (
+            quote_spanned!(name.span()=> (value, #stored)),
+            quote!(#tangent_name(&#stored, #(#passed,)* #(#arguments),*)),
+        ),
+        false => (
+            quote_spanned!(name.span()=> value),
+            quote!(#tangent_name(#(#passed,)* #(#arguments),*).1),
+        ),
+    };
     Ok(quote_spanned!(name.span()=> {
         #target
         #value_item
@@ -202,9 +232,9 @@ fn linearized(
         #lints
         fn #name #known (#(#names: #types),*) -> (#value_type, impl Fn(#(#tangents),*) -> #result + use<#(#kept),*>) {
             let (#(#names,)*) = (#((#copied, #names),)*);
-            let value = #value_name(#(#names.1),*);
+            let #given = #value_name(#(#names.1),*);
             let (#(#names,)*) = (#(#names.0,)*);
-            (value, move |#(#arguments),*| #tangent_name(#(#passed,)* #(#arguments),*).1)
+            (value, move |#(#arguments),*| #map)
         }
         #name
     }))
@@ -586,10 +616,38 @@ impl Synthetic {
         self.item_giving(front, &self.result(), body)
     }
 
+    /// This function, which gives what it keeps beside its result, and the forward derivative that
+    /// is given it, and gives a tangent of this type.
+    fn staged_items(
+        &self,
+        tangent: &Self,
+        result: &Type,
+        [first, second]: [&TokenStream; 2],
+    ) -> (TokenStream, TokenStream) {
+        let (front, value) = (TokenStream::new(), self.result());
+        let kept = quote!(::pointful::__private::Kept);
+        let name = printer::kept_name();
+        let result = rust::ty(result, &tangent.spelling);
+        let value = self.item_giving(&front, &quote!((#value, #kept)), first);
+        let tangent = tangent.item_with(&front, &quote!(#name: &#kept,), &result, second);
+        (value, tangent)
+    }
+
     /// As [`Self::item`], with a result of this type.
     fn item_giving(
         &self,
         front: &TokenStream,
+        result: &TokenStream,
+        body: &TokenStream,
+    ) -> TokenStream {
+        self.item_with(front, &TokenStream::new(), result, body)
+    }
+
+    /// The same with these parameters before its own.
+    fn item_with(
+        &self,
+        front: &TokenStream,
+        before: &TokenStream,
         result: &TokenStream,
         body: &TokenStream,
     ) -> TokenStream {
@@ -612,7 +670,7 @@ impl Synthetic {
         quote! {
             #lints
             #[track_caller]
-            #front fn #name #generics (#(#names: #types),*) -> #result {
+            #front fn #name #generics (#before #(#names: #types),*) -> #result {
                 #(#aliases)*
                 #(let _ = &#names;)*
                 #body

@@ -1,6 +1,8 @@
 //! Whether functions of a generator give the same at every stage, and their derivatives are right.
 
 use std::cell::Cell;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::LocalKey;
 
 use super::rng::Rng;
@@ -73,13 +75,40 @@ pub(crate) fn check_source(
     Ok(matches!(checked, Checked::Fine(_)))
 }
 
+/// `PROGRAMS` seeds from `FIRST` on, if the environment asks for a long run.
+fn long_run() -> Option<Range<u64>> {
+    let number = |name| {
+        let text = std::env::var(name).ok()?;
+        Some(text.parse::<u64>().expect("a number"))
+    };
+    let (first, programs) = (number("FIRST").unwrap_or(0), number("PROGRAMS")?);
+    Some(first..first + programs)
+}
+
+/// Checks all of these seeds, and says which are wrong as they come.
+fn none_is_wrong(seeds: Range<u64>, check: impl Fn(u64) -> Result<bool, String>) {
+    let mut wrong = 0;
+    for seed in seeds.clone() {
+        let checked = catch_unwind(AssertUnwindSafe(|| check(seed)));
+        if let Err(what) = checked.unwrap_or_else(|_| Err("a panic".to_owned())) {
+            println!("seed {seed}: {what}");
+            wrong += 1;
+        }
+    }
+    println!("of {seeds:?}, {wrong} are wrong");
+    assert_eq!(wrong, 0, "some are wrong");
+}
+
 /// Checks these seeds: half of them have derivatives, and each decision is taken in at least
-/// five.
+/// five. In a long run, checks those that are asked for, and says all that is wrong.
 pub(crate) fn entered_by(
-    seeds: std::ops::Range<u64>,
+    seeds: Range<u64>,
     check: impl Fn(u64) -> Result<bool, String>,
     counters: &[(&str, &'static LocalKey<Cell<u32>>)],
 ) {
+    if let Some(seeds) = long_run() {
+        return none_is_wrong(seeds, check);
+    }
     let programs = seeds.end - seeds.start;
     let (mut fine, mut entered) = (0, vec![0; counters.len()]);
     for seed in seeds {

@@ -11,6 +11,10 @@ pub(crate) fn enter(decision: &'static LocalKey<Cell<u32>>) {
 std::thread_local! {
     /// An inner loop goes in order, as its iterations write the same.
     pub(crate) static ORDERED: Cell<u32> = const { Cell::new(0) };
+    /// An accumulation behind a switch over a short axis is one for each member.
+    pub(crate) static SPLIT_MEMBERS: Cell<u32> = const { Cell::new(0) };
+    /// A loop in a loop runs again on the way back.
+    pub(crate) static RUN_AGAIN: Cell<u32> = const { Cell::new(0) };
     /// A read stands behind a guard, as perhaps no lane has made its index.
     pub(crate) static UNMADE: Cell<u32> = const { Cell::new(0) };
     /// A read stands behind the guard of its index, which is not its own.

@@ -34,6 +34,8 @@ pub mod source;
 #[cfg(test)]
 mod stencils;
 #[cfg(test)]
+mod switches;
+#[cfg(test)]
 pub(crate) mod tokens;
 mod transformed;
 pub mod twice;

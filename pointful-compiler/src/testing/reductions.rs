@@ -111,7 +111,11 @@ impl Writer<'_> {
     /// Adds something to `s`.
     fn statement(&mut self) -> String {
         let (pair, word) = (self.pair(1), self.rng.pick(&["sum", "sum", "max", "min"]));
-        match self.rng.below(8) {
+        match self.rng.below(9) {
+            // What is the same all along the axis that it is reduced along.
+            8 => format!(
+                "for n in N {{ s += p[n].sin(); s += 0.1 * {word}(p); s += 0.1 * sum(c); }} "
+            ),
             // In another column than the point's, or in its own of any row.
             6 => format!(
                 "let mut t = for k in K {{ c[k] }}; for n in N {{ for k in K {{ t[at[n]] += {pair}; }} }} \

@@ -1,10 +1,12 @@
 //! The programs. Each is one idea; `tests/compiled.rs` says in plain Rust what it computes.
 
 use Scalar::{Bool, F32, F64, I8, I16, I32, I64, Isize, U8, U16, U32, U64, Usize};
-use pointful_compiler::emit::testing::{Build, indices, matrix_product, matrix_vector, table};
 use pointful_compiler::ir::stages::kernels::{KernelOp, Kernels};
 use pointful_compiler::ir::{Elem, Extent, Message, Monoid, Program, Scalar, Type, ValueId};
 use pointful_compiler::ops::Prim;
+use pointful_compiler::targets::cpu::rust::testing::{
+    Build, indices, matrix_product, matrix_vector, table,
+};
 
 /// All of them.
 pub(crate) fn all() -> Vec<Program<Kernels>> {

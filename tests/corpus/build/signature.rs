@@ -3,12 +3,12 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use pointful_compiler::emit::{self, EmitOptions};
 use pointful_compiler::interface::{
     Access, Carrier, ExtentSource, Interface, ParamSource, SetShape, Shape,
 };
 use pointful_compiler::ir::stages::kernels::Kernels;
 use pointful_compiler::ir::{Elem, Extent, Param, Program, SizeId, Type, ValueId};
+use pointful_compiler::targets::cpu::rust::{self, EmitOptions};
 
 /// The function that a program implements. A parameter is owned, borrowed, or (if it is owned and
 /// its name begins with `mut_`) borrowed mutably; what such parameters hold in the end are the
@@ -52,8 +52,8 @@ pub(crate) fn function(program: &Program<Kernels>) -> TokenStream {
     };
     let mut options = EmitOptions::new(program.name.clone());
     options.runtime = quote!(::pointful_runtime::private);
-    let cpu = emit::testing::targeted(program.clone());
-    let body = emit::rust(&cpu, program, &interface, &options);
+    let cpu = rust::testing::targeted(program.clone());
+    let body = rust::body(&cpu, program, &interface, &options);
     quote! {
         #[allow(missing_docs, reason = "it is generated")]
         pub fn #name(#(#params),*) -> #result_type { #body }

@@ -4,10 +4,11 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use pointful_compiler::diag::Diagnostic;
-use pointful_compiler::emit::EmitOptions;
+use pointful_compiler::pipeline;
 use pointful_compiler::syntax::parse::{parse_function, parse_options};
 use pointful_compiler::syntax::tree::{Callee, Function, Linked};
-use pointful_compiler::{emit, pipeline};
+use pointful_compiler::targets::cpu::rust;
+use pointful_compiler::targets::cpu::rust::EmitOptions;
 
 /// Every public function of a file, in which each stands after those that it calls.
 pub(crate) fn functions(text: &str) -> Vec<TokenStream> {
@@ -58,7 +59,7 @@ fn compiled(item: &syn::ItemFn, linked: &Linked) -> TokenStream {
     let stages = pipeline::stages(linked).unwrap_or_else(|errors| report(item, &errors));
     let mut options = EmitOptions::new(item.sig.ident.to_string());
     options.runtime = quote!(::pointful_runtime::private);
-    let body = emit::rust(&stages.cpu, &stages.kernels, &stages.interface, &options);
+    let body = rust::body(&stages.cpu, &stages.kernels, &stages.interface, &options);
     let (visibility, signature) = (&item.vis, &item.sig);
     quote! {
         #[allow(missing_docs, reason = "it is generated")]

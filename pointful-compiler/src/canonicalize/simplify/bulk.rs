@@ -6,7 +6,8 @@ use super::context::Context;
 use super::demanded_conditions::settle;
 use super::gather_composition::through;
 use super::{Answer, Scalar, Simplify};
-use crate::analysis::dataflow::{Flow, may_fail, may_lack_lanes, points};
+use crate::analysis::dataflow::{Flow, may_lack_lanes, points};
+use crate::analysis::pinned::pinned;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{Args, AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -105,9 +106,7 @@ impl Simplify for Bulk {
     }
 
     fn pinned(body: &Block<Bulk>, program: &Program<Bulk>) -> ValueSet {
-        let mut pinned = ValueSet::new();
-        pin(body, program, &unspecified_somewhere(body), &mut pinned);
-        pinned
+        pinned(program, body)
     }
 
     fn derives(body: &Block<Bulk>) -> bool {
@@ -253,69 +252,6 @@ fn chooses(block: &Block<Bulk>) -> bool {
     stmts.any(|stmt| {
         matches!(stmt.op, BulkOp::Select(..)) || stmt.op.blocks().into_iter().any(chooses)
     })
-}
-
-/// What stands behind guards, and all that is computed from it.
-fn unspecified_somewhere(block: &Block<Bulk>) -> ValueSet {
-    let mut found = ValueSet::new();
-    let mut todo = vec![block];
-    while let Some(block) = todo.pop() {
-        for stmt in &block.stmts {
-            if stmt.guard.is_some() || stmt.op.reads_any(|operand| found.contains(&operand)) {
-                found.extend(&stmt.results);
-            }
-            todo.extend(stmt.op.blocks());
-        }
-    }
-    found
-}
-
-/// Finds what operations that may panic are computed from, walking backwards; and those that read
-/// or write where only their axes say that the place is specified.
-fn pin(
-    block: &Block<Bulk>,
-    program: &Program<Bulk>,
-    unspecified: &ValueSet,
-    pinned: &mut ValueSet,
-) {
-    for stmt in block.stmts.iter().rev() {
-        // What loops have lanes for is written down.
-        if may_fail(program, &stmt.op)
-            || places(&stmt.op).any(|place| unspecified.contains(&place))
-            || stmt.results.iter().any(|result| pinned.contains(result))
-        {
-            stmt.op.for_each_operand(&mut |operand| {
-                pinned.insert(*operand);
-            });
-            pinned.extend(stmt.guard);
-            pinned.extend(stmt.op.blocks().into_iter().flat_map(|b| &b.results));
-        }
-        for inner in stmt.op.blocks() {
-            pin(inner, program, unspecified, pinned);
-        }
-    }
-}
-
-/// What says where an operation reads or writes, and whether.
-fn places(op: &BulkOp) -> impl Iterator<Item = ValueId> {
-    let (at, mask): (&[(AxisId, ValueId)], _) = match op {
-        BulkOp::Gather { at, .. } => (at, None),
-        BulkOp::Scatter { at, mask, .. } | BulkOp::Update { at, mask, .. } => (at, *mask),
-        BulkOp::Const(_)
-        | BulkOp::Size(_)
-        | BulkOp::Iota(_)
-        | BulkOp::Map(..)
-        | BulkOp::Select(..)
-        | BulkOp::Pack { .. }
-        | BulkOp::Reduce { .. }
-        | BulkOp::Scan { .. }
-        | BulkOp::Assert { .. }
-        | BulkOp::Loop { .. }
-        | BulkOp::While { .. }
-        | BulkOp::Derive { .. }
-        | BulkOp::Rule { .. } => (&[], None),
-    };
-    at.iter().map(|&(_, index)| index).chain(mask)
 }
 
 /// Whether an operation can be evaluated anywhere.

@@ -142,6 +142,10 @@ fn chain<'p>(
         inner: Vec::new(),
     };
     while let Some((_, axes, operand)) = own_site(facts, whole.operand, home).and_then(&part) {
+        // What is the same all along an axis, being a sum along it, is added as often as that is long.
+        if axes.iter().any(|axis| whole.axes.contains(axis)) {
+            break;
+        }
         whole.inner.push(whole.operand);
         whole.axes.extend(axes);
         whole.operand = operand;

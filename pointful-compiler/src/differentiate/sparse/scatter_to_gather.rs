@@ -509,7 +509,7 @@ impl Walk {
         total
     }
 
-    fn integer(&mut self, number: i128) -> ValueId {
+    pub(super) fn integer(&mut self, number: i128) -> ValueId {
         self.emit(BulkOp::Const(Lit::Int(Scalar::I64, number)))
     }
 

@@ -84,6 +84,7 @@ fn param(param: &ParamSource) -> String {
         ParamSource::Index(access, of) => format!("member {} of {}", path(access), set(of)),
         ParamSource::Table(access) => format!("table {}", path(access)),
         ParamSource::Owned(access) => format!("owned {}", path(access)),
+        ParamSource::Kept(number) => format!("kept {number}"),
         ParamSource::Array(access, rank) => format!("array {} of rank {rank}", path(access)),
         ParamSource::Constant { access, taken, .. } => constant(&path(access), taken),
     }

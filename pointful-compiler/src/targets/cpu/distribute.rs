@@ -33,7 +33,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::online_softmax::Size;
 use super::tiling::{Cut, Tile, Writer};
-use crate::analysis::effects::{changes, is_pure, needed};
+use crate::analysis::accesses::changes;
+use crate::analysis::effects::{is_pure, needed};
 use crate::contract::cloning::Renamed;
 use crate::contract::schedule::price;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};

@@ -6,6 +6,7 @@ pub mod online_softmax;
 pub mod outline;
 pub mod pack_operands;
 pub mod privatize;
+pub mod rust;
 pub mod speculate;
 pub mod split;
 mod statements;

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::effects::changes;
+use crate::analysis::accesses::changes;
 use crate::contract::materialize::write_down;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Program, SpanId, Stmt, ValueId, ValueSet};

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Size;
-use crate::analysis::effects::{asked, changes, for_each_length, is_pure, named_lengths};
+use crate::analysis::accesses::changes;
+use crate::analysis::effects::{asked, for_each_length, is_pure, named_lengths};
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;

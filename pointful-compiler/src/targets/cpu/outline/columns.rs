@@ -14,14 +14,18 @@ use crate::ir::{Block, Extent, Operation, Value, ValueId};
 /// Whether a nest is such a one: what it combines into are tables of that kind, one at least, and
 /// numbers.
 pub(super) fn owns(values: &[Value<Extent>], par: &Par<Kernels>) -> bool {
-    let ([_, .., _], Some(&column)) = (par.extents.as_slice(), par.body.params.last()) else {
+    let ([_, .., columns], Some(&column)) = (par.extents.as_slice(), par.body.params.last()) else {
         return false;
     };
-    let is_table = |private: &ValueId| !values[private.index()].ty.dims.is_empty();
+    let dims = |private: &ValueId| &values[private.index()].ty.dims;
     let tables: Vec<ValueId> = (par.accs.iter().map(|acc| acc.private))
-        .filter(is_table)
+        .filter(|private| !dims(private).is_empty())
         .collect();
-    par.folds.is_empty() && !tables.is_empty() && combines_at(&par.body, column, &tables)
+    par.folds.is_empty()
+        && !tables.is_empty()
+        // One into which nothing is combined may be of any size.
+        && tables.iter().all(|table| dims(table).last() == Some(columns))
+        && combines_at(&par.body, column, &tables)
 }
 
 /// Whether everything that is combined into one of these tables is so at this index along the last

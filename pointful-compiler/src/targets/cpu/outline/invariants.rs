@@ -1,7 +1,7 @@
 //! Loop-invariant code motion in kernels: out of the loop over the points of a row, and of checks
 //! out of loops inside of points, as what may panic is no vector instruction.
 
-use crate::analysis::effects::changes;
+use crate::analysis::accesses::changes;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;

@@ -17,7 +17,8 @@ use rewrite::Writing;
 
 use super::backward_slices::{Depends, Loops, Slice, bound};
 use super::{Cut, Size, Writer, is_long};
-use crate::analysis::effects::{changes, for_each_length, is_pure};
+use crate::analysis::accesses::changes;
+use crate::analysis::effects::{for_each_length, is_pure};
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par};
 use crate::ir::{
     Block, Elem, Extent, Monoid, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet,

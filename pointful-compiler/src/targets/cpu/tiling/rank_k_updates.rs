@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use super::backward_slices::{Depends, OPAQUE, Slice, bound};
 use super::{Cut, Size, Writer, is_long};
-use crate::analysis::effects::{changes, is_pure};
+use crate::analysis::accesses::changes;
+use crate::analysis::effects::is_pure;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;

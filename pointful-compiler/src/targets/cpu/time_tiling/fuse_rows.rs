@@ -13,7 +13,8 @@
 
 use super::reach::Uses;
 use super::{Known, Part, Plan, accs};
-use crate::analysis::effects::{asked, changes, is_pure};
+use crate::analysis::accesses::changes;
+use crate::analysis::effects::{asked, is_pure};
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own};
 use crate::ir::{Operation, Stmt, ValueSet};
 use crate::targets::cpu::pack_operands::wanted;
@@ -130,7 +131,8 @@ impl Sequence<'_> {
         if let CpuOp::Own(Own::Par(par)) = &stmt.op {
             self.changed.extend(&par.operands());
         }
-        self.late.extend(&stmt.results);
+        // What is made then is not there before.
+        self.changed.extend(&stmt.results);
         self.late.extend(&self.changed);
         Part::After
     }

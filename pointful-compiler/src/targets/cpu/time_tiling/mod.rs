@@ -57,10 +57,8 @@ pub const TIME_TILING: Pass<Cpu> = Pass {
 
 /// Runs steps of loops of the host, and kernels in a row, by tiles of rows.
 pub fn time_tiling(mut program: Program<Cpu>) -> Program<Cpu> {
-    let mut look = Look::default();
-    look.block(&program.body);
     // What only the caller knows may not be fit for other threads.
-    if look.calls {
+    if calls(&program.body) {
         return program;
     }
     let numbers = Numbers::of(&program.body);
@@ -68,7 +66,6 @@ pub fn time_tiling(mut program: Program<Cpu>) -> Program<Cpu> {
     let mut tiling = Tiling {
         program,
         numbers: &numbers,
-        vars: &look.vars,
     };
     let stmts = tiling.stmts(body.stmts);
     let body = Block { stmts, ..body };
@@ -78,28 +75,11 @@ pub fn time_tiling(mut program: Program<Cpu>) -> Program<Cpu> {
     }
 }
 
-/// What is looked at once.
-#[derive(Default)]
-struct Look {
-    vars: ValueSet,
-    /// Whether a function of the caller's is called.
-    calls: bool,
-}
-
-impl Look {
-    fn block(&mut self, block: &Block<Cpu>) {
-        for stmt in &block.stmts {
-            match &stmt.op {
-                CpuOp::Var(_) => self.vars.extend(&stmt.results),
-                CpuOp::Prim(Prim::Call(_), _) => self.calls = true,
-                CpuOp::Own(Own::Par(par)) => self.vars.extend(&par.privates().collect::<Vec<_>>()),
-                _ => {}
-            }
-            for inner in stmt.op.blocks() {
-                self.block(inner);
-            }
-        }
-    }
+/// Whether a function of the caller's is called.
+fn calls(block: &Block<Cpu>) -> bool {
+    block.stmts.iter().any(|stmt| {
+        matches!(stmt.op, CpuOp::Prim(Prim::Call(_), _)) || stmt.op.blocks().into_iter().any(calls)
+    })
 }
 
 /// What is known of a program.
@@ -107,7 +87,6 @@ impl Look {
 struct Known<'p> {
     program: &'p Program<Cpu>,
     numbers: &'p Numbers,
-    vars: &'p ValueSet,
 }
 
 impl<'p> Known<'p> {
@@ -121,10 +100,6 @@ impl<'p> Known<'p> {
 
     fn integer(self, value: ValueId) -> Option<i64> {
         self.numbers.integer(value)
-    }
-
-    fn is_place(self, value: ValueId) -> bool {
-        !self.dims(value).is_empty() || self.vars.contains(&value)
     }
 
     /// Whether a statement has an extent, at any depth, that is one of these values.
@@ -289,6 +264,11 @@ impl Plan {
             self.pairs.iter().any(|(a, b)| a == buffer || b == buffer)
                 || uses.iter().any(|uses| uses.read.contains_key(buffer))
         };
+        // What another kernel writes may be the same elements, in other rows.
+        let writers = |buffer: &ValueId| {
+            let writes = uses.iter().filter(|uses| uses.written.contains_key(buffer));
+            writes.count()
+        };
         let has_rows = |buffer: &ValueId| {
             let rows = known.dims(*buffer).get(self.written[buffer]);
             rows.is_some_and(|&rows| known.resolve(rows) == self.rows)
@@ -297,7 +277,7 @@ impl Plan {
             let in_place = |buffer| uses.written.contains_key(buffer);
             uses.written.iter().all(|(buffer, (_, place))| match place {
                 Place::First => has_rows(buffer),
-                Place::Row => !is_read(buffer),
+                Place::Row => !is_read(buffer) && writers(buffer) == 1,
             }) && uses.read.iter().all(|(buffer, (axis, reach))| {
                 let Some(written) = self.written.get(buffer) else {
                     return true;
@@ -346,7 +326,6 @@ fn accs(stmt: &Stmt<Cpu>) -> &[Acc] {
 struct Tiling<'p> {
     program: Program<Cpu>,
     numbers: &'p Numbers,
-    vars: &'p ValueSet,
 }
 
 impl Tiling<'_> {
@@ -354,7 +333,6 @@ impl Tiling<'_> {
         Known {
             program: &self.program,
             numbers: self.numbers,
-            vars: self.vars,
         }
     }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Known;
+use crate::analysis::accesses::{Access, Accesses, At, Kind};
 use crate::analysis::parts::Parts;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own};
 use crate::ir::{Block, Extent, Operation, Stmt, ValueId, ValueSet};
@@ -59,11 +60,17 @@ impl Uses {
                         [_] => Rows::Points(Parts::of(par)),
                         _ => Rows::Index(par.body.params[0]),
                     },
-                    own: par.accs.iter().map(|acc| acc.private).collect(),
                     near: BTreeMap::new(),
                     uses: Self::default(),
                 };
                 look.block(&par.body)?;
+                let copies: ValueSet = par.accs.iter().map(|acc| acc.private).collect();
+                let accesses = Accesses::of(&par.body.stmts);
+                let mut others = accesses.outside();
+                others.try_for_each(|access| match copies.contains(&access.place) {
+                    true => Some(()),
+                    false => look.access(access),
+                })?;
                 look.uses.asked.extend(par.body.free());
                 look.uses.accumulates = !par.accs.is_empty();
                 Some((known.resolve(rows), look.uses))
@@ -128,23 +135,18 @@ struct Look<'k> {
     /// The index of the step, if there are several.
     step: Option<ValueId>,
     rows: Rows,
-    /// What the kernel binds.
-    own: ValueSet,
     /// Integers, counted from the row or from zero.
     near: BTreeMap<ValueId, Reach>,
     uses: Uses,
 }
 
 impl Look<'_> {
+    /// Finds out how far integers are from the row. None if there are kernels inside.
     fn block(&mut self, block: &Block<Cpu>) -> Option<()> {
-        self.own.extend(&block.params);
-        let rows = block
-            .params
-            .iter()
-            .filter(|&&param| self.rows.is_row(param));
-        self.near.extend(rows.map(|&row| (row, ROW)));
+        let is_row = |param: &&ValueId| self.rows.is_row(**param);
+        let rows: Vec<ValueId> = block.params.iter().filter(is_row).copied().collect();
+        self.near.extend(rows.into_iter().map(|row| (row, ROW)));
         for stmt in &block.stmts {
-            self.own.extend(&stmt.results);
             self.stmt(stmt)?;
             for inner in stmt.op.blocks() {
                 self.block(inner)?;
@@ -155,60 +157,13 @@ impl Look<'_> {
 
     fn stmt(&mut self, stmt: &Stmt<Cpu>) -> Option<()> {
         match &stmt.op {
-            CpuOp::Load { buffer, indices } => {
-                if !self.own.contains(buffer) {
-                    let axis = self.axis(indices);
-                    let near = indices.get(axis).and_then(|index| self.reach(index));
-                    let near = near.filter(|near| near.from == Base::Index);
-                    let reach = near
-                        .map(|near| near.low.unsigned_abs().max(near.high.unsigned_abs()))
-                        .filter(|&reach| reach <= FAR);
-                    let before = self.uses.read.entry(*buffer).or_insert((axis, Some(0)));
-                    before.1 = before.1.zip(reach).map(|(before, reach)| before.max(reach));
-                    before.1 = before.1.filter(|_| before.0 == axis);
-                }
-            }
-            CpuOp::Store {
-                buffer, indices, ..
-            } => {
-                if !self.own.contains(buffer) {
-                    let axis = self.axis(indices);
-                    let place = match indices.iter().position(|&index| self.rows.is_row(index))? {
-                        place if place == axis => Place::First,
-                        _ => Place::Row,
-                    };
-                    let before = self.uses.written.insert(*buffer, (axis, place));
-                    if before.is_some_and(|before| before != (axis, place)) {
-                        return None;
-                    }
-                }
-            }
             CpuOp::Prim(prim, args) => {
                 if let Some(reach) = self.prim(*prim, args, stmt.results[0]) {
                     self.near.insert(stmt.results[0], reach);
                 }
             }
             CpuOp::For { extent, body, .. } => self.counts(*extent, body.params[0]),
-            // Of buffers and places of its own alone.
-            CpuOp::Copy(_)
-            | CpuOp::Combine { .. }
-            | CpuOp::Set { .. }
-            | CpuOp::Swap(..)
-            | CpuOp::Contract { .. } => {
-                let is_place = |value: &ValueId| self.known.is_place(*value);
-                let mut places = stmt.op.operands().into_iter().filter(is_place);
-                if !places.all(|place| self.own.contains(&place)) {
-                    return None;
-                }
-            }
             CpuOp::Own(Own::Par(_) | Own::Tile(_)) => return None,
-            CpuOp::Own(Own::Fold { place, .. }) => {
-                self.own.contains(place).then_some(())?;
-            }
-            CpuOp::Own(Own::ArgCombine { best, at, .. } | Own::ArgFold { best, at, .. }) => {
-                let own = self.own.contains(best) && self.own.contains(at);
-                own.then_some(())?;
-            }
             CpuOp::Own(Own::Transpose { extents, body }) => {
                 for (&extent, &index) in extents.iter().zip(&body.params) {
                     self.counts(extent, index);
@@ -218,16 +173,43 @@ impl Look<'_> {
                 let extent = self.known.program.elem(*from).extent()?;
                 self.counts(extent, body.params[0]);
             }
-            CpuOp::Own(Own::Bound { .. } | Own::Lanes { .. })
-            | CpuOp::Const(_)
-            | CpuOp::Size(_)
-            | CpuOp::Select(..)
-            | CpuOp::Alloc { .. }
-            | CpuOp::Var(_)
-            | CpuOp::Get(_)
-            | CpuOp::Assert { .. }
-            | CpuOp::While { .. }
-            | CpuOp::If { .. } => {}
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Notes what is done to a place of others'. None if it is more than reading and writing
+    /// elements.
+    fn access(&mut self, access: &Access<'_>) -> Option<()> {
+        match (access.kind, access.at) {
+            (Kind::Read, At::Variable) => {}
+            (Kind::Read, At::Element(indices)) => {
+                let axis = self.axis(indices);
+                let near = indices.get(axis).and_then(|index| self.reach(index));
+                let near = near.filter(|near| near.from == Base::Index);
+                let reach = near
+                    .map(|near| near.low.unsigned_abs().max(near.high.unsigned_abs()))
+                    .filter(|&reach| reach <= FAR);
+                let before = self
+                    .uses
+                    .read
+                    .entry(access.place)
+                    .or_insert((axis, Some(0)));
+                before.1 = before.1.zip(reach).map(|(before, reach)| before.max(reach));
+                before.1 = before.1.filter(|_| before.0 == axis);
+            }
+            (Kind::Write, At::Element(indices)) => {
+                let axis = self.axis(indices);
+                let place = match indices.iter().position(|&index| self.rows.is_row(index))? {
+                    place if place == axis => Place::First,
+                    _ => Place::Row,
+                };
+                let before = self.uses.written.insert(access.place, (axis, place));
+                if before.is_some_and(|before| before != (axis, place)) {
+                    return None;
+                }
+            }
+            _ => return None,
         }
         Some(())
     }

@@ -2,75 +2,49 @@
 
 use std::collections::BTreeMap;
 
+use crate::analysis::accesses::{Accesses, At, Kind};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
-use crate::ir::{Block, Operation, ValueId, ValueSet};
+use crate::ir::{Block, Operation, ValueId};
 
 /// Whether the iterations of a loop do not see each other: each stores to places of its own, which
 /// nothing in the loop reads.
 pub(crate) fn independent(body: &Block<Cpu>) -> bool {
-    let mut seen = Seen::default();
-    seen.block(body, body.params[0]) && !seen.stored.keys().any(|buffer| seen.read.contains(buffer))
+    let accesses = Accesses::of(&body.stmts);
+    // By buffer: the dimension along which an iteration has a place of its own.
+    let mut stored: BTreeMap<ValueId, usize> = BTreeMap::new();
+    let apart = accesses
+        .outside()
+        .all(|access| match (access.kind, access.at) {
+            (Kind::Read, _) => true,
+            (Kind::Write, At::Element(indices)) => (indices.iter())
+                .position(|&own| own == body.params[0])
+                .is_some_and(|own| *stored.entry(access.place).or_insert(own) == own),
+            _ => false,
+        });
+    let mut reads = accesses
+        .outside()
+        .filter(|access| access.kind == Kind::Read);
+    apart && reads.all(|read| !stored.contains_key(&read.place)) && is_plain(body)
 }
 
-/// What a loop does to memory.
-#[derive(Default)]
-struct Seen {
-    bound: ValueSet,
-    read: ValueSet,
-    /// By buffer: the dimension along which an iteration has a place of its own.
-    stored: BTreeMap<ValueId, usize>,
-}
-
-impl Seen {
-    /// Looks at a block; whether nothing in it is seen by other iterations but what it stores.
-    fn block(&mut self, block: &Block<Cpu>, index: ValueId) -> bool {
-        block.stmts.iter().all(|stmt| {
-            self.bound.extend(&stmt.results);
-            let own = match &stmt.op {
-                CpuOp::Load { buffer, .. } => {
-                    self.read.insert(*buffer);
-                    true
-                }
-                CpuOp::Store {
-                    buffer, indices, ..
-                } => indices
-                    .iter()
-                    .position(|&own| own == index)
-                    .is_some_and(|own| *self.stored.entry(*buffer).or_insert(own) == own),
-                CpuOp::Combine { place, .. } | CpuOp::Set { place, .. } => {
-                    self.bound.contains(place)
-                }
-                CpuOp::Const(_)
+/// Whether a block is loops of numbers, without memory of its own.
+fn is_plain(block: &Block<Cpu>) -> bool {
+    block.stmts.iter().all(|stmt| {
+        let plain = matches!(
+            &stmt.op,
+            CpuOp::Const(_)
                 | CpuOp::Size(_)
                 | CpuOp::Prim(..)
                 | CpuOp::Select(..)
+                | CpuOp::Load { .. }
+                | CpuOp::Store { .. }
+                | CpuOp::Combine { .. }
                 | CpuOp::Var(_)
                 | CpuOp::Get(_)
+                | CpuOp::Set { .. }
                 | CpuOp::For { .. }
-                | CpuOp::Own(Own::Bound { .. } | Own::Range { .. }) => true,
-                CpuOp::Alloc { .. }
-                | CpuOp::Copy(_)
-                | CpuOp::Swap(..)
-                | CpuOp::Contract { .. }
-                | CpuOp::Own(
-                    Own::Par(_)
-                    | Own::Tile(_)
-                    | Own::Transpose { .. }
-                    | Own::Strips { .. }
-                    | Own::Lanes { .. }
-                    | Own::Fold { .. }
-                    | Own::ArgCombine { .. }
-                    | Own::ArgFold { .. },
-                )
-                | CpuOp::Assert { .. }
-                | CpuOp::While { .. }
-                | CpuOp::If { .. } => false,
-            };
-            own && stmt
-                .op
-                .blocks()
-                .iter()
-                .all(|inner| self.block(inner, index))
-        })
-    }
+                | CpuOp::Own(Own::Bound { .. } | Own::Range { .. })
+        );
+        plain && stmt.op.blocks().into_iter().all(is_plain)
+    })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Piece, Plan, Product, Terms};
-use crate::analysis::effects::changes;
+use crate::analysis::accesses::changes;
 use crate::ir::stages::kernels::{Along, KernelOp, Kernels, Par, PlaceKind};
 use crate::ir::{Elem, Extent, Lit, Operation, Program, SpanId, Stmt, Type, ValueId, ValueSet};
 use crate::targets::cpu::tiling::backward_slices::Slice;

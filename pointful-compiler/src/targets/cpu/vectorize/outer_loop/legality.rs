@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::Worth;
+use crate::analysis::accesses::Accesses;
 use crate::analysis::angles::has_near;
 use crate::analysis::cost;
 use crate::analysis::numbers::Numbers;
@@ -165,7 +166,7 @@ impl<'p> Look<'p> {
             operations: 0,
             gathers: 0,
         };
-        look.find_written(body);
+        look.written.extend(Accesses::of(&body.stmts).stored());
         look.block(body, Around::default())?;
         Some(look)
     }
@@ -236,18 +237,6 @@ impl<'p> Look<'p> {
             Stride::Zero
         } else {
             Stride::Other
-        }
-    }
-
-    /// Finds what is stored to.
-    fn find_written(&mut self, block: &Block<Cpu>) {
-        for stmt in &block.stmts {
-            if let CpuOp::Store { buffer, .. } = &stmt.op {
-                self.written.insert(*buffer);
-            }
-            for inner in stmt.op.blocks() {
-                self.find_written(inner);
-            }
         }
     }
 

@@ -2,9 +2,9 @@
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::copies::Copies;
-use super::kernel::tuple_field;
-use super::unit::Unit;
+use super::context::Unit;
+use super::kernels::tuple_field;
+use super::merging::Copies;
 use super::{scalar, tokens};
 use crate::ir::stages::cpu::{Cpu, Par, PlaceKind};
 

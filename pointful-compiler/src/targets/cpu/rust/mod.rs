@@ -20,8 +20,8 @@
 //! * The *shim* ([`shim`]) is the user's function: generic in index sets. It takes arguments apart,
 //!   checks extents and puts the result together. Nothing in it depends on the size of the program.
 //! * The *host* function ([`host`]) is not generic: slices and `usize` extents. It allocates, runs
-//!   what is sequential and launches kernels, in order ([`body`]).
-//! * A *kernel* ([`kernel`]) is a struct of slices, extents and output views that implements the
+//!   what is sequential and launches kernels, in order ([`statements`]).
+//! * A *kernel* ([`kernels`]) is a struct of slices, extents and output views that implements the
 //!   runtime's `Kernel`.
 //!
 //! # Why unchecked reads are sound
@@ -48,22 +48,22 @@
 //! methods because no variable of the user's hides one.
 
 mod angles;
-mod body;
 mod columns;
-mod convert;
-mod copies;
+mod constants;
+mod context;
 mod expr;
 mod host;
-mod kernel;
+mod kernels;
+mod merging;
 mod names;
 mod scalar;
 mod scatter;
 mod shim;
+mod statements;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod tile;
 mod transpose;
-mod unit;
 mod work;
 
 use proc_macro2::{Span, TokenStream};
@@ -80,7 +80,8 @@ macro_rules! tokens {
         ::quote::quote_spanned! { ::proc_macro2::Span::mixed_site()=> $($tokens)* }
     };
 }
-pub(crate) use convert::taken;
+pub(crate) use constants::taken;
+pub(crate) use shim::kept_name;
 use tokens;
 
 /// What emission has to know beside the program.
@@ -115,7 +116,7 @@ impl EmitOptions {
 
 /// The body of the function that `program` implements behind `interface`: statements and a final
 /// expression, without braces. How much there is to do is that of the `kernels` it has come from.
-pub fn rust(
+pub fn body(
     program: &Program<Cpu>,
     kernels: &Program<Kernels>,
     interface: &Interface,
@@ -129,7 +130,7 @@ pub fn rust(
             is_constant(source) && !param.owned
         })
         .map(|(_, param)| param.value);
-    let unit = unit::Unit::with_constants(program, constants.collect())
+    let unit = context::Unit::with_constants(program, constants.collect())
         .costs_as(kernels)
         .panics_at(&options.places, options.user);
     shim::shim(&unit, interface, options)
@@ -139,7 +140,7 @@ pub fn rust(
 mod tests {
     use super::*;
     fn text(program: &Program<Cpu>) -> String {
-        let unit = unit::Unit::of(program);
+        let unit = context::Unit::of(program);
         let host = host::host(&unit, &[]);
         assert!(
             syn::parse2::<syn::File>(host.clone()).is_ok(),
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_long_search_is_split_into_lanes() {
-        let program = crate::emit::testing::parsed(
+        let program = crate::targets::cpu::rust::testing::parsed(
             "fn nearest(x: f32[N]) -> usize {
                %0 = const nan_f32
                %1 = const 0usize
@@ -325,7 +326,7 @@ mod tests {
 
     #[test]
     fn what_pieces_fold_is_joined_in_merge_and_on_the_host() {
-        let program = crate::emit::testing::parsed(
+        let program = crate::targets::cpu::rust::testing::parsed(
             "fn last(x: i64[N], own y: i64[K], w: i64[K]) -> (i64, i64[K]) {
                %0 = const 0i64
                %1 = var %0

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-use super::body::{Body, Storage};
+use super::context::Unit;
 use super::expr::append;
+use super::statements::{Body, Storage};
 use super::tokens;
-use super::unit::Unit;
 use crate::ir::ValueId;
 use crate::ir::stages::cpu::PlaceKind;
 

@@ -4,9 +4,9 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::ToTokens;
 
-use super::convert;
+use super::constants;
+use super::context::{Called, Unit};
 use super::names::ident;
-use super::unit::{Called, Unit};
 use super::{EmitOptions, host, tokens};
 use crate::interface::{
     Access, Carrier, ExtentSource, Extern, Field, FunctionSource, GivenFunction, Interface,
@@ -35,6 +35,14 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         .iter()
         .map(|access| shim.write_back(access))
         .collect();
+    let kept = shim.kept();
+    let result = match interface.kept {
+        Some(_) => {
+            let kept = kept_name();
+            tokens!((#result, #kept))
+        }
+        None => result,
+    };
     let host = host::host(unit, &shim.extra);
     let sizes = (0..interface.extents.len()).map(|id| {
         let extent = shim.extent_name(SizeId(id as u32));
@@ -67,6 +75,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
             host(#(#sizes,)* #(#held,)* #(#arguments),*)
         };
         #write_back
+        #kept
         #result
     }
 }
@@ -242,7 +251,9 @@ impl Shim<'_> {
     fn is_taken(&self, access: &Access) -> bool {
         let root = access.root.to_string();
         let beside = |source: &ParamSource| {
-            source_access(source).is_some_and(|a| a.root.to_string() == root && is_hidden(a))
+            source
+                .access()
+                .is_some_and(|a| a.root.to_string() == root && is_hidden(a))
         };
         !self.is_borrowed(access)
             && !access.fields.is_empty()
@@ -416,6 +427,16 @@ impl Shim<'_> {
                     TokenStream::new()
                 };
                 let value = match source {
+                    ParamSource::Kept(number) => {
+                        let (kept, ty) = (kept_name(), self.unit.ty(param.value));
+                        let number = index(*number);
+                        let method = ident(if self.unit.program.ty(param.value).rank() == 0 {
+                            "number"
+                        } else {
+                            "elements"
+                        });
+                        return tokens!(#kept.#method::<::core::primitive::#ty>(#number));
+                    }
                     ParamSource::Scalar(access, generic) => {
                         // Through a reference too, which the access does not tell from a value.
                         let ty = self.unit.ty(param.value);
@@ -487,7 +508,7 @@ impl Shim<'_> {
         if let Some(set) = set {
             self.add_sizes(set, &mut sizes);
         }
-        convert::number(&access.root, taken, &tokens!(&[#(#sizes),*]))
+        constants::number(&access.root, taken, &tokens!(&[#(#sizes),*]))
     }
 
     /// Adds the sizes of a set's parts that are known only at run time, in their order.
@@ -583,6 +604,22 @@ impl Shim<'_> {
             .collect()
     }
 
+    /// `let kept = …;` of what is kept for another function, if anything is.
+    fn kept(&mut self) -> TokenStream {
+        let Some(kept) = self.interface.kept else {
+            return TokenStream::new();
+        };
+        let runtime = self.runtime;
+        let values = (0..kept).map(|_| {
+            let position = index(self.next);
+            self.next += 1;
+            tokens!(outputs.#position)
+        });
+        let values: Vec<_> = values.collect();
+        let kept = kept_name();
+        tokens!(let #kept = #runtime::Kept::new([#(#runtime::Kept::of(#values)),*]);)
+    }
+
     /// Whether a table that is updated in place belongs to the caller, who wants it back.
     fn is_borrowed(&self, access: &Access) -> bool {
         self.interface
@@ -646,7 +683,10 @@ impl Shim<'_> {
         let value = match self.source(access) {
             None
             | Some(
-                ParamSource::Scalar(..) | ParamSource::Array(..) | ParamSource::Constant { .. },
+                ParamSource::Scalar(..)
+                | ParamSource::Kept(_)
+                | ParamSource::Array(..)
+                | ParamSource::Constant { .. },
             ) => value,
             Some(ParamSource::Index(_, set)) => {
                 let extent = self.set(set, &mut Vec::new().into_iter());
@@ -667,7 +707,11 @@ impl Shim<'_> {
     /// The parameter of the program that an access became.
     fn source(&self, wanted: &Access) -> Option<&ParamSource> {
         let params = &mut self.interface.params.iter();
-        params.find(|source| source_access(source).is_some_and(|access| access.name == wanted.name))
+        params.find(|source| {
+            source
+                .access()
+                .is_some_and(|access| access.name == wanted.name)
+        })
     }
 
     /// The program's next result, and where the host function's tuple has it.
@@ -694,7 +738,7 @@ impl Shim<'_> {
         let dims = &self.unit.program.ty(result).dims;
         dims.iter()
             .map(|&extent| match self.unit.resolve(extent) {
-                Extent::Const(number) => super::unit::usize_literal(number).into_token_stream(),
+                Extent::Const(number) => super::context::usize_literal(number).into_token_stream(),
                 Extent::Size(size) => {
                     let extent = self.extent_name(size);
                     tokens!(#extent.len())
@@ -761,7 +805,7 @@ impl Shim<'_> {
 /// for. If it is not, rustc says what it says of the carrier, which names the constant in the
 /// same way, and shows it once. What is referred to lives as long as constants do.
 fn typed(name: &Ident, access: &Access, taken: &Taken) -> TokenStream {
-    let (constant, ty) = convert::taken(&access.root, taken);
+    let (constant, ty) = constants::taken(&access.root, taken);
     let (of_module, here) = (
         ident(&format!("{name}_OF_THE_MODULE")),
         ident(&format!("{name}_HERE")),
@@ -773,16 +817,9 @@ fn typed(name: &Ident, access: &Access, taken: &Taken) -> TokenStream {
     })
 }
 
-/// The part of an argument that a parameter of the program is.
-fn source_access(source: &ParamSource) -> Option<&Access> {
-    match source {
-        ParamSource::Scalar(access, _)
-        | ParamSource::Index(access, _)
-        | ParamSource::Table(access)
-        | ParamSource::Owned(access)
-        | ParamSource::Array(access, _) => Some(access),
-        ParamSource::Constant { .. } => None,
-    }
+/// What is called so that is kept, and so is the parameter by which another function has it.
+pub(crate) fn kept_name() -> Ident {
+    ident("kept")
 }
 
 /// What a table is called that was taken out of an argument, by the position of its parameter.

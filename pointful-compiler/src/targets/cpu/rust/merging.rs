@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 
-use super::body::{Body, Storage};
+use super::context::Unit;
 use super::expr::Word;
-use super::kernel::tuple_field;
-use super::unit::Unit;
+use super::kernels::tuple_field;
+use super::statements::{Body, Storage};
 use super::{scalar, tokens};
 use crate::ir::stages::cpu::{Acc, Cpu, Fold, Par, PlaceKind};
 use crate::ir::{Lit, Monoid, ValueId};

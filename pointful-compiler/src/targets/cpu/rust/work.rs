@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proc_macro2::{Literal, TokenStream};
 use quote::ToTokens;
 
+use super::context::Unit;
 use super::tokens;
-use super::unit::Unit;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp};
 use crate::ir::stages::imperative::{Imperative, ImperativeOp};
 use crate::ir::stages::kernels::Kernels;
@@ -279,19 +279,19 @@ pub(crate) use crate::analysis::cost::prim;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::testing::{Build, table};
     use crate::ir::{Program, Scalar};
+    use crate::targets::cpu::rust::testing::{Build, table};
 
     fn estimate(program: &Program<Kernels>) -> String {
-        let targeted = crate::emit::testing::targeted(program.clone());
+        let targeted = crate::targets::cpu::rust::testing::targeted(program.clone());
         let estimates = of_kernels(&Unit::of(&targeted), program);
-        crate::emit::names::as_in_source(&estimates[0]).replace(' ', "")
+        crate::targets::cpu::rust::names::as_in_source(&estimates[0]).replace(' ', "")
     }
 
     #[test]
     fn loops_multiply_by_extents_that_the_host_knows() {
         assert_eq!(
-            estimate(&crate::emit::testing::matrix_vector()),
+            estimate(&crate::targets::cpu::rust::testing::matrix_vector()),
             "1u64.saturating_add((kasu64).saturating_mul(5u64))"
         );
     }

@@ -7,10 +7,10 @@ use quote::ToTokens;
 use smallvec::SmallVec;
 
 use super::angles::{self, Angles};
+use super::context::{Unit, usize_literal};
 use super::expr::{Expr, append, bind, choose, set};
 use super::names::ident;
-use super::unit::{Unit, usize_literal};
-use super::{kernel, scalar, tile, tokens, transpose};
+use super::{kernels, scalar, tile, tokens, transpose};
 use crate::analysis::angles::has_near;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
@@ -300,7 +300,7 @@ impl<'u> Body<'u> {
     fn own(&mut self, own: &Own, results: &[ValueId]) -> TokenStream {
         let unit = self.unit;
         match own {
-            Own::Par(par) => kernel::launch(self, par),
+            Own::Par(par) => kernels::launch(self, par),
             Own::Tile(steps) => tile::emit(self, steps),
             Own::Transpose { extents, body } => transpose::emit(self, *extents, body),
             Own::Bound {
@@ -625,7 +625,7 @@ impl<'u> Body<'u> {
         match self.storage(buffer) {
             Storage::Slice => tokens!(get(#name, #position)),
             Storage::Window => {
-                let first = kernel::first(self.unit, buffer);
+                let first = kernels::first(self.unit, buffer);
                 tokens!(get(#name, #position - #first))
             }
             Storage::View => tokens!(#name.read(#position)),

@@ -45,14 +45,17 @@ pub(super) fn call(prim: Prim, x: &impl ToTokens) -> TokenStream {
 
 #[cfg(test)]
 mod tests {
-    use crate::emit::unit::Unit;
+    use crate::targets::cpu::rust::context::Unit;
 
     #[test]
     fn a_piece_that_has_lost_its_bet_begins_anew() {
         let emitted = |program: &str| {
-            let program = crate::emit::testing::parsed(program);
+            let program = crate::targets::cpu::rust::testing::parsed(program);
             let program = program.unwrap_or_else(|error| panic!("{error}"));
-            crate::emit::names::as_in_source(&crate::emit::host::host(&Unit::of(&program), &[]))
+            crate::targets::cpu::rust::names::as_in_source(&crate::targets::cpu::rust::host::host(
+                &Unit::of(&program),
+                &[],
+            ))
         };
         let text = |accs: &str, statement: &str| {
             emitted(&format!(

@@ -6,13 +6,13 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::ToTokens;
 
 use super::angles::Angles;
-use super::body::{Body, Storage, kernel_name};
 use super::columns;
-use super::copies::{Copies, merge_on_host, merge_pieces};
+use super::context::{Unit, usize_literal};
 use super::expr::Word;
+use super::merging::{Copies, merge_on_host, merge_pieces};
 use super::names::ident;
+use super::statements::{Body, Storage, kernel_name};
 use super::tile;
-use super::unit::{Unit, usize_literal};
 use super::{scalar, scatter, tokens};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Imperative, Par, PlaceKind, Tile};
 use crate::ir::{Block, Extent, Operation, Scalar, SizeId, ValueId, ValueSet};

@@ -16,10 +16,10 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 
-use super::body::Body;
-use super::copies::{Copies, merge_on_host};
-use super::unit::{Unit, usize_literal};
-use super::{kernel, tokens, work};
+use super::context::{Unit, usize_literal};
+use super::merging::{Copies, merge_on_host};
+use super::statements::Body;
+use super::{kernels, tokens, work};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Tile};
 use crate::ir::{Stmt, ValueId};
 
@@ -101,7 +101,7 @@ fn launch(
         };
         runs.extend(match sums.slot(stmt) {
             Some(slot) => {
-                let bytes = kernel::acc_bytes(unit, copies(stmt));
+                let bytes = kernels::acc_bytes(unit, copies(stmt));
                 acc_bytes.extend(tokens!(.saturating_add(#bytes)));
                 let found = sums.in_slot(slot, &run, &tokens!(::core::option::Option::None));
                 tokens!(#pattern => ::core::option::Option::Some(#found),)
@@ -165,7 +165,7 @@ fn views(unit: &Unit<'_>, tile: &Tile, buffers: &[ValueId]) -> TokenStream {
     }
     let place = |buffer: &ValueId| {
         let at = buffers.iter().position(|other| other == buffer);
-        at.map(kernel::tuple_field)
+        at.map(kernels::tuple_field)
     };
     let partner = |buffer: &ValueId| {
         let mut pairs = tile.swaps.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
@@ -228,7 +228,7 @@ impl<'t> Sums<'t> {
     fn merge(&self, unit: &Unit<'_>) -> TokenStream {
         let kernels = self.kernels.iter();
         let sums: Vec<_> = kernels
-            .map(|sum| kernel::merged(unit, copies(sum)))
+            .map(|sum| kernels::merged(unit, copies(sum)))
             .collect();
         if let [(ty, joined)] = sums.as_slice() {
             return tokens!(|earlier: &mut #ty, later: #ty| { #joined });
@@ -238,7 +238,7 @@ impl<'t> Sums<'t> {
             .map(|(ty, _)| tokens!(::core::option::Option<#ty>));
         let types = tokens!((#(#types,)*));
         let joined = sums.iter().enumerate().map(|(slot, (_, joined))| {
-            let slot = kernel::tuple_field(slot);
+            let slot = kernels::tuple_field(slot);
             tokens! {
                 if let (::core::option::Option::Some(earlier), ::core::option::Option::Some(later)) = (&mut earlier.#slot, later.#slot) {
                     #joined
@@ -271,8 +271,8 @@ fn kernel_in_rows(
         CpuOp::Own(Own::Par(par)) => {
             let points = unit.product(&par.extents[1..]);
             let per_point = unit.work(par);
-            let acc_bytes = kernel::acc_bytes(unit, copies(stmt));
-            let kernel = kernel::declare(emit, par, Some(tile));
+            let acc_bytes = kernels::acc_bytes(unit, copies(stmt));
+            let kernel = kernels::declare(emit, par, Some(tile));
             let run = tokens!(here.run(#points, Work { per_point: #per_point, acc_bytes: #acc_bytes }, &#kernel));
             (run, tokens!((#points as u64).saturating_mul(#per_point)))
         }
@@ -351,8 +351,8 @@ pub(super) fn first(unit: &Unit<'_>, tile: &Tile, buffer: ValueId, axis: usize) 
 
 #[cfg(test)]
 mod tests {
-    use crate::emit::host::host;
-    use crate::emit::unit::Unit;
+    use crate::targets::cpu::rust::context::Unit;
+    use crate::targets::cpu::rust::host::host;
 
     /// What is emitted for steps whose body this is.
     fn emitted(body: &str) -> String {
@@ -363,8 +363,9 @@ mod tests {
                return u
              }}"
         );
-        let program = crate::emit::testing::parsed(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        crate::emit::names::as_in_source(&host(&Unit::of(&program), &[]))
+        let program = crate::targets::cpu::rust::testing::parsed(&text)
+            .unwrap_or_else(|e| panic!("{text}\n{e}"));
+        crate::targets::cpu::rust::names::as_in_source(&host(&Unit::of(&program), &[]))
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use proc_macro2::TokenStream;
 
-use super::body::Body;
+use super::statements::Body;
 use super::tokens;
 use crate::analysis::moves::Moves;
 use crate::ir::stages::cpu::Cpu;
@@ -31,11 +31,11 @@ pub(super) fn emit(emit: &mut Body<'_>, extents: [Extent; 2], body: &Block<Cpu>)
 
 #[cfg(test)]
 mod tests {
-    use crate::emit::unit::Unit;
+    use crate::targets::cpu::rust::context::Unit;
 
     #[test]
     fn rows_and_columns_begin_somewhere() {
-        let program = crate::emit::testing::parsed(
+        let program = crate::targets::cpu::rust::testing::parsed(
             "fn f(x: f64[I, J], own t: f64[J, I]) -> f64[N] {
                %0 = alloc f64[N]
                par %1: N {
@@ -46,8 +46,8 @@ mod tests {
              }",
         );
         let program = program.unwrap_or_else(|e| panic!("{e}"));
-        let host = crate::emit::host::host(&Unit::of(&program), &[]);
-        let text = crate::emit::names::as_in_source(&host);
+        let host = crate::targets::cpu::rust::host::host(&Unit::of(&program), &[]);
+        let text = crate::targets::cpu::rust::names::as_in_source(&host);
         let call = "transpose (x . as_ptr () , t . start () , [i , j] , | i";
         assert!(text.contains(call), "{text}");
     }

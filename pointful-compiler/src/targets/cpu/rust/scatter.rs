@@ -4,9 +4,9 @@
 
 use proc_macro2::TokenStream;
 
-use super::copies::Copies;
-use super::kernel::{table_bytes, tuple_field};
-use super::unit::Unit;
+use super::context::Unit;
+use super::kernels::{table_bytes, tuple_field};
+use super::merging::Copies;
 use super::{scalar, tokens};
 
 /// What a kernel's implementation of the runtime's contract says of its scattered accumulators;
@@ -52,10 +52,10 @@ pub(super) fn items(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::host::host;
-    use crate::emit::testing::{Build, indices, table};
     use crate::ir::stages::cpu::Cpu;
     use crate::ir::{Monoid, Program, Scalar};
+    use crate::targets::cpu::rust::host::host;
+    use crate::targets::cpu::rust::testing::{Build, indices, table};
 
     /// `for n, d { total[class[n], d] += 1; of_rows[d] += 1; of_elements[d, class[n]] += 1 }`
     fn counts() -> Program<Cpu> {
@@ -72,11 +72,12 @@ mod tests {
             b.combine(Monoid::Add, privates[1], &at[1..], one);
             b.combine(Monoid::Add, privates[2], &[at[1], found], one);
         });
-        crate::emit::testing::targeted(b.finish(&places))
+        crate::targets::cpu::rust::testing::targeted(b.finish(&places))
     }
 
     fn emitted(program: &Program<Cpu>) -> String {
-        crate::emit::names::as_in_source(&host(&Unit::of(program), &[])).replace(' ', "")
+        crate::targets::cpu::rust::names::as_in_source(&host(&Unit::of(program), &[]))
+            .replace(' ', "")
     }
 
     #[test]
