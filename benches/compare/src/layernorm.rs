@@ -1,0 +1,107 @@
+//! Layer normalization of a batch of rows, and its mean squared error.
+
+use std::sync::Arc;
+
+use pointful::lib::mean_variance;
+use pointful::prelude::*;
+use rayon::prelude::*;
+
+use crate::{Failure, Inputs, Task};
+
+/// A row of the batch.
+#[derive(Clone, Copy, IndexSet)]
+pub struct Row(usize);
+
+/// A number of a row.
+#[derive(Clone, Copy, IndexSet)]
+pub struct Feature(usize);
+
+/// Keeps apart from zero what is divided by.
+const EPSILON: f32 = 1e-5;
+
+/// Each row with mean zero and variance one, then scaled and shifted.
+#[pointful]
+pub fn normalized(
+    x: &Table<(Row, Feature), f32>,
+    scale: &Table<Feature, f32>,
+    shift: &Table<Feature, f32>,
+) -> Table<(Row, Feature), f32> {
+    for n in Row {
+        let (middle, variance) = mean_variance(x[n]);
+        scale * (x[n] - middle) / (variance + EPSILON).sqrt() + shift
+    }
+}
+
+/// The mean squared difference from the targets.
+#[pointful]
+pub fn loss(
+    x: &Table<(Row, Feature), f32>,
+    scale: &Table<Feature, f32>,
+    shift: &Table<Feature, f32>,
+    targets: &Table<(Row, Feature), f32>,
+) -> f32 {
+    mean((normalized(x, scale, shift) - targets).powi(2))
+}
+
+/// Five rows of four numbers.
+pub(crate) fn small() -> Inputs {
+    let (n, f) = (5, 4);
+    Inputs::made()
+        .noise("x", Extent::<(Dyn, Dyn)>::new((n, f)), 1, single)
+        .noise("scale", Extent::<Dyn>::new(f), 2, single)
+        .noise("shift", Extent::<Dyn>::new(f), 3, single)
+        .noise("targets", Extent::<(Dyn, Dyn)>::new((n, f)), 4, single)
+}
+
+fn single(x: f64) -> f32 {
+    x as f32
+}
+
+struct Input {
+    x: Table<(Row, Feature), f32>,
+    scale: Table<Feature, f32>,
+    shift: Table<Feature, f32>,
+    targets: Table<(Row, Feature), f32>,
+}
+
+pub(crate) fn open(inputs: &Inputs) -> Result<Vec<Task>, Failure> {
+    let input = Arc::new(Input {
+        x: inputs.table("x")?,
+        scale: inputs.table("scale")?,
+        shift: inputs.table("shift")?,
+        targets: inputs.table("targets")?,
+    });
+    let [a, b, c] = [(); 3].map(|()| Arc::clone(&input));
+    let slopes = &["value", "x", "scale", "shift"];
+    Ok(vec![
+        Task::pointful("value", &["value"], move || {
+            loss(&a.x, &a.scale, &a.shift, &a.targets)
+        }),
+        Task::pointful("gradient", slopes, move || {
+            let slope = value_and_grad!(loss, wrt = (x, scale, shift));
+            let (value, (x, scale, shift)) = slope(&b.x, &b.scale, &b.shift, &b.targets);
+            (value, x, scale, shift)
+        }),
+        Task::hand("value", &["value"], move || by_hand(&c)),
+    ])
+}
+
+fn by_hand(input: &Input) -> f32 {
+    let features = input.scale.len();
+    let rows = input.x.as_slice().par_chunks_exact(features);
+    let targets = input.targets.as_slice().par_chunks_exact(features);
+    let total: f32 = rows
+        .zip(targets)
+        .map(|(x, target)| {
+            let middle = x.iter().sum::<f32>() / features as f32;
+            let variance = x.iter().map(|x| (x - middle).powi(2)).sum::<f32>() / features as f32;
+            let spread = (variance + EPSILON).sqrt();
+            let terms = x.iter().zip(target);
+            let terms = terms.zip(input.scale.as_slice()).zip(input.shift.as_slice());
+            terms
+                .map(|(((x, t), a), b)| (a * (x - middle) / spread + b - t).powi(2))
+                .sum::<f32>()
+        })
+        .sum();
+    total / input.x.len() as f32
+}
