@@ -1,41 +1,16 @@
 //! Tables on the emulated device, and kernels written by hand that run there.
 
+mod kernels;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use kernels::KERNELS;
 use pointful_runtime::cuda::{Argument, Emulation, Kernel, Panic, Panicked, Unit, launch};
 use pointful_runtime::private::Buf;
 use pointful_runtime::{
     Device, Dyn, Element, Error, Extent, Fin, IndexSet, Table, ToDevice, kernel::OutBuf,
 };
 
-/// The kernels, with `BINS` bins.
-static KERNELS: Unit = Unit {
-    name: "kernels.cu",
-    text: include_str!("kernels/kernels.cu"),
-    kernels: &[
-        Kernel {
-            name: "saxpy",
-            block: 256,
-        },
-        Kernel {
-            name: "total",
-            block: 256,
-        },
-        Kernel {
-            name: "warp_total",
-            block: 32,
-        },
-        Kernel {
-            name: "histogram",
-            block: 128,
-        },
-        Kernel {
-            name: "life",
-            block: 64,
-        },
-    ],
-    definitions: &[("BINS", "5")],
-};
 const BINS: usize = 5;
 
 /// Devices with different orders of threads, and grids.
