@@ -140,10 +140,10 @@ fn by_hand(input: &Input) -> f64 {
     // Below the diagonal, and upon it; becomes the factor.
     let mut l = vec![0.0; n * n];
     l.par_chunks_exact_mut(n).enumerate().for_each(|(p, line)| {
-        for q in 0..=p {
+        for (q, entry) in line[..=p].iter_mut().enumerate() {
             let terms = row(p).iter().zip(row(q)).zip(&scale);
             let apart: f64 = terms.map(|((a, b), s)| (s * (a - b)).powi(2)).sum();
-            line[q] = variance * (-0.5 * apart).exp();
+            *entry = variance * (-0.5 * apart).exp();
         }
         line[p] += noise;
     });
