@@ -12,9 +12,6 @@
 //! So it is stored as most of what its elements are made of lies, and what is read of it again is
 //! taken in the same order.
 //!
-//! Windows that are multiplied lie along the axis by which they move, and not along their own:
-//! `x[c, i] = u[c + i]` is a row of `u` for each `i`.
-//!
 //! A product of matrices may be written either way. It lies as the first array over the same axes:
 //! `d[n, f] = Σ e[n, c] w[c, f]` as the layer `a[n, f]` does that it is an adjoint of, whatever the
 //! order of its factors.
@@ -89,10 +86,7 @@ impl<'p> Orders<'p> {
                 }
             } else if on_demand(&stmt.op) {
                 self.follow(stmt);
-            } else if let Some(factors) = self.facts.factors(stmt) {
-                for factor in factors {
-                    self.along_windows(factor, stmt.results[0]);
-                }
+            } else if self.facts.factors(stmt).is_some() {
                 self.lie_as_first(stmt.results[0]);
             }
             for &result in &stmt.results {
@@ -122,40 +116,6 @@ impl<'p> Orders<'p> {
             && dims != self.dims(value)
         {
             self.changed.insert(value, dims.clone());
-        }
-    }
-
-    /// Has windows that are multiplied lie along the axis by which they move: neighbours in it are
-    /// read of neighbours.
-    fn along_windows(&mut self, factor: ValueId, product: ValueId) {
-        let mut value = factor;
-        for _ in 0..DEFINITIONS {
-            let Some(stmt) = self.sites.get(&value).filter(|stmt| on_demand(&stmt.op)) else {
-                return;
-            };
-            match &stmt.op {
-                BulkOp::Gather { table, at } => {
-                    let Some(last) = self.dims(*table).last() else {
-                        return;
-                    };
-                    let Some((_, index)) = at.iter().find(|(axis, _)| axis == last) else {
-                        return;
-                    };
-                    let along = self.dims(*index);
-                    let is_kept = |axis: &&AxisId| self.dims(product).contains(axis);
-                    let moves: Vec<AxisId> = along.iter().filter(is_kept).copied().collect();
-                    if let [moves] = moves[..]
-                        && along.len() > 1
-                        && self.dims(factor).contains(&moves)
-                    {
-                        self.end_with(factor, moves);
-                    }
-                    return;
-                }
-                // What is read where there is something.
-                BulkOp::Select(_, then, _) => value = *then,
-                _ => return,
-            }
         }
     }
 
