@@ -96,21 +96,16 @@ fn compile_with(
     linked: &Linked,
     fallible: bool,
 ) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnostic>> {
-    let mut choices = float_choices(&linked.root);
-    let first = choices.remove(0);
-    let (mut bodies, interface, constants) = body_at(linked, &first, fallible)?;
-    // The choice that is left over needs no question.
-    if let Some(last) = choices.pop() {
-        let condition = choose(&linked.root, &first);
-        bodies = quote!(if #condition { #bodies } else);
-        for floats in &choices {
-            let condition = choose(&linked.root, floats);
-            let (body, ..) = body_at(linked, floats, fallible)?;
-            bodies.extend(quote!(if #condition { #body } else));
-        }
-        let (body, ..) = body_at(linked, &last, fallible)?;
-        bodies.extend(quote!({ #body }));
+    let choices = float_choices(&linked.root);
+    let mut bodies = Vec::new();
+    let mut rest = None;
+    for floats in &choices {
+        let (body, interface, constants) = body_at(linked, floats, fallible)?;
+        bodies.push(body);
+        rest.get_or_insert((interface, constants));
     }
+    let bodies = chosen(&linked.root, &choices, bodies);
+    let (interface, constants) = rest.unwrap_or_default();
     let body = match &interface.returned {
         Some(params) => quote!(move |#(#params),*| { #bodies }),
         None => bodies,
@@ -181,23 +176,16 @@ pub fn compile_staged(
     tangents: usize,
 ) -> Result<Option<[TokenStream; 2]>, Vec<Diagnostic>> {
     let choices = float_choices(&linked.root);
-    let last = choices.len() - 1;
-    let mut bodies = [TokenStream::new(), TokenStream::new()];
-    for (number, floats) in choices.iter().enumerate() {
-        let Some(both) = staged_at(linked, floats, tangents)? else {
+    let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
+    for floats in &choices {
+        let Some([first, second]) = staged_at(linked, floats, tangents)? else {
             return Ok(None);
         };
-        let condition = choose(&linked.root, floats);
-        for (bodies, body) in bodies.iter_mut().zip(both) {
-            bodies.extend(match (number == last, last) {
-                (true, 0) => body,
-                // The choice that is left over needs no question.
-                (true, _) => quote!({ #body }),
-                (false, _) => quote!(if #condition { #body } else),
-            });
-        }
+        firsts.push(first);
+        seconds.push(second);
     }
-    Ok(Some(bodies))
+    let both = [firsts, seconds].map(|bodies| chosen(&linked.root, &choices, bodies));
+    Ok(Some(both))
 }
 
 /// The bodies with these types for generic floats.
@@ -271,6 +259,24 @@ fn parted(
             places: lowered.places.clone(),
         }
     })))
+}
+
+/// A body for each choice of the generic floats, as one.
+fn chosen(
+    function: &Function,
+    choices: &[Vec<Option<Scalar>>],
+    mut bodies: Vec<TokenStream>,
+) -> TokenStream {
+    // The choice that is left over needs no question.
+    let last = bodies.pop().unwrap_or_default();
+    if bodies.is_empty() {
+        return last;
+    }
+    let asked = choices.iter().zip(bodies).map(|(floats, body)| {
+        let condition = choose(function, floats);
+        quote!(if #condition { #body } else)
+    });
+    quote!(#(#asked)* { #last })
 }
 
 /// Whether the generic floats are these: a condition that rustc knows for each instance.

@@ -781,7 +781,9 @@ impl<'p> Facts<'p> {
                 });
             let worth = match &stmt.op {
                 // A branch is taken where it is asked for, and so at each point of a kernel.
-                &BulkOp::Select(_, then, otherwise) if axes.is_empty() => {
+                &BulkOp::Select(cond, then, otherwise)
+                    if axes.is_empty() && self.is_asked(cond) =>
+                {
                     let sides = [then, otherwise].map(|side| self.whole_cost(side));
                     sides[0].saturating_add(sides[1]) > CHEAP
                 }
@@ -793,6 +795,16 @@ impl<'p> Facts<'p> {
             }
             self.kept[value.index()] = self.gathered[value.index()] || worth;
         }
+    }
+
+    /// Whether a condition says something everywhere: one that stands behind another is known only
+    /// where that holds, and so is what it decides.
+    pub(super) fn is_asked(&self, cond: ValueId) -> bool {
+        let inside = match self.site(cond).map(|stmt| &stmt.op) {
+            Some(&BulkOp::Select(inside, ..)) => self.is_asked(inside),
+            _ => true,
+        };
+        inside && self.guards(cond).is_empty()
     }
 
     /// What a number costs with all that is computed for it, as far as that is more than a branch.

@@ -439,12 +439,14 @@ impl<'p> Region<'p> {
             return self.done[task];
         }
         match builder.facts.site(value) {
-            Some(stmt) if builder.facts.home(value) == self.block => stmt
-                .op
-                .operands()
-                .into_iter()
-                .chain(stmt.guard)
-                .all(|operand| self.is_ready(builder, operand)),
+            Some(stmt) if builder.facts.home(value) == self.block => {
+                let decided = match stmt.op {
+                    BulkOp::Select(cond, ..) => builder.facts.is_asked(cond),
+                    _ => true,
+                };
+                let mut operands = stmt.op.operands().into_iter().chain(stmt.guard);
+                decided && operands.all(|operand| self.is_ready(builder, operand))
+            }
             _ => true,
         }
     }

@@ -269,7 +269,7 @@ struct RawLaunch {
 /// A unit that the system's compiler has compiled.
 struct Compiled {
     /// The machine in it has one state, which is whoever's holds this.
-    library: Mutex<Library>,
+    opened: Mutex<Library>,
 }
 
 /// What has been compiled in this process, by its text: it is the same for all emulated devices.
@@ -285,7 +285,7 @@ impl Compiled {
             return Ok(Arc::clone(known));
         }
         let library = Arc::new(Compiled {
-            library: Mutex::new(compile(unit.name, &source)?),
+            opened: Mutex::new(compile(unit.name, &source)?),
         });
         compiled.insert(source, Arc::clone(&library));
         Ok(library)
@@ -303,7 +303,7 @@ impl Compiled {
         allocations: &[RawAllocation],
         seed: u64,
     ) -> Result<(), String> {
-        let library = self.library.lock().unwrap_or_else(PoisonError::into_inner);
+        let library = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let name = CString::new(kernel.name).map_err(|error| error.to_string())?;
         // Values may lie anywhere among bytes, and the kernel reads them as what they are.
         let values: Vec<[u64; 2]> = arguments
