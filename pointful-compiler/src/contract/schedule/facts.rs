@@ -781,9 +781,7 @@ impl<'p> Facts<'p> {
                 });
             let worth = match &stmt.op {
                 // A branch is taken where it is asked for, and so at each point of a kernel.
-                &BulkOp::Select(cond, then, otherwise)
-                    if axes.is_empty() && self.is_asked(cond) =>
-                {
+                &BulkOp::Select(_, then, otherwise) if axes.is_empty() => {
                     let sides = [then, otherwise].map(|side| self.whole_cost(side));
                     sides[0].saturating_add(sides[1]) > CHEAP
                 }
