@@ -59,20 +59,27 @@ fn single(x: f64) -> f32 {
     x as f32
 }
 
-struct Input {
-    x: Table<(Row, Feature), f32>,
-    scale: Table<Feature, f32>,
-    shift: Table<Feature, f32>,
-    targets: Table<(Row, Feature), f32>,
+/// What is normalized, here and by layers.
+pub(crate) struct Input {
+    pub(crate) x: Table<(Row, Feature), f32>,
+    pub(crate) scale: Table<Feature, f32>,
+    pub(crate) shift: Table<Feature, f32>,
+    pub(crate) targets: Table<(Row, Feature), f32>,
+}
+
+impl Input {
+    pub(crate) fn of(inputs: &Inputs) -> Result<Self, Failure> {
+        Ok(Self {
+            x: inputs.table("x")?,
+            scale: inputs.table("scale")?,
+            shift: inputs.table("shift")?,
+            targets: inputs.table("targets")?,
+        })
+    }
 }
 
 pub(crate) fn open(inputs: &Inputs) -> Result<Vec<Task>, Failure> {
-    let input = Arc::new(Input {
-        x: inputs.table("x")?,
-        scale: inputs.table("scale")?,
-        shift: inputs.table("shift")?,
-        targets: inputs.table("targets")?,
-    });
+    let input = Arc::new(Input::of(inputs)?);
     let [a, b, c] = [(); 3].map(|()| Arc::clone(&input));
     let slopes = &["value", "x", "scale", "shift"];
     Ok(vec![

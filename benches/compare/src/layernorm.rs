@@ -6,15 +6,9 @@ use pointful::lib::mean_variance;
 use pointful::prelude::*;
 use rayon::prelude::*;
 
+pub(crate) use crate::batchnorm::small;
+use crate::batchnorm::{Feature, Input, Row};
 use crate::{Failure, Inputs, Task};
-
-/// A row of the batch.
-#[derive(Clone, Copy, IndexSet)]
-pub struct Row(usize);
-
-/// A number of a row.
-#[derive(Clone, Copy, IndexSet)]
-pub struct Feature(usize);
 
 /// Keeps apart from zero what is divided by.
 const EPSILON: f32 = 1e-5;
@@ -43,34 +37,8 @@ pub fn loss(
     mean((normalized(x, scale, shift) - targets).powi(2))
 }
 
-/// Five rows of four numbers.
-pub(crate) fn small() -> Inputs {
-    let (n, f) = (5, 4);
-    Inputs::made()
-        .noise("x", Extent::<(Dyn, Dyn)>::new((n, f)), 1, single)
-        .noise("scale", Extent::<Dyn>::new(f), 2, single)
-        .noise("shift", Extent::<Dyn>::new(f), 3, single)
-        .noise("targets", Extent::<(Dyn, Dyn)>::new((n, f)), 4, single)
-}
-
-fn single(x: f64) -> f32 {
-    x as f32
-}
-
-struct Input {
-    x: Table<(Row, Feature), f32>,
-    scale: Table<Feature, f32>,
-    shift: Table<Feature, f32>,
-    targets: Table<(Row, Feature), f32>,
-}
-
 pub(crate) fn open(inputs: &Inputs) -> Result<Vec<Task>, Failure> {
-    let input = Arc::new(Input {
-        x: inputs.table("x")?,
-        scale: inputs.table("scale")?,
-        shift: inputs.table("shift")?,
-        targets: inputs.table("targets")?,
-    });
+    let input = Arc::new(Input::of(inputs)?);
     let [a, b, c] = [(); 3].map(|()| Arc::clone(&input));
     let slopes = &["value", "x", "scale", "shift"];
     Ok(vec![

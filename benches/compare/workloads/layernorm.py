@@ -1,26 +1,11 @@
 """Layer normalization of a batch of rows, mean squared error; `gradient` by the rows, scales and shifts."""
 
-import numpy
-
 from peers import gradients
 
+# Of the same inputs.
+from .batchnorm import EPSILON, PARAMETERS, SIZES, TOLERANCE, inputs
+
 TITLE = "layer normalization, f32"
-SIZES = {
-    "small": dict(rows=9, features=5),
-    "n8192_d512": dict(rows=8192, features=512),
-}
-TOLERANCE = 1e-3
-PARAMETERS = ("x", "scale", "shift")
-EPSILON = 1e-5
-
-
-def inputs(rows, features):
-    random = numpy.random.default_rng(1)
-
-    def normal(*shape):
-        return random.normal(size=shape).astype(numpy.float32)
-
-    return {"x": normal(rows, features), "scale": normal(features), "shift": normal(features), "targets": normal(rows, features)}
 
 
 def jax(**_):

@@ -176,6 +176,7 @@ fn random_kept(rng: &mut Rng) -> String {
     let (around, rounds) = rng.pick(&[
         ("0..n", "J"),
         ("0..n", "Fin::<3>"),
+        ("0..n", "Fin::<65>"),
         ("Fin::<2>", "Fin::<3>"),
     ]);
     let (table, inner) = match around {
@@ -364,6 +365,10 @@ mod tests {
             let source = random_kept(rng);
             check_source(&source, &SIZES, &[3, 2], rng, seed)
         };
-        entered_by(0..40, check, &[("a load stays in its loop", &KEPT)]);
+        let counters = [
+            ("a load stays in its loop", &KEPT),
+            ("a loop in a loop runs again", &RUN_AGAIN),
+        ];
+        entered_by(0..70, check, &counters);
     }
 }
