@@ -10,7 +10,7 @@ use smallvec::smallvec;
 use super::{THROUGH, Walk, value_of};
 use crate::differentiate::constant_indices::is_small;
 use crate::ir::stages::bulk::BulkOp;
-use crate::ir::{AxisId, Elem, Extent, Lit, Monoid, Scalar, ValueId};
+use crate::ir::{AxisId, Elem, Extent, Format, Lit, Message, Monoid, Piece, Scalar, ValueId};
 use crate::ops::Prim;
 
 /// How far a clamped shift may go to be turned into reads.
@@ -449,8 +449,12 @@ impl Walk {
         if !matches!(shift.prim, Some(Prim::Wrap(_))) || far.is_empty() {
             return shift.by.clone();
         }
+        let is_number = |&mut (_, term): &mut (bool, ValueId)| {
+            matches!(self.defs.used(term), Some(BulkOp::Const(_)))
+        };
+        let numbers: Vec<_> = by.extract_if(.., is_number).collect();
         let mut sum = self.integer(0);
-        for (plus, term) in far {
+        for (plus, term) in far.into_iter().chain(numbers) {
             let prim = if plus { Prim::Add } else { Prim::Sub };
             let term = self.term(term);
             sum = self.emit(BulkOp::Map(prim, smallvec![sum, term]));
@@ -459,11 +463,42 @@ impl Walk {
         let size = self.emit(BulkOp::Map(Prim::Cast(Scalar::I64), smallvec![size]));
         let one = self.integer(1);
         let turn = self.emit(BulkOp::Map(Prim::Max, smallvec![size, one]));
+        let last = self.emit(BulkOp::Map(Prim::Sub, smallvec![turn, one]));
+        self.stays_an_integer(shift, sum, last, by.is_empty());
         by.push((
             true,
             self.emit(BulkOp::Map(Prim::Rem, smallvec![sum, turn])),
         ));
         by
+    }
+
+    /// Panics if the sum of an index and a far shift leaves the integers for some indices only:
+    /// those go to other places than the shift says, and there is no one way back.
+    fn stays_an_integer(&mut self, shift: &Shift, sum: ValueId, last: ValueId, alone: bool) {
+        let ends = [i64::MIN, i64::MAX].map(i128::from);
+        let [least, most] =
+            if alone { ends } else { ends.map(|end| end / 2) }.map(|end| self.integer(end));
+        let (least, most) = match shift.forwards {
+            true => (least, self.b.map(Prim::Sub, &[most, last])),
+            false => (self.b.map(Prim::Add, &[least, last]), most),
+        };
+        let least = self.b.map(Prim::Ge, &[sum, least]);
+        let most = self.b.map(Prim::Le, &[sum, most]);
+        let cond = self.b.map(Prim::And, &[least, most]);
+        self.b.emit_all(BulkOp::Assert {
+            cond,
+            message: Message {
+                pieces: vec![
+                    Piece::Text("an index and ".to_owned()),
+                    Piece::Value(Format::default()),
+                    Piece::Text(
+                        ", which it is shifted by, leave `i64`: such a read has no derivative"
+                            .to_owned(),
+                    ),
+                ],
+            },
+            shown: vec![sum],
+        });
     }
 
     /// Adds what would have gone beyond an end, and arrives there.
