@@ -769,6 +769,26 @@ fn far_lags() {
     }
 }
 
+/// Of which the derivative is asked at one member in a step and at all in another: where, is found
+/// out in a few walks.
+#[test]
+fn states_that_are_asked_for_at_members_by_turns() {
+    let steps =
+        "u = for i in Fin::<3> { 0.5 * u[i] + 0.5 * u[i] * (0.3 * i.ordinal() as f64).sin() };
+        s += u[2]; s += u[1];
+        u = for i in Fin::<3> { 0.5 * u[i] + 0.5 * u[0] * a.sin() };";
+    for steps in [steps, &format!("for k in 0..2 {{ {steps} }}")] {
+        check(&format!(
+            "fn f(a: f64, x: f64, steps: usize) -> f64 {{
+                let mut u = for i in Fin::<3> {{ let _ = i; x }};
+                let mut s = x;
+                for t in 0..steps {{ {steps} }}
+                s + u[1]
+            }}"
+        ));
+    }
+}
+
 /// Loops that fill tables in, and read what is there already.
 #[test]
 fn recurrences() {

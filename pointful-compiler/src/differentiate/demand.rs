@@ -50,6 +50,10 @@ const MOST: usize = 4;
 /// Places along an axis of no more than so many are told apart.
 const FEW: u64 = 64;
 
+/// So many walks through a loop's body tell where its states are asked for; those that still change
+/// then may be asked for anywhere.
+const ROUNDS: u32 = 4;
+
 /// Conjunctions in conjunctions are looked into so deep.
 pub(super) const DEEPEST: u32 = 6;
 
@@ -369,7 +373,7 @@ impl Demand {
         each: bool,
     ) {
         let mut next = given.to_vec();
-        loop {
+        for round in 0.. {
             let mark = self.log.len();
             self.block(b, body, &next);
             let mut changed = false;
@@ -378,8 +382,15 @@ impl Demand {
                     (given, state) if each => given.or(state.elsewhere(false)),
                     (given, state) => given.shared(state),
                 };
-                changed |= asked != next[k];
-                next[k] = asked;
+                if asked == next[k] || (round >= ROUNDS && next[k] == Asked::Sometimes) {
+                    continue;
+                }
+                changed = true;
+                // What does not settle may be asked for anywhere.
+                next[k] = match round < ROUNDS {
+                    true => asked,
+                    false => Asked::Sometimes,
+                };
             }
             if !changed {
                 return;
