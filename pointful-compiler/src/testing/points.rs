@@ -2,7 +2,7 @@
 //! neighbouring points together, where that pays.
 //!
 //! Loops read along the axis of the points, across it, or not along it at all; they add up or carry
-//! something; their lengths are constants or not known. In and around them is more or less to
+//! something, or multiply a vector of the point's by one matrix; their lengths are constants or not known. In and around them is more or less to
 //! compute.
 
 use std::fmt::Write;
@@ -28,9 +28,11 @@ pub(crate) fn random_points(seed: u64) -> (Program<Point>, Inputs) {
         Data::f64s(shape, values.collect::<Vec<_>>())
     };
     let tables = [vec![j], vec![k], vec![j, k], vec![k, j]].map(|shape| floats(&shape));
+    let matrix = floats(&[k, k]);
     let places = (0..j).map(|_| rng.below(k));
     let mut params = tables.to_vec();
     params.push(Data::usizes(&[j], places.collect::<Vec<_>>()));
+    params.push(matrix);
     let sizes = program.sizes.iter();
     let sizes = sizes
         .map(|size| if size.name == "J" { j } else { k })
@@ -42,7 +44,10 @@ fn text(rng: &mut Rng) -> String {
     let mut point = String::from("%v = index x[%j]\n");
     let mut values = vec!["%v".to_owned()];
     for number in 0..1 + rng.below(2) {
-        values.push(looped(rng, number, &mut point));
+        values.push(match rng.chance(15) {
+            true => multiplied(rng, number, &mut point),
+            false => looped(rng, number, &mut point),
+        });
     }
     let mut value = values.join("");
     for (number, [first, second]) in pairs(&values).enumerate() {
@@ -70,7 +75,7 @@ fn text(rng: &mut Rng) -> String {
         "f64[J]"
     };
     format!(
-        "fn points(x: f64[J], y: f64[K], a: f64[J, K], b: f64[K, J], at: idx<K>[J]) -> {returned} {{
+        "fn points(x: f64[J], y: f64[K], a: f64[J, K], b: f64[K, J], at: idx<K>[J], m: f64[K, K]) -> {returned} {{
            %half = const 0.5f64 %one = const 1.0f64
            %r = for %j: J {{ {point} yield {value} }}
            {result}
@@ -87,6 +92,24 @@ fn pairs(values: &[String]) -> impl Iterator<Item = [String; 2]> + '_ {
         };
         [before, value.clone()]
     })
+}
+
+/// A vector of the point, multiplied by the same matrix as all others a few times; gives a sum.
+fn multiplied(rng: &mut Rng, number: usize, out: &mut String) -> String {
+    let element = rng.pick(&["y[%qN]", "a[%j, %qN]", "b[%qN, %j]"]);
+    let times = rng.pick(&["2", "3"]);
+    let sum = format!("%s{number}");
+    let text = format!(
+        "%vN = for %qN: K {{ %aN = index {element} %bN = mul %aN, %v yield %bN }}
+         %wN = loop %tN: {times} (%cN = %vN) {{
+           %nN = for %uN: K {{
+             %mN = for %kN: K {{ %dN = index m[%uN, %kN] %eN = index %cN[%kN] %fN = mul %dN, %eN yield %fN }}
+             %gN = reduce add %mN %hN = index y[%uN] %iN = add %gN, %hN %oN = tanh %iN yield %oN }}
+           yield %nN }}
+         {sum} = reduce add %wN\n"
+    );
+    out.push_str(&text.replace('N', &format!("_x{number}")));
+    sum
 }
 
 /// A loop of a point that adds up or carries something; gives what comes out.

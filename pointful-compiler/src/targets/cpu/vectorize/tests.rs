@@ -11,6 +11,7 @@ use crate::ir::{Block, Elem, Lit, Message, Operation, Program, Scalar, SpanId, S
 use crate::ops::Prim;
 use crate::targets::cpu::split::split_from;
 use crate::targets::cpu::statements::{bind, prim};
+use crate::testing::entered::SHARED;
 use crate::testing::{
     Options, check_between, check_each, check_seeds, outlined, random_point, random_points,
 };
@@ -317,6 +318,8 @@ fn points_advance_together_where_that_pays() {
             outer_loop_by(outlined(program), of(bytes, worth))
         });
         let (changed, differ) = (changed.get(), differ.get());
+        let shared = SHARED.take();
+        assert!(shared >= 20, "points share a matrix in {shared} programs");
         assert!(
             (PROGRAMS / 20..PROGRAMS * 19 / 20).contains(&changed),
             "{changed} of {PROGRAMS} programs have strips"

@@ -53,6 +53,11 @@ struct Loop {
     carries: bool,
     /// Whether there is no loop in it.
     innermost: bool,
+    /// Whether it sums up for each point what is not the same for all, whether it reads what is the
+    /// same for all of memory that is no point's own, and whether it reads across the axis.
+    sums: bool,
+    shares: bool,
+    across: bool,
 }
 
 /// What is found out about a body.
@@ -105,6 +110,10 @@ pub(super) struct Look<'p> {
     chains: bool,
     /// Whether there is one that becomes vector instructions by itself.
     vectorises: bool,
+    /// How many loops the deepest sum stands in whose points multiply by the same, and the deepest
+    /// read across the axis.
+    shared: usize,
+    crossed: usize,
     /// Whether there are loops, and whether one may have more iterations than are
     /// [short](Worth::short).
     has_loops: bool,
@@ -158,6 +167,8 @@ impl<'p> Look<'p> {
             across: false,
             chains: false,
             vectorises: false,
+            shared: 0,
+            crossed: 0,
             has_loops: false,
             long: false,
             if_short,
@@ -188,6 +199,12 @@ impl<'p> Look<'p> {
     pub(super) fn pays_to_carry(&self) -> bool {
         let few = self.gathers.saturating_mul(self.worth.gather) <= self.operations;
         self.chains && !self.vectorises && few
+    }
+
+    /// The same of sums of what a point has for itself and what all points read, as products of a
+    /// matrix and each point's own vector are: a strip reads the matrix once.
+    pub(super) fn pays_to_share(&self) -> bool {
+        !self.diverges && self.shared > self.crossed
     }
 
     /// The same of elementary functions in and around short loops. Where all lengths are known and
@@ -354,7 +371,11 @@ impl<'p> Look<'p> {
                     self.shares = true;
                 } else if self.home.contains_key(place) {
                     // Every point adds up something of its own, of what all of them read.
-                    self.sums |= around.in_loop && self.stride(*value) != Stride::Zero;
+                    let sums = around.in_loop && self.stride(*value) != Stride::Zero;
+                    self.sums |= sums;
+                    if let Some(inner) = self.loops.last_mut() {
+                        inner.sums |= sums;
+                    }
                 } else if *self.summed.entry(*place).or_insert(*monoid) != *monoid {
                     return None;
                 }
@@ -585,11 +606,21 @@ impl<'p> Look<'p> {
             long,
             carries: false,
             innermost: true,
+            sums: false,
+            shares: false,
+            across: false,
         });
     }
 
     fn end_loop(&mut self) {
+        let depth = self.loops.len();
         if let Some(ended) = self.loops.pop() {
+            if ended.long && ended.innermost && ended.sums && ended.shares {
+                self.shared = self.shared.max(depth);
+            }
+            if ended.across {
+                self.crossed = self.crossed.max(depth);
+            }
             self.chains |= ended.long && ended.carries;
             self.vectorises |= ended.long && ended.innermost && !ended.carries;
         }
@@ -657,9 +688,14 @@ impl<'p> Look<'p> {
             // The elements of neighbours at one position lie side by side.
             self.gathers += u64::from(!uniform);
         } else if around.in_loop {
+            let across = !along && !uniform;
             self.profits |= along;
-            self.across |= !along && !uniform;
-            self.gathers += u64::from(!along && !uniform);
+            self.across |= across;
+            self.gathers += u64::from(across);
+            if let Some(inner) = self.loops.last_mut() {
+                inner.shares |= uniform && !self.written.contains(&buffer);
+                inner.across |= across;
+            }
         }
         if uniform { Stride::Zero } else { Stride::Other }
     }

@@ -22,7 +22,8 @@
 //!
 //! It pays ([`legality`]) where the inner loops read along the axis, or not along it at all and add
 //! up something for each point; where a loop hands something on from one iteration to the next, as
-//! a solver's steps do; and where inner loops are so short that vectors of their own would be mostly
+//! a solver's steps do; where each point multiplies a vector of its own by the same matrix, which is
+//! then read once for a strip; and where inner loops are so short that vectors of their own would be mostly
 //! empty, if there is much to compute in or around them. Where their lengths are not known, both
 //! forms are there, and which one runs is asked.
 //!
@@ -164,6 +165,9 @@ struct Plan {
     bets: bool,
     /// Lengths that must be no more than so many for it to pay.
     if_short: (Vec<Extent>, u64),
+    /// Whether it pays as points share what they multiply by: there must be room, and enough of
+    /// them.
+    shares: bool,
     /// Whether the points read neighbours, so that even few of them are better off together than
     /// each for itself.
     along: bool,
@@ -291,9 +295,14 @@ impl OuterLoop<'_> {
         };
         let mut found = look(None)?;
         let (reads, carries) = (found.pays_to_read(), found.pays_to_carry());
-        let pays = reads || carries || found.pays_if_short();
+        let shares = !reads && !carries && found.pays_to_share();
+        let pays = reads || carries || shares || found.pays_if_short();
         if self.together.if_it_pays.is_some() && !pays {
             found = look(Some(Vec::new())).filter(Look::pays_if_short)?;
+        }
+        #[cfg(test)]
+        if shares {
+            crate::testing::entered::enter(&crate::testing::entered::SHARED);
         }
         let bytes = |value| self.program.elem(value).repr().bytes();
         let widest = found.kept.iter().map(bytes).max();
@@ -302,9 +311,10 @@ impl OuterLoop<'_> {
             None => widest.unwrap_or(4).max(4),
         };
         let few = self.together.few_bytes / widest;
-        let widths = match reads && found.kept.len() == 1 {
-            true => vec![self.together.bytes / widest, few],
-            false => vec![few],
+        let widths = match (reads && found.kept.len() == 1, shares) {
+            (true, _) => vec![self.together.bytes / widest, few],
+            (false, true) => vec![few, few.div_ceil(4)],
+            (false, false) => vec![few],
         };
         if let Extent::Const(length) = self.numbers.resolve(extent)
             && widths.iter().all(|&width| length < width)
@@ -319,7 +329,8 @@ impl OuterLoop<'_> {
             repeatable,
             along,
             if_short: (if_short, worth.short),
-            chained: carries && !reads,
+            shares,
+            chained: shares || (carries && !reads),
             bets: self.bets,
             mask: match widest {
                 4 => Scalar::I32,
@@ -338,7 +349,7 @@ impl OuterLoop<'_> {
 
     /// Points in strips; where it is not known whether that pays, in either form.
     fn together(&mut self, plan: &Plan, points: Points, out: &mut Vec<Stmt<Cpu>>) {
-        let Some(cond) = self.condition(plan, points.span, out) else {
+        let Some(cond) = self.condition(plan, &points, out) else {
             return self.strips(plan, points, out);
         };
         let mut body = points.body.clone();
@@ -361,10 +372,15 @@ impl OuterLoop<'_> {
     fn condition(
         &mut self,
         plan: &Plan,
-        span: SpanId,
+        points: &Points,
         out: &mut Vec<Stmt<Cpu>>,
     ) -> Option<ValueId> {
+        let span = points.span;
         let mut conds = Vec::new();
+        if plan.shares {
+            conds.extend(self.are_many(plan, points, out));
+            conds.extend(self.has_room(plan, span, out));
+        }
         let (lengths, short) = &plan.if_short;
         for &extent in lengths {
             let size = bind(self.program, CpuOp::Size(extent), Elem::USIZE, span, out);
@@ -377,6 +393,23 @@ impl OuterLoop<'_> {
         let first = conds.next()?;
         let both = |all, cond| prim(self.program, Prim::And, &[all, cond], Elem::BOOL, span, out);
         Some(conds.fold(first, both))
+    }
+
+    /// Whether there are points enough for a strip, if the rest, which is cold, is not just what
+    /// strips have left.
+    fn are_many(
+        &mut self,
+        plan: &Plan,
+        points: &Points,
+        out: &mut Vec<Stmt<Cpu>>,
+    ) -> Option<ValueId> {
+        let (span, program) = (points.span, &mut *self.program);
+        let &least = plan.widths.last().filter(|_| !plan.repeatable)?;
+        let least = CpuOp::Const(Lit::Int(Scalar::Usize, least.into()));
+        let least = bind(program, least, Elem::USIZE, span, out);
+        let [from, to] = [points.from, points.to].map(|bound| number(program, bound, span, out));
+        let first = prim(program, Prim::Add, &[from, least], Elem::USIZE, span, out);
+        Some(prim(program, Prim::Le, &[first, to], Elem::BOOL, span, out))
     }
 
     /// Whether there is room for the points' own buffers, if that depends on lengths. Bytes are
@@ -422,7 +455,11 @@ impl OuterLoop<'_> {
         let span = points.span;
         let of_axis = self.program.elem(points.from);
         let mut from = points.from;
-        let to = match self.has_room(plan, span, out) {
+        let room = match plan.shares {
+            true => None,
+            false => self.has_room(plan, span, out),
+        };
+        let to = match room {
             Some(room) => {
                 let to = CpuOp::Select(room, points.to, from);
                 bind(self.program, to, of_axis, span, out)
