@@ -52,7 +52,7 @@ use crate::scalar::Number;
 pub use crate::scalar::{
     add, div, div_absorb, div_euclid, masked, max, min, mul, mul_absorb, neg, rem, rem_euclid, sub,
 };
-pub use crate::stats::reused_in_place;
+pub use crate::stats::{count_operations, reused_in_place};
 pub use crate::transpose::transpose;
 pub use pointful_math as math;
 

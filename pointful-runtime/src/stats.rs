@@ -18,9 +18,11 @@ pub struct Stats {
     pub peak_bytes: u64,
     /// Kernels launched.
     pub launches: u64,
-    /// Scalar operations in them as the compiler counts them: an addition is one, a division a few,
-    /// an exponential 15, what a library multiplies and adds less than one; of a loop that only
-    /// running it tells how long it is, 16 iterations.
+    /// Scalar operations of compiled functions, in kernels, in loops of the host and in products
+    /// that a library does: an addition is one, a division a few, an exponential 15. Reading and
+    /// writing memory is none, nor is computing where. The number follows from the sizes when a
+    /// function is called: of a branch both sides count, and of a loop that only running it tells
+    /// how long it is, 16 iterations.
     pub operations: u64,
     /// Pieces they were split into.
     pub pieces: u64,
@@ -109,12 +111,21 @@ pub(crate) fn freed(bytes: usize) {
 }
 
 #[inline]
-pub(crate) fn launched(pieces: usize, acc_bytes: u64, operations: u64) {
+pub(crate) fn launched(pieces: usize, acc_bytes: u64) {
     count(|count| {
         count.stats.launches += 1;
-        count.stats.operations += operations;
         count.stats.pieces += pieces as u64;
         count.stats.accumulator_bytes += acc_bytes;
+    });
+}
+
+/// Counts the operations of a function that is called; they are only asked for in a measurement.
+#[doc(hidden)]
+#[inline]
+pub fn count_operations(of_function: impl Fn() -> u64) {
+    count(|count| {
+        let operations = &mut count.stats.operations;
+        *operations = operations.saturating_add(of_function());
     });
 }
 

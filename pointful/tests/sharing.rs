@@ -184,3 +184,48 @@ fn nests_have_the_derivatives_of_their_tangents() {
         }
     }
 }
+
+#[pointful]
+fn plus_one<N: IndexSet>(a: &Table<N, f64>) -> Table<N, f64> {
+    for i in N {
+        a[i] + 1.0
+    }
+}
+
+#[pointful]
+fn chain<N: IndexSet>(a: &Table<N, f64>) -> f64 {
+    let mut s = 1.0;
+    for i in N {
+        s = (s * a[i]).sin();
+    }
+    s
+}
+
+#[pointful]
+fn product<I: IndexSet, J: IndexSet, K: IndexSet>(
+    a: &Table<(I, K), f64>,
+    b: &Table<(K, J), f64>,
+) -> Table<(I, J), f64> {
+    for (i, j) in (I, J) {
+        sum(for k in K {
+            a[i][k] * b[k][j]
+        })
+    }
+}
+
+/// An operation is one wherever it runs; memory and indices are none.
+#[test]
+fn operations() {
+    for n in [0, 1, 7, 1000, 300_000] {
+        let a = Table::<Dyn, f64>::from(vec![0.5; n]);
+        assert_eq!(measure(|| plus_one(&a)).1.operations, n as u64);
+        // A sine is 20.
+        assert_eq!(measure(|| chain(&a)).1.operations, 21 * n as u64);
+    }
+    let [a, b] = [(3, 50), (50, 40)].map(Table::<(Dyn, Dyn), f64>::zeros);
+    let (_, one) = measure(|| product(&a, &b));
+    assert_eq!(one.operations, 2 * 3 * 40 * 50);
+    // A measurement around others counts what these do.
+    let inside = || measure(|| product(&a, &b)).1.operations;
+    assert_eq!(measure(inside), (one.operations, one));
+}

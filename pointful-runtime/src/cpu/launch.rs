@@ -22,7 +22,7 @@ pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
     // Each step of a loop may be little work.
     let total = work.of(points);
     if total < limit(THRESHOLD) && points > 0 {
-        stats::launched(1, work.acc_bytes, total);
+        stats::launched(1, work.acc_bytes);
         let _paused = stats::pause();
         let mut acc = kernel.identity();
         Level::current().run(kernel, 0..points, &mut acc);
@@ -55,7 +55,7 @@ pub fn launch_here<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
 /// Runs a kernel whose pieces [note](super::scatter) what they combine into large tables.
 fn in_rounds<K: Kernel>(rounds: Rounds, kernel: &K) -> K::Acc {
     let pieces = rounds.pieces;
-    stats::launched(pieces.count(), 0, pieces.operations());
+    stats::launched(pieces.count(), 0);
     let _paused = stats::pause();
     let level = Level::current();
     let mut all = kernel.noting(0);
@@ -99,11 +99,7 @@ fn begin<K: Kernel>(
     };
     let count = pieces.count();
     let copies = columns.map_or(count as u64, |_| 1);
-    stats::launched(
-        count,
-        copies.saturating_mul(work.acc_bytes),
-        pieces.operations(),
-    );
+    stats::launched(count, copies.saturating_mul(work.acc_bytes));
     let _paused = stats::pause();
     let mut run = Run {
         kernel,

@@ -171,7 +171,7 @@ pub fn accumulate_steps<A: Send>(
             let middle = tiles.cut(cut + 1);
             advance([(middle, -reach), (middle, reach)])
         };
-        stats::launched(2 * tiles.count - 1, 0, steps.work(together));
+        stats::launched(2 * tiles.count - 1, 0);
         let _paused = stats::pause();
         let upright = each(tiles.count, &upright);
         let between = each(tiles.count - 1, &between);

@@ -43,6 +43,8 @@ pub(super) struct Unit<'a> {
     of_lanes: ValueSet,
     /// What a point of each kernel costs, by its number.
     work: Vec<TokenStream>,
+    /// The operations of the whole program, unless there are none, or its costs are not known.
+    pub(super) operations: Option<TokenStream>,
     /// What the functions of the caller's that it calls take and give.
     pub(super) functions: BTreeMap<u8, Called>,
     /// Places in the source, and one of the user's own.
@@ -85,6 +87,7 @@ impl<'a> Unit<'a> {
             becoming: ValueSet::new(),
             of_lanes: ValueSet::new(),
             work: Vec::new(),
+            operations: None,
             places: None,
             constants,
         };
@@ -173,6 +176,7 @@ impl<'a> Unit<'a> {
     /// The same program where the costs of these points, from which it has come, are known.
     pub(super) fn costs_as(mut self, kernels: &Program<Kernels>) -> Self {
         self.work = work::of_kernels(&self, kernels);
+        self.operations = work::of_program(&self, kernels);
         self
     }
 

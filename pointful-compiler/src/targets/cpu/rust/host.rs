@@ -67,10 +67,13 @@ pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
         }
     });
     let kernels = &emit.kernels;
+    let operations = unit.operations.as_ref();
+    let counted = operations.map(|operations| tokens!(count_operations(|| #operations);));
     tokens! {
         #(#kernels)*
         fn host(#(#sizes,)* #(#functions,)* #(#params,)*) -> (#(#result_types,)*) {
             unsafe {
+                #counted
                 #adopted
                 #statements
                 (#(#result_values,)*)

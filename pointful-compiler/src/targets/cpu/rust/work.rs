@@ -1,4 +1,5 @@
-//! How much a kernel has to do, as a formula in the extents that are known when it is launched.
+//! How much a kernel has to do, and how many operations a function is, as formulas in the extents
+//! that are known when it is launched, and when it is called.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use super::tokens;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp};
 use crate::ir::stages::imperative::{Imperative, ImperativeOp};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Scalar, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Iterations that are assumed of a loop of which nothing is known.
@@ -51,6 +52,17 @@ pub(super) fn of_kernels(unit: &Unit<'_>, program: &Program<Kernels>) -> Vec<Tok
     found
 }
 
+/// The operations of a whole program, wherever they run, as a `u64` expression in its sizes: what
+/// `stats::Stats::operations` says that it counts. None if there are none.
+pub(super) fn of_program(unit: &Unit<'_>, program: &Program<Kernels>) -> Option<TokenStream> {
+    let counted = Estimate {
+        memory: false,
+        ..Estimate::new(unit)
+    };
+    let cost = counted.of(&program.body);
+    (!cost.is_nothing()).then(|| cost.tokens(unit))
+}
+
 /// The same of a contraction, for each place along its result's first axis.
 pub(super) fn contraction_per_row(unit: &Unit<'_>, stmt: &Stmt<Cpu>) -> TokenStream {
     let mut axes = contracted(unit, &stmt.op);
@@ -89,6 +101,9 @@ fn contracted<S: Imperative>(unit: &Unit<'_>, op: &ImperativeOp<S>) -> BTreeMap<
 
 struct Estimate<'u> {
     unit: &'u Unit<'u>,
+    /// Whether memory, indices and going round in loops cost something: they take time, and are no
+    /// operations.
+    memory: bool,
     /// What the kernel binds, so that the host does not know it.
     inside: ValueSet,
     /// Values that lie below an extent, and which: indices and what is computed from them.
@@ -101,10 +116,26 @@ impl<'u> Estimate<'u> {
     fn new(unit: &'u Unit<'u>) -> Self {
         Self {
             unit,
+            memory: true,
             inside: ValueSet::new(),
             indices: Vec::new(),
             most: Vec::new(),
         }
+    }
+
+    fn of(mut self, block: &Block<Kernels>) -> Cost {
+        self.block(block)
+    }
+
+    /// What this costs that is no operation.
+    fn time(&self, cost: u64) -> u64 {
+        if self.memory { cost } else { 0 }
+    }
+
+    /// Whether a value is a position: computing it is no operation.
+    fn is_position(&self, value: ValueId) -> bool {
+        let elem = self.unit.program.elem(value);
+        matches!(elem, Elem::Index(_) | Elem::Scalar(Scalar::Usize))
     }
 
     fn block<S: Imperative>(&mut self, block: &Block<S>) -> Cost {
@@ -123,7 +154,10 @@ impl<'u> Estimate<'u> {
                 | ImperativeOp::Get(_)
                 | ImperativeOp::Set { .. } => {}
                 ImperativeOp::Prim(prim, args) => {
-                    cost.constant += self::prim(*prim, self.unit.program.elem(args[0]));
+                    let counts = self.memory || !self.is_position(stmt.results[0]);
+                    if counts {
+                        cost.constant += self::prim(*prim, self.unit.program.elem(args[0]));
+                    }
                     // The points of a tile: as many as fill it, but for the last one.
                     let host = |arg: &&ValueId| self.known(Extent::Value(**arg));
                     if let (Prim::Min, Some(&most)) = (prim, args.iter().find(host)) {
@@ -134,14 +168,17 @@ impl<'u> Estimate<'u> {
                         self.indices.push((result, extent));
                     }
                 }
-                ImperativeOp::Select(..)
-                | ImperativeOp::Load { .. }
+                ImperativeOp::Select(..) => {
+                    let counts = self.memory || !self.is_position(stmt.results[0]);
+                    cost.constant += u64::from(counts);
+                }
+                ImperativeOp::Load { .. }
                 | ImperativeOp::Store { .. }
                 | ImperativeOp::Swap(..)
-                | ImperativeOp::Assert { .. } => cost.constant += 1,
+                | ImperativeOp::Assert { .. } => cost.constant += self.time(1),
                 ImperativeOp::Contract { .. } => {
                     let one = Cost {
-                        constant: 1,
+                        constant: if self.memory { 1 } else { 2 },
                         loops: Vec::new(),
                     };
                     let all = contracted(self.unit, &stmt.op).into_values();
@@ -149,15 +186,18 @@ impl<'u> Estimate<'u> {
                 }
                 // A place anywhere in a table that may be large is waited for.
                 ImperativeOp::Combine { place, .. } if self.unit.is_noted(*place) => {
-                    cost.constant += 6;
+                    cost.constant += 1 + self.time(5);
                 }
                 ImperativeOp::Combine { indices, .. } => {
-                    cost.constant += if indices.is_empty() { 1 } else { 3 }
+                    cost.constant += 1;
+                    if !indices.is_empty() {
+                        cost.constant += self.time(2);
+                    }
                 }
                 ImperativeOp::Alloc { fill: None } => {}
                 ImperativeOp::Alloc { fill: Some(_) } | ImperativeOp::Copy(_) => {
                     let mut fill = Cost {
-                        constant: 1,
+                        constant: self.time(1),
                         loops: Vec::new(),
                     };
                     for &extent in self.unit.dims(stmt.results[0]).iter().rev() {
@@ -167,14 +207,16 @@ impl<'u> Estimate<'u> {
                 }
                 ImperativeOp::For { extent, body, .. } => {
                     let mut inner = self.block(body);
-                    inner.constant += 1;
+                    inner.constant += self.time(1);
                     let inner = self.repeated(*extent, inner);
                     cost.add(inner);
                 }
                 ImperativeOp::Own(own) => {
                     for inner in own.blocks() {
                         let inner = self.block(inner);
-                        cost.add(inner);
+                        let extents = S::par(own).map_or(&[][..], |par| &par.extents);
+                        let points = extents.iter().rev();
+                        cost.add(points.fold(inner, |cost, &extent| self.repeated(extent, cost)));
                     }
                 }
                 ImperativeOp::While { cond, body } => {
@@ -223,6 +265,9 @@ impl<'u> Estimate<'u> {
     }
 
     fn repeated(&self, extent: Extent, inner: Cost) -> Cost {
+        if inner.is_nothing() {
+            return inner;
+        }
         let extent = self.unit.resolve(extent);
         let trips = match extent {
             Extent::Value(value) if !self.known(extent) => {
@@ -249,6 +294,10 @@ impl<'u> Estimate<'u> {
 }
 
 impl Cost {
+    fn is_nothing(&self) -> bool {
+        self.constant == 0 && self.loops.is_empty()
+    }
+
     fn add(&mut self, other: Cost) {
         self.constant = self.constant.saturating_add(other.constant);
         self.loops.extend(other.loops);
