@@ -1,4 +1,4 @@
-//! Two functions that wait for each other.
+//! Functions that call each other: it is told once, at the first.
 
 use pointful::prelude::*;
 

@@ -479,6 +479,19 @@ pub fn recursion(span: Span, name: &str) -> Diagnostic {
     .help("write a `for` or a `while`: calls are inlined, so their depth must be known")
 }
 
+/// Functions that call each other, the first of them first.
+pub fn mutual_recursion(span: Span, names: &[&str]) -> Diagnostic {
+    let first = names.first().copied().unwrap_or_default();
+    let others = names.iter().skip(1).chain([&first]);
+    let way: Vec<String> = others.map(|name| format!("`{name}`")).collect();
+    let way = way.join(", which calls ");
+    Diagnostic::new(
+        span,
+        format!("`{first}` calls {way}; a `#[pointful]` function cannot be recursive"),
+    )
+    .help("write a `for` or a `while`: calls are inlined, so their depth must be known")
+}
+
 /// A macro that is called as a function is.
 pub fn without_bang(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{name}` is a macro"))

@@ -226,7 +226,10 @@ fn begun(request: Request) -> TokenStream {
 /// What must be asked.
 fn begin(request: Request) -> TokenStream {
     let pending = match Root::parse(&request) {
-        Ok(root) => root.asks(),
+        Ok(root) => match root.calls_itself_by_others() {
+            Some(error) => return fail(&request, &[error]),
+            None => root.asks(),
+        },
         Err(errors) => return fail(&request, &errors),
     };
     proceed(Gathering {

@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 
 use super::subject;
 use crate::diag::{Diagnostic, syntax as diag};
-use crate::link::{Request, RequestKind};
+use crate::link::{Request, RequestKind, cycles};
 use crate::syntax::depth::check_function;
 use crate::syntax::names::{
     Uses, function_uses, hides_macro, is_called_with_bang, is_reserved, is_reserved_type, type_uses,
@@ -89,6 +89,24 @@ impl Root {
             Self::Explain(path, _) => vec![path.clone()],
             Self::Transform(transform) | Self::Define(_, transform) => vec![innermost(transform)],
         }
+    }
+}
+
+impl Root {
+    /// What is wrong if a function calls others that call it: see [`cycles`].
+    pub(super) fn calls_itself_by_others(&self) -> Option<Diagnostic> {
+        let Self::Function(item, _, uses) = self else {
+            return None;
+        };
+        let name = item.sig.ident.to_string();
+        // Most functions call none that stands beside them, which is seen at once.
+        let beside = uses.functions.iter().any(|path| path.get_ident().is_some());
+        let file = beside.then(|| item.sig.ident.span().local_file())??;
+        let text = std::fs::read_to_string(file).ok()?;
+        let way = cycles::calls_itself_by_others(&text, &name)?;
+        let calls = |path: &&syn::Path| path_key(path) == way[1];
+        let call = uses.functions.iter().find(calls)?;
+        Some(diag::mutual_recursion(call.span(), &way))
     }
 }
 

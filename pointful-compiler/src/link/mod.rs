@@ -22,8 +22,9 @@
 //! namespace, with an associated constant for each: the *carrier*.
 //!
 //! Since a companion is emitted when all answers are there, functions that call each other wait for
-//! each other, and rustc finds no companion for either.
+//! each other, and rustc would find no companion for either: [`cycles`] looks for them before.
 
+pub(crate) mod cycles;
 mod payload;
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};

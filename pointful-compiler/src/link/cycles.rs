@@ -1,0 +1,273 @@
+//! Functions that call each other, found in the text around an item.
+//!
+//! A function that waits for others has no companion yet, so functions that wait for each other are
+//! never found: rustc says of each that there is no macro of its name. A macro sees one item only,
+//! but may read the file that it stands in. What is looked for there are annotated functions that
+//! stand beside the item and lead back to it.
+//!
+//! Text is no program. So a name that stands for anything but one such function, or for a call, is
+//! left alone, and rustc has the word.
+
+use std::collections::BTreeMap;
+
+/// An annotated function in a text.
+#[derive(Debug)]
+struct Found<'t> {
+    name: &'t str,
+    /// The brace that opens the block it stands in; none at the top of the file.
+    home: Option<usize>,
+    /// The names in it, and whether each stands in front of a parenthesis.
+    words: Vec<(&'t str, bool)>,
+}
+
+/// The names of the functions by which the one of this `name` calls itself again, itself first; only
+/// if it is the first of them in the text, so that the mistake is told once.
+pub(crate) fn calls_itself_by_others<'t>(text: &'t str, name: &str) -> Option<Vec<&'t str>> {
+    let functions = functions(text);
+    let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (number, function) in functions.iter().enumerate() {
+        named.entry(function.name).or_default().push(number);
+    }
+    let one = |name: &str| match named.get(name).map(Vec::as_slice) {
+        Some(&[number]) => Some(number),
+        _ => None,
+    };
+    let root = one(name)?;
+    let callees = |number: usize| {
+        let function: &Found<'t> = &functions[number];
+        let called = |&(word, called): &(&'t str, bool)| {
+            // What it means is no function if it is ever more than called.
+            let mut others = function.words.iter().filter(|(other, _)| *other == word);
+            (called && others.all(|(_, called)| *called)).then(|| one(word))?
+        };
+        let beside = |callee: &usize| functions[*callee].home == function.home;
+        function.words.iter().filter_map(called).filter(beside)
+    };
+    // Breadth first: the shortest way back.
+    let mut from: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut open = vec![root];
+    let mut at = 0;
+    while let Some(&number) = open.get(at) {
+        at += 1;
+        for callee in callees(number) {
+            if callee == root && number != root {
+                let mut way = vec![functions[number].name];
+                let mut number = number;
+                while let Some(&before) = from.get(&number) {
+                    way.push(functions[before].name);
+                    number = before;
+                }
+                way.reverse();
+                let first = way.iter().all(|&name| one(name) >= Some(root));
+                return first.then_some(way);
+            }
+            if callee != root && !from.contains_key(&callee) {
+                from.insert(callee, number);
+                open.push(callee);
+            }
+        }
+    }
+    None
+}
+
+/// A piece of a text.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Piece<'t> {
+    Word(&'t str),
+    Mark(u8),
+}
+
+/// The words and marks of a text, without comments, literals and lifetimes.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let bytes = text.as_bytes();
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'/' if bytes.get(at) == Some(&b'/') => {
+                at = text[at..].find('\n').map_or(bytes.len(), |end| at + end);
+            }
+            b'/' if bytes.get(at) == Some(&b'*') => {
+                let mut depth = 1;
+                at += 1;
+                while depth > 0 && at < bytes.len() {
+                    match &bytes[at..] {
+                        [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
+                        [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
+                        _ => at += 1,
+                    }
+                }
+            }
+            b'"' => at = end_of_string(bytes, at),
+            // A character, or a lifetime.
+            b'\'' => {
+                at = match bytes.get(at) {
+                    Some(b'\\') => {
+                        let close = text.get(at + 2..).and_then(|rest| rest.find('\''));
+                        close.map_or(at, |end| at + end + 3)
+                    }
+                    _ => {
+                        let next = text[at..].chars().next().map_or(0, char::len_utf8);
+                        match bytes.get(at + next) {
+                            Some(b'\'') => at + next + 1,
+                            _ => at,
+                        }
+                    }
+                };
+            }
+            byte if is_word(byte) => {
+                while bytes.get(at).is_some_and(|&byte| is_word(byte)) {
+                    at += 1;
+                }
+                let word = &text[start..at];
+                let hashes = bytes[at..].iter().take_while(|&&b| b == b'#').count();
+                let raw = matches!(word, "r" | "br" | "cr");
+                if raw && bytes.get(at + hashes) == Some(&b'"') {
+                    let close = format!("\"{}", "#".repeat(hashes));
+                    let inside = at + hashes + 1;
+                    let end = text[inside..].find(&close);
+                    at = end.map_or(bytes.len(), |end| inside + end + close.len());
+                } else {
+                    found.push(Piece::Word(word));
+                }
+            }
+            byte if byte.is_ascii_whitespace() => {}
+            mark => found.push(Piece::Mark(mark)),
+        }
+    }
+    found
+}
+
+fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'\\' => at += 1,
+            b'"' => break,
+            _ => {}
+        }
+    }
+    at.min(bytes.len())
+}
+
+/// The annotated functions of a text, in order.
+fn functions(text: &str) -> Vec<Found<'_>> {
+    let pieces = pieces(text);
+    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut blocks: Vec<usize> = Vec::new();
+    // Whether the item that begins is annotated.
+    let mut annotated = false;
+    let mut at = 0;
+    while let Some(&piece) = pieces.get(at) {
+        at += 1;
+        match piece {
+            Piece::Mark(b'#') if pieces.get(at) == Some(&Piece::Mark(b'[')) => {
+                let end = closing(&pieces, at);
+                annotated |= pieces[at..end].contains(&Piece::Word("pointful"));
+                at = end;
+            }
+            Piece::Word("fn") => {
+                let Some(&Piece::Word(name)) = pieces.get(at) else {
+                    continue;
+                };
+                let body = pieces[at..]
+                    .iter()
+                    .position(|&piece| piece == Piece::Mark(b'{'));
+                if !std::mem::take(&mut annotated) {
+                    continue;
+                }
+                let Some(body) = body.map(|body| at + body) else {
+                    continue;
+                };
+                let end = closing(&pieces, body);
+                let words = (at + 1..end).filter_map(|at| match pieces[at] {
+                    Piece::Word(word) => {
+                        Some((word, pieces.get(at + 1) == Some(&Piece::Mark(b'('))))
+                    }
+                    Piece::Mark(_) => None,
+                });
+                found.push(Found {
+                    name,
+                    home: blocks.last().copied(),
+                    words: words.collect(),
+                });
+                at = end;
+            }
+            Piece::Mark(b'{') => {
+                annotated = false;
+                blocks.push(at);
+            }
+            Piece::Mark(b'}') => {
+                annotated = false;
+                blocks.pop();
+            }
+            Piece::Mark(b';') => annotated = false,
+            Piece::Word(_) | Piece::Mark(_) => {}
+        }
+    }
+    found
+}
+
+/// Behind the bracket that closes the one here.
+fn closing(pieces: &[Piece<'_>], open: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, piece) in pieces.iter().enumerate().skip(open) {
+        match piece {
+            Piece::Mark(b'{' | b'[' | b'(') => depth += 1,
+            Piece::Mark(b'}' | b']' | b')') => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    pieces.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::calls_itself_by_others;
+
+    fn way(text: &str, name: &str) -> String {
+        calls_itself_by_others(text, name).map_or_else(String::new, |way| way.join(" "))
+    }
+
+    #[test]
+    fn ways_back() {
+        let two = "#[pointful] fn even(n: i64) -> bool { odd(n - 1) }
+            #[pointful(remat)] pub fn odd(n: i64) -> bool { even(n - 1) } fn main() {}";
+        assert_eq!(way(two, "even"), "even odd");
+        assert_eq!(way(two, "odd"), "", "it is told once");
+        let three = "mod m { #[pf::pointful] fn a() { b() } #[pointful] fn b() { c() }
+            /// Not `}`, \"nor this.
+            #[pointful]\n#[inline] fn c() { let x = '{'; assert!(x, r#\"}\"# ); a() } }";
+        assert_eq!(way(three, "a"), "a b c");
+        assert_eq!(way(three, "c"), "");
+        // Into a circle is not around it.
+        let into = format!("#[pointful] fn first() {{ even(3) }} {two}");
+        assert_eq!(way(&into, "first"), "");
+        assert_eq!(way(&into, "even"), "even odd");
+    }
+
+    #[test]
+    fn what_is_no_way_back() {
+        for text in [
+            "#[pointful] fn a() { b() } #[pointful] fn b() { c() } #[pointful] fn c() {}",
+            "#[pointful] fn a() { b() } fn b() { a() }",
+            "#[pointful] fn a() { b() } #[pointful] fn b() { let a = |x| x; a(1) }",
+            "#[pointful] fn a() { b() } #[pointful] fn b(a: f64) { a(1) }",
+            "#[pointful] fn a() { b() } mod m { #[pointful] fn b() { a() } }",
+            "#[pointful] fn a() { b() } #[pointful] fn b() { a() } mod m { #[pointful] fn b() {} }",
+            "#[pointful] fn a() { b() } #[pointful] fn b() { /* a() */ \"a()\" } // a()",
+            "#[pointful] fn a() { a() }",
+            "#[pointful] fn a",
+            "#[pointful] fn a() { b( '\\",
+            "",
+        ] {
+            assert_eq!(way(text, "a"), "", "{text}");
+        }
+    }
+}
