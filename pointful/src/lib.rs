@@ -524,7 +524,7 @@ pub use pointful_macros::{
 };
 pub use pointful_runtime::{
     Accum, Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Members,
-    Number, Plain, Product, StaticSet, Table, Tables, VectorSpace, View, memory, stats,
+    Number, Plain, Product, Ragged, StaticSet, Table, Tables, VectorSpace, View, memory, stats,
 };
 
 #[cfg(feature = "npy")]

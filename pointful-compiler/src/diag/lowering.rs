@@ -638,6 +638,60 @@ pub fn ragged(span: Span) -> Diagnostic {
         .help("reduce it where it is made, as in `sum(for j in ..i { … })`, or make the full table and put zeros where the range ends")
 }
 
+/// Rows of different lengths over more than one axis.
+pub fn ragged_rows(span: Span, set: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("{set} is a product, and the rows of a `Ragged` are over one set"),
+    )
+    .help("flatten it on the host: `table.cast(…)` and `ragged.cast(…)` rename index sets")
+}
+
+/// Rows that hold something else than numbers and members.
+pub fn ragged_elements(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("rows of a `Ragged` hold numbers, truth values or members, not {found}"),
+    )
+    .help("take one `Ragged` for each part: those that are used together have rows of the same lengths")
+}
+
+/// Rows of different lengths in a table.
+pub fn ragged_inside(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a `Ragged` is not an element of a table")
+        .help("take it as a parameter of its own, or as a field of a struct")
+}
+
+/// Rows that are asked for by a table of indices or by `get`.
+pub fn ragged_index(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "rows of a `Ragged` are taken one at a time")
+        .help("`a[i]` is a row, as in `for i in _ { sum(a[i]) }`")
+}
+
+/// An assignment to a part of rows of different lengths.
+pub fn ragged_assigned(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "the values of a `Ragged` are not assigned one by one")
+        .help("make a new one of rows: `for i in _ { for j in _ { … a[i][j] … } }`")
+}
+
+/// Rows of members as what a loop makes.
+pub fn ragged_members(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a loop makes rows of numbers and truth values, not of members")
+        .help("make rows of their numbers: `….ordinal()`")
+}
+
+/// Rows of different lengths that the function would change where they are.
+pub fn ragged_exclusive(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{name}` is a `Ragged`, which is not behind `&mut`"))
+        .help("take it by `&` and give back a new one")
+}
+
+/// Rows of different lengths as a result whose lengths are those of no parameter.
+pub fn ragged_result(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "the rows of this result are as long as those of no parameter")
+        .help("a `Ragged` is made of one: `for i in _ { for j in _ { … a[i][j] … } }`")
+}
+
 /// A branch or block that gives away a table whose length is known inside only.
 pub fn escaping_range(span: Span) -> Diagnostic {
     Diagnostic::new(

@@ -15,6 +15,7 @@ impl<'a> Elab<'a> {
         &mut self,
         base: &'a Expr,
         indices: &'a [Expr],
+        ty: &Ty,
         span: SpanId,
     ) -> Run<Val<'a>> {
         if self.is_lifted(indices) {
@@ -27,6 +28,10 @@ impl<'a> Elab<'a> {
             chain.push((inner, indices));
         }
         let root = chain[chain.len() - 1].0;
+        if chain.iter().any(|(base, _)| self.is_ragged(&base.ty)) {
+            chain.reverse();
+            return self.index_rows(&chain, ty, span);
+        }
         let table = self.eval(root)?;
         let mut all = Vec::new();
         for (base, indices) in chain.into_iter().rev() {
@@ -102,7 +107,7 @@ impl<'a> Elab<'a> {
         Ok(out)
     }
 
-    fn position_of(
+    pub(super) fn position_of(
         &mut self,
         val: &Val<'a>,
         ty: &Ty,

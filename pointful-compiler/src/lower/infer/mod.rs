@@ -17,6 +17,7 @@ mod method;
 mod ops;
 mod pattern;
 mod print;
+mod ragged;
 mod reading;
 mod reference;
 mod rule;
@@ -241,6 +242,8 @@ impl<'s, 'a> Infer<'s, 'a> {
                 "a range" => "a range of its own".into(),
                 text => format!("the range `{text}`"),
             },
+            Set::Row(_, row) => format!("the row at `{}`", self.locals[row as usize].name),
+            Set::Ragged(..) => "the rows of a `Ragged`".into(),
             set => format!("`{}`", self.printer().set(&set)),
         }
     }

@@ -167,7 +167,12 @@ impl<'a> Infer<'_, 'a> {
                 Box::new(self.import_set(a, instance, at)),
                 Box::new(self.import_set(b, instance, at)),
             ),
-            Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Error => set.clone(),
+            Set::Ragged(rows, lengths) => Set::Ragged(
+                Box::new(self.import_set(rows, instance, at)),
+                Box::new(self.import_set(lengths, instance, at)),
+            ),
+            // No signature has a row.
+            Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Row(..) | Set::Error => set.clone(),
         }
     }
 }
