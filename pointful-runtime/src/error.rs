@@ -236,7 +236,9 @@ impl fmt::Display for Error {
                     false => write!(f, "from {least} to {most}"),
                 }
             }
-            Error::NoOffsets => write!(f, "there is one offset more than rows, but there were none"),
+            Error::NoOffsets => {
+                write!(f, "there is one offset more than rows, but there were none")
+            }
             Error::Length {
                 set,
                 expected,

@@ -46,17 +46,17 @@ pub use crate::cpu::{
 };
 use crate::element::Element;
 use crate::error::Error;
+use crate::index_set::{Dyn, IndexSet};
 pub use crate::one_of::{OneOf, Variants};
 pub use crate::opaque::Opaque;
-pub use crate::recast::{is, recast, recast_buf, recast_slice};
-use crate::index_set::{Dyn, IndexSet};
 use crate::ragged::Ragged;
+pub use crate::recast::{is, recast, recast_buf, recast_slice};
 use crate::scalar::Number;
-use crate::table::{Table, View};
 pub use crate::scalar::{
     add, div, div_absorb, div_euclid, masked, max, min, mul, mul_absorb, neg, rem, rem_euclid, sub,
 };
 pub use crate::stats::reused_in_place;
+use crate::table::{Table, View};
 pub use crate::transpose::transpose;
 pub use pointful_math as math;
 

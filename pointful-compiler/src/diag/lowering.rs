@@ -676,20 +676,42 @@ pub fn ragged_assigned(span: Span) -> Diagnostic {
 
 /// Rows of members as what a loop makes.
 pub fn ragged_members(span: Span) -> Diagnostic {
-    Diagnostic::new(span, "a loop makes rows of numbers and truth values, not of members")
-        .help("make rows of their numbers: `….ordinal()`")
+    Diagnostic::new(
+        span,
+        "a loop makes rows of numbers and truth values, not of members",
+    )
+    .help("make rows of their numbers: `….ordinal()`")
 }
 
 /// Rows of different lengths that the function would change where they are.
 pub fn ragged_exclusive(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("`{name}` is a `Ragged`, which is not behind `&mut`"))
-        .help("take it by `&` and give back a new one")
+    Diagnostic::new(
+        span,
+        format!("`{name}` is a `Ragged`, which is not behind `&mut`"),
+    )
+    .help("take it by `&` and give back a new one")
 }
 
-/// Rows of different lengths as a result whose lengths are those of no parameter.
-pub fn ragged_result(span: Span) -> Diagnostic {
-    Diagnostic::new(span, "the rows of this result are as long as those of no parameter")
-        .help("a `Ragged` is made of one: `for i in _ { for j in _ { … a[i][j] … } }`")
+/// What to write so that a table is a `Ragged`.
+pub fn rows_made() -> &'static str {
+    "a `Ragged` is a table of the rows at a loop's own members: `for i in _ { for j in _ { … a[i][j] … } }`, where `a` is one"
+}
+
+/// A variable that holds a row at one that is bound only after it.
+pub fn row_at_later(span: Span, name: &str, member: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` is of the row at `{member}`, which is bound after it"),
+    )
+    .help(format!(
+        "bind `{member}` first, and take the row where it is used"
+    ))
+}
+
+/// A row where the variable is not known that is its member.
+pub fn escaping_row(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this is a row at a variable that is not known here")
+        .help("take the row where it is used: `a[i]`")
 }
 
 /// A branch or block that gives away a table whose length is known inside only.

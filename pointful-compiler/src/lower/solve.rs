@@ -29,7 +29,7 @@ pub(super) enum SetKind {
     Free,
     /// An occurrence of `Dyn`: equal to other occurrences only.
     Dyn,
-    /// `Dyn` in a result, a `let` or a call: also a range that the function computes.
+    /// `Dyn` in a result, a `let` or a call: also a range that the function computes, or a row.
     DynResult,
 }
 
@@ -422,7 +422,7 @@ impl Solver {
                 let fits = match self.set_kind(*v) {
                     SetKind::Free => !contains_var(other, *v),
                     SetKind::Dyn => false,
-                    SetKind::DynResult => matches!(other, Set::Range(_)),
+                    SetKind::DynResult => matches!(other, Set::Range(_) | Set::Row(..)),
                 };
                 if !fits {
                     return clash();

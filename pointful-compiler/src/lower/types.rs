@@ -224,6 +224,7 @@ impl Printer<'_> {
             Set::Either(a, b) => format!("Either<{}, {}>", self.set(a), self.set(b)),
             Set::Bool => "bool".into(),
             Set::Range(k) if self.shows_ranges => self.solver.range(*k).to_owned(),
+            Set::Row(..) if self.shows_ranges => "a row".into(),
             Set::Range(_) | Set::Row(..) => "Dyn".into(),
             Set::Ragged(rows, _) => format!("rows of {}", self.set(rows)),
         }

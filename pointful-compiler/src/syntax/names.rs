@@ -36,8 +36,8 @@ pub const WORDS: [&str; 17] = [
 
 /// The types that are words of the language or of Rust.
 pub(crate) const TYPES: [&str; 14] = [
-    "Table", "Tables", "Ragged", "Extent", "Fin", "Either", "Dyn", "Accum", "IndexSet", "Float", "Some",
-    "None", "Option", "Self",
+    "Table", "Tables", "Ragged", "Extent", "Fin", "Either", "Dyn", "Accum", "IndexSet", "Float",
+    "Some", "None", "Option", "Self",
 ];
 
 /// The types of numbers that are not elements of tables; lowering says so where they matter.

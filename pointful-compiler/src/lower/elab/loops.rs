@@ -144,7 +144,8 @@ impl<'a> Elab<'a> {
         let around = self.serial();
         let axes = source.axes();
         let mut indices = Vec::new();
-        let in_pieces = !f.makes_rows && parts.is_empty() && self.goes_in_pieces(f, &axes, &states, &effects);
+        let in_pieces =
+            !f.makes_rows && parts.is_empty() && self.goes_in_pieces(f, &axes, &states, &effects);
         let mut step = |s: &mut Self, at: &[ValueId]| {
             for (path, outer) in parts.iter().zip(&whole) {
                 let part = Part {

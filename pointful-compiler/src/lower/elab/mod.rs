@@ -508,11 +508,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Does something in the outermost block that is not outside of the one with this serial number.
-    fn within<T>(
-        &mut self,
-        inmost: u32,
-        what: impl FnOnce(&mut Self) -> Run<T>,
-    ) -> Run<T> {
+    fn within<T>(&mut self, inmost: u32, what: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
         let known = self.open.iter().position(|open| open.serial >= inmost);
         let inner = self
             .open

@@ -72,12 +72,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Finds what a `Ragged` carries: the set of its rows and how long these are.
-    pub(super) fn carried_rows(
-        &mut self,
-        of: &Set,
-        lengths: &Set,
-        carrier: &Carrier,
-    ) -> Run<()> {
+    pub(super) fn carried_rows(&mut self, of: &Set, lengths: &Set, carrier: &Carrier) -> Run<()> {
         let at = SpanId::NONE;
         let Carrier::Table(access) = carrier else {
             return self.bug(at, "rows that nothing carries");
@@ -120,11 +115,11 @@ impl<'a> Elab<'a> {
     pub(super) fn rows_shape(&mut self, groups: &[Set], elem: &Ty, span: Span) -> Run<Shape> {
         let sets = atoms(groups);
         let [Set::Ragged(_, lengths)] = sets.as_slice() else {
-            return self.fail(say::ragged_inside(span));
+            return self.bug(SpanId::NONE, "a table of rows");
         };
         let known = self.ragged.iter().find(|(known, _)| known == &**lengths);
         let Some((_, rows)) = known.cloned() else {
-            return self.fail(say::ragged_result(span));
+            return self.bug(SpanId::NONE, "rows of no parameter");
         };
         let elements = match (elem, self.set_of(elem)) {
             (Ty::Scalar(_) | Ty::Float(_), _) => None,
@@ -148,15 +143,37 @@ impl<'a> Elab<'a> {
 
     /// The places in the row at what a variable is.
     pub(super) fn row_space(&mut self, lengths: &Set, row: u32, span: SpanId) -> Run<Space> {
-        let rows = self.rows_of(lengths, span)?;
-        let member = match self.frame.env.get(row as usize) {
-            Some(Some(Val::Leaf(member))) if self.in_scope(*member) => *member,
-            _ => {
-                let span = self.at(span);
-                return self.fail(say::ragged(span));
-            }
+        let Some(member) = self.row_member(row) else {
+            let span = self.at(span);
+            return self.fail(say::escaping_row(span));
         };
+        let rows = self.rows_of(lengths, span)?;
         Ok(Space::Axis(self.row_at(&rows, member, span)?.length))
+    }
+
+    /// The member that a variable is, where it is one.
+    fn row_member(&self, row: u32) -> Option<ValueId> {
+        match self.frame.env.get(row as usize) {
+            Some(Some(Val::Leaf(member))) if self.in_scope(*member) => Some(*member),
+            _ => None,
+        }
+    }
+
+    /// Writes down how long rows are that a function gives, for whoever called it.
+    pub(super) fn name_rows<'s>(
+        &mut self,
+        sets: impl Iterator<Item = &'s Set>,
+        span: SpanId,
+    ) -> Run<()> {
+        for set in sets {
+            if let Set::Row(lengths, row) = set
+                && self.row_member(*row).is_some()
+            {
+                let space = self.row_space(lengths, *row, span)?;
+                self.frame.inner.insert(set.clone(), space);
+            }
+        }
+        Ok(())
     }
 
     /// The row at a member.

@@ -148,7 +148,7 @@ impl<'a> Elab<'a> {
             }
             Set::Bool => SetShape::Static(quote!(bool)),
             Set::Range(_) | Set::Row(..) => SetShape::Dyn,
-            Set::Ragged(..) => return self.fail(say::ragged_inside(Span::call_site())),
+            Set::Ragged(..) => return self.bug(SpanId::NONE, "a place among rows"),
             Set::Param(_) | Set::Named(_) | Set::Var(_) => match self.space(set, SpanId::NONE) {
                 Ok(Space::Axis(Extent::Size(size))) => SetShape::Size(size),
                 Ok(_) => SetShape::Dyn,
@@ -167,9 +167,14 @@ impl<'a> Elab<'a> {
 pub(super) fn has_range(set: &Set) -> bool {
     match set {
         Set::Range(_) | Set::Row(..) => true,
-        Set::Ragged(..) => false,
         Set::Product(parts) | Set::Record(_, parts) => parts.iter().any(has_range),
         Set::Either(a, b) => has_range(a) || has_range(b),
-        Set::Var(_) | Set::Param(_) | Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Error => false,
+        Set::Var(_)
+        | Set::Param(_)
+        | Set::Named(_)
+        | Set::Fin(_)
+        | Set::Bool
+        | Set::Ragged(..)
+        | Set::Error => false,
     }
 }

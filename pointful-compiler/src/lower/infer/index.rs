@@ -431,7 +431,9 @@ impl<'a> Infer<'_, 'a> {
     fn has_length_of_its_own(&self, ty: &Ty) -> bool {
         let (groups, _) = self.split(ty);
         let atoms = self.solver.atoms(&groups);
-        atoms.iter().any(|set| matches!(set, Set::Range(_) | Set::Row(..)))
+        atoms
+            .iter()
+            .any(|set| matches!(set, Set::Range(_) | Set::Row(..)))
     }
 
     /// `acc.put(v)`; `None` if the receiver is not an accumulator.

@@ -120,6 +120,20 @@ impl<'a> Infer<'_, 'a> {
         parts.iter().map(name).collect()
     }
 
+    /// Reports variables whose types have rows at variables that are bound only after them: what
+    /// such a row is would change while the variable holds it.
+    pub(super) fn rows_at_later_members(&mut self) {
+        for k in 0..self.locals.len() {
+            let local = self.locals[k].clone();
+            if let Some(member) = latest_member(&self.solver.ty(&local.ty))
+                && member as usize > k
+            {
+                let member = self.locals[member as usize].name.clone();
+                self.report(say::row_at_later(local.span, &local.name, &member));
+            }
+        }
+    }
+
     /// What the rows are that iterations over all members of a set make, one at each, if their
     /// values begin with the places in a row there.
     pub(super) fn rows_made(&self, set: &Set, pattern: &Pattern, value: &Ty) -> Option<Ty> {
@@ -134,9 +148,8 @@ impl<'a> Infer<'_, 'a> {
                     return None;
                 }
                 let parts = made.into_iter().zip(parts);
-                let parts = parts.map(|(made, part)| {
-                    made.unwrap_or_else(|| Ty::table(vec![set.clone()], part))
-                });
+                let parts = parts
+                    .map(|(made, part)| made.unwrap_or_else(|| Ty::table(vec![set.clone()], part)));
                 Some(Ty::Tuple(parts.collect()))
             }
             Ty::Table(groups, elem) => {
@@ -152,5 +165,32 @@ impl<'a> Infer<'_, 'a> {
             }
             _ => None,
         }
+    }
+}
+
+/// The variable bound last among those at which a resolved type has rows.
+fn latest_member(ty: &Ty) -> Option<u32> {
+    let of_set = |set: &Set| -> Option<u32> {
+        let sets = set.atoms().into_iter();
+        sets.filter_map(|set| match set {
+            Set::Row(_, member) => Some(member),
+            Set::Either(a, b) => latest_member(&Ty::Extent(*a)).max(latest_member(&Ty::Extent(*b))),
+            Set::Record(_, parts) => latest_member(&Ty::Extent(Set::Product(parts))),
+            _ => None,
+        })
+        .max()
+    };
+    let of_all = |types: &[Ty]| types.iter().filter_map(latest_member).max();
+    match ty {
+        Ty::Member(set) | Ty::Offset(set) | Ty::Extent(set) => of_set(set),
+        Ty::Table(groups, elem) => {
+            let sets = groups.iter().filter_map(of_set).max();
+            sets.max(latest_member(elem))
+        }
+        Ty::Tuple(parts) | Ty::Struct(_, parts) => of_all(parts),
+        Ty::Either(sides) => of_all(&sides[..]),
+        Ty::Function(params, result) => of_all(params).max(latest_member(result)),
+        Ty::Accum(inner) | Ty::Option(inner) => latest_member(inner),
+        Ty::Var(_) | Ty::Scalar(_) | Ty::Float(_) | Ty::Error => None,
     }
 }

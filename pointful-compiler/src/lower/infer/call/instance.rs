@@ -139,12 +139,13 @@ impl<'a> Infer<'_, 'a> {
                 }
                 instance.sets[*k].clone().unwrap_or(Set::Error)
             }
-            Set::Var(_) | Set::Range(_) => {
+            Set::Var(_) | Set::Range(_) | Set::Row(..) => {
                 if let Some((_, mine)) = instance.inner.iter().find(|(theirs, _)| theirs == set) {
                     return mine.clone();
                 }
                 let mine = match set {
                     Set::Var(_) => self.solver.fresh_set(SetKind::DynResult, at),
+                    Set::Row(..) => self.range("a row".into()),
                     _ => self.range("a range".into()),
                 };
                 instance.inner.push((set.clone(), mine.clone()));
@@ -171,8 +172,7 @@ impl<'a> Infer<'_, 'a> {
                 Box::new(self.import_set(rows, instance, at)),
                 Box::new(self.import_set(lengths, instance, at)),
             ),
-            // No signature has a row.
-            Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Row(..) | Set::Error => set.clone(),
+            Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Error => set.clone(),
         }
     }
 }
