@@ -8,12 +8,7 @@ pub fn rows_of_a_product<N: IndexSet, M: IndexSet>(a: &Ragged<(N, M), f64>) -> f
 }
 
 #[pointful]
-pub fn rows_of_tuples<N: IndexSet>(a: &Ragged<N, (f64, f64)>) -> f64 {
-    1.0
-}
-
-#[pointful]
-pub fn in_a_table<N: IndexSet>(a: &Table<Fin<2>, Ragged<N, f64>>) -> f64 {
+pub fn rows_of_tuples<N: IndexSet>(a: &Ragged<N, (N, N)>) -> f64 {
     1.0
 }
 
