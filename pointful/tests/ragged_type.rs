@@ -707,6 +707,160 @@ fn rows_are_tables_to_functions() {
     assert!((all - 55_f64.sqrt()).abs() < 1e-12);
 }
 
+/// Rows of members, and of as many numbers as a set has members.
+#[pointful]
+fn reversed<N: IndexSet>(
+    next: &Ragged<N, N>,
+    stations: Extent<Station>,
+) -> (Ragged<N, N>, Ragged<N, Station>, f64) {
+    let pairs = for i in N {
+        for j in _ {
+            let k = next[i][j];
+            for d in Fin::<2> {
+                (k.ordinal() * 2 + d.ordinal()) as f64
+            }
+        }
+    };
+    (
+        for i in N {
+            let row = next[i];
+            for j in _ {
+                row[(j + 1).wrap()]
+            }
+        },
+        for i in N {
+            for j in _ {
+                Station::from_ordinal(next[i][j].ordinal(), stations)
+            }
+        },
+        sum(for i in N {
+            sum(for j in _ {
+                pairs[i][j][1] - pairs[i][j][0]
+            })
+        }),
+    )
+}
+
+#[test]
+fn loops_make_rows_of_members() {
+    let ends = Table::<Dyn, Dyn>::from_indices(4, 3, vec![1, 2, 2, 0]).expect("below three");
+    let next = Ragged::new(vec![0, 2, 3, 4], ends).expect("offsets");
+    let (turned, stations, count) = reversed(&next, Extent::new(5));
+    assert_eq!(turned.values().as_slice(), [2, 1, 2, 0]);
+    assert_eq!(stations.row(0).at(1), Station(2));
+    assert_eq!((count, turned.has_rows_of(&next)), (4.0, true));
+}
+
+/// What users name rows.
+#[pointful]
+type Rows<N> = Ragged<N, f64>;
+
+#[pointful]
+type Sentences = Ragged<Dyn, f64>;
+
+mod elsewhere {
+    use super::Rows;
+    use pointful::prelude::*;
+
+    #[pointful]
+    pub fn energy<N: IndexSet>(a: &Rows<N>, scale: f64) -> f64 {
+        scale
+            * sum(for i in N {
+                sum(a[i]).powi(2)
+            })
+    }
+
+    define! { pub fn forces = grad!(energy, wrt = a); }
+}
+
+#[pointful]
+fn longest(a: &Sentences) -> usize {
+    max(for i in _ {
+        a[i].len()
+    })
+}
+
+#[pointful]
+fn pushed<N: IndexSet>(a: &Rows<N>) -> Rows<N> {
+    a - 0.5 * elsewhere::forces(a, 1.0)
+}
+
+#[pointful]
+fn scaled_sums<N: IndexSet>(a: &Ragged<N, f64>, by: f64) -> Table<N, f64> {
+    for i in N {
+        by * sum(a[i])
+    }
+}
+
+#[test]
+fn names_modules_and_the_other_transformations() {
+    let expected = Ragged::from_rows([vec![12.0, 12.0], vec![], vec![48.0, 48.0, 48.0]]);
+    assert_eq!(elsewhere::forces(&rows(), 2.0), expected);
+    assert_eq!(
+        pushed(&rows()),
+        Ragged::from_rows([vec![-2.0, -1.0], vec![], vec![-9.0, -8.0, -7.0]])
+    );
+    assert_eq!(longest(&rows()), 3);
+    let scales = Table::<Dyn, f64>::from(vec![1.0, 10.0]);
+    let mapped = vmap!(scaled_sums, over = by)(&rows(), &scales);
+    assert_eq!(mapped.as_slice(), [3.0, 0.0, 12.0, 30.0, 0.0, 120.0]);
+    let all = jacobian!(scaled_sums, wrt = by)(&rows(), 7.0);
+    assert_eq!(all.as_slice(), [3.0, 0.0, 12.0]);
+}
+
+/// A derivative of its author's, and rows in closures that a loop calls.
+#[pointful(vjp = half_backwards)]
+fn half<N: IndexSet>(a: &Ragged<N, f64>) -> Ragged<N, f64> {
+    a * 0.5
+}
+
+#[pointful]
+fn half_backwards<N: IndexSet>(a: &Ragged<N, f64>, ct: &Ragged<N, f64>) -> Ragged<N, f64> {
+    ct * 3.0 + a * 0.0
+}
+
+#[pointful]
+fn by_closures<N: IndexSet>(a: &Ragged<N, f64>) -> f64 {
+    let halved = half(a);
+    let apply = |f: impl Fn(f64) -> f64, i: N| {
+        sum(for j in _ {
+            f(halved[i][j])
+        })
+    };
+    sum(for i in N {
+        apply(|x| x * x, i)
+    })
+}
+
+#[test]
+fn derivatives_of_authors() {
+    assert_eq!(grad!(by_closures)(&rows()), rows().map(|x| 3.0 * x));
+}
+
+/// A row by itself, whose length the caller is told.
+#[pointful]
+fn row_of<N: IndexSet>(a: &Ragged<N, f64>, i: N) -> Table<Dyn, f64> {
+    a[i]
+}
+
+#[pointful]
+fn squared_rows<N: IndexSet>(a: &Ragged<N, f64>) -> f64 {
+    sum(for i in N {
+        let row = row_of(a, i);
+        sum(for j in _ {
+            row[j] * row[j]
+        })
+    })
+}
+
+#[test]
+fn a_row_as_a_result() {
+    assert_eq!(row_of(&rows(), Dyn(2)).as_slice(), [3.0, 4.0, 5.0]);
+    assert_eq!(row_of(&rows(), Dyn(1)).len(), 0);
+    assert_eq!(squared_rows(&rows()), 55.0);
+    assert_eq!(grad!(squared_rows)(&rows()), rows().map(|x| 2.0 * x));
+}
+
 #[test]
 fn places_in_rows_are_not_checked() {
     let report = explain!(waves);

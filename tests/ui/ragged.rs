@@ -71,11 +71,6 @@ pub fn of_a_closure<N: IndexSet>(a: &Ragged<N, f64>, k: N) -> f64 {
 }
 
 #[pointful]
-pub fn of_members<N: IndexSet>(a: &Ragged<N, f64>) -> Ragged<N, N> {
-    for i in N { for j in _ { if a[i][j] > 0.0 { i } else { i } } }
-}
-
-#[pointful]
 pub fn sums<N: IndexSet>(a: &Ragged<N, f64>) -> Table<N, f64> {
     for i in N { sum(a[i]) }
 }

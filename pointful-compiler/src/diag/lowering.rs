@@ -674,15 +674,6 @@ pub fn ragged_assigned(span: Span) -> Diagnostic {
         .help("make a new one of rows: `for i in _ { for j in _ { … a[i][j] … } }`")
 }
 
-/// Rows of members as what a loop makes.
-pub fn ragged_members(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        span,
-        "a loop makes rows of numbers and truth values, not of members",
-    )
-    .help("make rows of their numbers: `….ordinal()`")
-}
-
 /// Rows of different lengths that the function would change where they are.
 pub fn ragged_exclusive(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(

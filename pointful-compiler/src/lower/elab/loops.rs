@@ -196,7 +196,7 @@ impl<'a> Elab<'a> {
                 self.write(path, val, span)?;
             }
         }
-        let tables = self.kept_rows(&rows, tables, span);
+        let tables = self.kept_rows(&rows, tables, span)?;
         match shape {
             Some(shape) => Ok(self.rebuild(&shape, &mut tables.into_iter())),
             None => self.bug(span, "a loop without a body"),

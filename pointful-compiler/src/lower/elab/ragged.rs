@@ -45,6 +45,15 @@ pub(super) struct Row {
     values: Extent,
 }
 
+/// Rows that a loop makes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    /// The accumulator of numbers that they are put into.
+    acc: ValueId,
+    /// What they hold: members by their numbers.
+    elem: Elem,
+}
+
 impl<'a> Elab<'a> {
     /// Whether a type is a table of rows of different lengths, or of such ones.
     pub(super) fn is_ragged(&self, ty: &Ty) -> bool {
@@ -347,62 +356,57 @@ impl<'a> Elab<'a> {
 
     /// Of what an iteration gives, keeps the rows: each is put where the loop's index has its row,
     /// in a table that was made in the block with this serial number. What is left, and for each
-    /// value whether it was a row, by the table.
+    /// value what it is kept in, if it is.
     pub(super) fn keep_rows(
         &mut self,
         given: Vec<ValueId>,
         at: &[ValueId],
         around: u32,
         span: SpanId,
-    ) -> Run<(Vec<ValueId>, Vec<Option<ValueId>>)> {
+    ) -> Run<(Vec<ValueId>, Vec<Option<Kept>>)> {
         let (mut rest, mut kept) = (Vec::new(), Vec::new());
         for value in given {
-            let row = self.row_with(value, at);
-            let Some(row) = row else {
+            let Some(row) = self.row_with(value, at) else {
                 rest.push(value);
                 kept.push(None);
                 continue;
-            };
-            let ty = self.program.ty(value).clone();
-            let dims = [&[row.values], &ty.dims[1..]].concat();
-            let scalar = match ty.elem {
-                Elem::Scalar(scalar) => scalar,
-                _ => {
-                    let span = self.at(span);
-                    return self.fail(say::ragged_members(span));
-                }
             };
             if self.operators > 0 {
                 let span = self.at(span);
                 return self.fail(say::accum_in_operator(span));
             }
+            let ty = self.program.ty(value).clone();
+            let scalar = match ty.elem {
+                Elem::Scalar(scalar) => scalar,
+                Elem::Index(_) | Elem::Bound(_) => Scalar::Usize,
+            };
             let monoid = match scalar {
                 Scalar::Bool => Monoid::Or,
                 _ => Monoid::Add,
             };
+            let dims = [&[row.values], &ty.dims[1..]].concat();
             let acc = self.within(around, |s| {
                 let nothing = monoid.identity(scalar);
                 let base = s.tabulate(&dims, span, &mut |s, _| Ok(vec![s.lit(nothing, span)]))?;
-                let ty = Type::table(ty.elem, dims.clone());
+                let ty = Type::table(Elem::Scalar(scalar), dims.clone());
                 let base = base[0];
                 Ok(s.op(PointOp::Accum { monoid, base }, ty, span))
             })?;
-            self.tabulate(&[row.length], span, &mut |s, place| {
-                let index = s.place_in(&row, place[0], span)?;
+            let inner = [&[row.length], &ty.dims[1..]].concat();
+            self.tabulate(&inner, span, &mut |s, place| {
                 let value = s.select_leaf(value, place, span);
-                let indices = vec![index];
-                s.emit(
-                    Vec::new(),
-                    PointOp::Accumulate {
-                        acc,
-                        indices,
-                        value,
-                    },
-                    span,
-                );
+                let value = s.cast(value, scalar, span)?;
+                let mut indices = place.to_vec();
+                indices[0] = s.place_in(&row, place[0], span)?;
+                let op = PointOp::Accumulate {
+                    acc,
+                    indices,
+                    value,
+                };
+                s.emit(Vec::new(), op, span);
                 Ok(Vec::new())
             })?;
-            kept.push(Some(acc));
+            kept.push(Some(Kept { acc, elem: ty.elem }));
         }
         Ok((rest, kept))
     }
@@ -424,25 +428,41 @@ impl<'a> Elab<'a> {
     /// All that iterations gave, in order: the tables of it, and the rows that were kept.
     pub(super) fn kept_rows(
         &mut self,
-        kept: &[Option<ValueId>],
+        kept: &[Option<Kept>],
         tables: Vec<ValueId>,
         span: SpanId,
-    ) -> Vec<ValueId> {
+    ) -> Run<Vec<ValueId>> {
         if kept.is_empty() {
-            return tables;
+            return Ok(tables);
         }
         let mut tables = tables.into_iter();
         let mut all = Vec::new();
         for rows in kept {
             match rows {
-                Some(acc) => {
-                    let ty = self.program.ty(*acc).clone();
-                    all.push(self.op(PointOp::Get { acc: *acc }, ty, span));
-                }
+                Some(kept) => all.push(self.kept(kept, span)?),
                 None => all.extend(tables.next()),
             }
         }
-        all
+        Ok(all)
+    }
+
+    /// The table of rows that were kept. Each element was put once, so that a member's number is one.
+    fn kept(&mut self, kept: &Kept, span: SpanId) -> Run<ValueId> {
+        let ty = self.program.ty(kept.acc).clone();
+        let dims = ty.dims.clone();
+        let table = self.op(PointOp::Get { acc: kept.acc }, ty, span);
+        let Elem::Index(of) = kept.elem else {
+            return Ok(table);
+        };
+        if matches!(of, Extent::Value(size) if !self.in_scope(size)) {
+            let span = self.at(span);
+            return self.fail(say::escaping_member(span));
+        }
+        let members = self.tabulate(&dims, span, &mut |s, at| {
+            let number = s.select_leaf(table, at, span);
+            Ok(vec![s.prim(Prim::Trust(of), &[number], span)?])
+        })?;
+        Ok(members[0])
     }
 }
 

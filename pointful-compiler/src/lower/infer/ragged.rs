@@ -154,8 +154,8 @@ impl<'a> Infer<'_, 'a> {
             }
             Ty::Table(groups, elem) => {
                 let mut atoms = self.solver.atoms(&groups);
-                match &atoms[0] {
-                    Set::Row(lengths, row) if *row == member.0 => {
+                match atoms.first() {
+                    Some(Set::Row(lengths, row)) if *row == member.0 => {
                         let rows = Box::new(self.solver.set(set));
                         atoms[0] = Set::Ragged(rows, lengths.clone());
                         Some(Ty::Table(atoms, elem))
