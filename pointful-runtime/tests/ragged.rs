@@ -23,7 +23,7 @@ fn rows_and_offsets_are_the_same() {
             .collect::<Vec<_>>(),
         rows().values().as_slice()
     );
-    let collected: Ragged<Dyn, i32> = vec![vec![1], vec![2, 3]].iter().collect();
+    let collected: Ragged<Dyn, i32> = [vec![1], vec![2, 3]].iter().collect();
     assert_eq!(collected.len(), 3);
 }
 
@@ -122,12 +122,7 @@ fn they_are_vectors() {
     expected = "vectors of different shapes: [0, 2, 2, 5, 5] in one, [0, 5] in the other"
 )]
 fn vectors_of_other_rows_are_refused() {
-    let _ = rows()
-        .cast(Extent::new(4))
-        .and_then(|mut x: Ragged<Dyn, f64>| {
-            x.axpy(1.0, &Ragged::from_rows([[1.0; 5]]));
-            Ok(x)
-        });
+    rows().axpy(1.0, &Ragged::from_rows([[1.0; 5]]));
 }
 
 #[test]

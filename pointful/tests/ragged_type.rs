@@ -763,14 +763,33 @@ mod elsewhere {
     use pointful::prelude::*;
 
     #[pointful]
-    pub fn energy<N: IndexSet>(a: &Rows<N>, scale: f64) -> f64 {
+    pub(crate) fn energy<N: IndexSet>(a: &Rows<N>, scale: f64) -> f64 {
         scale
             * sum(for i in N {
                 sum(a[i]).powi(2)
             })
     }
 
-    define! { pub fn forces = grad!(energy, wrt = a); }
+    define! { pub(crate) fn forces = grad!(energy, wrt = a); }
+
+    /// What nobody else can look into.
+    #[pointful]
+    #[derive(Clone, Debug, PartialEq)]
+    pub(crate) struct Closed {
+        rows: Rows<Dyn>,
+        scale: f64,
+    }
+
+    impl Closed {
+        pub(crate) fn new(rows: Ragged<Dyn, f64>, scale: f64) -> Self {
+            Closed { rows, scale }
+        }
+    }
+
+    #[pointful]
+    pub(crate) fn of_closed(c: &Closed) -> f64 {
+        energy(c.rows, c.scale)
+    }
 }
 
 #[pointful]
@@ -801,6 +820,12 @@ fn names_modules_and_the_other_transformations() {
         Ragged::from_rows([vec![-2.0, -1.0], vec![], vec![-9.0, -8.0, -7.0]])
     );
     assert_eq!(longest(&rows()), 3);
+    let closed = elsewhere::Closed::new(rows(), 2.0);
+    let by = grad!(elsewhere::of_closed)(&closed);
+    assert_eq!(
+        by,
+        elsewhere::Closed::new(elsewhere::forces(&rows(), 2.0), 153.0)
+    );
     let scales = Table::<Dyn, f64>::from(vec![1.0, 10.0]);
     let mapped = vmap!(scaled_sums, over = by)(&rows(), &scales);
     assert_eq!(mapped.as_slice(), [3.0, 0.0, 12.0, 30.0, 0.0, 120.0]);
@@ -859,6 +884,49 @@ fn a_row_as_a_result() {
     assert_eq!(row_of(&rows(), Dyn(1)).len(), 0);
     assert_eq!(squared_rows(&rows()), 55.0);
     assert_eq!(grad!(squared_rows)(&rows()), rows().map(|x| 2.0 * x));
+}
+
+/// What vectors have in bodies, too.
+#[pointful]
+fn as_vectors<N: IndexSet>(a: &Ragged<N, f64>, b: &Ragged<N, f64>) -> (Ragged<N, f64>, f64) {
+    let mut x = a.map(|x| x * x);
+    x.axpy(2.0, b);
+    x.scale(0.5);
+    (x, a.dot(b) + sum(a.zeros_like()))
+}
+
+#[test]
+fn vectors_in_bodies() {
+    let (x, dot) = as_vectors(&rows(), &rows().map(|x| 10.0 * x));
+    assert_eq!((x, dot), (rows().map(|x| 0.5 * (x * x + 20.0 * x)), 550.0));
+}
+
+/// Parts of a tuple, and a table by value beside.
+#[pointful]
+fn of_parts<N: IndexSet>(
+    pair: (&Ragged<N, f64>, usize),
+    mut w: Table<N, f64>,
+) -> (Ragged<N, f64>, Table<N, f64>) {
+    let (a, k) = pair;
+    for i in N {
+        w[i] += sum(a[i]) * k as f64;
+    }
+    (
+        for i in N {
+            a[i] * w[i]
+        },
+        w,
+    )
+}
+
+#[test]
+fn parts_of_tuples() {
+    let (made, w) = of_parts((&rows(), 2), Table::from(vec![1.0, 2.0, 3.0]));
+    assert_eq!(w.as_slice(), [7.0, 2.0, 27.0]);
+    assert_eq!(
+        made,
+        Ragged::from_rows([vec![7.0, 14.0], vec![], vec![81.0, 108.0, 135.0]])
+    );
 }
 
 #[test]
