@@ -929,6 +929,61 @@ fn parts_of_tuples() {
     );
 }
 
+/// Operators of authors over rows, what is printed on the way, and rows of sets of two kinds.
+#[pointful]
+fn folded<N: IndexSet>(a: &Ragged<N, f64>) -> (Table<N, f64>, Ragged<N, f64>) {
+    let join = |x: f64, y: f64| x + y + x * y;
+    (
+        for i in N {
+            reduce(0.0, join, a[i])
+        },
+        for i in N {
+            println!("row {} of {}", i.ordinal(), a[i].len());
+            scan(0.0, join, a[i])
+        },
+    )
+}
+
+#[pointful]
+fn of_two_kinds<N: IndexSet>(a: &Ragged<Either<Phase, N>, f64>) -> (f64, Table<N, f64>) {
+    (
+        sum(a[Either::Left(Phase::Late)]),
+        for n in N {
+            sum(a[Either::Right(n)])
+        },
+    )
+}
+
+#[test]
+fn operators_and_sets_of_two_kinds() {
+    let small = rows().map(|x| x / 4.0);
+    let (whole, parts) = folded(&small);
+    let prefixes = |row: &[f64]| -> Vec<f64> {
+        let join = |x: f64, y: f64| x + y + x * y;
+        (1..=row.len())
+            .map(|n| row[..n].iter().copied().fold(0.0, join))
+            .collect()
+    };
+    close(&parts, &by_rows(&small, prefixes));
+    for (whole, row) in whole.iter().zip(parts.rows()) {
+        assert!((whole - row.iter().last().copied().unwrap_or(0.0)).abs() < 1e-12);
+    }
+    check_gradient(
+        &small,
+        |a| folded(a).0.iter().sum(),
+        &grad!(sum_of_folded)(&small),
+    );
+    let extent = Extent::<Either<Phase, Dyn>>::join((Extent::default(), Extent::new(1)));
+    let (late, others) = of_two_kinds(&rows().cast(extent).expect("two and one"));
+    assert_eq!((late, others.as_slice()), (0.0, &[12.0][..]));
+}
+
+#[pointful]
+fn sum_of_folded<N: IndexSet>(a: &Ragged<N, f64>) -> f64 {
+    let (whole, _) = folded(a);
+    sum(whole)
+}
+
 #[test]
 fn places_in_rows_are_not_checked() {
     let report = explain!(waves);
