@@ -3,6 +3,7 @@
 use super::site::{Indexed, Site};
 use super::value::{Element, Maybe, Position, Space, Val};
 use super::{Elab, Run};
+use crate::diag::lowering as say;
 use crate::ir::{Elem, Extent, Scalar, SpanId, ValueId};
 use crate::lower::hir::{Expr, Kind};
 use crate::lower::types::{Set, Ty};
@@ -96,6 +97,16 @@ impl<'a> Elab<'a> {
         check: bool,
         site: Site<'a>,
     ) -> Run<Vec<Position>> {
+        // Rows are read by `index_rows` alone.
+        if self.is_ragged(base) {
+            let place = self.at(site.at);
+            return self.fail(match site.of {
+                Indexed::Place(_) => say::ragged_assigned(place),
+                Indexed::Read(..) | Indexed::Asked(..) | Indexed::Member => {
+                    say::ragged_index(place)
+                }
+            });
+        }
         let (groups, _) = self.split(base);
         let mut sets = crate::lower::types::atoms(&groups).into_iter();
         let mut out = Vec::new();

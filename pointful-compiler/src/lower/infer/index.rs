@@ -458,6 +458,9 @@ impl<'a> Infer<'_, 'a> {
         if !self.writable(local, within.span) || !self.arity("put", 1, args.len(), span) {
             return Some(self.poison(span));
         }
+        if at.is_some() && self.is_ragged(&place.ty) {
+            return Some(self.fail(say::ragged_assigned(receiver.span)));
+        }
         let mut ty = place.ty.clone();
         let at = at.map(|at| {
             let parts: Vec<Expr> = at.iter().map(|index| self.index_part(index)).collect();
