@@ -20,11 +20,11 @@ const SIZES: [[usize; 2]; 9] = [
     [4, 9],
     [7, 5],
     [3, 50],
-    [5, 230],
+    [5, 140],
 ];
 
 /// What is computed of `a` and `b`, whose rows are of the same lengths, of `w` and of `n`.
-const FUNCTIONS: [&str; 24] = [
+const FUNCTIONS: [&str; 27] = [
     "sum(a)",
     "sum(for i in N { w[i] * sum(a[i]) })",
     "sum(for i in N { sum(for j in _ { a[i][j].sin() * b[i][j] * w[i] }) })",
@@ -48,6 +48,9 @@ const FUNCTIONS: [&str; 24] = [
     "sum(for i in N { if a[i].len() > 1 { a[i][1] * w[i] + max(b[i]) } else { w[i] } })",
     "let mut acc = Accum::zeros(N); for i in N { for j in _ { acc[(i + 1).wrap()] += a[i][j] * w[i]; } } sum(acc.get().sin())",
     "let t = for i in N { sum(a[i]) }; sum(for i in N { sum(for j in _ { sum(for k in ..i { t[k] * b[i][j] }) }) })",
+    "sum(for i in N { w[i] * grad!(|x: f64| sum(for j in _ { (x * a[i][j]).sin() }))(w[i]) })",
+    "sum(for i in N { jvp!(|x: f64| sum(a[i] * x.cos() + b[i]) * x)(w[i], 0.5).1 })",
+    "let g = |i: N| sum(a[i] * b[i]); sum(for i in N { if n > 1 { g(i) * g((i + 1).wrap()) } else { w[i] } })",
     "sum(grad!(|x: f64| sum(for i in N { sum(for j in _ { (x * a[i][j]).sin() }) }))(w) * w)",
 ];
 
@@ -180,7 +183,8 @@ fn check_stages(source: &str) {
 fn check_derivatives(source: &str) {
     let program = lowered(source);
     let mut fine = 0;
-    for (sizes, seed) in SIZES.into_iter().zip(0..) {
+    // The longest rows are for strips, which derivatives of definitions know nothing of.
+    for (sizes, seed) in SIZES[..7].iter().copied().zip(0..) {
         match check_derivative(&program, &inputs(&program, sizes, seed), 7) {
             Ok(Checked::Fine(_)) => fine += 1,
             Ok(Checked::Unsuitable(_)) => {}

@@ -44,8 +44,8 @@ struct Rows<I: IndexSet> {
 }
 
 impl<T: Element> Ragged<Dyn, T> {
-    /// Rows by their offsets: `offsets[k]..offsets[k + 1]` is where row `k` has its values. There is
-    /// one offset more than there are rows.
+    /// Rows by their offsets: `offsets[k]..offsets[k + 1]` is where row `k` has its values. There
+    /// is one offset more than there are rows.
     ///
     /// Values may be members of an index set, as are the columns of a sparse matrix:
     ///
@@ -58,8 +58,8 @@ impl<T: Element> Ragged<Dyn, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Offsets`] if the first offset is not zero, one is smaller than the one before it, or
-    /// the last one is not the number of values; also if there is no offset at all.
+    /// [`Error::Offsets`] if the first offset is not zero, one is smaller than the one before it,
+    /// or the last one is not the number of values; [`Error::NoOffsets`] if there is none at all.
     pub fn new(offsets: Vec<usize>, values: impl Into<Table<Dyn, T>>) -> Result<Self, Error> {
         let values = values.into();
         let Some(count) = offsets.len().checked_sub(1) else {

@@ -8,8 +8,8 @@
 //! a[i][j]   values[starts[i] + j]
 //! ```
 //!
-//! without a check, since whoever makes a `Ragged` has seen that rows end before the values do. Rows
-//! that a loop makes are put where the loop's index has them, into a table of as many values.
+//! without a check, since whoever makes a `Ragged` has seen that rows end before the values do.
+//! Rows that a loop makes are put where the loop's index has them, into a table of as many values.
 //!
 //! How long a row is is asked where its member is bound: there it is one value, so that all that is
 //! over the places in this row fits.
@@ -218,8 +218,8 @@ impl<'a> Elab<'a> {
         self.prim(Prim::Trust(row.values), &[number], span)
     }
 
-    /// `a[i]…[j]` where that is of a `Ragged`: one selection for the whole chain, which gives a value
-    /// of this type. Links are in order.
+    /// `a[i]…[j]` where that is of a `Ragged`: one selection for the whole chain, which gives a
+    /// value of this type. Links are in order.
     pub(super) fn index_rows(
         &mut self,
         links: &[(&'a Expr, &'a [Expr])],
@@ -446,7 +446,7 @@ impl<'a> Elab<'a> {
         Ok(all)
     }
 
-    /// The table of rows that were kept. Each element was put once, so that a member's number is one.
+    /// The table of rows that were kept. Each element was put once, so a member's number is one.
     fn kept(&mut self, kept: &Kept, span: SpanId) -> Run<ValueId> {
         let ty = self.program.ty(kept.acc).clone();
         let dims = ty.dims.clone();
