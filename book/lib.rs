@@ -20,6 +20,7 @@ chapters! {
     states "states"
     neighbours "neighbours"
     ranges "ranges"
+    ragged "ragged"
     accumulators "accumulators"
     scans "scans"
     lifting "lifting"

@@ -17,6 +17,8 @@ pub struct Interface {
     pub extents: Vec<ExtentSource>,
     /// Other places with an extent of the same set, which must agree with it.
     pub checks: Vec<(SizeId, ExtentSource)>,
+    /// Rows of different lengths that must be the same in two places.
+    pub rows: Vec<(Access, Access)>,
     /// By parameter of the program.
     pub params: Vec<ParamSource>,
     /// Functions that the program calls and knows nothing of, each part of their results one of its
@@ -72,6 +74,10 @@ impl Interface {
                 .filter(|(_, source)| !late_source(source))
                 .cloned()
                 .collect(),
+            rows: (self.rows.iter())
+                .filter(|(left, right)| !is_late(left) && !is_late(right))
+                .cloned()
+                .collect(),
             params: self.params[..early].to_vec(),
             result: first,
             ..self.clone()
@@ -117,6 +123,8 @@ pub enum Field {
     /// By its position, through the trait that all structs have: where the function stands the name
     /// may be private.
     Hidden(usize),
+    /// By a method without arguments that gives a reference: a part of a `Ragged`.
+    Called(&'static str),
     /// Of an enum: the sum of what its variants hold, which are tuples of references.
     Sum,
     /// Of such a tuple: what the reference at a position refers to.
@@ -269,6 +277,14 @@ pub enum Shape {
         /// The set that elements are members of.
         elements: Option<SetShape>,
     },
+    /// Rows of different lengths, as those of a part of an argument; of members of another set if
+    /// given.
+    Ragged {
+        /// What has such rows.
+        rows: Access,
+        /// The set that elements are members of.
+        elements: Option<SetShape>,
+    },
     /// An extent.
     Extent(SetShape),
     /// A tuple.
@@ -285,7 +301,7 @@ impl Shape {
     pub fn leaves(&self) -> usize {
         match self {
             Self::Unit | Self::Extent(_) => 0,
-            Self::Scalar | Self::Index(_) | Self::Table { .. } => 1,
+            Self::Scalar | Self::Index(_) | Self::Table { .. } | Self::Ragged { .. } => 1,
             Self::Tuple(parts) | Self::Struct(parts) => parts.iter().map(Self::leaves).sum(),
             Self::OneOf(sides) => 1 + sides.iter().map(Self::leaves).sum::<usize>(),
         }

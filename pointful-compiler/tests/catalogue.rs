@@ -57,6 +57,7 @@ const REJECTED: &[&str] = &[
     "fn f(a: &mut Accum<f64>, x: f64) { a.put(x); }",
     "#[pointful(remat)] fn h(k: usize, x: f64) -> Table<Dyn, f64> { let m = 2 * k; for i in 0..m { x } } fn f(k: usize, x: f64) -> f64 { grad!(|y: f64| sum(h(k, y)))(x) }",
     "fn f<N: IndexSet>(x: &Tables<N, f64>) -> f64 { 1.0 }",
+    "fn f<N: IndexSet>(a: &Table<Fin<2>, Ragged<N, f64>>) -> f64 { 1.0 }",
     "fn f<N: IndexSet>(x: Option<&Table<N, f64>>) -> f64 { 1.0 }",
     "fn f(x: &mut Option<f64>) { *x = None; }",
     "#[pointful] struct S { a: Option<f64> } fn f(x: f64) -> f64 { x }",

@@ -9,6 +9,34 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
+    /// Two parameters of a function should have rows of the same lengths and have not.
+    RowMismatch {
+        /// The function that was called.
+        function: &'static str,
+        /// The first row of different lengths, by its number.
+        row: usize,
+        /// The parameter that fixed the lengths.
+        left: &'static str,
+        /// How long the row is in `left`.
+        left_length: usize,
+        /// The parameter that disagrees.
+        right: &'static str,
+        /// How long the row is in `right`.
+        right_length: usize,
+    },
+    /// An offset of rows of different lengths is too small or too large.
+    Offsets {
+        /// Its position.
+        position: usize,
+        /// The offset.
+        value: usize,
+        /// The smallest that it may be: that before it, of the last one the number of values.
+        least: usize,
+        /// The largest that it may be: the number of values, of the first one zero.
+        most: usize,
+    },
+    /// Rows of different lengths were to be made of no offsets: there is one more than rows.
+    NoOffsets,
     /// Two parameters of a function disagree on the size of an index set they share.
     ExtentMismatch {
         /// The function that was called.
@@ -184,6 +212,33 @@ impl fmt::Display for Error {
                 "`{function}`: parameters `{left}` and `{right}` disagree on the size of `{set}`: \
                  {left_size} in `{left}`, {right_size} in `{right}`"
             ),
+            Error::RowMismatch {
+                function,
+                row,
+                left,
+                left_length,
+                right,
+                right_length,
+            } => write!(
+                f,
+                "`{function}`: parameters `{left}` and `{right}` disagree on the length of row {row}: \
+                 {left_length} in `{left}`, {right_length} in `{right}`"
+            ),
+            Error::Offsets {
+                position,
+                value,
+                least,
+                most,
+            } => {
+                write!(f, "offset {position} is {value}, but should be ")?;
+                match least == most {
+                    true => write!(f, "{most}"),
+                    false => write!(f, "from {least} to {most}"),
+                }
+            }
+            Error::NoOffsets => {
+                write!(f, "there is one offset more than rows, but there were none")
+            }
             Error::Length {
                 set,
                 expected,
@@ -342,6 +397,39 @@ mod tests {
                     found: 0,
                 },
                 "`()` has 1 member, but there were 0 elements",
+            ),
+            (
+                Error::RowMismatch {
+                    function: "dot",
+                    row: 2,
+                    left: "a",
+                    left_length: 3,
+                    right: "b",
+                    right_length: 0,
+                },
+                "`dot`: parameters `a` and `b` disagree on the length of row 2: 3 in `a`, 0 in `b`",
+            ),
+            (
+                Error::Offsets {
+                    position: 0,
+                    value: 1,
+                    least: 0,
+                    most: 0,
+                },
+                "offset 0 is 1, but should be 0",
+            ),
+            (
+                Error::Offsets {
+                    position: 3,
+                    value: 1,
+                    least: 2,
+                    most: 7,
+                },
+                "offset 3 is 1, but should be from 2 to 7",
+            ),
+            (
+                Error::NoOffsets,
+                "there is one offset more than rows, but there were none",
             ),
             (
                 Error::Overflow {

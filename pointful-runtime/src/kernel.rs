@@ -44,15 +44,19 @@ pub use crate::cpu::{
     Along, Factor, Rows, Scatter, ScatterView, Steps, accumulate_steps, contract, contract_absorb,
     contract_absorb_here, contract_here, launch, launch_here, launch_steps,
 };
+use crate::element::Element;
 use crate::error::Error;
+use crate::index_set::{Dyn, IndexSet};
 pub use crate::one_of::{OneOf, Variants};
 pub use crate::opaque::Opaque;
+use crate::ragged::Ragged;
 pub use crate::recast::{is, recast, recast_buf, recast_slice};
 use crate::scalar::Number;
 pub use crate::scalar::{
     add, div, div_absorb, div_euclid, masked, max, min, mul, mul_absorb, neg, rem, rem_euclid, sub,
 };
 pub use crate::stats::{count_operations, reused_in_place};
+use crate::table::{Table, View};
 pub use crate::transpose::transpose;
 pub use pointful_math as math;
 
@@ -469,6 +473,62 @@ pub fn check_extents<E: Copy + PartialEq + Display>(
     if let Err(error) = compare_extents(function, set, left, right) {
         fail(&error);
     }
+}
+
+/// Compares the lengths of the rows of two parameters, over sets of as many members.
+///
+/// # Errors
+/// [`Error::RowMismatch`] if they are not the same.
+pub fn compare_rows<I: IndexSet, T: Element, J: IndexSet, U: Element>(
+    function: &'static str,
+    (left, right): (&'static str, &'static str),
+    left_rows: &Ragged<I, T>,
+    right_rows: &Ragged<J, U>,
+) -> Result<(), Error> {
+    let ends = (left_rows.ends().as_slice(), right_rows.ends().as_slice());
+    // Most often they are one table.
+    if std::ptr::eq(ends.0, ends.1) || ends.0 == ends.1 {
+        return Ok(());
+    }
+    let mut both = ends.0.iter().zip(ends.1);
+    let row = both.position(|(left, right)| left != right).unwrap_or(0);
+    Err(Error::RowMismatch {
+        function,
+        row,
+        left,
+        left_length: left_rows.rows().nth(row).map_or(0, View::len),
+        right,
+        right_length: right_rows.rows().nth(row).map_or(0, View::len),
+    })
+}
+
+/// Checks at entry that the rows of two parameters are of the same lengths; see [`compare_rows`].
+///
+/// # Panics
+/// If they are not, with the [`Error::RowMismatch`] in words.
+#[track_caller]
+pub fn check_rows<I: IndexSet, T: Element, J: IndexSet, U: Element>(
+    function: &'static str,
+    names: (&'static str, &'static str),
+    left: &Ragged<I, T>,
+    right: &Ragged<J, U>,
+) {
+    if let Err(error) = compare_rows(function, names, left, right) {
+        fail(&error);
+    }
+}
+
+/// The rows of a parameter with other values.
+///
+/// # Panics
+/// If there are more or fewer values than the parameter has.
+#[track_caller]
+pub fn with_rows_of<I: IndexSet, T: Element, U: Element>(
+    rows: &Ragged<I, T>,
+    values: Table<Dyn, U>,
+) -> Ragged<I, U> {
+    rows.with_values(values)
+        .unwrap_or_else(|error| fail(&error))
 }
 
 /// Panics with an error in words.

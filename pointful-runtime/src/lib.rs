@@ -26,6 +26,7 @@ mod one_of;
 mod opaque;
 #[doc(hidden)]
 pub mod private;
+mod ragged;
 mod recast;
 #[doc(hidden)]
 pub mod reference;
@@ -48,6 +49,7 @@ pub use extent::{Extent, Members};
 pub use index_set::{Axes, Compound, Dyn, Either, Fin, IndexSet, Place, Product, StaticSet};
 #[cfg(feature = "npy")]
 pub use interop::{NpyElement, NpyError};
+pub use ragged::Ragged;
 pub use scalar::{Float, Number};
 pub use table::{Table, View};
 pub use tables::Tables;

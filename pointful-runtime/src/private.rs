@@ -10,7 +10,7 @@ pub use crate::stats;
 pub use crate::tables::{Columns, Tables};
 pub use crate::{
     Accum, Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Number,
-    Plain, Product, StaticSet, Table, VectorSpace, View,
+    Plain, Product, Ragged, StaticSet, Table, VectorSpace, View,
 };
 
 /// A field that is not `pub`, by its position. Expansions in other modules reach by it what they

@@ -177,7 +177,7 @@ fn product<T: Float>(left: &[T], right: &[T]) -> T {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn different(left: &dyn std::fmt::Debug, right: &dyn std::fmt::Debug) -> ! {
+pub(crate) fn different(left: &dyn std::fmt::Debug, right: &dyn std::fmt::Debug) -> ! {
     panic!("vectors of different shapes: {left:?} in one, {right:?} in the other")
 }
 

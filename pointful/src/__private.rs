@@ -23,6 +23,14 @@ impl<I: IndexSet, T: Element> Part<1> for Table<I, T> {
     type Type = T;
 }
 
+impl<I: IndexSet, T: Element> Part<0> for Ragged<I, T> {
+    type Type = I;
+}
+
+impl<I: IndexSet, T: Element> Part<1> for Ragged<I, T> {
+    type Type = T;
+}
+
 impl<I: IndexSet> Part<0> for Extent<I> {
     type Type = I;
 }

@@ -425,6 +425,29 @@
 //! # Ok::<(), pointful::Error>(())
 //! ```
 //!
+//! # Rows of different lengths
+//!
+//! A [`Ragged<N, T>`](Ragged) has a row for each member of `N`, each of its own length: neighbour
+//! lists, sentences, the rows of a sparse matrix. `a[i]` is a row, a table of its own; `a[i][j]` is
+//! an element, which is not checked where `j` runs over the row. A loop over `N` whose body is a row
+//! at its own member makes a `Ragged` with the same rows, and so does a derivative with respect to
+//! one. Parameters whose rows meet must have rows of the same lengths, which is checked as sizes of
+//! tables are.
+//!
+//! ```
+//! use pointful::prelude::*;
+//!
+//! #[pointful]
+//! fn centred<N: IndexSet>(a: &Ragged<N, f64>) -> Ragged<N, f64> { for i in N { a[i] - mean(a[i]) } }
+//!
+//! #[pointful]
+//! fn spread<N: IndexSet>(a: &Ragged<N, f64>) -> f64 { 0.5 * sum(centred(a).powi(2)) }
+//!
+//! let a = Ragged::from_rows([vec![1.0, 3.0], vec![5.0], vec![]]);
+//! assert_eq!(spread(&a), 1.0);
+//! assert_eq!(grad!(spread)(&a), Ragged::from_rows([vec![-1.0, 1.0], vec![0.0], vec![]]));
+//! ```
+//!
 //! # Functions of functions
 //!
 //! A function may take functions, `f: impl Fn(f64) -> f64`, and give one back; closures and
@@ -524,7 +547,7 @@ pub use pointful_macros::{
 };
 pub use pointful_runtime::{
     Accum, Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Members,
-    Number, Plain, Product, StaticSet, Table, Tables, VectorSpace, View, memory, stats,
+    Number, Plain, Product, Ragged, StaticSet, Table, Tables, VectorSpace, View, memory, stats,
 };
 
 #[cfg(feature = "npy")]

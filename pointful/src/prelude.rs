@@ -1,7 +1,9 @@
 //! What most programs use: types, traits, derives and macros. It has no functions, so that none
 //! meets a user's.
 
-pub use crate::{Accum, Dyn, Either, Extent, Fin, Float, IndexSet, Table, Tables, VectorSpace};
+pub use crate::{
+    Accum, Dyn, Either, Extent, Fin, Float, IndexSet, Ragged, Table, Tables, VectorSpace,
+};
 // From where they are defined, because this crate has its own name, too, which is that of a macro.
 pub use pointful_macros::{
     define, explain, grad, hessian, hvp, jacobian, jvp, linearize, pointful, try_call,

@@ -638,6 +638,73 @@ pub fn ragged(span: Span) -> Diagnostic {
         .help("reduce it where it is made, as in `sum(for j in ..i { … })`, or make the full table and put zeros where the range ends")
 }
 
+/// Rows of different lengths over more than one axis.
+pub fn ragged_rows(span: Span, set: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("{set} is a product, and the rows of a `Ragged` are over one set"),
+    )
+    .help("flatten it on the host: `table.cast(…)` and `ragged.cast(…)` rename index sets")
+}
+
+/// Rows that hold something else than numbers and members.
+pub fn ragged_elements(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("rows of a `Ragged` hold numbers, truth values or members, not {found}"),
+    )
+    .help("take one `Ragged` for each part: those that are used together have rows of the same lengths")
+}
+
+/// Rows of different lengths in a table.
+pub fn ragged_inside(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a `Ragged` is not an element of a table")
+        .help("take it as a parameter of its own, or as a field of a struct")
+}
+
+/// Rows that are asked for by a table of indices or by `get`.
+pub fn ragged_index(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "rows of a `Ragged` are taken one at a time")
+        .help("`a[i]` is a row, as in `for i in _ { sum(a[i]) }`")
+}
+
+/// An assignment to a part of rows of different lengths.
+pub fn ragged_assigned(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "the values of a `Ragged` are not assigned one by one")
+        .help("make a new one of rows: `for i in _ { for j in _ { … a[i][j] … } }`")
+}
+
+/// Rows of different lengths that the function would change where they are.
+pub fn ragged_exclusive(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` is a `Ragged`, which is not behind `&mut`"),
+    )
+    .help("take it by `&` and give back a new one")
+}
+
+/// What to write so that a table is a `Ragged`.
+pub fn rows_made() -> &'static str {
+    "a `Ragged` is a table of the rows at a loop's own members: `for i in _ { for j in _ { … a[i][j] … } }`, where `a` is one"
+}
+
+/// A variable that holds a row at one that is bound only after it.
+pub fn row_at_later(span: Span, name: &str, member: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` is of the row at `{member}`, which is bound after it"),
+    )
+    .help(format!(
+        "bind `{member}` first, and take the row where it is used"
+    ))
+}
+
+/// A row where the variable is not known that is its member.
+pub fn escaping_row(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "this is a row at a variable that is not known here")
+        .help("take the row where it is used: `a[i]`")
+}
+
 /// A branch or block that gives away a table whose length is known inside only.
 pub fn escaping_range(span: Span) -> Diagnostic {
     Diagnostic::new(

@@ -209,3 +209,12 @@ pub fn of_broken(path: &syn::Path) -> Diagnostic {
         format!("`{name}` cannot be transformed before its own errors are mended"),
     )
 }
+
+/// A transformation that would make a table of rows of different lengths.
+pub fn ragged_transform(span: Span, word: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{word}!` makes a table, and there are no tables of `Ragged`"),
+    )
+    .help("`grad!`, `jvp!`, `vjp!`, `hvp!` and `linearize!` take a `Ragged` and give one")
+}

@@ -142,6 +142,7 @@ impl Columns<'_> {
             }
             TypeKind::Scalar(_)
             | TypeKind::Set(_)
+            | TypeKind::Ragged(..)
             | TypeKind::Tuple(_)
             | TypeKind::Extent(_)
             | TypeKind::Accum(_)
@@ -183,6 +184,7 @@ impl Columns<'_> {
             },
             TypeKind::Table(..)
             | TypeKind::Tables(..)
+            | TypeKind::Ragged(..)
             | TypeKind::Extent(_)
             | TypeKind::Accum(_)
             | TypeKind::Tuple(_)

@@ -422,7 +422,9 @@ fn rename_type(ty: &mut Type, names: &[(String, Ident)]) {
         }
         TypeKind::Set(set) => rename_set(set, names),
         TypeKind::Extent(set) => rename_set(set, names),
-        TypeKind::Table(set, element) | TypeKind::Tables(set, element) => {
+        TypeKind::Table(set, element)
+        | TypeKind::Tables(set, element)
+        | TypeKind::Ragged(set, element) => {
             rename_set(set, names);
             rename_type(element, names);
         }

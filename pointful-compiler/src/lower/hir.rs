@@ -260,6 +260,8 @@ pub(super) struct For {
     pub(super) body: Block,
     /// The type of the body's value.
     pub(super) value: Ty,
+    /// Whether there are tables in it that are rows of a `Ragged`.
+    pub(super) makes_rows: bool,
 }
 
 /// A closure.

@@ -29,7 +29,7 @@ pub(super) enum SetKind {
     Free,
     /// An occurrence of `Dyn`: equal to other occurrences only.
     Dyn,
-    /// `Dyn` in a result, a `let` or a call: also a range that the function computes.
+    /// `Dyn` in a result, a `let` or a call: also a range that the function computes, or a row.
     DynResult,
 }
 
@@ -157,6 +157,10 @@ impl Solver {
             Set::Product(parts) => Set::Product(parts.iter().map(|p| self.set(p)).collect()),
             Set::Record(id, parts) => Set::Record(*id, parts.iter().map(|p| self.set(p)).collect()),
             Set::Either(a, b) => Set::Either(Box::new(self.set(a)), Box::new(self.set(b))),
+            Set::Ragged(rows, lengths) => {
+                Set::Ragged(Box::new(self.set(rows)), Box::new(self.set(lengths)))
+            }
+            Set::Row(lengths, row) => Set::Row(Box::new(self.set(lengths)), *row),
             Set::Param(_)
             | Set::Named(_)
             | Set::Fin(_)
@@ -418,7 +422,7 @@ impl Solver {
                 let fits = match self.set_kind(*v) {
                     SetKind::Free => !contains_var(other, *v),
                     SetKind::Dyn => false,
-                    SetKind::DynResult => matches!(other, Set::Range(_)),
+                    SetKind::DynResult => matches!(other, Set::Range(_) | Set::Row(..)),
                 };
                 if !fits {
                     return clash();
@@ -432,10 +436,11 @@ impl Solver {
             (Set::Record(i, x), Set::Record(j, y)) if i == j => {
                 x.iter().zip(y).try_for_each(|(s, t)| self.unify_sets(s, t))
             }
-            (Set::Either(p, q), Set::Either(r, s)) => {
+            (Set::Either(p, q), Set::Either(r, s)) | (Set::Ragged(p, q), Set::Ragged(r, s)) => {
                 self.unify_sets(p, r)?;
                 self.unify_sets(q, s)
             }
+            (Set::Row(p, i), Set::Row(q, j)) if i == j => self.unify_sets(p, q),
             _ if a == b => Ok(()),
             // They may be one constant by two names, or two of one value.
             (Set::Fin(Len::Const(x)), Set::Fin(Len::Const(y))) => {
@@ -563,7 +568,8 @@ fn contains_var(set: &Set, var: u32) -> bool {
     match set {
         Set::Var(v) => *v == var,
         Set::Product(parts) | Set::Record(_, parts) => parts.iter().any(|p| contains_var(p, var)),
-        Set::Either(a, b) => contains_var(a, var) || contains_var(b, var),
+        Set::Either(a, b) | Set::Ragged(a, b) => contains_var(a, var) || contains_var(b, var),
+        Set::Row(lengths, _) => contains_var(lengths, var),
         Set::Param(_) | Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Range(_) | Set::Error => {
             false
         }

@@ -63,6 +63,11 @@ pub(super) enum Set {
     Bool,
     /// What one particular range in the function runs over.
     Range(u32),
+    /// The values of all rows of `Ragged<I, T>`: the set that has a row for each member, and what
+    /// stands for the lengths of rows, a variable.
+    Ragged(Box<Set>, Box<Set>),
+    /// The places in the row at a member: the lengths of rows, and the variable that is the member.
+    Row(Box<Set>, u32),
     /// Something that was reported already.
     Error,
 }
@@ -178,6 +183,9 @@ impl Printer<'_> {
                     Ty::Member(set) => self.set(set),
                     other => self.ty(other),
                 };
+                if let [Set::Ragged(rows, _)] = atoms.as_slice() {
+                    return format!("Ragged<{}, {elem}>", self.set(rows));
+                }
                 format!("Table<{}, {elem}>", self.set(&Set::product(atoms)))
             }
             Ty::Tuple(parts) => self.list("(", parts.iter().map(|p| self.ty(p)).collect(), ")"),
@@ -216,7 +224,9 @@ impl Printer<'_> {
             Set::Either(a, b) => format!("Either<{}, {}>", self.set(a), self.set(b)),
             Set::Bool => "bool".into(),
             Set::Range(k) if self.shows_ranges => self.solver.range(*k).to_owned(),
-            Set::Range(_) => "Dyn".into(),
+            Set::Row(..) if self.shows_ranges => "a row".into(),
+            Set::Range(_) | Set::Row(..) => "Dyn".into(),
+            Set::Ragged(rows, _) => format!("rows of {}", self.set(rows)),
         }
     }
 

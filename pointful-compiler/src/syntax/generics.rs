@@ -47,6 +47,7 @@ pub fn set_of(ty: &Type) -> Option<Set> {
         TypeKind::Scalar(_)
         | TypeKind::Table(..)
         | TypeKind::Tables(..)
+        | TypeKind::Ragged(..)
         | TypeKind::Extent(_)
         | TypeKind::Accum(_)
         | TypeKind::Array(..)
@@ -84,6 +85,9 @@ impl Given<'_> {
             }
             TypeKind::Tables(set, element) => {
                 TypeKind::Tables(self.set(set), Box::new(self.ty(element)))
+            }
+            TypeKind::Ragged(set, element) => {
+                TypeKind::Ragged(self.set(set), Box::new(self.ty(element)))
             }
             TypeKind::Extent(set) => TypeKind::Extent(self.set(set)),
             TypeKind::Accum(inner) => TypeKind::Accum(Box::new(self.ty(inner))),

@@ -35,9 +35,9 @@ pub const WORDS: [&str; 17] = [
 ];
 
 /// The types that are words of the language or of Rust.
-pub(crate) const TYPES: [&str; 13] = [
-    "Table", "Tables", "Extent", "Fin", "Either", "Dyn", "Accum", "IndexSet", "Float", "Some",
-    "None", "Option", "Self",
+pub(crate) const TYPES: [&str; 14] = [
+    "Table", "Tables", "Ragged", "Extent", "Fin", "Either", "Dyn", "Accum", "IndexSet", "Float",
+    "Some", "None", "Option", "Self",
 ];
 
 /// The types of numbers that are not elements of tables; lowering says so where they matter.
@@ -336,7 +336,9 @@ impl Names {
             TypeKind::Path(path, args) => self.applied(path, args),
             TypeKind::Set(set) => self.set(set),
             TypeKind::Extent(set) => self.set(set),
-            TypeKind::Table(set, element) | TypeKind::Tables(set, element) => {
+            TypeKind::Table(set, element)
+            | TypeKind::Tables(set, element)
+            | TypeKind::Ragged(set, element) => {
                 self.set(set);
                 self.ty(element);
             }

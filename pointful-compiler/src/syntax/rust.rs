@@ -110,6 +110,11 @@ pub fn ty(written: &Type, spelling: &dyn Spelling) -> TokenStream {
             let (over, element) = (set(over, spelling), ty(element, spelling));
             quote!(#tables<#over, #element>)
         }
+        TypeKind::Ragged(over, element) => {
+            let ragged = spelling.word("Ragged");
+            let (over, element) = (set(over, spelling), ty(element, spelling));
+            quote!(#ragged<#over, #element>)
+        }
         TypeKind::Accum(inner) => {
             let (accum, inner) = (spelling.word("Accum"), ty(inner, spelling));
             quote!(#accum<#inner>)

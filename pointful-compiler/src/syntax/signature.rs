@@ -234,6 +234,7 @@ impl Rules<'_> {
             }
             TypeKind::Table(_, inner)
             | TypeKind::Tables(_, inner)
+            | TypeKind::Ragged(_, inner)
             | TypeKind::Array(inner, _)
             | TypeKind::Ref { inner, .. } => self.has_floats(inner),
             TypeKind::Set(_)
@@ -271,6 +272,7 @@ impl Rules<'_> {
             | TypeKind::Path(..)
             | TypeKind::Table(..)
             | TypeKind::Tables(..)
+            | TypeKind::Ragged(..)
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
             | TypeKind::Accum(_)
@@ -319,6 +321,7 @@ impl Rules<'_> {
             }
             TypeKind::Ref { inner, .. } => self.axes(inner),
             TypeKind::Tables(..)
+            | TypeKind::Ragged(..)
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
             | TypeKind::Accum(_)
@@ -553,6 +556,7 @@ impl Rules<'_> {
             }
             TypeKind::Ref { inner, .. } => self.mapped(inner, axis),
             TypeKind::Tuple(_)
+            | TypeKind::Ragged(..)
             | TypeKind::Extent(_)
             | TypeKind::Accum(_)
             | TypeKind::Function(..)

@@ -206,6 +206,8 @@ pub enum TypeKind {
     Table(Set, Box<Type>),
     /// `Tables<I, S>`: a table of structs, as the struct of tables that it is outside of bodies.
     Tables(Set, Box<Type>),
+    /// `Ragged<I, T>`: rows of different lengths.
+    Ragged(Set, Box<Type>),
     /// `Extent<I>`
     Extent(Set),
     /// `Accum<T>`: an accumulator of what `get()` gives.

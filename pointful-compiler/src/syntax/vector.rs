@@ -71,7 +71,9 @@ impl Search<'_> {
                 return Some(());
             }
             TypeKind::Scalar(scalar) if scalar.is_float() => vec![Coordinate::Scalar(*scalar)],
-            TypeKind::Table(_, element) | TypeKind::Tables(_, element) => self.inside(element)?,
+            TypeKind::Table(_, element)
+            | TypeKind::Tables(_, element)
+            | TypeKind::Ragged(_, element) => self.inside(element)?,
             TypeKind::Array(element, _) => match element.kind {
                 // A tuple in an array has no members that could be told apart here.
                 TypeKind::Tuple(_) if !self.inside(element)?.is_empty() => return None,

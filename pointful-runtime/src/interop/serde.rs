@@ -12,7 +12,8 @@ use serde::ser::{Serialize, Serializer};
 use crate::buffer::Buf;
 use crate::element::Element;
 use crate::extent::Extent;
-use crate::index_set::IndexSet;
+use crate::index_set::{Dyn, IndexSet};
+use crate::ragged::Ragged;
 use crate::table::{Table, View, check_length};
 
 impl<I: IndexSet<Size: Serialize>> Serialize for Extent<I> {
@@ -104,5 +105,41 @@ where
         }
         // SAFETY: every element was just found valid with `meta`.
         Ok(unsafe { Table::from_parts(extent, meta, Buf::from_vec(elements)) })
+    }
+}
+
+/// Rows of different lengths: `{ "size": 3, "offsets": [0, 2, 2, 3], "values": … }`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "Ragged")]
+struct RaggedForm<S, V> {
+    size: S,
+    offsets: Vec<usize>,
+    values: V,
+}
+
+impl<I, T> Serialize for Ragged<I, T>
+where
+    I: IndexSet<Size: Serialize>,
+    T: Element<Repr: Serialize, Meta: Serialize>,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RaggedForm {
+            size: self.extent(),
+            offsets: self.offsets().collect(),
+            values: self.values().view(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de, I, T> Deserialize<'de> for Ragged<I, T>
+where
+    I: IndexSet<Size: Deserialize<'de>>,
+    T: Element<Repr: Deserialize<'de>, Meta: Deserialize<'de>>,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let form = RaggedForm::<Extent<I>, Table<Dyn, T>>::deserialize(deserializer)?;
+        let rows = Ragged::new(form.offsets, form.values).map_err(D::Error::custom)?;
+        rows.cast(form.size).map_err(D::Error::custom)
     }
 }

@@ -60,7 +60,7 @@ impl<R> Printer<'_, R> {
 }
 
 /// The positions to be shown of an axis, with `None` for those left out in the middle.
-fn shown(length: usize, longest: usize) -> impl Iterator<Item = Option<usize>> {
+pub(crate) fn shown(length: usize, longest: usize) -> impl Iterator<Item = Option<usize>> {
     let (head, gap, tail) = if length <= longest {
         (length, None, length)
     } else {

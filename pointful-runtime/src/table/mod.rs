@@ -6,6 +6,7 @@ mod indices;
 mod make;
 mod view;
 
+pub(crate) use fmt::shown;
 pub use view::View;
 
 use crate::buffer::Buf;

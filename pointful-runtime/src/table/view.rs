@@ -1,6 +1,6 @@
 //! Borrowed tables: rows, and data that lives elsewhere.
 
-use std::ops::Index;
+use std::ops::{Index, Range};
 
 use super::check_length;
 use crate::buffer::Buf;
@@ -124,6 +124,17 @@ impl<'a, I: IndexSet, T: Element> View<'a, I, T> {
             extent: self.extent,
             meta: self.meta,
             data,
+        }
+    }
+}
+
+impl<'a, T: Element> View<'a, Dyn, T> {
+    /// The elements at these positions.
+    pub(crate) fn part(self, positions: Range<usize>) -> Self {
+        View {
+            extent: Extent::new(positions.len()),
+            data: &self.data[positions],
+            ..self
         }
     }
 }

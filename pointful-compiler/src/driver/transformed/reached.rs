@@ -100,7 +100,9 @@ impl Reached<'_> {
         match &ty.kind {
             TypeKind::Path(path, _) => self.path(path, tokens),
             TypeKind::Set(set) => self.set(set, tokens),
-            TypeKind::Table(set, element) | TypeKind::Tables(set, element) => {
+            TypeKind::Table(set, element)
+            | TypeKind::Tables(set, element)
+            | TypeKind::Ragged(set, element) => {
                 self.set(set, &part(tokens, 0));
                 self.ty(element, &part(tokens, 1));
             }

@@ -45,7 +45,7 @@ impl<'a> Elab<'a> {
         }
         let solver = &self.functions[self.frame.function].solver;
         let ranges = instance.inner.iter();
-        let ranges = ranges.filter(|(theirs, _)| matches!(theirs, Set::Range(_)));
+        let ranges = ranges.filter(|(theirs, _)| matches!(theirs, Set::Range(_) | Set::Row(..)));
         Ok(Function {
             position,
             sets,
@@ -150,6 +150,10 @@ impl<'a> Elab<'a> {
         }
         let result = self.function_body(code, span);
         let result = result.and_then(|val| self.settled(val, &code.result, span));
+        let result = result.and_then(|val| {
+            self.name_rows(function.ranges.iter().map(|(theirs, _)| theirs), span)?;
+            Ok(val)
+        });
         let inner = std::mem::replace(&mut self.frame, outer);
         result.map(|val| (val, inner))
     }

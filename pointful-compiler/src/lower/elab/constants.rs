@@ -230,7 +230,12 @@ impl<'a> Elab<'a> {
                 quote!(::pointful::__private::Either<#left, #right>)
             }
             Set::Var(_) => quote!(::pointful::__private::Dyn),
-            Set::Param(_) | Set::Fin(Len::Param(_)) | Set::Range(_) | Set::Error => return None,
+            Set::Param(_)
+            | Set::Fin(Len::Param(_))
+            | Set::Range(_)
+            | Set::Ragged(..)
+            | Set::Row(..)
+            | Set::Error => return None,
         })
     }
 

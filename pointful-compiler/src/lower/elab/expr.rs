@@ -117,7 +117,7 @@ impl<'a> Elab<'a> {
                 Val::Tuple(mut parts) if *k < parts.len() => Ok(parts.swap_remove(*k)),
                 _ => self.bug(e.span, "a field of no tuple"),
             },
-            Kind::Index(base, indices) => self.index(base, indices, e.span),
+            Kind::Index(base, indices) => self.index(base, indices, &e.ty, e.span),
             Kind::Tuple(parts) => {
                 let parts: Run<Vec<Val<'a>>> = parts.iter().map(|p| self.eval(p)).collect();
                 Ok(Val::Tuple(parts?))
@@ -640,7 +640,7 @@ impl<'a> Elab<'a> {
         span: SpanId,
     ) -> Run<Val<'a>> {
         match space {
-            Space::Axis(_) | Space::Either(..) => match indices.next() {
+            Space::Axis(_) | Space::Either(..) | Space::Rows(_) => match indices.next() {
                 Some(index) => Ok(Val::Leaf(index)),
                 None => self.bug(span, "too few indices"),
             },

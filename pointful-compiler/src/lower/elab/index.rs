@@ -3,6 +3,7 @@
 use super::site::{Indexed, Site};
 use super::value::{Element, Maybe, Position, Space, Val};
 use super::{Elab, Run};
+use crate::diag::lowering as say;
 use crate::ir::{Elem, Extent, Scalar, SpanId, ValueId};
 use crate::lower::hir::{Expr, Kind};
 use crate::lower::types::{Set, Ty};
@@ -15,6 +16,7 @@ impl<'a> Elab<'a> {
         &mut self,
         base: &'a Expr,
         indices: &'a [Expr],
+        ty: &Ty,
         span: SpanId,
     ) -> Run<Val<'a>> {
         if self.is_lifted(indices) {
@@ -27,6 +29,10 @@ impl<'a> Elab<'a> {
             chain.push((inner, indices));
         }
         let root = chain[chain.len() - 1].0;
+        if chain.iter().any(|(base, _)| self.is_ragged(&base.ty)) {
+            chain.reverse();
+            return self.index_rows(&chain, ty, span);
+        }
         let table = self.eval(root)?;
         let mut all = Vec::new();
         for (base, indices) in chain.into_iter().rev() {
@@ -91,6 +97,16 @@ impl<'a> Elab<'a> {
         check: bool,
         site: Site<'a>,
     ) -> Run<Vec<Position>> {
+        // Rows are read by `index_rows` alone.
+        if self.is_ragged(base) {
+            let place = self.at(site.at);
+            return self.fail(match site.of {
+                Indexed::Place(_) => say::ragged_assigned(place),
+                Indexed::Read(..) | Indexed::Asked(..) | Indexed::Member => {
+                    say::ragged_index(place)
+                }
+            });
+        }
         let (groups, _) = self.split(base);
         let mut sets = crate::lower::types::atoms(&groups).into_iter();
         let mut out = Vec::new();
@@ -102,7 +118,7 @@ impl<'a> Elab<'a> {
         Ok(out)
     }
 
-    fn position_of(
+    pub(super) fn position_of(
         &mut self,
         val: &Val<'a>,
         ty: &Ty,

@@ -41,6 +41,12 @@ impl<'a> Elab<'a> {
         for ((ty, param), id) in params.iter().zip(&function.params) {
             let local = &function.locals[id.0 as usize];
             // A function that is returned may be called more than once, each time with what the root was given.
+            if local.origin == Origin::Exclusive && self.has_ragged(ty) {
+                return self.fail(say::ragged_exclusive(
+                    param.name.span(),
+                    &param.name.to_string(),
+                ));
+            }
             if local.origin == Origin::Exclusive && has_kinds(ty) {
                 return self.fail(say::one_of_exclusive(
                     param.name.span(),
@@ -174,6 +180,9 @@ impl<'a> Elab<'a> {
                     }
                 };
                 let array = matches!(written.kind, TypeKind::Array(..));
+                let is_ragged = self.is_ragged(ty);
+                let owned = owned && !is_ragged;
+                let access = self.elements_of(ty, &access);
                 let source = if array {
                     ParamSource::Array(access.clone(), dims.len())
                 } else if owned {

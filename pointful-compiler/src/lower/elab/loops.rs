@@ -140,9 +140,12 @@ impl<'a> Elab<'a> {
             before.push(self.read(path, span)?);
         }
         let mut shape = None;
+        let mut rows = Vec::new();
+        let around = self.serial();
         let axes = source.axes();
         let mut indices = Vec::new();
-        let in_pieces = parts.is_empty() && self.goes_in_pieces(f, &axes, &states, &effects);
+        let in_pieces =
+            !f.makes_rows && parts.is_empty() && self.goes_in_pieces(f, &axes, &states, &effects);
         let mut step = |s: &mut Self, at: &[ValueId]| {
             for (path, outer) in parts.iter().zip(&whole) {
                 let part = Part {
@@ -158,6 +161,9 @@ impl<'a> Elab<'a> {
             let val = s.iteration(f, &source, at, span)?;
             let val = s.settled(val, &f.value, span)?;
             let mut leaves = s.leaves(&val, span)?;
+            if f.makes_rows {
+                (leaves, rows) = s.keep_rows(leaves, at, around, span)?;
+            }
             leaves.extend(s.state_leaves(&parts, span)?);
             leaves.extend(s.state_leaves(&begun, span)?);
             shape = Some(val);
@@ -190,6 +196,7 @@ impl<'a> Elab<'a> {
                 self.write(path, val, span)?;
             }
         }
+        let tables = self.kept_rows(&rows, tables, span)?;
         match shape {
             Some(shape) => Ok(self.rebuild(&shape, &mut tables.into_iter())),
             None => self.bug(span, "a loop without a body"),

@@ -30,6 +30,7 @@ mod pieces;
 mod place;
 mod print;
 mod product;
+mod ragged;
 mod result;
 mod rule;
 mod site;
@@ -46,6 +47,7 @@ use std::rc::Rc;
 use proc_macro2::Span;
 
 use self::product::NumberedPart;
+use self::ragged::Row;
 use self::value::{Frame, Own, Part, Space, Val};
 use super::effects::Summaries;
 use super::hir::Function;
@@ -53,7 +55,7 @@ use super::infer::Shared;
 use super::types::{Len, Printer, Set, Ty, enum_len};
 use super::{Constant, Lowered};
 use crate::diag::{Diagnostic, Diagnostics, lowering as say};
-use crate::interface::Interface;
+use crate::interface::{Access, Interface};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Elem, Extent, Lit, Program, Scalar, SizeId, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
@@ -106,6 +108,11 @@ struct Elab<'a> {
     products: BTreeMap<Vec<Extent>, Extent>,
     /// Tables of parts of members, and the tables that hold the members by number.
     parts: BTreeMap<ValueId, NumberedPart>,
+    /// Rows of different lengths that were looked at.
+    rows: Vec<Row>,
+    /// Where the root is given rows of some lengths: what stands for these lengths, and the first
+    /// place.
+    ragged: Vec<(Set, Access)>,
     /// The axes of unions, by those of their parts.
     unions: BTreeMap<(Vec<Extent>, Vec<Extent>), Extent>,
     /// How many operators of `reduce` and `scan` are around; nothing is accumulated in them.
@@ -167,6 +174,8 @@ pub(super) fn program(
         flat: BTreeMap::new(),
         products: BTreeMap::new(),
         parts: BTreeMap::new(),
+        rows: Vec::new(),
+        ragged: Vec::new(),
         unions: BTreeMap::new(),
         operators: 0,
         derivatives: 0,
@@ -308,6 +317,11 @@ impl<'a> Elab<'a> {
                 let extent = self.union(&a.axes(), &b.axes(), span)?;
                 Ok(Space::Either(Box::new(a), Box::new(b), extent))
             }
+            Set::Ragged(_, lengths) => match self.space(lengths, span)? {
+                Space::Rows(rows) => Ok(Space::Axis(rows.values)),
+                _ => self.bug(span, "rows of no lengths"),
+            },
+            Set::Row(lengths, row) => self.row_space(lengths, *row, span),
             Set::Var(_) | Set::Range(_) => match self.frame.inner.get(&set) {
                 Some(space) => Ok(space.clone()),
                 None => {
@@ -490,7 +504,11 @@ impl<'a> Elab<'a> {
             Extent::Value(value) => self.home.get(value.index()).copied(),
             Extent::Const(_) | Extent::Size(_) => None,
         });
-        let inmost = homes.max().unwrap_or(0);
+        self.within(homes.max().unwrap_or(0), what)
+    }
+
+    /// Does something in the outermost block that is not outside of the one with this serial number.
+    fn within<T>(&mut self, inmost: u32, what: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
         let known = self.open.iter().position(|open| open.serial >= inmost);
         let inner = self
             .open

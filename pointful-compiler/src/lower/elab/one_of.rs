@@ -276,6 +276,7 @@ impl<'a> Elab<'a> {
                 out.push(Type::scalar(Elem::Index(*extent)));
             }
             Space::Bool => out.push(Type::scalar(Elem::BOOL)),
+            Space::Rows(rows) => out.push(Type::scalar(Elem::Index(rows.values))),
             Space::Product(parts) => parts.iter().for_each(|part| self.member_types(part, out)),
         }
     }

@@ -171,7 +171,8 @@ impl<'a> Elab<'a> {
             Set::Either(a, b) => self.is_known(&a) && self.is_known(&b),
             set @ Set::Var(_) => self.frame.inner.contains_key(&set),
             Set::Param(_) | Set::Named(_) | Set::Fin(_) | Set::Bool => true,
-            Set::Range(_) | Set::Error => false,
+            Set::Ragged(_, lengths) => self.is_known(&lengths),
+            Set::Range(_) | Set::Row(..) | Set::Error => false,
         }
     }
 

@@ -68,6 +68,7 @@ impl<'a> Elab<'a> {
             Ty::Table(..) if matches!(written.kind, TypeKind::Array(..)) => {
                 return self.fail(say::array_result(span));
             }
+            Ty::Table(groups, elem) if self.is_ragged(ty) => self.rows_shape(groups, elem, span)?,
             Ty::Table(groups, elem) => Shape::Table {
                 set: self.set_shape(&Set::product(groups.clone()))?,
                 elements: match (&**elem, self.set_of(elem)) {
@@ -146,7 +147,8 @@ impl<'a> Elab<'a> {
                 SetShape::Static(fin(&quote!(#name)))
             }
             Set::Bool => SetShape::Static(quote!(bool)),
-            Set::Range(_) => SetShape::Dyn,
+            Set::Range(_) | Set::Row(..) => SetShape::Dyn,
+            Set::Ragged(..) => return self.bug(SpanId::NONE, "a place among rows"),
             Set::Param(_) | Set::Named(_) | Set::Var(_) => match self.space(set, SpanId::NONE) {
                 Ok(Space::Axis(Extent::Size(size))) => SetShape::Size(size),
                 Ok(_) => SetShape::Dyn,
@@ -164,9 +166,15 @@ impl<'a> Elab<'a> {
 /// Whether the length of a set is computed in the body.
 pub(super) fn has_range(set: &Set) -> bool {
     match set {
-        Set::Range(_) => true,
+        Set::Range(_) | Set::Row(..) => true,
         Set::Product(parts) | Set::Record(_, parts) => parts.iter().any(has_range),
         Set::Either(a, b) => has_range(a) || has_range(b),
-        Set::Var(_) | Set::Param(_) | Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Error => false,
+        Set::Var(_)
+        | Set::Param(_)
+        | Set::Named(_)
+        | Set::Fin(_)
+        | Set::Bool
+        | Set::Ragged(..)
+        | Set::Error => false,
     }
 }

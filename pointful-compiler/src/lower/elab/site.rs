@@ -49,6 +49,7 @@ impl<'a> Elab<'a> {
     fn set_in_words(&self, set: &Set) -> String {
         match self.functions[self.frame.function].solver.set(set) {
             Set::Range(_) => "a range".to_owned(),
+            Set::Row(..) => "a row".to_owned(),
             Set::Var(_) => "`Dyn`".to_owned(),
             set => format!("`{}`", self.printer().set(&set)),
         }

@@ -107,7 +107,7 @@ impl<'a> Elab<'a> {
                 }
                 let set = Set::product(groups.clone());
                 self.carried(&set, &mut Vec::new(), &Carrier::Table(access.clone()))?;
-                let elements = Carrier::Elements(access.clone());
+                let elements = Carrier::Elements(self.elements_of(ty, access));
                 match (&**elem, self.set_of(elem)) {
                     // A truth value is stored as such.
                     (Ty::Scalar(_), _) | (_, None) => Ok(()),
@@ -179,6 +179,9 @@ impl<'a> Elab<'a> {
             }
             return Ok(());
         }
+        if let Set::Ragged(of, lengths) = set {
+            return self.carried_rows(of, lengths, carrier);
+        }
         if let Set::Either(a, b) = set {
             for (k, part) in [a, b].into_iter().enumerate() {
                 path.push(k);
@@ -224,6 +227,8 @@ impl<'a> Elab<'a> {
             | Set::Product(_)
             | Set::Record(..)
             | Set::Either(..)
+            | Set::Ragged(..)
+            | Set::Row(..)
             | Set::Error => return Ok(()),
         };
         if let Some(space) = known {

@@ -58,6 +58,21 @@ pub(super) enum Space {
     Either(Box<Space>, Box<Space>, Extent),
     /// One after the other; members are tuples.
     Product(Vec<Space>),
+    /// No set, but the lengths of rows: one axis, that of all their values.
+    Rows(Rc<Rows>),
+}
+
+/// Where rows of different lengths have their values, which stand in one table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Rows {
+    /// The set that has a row for each member.
+    pub(super) of: Space,
+    /// Tables over that set: where rows begin,
+    pub(super) starts: ValueId,
+    /// and where they end.
+    pub(super) ends: ValueId,
+    /// How many values there are.
+    pub(super) values: Extent,
 }
 
 impl Space {
@@ -67,6 +82,7 @@ impl Space {
             Space::Axis(extent) | Space::Either(_, _, extent) => vec![*extent],
             Space::Bool => vec![Extent::Const(2)],
             Space::Product(parts) => parts.iter().flat_map(Space::axes).collect(),
+            Space::Rows(rows) => vec![rows.values],
         }
     }
 }

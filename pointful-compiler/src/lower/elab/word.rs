@@ -156,7 +156,9 @@ impl<'a> Elab<'a> {
     pub(super) fn shape_of(&self, space: &super::value::Space) -> Val<'a> {
         use super::value::Space;
         match space {
-            Space::Axis(_) | Space::Bool | Space::Either(..) => Val::Leaf(ValueId(0)),
+            Space::Axis(_) | Space::Bool | Space::Either(..) | Space::Rows(_) => {
+                Val::Leaf(ValueId(0))
+            }
             Space::Product(parts) => Val::Tuple(parts.iter().map(|p| self.shape_of(p)).collect()),
         }
     }

@@ -328,7 +328,12 @@ fn may_have_constants(set: &Set) -> bool {
         Set::Named(_) | Set::Fin(Len::Lit(_) | Len::Const(_)) | Set::Bool | Set::Var(_) => true,
         Set::Product(parts) | Set::Record(_, parts) => parts.iter().all(may_have_constants),
         Set::Either(left, right) => may_have_constants(left) && may_have_constants(right),
-        Set::Param(_) | Set::Fin(Len::Param(_)) | Set::Range(_) | Set::Error => false,
+        Set::Param(_)
+        | Set::Fin(Len::Param(_))
+        | Set::Range(_)
+        | Set::Ragged(..)
+        | Set::Row(..)
+        | Set::Error => false,
     }
 }
 

@@ -27,10 +27,12 @@ impl<'a> Infer<'_, 'a> {
             Ty::Error => return self.poison(span),
             _ => {}
         }
-        let ty = self.ask(
-            Question::Index(base.ty.clone(), self.types_of(&parts)),
-            span,
+        let question = Question::Index(
+            base.ty.clone(),
+            self.types_of(&parts),
+            self.index_names(&parts),
         );
+        let ty = self.ask(question, span);
         self.made(Kind::Index(Box::new(base), parts), ty, span)
     }
 
@@ -76,12 +78,22 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// The type of what indices select, `None` if it depends on what is not known yet.
-    pub(super) fn index_type(&mut self, base: &Ty, parts: &[(Ty, Span)], span: Span) -> Option<Ty> {
+    pub(super) fn index_type(
+        &mut self,
+        base: &Ty,
+        parts: &[(Ty, Span)],
+        names: &[Option<LocalId>],
+        span: Span,
+    ) -> Option<Ty> {
         let frames: Vec<Vec<Set>> = parts.iter().map(|(ty, _)| self.split(ty).0).collect();
         if frames.iter().any(|frame| !frame.is_empty()) {
+            if self.is_ragged(base) {
+                self.report(say::ragged_index(span));
+                return Some(Ty::Error);
+            }
             let cell = |(ty, at): &(Ty, Span)| (self.split(ty).1, *at);
             let cells: Vec<(Ty, Span)> = parts.iter().map(cell).collect();
-            let inner = self.index_type(base, &cells, span)?;
+            let inner = self.index_type(base, &cells, &[], span)?;
             return Some(match self.frame(&frames, span) {
                 Some(frame) => Ty::table(frame, inner),
                 None => Ty::Error,
@@ -106,6 +118,7 @@ impl<'a> Infer<'_, 'a> {
                 return Some(Ty::Error);
             }
         };
+        let groups = self.with_rows(&groups, &indices, names).unwrap_or(groups);
         let atoms = self.solver.atoms(&groups);
         if indices.len() > atoms.len() {
             let open = matches!(elem, Ty::Var(v) if self.solver.kind(v) == TyKind::Any);
@@ -123,7 +136,7 @@ impl<'a> Infer<'_, 'a> {
             // What is indexed of a constant is an array.
             if self.is_constant(&elem) {
                 self.constant_array(&elem, span);
-                return self.index_type(&base, parts, span);
+                return self.index_type(&base, parts, names, span);
             }
             // Members say what the axes are that the table is not known to have yet.
             let mut more = Vec::new();
@@ -138,7 +151,7 @@ impl<'a> Infer<'_, 'a> {
             let held = self.unknown(span);
             let inner = Ty::Table(more, Box::new(held));
             let _ = self.solver.unify(&elem, &inner);
-            return self.index_type(&base, parts, span);
+            return self.index_type(&base, parts, names, span);
         }
         let mut poisoned = false;
         for (k, (ty, at)) in indices.iter().enumerate() {
@@ -303,7 +316,12 @@ impl<'a> Infer<'_, 'a> {
                     self.report(say::bad_index(*at, &shown));
                     return None;
                 }
-                let ty = self.ask(Question::Index(place.ty.clone(), types), e.span);
+                if self.is_ragged(&place.ty) {
+                    self.report(say::ragged_assigned(e.span));
+                    return None;
+                }
+                let question = Question::Index(place.ty.clone(), types, Vec::new());
+                let ty = self.ask(question, e.span);
                 let from = std::mem::replace(&mut place.ty, ty);
                 place.steps.push(Step::Index(from, parts));
                 place.span = self.span(e.span);
@@ -413,7 +431,9 @@ impl<'a> Infer<'_, 'a> {
     fn has_length_of_its_own(&self, ty: &Ty) -> bool {
         let (groups, _) = self.split(ty);
         let atoms = self.solver.atoms(&groups);
-        atoms.iter().any(|set| matches!(set, Set::Range(_)))
+        atoms
+            .iter()
+            .any(|set| matches!(set, Set::Range(_) | Set::Row(..)))
     }
 
     /// `acc.put(v)`; `None` if the receiver is not an accumulator.
@@ -438,12 +458,15 @@ impl<'a> Infer<'_, 'a> {
         if !self.writable(local, within.span) || !self.arity("put", 1, args.len(), span) {
             return Some(self.poison(span));
         }
+        if at.is_some() && self.is_ragged(&place.ty) {
+            return Some(self.fail(say::ragged_assigned(receiver.span)));
+        }
         let mut ty = place.ty.clone();
         let at = at.map(|at| {
             let parts: Vec<Expr> = at.iter().map(|index| self.index_part(index)).collect();
             let parts = self.flatten_index(parts);
             ty = self.ask(
-                Question::Index(ty.clone(), self.types_of(&parts)),
+                Question::Index(ty.clone(), self.types_of(&parts), Vec::new()),
                 receiver.span,
             );
             parts

@@ -38,7 +38,10 @@ impl<'a> Infer<'_, 'a> {
         });
         let source = self.source(iter);
         let hint = match want.map(|w| self.solver.shallow(w)) {
-            Some(Ty::Table(groups, elem)) if groups.len() == 1 => Some(*elem),
+            Some(Ty::Table(groups, elem)) if groups.len() == 1 => {
+                let is_row = matches!(self.solver.set(&groups[0]), Set::Ragged(..));
+                (!is_row).then_some(*elem)
+            }
             _ => None,
         };
         self.scopes.push(Vec::new());
@@ -46,10 +49,15 @@ impl<'a> Infer<'_, 'a> {
         let (body, value) = self.block(body, hint.as_ref());
         self.scopes.pop();
         self.settle();
+        let rows = match source.over {
+            Over::Set => self.rows_made(&source.set, &pattern, &value),
+            Over::Ints { .. } | Over::Members { .. } => None,
+        };
+        let makes_rows = rows.is_some();
         let ty = match self.solver.shallow(&value) {
             unit if unit == Ty::UNIT => Ty::UNIT,
             Ty::Error => Ty::Error,
-            _ => Ty::table(vec![source.set.clone()], value.clone()),
+            _ => rows.unwrap_or_else(|| Ty::table(vec![source.set.clone()], value.clone())),
         };
         let place = self.span(iter_span(iter));
         let kind = Kind::For(Box::new(For {
@@ -63,6 +71,7 @@ impl<'a> Infer<'_, 'a> {
             skip_back: source.skip_back,
             body,
             value,
+            makes_rows,
         }));
         self.made(kind, ty, span)
     }

@@ -125,7 +125,11 @@ impl<'a> Infer<'_, 'a> {
                     self.report(say::bad_index(*at, &shown));
                     return Some(Ty::Error);
                 }
-                let inner = self.index_type(&recv, args, span)?;
+                if self.is_ragged(&recv) {
+                    self.report(say::ragged_index(span));
+                    return Some(Ty::Error);
+                }
+                let inner = self.index_type(&recv, args, &[], span)?;
                 return Some(Ty::Option(Box::new(inner)));
             }
             (Ty::Table(groups, _), Method::Extent) => {

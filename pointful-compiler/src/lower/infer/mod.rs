@@ -17,6 +17,7 @@ mod method;
 mod ops;
 mod pattern;
 mod print;
+mod ragged;
 mod reading;
 mod reference;
 mod rule;
@@ -192,6 +193,7 @@ impl<'s, 'a> Infer<'s, 'a> {
                     self.solver.give_up(&local.ty);
                 }
             }
+            self.rows_at_later_members();
         }
     }
 
@@ -238,9 +240,11 @@ impl<'s, 'a> Infer<'s, 'a> {
         let set = self.solver.set(set);
         match set {
             Set::Range(k) => match self.solver.range(k) {
-                "a range" => "a range of its own".into(),
+                text @ ("a range" | "a row") => format!("{text} of its own"),
                 text => format!("the range `{text}`"),
             },
+            Set::Row(_, row) => format!("the row at `{}`", self.locals[row as usize].name),
+            Set::Ragged(..) => "the rows of a `Ragged`".into(),
             set => format!("`{}`", self.printer().set(&set)),
         }
     }
@@ -288,6 +292,9 @@ impl<'s, 'a> Infer<'s, 'a> {
                     }
                 } else if let Some(help) = self.conversion(want, found) {
                     diagnostic = diagnostic.help(help);
+                }
+                if self.is_ragged(want) && !self.is_ragged(found) {
+                    diagnostic = diagnostic.help(say::rows_made());
                 }
                 self.report(diagnostic);
                 false

@@ -6,7 +6,7 @@ use super::Infer;
 use crate::diag::{lowering as say, written_power};
 use crate::ir::Scalar;
 use crate::lower::frames::align;
-use crate::lower::hir::{Expr, Kind};
+use crate::lower::hir::{Expr, Kind, LocalId};
 use crate::lower::solve::TyKind;
 use crate::lower::types::{Set, Ty};
 use crate::lower::words::Method;
@@ -21,8 +21,9 @@ pub(super) enum Question<'a> {
     Unary(UnaryOp, Ty),
     /// What a method gives.
     Method(Method, String, Ty, Vec<(Ty, Span)>),
-    /// What an index that is not a member selects.
-    Index(Ty, Vec<(Ty, Span)>),
+    /// What an index that is not a member selects; the variables that indices are, where they are
+    /// such.
+    Index(Ty, Vec<(Ty, Span)>, Vec<Option<LocalId>>),
     /// That an accumulator of the first type has cells of the second, which gives `()`.
     Cells(Ty, Ty),
 }
@@ -73,7 +74,7 @@ impl<'a> Infer<'_, 'a> {
             Question::Method(method, name, receiver, args) => {
                 self.method_type(*method, name, receiver, args, span)
             }
-            Question::Index(base, parts) => self.index_type(base, parts, span),
+            Question::Index(base, parts, names) => self.index_type(base, parts, names, span),
             Question::Cells(whole, cell) => {
                 if self.is_open(&self.split(whole).1) {
                     return None;
@@ -174,7 +175,7 @@ impl<'a> Infer<'_, 'a> {
     /// it has indices; how else it is used says over which sets.
     pub(super) fn give_axes(&mut self) -> bool {
         let open = |s: &Self, question: &Deferred<'a>| match &question.question {
-            Question::Index(base, parts) if !s.is_constant(base) => {
+            Question::Index(base, parts, _) if !s.is_constant(base) => {
                 let (groups, elem) = s.split(base);
                 s.is_open(&elem).then(|| (groups, elem, parts.clone()))
             }

@@ -36,6 +36,8 @@ impl Infer<'_, '_> {
             (Set::Error, _) | (_, Set::Error) => true,
             (Set::Var(_), Set::Var(_)) => true,
             (Set::Var(x), _) | (_, Set::Var(x)) => self.solver.set_kind(*x) == SetKind::Free,
+            (Set::Ragged(p, q), Set::Ragged(r, s)) => self.may_equal(p, r) && self.may_equal(q, s),
+            (Set::Row(p, i), Set::Row(q, j)) => i == j && self.may_equal(p, q),
             _ => a == b,
         }
     }

@@ -45,7 +45,12 @@ impl<'a> Infer<'_, 'a> {
             }
             tree::TypeKind::Table(set, elem) => {
                 let set = self.written_set(set, dynamic);
+                let span = elem.span;
                 let elem = self.written(elem, dynamic);
+                if self.is_ragged(&elem) {
+                    self.report(say::ragged_inside(span));
+                    return Ty::Error;
+                }
                 Ty::table(vec![set], elem)
             }
             tree::TypeKind::Tables(set, elem) => {
@@ -61,6 +66,7 @@ impl<'a> Infer<'_, 'a> {
                     }
                 }
             }
+            tree::TypeKind::Ragged(set, elem) => self.written_ragged(set, elem, dynamic),
             tree::TypeKind::Extent(set) => Ty::Extent(self.written_set(set, dynamic)),
             tree::TypeKind::Accum(inner) => Ty::Accum(Box::new(self.written(inner, dynamic))),
             tree::TypeKind::Tuple(parts) => {
@@ -408,6 +414,7 @@ impl<'a> Infer<'_, 'a> {
             tree::TypeKind::Scalar(_)
             | tree::TypeKind::Table(..)
             | tree::TypeKind::Tables(..)
+            | tree::TypeKind::Ragged(..)
             | tree::TypeKind::Extent(_)
             | tree::TypeKind::Accum(_)
             | tree::TypeKind::Array(..)

@@ -943,3 +943,25 @@ fn references_can_be_dereferenced() {
         }
     }
 }
+
+#[test]
+fn values_of_rows_are_not_assigned() {
+    rejects(
+        "fn f<N: IndexSet>(a: &Ragged<N, f64>, i: N) -> Ragged<N, f64> { let mut b = a; b[i][0] = 1.0; b }",
+        &[(
+            "b[i]",
+            "the values of a `Ragged` are not assigned one by one",
+        )],
+    );
+    rejects(
+        "fn f<N: IndexSet>(a: &Ragged<N, f64>, i: N) -> f64 { let mut acc = Accum::zero(); acc += a; acc.get(i).put(a[i]); sum(acc.get()) }",
+        &[(
+            "acc.get(i)",
+            "the values of a `Ragged` are not assigned one by one",
+        )],
+    );
+    rejects(
+        "fn f<N: IndexSet>(a: &Ragged<N, f64>, i: N) -> f64 { sum(a.get(i).unwrap()) }",
+        &[("get", "rows of a `Ragged` are taken one at a time")],
+    );
+}

@@ -45,6 +45,10 @@ fn shape(result: &Shape) -> String {
             set: over,
             elements: Some(of),
         } => format!("table over {} of {}", set(over), set(of)),
+        Shape::Ragged { rows, elements } => {
+            let of = elements.as_ref().map(|of| format!(" of {}", set(of)));
+            format!("rows of {}{}", rows.name, of.unwrap_or_default())
+        }
         Shape::Extent(of) => format!("extent of {}", set(of)),
         Shape::Tuple(parts) => format!(
             "({})",
@@ -67,6 +71,7 @@ fn param(param: &ParamSource) -> String {
                 Field::Named(syn::Member::Named(name)) => format!(".{name}"),
                 Field::Named(syn::Member::Unnamed(index)) => format!(".{}", index.index),
                 Field::Hidden(at) => format!(".#{at}"),
+                Field::Called(name) => format!(".{name}()"),
                 Field::Sum => ".sum".to_owned(),
                 Field::Referred(at) => format!(".{at}"),
                 Field::IsSecond => ".is_second".to_owned(),

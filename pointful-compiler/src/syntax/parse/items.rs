@@ -224,7 +224,7 @@ fn stands_for_set(ty: &syn::Type, name: &Ident) -> bool {
                 _ => None,
             });
             match segment.ident.to_string().as_str() {
-                "Table" | "Tables" => {
+                "Table" | "Tables" | "Ragged" => {
                     types.next().is_some_and(|set| mentions(set, name))
                         || types.any(|element| stands_for_set(element, name))
                 }

@@ -130,6 +130,10 @@ impl Parser {
                 Some(args) => TypeKind::Tables(self.set(args[0]), Box::new(self.ty(args[1]))),
                 None => TypeKind::Infer,
             },
+            "Ragged" => match self.type_args(last, "Ragged<I, T>", 2) {
+                Some(args) => TypeKind::Ragged(self.set(args[0]), Box::new(self.ty(args[1]))),
+                None => TypeKind::Infer,
+            },
             "Extent" => match self.type_args(last, "Extent<I>", 1) {
                 Some(args) => TypeKind::Extent(self.set(args[0])),
                 None => TypeKind::Infer,
@@ -220,6 +224,7 @@ impl Parser {
             TypeKind::Accum(_) => self.error(diag::accum_by_value(ty.span)),
             TypeKind::Table(_, inner)
             | TypeKind::Tables(_, inner)
+            | TypeKind::Ragged(_, inner)
             | TypeKind::Array(inner, _)
             | TypeKind::Ref { inner, .. } => self.no_accumulator(inner),
             TypeKind::Tuple(parts) | TypeKind::OneOf(parts) => {
@@ -320,7 +325,7 @@ impl Parser {
                 self.error(diag::number_as_set(path.span(), name));
                 SetKind::Infer
             }
-            name @ ("Table" | "Tables" | "Extent" | "Accum") => {
+            name @ ("Table" | "Tables" | "Ragged" | "Extent" | "Accum") => {
                 self.error(diag::not_a_set(path.span(), &format!("`{name}`")));
                 SetKind::Infer
             }

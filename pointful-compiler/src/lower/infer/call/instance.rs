@@ -139,12 +139,13 @@ impl<'a> Infer<'_, 'a> {
                 }
                 instance.sets[*k].clone().unwrap_or(Set::Error)
             }
-            Set::Var(_) | Set::Range(_) => {
+            Set::Var(_) | Set::Range(_) | Set::Row(..) => {
                 if let Some((_, mine)) = instance.inner.iter().find(|(theirs, _)| theirs == set) {
                     return mine.clone();
                 }
                 let mine = match set {
                     Set::Var(_) => self.solver.fresh_set(SetKind::DynResult, at),
+                    Set::Row(..) => self.range("a row".into()),
                     _ => self.range("a range".into()),
                 };
                 instance.inner.push((set.clone(), mine.clone()));
@@ -166,6 +167,10 @@ impl<'a> Infer<'_, 'a> {
             Set::Either(a, b) => Set::Either(
                 Box::new(self.import_set(a, instance, at)),
                 Box::new(self.import_set(b, instance, at)),
+            ),
+            Set::Ragged(rows, lengths) => Set::Ragged(
+                Box::new(self.import_set(rows, instance, at)),
+                Box::new(self.import_set(lengths, instance, at)),
             ),
             Set::Named(_) | Set::Fin(_) | Set::Bool | Set::Error => set.clone(),
         }

@@ -31,7 +31,9 @@
 //! axis it selects from; values of that type are bound by loops over `E` or between bounds of it,
 //! read from tables that were validated when they were made, made by `check`, `wrap`, `clamp_to` and
 //! `mirror`, which see to it at run time, or by `trust`, whose pass proves it and which interpreters
-//! ask for at every point of random programs. So the row-major position is below the product of the extents, which is
+//! ask for at every point of random programs. That a place in a row of a `Ragged` is one among its
+//! values is proved by its offsets, which were checked when it was made; the shim sees to it that
+//! parameters that share them have rows of the same lengths. So the row-major position is below the product of the extents, which is
 //! the length of the buffer: the shim checks it for parameters, and allocations are made of that
 //! length (saturating, so that a product beyond `usize` is refused by the allocation and does not
 //! wrap to a small one). Elements are written before they are read, and by one piece of a kernel

@@ -147,6 +147,10 @@ impl Shim<'_> {
                 let at = index(*at);
                 tokens!((*#runtime::Field::<#at, _>::field(&#value)))
             }
+            Field::Called(name) => {
+                let name = ident(name);
+                tokens!((*#value.#name()))
+            }
             Field::Sum => tokens!(({
                 use #runtime::kernel::Variants as _;
                 #value.held_by_variant()
@@ -201,7 +205,11 @@ impl Shim<'_> {
                 tokens!((*#runtime::FieldMut::<#at, _>::field_mut(&mut #value)))
             }
             // Nothing of it is changed or taken.
-            Field::Sum | Field::Referred(_) | Field::IsSecond | Field::Held(_) => value,
+            Field::Called(_)
+            | Field::Sum
+            | Field::Referred(_)
+            | Field::IsSecond
+            | Field::Held(_) => value,
         })
     }
 
@@ -293,7 +301,23 @@ impl Shim<'_> {
                 let set = &source.set;
                 tokens!(#runtime::kernel::#compare(#function, #set, (#left, #known), (#right, #found)) #given;)
             })
+            .chain(self.rows(options))
             .collect()
+    }
+
+    /// The comparison of rows whose lengths must agree.
+    fn rows(&self, options: &EmitOptions) -> impl Iterator<Item = TokenStream> {
+        let (runtime, function) = (self.runtime, &options.function);
+        let (compare, given) = match options.fallible {
+            true => (ident("compare_rows"), tokens!(?)),
+            false => (ident("check_rows"), TokenStream::new()),
+        };
+        self.interface.rows.iter().map(move |(left, right)| {
+            let names = (&left.name, &right.name);
+            let (known, found) = (self.place(left), self.place(right));
+            let (left, right) = names;
+            tokens!(#runtime::kernel::#compare(#function, (#left, #right), &#known, &#found) #given;)
+        })
     }
 
     /// What holds the functions that the program knows nothing of: closures of scalars.
@@ -369,7 +393,11 @@ impl Shim<'_> {
     ) -> TokenStream {
         let runtime = self.runtime;
         match shape {
-            Shape::Unit | Shape::Table { .. } | Shape::Extent(_) | Shape::OneOf(_) => tokens!(()),
+            Shape::Unit
+            | Shape::Table { .. }
+            | Shape::Ragged { .. }
+            | Shape::Extent(_)
+            | Shape::OneOf(_) => tokens!(()),
             Shape::Scalar => match given.next() {
                 Some((&scalar, name)) => self.scalar(scalar, tokens!(#name), false),
                 None => tokens!(()),
@@ -651,6 +679,20 @@ impl Shim<'_> {
                     }
                     None => tokens!(unsafe { #runtime::Table::from_parts(#extent, (), #buffer) }),
                 }
+            }
+            Shape::Ragged { rows, elements } => {
+                let (result, value) = self.take();
+                let rows = self.place(rows);
+                let buffer = self.buffer(result, value);
+                let extent = tokens!(#runtime::Extent::<#runtime::Dyn>::new(#rows.len()));
+                let values = match elements {
+                    Some(elements) => {
+                        let target = self.set(elements, &mut Vec::new().into_iter());
+                        tokens!(unsafe { #runtime::Table::from_ordinals(#extent, #target, #buffer) })
+                    }
+                    None => tokens!(unsafe { #runtime::Table::from_parts(#extent, (), #buffer) }),
+                };
+                tokens!(#runtime::kernel::with_rows_of(&#rows, #values))
             }
             Shape::Extent(set) => self.set(set, &mut Vec::new().into_iter()),
             Shape::Tuple(parts) => {
