@@ -183,11 +183,16 @@ fn functions(text: &str) -> Vec<Found<'_>> {
                     continue;
                 };
                 let end = closing(&pieces, body);
+                // A method, or an item of another module, is none of these functions.
+                let elsewhere =
+                    |at: usize| matches!(pieces[at - 1], Piece::Mark(b'.') | Piece::Mark(b':'));
                 let words = (at + 1..end).filter_map(|at| match pieces[at] {
-                    Piece::Word(word) => {
-                        Some((word, pieces.get(at + 1) == Some(&Piece::Mark(b'('))))
+                    Piece::Word(word) if !elsewhere(at) => {
+                        let is_local = pieces[at - 1] == Piece::Word("fn");
+                        let in_front = pieces.get(at + 1) == Some(&Piece::Mark(b'('));
+                        Some((word, in_front && !is_local))
                     }
-                    Piece::Mark(_) => None,
+                    Piece::Word(_) | Piece::Mark(_) => None,
                 });
                 found.push(Found {
                     name,
@@ -261,6 +266,8 @@ mod tests {
             "#[pointful] fn a() { b() } #[pointful] fn b(a: f64) { a(1) }",
             "#[pointful] fn a() { b() } mod m { #[pointful] fn b() { a() } }",
             "#[pointful] fn a() { b() } #[pointful] fn b() { a() } mod m { #[pointful] fn b() {} }",
+            "#[pointful] fn a() { fn b() {} b() } #[pointful] fn b() { a() }",
+            "#[pointful] fn a() { b() } #[pointful] fn b() { x.a(1); other::a(2) }",
             "#[pointful] fn a() { b() } #[pointful] fn b() { /* a() */ \"a()\" } // a()",
             "#[pointful] fn a() { a() }",
             "#[pointful] fn a",
