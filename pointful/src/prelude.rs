@@ -2,6 +2,8 @@
 //! meets a user's.
 
 pub use crate::{Accum, Dyn, Either, Extent, Fin, Float, IndexSet, Table, Tables, VectorSpace};
+#[cfg(any(feature = "cuda", feature = "emulated"))]
+pub use crate::{Device, ToDevice};
 // From where they are defined, because this crate has its own name, too, which is that of a macro.
 pub use pointful_macros::{
     define, explain, grad, hessian, hvp, jacobian, jvp, linearize, pointful, try_call,

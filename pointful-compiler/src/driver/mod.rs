@@ -5,6 +5,7 @@
 //! exactly those of the user's mistakes.
 
 mod carrier;
+mod devices;
 mod enums;
 mod function;
 mod renamed;

@@ -13,6 +13,7 @@ mod driver;
 #[cfg(feature = "cuda")]
 mod library;
 mod panic;
+mod places;
 mod transfer;
 mod unit;
 
@@ -28,6 +29,8 @@ pub use device::Device;
 pub use driver::emulated::Emulation;
 #[doc(hidden)]
 pub use panic::{Panic, Panicked};
+#[doc(hidden)]
+pub use places::{check_places, compare_places};
 pub use transfer::ToDevice;
 #[doc(hidden)]
 pub use unit::{Kernel, Unit};
