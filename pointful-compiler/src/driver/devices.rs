@@ -15,7 +15,7 @@ use crate::syntax::tree::{
 /// The implementation of `ToDevice`; none where a field is a reference or a function, and where
 /// tables do not live on devices.
 pub(super) fn moved(gathering: &Gathering, item: &syn::Item, names: &Names) -> Option<TokenStream> {
-    if !cfg!(feature = "device") {
+    if !gathering.devices {
         return None;
     }
     let (types, scope) = gathering.named_types(names)?;
@@ -66,8 +66,8 @@ pub(super) fn moved(gathering: &Gathering, item: &syn::Item, names: &Names) -> O
 }
 
 /// The implementation for a struct all of whose fields are tables, structs and tuples of tables.
-pub(super) fn tables_moved(item: &syn::ItemStruct) -> Option<TokenStream> {
-    if !cfg!(feature = "device") {
+pub(super) fn tables_moved(gathering: &Gathering, item: &syn::ItemStruct) -> Option<TokenStream> {
+    if !gathering.devices {
         return None;
     }
     let names = item.fields.iter().filter_map(|field| field.ident.as_ref());

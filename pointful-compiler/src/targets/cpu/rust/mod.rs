@@ -109,7 +109,7 @@ impl EmitOptions {
         Self {
             function: function.into(),
             fallible: false,
-            devices: cfg!(feature = "device"),
+            devices: false,
             runtime: tokens!(::pointful::__private),
             places: Places::default(),
             user: Span::mixed_site(),
