@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use libloading::Library;
 
 use super::compile::Nvrtc;
+use super::loader_words;
 use crate::error::Error;
 
 /// The functions of the driver's that are called, but for those that [`probe`] calls itself.
@@ -66,29 +67,27 @@ pub(super) fn unavailable(reason: impl Into<String>) -> Error {
 
 /// Asks the driver whether it will do, before anybody else asks it for anything.
 pub(super) fn driver() -> Result<Driver, Error> {
-    let library = open_driver()
-        .ok_or_else(|| unavailable("there is no driver: `libcuda.so.1` was not found"))?;
+    let library = open_driver().map_err(|error| {
+        unavailable(format!("no driver can be opened: {}", loader_words(&error)))
+    })?;
     let driver = probe(&library);
     // It has threads and handlers of its own once it was opened.
     std::mem::forget(library);
     driver
 }
 
-/// The driver that cudarc will find.
-fn open_driver() -> Option<Library> {
+/// The driver that cudarc will find, or what the loader says.
+fn open_driver() -> Result<Library, libloading::Error> {
     // SAFETY: the driver may be loaded at any time.
-    let open = |path: &Path| unsafe { Library::new(path) }.ok();
-    let by_name = || {
-        ["libcuda.so", "libcuda.so.1"]
-            .iter()
-            .find_map(|name| open(Path::new(name)))
-    };
-    by_name().or_else(|| {
+    let open = |path: &Path| unsafe { Library::new(path) };
+    let by_name = || open(Path::new("libcuda.so")).or_else(|_| open(Path::new("libcuda.so.1")));
+    by_name().or_else(|error| {
         let folders = DRIVER_FOLDERS.iter().map(Path::new);
         let found = folders
             .map(|folder| folder.join("libcuda.so.1"))
             .filter(|path| path.is_file())
-            .find_map(|path| open(&path))?;
+            .find_map(|path| open(&path).ok())
+            .ok_or(error)?;
         // What is open is found by the name that it has itself.
         let named = by_name();
         std::mem::forget(found);
@@ -108,7 +107,12 @@ fn probe(library: &Library) -> Result<Driver, Error> {
     let mut its_version = 0;
     // SAFETY: it writes a number, and needs no initialization.
     let code = unsafe { version(&mut its_version) };
-    if code != 0 || its_version < OLDEST {
+    if code != 0 {
+        return Err(unavailable(format!(
+            "the driver does not say what it is: `cuDriverGetVersion` gives error {code}"
+        )));
+    }
+    if its_version < OLDEST {
         return Err(unavailable(format!(
             "the driver is of CUDA {}.{}, and 12.0 or later is needed",
             its_version / 1000,
@@ -142,7 +146,10 @@ fn probe(library: &Library) -> Result<Driver, Error> {
             major: its_version / 1000,
             cards: cards as usize,
         }),
-        _ => Err(unavailable("there is no card")),
+        0 | 100 => Err(unavailable("there is no card")),
+        code => Err(unavailable(format!(
+            "the driver does not count cards: `cuDeviceGetCount` gives error {code}"
+        ))),
     }
 }
 

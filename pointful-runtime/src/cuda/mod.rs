@@ -34,3 +34,9 @@ pub use places::{check_places, compare_places};
 pub use transfer::ToDevice;
 #[doc(hidden)]
 pub use unit::{Kernel, Unit};
+
+/// What the loader said, which an error of `libloading`'s does not say itself.
+#[cfg(any(feature = "cuda", feature = "emulated"))]
+fn loader_words(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), |said| said.to_string())
+}
