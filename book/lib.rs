@@ -37,6 +37,7 @@ chapters! {
     errors "errors"
     printing "printing"
     interop "interop"
+    devices "devices"
     auditing "auditing"
     from_numpy "from-numpy"
     from_ndarray "from-ndarray"

@@ -132,6 +132,7 @@ fn body_at(
         fallible,
         places,
         user: linked.user,
+        devices: linked.devices,
         ..EmitOptions::new(program.name.clone())
     };
     let point = simplified(trace, program);
@@ -200,6 +201,7 @@ fn staged_at(
             let options = EmitOptions {
                 places: stages.places,
                 user: linked.user,
+                devices: linked.devices,
                 ..EmitOptions::new(stages.point.name.clone())
             };
             rust::body(&stages.cpu, &stages.kernels, &stages.interface, &options)

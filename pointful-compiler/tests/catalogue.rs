@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use pointful_compiler::driver::attribute;
+use pointful_compiler::driver::{Options, attribute};
 use pointful_compiler::lower::source::lower_source;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -220,7 +220,12 @@ fn provoked() -> Vec<String> {
         ")".repeat(3000)
     );
     for item in [deep.as_str(), "const X: f64 = 1.0;"] {
-        let tokens = attribute(TokenStream::new(), item.parse().expect("tokens"), "here");
+        let tokens = attribute(
+            TokenStream::new(),
+            item.parse().expect("tokens"),
+            "here",
+            Options::default(),
+        );
         shown.extend(errors(tokens));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ui");

@@ -1,7 +1,7 @@
 //! A panic of the compiler is told by the error alone. The hook is the whole process's, so nothing
 //! else is tested here.
 
-use pointful_compiler::driver::attribute;
+use pointful_compiler::driver::{Options, attribute};
 
 #[test]
 fn nobody_else_is_told_of_a_panic() {
@@ -10,7 +10,7 @@ fn nobody_else_is_told_of_a_panic() {
     let all = std::thread::scope(|scope| {
         let expand = || {
             let item = item.parse().expect("tokens");
-            attribute(Default::default(), item, "file:1:1").to_string()
+            attribute(Default::default(), item, "file:1:1", Options::default()).to_string()
         };
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(expand)).collect();
         let texts = threads

@@ -2,10 +2,15 @@
 
 mod name;
 
-use pointful_compiler::driver;
+use pointful_compiler::driver::{self, Options};
 use proc_macro::{Span, TokenStream};
 
 use self::name::emitted;
+
+/// What expansions are asked for in this build.
+const OPTIONS: Options = Options {
+    devices: cfg!(feature = "device"),
+};
 
 /// Compiles a function of arrays, or lets a struct or a type alias be named by such functions.
 ///
@@ -14,7 +19,12 @@ use self::name::emitted;
 /// Rust.
 #[proc_macro_attribute]
 pub fn pointful(args: TokenStream, item: TokenStream) -> TokenStream {
-    emitted(driver::attribute(args.into(), item.into(), &site()))
+    emitted(driver::attribute(
+        args.into(),
+        item.into(),
+        &site(),
+        OPTIONS,
+    ))
 }
 
 /// Makes a type an index set: `struct Pixel(usize);` one whose size is known at run time,
@@ -35,7 +45,7 @@ pub fn derive_index_set(input: TokenStream) -> TokenStream {
 /// may stand in front, and any number of definitions after each other.
 #[proc_macro]
 pub fn define(definitions: TokenStream) -> TokenStream {
-    emitted(driver::define(definitions.into(), &site()))
+    emitted(driver::define(definitions.into(), &site(), OPTIONS))
 }
 
 /// What becomes of a function or of a transformation of one, as text: its kernels, its memory, and
@@ -65,7 +75,7 @@ pub fn explain(path: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn __link(tokens: TokenStream) -> TokenStream {
-    emitted(driver::linked(tokens.into()))
+    emitted(driver::linked(tokens.into(), OPTIONS))
 }
 
 /// Where the expansion's call stands, which tells items of the same name apart.
@@ -80,7 +90,7 @@ macro_rules! transformations {
             $(#[$doc])*
             #[proc_macro]
             pub fn $name(args: TokenStream) -> TokenStream {
-                emitted(driver::transform(stringify!($name), args.into()))
+                emitted(driver::transform(stringify!($name), args.into(), OPTIONS))
             }
         )*
     };

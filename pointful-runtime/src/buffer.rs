@@ -209,10 +209,9 @@ impl<T: Copy> Buf<T> {
 #[inline(never)]
 #[track_caller]
 fn on_device(device: &Device) -> ! {
-    let error = Error::OnDevice {
-        device: device.to_string(),
-    };
-    panic!("{error}")
+    panic!(
+        "the elements were asked for of a table that lives on {device}: `to_host()` brings it here"
+    )
 }
 
 impl<T: Copy> Deref for Buf<T> {

@@ -121,11 +121,17 @@ pub enum Error {
     /// An array that should be viewed as a table without a copy is not contiguous in row-major
     /// order.
     NotContiguous,
-    /// The elements of a table were asked for that lives on a device.
+    /// A function was given a table that lives on a device, and does not run there.
     #[cfg(feature = "device")]
     OnDevice {
+        /// The function that was called.
+        function: &'static str,
+        /// The first of its parameters that lives there.
+        parameter: &'static str,
         /// The device.
         device: String,
+        /// Why it does not run there.
+        reason: String,
     },
     /// Two parameters of a function live in different places.
     #[cfg(feature = "device")]
@@ -320,9 +326,14 @@ impl fmt::Display for Error {
                 )
             }
             #[cfg(feature = "device")]
-            Error::OnDevice { device } => write!(
+            Error::OnDevice {
+                function,
+                parameter,
+                device,
+                reason,
+            } => write!(
                 f,
-                "the elements were asked for of a table that lives on {device}: `to_host()` brings it here"
+                "`{function}`: `{parameter}` lives on {device}, and {reason}: `to_host()` brings it here"
             ),
             #[cfg(feature = "device")]
             Error::Devices {

@@ -17,7 +17,7 @@
 //! piece go.
 //!
 //! With the feature `signalling`, which is for tests, all memory that is handed out, old or new,
-//! holds a [pattern](hold_unwritten). Who reads it before it is written computes something else
+//! holds a pattern (`hold_unwritten`). Who reads it before it is written computes something else
 //! with another pattern, and with the first one no number.
 
 use std::alloc::{self, Layout};

@@ -2,8 +2,11 @@
 
 pub use std::vec::Vec;
 
+pub use crate::__device as device;
 pub use crate::__stored_as_ordinals as stored_as_ordinals;
 pub use crate::constant;
+#[cfg(feature = "device")]
+pub use crate::cuda::{Device, ToDevice, check_places, compare_places};
 pub use crate::kept::Kept;
 pub use crate::kernel;
 pub use crate::stats;
@@ -12,6 +15,24 @@ pub use crate::{
     Accum, Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Number,
     Plain, Product, Ragged, StaticSet, Table, VectorSpace, View,
 };
+
+/// What expansions have where tables may live on devices: it is there with the feature, and nothing
+/// without. Macros and tables are built apart, and a build that has one of the two with the feature
+/// need not have the other.
+#[cfg(feature = "device")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __device {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// As with the feature, without it.
+#[cfg(not(feature = "device"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __device {
+    ($($tokens:tt)*) => {};
+}
 
 /// A field that is not `pub`, by its position. Expansions in other modules reach by it what they
 /// cannot name.

@@ -550,6 +550,8 @@ pub use pointful_runtime::{
     Number, Plain, Product, Ragged, StaticSet, Table, Tables, VectorSpace, View, memory, stats,
 };
 
+#[cfg(any(feature = "cuda", feature = "emulated"))]
+pub use pointful_runtime::{Device, ToDevice};
 #[cfg(feature = "npy")]
 pub use pointful_runtime::{NpyElement, NpyError};
 

@@ -4,6 +4,8 @@
 pub use crate::{
     Accum, Dyn, Either, Extent, Fin, Float, IndexSet, Ragged, Table, Tables, VectorSpace,
 };
+#[cfg(any(feature = "cuda", feature = "emulated"))]
+pub use crate::{Device, ToDevice};
 // From where they are defined, because this crate has its own name, too, which is that of a macro.
 pub use pointful_macros::{
     define, explain, grad, hessian, hvp, jacobian, jvp, linearize, pointful, try_call,

@@ -60,13 +60,14 @@ pub(super) fn sum(item: &syn::Item) -> TokenStream {
 }
 
 /// A variant: the types of what it holds, and its name with variables for them.
-struct Kind<'a> {
+pub(super) struct Kind<'a> {
     types: Vec<&'a syn::Type>,
-    pattern: TokenStream,
+    /// The name with variables, a pattern and an expression.
+    pub(super) pattern: TokenStream,
 }
 
 impl<'a> Kind<'a> {
-    fn of(variant: &'a syn::Variant) -> Self {
+    pub(super) fn of(variant: &'a syn::Variant) -> Self {
         let name = &variant.ident;
         let types: Vec<_> = variant.fields.iter().map(|field| &field.ty).collect();
         let values = values(types.len());
@@ -81,7 +82,8 @@ impl<'a> Kind<'a> {
         Kind { types, pattern }
     }
 
-    fn values(&self) -> Vec<Ident> {
+    /// The variables.
+    pub(super) fn values(&self) -> Vec<Ident> {
         values(self.types.len())
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
-use super::{attribute, define, explain, index_set_companion, linked, transform};
+use super::{Options, attribute, define, explain, index_set_companion, linked, transform};
 use crate::link::{Entry, EntryKind, Names, Payload, unique_name};
 use crate::syntax::names::function_uses;
 use crate::syntax::parse::parse_function;
@@ -120,7 +120,7 @@ impl Program {
                 entries,
             };
             let state = state.stream();
-            tokens = linked(quote!({ #payload } #state));
+            tokens = linked(quote!({ #payload } #state), Options::default());
         }
         panic!("it asks for ever");
     }
@@ -128,7 +128,12 @@ impl Program {
     /// The expansion of one function, which must come soon; whether it is without an error.
     fn expands(&self, item: &TokenStream) -> bool {
         let start = Instant::now();
-        let expansion = self.answered(attribute(TokenStream::new(), item.clone(), "file:1:1"));
+        let expansion = self.answered(attribute(
+            TokenStream::new(),
+            item.clone(),
+            "file:1:1",
+            Options::default(),
+        ));
         judge(&expansion, start.elapsed(), item)
     }
 }
@@ -401,12 +406,12 @@ fn other_macros_refuse_what_is_nested_too_deeply() {
             };
             for (open, close) in [("(", ")"), ("!", ""), ("grad!(", ")")] {
                 assert!(mentions(
-                    &transform("grad", inner(open, close)),
+                    &transform("grad", inner(open, close), Options::default()),
                     "compile_error"
                 ));
                 assert!(mentions(&explain(inner(open, close)), "compile_error"));
                 assert!(mentions(
-                    &define(inner(open, close), "file:1:1"),
+                    &define(inner(open, close), "file:1:1", Options::default()),
                     "compile_error"
                 ));
                 assert!(mentions(
@@ -433,8 +438,12 @@ fn a_long_chain_of_calls_is_code_or_a_diagnostic() {
             let last = items.last().expect("some").clone();
             let program = Program::of(items);
             let start = Instant::now();
-            let expansion =
-                program.answered(attribute(TokenStream::new(), last.clone(), "file:1:1"));
+            let expansion = program.answered(attribute(
+                TokenStream::new(),
+                last.clone(),
+                "file:1:1",
+                Options::default(),
+            ));
             assert_eq!(mentions(&expansion, "compile_error"), times > 1000);
             if times < 1000 {
                 judge(&expansion, start.elapsed(), &last);
@@ -451,6 +460,7 @@ fn what_is_too_deep_keeps_its_signature() {
         TokenStream::new(),
         text.parse().expect("tokens"),
         "file:1:1",
+        Options::default(),
     );
     let text = expansion.to_string();
     assert!(text.contains("this is nested too deeply"), "{text}");

@@ -5,6 +5,7 @@
 //! exactly those of the user's mistakes.
 
 mod carrier;
+mod devices;
 mod enums;
 mod function;
 mod renamed;
@@ -33,8 +34,20 @@ use crate::syntax::raw::plain_names;
 use crate::syntax::tree::{Function, GenericKind, Linked, Param, Type, TypeKind};
 use crate::{derive, pipeline};
 
+/// What expansions are asked for beside what they are of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Whether tables may live on devices.
+    pub devices: bool,
+}
+
 /// `#[pointful(args)] item`. The site is the item's file, line and column.
-pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStream {
+pub fn attribute(
+    args: TokenStream,
+    item: TokenStream,
+    site: &str,
+    options: Options,
+) -> TokenStream {
     if let Err(error) = check_tokens(&item).and_then(|()| check_tokens(&args)) {
         let (error, stub) = (error.to_tokens(), function::stub_of_tokens(item));
         return quote!(#error #stub);
@@ -47,9 +60,9 @@ pub fn attribute(args: TokenStream, item: TokenStream, site: &str) -> TokenStrea
         item: item.clone(),
     };
     match syn::parse2::<syn::Item>(item.clone()) {
-        Ok(syn::Item::Fn(_)) => begun(request(RequestKind::Function)),
+        Ok(syn::Item::Fn(_)) => begun(request(RequestKind::Function), options),
         Ok(parsed @ (syn::Item::Struct(_) | syn::Item::Enum(_) | syn::Item::Type(_))) => {
-            let rest = begun(request(RequestKind::Type));
+            let rest = begun(request(RequestKind::Type), options);
             // Bodies are compiled away, and with them every use that rustc could count: a struct of theirs is not dead, and whether
             // any of them uses this one is not known here.
             let dead = matches!(item_vis(&parsed), syn::Visibility::Inherited).then(
@@ -96,57 +109,60 @@ fn index_set_companion(item: TokenStream, site: &str) -> TokenStream {
     // What names it stays quiet.
     match derive::is_refused(&input) {
         true => instead(&request, &TokenStream::new()),
-        false => begun(request),
+        false => begun(request, Options::default()),
     }
 }
 
 /// `explain!(f)`
 pub fn explain(path: TokenStream) -> TokenStream {
-    expression(RequestKind::Explain, "explain", path)
+    expression(RequestKind::Explain, "explain", path, Options::default())
 }
 
 /// `grad!(f)` and the other transformations.
-pub fn transform(name: &str, args: TokenStream) -> TokenStream {
-    expression(RequestKind::Transform, name, args)
+pub fn transform(name: &str, args: TokenStream, options: Options) -> TokenStream {
+    expression(RequestKind::Transform, name, args, options)
 }
 
 /// `define! { pub fn loss_grad = grad!(loss); }`, any number of definitions.
-pub fn define(definitions: TokenStream, site: &str) -> TokenStream {
+pub fn define(definitions: TokenStream, site: &str, options: Options) -> TokenStream {
     let checked = check_tokens(&definitions);
     let parsed = match checked.and_then(|()| root::definitions(plain_names(definitions))) {
         Ok(parsed) => parsed,
         Err(error) => return error.to_tokens(),
     };
     let expand = |(at, definition): (usize, Definition)| {
-        begun(Request {
+        let request = Request {
             kind: RequestKind::Define,
             site: format!("{site}:{at}"),
             args: TokenStream::new(),
             item: definition.to_token_stream(),
-        })
+        };
+        begun(request, options)
     };
     parsed.into_iter().enumerate().map(expand).collect()
 }
 
-fn expression(kind: RequestKind, name: &str, item: TokenStream) -> TokenStream {
+fn expression(kind: RequestKind, name: &str, item: TokenStream, options: Options) -> TokenStream {
     if let Err(error) = check_tokens(&item) {
         return error.to_tokens();
     }
-    begun(Request {
+    let request = Request {
         kind,
         site: String::new(),
         args: Ident::new(name, Span::call_site()).to_token_stream(),
         item: plain_names(item),
-    })
+    };
+    begun(request, options)
 }
 
 /// What a companion answered.
-pub fn linked(tokens: TokenStream) -> TokenStream {
-    let Some(gathering) = Gathering::read(tokens) else {
+pub fn linked(tokens: TokenStream, options: Options) -> TokenStream {
+    let Some(mut gathering) = Gathering::read(tokens) else {
         let span = Span::call_site();
         return Diagnostic::new(span, "this macro is for what pointful's macros expand to")
             .to_tokens();
     };
+    gathering.devices = options.devices;
     let request = gathering.request.clone();
     let start = Instant::now();
     let expansion = guarded(&request, || proceed(gathering));
@@ -219,12 +235,12 @@ fn caught(run: impl FnOnce() -> TokenStream) -> Result<TokenStream, String> {
 }
 
 /// The first step.
-fn begun(request: Request) -> TokenStream {
-    guarded(&request.clone(), || begin(request))
+fn begun(request: Request, options: Options) -> TokenStream {
+    guarded(&request.clone(), || begin(request, options))
 }
 
 /// What must be asked.
-fn begin(request: Request) -> TokenStream {
+fn begin(request: Request, options: Options) -> TokenStream {
     let pending = match Root::parse(&request) {
         Ok(root) => match root.calls_itself_by_others() {
             Some(error) => return fail(&request, &[error]),
@@ -236,6 +252,7 @@ fn begin(request: Request) -> TokenStream {
         request,
         pending,
         answers: Vec::new(),
+        devices: options.devices,
     })
 }
 

@@ -13,6 +13,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
+use super::devices::tables_moved;
 use super::transformed::part;
 use super::types::{fields, record, space};
 use crate::link::{Gathering, Names};
@@ -58,6 +59,7 @@ pub(super) fn tables(
     let item = syn::Item::Struct(made.clone());
     let (record, fields) = (record(&item), fields(&item));
     let space = space(gathering, &parsed, names, &made);
+    let moved = tables_moved(gathering, &made);
     // Lints are off as nobody wrote this struct: who never maps over the original has no use for it
     // (`dead_code`), its documentation and its names are the original's, which has them already, and
     // what the original is allowed by attributes of the author's it is not.
@@ -78,6 +80,7 @@ pub(super) fn tables(
             #record
             #fields
             #space
+            #moved
         };
     })
 }

@@ -5,13 +5,40 @@ use crate::link::{Entry, EntryKind};
 
 fn expand(args: &str, item: &str) -> String {
     let tokens = |text: &str| text.parse::<TokenStream>().expect("the test is tokens");
-    attribute(tokens(args), tokens(item), "file:1:1").to_string()
+    attribute(tokens(args), tokens(item), "file:1:1", Options::default()).to_string()
 }
 
 #[test]
 fn the_same_item_gives_the_same_tokens() {
     let item = "pub fn f<N: IndexSet>(a: &Table<N, f64>) -> f64 { sum(for i in _ { a[i] }) }";
     assert_eq!(expand("", item), expand("", item));
+}
+
+/// Where tables live on devices, a function asks where its own do, and a struct can be moved.
+#[test]
+fn devices_are_spoken_of_only_where_they_are_asked_for() {
+    let expand = |item: &str, devices| {
+        let item = item.parse().expect("tokens");
+        attribute(TokenStream::new(), item, "file:1:1", Options { devices }).to_string()
+    };
+    let function = "fn f(a: &Table<Dyn, f64>, n: usize) -> f64 { sum(for i in _ { a[i] }) }";
+    let record = "struct S { a: Table<Dyn, f64>, n: usize }";
+    for item in [function, record] {
+        let (without, with) = (expand(item, false), expand(item, true));
+        assert!(!without.to_lowercase().contains("device"), "{without}");
+        assert!(with.contains("device ! {"), "{with}");
+    }
+    let asks = "check_places (\"f\" , & [(\"a\" , a . device ())]) ;";
+    assert!(expand(function, true).contains(asks));
+    // The struct, and the struct of tables.
+    assert_eq!(expand(record, true).matches("ToDevice for").count(), 2);
+    // What has no tables has nothing to ask, and a reference is not moved.
+    for item in [
+        "fn f(x: f64) -> f64 { x }",
+        "struct S<'a> { a: &'a Table<Dyn, f64> }",
+    ] {
+        assert_eq!(expand(item, true), expand(item, false));
+    }
 }
 
 #[test]
@@ -40,13 +67,17 @@ fn answered(question: TokenStream, g: &str) -> TokenStream {
         errors: TokenStream::new(),
         entries: vec![entry],
     };
-    linked(quote!({ #payload } #state))
+    linked(quote!({ #payload } #state), Options::default())
 }
 
 #[test]
 fn what_is_defined_is_documented_as_the_user_would_write_it() {
     let definition = "/** Up. */ pub fn slope = grad!(g, wrt = (x, a));";
-    let question = define(definition.parse().expect("tokens"), "file:3:1");
+    let question = define(
+        definition.parse().expect("tokens"),
+        "file:3:1",
+        Options::default(),
+    );
     let g = "fn g<N: IndexSet>(x: &Table<N, f64>, a: f64, k: i64) -> f64 { sum(for n in N { a * x[n] }) + k as f64 }";
     let defined = answered(question, g).to_string();
     for line in [
@@ -153,7 +184,8 @@ fn what_is_no_function_is_refused() {
         let Ok(tokens) = item.parse::<TokenStream>() else {
             continue;
         };
-        let expansion = attribute(TokenStream::new(), tokens, "file:1:1").to_string();
+        let expansion =
+            attribute(TokenStream::new(), tokens, "file:1:1", Options::default()).to_string();
         assert!(expansion.contains("compile_error"), "{item}: {expansion}");
     }
 }

@@ -4,6 +4,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
+use super::devices::moved;
 use super::enums::sum;
 use super::function::{carried, lengths, payload};
 use super::tables::tables;
@@ -29,17 +30,18 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         types: gathering.meanings(&uses.types),
         ..Names::default()
     };
-    let (record, space, tables) = match request.kind {
+    let (record, space, tables, moved) = match request.kind {
         RequestKind::Type => (
             record(&item),
             vector_space(gathering, &item, &names),
             tables(gathering, &item, &names),
+            moved(gathering, &item, &names),
         ),
         RequestKind::IndexSet
         | RequestKind::Function
         | RequestKind::Explain
         | RequestKind::Transform
-        | RequestKind::Define => (None, None, None),
+        | RequestKind::Define => (None, None, None, None),
     };
     let fields = fields(&item);
     // A member of an index set is a number.
@@ -70,7 +72,7 @@ pub(super) fn finish(gathering: &Gathering, uses: &Uses) -> TokenStream {
         constants: own,
     };
     let companion = companion(&name, &vis, &unique, &payload(gathering, own));
-    quote!(#companion #carrier #record #fields #sum #space #tables)
+    quote!(#companion #carrier #record #fields #sum #space #tables #moved)
 }
 
 /// The lengths in a definition, and those in definitions that it names: an array of the type's own

@@ -103,6 +103,8 @@ pub struct Gathering {
     pub pending: Vec<syn::Path>,
     /// The paths asked, with their answers.
     pub answers: Vec<(syn::Path, Payload)>,
+    /// Whether tables may live on devices, which questions do not say: who reads an answer does.
+    pub devices: bool,
 }
 
 /// Names of std's macros: a companion of such a name is found only through its module.
@@ -218,6 +220,7 @@ impl Gathering {
             request,
             pending,
             answers,
+            devices: false,
         })
     }
 
@@ -305,6 +308,7 @@ impl Gathering {
         root.scope = resolve(scope, constants);
         Some(Linked {
             user: self.request.user(),
+            devices: self.devices,
             root,
             callees,
             types,

@@ -94,6 +94,7 @@ pub fn link(source: &str) -> Result<Linked, Vec<Diagnostic>> {
         .collect();
     Ok(Linked {
         user: Span::call_site(),
+        devices: false,
         root,
         callees,
         types,

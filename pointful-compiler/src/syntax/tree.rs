@@ -18,6 +18,8 @@ use super::parse::EXTERN;
 pub struct Linked {
     /// A place of the user's own.
     pub user: Span,
+    /// Whether tables may live on devices.
+    pub devices: bool,
     /// The function to compile.
     pub root: Function,
     /// Every function it calls, directly or not, each before its callers; never recursive.

@@ -7,6 +7,7 @@ use std::ptr;
 use libloading::Library;
 
 use super::library;
+use super::loader_words;
 use super::unit::Unit;
 use crate::error::Error;
 
@@ -99,8 +100,13 @@ impl Nvrtc {
     /// The library in this file, or of this name; in words, why it will not do.
     pub(super) fn open(path: &Path) -> Result<Nvrtc, String> {
         // SAFETY: NVRTC may be loaded at any time.
-        let library = unsafe { Library::new(path) }
-            .map_err(|error| format!("`{}` cannot be opened: {error}", path.display()))?;
+        let library = unsafe { Library::new(path) }.map_err(|error| {
+            format!(
+                "`{}` cannot be opened: {}",
+                path.display(),
+                loader_words(&error)
+            )
+        })?;
         macro_rules! function {
             ($name:literal) => {{
                 // SAFETY: so NVRTC declares it, from CUDA 11.1 on.

@@ -1,6 +1,7 @@
 //! Launching kernels.
 
 use super::device::Device;
+use super::places::common;
 use super::unit::Unit;
 use crate::buffer::Buf;
 use crate::error::Error;
@@ -85,7 +86,11 @@ pub unsafe fn launch(
         kernel.block.is_multiple_of(32) && (1..=1024).contains(&kernel.block),
         "a block has 1 to 32 warps"
     );
-    let device = place(kernel.name, arguments)?;
+    let buffers = arguments
+        .iter()
+        .filter_map(|argument| argument.place.as_ref());
+    let places = buffers.map(|(name, device)| (*name, device.as_ref()));
+    let (_, device) = common(kernel.name, places)?.expect("buffers on a device");
     if grid.contains(&0) {
         return Ok(());
     }
@@ -96,29 +101,4 @@ pub unsafe fn launch(
         .collect();
     // SAFETY: promised by the caller.
     unsafe { device.driver().launch(loaded, kernel, grid, &values) }
-}
-
-/// Where all buffers live.
-fn place<'a>(function: &'static str, arguments: &'a [Argument]) -> Result<&'a Device, Error> {
-    let mut places = arguments
-        .iter()
-        .filter_map(|argument| argument.place.as_ref());
-    let (first, device) = places.next().expect("a buffer among the arguments");
-    let name = |device: &Option<Device>| {
-        device
-            .as_ref()
-            .map_or_else(|| "the host".to_owned(), Device::to_string)
-    };
-    for (other, its_device) in places {
-        if its_device != device {
-            return Err(Error::Devices {
-                function,
-                left: first,
-                left_device: name(device),
-                right: other,
-                right_device: name(its_device),
-            });
-        }
-    }
-    Ok(device.as_ref().expect("buffers on a device"))
 }

@@ -9,7 +9,8 @@ use super::driver::emulated::{Emulated, Emulation};
 use super::unit::Unit;
 use crate::error::Error;
 
-/// A device that tables can live on: a handle, cheap to clone.
+/// A device that tables can live on: a handle, cheap to clone. [`ToDevice`](crate::ToDevice) moves
+/// them.
 ///
 /// Two handles are equal if they are of one device. A device is opened once in a process and stays
 /// open.
@@ -33,6 +34,15 @@ impl Device {
     }
 
     /// The CUDA device of this number, counted from 0 as the driver counts them.
+    ///
+    /// ```
+    /// use pointful_runtime::{Device, Error};
+    ///
+    /// match Device::cuda(0) {
+    ///     Ok(device) => assert_eq!(device.to_string(), "cuda:0"),
+    ///     Err(error) => assert!(matches!(error, Error::CudaUnavailable { .. }), "{error}"),
+    /// }
+    /// ```
     ///
     /// # Errors
     /// [`Error::CudaUnavailable`], with the reason, if there is no driver of CUDA 12.0 or later, or

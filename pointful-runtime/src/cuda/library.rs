@@ -1,44 +1,24 @@
 //! Finding CUDA's libraries, and asking them whether they will do.
 //!
-//! cudarc panics where a library is missing, or a function in one. So the driver is opened here
-//! first, by the names and in the order in which cudarc looks for it, and asked for every function
-//! that [`card`](super::driver::card) calls. NVRTC is opened here alone.
+//! The driver is opened by the name that the loader knows, or where systems keep it. NVRTC is looked
+//! for where the user says first.
 
-use std::ffi::{OsString, c_int, c_uint};
+use std::ffi::{OsString, c_int};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use libloading::Library;
 
 use super::compile::Nvrtc;
+use super::driver::api::{Api, function};
+use super::loader_words;
 use crate::error::Error;
-
-/// The functions of the driver's that are called, but for those that [`probe`] calls itself.
-const FUNCTIONS: &[&str] = &[
-    "cuCtxSetCurrent",
-    "cuDeviceGet",
-    "cuDeviceGetAttribute",
-    "cuDeviceGetDefaultMemPool",
-    "cuDevicePrimaryCtxRetain",
-    "cuEventCreate",
-    "cuEventRecord",
-    "cuEventSynchronize",
-    "cuLaunchKernel",
-    "cuMemAllocAsync",
-    "cuMemFreeAsync",
-    "cuMemHostAlloc",
-    "cuMemPoolSetAttribute",
-    "cuMemcpyDtoDAsync_v2",
-    "cuMemcpyDtoHAsync_v2",
-    "cuMemcpyHtoDAsync_v2",
-    "cuModuleGetFunction",
-    "cuModuleLoadData",
-    "cuStreamCreate",
-    "cuStreamSynchronize",
-];
 
 /// The oldest driver that will do: of CUDA 12.0, as the driver counts.
 const OLDEST: c_int = 12_000;
+
+/// What the driver is called.
+const DRIVER: &str = "libcuda.so.1";
 
 /// Where systems keep the driver that do not tell the loader.
 const DRIVER_FOLDERS: &[&str] = &[
@@ -52,6 +32,7 @@ const DRIVER_FOLDERS: &[&str] = &[
 
 /// A driver that will do.
 pub(super) struct Driver {
+    pub(super) api: Api,
     /// The CUDA that it is of: 12, and not what comes after the point.
     pub(super) major: i32,
     /// How many cards it finds.
@@ -66,96 +47,75 @@ pub(super) fn unavailable(reason: impl Into<String>) -> Error {
 
 /// Asks the driver whether it will do, before anybody else asks it for anything.
 pub(super) fn driver() -> Result<Driver, Error> {
-    let library = open_driver()
-        .ok_or_else(|| unavailable("there is no driver: `libcuda.so.1` was not found"))?;
-    let driver = probe(&library);
-    // It has threads and handlers of its own once it was opened.
-    std::mem::forget(library);
-    driver
-}
-
-/// The driver that cudarc will find.
-fn open_driver() -> Option<Library> {
-    // SAFETY: the driver may be loaded at any time.
-    let open = |path: &Path| unsafe { Library::new(path) }.ok();
-    let by_name = || {
-        ["libcuda.so", "libcuda.so.1"]
-            .iter()
-            .find_map(|name| open(Path::new(name)))
+    let library = open_driver().map_err(|error| {
+        let words = loader_words(&error);
+        unavailable(format!("no driver can be opened: {words}"))
+    })?;
+    let mut version = 0;
+    // SAFETY: so CUDA declares it; it writes a number, and needs no initialization.
+    let code = unsafe {
+        function::<unsafe extern "C" fn(*mut c_int) -> c_int>(&library, "cuDriverGetVersion")?(
+            &mut version,
+        )
     };
-    by_name().or_else(|| {
-        let folders = DRIVER_FOLDERS.iter().map(Path::new);
-        let found = folders
-            .map(|folder| folder.join("libcuda.so.1"))
-            .filter(|path| path.is_file())
-            .find_map(|path| open(&path))?;
-        // What is open is found by the name that it has itself.
-        let named = by_name();
-        std::mem::forget(found);
-        named
+    if code != 0 {
+        return Err(unavailable(format!(
+            "the driver does not say what it is: `cuDriverGetVersion` gives error {code}"
+        )));
+    }
+    if version < OLDEST {
+        return Err(unavailable(format!(
+            "the driver is of CUDA {}.{}, and 12.0 or later is needed",
+            version / 1000,
+            version % 1000 / 10
+        )));
+    }
+    let api = Api::of(library)?;
+    Ok(Driver {
+        cards: started(&api)?,
+        api,
+        major: version / 1000,
     })
 }
 
-fn probe(library: &Library) -> Result<Driver, Error> {
-    // SAFETY: so CUDA declares them.
-    let (init, version, count) = unsafe {
-        (
-            function::<unsafe extern "C" fn(c_uint) -> c_int>(library, "cuInit")?,
-            function::<unsafe extern "C" fn(*mut c_int) -> c_int>(library, "cuDriverGetVersion")?,
-            function::<unsafe extern "C" fn(*mut c_int) -> c_int>(library, "cuDeviceGetCount")?,
-        )
-    };
-    let mut its_version = 0;
-    // SAFETY: it writes a number, and needs no initialization.
-    let code = unsafe { version(&mut its_version) };
-    if code != 0 || its_version < OLDEST {
-        return Err(unavailable(format!(
-            "the driver is of CUDA {}.{}, and 12.0 or later is needed",
-            its_version / 1000,
-            its_version % 1000 / 10
-        )));
-    }
-    for name in FUNCTIONS {
-        // SAFETY: it is not called.
-        unsafe { function::<unsafe extern "C" fn()>(library, name) }?;
-    }
-    // SAFETY: it takes no flags, and may be called at any time.
-    match unsafe { init(0) } {
-        0 => {}
+/// Starts the driver: how many cards it finds, of which there is one at least.
+fn started(api: &Api) -> Result<usize, Error> {
+    let failed = |error, does_not: &str| match error {
         // CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_NO_DEVICE.
-        34 => {
-            return Err(unavailable(
-                "the `libcuda` that was found is a stub for linkers",
-            ));
+        Error::Cuda { code: 34, .. } => {
+            unavailable("the `libcuda` that was found is a stub for linkers")
         }
-        100 => return Err(unavailable("there is no card")),
-        code => {
-            return Err(unavailable(format!(
-                "the driver does not start: `cuInit` gives error {code}"
-            )));
-        }
-    }
+        Error::Cuda { code: 100, .. } => unavailable("there is no card"),
+        Error::Cuda { call, code } => unavailable(format!(
+            "the driver does not {does_not}: `{call}` gives error {code}"
+        )),
+        other => other,
+    };
     let mut cards = 0;
-    // SAFETY: it writes a number.
-    match unsafe { count(&mut cards) } {
-        0 if cards > 0 => Ok(Driver {
-            major: its_version / 1000,
-            cards: cards as usize,
-        }),
+    // SAFETY: the one takes no flags and may be called at any time; the other writes a number.
+    unsafe {
+        api.init(0).map_err(|error| failed(error, "start"))?;
+        api.device_count(&mut cards)
+            .map_err(|error| failed(error, "count cards"))?;
+    }
+    match usize::try_from(cards) {
+        Ok(cards) if cards > 0 => Ok(cards),
         _ => Err(unavailable("there is no card")),
     }
 }
 
-/// A function of the driver's.
-///
-/// # Safety
-/// It is of this type.
-unsafe fn function<F: Copy>(library: &Library, name: &str) -> Result<F, Error> {
-    // SAFETY: promised by the caller.
-    let found = unsafe { library.get::<F>(name.as_bytes()) };
-    found
-        .map(|function| *function)
-        .map_err(|_| unavailable(format!("the driver has no `{name}`")))
+/// The driver, or what the loader says of it.
+fn open_driver() -> Result<Library, libloading::Error> {
+    // SAFETY: the driver may be loaded at any time.
+    let open = |path: &Path| unsafe { Library::new(path) };
+    let folders = DRIVER_FOLDERS.iter().map(Path::new);
+    open(Path::new(DRIVER)).or_else(|error| {
+        folders
+            .map(|folder| folder.join(DRIVER))
+            .filter(|path| path.is_file())
+            .find_map(|path| open(&path).ok())
+            .ok_or(error)
+    })
 }
 
 /// The compiler of kernels: the first that is found whose CUDA is no later than `newest`, since a

@@ -13,6 +13,7 @@ mod driver;
 #[cfg(feature = "cuda")]
 mod library;
 mod panic;
+mod places;
 mod transfer;
 mod unit;
 
@@ -28,6 +29,14 @@ pub use device::Device;
 pub use driver::emulated::Emulation;
 #[doc(hidden)]
 pub use panic::{Panic, Panicked};
+#[doc(hidden)]
+pub use places::{check_places, compare_places};
 pub use transfer::ToDevice;
 #[doc(hidden)]
 pub use unit::{Kernel, Unit};
+
+/// What the loader said, which an error of `libloading`'s does not say itself.
+#[cfg(any(feature = "cuda", feature = "emulated"))]
+fn loader_words(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), |said| said.to_string())
+}

@@ -4,13 +4,12 @@
 //! back by what is queued, and the device's pool keeps it. Host memory that copies come from and go
 //! to is pinned, and there is little of it: tables pass through in two halves.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CString, c_int, c_uint, c_void};
+use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::result::{self, DriverError};
-use cudarc::driver::sys;
-
 use super::Driver;
+use super::api::{Api, Handle, OUT_OF_MEMORY};
 use crate::cuda::cache::{Cache, Entry};
 use crate::cuda::compile::Request;
 use crate::cuda::library::{self, unavailable};
@@ -23,14 +22,30 @@ const STAGING: usize = 4 << 20;
 /// The oldest cards that the prelude is for.
 const OLDEST: (i32, i32) = (8, 0);
 
+/// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR`, `…_MINOR`
+const CAPABILITY: [c_int; 2] = [75, 76];
+
+/// `CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED`
+const POOLS: c_int = 115;
+
+/// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
+const RELEASE_THRESHOLD: c_int = 4;
+
+/// `CU_STREAM_NON_BLOCKING`
+const NON_BLOCKING: c_uint = 1;
+
+/// `CU_EVENT_DISABLE_TIMING`
+const DISABLE_TIMING: c_uint = 2;
+
 /// A card.
 pub(in crate::cuda) struct Card {
     name: String,
     capability: (i32, i32),
     /// The CUDA of the driver.
     major: i32,
-    context: sys::CUcontext,
-    stream: sys::CUstream,
+    api: Api,
+    context: Handle,
+    stream: Handle,
     /// Made when something is first copied.
     staging: Mutex<Option<[Staging; 2]>>,
     loaded: Mutex<Vec<Loaded>>,
@@ -45,27 +60,18 @@ unsafe impl Sync for Card {}
 /// Pinned memory of the host's, and an event that is recorded behind its last use.
 struct Staging {
     start: *mut u8,
-    free: sys::CUevent,
+    free: Handle,
 }
 
 /// The functions of a unit, in the order of its kernels. A module is never unloaded.
 struct Loaded {
-    functions: Vec<(&'static str, sys::CUfunction)>,
+    functions: Vec<(&'static str, Handle)>,
 }
 
-/// What a call of the driver's gives, by its name.
-trait Called<T> {
-    fn called(self, call: &'static str) -> Result<T, Error>;
-}
-
-impl<T> Called<T> for Result<T, DriverError> {
-    fn called(self, call: &'static str) -> Result<T, Error> {
-        self.map_err(|error| Error::Cuda {
-            call,
-            code: error.0 as i32,
-        })
-    }
-}
+// SAFETY: a module's functions may be launched by all threads.
+unsafe impl Send for Loaded {}
+// SAFETY: the buffer is used by whoever holds the lock around it.
+unsafe impl Send for Staging {}
 
 impl Card {
     /// The card of this number.
@@ -78,17 +84,17 @@ impl Card {
                 "there is no card {ordinal}: there {are} {cards} card{plural}, counted from 0"
             )));
         }
-        let device = result::device::get(ordinal as i32).called("cuDeviceGet")?;
-        use sys::CUdevice_attribute::{
-            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR,
-            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
-            CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED as POOLS,
-        };
+        let api = driver.api;
+        let mut device = 0;
+        // SAFETY: it writes a number.
+        unsafe { api.device(&mut device, ordinal as c_int) }?;
         let attribute = |which| {
-            // SAFETY: the device is one of the driver's.
-            unsafe { result::device::get_attribute(device, which) }.called("cuDeviceGetAttribute")
+            let mut value = 0;
+            // SAFETY: it writes a number, and the device is one of the driver's.
+            unsafe { api.device_attribute(&mut value, which, device) }?;
+            Ok::<c_int, Error>(value)
         };
-        let capability = (attribute(MAJOR)?, attribute(MINOR)?);
+        let capability = (attribute(CAPABILITY[0])?, attribute(CAPABILITY[1])?);
         if capability < OLDEST {
             return Err(unavailable(format!(
                 "card {ordinal} is of compute capability {}.{}, and 8.0 or later is needed",
@@ -100,39 +106,35 @@ impl Card {
                 "card {ordinal} has no stream-ordered memory, which is switched off where it is shared out"
             )));
         }
+        let (mut context, mut stream, mut pool) =
+            (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        // Memory that was given back is kept, as on the host.
+        let mut threshold = u64::MAX;
         // SAFETY: the device is one of the driver's, and so is what comes of it; the context is current when the
         // stream is made, and the attribute is a number of 64 bits.
         unsafe {
-            let context = result::primary_ctx::retain(device).called("cuDevicePrimaryCtxRetain")?;
-            result::ctx::set_current(context).called("cuCtxSetCurrent")?;
-            let stream = result::stream::create(result::stream::StreamKind::NonBlocking)
-                .called("cuStreamCreate")?;
-            let pool =
-                result::device::get_default_mem_pool(device).called("cuDeviceGetDefaultMemPool")?;
-            // Memory that was given back is kept, as on the host.
-            let mut threshold = u64::MAX;
-            result::mem_pool::set_attribute(
-                pool,
-                sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
-                (&raw mut threshold).cast(),
-            )
-            .called("cuMemPoolSetAttribute")?;
-            Ok(Card {
-                name: format!("cuda:{ordinal}"),
-                capability,
-                major: driver.major,
-                context,
-                stream,
-                staging: Mutex::default(),
-                loaded: Mutex::default(),
-            })
+            api.retain_context(&mut context, device)?;
+            api.set_context(context)?;
+            api.create_stream(&mut stream, NON_BLOCKING)?;
+            api.device_pool(&mut pool, device)?;
+            api.set_pool_attribute(pool, RELEASE_THRESHOLD, (&raw mut threshold).cast())?;
         }
+        Ok(Card {
+            name: format!("cuda:{ordinal}"),
+            capability,
+            major: driver.major,
+            api,
+            context,
+            stream,
+            staging: Mutex::default(),
+            loaded: Mutex::default(),
+        })
     }
 
     /// Has the calling thread speak of this card.
     fn enter(&self) -> Result<(), Error> {
         // SAFETY: the context is retained for good.
-        unsafe { result::ctx::set_current(self.context) }.called("cuCtxSetCurrent")
+        unsafe { self.api.set_context(self.context) }
     }
 
     /// The staging buffers, which are this thread's alone until it drops what it is given.
@@ -140,7 +142,7 @@ impl Card {
         // Each buffer is waited for before it is used, whatever became of whoever had it before.
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         if staging.is_none() {
-            *staging = Some([Staging::new()?, Staging::new()?]);
+            *staging = Some([Staging::new(&self.api)?, Staging::new(&self.api)?]);
         }
         Ok(staging)
     }
@@ -167,11 +169,13 @@ impl Card {
 }
 
 impl Staging {
-    fn new() -> Result<Self, Error> {
-        // SAFETY: the memory is written before it is read.
-        let start = unsafe { result::malloc_host(STAGING, 0) }.called("cuMemHostAlloc")?;
-        let free = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
-            .called("cuEventCreate")?;
+    fn new(api: &Api) -> Result<Self, Error> {
+        let (mut start, mut free) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: they write what they have made; the memory is written before it is read.
+        unsafe {
+            api.allocate_on_host(&mut start, STAGING, 0)?;
+            api.create_event(&mut free, DISABLE_TIMING)?;
+        }
         Ok(Staging {
             start: start.cast(),
             free,
@@ -179,15 +183,15 @@ impl Staging {
     }
 
     /// Waits until its last use is over.
-    fn wait(&self) -> Result<(), Error> {
+    fn wait(&self, api: &Api) -> Result<(), Error> {
         // SAFETY: the event is never destroyed. One that was never recorded is not waited for.
-        unsafe { result::event::synchronize(self.free) }.called("cuEventSynchronize")
+        unsafe { api.wait_for_event(self.free) }
     }
 
     /// Its last use is what was queued just now.
-    fn used(&self, stream: sys::CUstream) -> Result<(), Error> {
+    fn used(&self, api: &Api, stream: Handle) -> Result<(), Error> {
         // SAFETY: neither is ever destroyed.
-        unsafe { result::event::record(self.free, stream) }.called("cuEventRecord")
+        unsafe { api.record_event(self.free, stream) }
     }
 }
 
@@ -205,15 +209,18 @@ impl Driver for Card {
 
     fn allocate(&self, bytes: usize) -> Result<u64, Error> {
         self.enter()?;
-        // SAFETY: the memory is used on this stream alone.
-        match unsafe { result::malloc_async(self.stream, bytes) } {
-            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
-                Err(Error::OutOfDeviceMemory {
-                    device: self.name.clone(),
-                    bytes,
-                })
-            }
-            result => result.called("cuMemAllocAsync"),
+        let mut start = 0;
+        // SAFETY: it writes an address, and the memory is used on this stream alone.
+        match unsafe { self.api.allocate(&mut start, bytes, self.stream) } {
+            Ok(()) => Ok(start),
+            Err(Error::Cuda {
+                code: OUT_OF_MEMORY,
+                ..
+            }) => Err(Error::OutOfDeviceMemory {
+                device: self.name.clone(),
+                bytes,
+            }),
+            Err(error) => Err(error),
         }
     }
 
@@ -221,7 +228,7 @@ impl Driver for Card {
         // An error is one of something before, which whoever asks next is told.
         if self.enter().is_ok() {
             // SAFETY: promised by the caller; what is queued before is done before.
-            let _ = unsafe { result::free_async(address, self.stream) };
+            let _ = unsafe { self.api.free(address, self.stream) };
         }
     }
 
@@ -230,18 +237,18 @@ impl Driver for Card {
         let staging = self.staging()?;
         let buffers = staging.iter().flatten().cycle();
         for (buffer, (start, length)) in buffers.zip(stretches(bytes)) {
-            buffer.wait()?;
-            // SAFETY: the buffer is not in use, and what is copied lies within what the caller promised. The
-            // slice is of bytes that have been written, and stays what it is until the event says so.
+            buffer.wait(&self.api)?;
+            // SAFETY: the buffer is not in use, and stays what it is until the event says so; what is copied lies
+            // within what the caller promised.
             unsafe {
                 buffer
                     .start
                     .copy_from_nonoverlapping(from.add(start), length);
-                let slice = std::slice::from_raw_parts(buffer.start, length);
-                result::memcpy_htod_async(to + start as u64, slice, self.stream)
-                    .called("cuMemcpyHtoDAsync")?;
+                let staged = buffer.start.cast_const().cast();
+                self.api
+                    .upload(to + start as u64, staged, length, self.stream)?;
             }
-            buffer.used(self.stream)?;
+            buffer.used(&self.api, self.stream)?;
         }
         Ok(())
     }
@@ -250,18 +257,14 @@ impl Driver for Card {
         self.enter()?;
         let staging = self.staging()?;
         let queue = |buffer: &Staging, (start, length)| {
-            buffer.wait()?;
+            buffer.wait(&self.api)?;
             // SAFETY: the buffer is not in use, is as long, and what is copied lies within what the caller promised.
             unsafe {
-                let call = sys::cuMemcpyDtoHAsync_v2(
-                    buffer.start.cast(),
-                    from + start as u64,
-                    length,
-                    self.stream,
-                );
-                call.result().called("cuMemcpyDtoHAsync")?;
+                let staged = buffer.start.cast();
+                self.api
+                    .download(staged, from + start as u64, length, self.stream)?;
             }
-            buffer.used(self.stream)
+            buffer.used(&self.api, self.stream)
         };
         let pieces = || staging.iter().flatten().cycle().zip(stretches(bytes));
         let mut ahead = pieces();
@@ -273,7 +276,7 @@ impl Driver for Card {
             if let Some((buffer, stretch)) = ahead.next() {
                 queue(buffer, stretch)?;
             }
-            buffer.wait()?;
+            buffer.wait(&self.api)?;
             // SAFETY: the copy to the buffer is done, and what is copied lies within what the caller promised.
             unsafe { to.add(start).copy_from_nonoverlapping(buffer.start, length) };
         }
@@ -283,21 +286,24 @@ impl Driver for Card {
     unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
         self.enter()?;
         // SAFETY: promised by the caller.
-        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream) }
-            .called("cuMemcpyDtoDAsync")
+        unsafe { self.api.copy(to, from, bytes, self.stream) }
     }
 
     fn load(&self, unit: &Unit) -> Result<usize, Error> {
         self.enter()?;
         let cubin = self.compile(unit)?;
+        let mut module = ptr::null_mut();
         // SAFETY: it is a whole cubin, of NVRTC or of the cache, which keeps a hash of it.
-        let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) }
-            .called("cuModuleLoadData")?;
+        unsafe { self.api.load_module(&mut module, cubin.as_ptr().cast()) }?;
         let function = |kernel: &'static Kernel| {
             let name = CString::new(kernel.name).expect("a name of C's");
-            // SAFETY: the module is never unloaded.
-            let function = unsafe { result::module::get_function(module, name) };
-            Ok((kernel.name, function.called("cuModuleGetFunction")?))
+            let mut function = ptr::null_mut();
+            // SAFETY: the name ends in a zero and is alive, and the module is never unloaded.
+            unsafe {
+                self.api
+                    .module_function(&mut function, module, name.as_ptr())
+            }?;
+            Ok((kernel.name, function))
         };
         let functions = unit
             .kernels
@@ -327,24 +333,29 @@ impl Driver for Card {
             .iter()
             .map(|value| value.as_ptr().cast_mut().cast())
             .collect();
+        let [x, y, z] = grid;
         // SAFETY: promised by the caller; the values are copied before the call returns, and not written.
         unsafe {
-            result::launch_kernel(
+            self.api.launch(
                 *function,
-                grid.into(),
-                (kernel.block, 1, 1),
+                x,
+                y,
+                z,
+                kernel.block,
+                1,
+                1,
                 0,
                 self.stream,
-                &mut pointers,
+                pointers.as_mut_ptr(),
+                ptr::null_mut(),
             )
         }
-        .called("cuLaunchKernel")
     }
 
     fn wait(&self) -> Result<(), Error> {
         self.enter()?;
         // SAFETY: the stream is never destroyed.
-        unsafe { result::stream::synchronize(self.stream) }.called("cuStreamSynchronize")
+        unsafe { self.api.wait_for_stream(self.stream) }
     }
 }
 

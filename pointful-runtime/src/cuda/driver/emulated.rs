@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use libloading::Library;
 
 use super::Driver;
+use crate::cuda::loader_words;
 use crate::cuda::unit::{Kernel, Unit};
 use crate::error::Error;
 
@@ -458,6 +459,10 @@ fn compile(name: &str, source: &str) -> Result<Library, Error> {
 
 fn open(object: &Path) -> Result<Library, Error> {
     // SAFETY: it was compiled just now, and does nothing when it is loaded.
-    unsafe { Library::new(object) }
-        .map_err(|error| no_compiler(format!("what was compiled cannot be opened: {error}")))
+    unsafe { Library::new(object) }.map_err(|error| {
+        no_compiler(format!(
+            "what was compiled cannot be opened: {}",
+            loader_words(&error)
+        ))
+    })
 }

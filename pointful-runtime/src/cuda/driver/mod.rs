@@ -1,6 +1,8 @@
 //! What drives a device: memory, copies, kernels.
 
 #[cfg(feature = "cuda")]
+pub(super) mod api;
+#[cfg(feature = "cuda")]
 pub(super) mod card;
 #[cfg(feature = "emulated")]
 pub(super) mod emulated;

@@ -94,6 +94,8 @@ pub struct EmitOptions {
     /// Whether parameters that disagree are an `Err` of the function around the body, rather than a
     /// panic.
     pub fallible: bool,
+    /// Whether tables may live on devices, so that the body asks where they are.
+    pub devices: bool,
     /// The path under which the expansion finds the runtime: `::pointful::__private`.
     pub runtime: TokenStream,
     /// Places in the source by [`SpanId`](crate::ir::SpanId).
@@ -109,6 +111,7 @@ impl EmitOptions {
         Self {
             function: function.into(),
             fallible: false,
+            devices: false,
             runtime: tokens!(::pointful::__private),
             places: Places::default(),
             user: Span::mixed_site(),

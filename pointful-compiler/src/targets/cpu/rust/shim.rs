@@ -25,7 +25,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         next: 0,
     };
     let extents = shim.extents();
-    let checks = shim.checks(options);
+    let (places, checks) = (shim.places(options), shim.checks(options));
     let functions = shim.functions();
     let (taken, inputs, constants) = (shim.taken(), shim.inputs(), shim.constants());
     // What is put together decides what else the host function has to give.
@@ -59,6 +59,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
     tokens! {
         #(#equal)*
         #constants
+        #places
         #extents
         #checks
         #functions
@@ -80,12 +81,12 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
     }
 }
 
-/// How extents are compared: what does not agree panics, or is given back.
-fn comparison(options: &EmitOptions) -> (Ident, TokenStream) {
+/// How parameters are compared in this respect: what does not agree panics, or is given back.
+fn comparison(options: &EmitOptions, respect: &str) -> (Ident, TokenStream) {
     if options.fallible {
-        (ident("compare_extents"), tokens!(?))
+        (ident(&format!("compare_{respect}")), tokens!(?))
     } else {
-        (ident("check_extents"), TokenStream::new())
+        (ident(&format!("check_{respect}")), TokenStream::new())
     }
 }
 
@@ -287,10 +288,28 @@ impl Shim<'_> {
         tokens!(#carried #(.split().#parts)*)
     }
 
+    /// The question where tables live, if they may live elsewhere than the host.
+    fn places(&self, options: &EmitOptions) -> TokenStream {
+        let tables = self.interface.params.iter().filter_map(|source| {
+            let (ParamSource::Table(access) | ParamSource::Owned(access)) = source else {
+                return None;
+            };
+            let (name, table) = (&access.name, self.place(access));
+            Some(tokens!((#name, #table.device())))
+        });
+        let tables: Vec<_> = tables.collect();
+        if !options.devices || tables.is_empty() {
+            return TokenStream::new();
+        }
+        let (runtime, function) = (self.runtime, &options.function);
+        let (compare, given) = comparison(options, "places");
+        tokens!(#runtime::device! { #runtime::#compare(#function, &[#(#tables),*]) #given; })
+    }
+
     /// The promised comparison of extents that must agree.
     fn checks(&self, options: &EmitOptions) -> TokenStream {
         let runtime = self.runtime;
-        let (function, (compare, given)) = (&options.function, comparison(options));
+        let (function, (compare, given)) = (&options.function, comparison(options, "extents"));
         self.interface
             .checks
             .iter()
