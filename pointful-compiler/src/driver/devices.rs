@@ -149,6 +149,7 @@ impl Moves<'_> {
             TypeKind::Scalar(_)
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
+            | TypeKind::Ragged(..)
             | TypeKind::Accum(_)
             | TypeKind::Array(..)
             | TypeKind::Ref { .. }
@@ -179,6 +180,7 @@ impl Moves<'_> {
             },
             TypeKind::Table(..)
             | TypeKind::Tables(..)
+            | TypeKind::Ragged(..)
             | TypeKind::Accum(_)
             | TypeKind::Ref { .. }
             | TypeKind::Function(..)
