@@ -39,6 +39,7 @@ pub(crate) fn functions(text: &str) -> Vec<TokenStream> {
             .collect();
         if matches!(item.vis, syn::Visibility::Public(_)) {
             let linked = Linked {
+                devices: false,
                 user: proc_macro2::Span::call_site(),
                 root: function.clone(),
                 callees: callees.clone(),

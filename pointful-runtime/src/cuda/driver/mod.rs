@@ -7,14 +7,17 @@ pub(super) mod card;
 #[cfg(feature = "emulated")]
 pub(super) mod emulated;
 
+use std::panic::{RefUnwindSafe, UnwindSafe};
+
 use super::unit::{Kernel, Unit};
 use crate::error::Error;
 
 /// A device, as the rest of this crate sees it. What is asked of it is done in the order in which
 /// it is asked; calls may return before it is done, except where they say otherwise.
 ///
-/// Addresses are the device's own, and never 0.
-pub(super) trait Driver: Send + Sync {
+/// Addresses are the device's own, and never 0. Tables hold drivers, and are no less safe behind a
+/// panic for it.
+pub(super) trait Driver: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// `cuda:0`.
     fn name(&self) -> &str;
 
