@@ -68,8 +68,9 @@ impl<T: Element> Ragged<Dyn, T> {
         let mut least = 0;
         for (position, &value) in offsets.iter().enumerate() {
             let (least, most) = match position {
+                // Where there are no rows it is the last as well.
+                0 if count > 0 || value > 0 => (0, 0),
                 _ if position == count => (values.len(), values.len()),
-                0 => (0, 0),
                 _ => (std::mem::replace(&mut least, value), values.len()),
             };
             if value < least || value > most {

@@ -55,6 +55,9 @@ fn offsets_are_checked() {
         "there is one offset more than rows, but there were none"
     );
     assert_eq!(offsets(vec![1, 2], 2), "offset 0 is 1, but should be 0");
+    // Values that are in no row would be read by functions, which trust that rows have them all.
+    assert_eq!(offsets(vec![3], 3), "offset 0 is 3, but should be 0");
+    assert_eq!(offsets(vec![0], 3), "offset 0 is 0, but should be 3");
     assert_eq!(
         offsets(vec![0, 2, 1, 3], 3),
         "offset 2 is 1, but should be from 2 to 3"
