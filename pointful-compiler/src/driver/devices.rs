@@ -6,11 +6,9 @@ use quote::{ToTokens, quote};
 
 use super::enums::Kind;
 use crate::link::{Gathering, Names};
-use crate::syntax::generics::applied;
+use crate::syntax::generics::{definition, generic};
 use crate::syntax::parse::parse_type;
-use crate::syntax::tree::{
-    Generic, GenericKind, Type, TypeArg, TypeDef, TypeDefKind, TypeKind, path_key,
-};
+use crate::syntax::tree::{Generic, GenericKind, Type, TypeArg, TypeDef, TypeDefKind, TypeKind};
 
 /// The implementation of `ToDevice`; none where a field is a reference or a function, and where
 /// tables do not live on devices.
@@ -166,8 +164,8 @@ impl Moves<'_> {
             TypeKind::Scalar(_) | TypeKind::Set(_) | TypeKind::Extent(_) => true,
             TypeKind::Tuple(parts) => parts.iter().all(|part| self.is_copied(part)),
             TypeKind::Array(element, _) => self.is_copied(element),
-            TypeKind::Path(path, args) => match self.generic(path) {
-                Some(generic) => matches!(generic, GenericKind::IndexSet | GenericKind::Float),
+            TypeKind::Path(path, args) => match generic(self.generics, path) {
+                Some(generic) => matches!(generic.kind, GenericKind::IndexSet | GenericKind::Float),
                 None => match self.definition(path, args) {
                     Some(
                         TypeDefKind::NominalSet
@@ -189,17 +187,8 @@ impl Moves<'_> {
         }
     }
 
-    fn generic(&self, path: &syn::Path) -> Option<&GenericKind> {
-        let name = path.get_ident()?;
-        let mut generics = self.generics.iter();
-        let generic = generics.find(|generic| generic.name == *name)?;
-        Some(&generic.kind)
-    }
-
     /// What a path means, with these arguments.
     fn definition(&self, path: &syn::Path, args: &[TypeArg]) -> Option<TypeDefKind> {
-        let key = path_key(path);
-        let (_, id) = self.scope.iter().find(|(name, _)| *name == key)?;
-        applied(&self.types.get(*id)?.item, args)
+        definition(self.types, self.scope, path, args)
     }
 }

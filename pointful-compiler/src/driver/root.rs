@@ -90,9 +90,7 @@ impl Root {
             Self::Transform(transform) | Self::Define(_, transform) => vec![innermost(transform)],
         }
     }
-}
 
-impl Root {
     /// What is wrong if a function calls others that call it: see [`cycles`].
     pub(super) fn calls_itself_by_others(&self) -> Option<Diagnostic> {
         let Self::Function(item, _, uses) = self else {

@@ -17,11 +17,11 @@ use super::devices::tables_moved;
 use super::transformed::part;
 use super::types::{fields, record, space};
 use crate::link::{Gathering, Names};
-use crate::syntax::generics::applied;
+use crate::syntax::generics::{definition, generic};
 use crate::syntax::parse::parse_type;
 use crate::syntax::signature::product;
 use crate::syntax::tree::{
-    GenericKind, Set, SetKind, Type, TypeArg, TypeDef, TypeDefKind, TypeItem, TypeKind, path_key,
+    GenericKind, Set, SetKind, Type, TypeArg, TypeDef, TypeDefKind, TypeItem, TypeKind,
 };
 
 /// The struct of tables; none where a field is of a type of which there are no tables.
@@ -230,16 +230,11 @@ impl Columns<'_> {
     }
 
     fn generic(&self, path: &syn::Path) -> Option<&GenericKind> {
-        let name = path.get_ident()?;
-        let mut generics = self.item.generics.iter();
-        let generic = generics.find(|generic| generic.name == *name)?;
-        Some(&generic.kind)
+        generic(&self.item.generics, path).map(|generic| &generic.kind)
     }
 
     /// What a path means, with these arguments.
     fn definition(&self, path: &syn::Path, args: &[TypeArg]) -> Option<TypeDefKind> {
-        let key = path_key(path);
-        let (_, id) = self.scope.iter().find(|(name, _)| *name == key)?;
-        applied(&self.types.get(*id)?.item, args)
+        definition(self.types, self.scope, path, args)
     }
 }

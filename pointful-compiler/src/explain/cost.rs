@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::formula::{Formula, Length, Lengths};
 use crate::ir::stages::kernels::{Acc, Along, KernelOp, Kernels, Par};
-use crate::ir::{Block, Elem, Extent, Program, Scalar, ValueId, ValueSet};
+use crate::ir::{Block, Extent, Program, ValueId, ValueSet};
 
 /// Counts of something that runs at all points of some extents.
 ///
@@ -77,8 +77,7 @@ impl<'p> Cost<'p> {
             match &stmt.op {
                 KernelOp::Prim(..) | KernelOp::Select(..) => {
                     let elem = self.program.elem(stmt.results[0]);
-                    let counts = matches!(elem, Elem::Index(_) | Elem::Scalar(Scalar::Usize));
-                    here += u64::from(!counts);
+                    here += u64::from(!elem.is_position());
                 }
                 KernelOp::Combine { place, indices, .. } => {
                     here += 1;

@@ -181,6 +181,12 @@ impl Elem {
         matches!(self, Elem::Scalar(s) if s.is_float())
     }
 
+    /// Whether values are positions or sizes, which are computed with to find something and are no
+    /// part of what is computed.
+    pub fn is_position(self) -> bool {
+        matches!(self, Elem::Index(_) | Elem::Scalar(Scalar::Usize))
+    }
+
     /// The extent that an index or a bound is one of.
     pub fn extent(self) -> Option<Extent> {
         match self {

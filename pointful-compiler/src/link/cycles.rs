@@ -16,8 +16,9 @@ struct Found<'t> {
     name: &'t str,
     /// The brace that opens the block it stands in; none at the top of the file.
     home: Option<usize>,
-    /// The names in it, and whether each stands in front of a parenthesis.
-    words: Vec<(&'t str, bool)>,
+    /// The names in it, and whether each stands in front of a parenthesis wherever it stands: else
+    /// it may mean something else than a function.
+    words: BTreeMap<&'t str, bool>,
 }
 
 /// The names of the functions by which the one of this `name` calls itself again, itself first; only
@@ -41,13 +42,9 @@ pub(crate) fn calls_itself_by_others<'t>(text: &'t str, name: &str) -> Option<Ve
     let root = one(name)?;
     let callees = |number: usize| {
         let function: &Found<'t> = &functions[number];
-        let called = |&(word, called): &(&'t str, bool)| {
-            // What it means is no function if it is ever more than called.
-            let mut others = function.words.iter().filter(|(other, _)| *other == word);
-            (called && others.all(|(_, called)| *called)).then(|| one(word))?
-        };
+        let called = function.words.iter().filter(|&(_, &called)| called);
         let beside = |callee: &usize| functions[*callee].home == function.home;
-        function.words.iter().filter_map(called).filter(beside)
+        called.filter_map(|(word, _)| one(word)).filter(beside)
     };
     // Breadth first: the shortest way back.
     let mut from: BTreeMap<usize, usize> = BTreeMap::new();
@@ -64,8 +61,8 @@ pub(crate) fn calls_itself_by_others<'t>(text: &'t str, name: &str) -> Option<Ve
                     number = before;
                 }
                 way.reverse();
-                let first = way.iter().all(|&name| one(name) >= Some(root));
-                return first.then_some(way);
+                let is_first = way.iter().all(|name| one(name) >= Some(root));
+                return is_first.then_some(way);
             }
             if callee != root && !from.contains_key(&callee) {
                 from.insert(callee, number);
@@ -179,31 +176,31 @@ fn functions(text: &str) -> Vec<Found<'_>> {
                 let Some(&Piece::Word(name)) = pieces.get(at) else {
                     continue;
                 };
-                let body = pieces[at..]
-                    .iter()
-                    .position(|&piece| piece == Piece::Mark(b'{'));
                 if !std::mem::take(&mut annotated) {
                     continue;
                 }
-                let Some(body) = body.map(|body| at + body) else {
+                let mut behind = pieces[at..].iter();
+                let Some(body) = behind.position(|&piece| piece == Piece::Mark(b'{')) else {
                     continue;
                 };
-                let end = closing(&pieces, body);
+                let end = closing(&pieces, at + body);
                 // A method, or an item of another module, is none of these functions.
                 let elsewhere =
                     |at: usize| matches!(pieces[at - 1], Piece::Mark(b'.') | Piece::Mark(b':'));
-                let words = (at + 1..end).filter_map(|at| match pieces[at] {
-                    Piece::Word(word) if !elsewhere(at) => {
+                let mut words = BTreeMap::new();
+                for at in at + 1..end {
+                    if let Piece::Word(word) = pieces[at]
+                        && !elsewhere(at)
+                    {
                         let is_local = pieces[at - 1] == Piece::Word("fn");
                         let in_front = pieces.get(at + 1) == Some(&Piece::Mark(b'('));
-                        Some((word, in_front && !is_local))
+                        *words.entry(word).or_insert(true) &= in_front && !is_local;
                     }
-                    Piece::Word(_) | Piece::Mark(_) => None,
-                });
+                }
                 found.push(Found {
                     name,
                     home: blocks.last().copied(),
-                    words: words.collect(),
+                    words,
                 });
                 at = end;
             }
@@ -281,6 +278,20 @@ mod tests {
             "",
         ] {
             assert_eq!(way(text, "a"), "", "{text}");
+        }
+    }
+
+    /// Whatever stands in a file, and wherever it ends.
+    #[test]
+    fn any_text_is_read() {
+        let text = "#[pointful] fn a(x: &'a str) -> ü { b('\\''); r##\"}\"#\"##; '\\u{1F600}'; 'é'; /* /* */ b\"\\\"é\" } // ü";
+        let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+        let ends: Vec<usize> = ends.collect();
+        for (k, &from) in ends.iter().enumerate() {
+            for &to in &ends[k..] {
+                super::functions(&text[from..to]);
+                way(&text[from..to], "a");
+            }
         }
     }
 }

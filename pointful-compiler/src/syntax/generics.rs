@@ -3,9 +3,28 @@
 use proc_macro2::Ident;
 
 use super::tree::{
-    Enum, Expr, ExprKind, Set, SetKind, Type, TypeArg, TypeDefKind, TypeItem, TypeKind,
+    Enum, Expr, ExprKind, Generic, Set, SetKind, Type, TypeArg, TypeDef, TypeDefKind, TypeItem,
+    TypeKind, path_key,
 };
 use crate::ir::Scalar;
+
+/// The generic that a path is, if it is one of these.
+pub fn generic<'g>(generics: &'g [Generic], path: &syn::Path) -> Option<&'g Generic> {
+    let name = path.get_ident()?;
+    generics.iter().find(|generic| generic.name == *name)
+}
+
+/// What a path means, with these arguments: `scope` says which of `types` it is.
+pub fn definition(
+    types: &[TypeDef],
+    scope: &[(String, usize)],
+    path: &syn::Path,
+    args: &[TypeArg],
+) -> Option<TypeDefKind> {
+    let key = path_key(path);
+    let (_, id) = scope.iter().find(|(name, _)| *name == key)?;
+    applied(&types.get(*id)?.item, args)
+}
 
 /// The definition with arguments for its generics; `None` if there are more or fewer.
 pub fn applied(item: &TypeItem, args: &[TypeArg]) -> Option<TypeDefKind> {

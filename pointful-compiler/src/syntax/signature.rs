@@ -26,11 +26,11 @@
 
 use proc_macro2::{Ident, Span};
 
-use crate::syntax::generics::{applied, set_of};
+use crate::syntax::generics::{definition, generic, set_of};
 use crate::syntax::seeds;
 use crate::syntax::tree::{
     Function, Generic, GenericKind, Param, Set, SetKind, Transform, Transformed, Type, TypeArg,
-    TypeDef, TypeDefKind, TypeKind, path_key,
+    TypeDef, TypeDefKind, TypeKind,
 };
 
 /// The most factors that a product of index sets has as a Rust type; more are nested.
@@ -191,20 +191,12 @@ impl Rules<'_> {
     }
 
     fn generic(&self, path: &syn::Path) -> Option<&GenericKind> {
-        let name = path.get_ident()?;
-        let generics = &self.signature.generics;
-        generics
-            .iter()
-            .find(|generic| generic.name == *name)
-            .map(|generic| &generic.kind)
+        generic(&self.signature.generics, path).map(|generic| &generic.kind)
     }
 
     /// What a path means, with these arguments.
     fn definition(&self, path: &syn::Path, args: &[TypeArg]) -> Option<TypeDefKind> {
-        let key = path_key(path);
-        let scope = &self.function.scope.types;
-        let (_, id) = scope.iter().find(|(name, _)| *name == key)?;
-        applied(&self.types.get(*id)?.item, args)
+        definition(&self.types, &self.function.scope.types, path, args)
     }
 
     /// Whether there is anything in a value that has a derivative.

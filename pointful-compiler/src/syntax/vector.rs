@@ -2,7 +2,7 @@
 
 use proc_macro2::Ident;
 
-use super::generics::applied;
+use super::generics::{applied, generic};
 use super::tree::{Generic, GenericKind, Type, TypeDef, TypeDefKind, TypeItem, TypeKind, path_key};
 use crate::ir::Scalar;
 
@@ -83,7 +83,7 @@ impl Search<'_> {
                 return self.inside(inner)?.is_empty().then_some(());
             }
             TypeKind::Path(path, args) => {
-                if let Some(generic) = self.generic(path) {
+                if let Some(generic) = generic(self.generics, path) {
                     match generic.kind {
                         GenericKind::Float => vec![Coordinate::Generic(generic.name.clone())],
                         GenericKind::IndexSet | GenericKind::Const | GenericKind::Function(..) => {
@@ -131,11 +131,6 @@ impl Search<'_> {
         let mut found = Vec::new();
         self.parts(ty, &[], &mut found)?;
         Some(found.into_iter().map(|(scalar, _)| scalar).collect())
-    }
-
-    fn generic(&self, path: &syn::Path) -> Option<&Generic> {
-        let name = path.get_ident()?;
-        self.generics.iter().find(|generic| generic.name == *name)
     }
 
     fn id(&self, path: &syn::Path) -> Option<usize> {

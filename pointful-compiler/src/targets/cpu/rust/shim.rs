@@ -327,14 +327,10 @@ impl Shim<'_> {
     /// The comparison of rows whose lengths must agree.
     fn rows(&self, options: &EmitOptions) -> impl Iterator<Item = TokenStream> {
         let (runtime, function) = (self.runtime, &options.function);
-        let (compare, given) = match options.fallible {
-            true => (ident("compare_rows"), tokens!(?)),
-            false => (ident("check_rows"), TokenStream::new()),
-        };
+        let (compare, given) = comparison(options, "rows");
         self.interface.rows.iter().map(move |(left, right)| {
-            let names = (&left.name, &right.name);
             let (known, found) = (self.place(left), self.place(right));
-            let (left, right) = names;
+            let (left, right) = (&left.name, &right.name);
             tokens!(#runtime::kernel::#compare(#function, (#left, #right), &#known, &#found) #given;)
         })
     }

@@ -11,7 +11,7 @@ use super::tokens;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp};
 use crate::ir::stages::imperative::{Imperative, ImperativeOp};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Elem, Extent, Operation, Program, Scalar, Stmt, ValueId, ValueSet};
+use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Iterations that are assumed of a loop of which nothing is known.
@@ -55,11 +55,11 @@ pub(super) fn of_kernels(unit: &Unit<'_>, program: &Program<Kernels>) -> Vec<Tok
 /// The operations of a whole program, wherever they run, as a `u64` expression in its sizes: what
 /// `stats::Stats::operations` says that it counts. None if there are none.
 pub(super) fn of_program(unit: &Unit<'_>, program: &Program<Kernels>) -> Option<TokenStream> {
-    let counted = Estimate {
+    let mut operations = Estimate {
         memory: false,
         ..Estimate::new(unit)
     };
-    let cost = counted.of(&program.body);
+    let cost = operations.block(&program.body);
     (!cost.is_nothing()).then(|| cost.tokens(unit))
 }
 
@@ -123,19 +123,17 @@ impl<'u> Estimate<'u> {
         }
     }
 
-    fn of(mut self, block: &Block<Kernels>) -> Cost {
-        self.block(block)
-    }
-
     /// What this costs that is no operation.
     fn time(&self, cost: u64) -> u64 {
         if self.memory { cost } else { 0 }
     }
 
-    /// Whether a value is a position: computing it is no operation.
-    fn is_position(&self, value: ValueId) -> bool {
-        let elem = self.unit.program.elem(value);
-        matches!(elem, Elem::Index(_) | Elem::Scalar(Scalar::Usize))
+    /// What computing a value costs, if it is no position or these cost something.
+    fn value(&self, value: ValueId, cost: u64) -> u64 {
+        match self.unit.program.elem(value).is_position() {
+            true => self.time(cost),
+            false => cost,
+        }
     }
 
     fn block<S: Imperative>(&mut self, block: &Block<S>) -> Cost {
@@ -154,10 +152,8 @@ impl<'u> Estimate<'u> {
                 | ImperativeOp::Get(_)
                 | ImperativeOp::Set { .. } => {}
                 ImperativeOp::Prim(prim, args) => {
-                    let counts = self.memory || !self.is_position(stmt.results[0]);
-                    if counts {
-                        cost.constant += self::prim(*prim, self.unit.program.elem(args[0]));
-                    }
+                    let of_prim = self::prim(*prim, self.unit.program.elem(args[0]));
+                    cost.constant += self.value(stmt.results[0], of_prim);
                     // The points of a tile: as many as fill it, but for the last one.
                     let host = |arg: &&ValueId| self.known(Extent::Value(**arg));
                     if let (Prim::Min, Some(&most)) = (prim, args.iter().find(host)) {
@@ -169,8 +165,7 @@ impl<'u> Estimate<'u> {
                     }
                 }
                 ImperativeOp::Select(..) => {
-                    let counts = self.memory || !self.is_position(stmt.results[0]);
-                    cost.constant += u64::from(counts);
+                    cost.constant += self.value(stmt.results[0], 1);
                 }
                 ImperativeOp::Load { .. }
                 | ImperativeOp::Store { .. }
