@@ -392,6 +392,15 @@ impl Demand {
                     false => Asked::Sometimes,
                 };
             }
+            #[cfg(test)]
+            {
+                use crate::testing::entered::{SETTLED, UNSETTLED, enter};
+                match (changed, round) {
+                    (false, 1..) => enter(&SETTLED),
+                    (true, ROUNDS) => enter(&UNSETTLED),
+                    _ => {}
+                }
+            }
             if !changed {
                 return;
             }

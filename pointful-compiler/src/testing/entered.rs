@@ -60,6 +60,10 @@ std::thread_local! {
     pub(crate) static BLOCKS_OF: Cell<Option<[u64; 3]>> = const { Cell::new(None) };
     /// The way back of a reduction reads what comes before and after each element.
     pub(crate) static SUFFIXES: Cell<u32> = const { Cell::new(0) };
+    /// Where the states of a loop are asked for is found out, in more walks than one.
+    pub(crate) static SETTLED: Cell<u32> = const { Cell::new(0) };
+    /// It is not, in as many walks as there may be.
+    pub(crate) static UNSETTLED: Cell<u32> = const { Cell::new(0) };
     /// Points that multiply by the same matrix go together.
     pub(crate) static SHARED: Cell<u32> = const { Cell::new(0) };
     /// Pieces of the work are columns.

@@ -38,6 +38,8 @@ mod switches;
 #[cfg(test)]
 pub(crate) mod tokens;
 mod transformed;
+#[cfg(test)]
+mod turns;
 pub mod twice;
 #[cfg(test)]
 mod waves;
