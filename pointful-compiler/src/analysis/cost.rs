@@ -25,6 +25,8 @@ pub(crate) fn prim(prim: Prim, elem: Elem) -> u64 {
         | Prim::CountOnes
         | Prim::LeadingZeros
         | Prim::TrailingZeros
+        | Prim::ReverseBits
+        | Prim::SwapBytes
         | Prim::ToBits
         | Prim::FromBits
         | Prim::Eq

@@ -261,6 +261,8 @@ impl Dual<'_> {
             | Prim::CountOnes
             | Prim::LeadingZeros
             | Prim::TrailingZeros
+            | Prim::ReverseBits
+            | Prim::SwapBytes
             | Prim::ToBits
             | Prim::FromBits
             | Prim::Eq

@@ -143,17 +143,32 @@ macro_rules! integer {
 /// How many of an integer's bits are something.
 macro_rules! bit_count {
     ($prim:expr, $operands:expr, $method:ident) => {
+        unary!($prim, $operands, x, x.$method(), U32 U32 U32 U32 U32 U32 U32 U32 U32 U32)
+    };
+}
+
+/// An integer's bits in another order.
+macro_rules! reordered {
+    ($prim:expr, $operands:expr, $method:ident) => {
+        unary!($prim, $operands, x, x.$method(), I8 I16 I32 I64 Isize U8 U16 U32 U64 Usize)
+    };
+}
+
+/// One expression for an integer of each type, which gives values of these types.
+macro_rules! unary {
+    ($prim:expr, $operands:expr, $x:ident, $e:expr, $I8:ident $I16:ident $I32:ident $I64:ident
+        $Isize:ident $U8:ident $U16:ident $U32:ident $U64:ident $Usize:ident) => {
         match *$operands {
-            [I8(x)] => Ok(U32(x.$method())),
-            [I16(x)] => Ok(U32(x.$method())),
-            [I32(x)] => Ok(U32(x.$method())),
-            [I64(x)] => Ok(U32(x.$method())),
-            [Isize(x)] => Ok(U32(x.$method())),
-            [U8(x)] => Ok(U32(x.$method())),
-            [U16(x)] => Ok(U32(x.$method())),
-            [U32(x)] => Ok(U32(x.$method())),
-            [U64(x)] => Ok(U32(x.$method())),
-            [Usize(x)] => Ok(U32(x.$method())),
+            [I8($x)] => Ok($I8($e)),
+            [I16($x)] => Ok($I16($e)),
+            [I32($x)] => Ok($I32($e)),
+            [I64($x)] => Ok($I64($e)),
+            [Isize($x)] => Ok($Isize($e)),
+            [U8($x)] => Ok($U8($e)),
+            [U16($x)] => Ok($U16($e)),
+            [U32($x)] => Ok($U32($e)),
+            [U64($x)] => Ok($U64($e)),
+            [Usize($x)] => Ok($Usize($e)),
             _ => Err(ill_typed($prim, $operands)),
         }
     };
@@ -286,6 +301,8 @@ pub fn eval_prim(
         Prim::CountOnes => bit_count!(prim, operands, count_ones),
         Prim::LeadingZeros => bit_count!(prim, operands, leading_zeros),
         Prim::TrailingZeros => bit_count!(prim, operands, trailing_zeros),
+        Prim::ReverseBits => reordered!(prim, operands, reverse_bits),
+        Prim::SwapBytes => reordered!(prim, operands, swap_bytes),
         Prim::ToBits => match *operands {
             [F32(x)] => Ok(U32(x.to_bits())),
             [F64(x)] => Ok(U64(x.to_bits())),

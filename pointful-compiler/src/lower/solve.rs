@@ -6,6 +6,7 @@
 
 use proc_macro2::Span;
 
+use super::hir::LocalId;
 use super::types::{Len, Set, Ty, atoms};
 use crate::ir::Scalar;
 
@@ -72,15 +73,35 @@ pub(super) struct Solver {
     pub(super) equal: Vec<(String, String)>,
     /// What bindings made from now on are because of.
     pub(super) why: Option<String>,
-    /// Ranges as they are written.
-    pub(super) ranges: Vec<String>,
+    /// What ranges run over, by their numbers.
+    pub(super) ranges: Vec<Range>,
+}
+
+/// What a range runs over.
+#[derive(Clone, Debug)]
+pub(super) struct Range {
+    /// As it is written.
+    pub(super) text: String,
+    /// The set whose members they are.
+    pub(super) of: Option<Set>,
+    /// The variables that say where it begins and ends, where nothing else does: wherever they are
+    /// the same values, it is the same range.
+    pub(super) bounds: Option<Vec<LocalId>>,
 }
 
 impl Solver {
     /// A range as it is written.
     pub(super) fn range(&self, range: u32) -> &str {
-        let text = self.ranges.get(range as usize);
-        text.map_or("a range", String::as_str)
+        let known = self.ranges.get(range as usize);
+        known.map_or("a range", |range| range.text.as_str())
+    }
+
+    /// The set whose members a range runs over.
+    pub(super) fn members_of_range(&self, set: &Set) -> Option<Set> {
+        let Set::Range(range) = self.set(set) else {
+            return None;
+        };
+        self.ranges.get(range as usize)?.of.clone()
     }
 
     /// A new type variable made at `span`.

@@ -80,6 +80,16 @@ pub(super) enum Method {
     Log,
     /// `x.abs_diff(y)`
     AbsDiff,
+    /// `x.saturating_add(y)`
+    SaturatingAdd,
+    /// `x.saturating_sub(y)`
+    SaturatingSub,
+    /// `x.div_ceil(y)`
+    DivCeil,
+    /// `x.is_power_of_two()`
+    IsPowerOfTwo,
+    /// The count of `!x`: `x.count_zeros()`, `x.leading_ones()`, `x.trailing_ones()`
+    CountOf(Prim),
     /// `x.is_positive()`, `x.is_negative()`
     IsPositive,
     /// See [`Method::IsPositive`].
@@ -140,6 +150,8 @@ pub(super) enum On {
     Int,
     /// Signed integers.
     Signed,
+    /// Integers that have no sign.
+    Unsigned,
     /// Floats and integers.
     Number,
     /// Floats and signed integers.
@@ -177,6 +189,7 @@ impl On {
             On::Float => scalar.is_float(),
             On::Int => scalar.is_int(),
             On::Signed => scalar.is_signed_int(),
+            On::Unsigned => scalar.is_int() && !scalar.is_signed_int(),
             On::Number => scalar != Scalar::Bool,
             On::SignedNumber => scalar.is_float() || scalar.is_signed_int(),
         }
@@ -188,6 +201,7 @@ impl On {
             On::Float => "floats",
             On::Int => "integers",
             On::Signed => "signed integers",
+            On::Unsigned => "unsigned integers",
             On::Number => "numbers",
             On::SignedNumber => "floats and signed integers",
         }
@@ -196,11 +210,18 @@ impl On {
 
 impl Method {
     /// Those that are not the primitive of their name, by name.
-    const NAMED: [(&'static str, Method); 32] = [
+    const NAMED: [(&'static str, Method); 39] = [
         ("clamp", Method::Clamp),
         ("sin_cos", Method::SinCos),
         ("log", Method::Log),
         ("abs_diff", Method::AbsDiff),
+        ("saturating_add", Method::SaturatingAdd),
+        ("saturating_sub", Method::SaturatingSub),
+        ("div_ceil", Method::DivCeil),
+        ("is_power_of_two", Method::IsPowerOfTwo),
+        ("count_zeros", Method::CountOf(Prim::CountOnes)),
+        ("leading_ones", Method::CountOf(Prim::LeadingZeros)),
+        ("trailing_ones", Method::CountOf(Prim::TrailingZeros)),
         ("is_positive", Method::IsPositive),
         ("is_negative", Method::IsNegative),
         ("clone", Method::Clone),
@@ -277,9 +298,13 @@ impl Method {
                     method(On::Int, &[Takes::Same], Gives::Same)
                 }
             }
-            Method::WrappingDiv | Method::WrappingRem => {
-                method(On::Int, &[Takes::Same], Gives::Same)
-            }
+            Method::WrappingDiv
+            | Method::WrappingRem
+            | Method::SaturatingAdd
+            | Method::SaturatingSub => method(On::Int, &[Takes::Same], Gives::Same),
+            Method::DivCeil => method(On::Unsigned, &[Takes::Same], Gives::Same),
+            Method::IsPowerOfTwo => method(On::Unsigned, &[], Gives::Bool),
+            Method::CountOf(_) => method(On::Int, &[], Gives::Just(Scalar::U32)),
             Method::Clamp => method(On::Number, &[Takes::Same, Takes::Same], Gives::Same),
             Method::SinCos => method(On::Float, &[], Gives::Pair),
             Method::Log => method(On::Float, &[Takes::Same], Gives::Same),
@@ -351,6 +376,7 @@ fn scalar_prim(prim: Prim) -> Option<ScalarMethod> {
         Prim::CountOnes | Prim::LeadingZeros | Prim::TrailingZeros => {
             method(On::Int, &[], Gives::Just(Scalar::U32))
         }
+        Prim::ReverseBits | Prim::SwapBytes => method(On::Int, &[], Gives::Same),
         Prim::ToBits => method(On::Float, &[], Gives::Unsigned),
         Prim::Powi => method(On::Float, &[Takes::Just(Scalar::I32)], Gives::Same),
         Prim::Powf | Prim::Atan2 | Prim::Hypot | Prim::Copysign => {

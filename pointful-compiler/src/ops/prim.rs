@@ -27,6 +27,8 @@ enum Class {
     Shift,
     /// An integer to a `u32`.
     BitCount,
+    /// An integer to the same type.
+    Int,
     /// A float to the unsigned integer of its width.
     ToBits,
     /// A `u32` or `u64` to the float of its width.
@@ -253,6 +255,10 @@ prims! {
     LeadingZeros "leading_zeros" 1 BitCount;
     /// `x.trailing_zeros()`
     TrailingZeros "trailing_zeros" 1 BitCount;
+    /// `x.reverse_bits()`
+    ReverseBits "reverse_bits" 1 Int;
+    /// `x.swap_bytes()`
+    SwapBytes "swap_bytes" 1 Int;
     /// `x.to_bits()`
     ToBits "to_bits" 1 ToBits;
     /// `f64::from_bits(x)`, of a `u32` `f32::from_bits(x)`
@@ -434,6 +440,8 @@ impl Prim {
             | Self::CountOnes
             | Self::LeadingZeros
             | Self::TrailingZeros
+            | Self::ReverseBits
+            | Self::SwapBytes
             | Self::Rem
             | Self::DivEuclid
             | Self::RemEuclid
@@ -520,7 +528,7 @@ impl Prim {
                     && matches!(operands[1], Elem::Scalar(s) if s.is_int()),
                 "two integers",
             ),
-            Class::BitCount => (scalar.is_some_and(Scalar::is_int), "an integer"),
+            Class::BitCount | Class::Int => (scalar.is_some_and(Scalar::is_int), "an integer"),
             Class::ToBits => (first.is_float(), "a float"),
             Class::FromBits => (
                 matches!(scalar, Some(Scalar::U32 | Scalar::U64)),
@@ -534,9 +542,13 @@ impl Prim {
             Class::ToBits => Ok(Elem::Scalar(first.repr().unsigned())),
             Class::FromBits if first.repr() == Scalar::U32 => Ok(Elem::Scalar(Scalar::F32)),
             Class::FromBits => Ok(Elem::F64),
-            Class::Num | Class::Float | Class::Any | Class::Bits | Class::Powi | Class::Shift => {
-                Ok(first)
-            }
+            Class::Num
+            | Class::Float
+            | Class::Any
+            | Class::Bits
+            | Class::Powi
+            | Class::Shift
+            | Class::Int => Ok(first),
         }
     }
 }

@@ -202,6 +202,66 @@ fn distances_are_unsigned() {
     );
 }
 
+/// Sums and differences that stay in the type, for each pair of what is near its ends and zero.
+macro_rules! saturating {
+    ($($name:ident $int:ty),*) => {$(
+        #[test]
+        fn $name() {
+            #[pointful]
+            fn both(a: $int, b: $int) -> ($int, $int, $int, $int, u32, u32, u32) {
+                (
+                    a.saturating_add(b),
+                    a.saturating_sub(b),
+                    a.reverse_bits(),
+                    a.swap_bytes(),
+                    a.count_zeros(),
+                    a.leading_ones(),
+                    a.trailing_ones(),
+                )
+            }
+
+            let near: Vec<$int> = [<$int>::MIN, 0, <$int>::MAX]
+                .into_iter()
+                .flat_map(|x| (0..3).flat_map(move |d| [x.wrapping_add(d), x.wrapping_sub(d)]))
+                .collect();
+            for &a in &near {
+                for &b in &near {
+                    let expected = (
+                        a.saturating_add(b),
+                        a.saturating_sub(b),
+                        a.reverse_bits(),
+                        a.swap_bytes(),
+                        a.count_zeros(),
+                        a.leading_ones(),
+                        a.trailing_ones(),
+                    );
+                    assert_eq!(both(a, b), expected, "{a} {b}");
+                }
+            }
+        }
+    )*};
+}
+
+saturating!(
+    saturating_i8 i8, saturating_i16 i16, saturating_i32 i32, saturating_i64 i64,
+    saturating_isize isize, saturating_u8 u8, saturating_u16 u16, saturating_u32 u32,
+    saturating_u64 u64, saturating_usize usize
+);
+
+#[pointful]
+fn blocks(n: usize, size: usize) -> (usize, bool) {
+    (n.div_ceil(size), n.is_power_of_two())
+}
+
+#[test]
+fn blocks_that_hold_all() {
+    for n in [0, 1, 7, 8, 9, usize::MAX] {
+        for size in [1, 2, 8, usize::MAX] {
+            assert_eq!(blocks(n, size), (n.div_ceil(size), n.is_power_of_two()));
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_divided_panics() {
     assert_eq!(divided(-7, 2), -3);

@@ -177,6 +177,8 @@ pub(crate) fn price(prim: Prim, elem: Elem) -> u32 {
         | Prim::CountOnes
         | Prim::LeadingZeros
         | Prim::TrailingZeros
+        | Prim::ReverseBits
+        | Prim::SwapBytes
         | Prim::Eq
         | Prim::Ne
         | Prim::Lt

@@ -136,6 +136,7 @@ impl<'a> Elab<'a> {
             sets: function.sets.clone(),
             floats: function.floats.clone(),
             inner: function.inner.clone(),
+            begins: BTreeMap::new(),
             env: vec![None; code.locals.len()],
         };
         if args.len() != code.params.len() {

@@ -139,6 +139,12 @@ impl<'a> Elab<'a> {
         };
         let space = self.space(&set, span)?;
         let position = match ty {
+            Ty::Member(of) | Ty::Offset(of) if self.is_range(of) != self.is_range(&set) => {
+                match self.is_range(of) {
+                    true => self.member_at(val, of, &space, span)?,
+                    false => self.rank(val, ty, &set, check, site)?,
+                }
+            }
             Ty::Member(_) => Position::Known(self.member_indices(&space, val, span)?),
             Ty::Scalar(Scalar::Bool) => {
                 let truth = self.leaf(val, span)?;
@@ -152,6 +158,57 @@ impl<'a> Elab<'a> {
         };
         out.push(position);
         Ok(())
+    }
+
+    fn is_range(&self, set: &Set) -> bool {
+        matches!(set, Set::Range(_))
+    }
+
+    /// Where a member stands in a range that runs over its set.
+    fn rank(
+        &mut self,
+        val: &Val<'a>,
+        ty: &Ty,
+        range: &Set,
+        check: bool,
+        site: Site<'a>,
+    ) -> Run<Position> {
+        let span = site.at;
+        let space = self.space(range, span)?;
+        if let Val::Leaf(member) = val
+            && let Some(place) = self.ranked.get(member)
+            && let Space::Axis(axis) = &space
+            && self.program.elem(*place) == Elem::Index(*axis)
+        {
+            return Ok(Position::Known(vec![*place]));
+        }
+        let mut number = self.position(val, ty, span)?;
+        if let Some(first) = self.frame.begins.get(range).copied() {
+            let first = self.cast(first, Scalar::I64, span)?;
+            number = self.prim(Prim::Sub, &[number, first], span)?;
+        }
+        let at = self.checked_at(site, range);
+        self.integer(number, &space, check, at)
+    }
+
+    /// The member that stands at a place in a range.
+    fn member_at(
+        &mut self,
+        val: &Val<'a>,
+        range: &Set,
+        space: &Space,
+        span: SpanId,
+    ) -> Run<Position> {
+        let place = self.leaf(val, span)?;
+        let mut number = self.cast(place, Scalar::Usize, span)?;
+        if let Some(first) = self.frame.begins.get(range).copied() {
+            number = self.prim(Prim::Add, &[first, number], span)?;
+        }
+        Ok(Position::Known(self.unflatten(
+            number,
+            &space.axes(),
+            span,
+        )?))
     }
 
     /// The indices that a member of a set is: the opposite of [`Self::member`].

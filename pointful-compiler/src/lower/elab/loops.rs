@@ -19,7 +19,8 @@ use crate::lower::types::{Set, Ty};
 use crate::ops::Prim;
 
 /// What a `for` runs over.
-enum Source {
+#[derive(Clone, Debug)]
+pub(super) enum Source {
     /// All members of a set.
     Whole(Space),
     /// A number of integers from the first.
@@ -71,6 +72,12 @@ impl<'a> Elab<'a> {
         if let Set::Range(_) = f.set {
             let space = Space::Axis(source.axes()[0]);
             self.frame.inner.insert(f.set.clone(), space);
+            if let Source::Members {
+                first: Some(first), ..
+            } = source
+            {
+                self.frame.begins.insert(f.set.clone(), first);
+            }
         }
         if matches!(self.ty(&f.value), Ty::Function(..)) {
             return Ok(Val::Functions(Rc::new(Functions {
@@ -319,7 +326,49 @@ impl<'a> Elab<'a> {
 
     // ---- what it runs over ----
 
+    /// What a loop runs over. A range whose bounds are those of one before is the same set, so its
+    /// length is computed once, where the variables in them are bound.
     fn source(&mut self, f: &'a For, span: SpanId) -> Run<Source> {
+        let Some(mut values) = self.values_of_bounds(&f.set) else {
+            return self.source_anew(f, span);
+        };
+        if let Over::Members { of, .. } = &f.over {
+            let axes = self.space(of, span)?.axes();
+            values.extend(axes.iter().filter_map(|axis| match axis {
+                Extent::Value(value) => Some(*value),
+                Extent::Const(_) | Extent::Size(_) => None,
+            }));
+        }
+        let key = (self.frame.function, f.set.clone(), values);
+        if let Some(known) = self.ranges.get(&key) {
+            return Ok(known.clone());
+        }
+        let homes = key
+            .2
+            .iter()
+            .filter_map(|value| self.home.get(value.index()));
+        let inmost = homes.copied().max();
+        let source = self.within(inmost.unwrap_or(0), |s| s.source_anew(f, span))?;
+        self.ranges.insert(key, source.clone());
+        Ok(source)
+    }
+
+    /// The values of the variables that say what the bounds of a range are, if nothing else does.
+    fn values_of_bounds(&self, set: &Set) -> Option<Vec<ValueId>> {
+        let Set::Range(range) = set else {
+            return None;
+        };
+        let solver = &self.functions[self.frame.function].solver;
+        let names = solver.ranges.get(*range as usize)?.bounds.as_ref()?;
+        let mut values = Vec::new();
+        for name in names {
+            let val = self.frame.env[name.0 as usize].as_ref()?;
+            leaves_of(val, &mut values)?;
+        }
+        Some(values)
+    }
+
+    fn source_anew(&mut self, f: &'a For, span: SpanId) -> Run<Source> {
         match &f.over {
             Over::Set => Ok(Source::Whole(self.space(&f.set, f.place)?)),
             Over::Ints {
@@ -537,6 +586,9 @@ impl<'a> Elab<'a> {
                     None => at[0],
                 };
                 let indices = self.unflatten(number, &axes, span)?;
+                if let [member] = indices.as_slice() {
+                    self.ranked.insert(*member, at[0]);
+                }
                 self.member(of, &mut indices.into_iter(), span)
             }
         }
@@ -648,6 +700,16 @@ impl<'a> Elab<'a> {
         let results = run(self, &params)?;
         self.end(results, say::escaping_range, span)
     }
+}
+
+/// The values that a number, a member or a table is.
+fn leaves_of(val: &Val<'_>, out: &mut Vec<ValueId>) -> Option<()> {
+    match val {
+        Val::Leaf(value) => out.push(*value),
+        Val::Tuple(parts) => parts.iter().try_for_each(|part| leaves_of(part, out))?,
+        _ => return None,
+    }
+    Some(())
 }
 
 /// The variables that a pattern binds, if it does nothing else.

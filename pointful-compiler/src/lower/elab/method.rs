@@ -3,7 +3,7 @@
 use super::branch::Branch;
 use super::value::{Maybe, Space, Val};
 use super::{Elab, Run};
-use crate::ir::{Lit, SpanId};
+use crate::ir::{Extent, Lit, Scalar, SpanId, Type, ValueId};
 use crate::lower::hir::{Expr, Kind};
 use crate::lower::types::Ty;
 use crate::lower::words::Method;
@@ -65,6 +65,11 @@ impl<'a> Elab<'a> {
             | Method::SinCos
             | Method::Log
             | Method::AbsDiff
+            | Method::SaturatingAdd
+            | Method::SaturatingSub
+            | Method::DivCeil
+            | Method::IsPowerOfTwo
+            | Method::CountOf(_)
             | Method::IsPositive
             | Method::IsNegative => self.scalar_method(method, &recv, receiver, args, ty, span),
         }
@@ -230,12 +235,7 @@ impl<'a> Elab<'a> {
         })
     }
 
-    fn scalar_cell(
-        &mut self,
-        method: Method,
-        x: &[crate::ir::ValueId],
-        span: SpanId,
-    ) -> Run<Val<'a>> {
+    fn scalar_cell(&mut self, method: Method, x: &[ValueId], span: SpanId) -> Run<Val<'a>> {
         let one = |value| Ok(Val::Leaf(value));
         match method {
             Method::Prim(prim) => one(self.prim(prim, x, span)?),
@@ -289,6 +289,25 @@ impl<'a> Elab<'a> {
                 let unsigned = self.program.elem(difference).repr().unsigned();
                 one(self.cast(difference, unsigned, span)?)
             }
+            Method::SaturatingAdd => one(self.saturating(Prim::Add, x, span)?),
+            Method::SaturatingSub => one(self.saturating(Prim::Sub, x, span)?),
+            Method::DivCeil => {
+                let scalar = self.program.elem(x[0]).repr();
+                let quotient = self.prim(Prim::Div, x, span)?;
+                let rest = self.prim(Prim::Rem, x, span)?;
+                let one_more = self.lit(Lit::Int(scalar, 1), span);
+                let rest = self.prim(Prim::Min, &[rest, one_more], span)?;
+                one(self.prim(Prim::Add, &[quotient, rest], span)?)
+            }
+            Method::IsPowerOfTwo => {
+                let ones = self.prim(Prim::CountOnes, x, span)?;
+                let single = self.lit(Lit::Int(Scalar::U32, 1), span);
+                one(self.prim(Prim::Eq, &[ones, single], span)?)
+            }
+            Method::CountOf(count) => {
+                let flipped = self.prim(Prim::Not, x, span)?;
+                one(self.prim(count, &[flipped], span)?)
+            }
             Method::IsPositive | Method::IsNegative => {
                 let scalar = self.program.elem(x[0]).repr();
                 let zero = self.lit(Lit::Int(scalar, 0), span);
@@ -319,15 +338,45 @@ impl<'a> Elab<'a> {
         }
     }
 
+    /// A sum or difference that stays at the end of its type that it would pass.
+    fn saturating(&mut self, prim: Prim, x: &[ValueId], span: SpanId) -> Run<ValueId> {
+        let ty = self.program.ty(x[0]).clone();
+        let scalar = ty.elem.repr();
+        let wrapped = self.prim(prim, x, span)?;
+        let zero = self.lit(Lit::Int(scalar, 0), span);
+        // Not as literals: how wide an `isize` is depends on the machine.
+        let (least, most) = if scalar.is_signed_int() {
+            let unsigned = scalar.unsigned();
+            let none = self.lit(Lit::Int(unsigned, 0), span);
+            let all = self.prim(Prim::Not, &[none], span)?;
+            let by = self.lit(Lit::Int(Scalar::U32, 1), span);
+            let half = self.prim(Prim::Shr, &[all, by], span)?;
+            let most = self.cast(half, scalar, span)?;
+            (self.prim(Prim::Not, &[most], span)?, most)
+        } else {
+            (zero, self.prim(Prim::Not, &[zero], span)?)
+        };
+        // What is added to does not become less, unless what is added is.
+        let shrinks = self.prim(Prim::Lt, &[wrapped, x[0]], span)?;
+        let less = self.prim(Prim::Lt, &[x[1], zero], span)?;
+        let should = match prim {
+            Prim::Add => less,
+            _ => self.prim(Prim::Gt, &[x[1], zero], span)?,
+        };
+        let passes = self.prim(Prim::Ne, &[shrinks, should], span)?;
+        let end = self.choose(should, least, most, ty.clone(), span);
+        Ok(self.choose(passes, end, wrapped, ty, span))
+    }
+
     /// One of two values that are there already.
     fn choose(
         &mut self,
-        cond: crate::ir::ValueId,
-        yes: crate::ir::ValueId,
-        no: crate::ir::ValueId,
-        ty: crate::ir::Type<crate::ir::Extent>,
+        cond: ValueId,
+        yes: ValueId,
+        no: ValueId,
+        ty: Type<Extent>,
         span: SpanId,
-    ) -> crate::ir::ValueId {
+    ) -> ValueId {
         let gives = |value| crate::ir::Block {
             results: vec![value],
             ..crate::ir::Block::default()

@@ -46,6 +46,7 @@ use std::rc::Rc;
 
 use proc_macro2::Span;
 
+use self::loops::Source;
 use self::product::NumberedPart;
 use self::ragged::Row;
 use self::value::{Frame, Own, Part, Space, Val};
@@ -115,6 +116,11 @@ struct Elab<'a> {
     ragged: Vec<(Set, Access)>,
     /// The axes of unions, by those of their parts.
     unions: BTreeMap<(Vec<Extent>, Vec<Extent>), Extent>,
+    /// Ranges with the same bounds are the same: by function, number, and values of the variables
+    /// that say what the bounds are.
+    ranges: BTreeMap<(usize, Set, Vec<ValueId>), Source>,
+    /// Members that a range runs over, as places in it.
+    ranked: BTreeMap<ValueId, ValueId>,
     /// How many operators of `reduce` and `scan` are around; nothing is accumulated in them.
     operators: usize,
     /// How many derivatives are around, and how many of them go backwards.
@@ -163,6 +169,7 @@ pub(super) fn program(
             sets: vec![None; shared.done[root].generics.len()],
             floats: floats.to_vec(),
             inner: BTreeMap::new(),
+            begins: BTreeMap::new(),
             env: vec![None; shared.done[root].locals.len()],
         },
         named: BTreeMap::new(),
@@ -177,6 +184,8 @@ pub(super) fn program(
         rows: Vec::new(),
         ragged: Vec::new(),
         unions: BTreeMap::new(),
+        ranges: BTreeMap::new(),
+        ranked: BTreeMap::new(),
         operators: 0,
         derivatives: 0,
         backwards: 0,

@@ -98,6 +98,8 @@ pub(super) struct Frame<'a> {
     pub(super) floats: Vec<Option<Scalar>>,
     /// What occurrences of `Dyn` and ranges are.
     pub(super) inner: BTreeMap<Set, Space>,
+    /// Where ranges of members begin that do not begin with the first.
+    pub(super) begins: BTreeMap<Set, ValueId>,
     /// By local: what it is now.
     pub(super) env: Vec<Option<Val<'a>>>,
 }

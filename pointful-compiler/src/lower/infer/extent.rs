@@ -1,14 +1,14 @@
 //! Extents that a body makes, `Extent::new(n)`, and the sets that they are of.
 //!
-//! Such a set is what a range runs over: each time that one is written it is a set of its own, of a
-//! length that the body computes.
+//! Such a set is what a range runs over. Ranges with the same bounds are one set; each time that
+//! `Extent::new` is written it is a set of its own.
 
 use proc_macro2::Span;
 
 use super::Infer;
 use crate::diag::lowering as say;
-use crate::lower::hir::{Expr, Kind};
-use crate::lower::solve::TyKind;
+use crate::lower::hir::{Expr, Kind, LocalId, Origin};
+use crate::lower::solve::{Range, TyKind};
 use crate::lower::types::{Set, Ty};
 use crate::syntax::tree::{self, BinaryOp, ExprKind, LitKind, SetKind, path_key};
 
@@ -85,9 +85,117 @@ impl<'a> Infer<'_, 'a> {
 
     /// A new set for a range, which is written so.
     pub(super) fn range(&mut self, text: String) -> Set {
-        self.solver.ranges.push(text);
+        self.new_range(Range {
+            text,
+            of: None,
+            bounds: None,
+        })
+    }
+
+    fn new_range(&mut self, range: Range) -> Set {
+        self.solver.ranges.push(range);
         Set::Range(self.solver.ranges.len() as u32 - 1)
     }
+
+    /// The set that a range runs over. Two ranges with the same bounds are one set, if nothing but
+    /// variables that never change says what the bounds are.
+    pub(super) fn range_of(
+        &mut self,
+        text: String,
+        of: Option<Set>,
+        bounds: Option<Bounds>,
+    ) -> Set {
+        let Some(bounds) = bounds else {
+            return self.new_range(Range {
+                text,
+                of,
+                bounds: None,
+            });
+        };
+        let key = (of.clone().map(|of| self.solver.set(&of)), bounds);
+        if let Some(known) = self.ranges.get(&key) {
+            return known.clone();
+        }
+        let set = self.new_range(Range {
+            text,
+            of,
+            bounds: Some(key.1.names.clone()),
+        });
+        self.ranges.insert(key, set.clone());
+        set
+    }
+
+    /// Adds a bound to those of a range, if the variables in it say what it is.
+    pub(super) fn bounded(&self, bounds: Option<Bounds>, by: &tree::Expr) -> Option<Bounds> {
+        let mut bounds = bounds?;
+        self.bound_text(by, &mut bounds).then_some(bounds)
+    }
+
+    fn bound_text(&self, e: &tree::Expr, out: &mut Bounds) -> bool {
+        match &e.kind {
+            ExprKind::Lit(lit) => match lit.kind {
+                LitKind::Int { value, .. } => {
+                    out.text.push_str(&value.to_string());
+                    true
+                }
+                LitKind::Float { .. } | LitKind::Bool(_) => false,
+            },
+            ExprKind::Path(path) => {
+                let name = path_key(path);
+                if let Some(local) = self.lookup(&name) {
+                    if !self.says_a_bound(local) {
+                        return false;
+                    }
+                    out.names.push(local);
+                }
+                out.text.push_str(&name);
+                true
+            }
+            ExprKind::Paren(inner) => {
+                out.text.push('(');
+                let fits = self.bound_text(inner, out);
+                out.text.push(')');
+                fits
+            }
+            // No operator that may panic: the bounds are computed before they are asked for.
+            ExprKind::Binary(op, _, left, right)
+                if matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul) =>
+            {
+                let left = self.bound_text(left, out);
+                out.text.push_str(super::ops::sign(*op));
+                left && self.bound_text(right, out)
+            }
+            ExprKind::Method {
+                receiver,
+                name,
+                args,
+            } if args.is_empty() && (name == "len" || name == "ordinal") => {
+                let fits = self.bound_text(receiver, out);
+                out.text.push_str(&format!(".{name}()"));
+                fits
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a variable never changes and is of what a bound is made of.
+    fn says_a_bound(&self, local: LocalId) -> bool {
+        let info = self.local(local);
+        let changes = info.mutable || matches!(info.origin, Origin::Slice | Origin::Exclusive);
+        !changes
+            && match self.solver.shallow(&info.ty) {
+                Ty::Scalar(_) | Ty::Member(_) | Ty::Offset(_) | Ty::Table(..) => true,
+                Ty::Var(v) => matches!(self.solver.kind(v), TyKind::Int | TyKind::Number),
+                _ => false,
+            }
+    }
+}
+
+/// How the bounds of a range are written, and the variables in them.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct Bounds {
+    pub(super) text: String,
+    pub(super) names: Vec<LocalId>,
 }
 
 /// A range as it is written, for messages.

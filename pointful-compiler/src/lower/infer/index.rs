@@ -247,7 +247,19 @@ impl<'a> Infer<'_, 'a> {
             Ty::Member(set) => set,
             _ => &found,
         };
-        let result = self.solver.unify_sets(written, axis);
+        // What a range runs over is a place in what was made over it, and a place in a range is a
+        // member of what it runs over.
+        let of_range = |s: &Self, range: &Set, other: &Set| match s.solver.set(other) {
+            Set::Range(_) | Set::Var(_) => None,
+            _ => s.solver.members_of_range(range),
+        };
+        let members = of_range(self, axis, &found);
+        let places = of_range(self, &found, axis);
+        let result = match (members, places) {
+            (Some(of), _) => self.solver.unify_sets(written, &of),
+            (None, Some(of)) => self.solver.unify_sets(&of, axis),
+            (None, None) => self.solver.unify_sets(written, axis),
+        };
         self.solver.why = why;
         if let Err(clash) = result {
             let mut diagnostic =

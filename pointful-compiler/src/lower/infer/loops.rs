@@ -4,7 +4,7 @@ use proc_macro2::Span;
 
 use super::Infer;
 use super::expr::tail_span;
-use super::extent::range_text;
+use super::extent::{Bounds, range_text};
 use crate::diag::lowering as say;
 use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over};
 use crate::lower::solve::{SetKind, TyKind};
@@ -15,7 +15,11 @@ use crate::syntax::tree::{self, Iter, LoopAttr, LoopAttrKind};
 /// What a `for` runs over, as far as inference has gone.
 struct Source {
     over: Over,
+    /// Unless it is a range: which set that is is decided when all of it has been read.
     set: Set,
+    /// The range as it is written.
+    text: String,
+    bounds: Option<Bounds>,
     member: Ty,
     reverse: bool,
     skip_front: Vec<Expr>,
@@ -36,7 +40,16 @@ impl<'a> Infer<'_, 'a> {
             LoopAttrKind::Checkpoint(checkpoint) => Some((checkpoint, self.span(attr.name.span()))),
             LoopAttrKind::Bound(_) => None,
         });
-        let source = self.source(iter);
+        let mut source = self.source(iter);
+        let of = match &source.over {
+            Over::Set => None,
+            Over::Ints { .. } => Some(None),
+            Over::Members { of, .. } => Some(Some(of.clone())),
+        };
+        if let Some(of) = of {
+            let text = std::mem::take(&mut source.text);
+            source.set = self.range_of(text, of, source.bounds.take());
+        }
         let hint = match want.map(|w| self.solver.shallow(w)) {
             Some(Ty::Table(groups, elem)) if groups.len() == 1 => {
                 let is_row = matches!(self.solver.set(&groups[0]), Set::Ragged(..));
@@ -84,6 +97,8 @@ impl<'a> Infer<'_, 'a> {
                     over: Over::Set,
                     member: self.solver.member(&self.solver.set(&set)),
                     set,
+                    text: String::new(),
+                    bounds: Some(Bounds::default()),
                     reverse: false,
                     skip_front: Vec::new(),
                     skip_back: Vec::new(),
@@ -100,6 +115,15 @@ impl<'a> Infer<'_, 'a> {
                 self.expect(&Ty::USIZE, &count_expr.ty, count.span, || {
                     "`skip` takes a `usize`".into()
                 });
+                if let Some(bounds) = &mut source.bounds {
+                    bounds.text += if source.reverse {
+                        " but last "
+                    } else {
+                        " but first "
+                    };
+                }
+                source.bounds = self.bounded(source.bounds, count);
+                source.text = "a range".into();
                 if source.reverse {
                     source.skip_back.push(count_expr);
                 } else {
@@ -107,12 +131,11 @@ impl<'a> Infer<'_, 'a> {
                 }
                 if let Over::Set = source.over {
                     source.over = Over::Members {
-                        of: source.set,
+                        of: source.set.clone(),
                         start: None,
                         end: None,
                         inclusive: false,
                     };
-                    source.set = self.range("a range".into());
                 }
                 source
             }
@@ -177,19 +200,25 @@ impl<'a> Infer<'_, 'a> {
                 of = Some(set);
             }
         }
-        let set = self.range(range_text(start, end, inclusive));
+        let mut bounds = Some(Bounds::default());
+        if let Some(start) = start {
+            bounds = self.bounded(bounds, start);
+        }
+        if let Some(bounds) = &mut bounds {
+            bounds.text += if inclusive { "..=" } else { ".." };
+        }
+        if let Some(end) = end {
+            bounds = self.bounded(bounds, end);
+        }
         let source = |over, member| Source {
             over,
-            set: set.clone(),
+            set: Set::Error,
+            text: range_text(start, end, inclusive),
+            bounds,
             member,
             reverse: false,
             skip_front: Vec::new(),
             skip_back: Vec::new(),
-        };
-        let poisoned = || {
-            let mut source = source(Over::Set, Ty::Error);
-            source.set = Set::Error;
-            source
         };
         if let Some(of) = of {
             for (bound, e) in [(&first, start), (&last, end)] {
@@ -203,7 +232,7 @@ impl<'a> Infer<'_, 'a> {
                 if !self.expect(&want, &bound.ty, e.span, || {
                     "both ends are members of one set".into()
                 }) {
-                    return poisoned();
+                    return source(Over::Set, Ty::Error);
                 }
             }
             let over = Over::Members {
@@ -216,7 +245,7 @@ impl<'a> Infer<'_, 'a> {
         }
         let Some(last) = last else {
             self.report(say::endless_range(span));
-            return poisoned();
+            return source(Over::Set, Ty::Error);
         };
         let ty = last.ty.clone();
         for (bound, e) in [(first.as_ref(), start), (Some(&last), end)] {
@@ -224,7 +253,7 @@ impl<'a> Infer<'_, 'a> {
                 continue;
             };
             if !self.is_bound(&bound.ty, e.span) {
-                return poisoned();
+                return source(Over::Set, Ty::Error);
             }
         }
         if let (Some(first), Some(e)) = (&first, end)
@@ -232,7 +261,7 @@ impl<'a> Infer<'_, 'a> {
                 "both ends of a range are of one type".into()
             })
         {
-            return poisoned();
+            return source(Over::Set, Ty::Error);
         }
         let over = Over::Ints {
             start: first.map(Box::new),

@@ -29,9 +29,12 @@ mod vector;
 #[cfg(any(test, feature = "testing"))]
 pub(super) use self::{call::accumulator::ACCUMULATORS, vector::METHODS as VECTOR_METHODS};
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Ident, Span};
 
 use self::constant::ConstantIndex;
+use self::extent::Bounds;
 use self::ops::Deferred;
 use self::reference::is_reference;
 use self::signature::Given;
@@ -69,6 +72,7 @@ struct Infer<'s, 'a> {
     /// In the definition of a generic type: what its generics are.
     given: Vec<(&'a Ident, Given)>,
     solver: Solver,
+    ranges: BTreeMap<(Option<Set>, Bounds), Set>,
     locals: Vec<Local>,
     scopes: Vec<Vec<(String, LocalId)>>,
     /// The number of locals where each closure around the current expression begins.
@@ -88,6 +92,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         generics,
         given: Vec::new(),
         solver: Solver::default(),
+        ranges: BTreeMap::new(),
         locals: Vec::new(),
         scopes: vec![Vec::new()],
         closures: Vec::new(),

@@ -235,14 +235,24 @@ impl Source {
             9 => format!("({} % 4).pow({})", x(self), self.rng.between(0, 3)),
             18 if *elem == Elem::U64 => format!("f64::from_bits({} % 1000).to_bits()", x(self)),
             18 => {
-                let f = self
-                    .rng
-                    .pick(&["count_ones", "leading_zeros", "trailing_zeros"]);
+                let f = self.rng.pick(&[
+                    "count_ones",
+                    "leading_zeros",
+                    "trailing_ones",
+                    "count_zeros",
+                ]);
                 format!("({}.{f}() as {elem})", x(self))
             }
             19 => {
-                let f = self.rng.pick(&["rotate_left", "rotate_right"]);
-                format!("({}.{f}({}) % 100)", x(self), self.rng.between(0, 9))
+                let f = self.rng.pick(&[
+                    "rotate_left(3)",
+                    "rotate_right(9)",
+                    "reverse_bits()",
+                    "swap_bytes()",
+                    "saturating_sub(2)",
+                    "saturating_add(1)",
+                ]);
+                format!("({}.{f} % 100)", x(self))
             }
             10 => format!("({} as {elem})", self.expr(&Elem::Bool, depth)),
             11 => {

@@ -419,6 +419,10 @@ impl Random {
             let float = self.prim(Prim::FromBits, vec![low], 1.0);
             return self.prim(Prim::ToBits, vec![float], 0.0);
         }
+        if self.rng.chance(30) {
+            let prim = self.rng.pick(&[Prim::ReverseBits, Prim::SwapBytes]);
+            return self.prim(prim, vec![x], 0.0);
+        }
         let prim = self
             .rng
             .pick(&[Prim::CountOnes, Prim::LeadingZeros, Prim::TrailingZeros]);

@@ -215,6 +215,8 @@ pub(super) fn prim<'o>(
         Prim::CountOnes
         | Prim::LeadingZeros
         | Prim::TrailingZeros
+        | Prim::ReverseBits
+        | Prim::SwapBytes
         | Prim::ToBits
         | Prim::Powi
         | Prim::Sqrt

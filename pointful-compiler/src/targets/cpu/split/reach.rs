@@ -275,14 +275,20 @@ impl<'p> Look<'p> {
             Extent::Const(0) => None,
             extent @ (Extent::Size(_) | Extent::Value(_)) => {
                 // What goes through the same axis is no distance.
-                let bound = self.bound.as_ref()?;
-                let own = matches!(extent, Extent::Value(value) if bound.contains(&value));
-                (extent != self.extent && !own).then(|| Reach {
+                (extent != self.extent && self.is_known_before(extent)).then(|| Reach {
                     high: -1,
                     ..Reach::of(Far::up_to(extent))
                 })
             }
         }
+    }
+
+    /// Whether an extent is known when the loop begins, and asked for.
+    fn is_known_before(&self, extent: Extent) -> bool {
+        self.bound.as_ref().is_some_and(|bound| match extent {
+            Extent::Value(value) => !bound.contains(&value),
+            Extent::Const(_) | Extent::Size(_) => true,
+        })
     }
 
     /// What is known in all points on one side of the interior, which begins so far from that end.
@@ -389,12 +395,13 @@ impl<'p> Look<'p> {
                         self.turns.push((result, false, reach.low));
                     }
                 } else {
+                    let known = self.is_known_before(own);
                     let sure = prim == Prim::Check(extent) && self.branches == 0;
                     let ends = match sure {
                         true => &mut self.sure,
                         false => &mut self.ends,
                     };
-                    if self.bound.is_none() || !ends.keep_in(&reach, own) {
+                    if !known || !ends.keep_in(&reach, own) {
                         return None;
                     }
                 }

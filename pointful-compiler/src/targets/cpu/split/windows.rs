@@ -94,7 +94,8 @@ impl Kernel {
         if rng.chance(25) {
             position = self.bind(&format!("sub %{position}, lag"));
         }
-        match rng.below(5) {
+        match rng.below(6) {
+            5 => self.own_row(position, axis, rng.chance(20)),
             0 => self.guarded(position, axis, extent, rng.chance(30)),
             1 => {
                 let index = self.bind(&format!("check L %{position}"));
@@ -124,6 +125,27 @@ impl Kernel {
     fn look(&mut self, place: &str) {
         let value = self.bind(&format!("load {place}"));
         let _ = writeln!(self.text, "combine add %7[], %{value}");
+    }
+
+    /// An element of a row that the point makes, as long as its own index says: what is in range
+    /// there says nothing of the loop. Checked, or only where there is one.
+    fn own_row(&mut self, position: usize, axis: usize, checked: bool) {
+        let length = self.bind(&format!("cast usize %{axis}"));
+        let row = self.bind(&format!("alloc i64[%{length}]"));
+        self.next += 1;
+        let place = self.next;
+        let _ = writeln!(self.text, "for %{place}: %{length} {{");
+        let number = self.bind(&format!("cast i64 %{place}"));
+        let _ = writeln!(self.text, "store %{row}[%{place}], %{number}\n}}");
+        let there = self.bind(&format!("in_range %{length} %{position}"));
+        if checked {
+            let index = self.bind(&format!("check %{length} %{position}"));
+            return self.look(&format!("%{row}[%{index}]"));
+        }
+        let _ = writeln!(self.text, "if %{there} {{");
+        let index = self.bind(&format!("trust %{length} %{position}"));
+        self.look(&format!("%{row}[%{index}]"));
+        self.text.push_str("} else { }\n");
     }
 
     /// Only where there is something; of the other table if asked for.
