@@ -196,7 +196,7 @@ fn second(seed: u64) -> Result<bool, String> {
 
 #[test]
 fn second_derivatives_are_the_same_in_all_orders() {
-    none_is_wrong(0..120, second, 10);
+    none_is_wrong(0..150, second, 10);
 }
 
 /// `PROGRAMS` of each kind from the seed `FIRST`, and derivatives, on one processor; of one `KIND`,

@@ -49,10 +49,19 @@ impl Source {
                 2 => format!("..={index}"),
                 _ => format!("{index}.."),
             };
+            if self.rng.chance(40) {
+                return self.twice_over(word, member_of(&set), &range, elem, depth);
+            }
             return self.over(word, &set, &range, elem, depth);
         }
         if self.rng.chance(15) {
             let end = self.expr(&Elem::Usize, depth.min(1));
+            if self.rng.chance(30) {
+                let length = self.fresh("n");
+                let index = Type::scalar(Elem::Usize);
+                let read = self.twice_over(word, index, &format!("0..{length}"), elem, depth);
+                return format!("({{ let {length} = {end} % 4; {read} }})");
+            }
             let range = format!("0..({end} % 4)");
             let mark = self.enter();
             let index = self.fresh("k");
@@ -90,6 +99,36 @@ impl Source {
             &format!("for {index} in {range} {{ let _ = {index}; {value} }}"),
             float,
         )
+    }
+
+    /// A table over a range, reduced by a loop over the same range, or by one over its own set.
+    fn twice_over(
+        &mut self,
+        word: &str,
+        index: Type,
+        range: &str,
+        elem: &Elem,
+        depth: usize,
+    ) -> String {
+        let (table, first, then) = (self.fresh("t"), self.fresh("i"), self.fresh("i"));
+        let mark = self.enter();
+        self.declare(first.clone(), index.clone(), false);
+        let made = self.expr(elem, depth.min(2));
+        self.leave(&mark);
+        let mark = self.enter();
+        self.declare(then.clone(), index, false);
+        let more = self.expr(elem, depth.min(1));
+        self.leave(&mark);
+        let float = matches!(elem, Elem::F64 | Elem::F32);
+        let read = match elem {
+            Elem::Bool => format!("{table}[{then}] != {more}"),
+            _ => format!("{table}[{then}] - {more}"),
+        };
+        let loops = format!(
+            "{{ let {table} = for {first} in {range} {{ let _ = {first}; {made} }}; \
+             for {then} in {range} {{ {read} }} }}"
+        );
+        tame(word, &loops, float)
     }
 
     /// A table of one axis in scope.

@@ -419,13 +419,16 @@ impl Random {
             let float = self.prim(Prim::FromBits, vec![low], 1.0);
             return self.prim(Prim::ToBits, vec![float], 0.0);
         }
-        if self.rng.chance(30) {
-            let prim = self.rng.pick(&[Prim::ReverseBits, Prim::SwapBytes]);
+        let prim = self.rng.pick(&[
+            Prim::CountOnes,
+            Prim::LeadingZeros,
+            Prim::TrailingZeros,
+            Prim::ReverseBits,
+            Prim::SwapBytes,
+        ]);
+        if matches!(prim, Prim::ReverseBits | Prim::SwapBytes) {
             return self.prim(prim, vec![x], 0.0);
         }
-        let prim = self
-            .rng
-            .pick(&[Prim::CountOnes, Prim::LeadingZeros, Prim::TrailingZeros]);
         let count = self.prim(prim, vec![x], 0.0);
         self.prim(Prim::Cast(scalar), vec![count], 0.0)
     }
