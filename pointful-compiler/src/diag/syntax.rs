@@ -3,6 +3,7 @@
 use proc_macro2::Span;
 
 use super::{Diagnostic, written_power};
+use crate::link::beside::Unmarked;
 use crate::syntax::tree::Expr;
 
 /// A construct of Rust that the language does not have: what it is called and what to write
@@ -470,6 +471,17 @@ pub fn unknown_variable(span: Span, name: &str, meant: Option<&str>) -> Diagnost
     }
 }
 
+/// A function, type or set that is not there, and what may be meant.
+pub fn unknown_item(span: Span, what: &str, name: &str, meant: Option<&str>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("no {what} `{name}` here"));
+    match meant {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic.help(format!(
+            "`use` it if it stands in another module; a {what} of your own is marked `#[pointful]`"
+        )),
+    }
+}
+
 /// A function that calls itself.
 pub fn recursion(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(
@@ -490,6 +502,29 @@ pub fn mutual_recursion(span: Span, names: &[&str]) -> Diagnostic {
         format!("`{first}` calls {way}; a `#[pointful]` function cannot be recursive"),
     )
     .help("write a `for` or a `while`: calls are inlined, so their depth must be known")
+}
+
+/// Something that nobody has marked, where it stands, and by which path it is named.
+pub(crate) fn unmarked(span: Span, path: &str, unmarked: &Unmarked) -> Diagnostic {
+    let Unmarked {
+        keyword,
+        name,
+        line,
+    } = unmarked;
+    let found = |what| Diagnostic::new(span, format!("`{path}` is not a `#[pointful]` {what}"));
+    let mark = format!("write `#[pointful]` in front of `{keyword} {name}`, in line {line}");
+    match *keyword {
+        "fn" => found("function")
+            .help(mark)
+            .help("`#[pointful(extern)]` leaves it plain Rust, for functions of numbers"),
+        "enum" => found("type")
+            .help(mark)
+            .help("`#[derive(IndexSet)]` makes one without values a set of its variants"),
+        "struct" => found("type")
+            .help(mark)
+            .help("`#[derive(IndexSet)]` makes one of a `usize`, or of members, an index set"),
+        _ => found("type").help(mark),
+    }
 }
 
 /// A macro that is called as a function is.

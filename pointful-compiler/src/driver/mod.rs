@@ -242,10 +242,14 @@ fn begun(request: Request, options: Options) -> TokenStream {
 /// What must be asked.
 fn begin(request: Request, options: Options) -> TokenStream {
     let pending = match Root::parse(&request) {
-        Ok(root) => match root.calls_itself_by_others() {
-            Some(error) => return fail(&request, &[error]),
-            None => root.asks(),
-        },
+        Ok(root) => {
+            let mut errors = root.missing();
+            errors.extend(root.calls_itself_by_others());
+            if !errors.is_empty() {
+                return fail(&request, &errors);
+            }
+            root.asks()
+        }
         Err(errors) => return fail(&request, &errors),
     };
     proceed(Gathering {

@@ -8,10 +8,12 @@ use syn::spanned::Spanned;
 
 use super::subject;
 use crate::diag::{Diagnostic, syntax as diag};
+use crate::link::beside::{self, Missing};
 use crate::link::{Request, RequestKind, cycles};
 use crate::syntax::depth::check_function;
 use crate::syntax::names::{
-    Uses, function_uses, hides_macro, is_called_with_bang, is_reserved, is_reserved_type, type_uses,
+    TYPES, Uses, WORDS, function_uses, hides_macro, is_called_with_bang, is_reserved,
+    is_reserved_type, spelled_like, type_uses,
 };
 use crate::syntax::parse::{
     parse_annotated, parse_index_set, parse_transform, parse_type, transform_name,
@@ -89,6 +91,35 @@ impl Root {
             Self::Explain(path, _) => vec![path.clone()],
             Self::Transform(transform) | Self::Define(_, transform) => vec![innermost(transform)],
         }
+    }
+
+    /// What is wrong with paths to what has no companion: see [`beside`].
+    pub(super) fn missing(&self) -> Vec<Diagnostic> {
+        let types = match self {
+            Self::Function(_, _, uses) | Self::Type(uses) => uses.types.as_slice(),
+            Self::Explain(..) | Self::Transform(_) | Self::Define(..) => &[],
+        };
+        let asks = self.asks();
+        let found = asks.iter().filter_map(|path| {
+            let (span, name) = (path.span(), path_key(path));
+            Some(match beside::missing(path)? {
+                Missing::Unmarked(unmarked) => diag::unmarked(span, &name, &unmarked),
+                Missing::Absent(known) => {
+                    let is_type = types.contains(path);
+                    let (what, words) = match is_type {
+                        true => ("type or set", TYPES.as_slice()),
+                        false => ("function", WORDS.as_slice()),
+                    };
+                    let known = known
+                        .iter()
+                        .filter(|(keyword, _)| (*keyword != "fn") == is_type);
+                    let known = known.map(|(_, name)| name.as_str());
+                    let meant = spelled_like(&name, known.chain(words.iter().copied()));
+                    diag::unknown_item(span, what, &name, meant)
+                }
+            })
+        });
+        found.collect()
     }
 
     /// What is wrong if a function calls others that call it: see [`cycles`].

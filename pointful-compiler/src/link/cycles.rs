@@ -10,6 +10,8 @@
 
 use std::collections::BTreeMap;
 
+use super::text::{Piece, closing, pieces};
+
 /// An annotated function in a text.
 #[derive(Debug)]
 struct Found<'t> {
@@ -73,89 +75,6 @@ pub(crate) fn calls_itself_by_others<'t>(text: &'t str, name: &str) -> Option<Ve
     None
 }
 
-/// A piece of a text.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Piece<'t> {
-    Word(&'t str),
-    Mark(u8),
-}
-
-/// The words and marks of a text, without comments, literals and lifetimes.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let bytes = text.as_bytes();
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let start = at;
-        at += 1;
-        match byte {
-            b'/' if bytes.get(at) == Some(&b'/') => {
-                at = text[at..].find('\n').map_or(bytes.len(), |end| at + end);
-            }
-            b'/' if bytes.get(at) == Some(&b'*') => {
-                let mut depth = 1;
-                at += 1;
-                while depth > 0 && at < bytes.len() {
-                    match &bytes[at..] {
-                        [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
-                        [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
-                        _ => at += 1,
-                    }
-                }
-            }
-            b'"' => at = end_of_string(bytes, at),
-            // A character, or a lifetime.
-            b'\'' => {
-                at = match bytes.get(at) {
-                    Some(b'\\') => {
-                        let close = text.get(at + 2..).and_then(|rest| rest.find('\''));
-                        close.map_or(at, |end| at + end + 3)
-                    }
-                    _ => {
-                        let next = text[at..].chars().next().map_or(0, char::len_utf8);
-                        match bytes.get(at + next) {
-                            Some(b'\'') => at + next + 1,
-                            _ => at,
-                        }
-                    }
-                };
-            }
-            byte if is_word(byte) => {
-                while bytes.get(at).is_some_and(|&byte| is_word(byte)) {
-                    at += 1;
-                }
-                let word = &text[start..at];
-                let hashes = bytes[at..].iter().take_while(|&&b| b == b'#').count();
-                let raw = matches!(word, "r" | "br" | "cr");
-                if raw && bytes.get(at + hashes) == Some(&b'"') {
-                    let close = format!("\"{}", "#".repeat(hashes));
-                    let inside = at + hashes + 1;
-                    let end = text[inside..].find(&close);
-                    at = end.map_or(bytes.len(), |end| inside + end + close.len());
-                } else {
-                    found.push(Piece::Word(word));
-                }
-            }
-            byte if byte.is_ascii_whitespace() => {}
-            mark => found.push(Piece::Mark(mark)),
-        }
-    }
-    found
-}
-
-fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            b'\\' => at += 1,
-            b'"' => break,
-            _ => {}
-        }
-    }
-    at.min(bytes.len())
-}
-
 /// The annotated functions of a text, in order.
 fn functions(text: &str) -> Vec<Found<'_>> {
     let pieces = pieces(text);
@@ -217,22 +136,6 @@ fn functions(text: &str) -> Vec<Found<'_>> {
         }
     }
     found
-}
-
-/// Behind the bracket that closes the one here.
-fn closing(pieces: &[Piece<'_>], open: usize) -> usize {
-    let mut depth = 0_usize;
-    for (at, piece) in pieces.iter().enumerate().skip(open) {
-        match piece {
-            Piece::Mark(b'{' | b'[' | b'(') => depth += 1,
-            Piece::Mark(b'}' | b']' | b')') => depth = depth.saturating_sub(1),
-            _ => continue,
-        }
-        if depth == 0 {
-            return at + 1;
-        }
-    }
-    pieces.len()
 }
 
 #[cfg(test)]

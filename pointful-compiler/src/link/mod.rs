@@ -22,10 +22,13 @@
 //! namespace, with an associated constant for each: the *carrier*.
 //!
 //! Since a companion is emitted when all answers are there, functions that call each other wait for
-//! each other, and rustc would find no companion for either: [`cycles`] looks for them before.
+//! each other, and rustc would find no companion for either: [`cycles`] looks for them before. So
+//! does [`beside`] for items that leave no companion, as nobody has marked them.
 
+pub(crate) mod beside;
 pub(crate) mod cycles;
 mod payload;
+mod text;
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};

@@ -40,6 +40,16 @@ pub(crate) const TYPES: [&str; 14] = [
     "Some", "None", "Option", "Self",
 ];
 
+/// The name that is spelled most like this one: a third of the letters may differ.
+pub(crate) fn spelled_like<'n>(
+    name: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let distance = |known: &&str| strsim::damerau_levenshtein(known, name);
+    let nearest = known.min_by_key(distance)?;
+    (distance(&nearest) * 3 <= name.chars().count()).then_some(nearest)
+}
+
 /// The types of numbers that are not elements of tables; lowering says so where they matter.
 const OTHER_NUMBERS: [&str; 4] = ["i128", "u128", "char", "str"];
 
@@ -317,17 +327,21 @@ impl Names {
 
     /// The local whose name is spelled most like this one; it is read, if it is meant.
     fn variable_like(&mut self, name: &str) -> Option<String> {
-        let distance = |(local, _): &&mut (proc_macro2::Ident, bool)| {
-            strsim::damerau_levenshtein(&local.to_string(), name)
-        };
-        let (local, read) = self.locals.iter_mut().rev().min_by_key(distance)?;
-        let local_name = local.to_string();
-        // A third of the letters may differ.
-        let is_near = strsim::damerau_levenshtein(&local_name, name) * 3 <= name.chars().count();
-        is_near.then(|| {
+        let locals: Vec<String> = self
+            .locals
+            .iter()
+            .map(|(name, _)| name.to_string())
+            .collect();
+        let meant = spelled_like(name, locals.iter().rev().map(String::as_str))?.to_owned();
+        let named = self
+            .locals
+            .iter_mut()
+            .rev()
+            .find(|(local, _)| *local == meant);
+        if let Some((_, read)) = named {
             *read = true;
-            local_name
-        })
+        }
+        Some(meant)
     }
 
     fn ty(&mut self, ty: &Type) {
