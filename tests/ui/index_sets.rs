@@ -26,4 +26,21 @@ fn twice(x: &Table<Pixel, f64>) -> f64 {
     2.0 * total(x)
 }
 
-fn main() {}
+#[derive(IndexSet)]
+struct Column(usize);
+
+#[derive(Clone, Debug, IndexSet)]
+enum Side {
+    Left,
+    Right,
+}
+
+#[pointful]
+fn sided(x: &Table<(Column, Side), f64>) -> f64 {
+    sum(for c in Column { x[c][Side::Left] - x[c][Side::Right] })
+}
+
+fn main() {
+    let n = Extent::<(Column, Side)>::new((2, ()));
+    sided(&Table::from_fn(n, |_| 1.0));
+}

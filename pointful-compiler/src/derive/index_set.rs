@@ -21,6 +21,7 @@ use syn::{Data, DataEnum, DeriveInput, Fields, FieldsNamed, FieldsUnnamed, Type}
 
 use crate::diag::{Diagnostic, Diagnostics, derive as diag};
 use crate::ir::Scalar;
+use crate::link::beside;
 use crate::syntax::depth::check_tokens;
 
 /// The most parts a tuple of index sets may have, and so a struct.
@@ -45,7 +46,24 @@ pub fn index_set(input: TokenStream) -> TokenStream {
         Err(error) => return Diagnostic::from(error).to_tokens(),
     };
     match Correspondence::of(&input) {
-        Ok(correspondence) => correspondence.implementations(),
+        Ok(correspondence) => {
+            let implementations = correspondence.implementations();
+            let (name, lacking) = (
+                &input.ident,
+                beside::lacks(&input.ident, &["Clone", "Copy"]),
+            );
+            let error = lacking
+                .contains(&"Copy")
+                .then(|| diag::index_set_not_copy(name.span()).to_tokens());
+            // What rustc would say of all that needs it is said once.
+            let given = error.is_some().then(|| {
+                let clone = lacking.contains(&"Clone").then(|| {
+                    tokens!(impl ::core::clone::Clone for #name { fn clone(&self) -> Self { *self } })
+                });
+                tokens!(#clone impl ::core::marker::Copy for #name {})
+            });
+            tokens!(#error #given #implementations)
+        }
         Err(errors) => {
             let stub = if input.generics.params.is_empty() {
                 stub(&input.ident)

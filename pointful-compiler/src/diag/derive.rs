@@ -10,6 +10,11 @@ pub fn generic_index_set(span: Span) -> Diagnostic {
         .help("combine sets where they are used: `(Row, Col)`, `Either<Row, Col>`")
 }
 
+/// `#[derive(IndexSet)] struct Pixel(usize);`
+pub fn index_set_not_copy(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "an index set is `Copy`").help("write `#[derive(Clone, Copy, IndexSet)]`")
+}
+
 /// `union U { … }`
 pub fn union_index_set(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a union cannot be an index set").help(KINDS)

@@ -38,6 +38,19 @@ pub(crate) enum Missing {
     Absent(Vec<(&'static str, String)>),
 }
 
+/// Which of these traits an index set lacks that is derived where its name stands, as far as the
+/// file says so: a derive does not see what else is derived.
+pub(crate) fn lacks<'t>(name: &proc_macro2::Ident, traits: &[&'t str]) -> Vec<&'t str> {
+    let found = || {
+        let outline = Outline::of(&name.span().local_file()?)?;
+        let start = name.span().start();
+        let at = outline.offset(start.line, start.column)?;
+        let lacks = |of: &&&str| outline.lacks(of, &name.to_string(), at);
+        Some(traits.iter().filter(lacks).copied().collect())
+    };
+    found().unwrap_or_default()
+}
+
 /// Why there is no companion of a path, if the file that names it says so.
 pub(crate) fn missing(path: &syn::Path) -> Option<Missing> {
     let last = path.segments.last()?;
@@ -70,19 +83,10 @@ fn is_root(file: &Path) -> bool {
     file.ends_with("src/lib.rs") || file.ends_with("src/main.rs")
 }
 
-/// What is known of an item's attributes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Marks {
-    /// There is none that could leave a companion.
-    None,
-    /// There is one, or may be.
-    Some,
-}
-
 #[derive(Debug)]
 enum What {
-    /// Something that is marked or not.
-    Item(&'static str, Marks),
+    /// Something that is marked or not, by its keyword.
+    Item(&'static str),
     /// A module that is written here.
     Module(usize),
     /// Something else.
@@ -94,6 +98,23 @@ struct Item {
     name: String,
     what: What,
     at: usize,
+    attributes: Attributes,
+}
+
+/// What stands in front of an item.
+#[derive(Clone, Default, Debug)]
+struct Attributes {
+    /// All that it derives.
+    derived: Vec<String>,
+    /// Whether there is one that may do anything.
+    any: bool,
+}
+
+impl Attributes {
+    /// Whether nothing asks for a companion, or takes the item away.
+    fn leave_no_companion(&self) -> bool {
+        !self.any && self.derived.iter().all(|derived| derived != "IndexSet")
+    }
 }
 
 /// What stands between two braces.
@@ -199,7 +220,7 @@ impl Outline {
                     };
                     match item.what {
                         What::Module(block) => block,
-                        What::Item(..) | What::Other => return None,
+                        What::Item(_) | What::Other => return None,
                     }
                 }
             });
@@ -209,12 +230,12 @@ impl Outline {
             None => self.in_scope(inmost, name)?,
         };
         match item.what {
-            What::Item(keyword, Marks::None) => Some(Unmarked {
+            What::Item(keyword) if item.attributes.leave_no_companion() => Some(Unmarked {
                 keyword,
                 name: name.clone(),
                 line: 1 + self.text[..item.at].matches('\n').count(),
             }),
-            What::Item(_, Marks::Some) | What::Module(_) | What::Other => None,
+            What::Item(_) | What::Module(_) | What::Other => None,
         }
     }
 
@@ -240,7 +261,7 @@ impl Outline {
             }
             if !here.is_owned {
                 known.extend(here.items.iter().filter_map(|item| match item.what {
-                    What::Item(keyword, _) => Some((keyword, item.name.clone())),
+                    What::Item(keyword) => Some((keyword, item.name.clone())),
                     What::Module(_) | What::Other => None,
                 }));
             }
@@ -259,6 +280,18 @@ impl Outline {
             block = parent;
         }
         block
+    }
+
+    /// Whether what is derived for the type whose name stands here, and what is implemented for it
+    /// by name, leaves out a trait.
+    fn lacks(&self, trait_name: &str, name: &str, at: usize) -> bool {
+        let mut items = self.blocks.iter().flat_map(|block| &block.items);
+        items.find(|item| item.at == at).is_some_and(|item| {
+            let Attributes { derived, any } = &item.attributes;
+            !any && derived.iter().any(|derived| derived == "IndexSet")
+                && derived.iter().all(|derived| derived != trait_name)
+                && !self.text.contains(&format!("{trait_name} for {name}"))
+        })
     }
 
     /// The only item of a name in a block, where no other can be meant.
@@ -295,6 +328,8 @@ struct Reader<'t> {
     blocks: Vec<Block>,
     macros: Vec<Range<usize>>,
     open: Vec<usize>,
+    /// Of the item that begins.
+    attributes: Attributes,
 }
 
 impl<'t> Reader<'t> {
@@ -306,6 +341,7 @@ impl<'t> Reader<'t> {
             blocks: Vec::new(),
             macros: Vec::new(),
             open: Vec::new(),
+            attributes: Attributes::default(),
         };
         reader.begin(0, true, false);
         reader.items();
@@ -351,14 +387,34 @@ impl<'t> Reader<'t> {
     }
 
     fn item(&mut self, at: usize, what: What) {
+        let attributes = std::mem::take(&mut self.attributes);
         if let Some(name) = self.word(at) {
             let (name, at) = (name.to_owned(), self.places[at]);
-            self.here().items.push(Item { name, what, at });
+            self.here().items.push(Item {
+                name,
+                what,
+                at,
+                attributes,
+            });
+        }
+    }
+
+    /// What an attribute says of the item that it stands at.
+    fn attribute(&mut self, pieces: Range<usize>) {
+        let words = pieces.filter_map(|at| self.word(at));
+        let words: Vec<&str> = words.collect();
+        match words.as_slice() {
+            ["derive", derived @ ..] => {
+                let derived = derived.iter().map(|word| (*word).to_owned());
+                self.attributes.derived.extend(derived);
+            }
+            ["clippy", ..] => {}
+            [first, ..] => self.attributes.any |= !INERT.contains(first),
+            [] => self.attributes.any = true,
         }
     }
 
     fn items(&mut self) {
-        let mut marks = Marks::None;
         // What the next brace opens, after the beginning of an item.
         let mut owned = None;
         let mut at = 0;
@@ -368,9 +424,7 @@ impl<'t> Reader<'t> {
             match piece {
                 Piece::Mark(b'#') if self.is(at, b'[') => {
                     let end = closing(&self.pieces, at);
-                    if may_mark(&self.pieces[at..end]) {
-                        marks = Marks::Some;
-                    }
+                    self.attribute(at..end);
                     at = end;
                 }
                 // What a macro takes is its own; what defines one has the name.
@@ -417,19 +471,24 @@ impl<'t> Reader<'t> {
                         let name = at;
                         let parent = self.open.last().copied().unwrap_or(0);
                         let block = self.begin(self.places[at + 1], true, false);
-                        let what = match marks {
-                            Marks::None => What::Module(block),
-                            Marks::Some => What::Other,
+                        let attributes = std::mem::take(&mut self.attributes);
+                        let what = match attributes.any {
+                            false => What::Module(block),
+                            true => What::Other,
                         };
                         if let Some(word) = self.word(name) {
                             let (name, at) = (word.to_owned(), self.places[name]);
-                            self.blocks[parent].items.push(Item { name, what, at });
+                            self.blocks[parent].items.push(Item {
+                                name,
+                                what,
+                                at,
+                                attributes,
+                            });
                         }
                         at += 2;
                     } else {
                         self.item(at, What::Other);
                     }
-                    marks = Marks::None;
                 }
                 Piece::Word(keyword @ ("fn" | "struct" | "enum" | "type"))
                     if self.word(at).is_some() =>
@@ -440,8 +499,7 @@ impl<'t> Reader<'t> {
                         "enum" => "enum",
                         _ => "type",
                     };
-                    self.item(at, What::Item(keyword, marks));
-                    marks = Marks::None;
+                    self.item(at, What::Item(keyword));
                     owned = Some(false);
                     at += 1;
                 }
@@ -452,7 +510,7 @@ impl<'t> Reader<'t> {
                 Piece::Word("impl") if owned.is_none() => owned = Some(true),
                 Piece::Mark(b'{') => {
                     self.begin(self.places[here], false, owned.take() == Some(true));
-                    marks = Marks::None;
+                    self.attributes = Attributes::default();
                 }
                 Piece::Mark(b'}') => {
                     if self.open.len() > 1 {
@@ -460,27 +518,12 @@ impl<'t> Reader<'t> {
                         self.here().to = to;
                         self.open.pop();
                     }
-                    (marks, owned) = (Marks::None, None);
+                    (self.attributes, owned) = (Attributes::default(), None);
                 }
-                Piece::Mark(b';') => (marks, owned) = (Marks::None, None),
+                Piece::Mark(b';') => (self.attributes, owned) = (Attributes::default(), None),
                 Piece::Word(_) | Piece::Mark(_) => {}
             }
         }
-    }
-}
-
-/// Whether an attribute may leave a companion of what it stands at, or may take it away.
-fn may_mark(attribute: &[Piece<'_>]) -> bool {
-    let words = attribute.iter().filter_map(|piece| match piece {
-        Piece::Word(word) => Some(*word),
-        Piece::Mark(_) => None,
-    });
-    let words: Vec<&str> = words.collect();
-    match words.as_slice() {
-        ["derive", of @ ..] => of.contains(&"IndexSet"),
-        ["clippy", ..] => false,
-        [first, ..] => !INERT.contains(first),
-        [] => true,
     }
 }
 
@@ -637,6 +680,32 @@ mod tests {
             "macro_rules! make { () => { ‹h› } }",
         ] {
             assert_eq!(instead(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn traits_that_are_not_derived() {
+        let lacks = |text: &str| {
+            let outline = Outline::read(text.to_owned());
+            let at = text
+                .find("R ")
+                .or(text.find("R("))
+                .expect("the name is there");
+            ["Clone", "Copy"].map(|of| outline.lacks(of, "R", at))
+        };
+        assert_eq!(lacks("#[derive(IndexSet)] struct R(usize);"), [true, true]);
+        assert_eq!(
+            lacks("#[derive(Clone, pf::IndexSet)] enum R { A }"),
+            [false, true]
+        );
+        for text in [
+            "#[derive(Clone, Copy)] #[derive(IndexSet)] pub struct R(usize);",
+            "#[derive(IndexSet)] #[other] struct R(usize);",
+            "#[derive(IndexSet)] struct R(usize); impl Copy for R {} impl Clone for R {}",
+            "macro_rules! m { () => { #[derive(IndexSet)] struct R(usize); } }",
+            "struct R(usize);",
+        ] {
+            assert_eq!(lacks(text), [false, false], "{text}");
         }
     }
 
