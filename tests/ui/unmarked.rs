@@ -69,7 +69,7 @@ fn of_a_broken_struct(court: &Court) -> f64 {
 
 #[pointful]
 fn of_nothing(x: f64) -> f64 {
-    of_a_funktion(x) + somewhere_else(x)
+    of_a_funktion(x) + somewhere_else(x) + sqrt(x)
 }
 
 #[pointful]

@@ -482,6 +482,12 @@ pub fn unknown_item(span: Span, what: &str, name: &str, meant: Option<&str>) -> 
     }
 }
 
+/// `sqrt(x)`
+pub fn method_as_function(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("no function `{name}` here"))
+        .help(format!("write it as a method: `x.{name}(…)`"))
+}
+
 /// A function that calls itself.
 pub fn recursion(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(

@@ -10,6 +10,7 @@ use super::subject;
 use crate::diag::{Diagnostic, syntax as diag};
 use crate::link::beside::{self, Missing};
 use crate::link::{Request, RequestKind, cycles};
+use crate::lower::is_method;
 use crate::syntax::depth::check_function;
 use crate::syntax::names::{
     TYPES, Uses, WORDS, function_uses, hides_macro, is_called_with_bang, is_reserved,
@@ -115,7 +116,10 @@ impl Root {
                         .filter(|(keyword, _)| (*keyword != "fn") == is_type);
                     let known = known.map(|(_, name)| name.as_str());
                     let meant = spelled_like(&name, known.chain(words.iter().copied()));
-                    diag::unknown_item(span, what, &name, meant)
+                    match !is_type && is_method(&name) {
+                        true => diag::method_as_function(span, &name),
+                        false => diag::unknown_item(span, what, &name, meant),
+                    }
                 }
             })
         });

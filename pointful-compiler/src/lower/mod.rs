@@ -30,6 +30,11 @@ use crate::ir::{Program, Scalar};
 use crate::places::Places;
 use crate::syntax::tree::{Function, GenericKind, Linked};
 
+/// Whether the language has a method of that name.
+pub(crate) fn is_method(name: &str) -> bool {
+    words::Method::from_name(name).is_some()
+}
+
 /// The names of all methods.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn methods() -> impl Iterator<Item = &'static str> {
