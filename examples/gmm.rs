@@ -9,10 +9,11 @@ use std::f64::consts::TAU;
 
 use plotters::prelude::*;
 use pointful::lib::logsumexp;
+use pointful::optim::Adam;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{adam::Adam, mixture, picture, plot, progress};
+use pointful_examples::{mixture, picture, plot, progress};
 #[cfg(test)]
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
@@ -140,7 +141,7 @@ fn fit(
     mut report: impl FnMut(f64),
 ) -> Mixture {
     let count = points.extent().split().0.len() as f64;
-    let mut adam = Adam::new(0.05, &mixture);
+    let mut adam = Adam::new(0.05, &mixture).epsilon(1e-12);
     for _ in 0..steps {
         let (value, mut up) = value_and_grad!(log_likelihood, wrt = mixture)(points, &mixture);
         report(value / count);

@@ -5,10 +5,11 @@
 //! `target/pictures/heat_source.png`.
 
 use plotters::prelude::*;
+use pointful::optim::Adam;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{adam::Adam, picture, progress};
+use pointful_examples::{picture, progress};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// A row of the plate.
@@ -58,7 +59,7 @@ pub fn misfit(heat: &Map, seen: &Map, steps: usize) -> f64 {
 /// `report`.
 fn find(seen: &Map, steps: usize, rounds: usize, mut report: impl FnMut(f64)) -> Map {
     let mut heat = Table::zeros(seen.extent());
-    let mut adam = Adam::new(4e-4, &heat);
+    let mut adam = Adam::new(4e-4, &heat).epsilon(1e-12);
     for _ in 0..rounds {
         let (error, slope) = value_and_grad!(misfit, wrt = heat)(&heat, seen, steps);
         report(error);

@@ -5,10 +5,11 @@
 //! to `target/pictures/lstm.png`.
 
 use pointful::lib::logsumexp;
+use pointful::optim::Adam;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{adam::Adam, picture, plot, progress};
+use pointful_examples::{picture, plot, progress};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// One of the letters that occur, blanks and commas among them.
@@ -166,7 +167,7 @@ fn learn(
     steps: usize,
     mut report: impl FnMut(f64),
 ) {
-    let mut adam = Adam::new(0.02, network);
+    let mut adam = Adam::new(0.02, network).epsilon(1e-12);
     for _ in 0..steps {
         let (error, slope) = value_and_grad!(surprise, wrt = network)(network, rhyme);
         report(error);

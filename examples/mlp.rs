@@ -6,10 +6,11 @@ use std::f64::consts::PI;
 
 use plotters::prelude::*;
 use pointful::lib::softplus;
+use pointful::optim::Adam;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{adam::Adam, picture, progress};
+use pointful_examples::{picture, progress};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// What has a place in the galaxy: a star, or a point of the picture.
@@ -146,7 +147,7 @@ fn learn(
     steps: usize,
     mut report: impl FnMut(f64),
 ) {
-    let mut adam = Adam::new(0.02, network);
+    let mut adam = Adam::new(0.02, network).epsilon(1e-12);
     for _ in 0..steps {
         let (error, slope) = value_and_grad!(surprise, wrt = network)(network, stars, arms);
         report(error);

@@ -3,10 +3,11 @@
 //! run back through all steps of the integration. Prints what it finds, and draws measured and
 //! fitted swing to `target/pictures/pendulum.png`.
 
+use pointful::optim::Adam;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{adam::Adam, picture, plot, progress};
+use pointful_examples::{picture, plot, progress};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// A picture of the film.
@@ -107,7 +108,7 @@ fn fit(
     steps: usize,
     mut report: impl FnMut(f64),
 ) -> Table<Unknown, f64> {
-    let mut adam = Adam::new(0.02, &guess);
+    let mut adam = Adam::new(0.02, &guess).epsilon(1e-12);
     for _ in 0..steps {
         let (error, slope) = value_and_grad!(misfit, wrt = unknown)(measured, interval, &guess);
         report(error);

@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 
-pub mod adam;
 pub mod differences;
 pub mod futhark;
 pub mod mixture;

@@ -557,4 +557,5 @@ pub use pointful_runtime::{NpyElement, NpyError};
 
 #[path = "std/mod.rs"]
 pub mod lib;
+pub mod optim;
 pub mod prelude;

@@ -34,11 +34,15 @@
 mod linear;
 mod norms;
 mod numbers;
+mod random;
 mod scores;
+mod special;
 mod statistics;
 
 pub use linear::*;
 pub use norms::*;
 pub use numbers::*;
+pub use random::*;
 pub use scores::*;
+pub use special::*;
 pub use statistics::*;

@@ -1,0 +1,450 @@
+//! Special functions of the standard library: values against many digits, derivatives against other
+//! functions, differences and the derivatives of bodies, and what happens at the ends of domains.
+//!
+//! `REFERENCES=folder cargo test --release -p pointful --test special -- --nocapture` takes the
+//! values of a folder that `special/reference.py` wrote, and prints the greatest errors.
+#![deny(warnings)]
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+use pointful::lib::{
+    digamma, erf, erfc, erfinv, ln_beta, ln_binomial, ln_gamma, normal_cdf, normal_quantile,
+    polygamma,
+};
+use pointful::prelude::*;
+
+/// Arguments, and the value as a sum of two doubles.
+struct Reference {
+    arguments: Vec<f64>,
+    value: (f64, f64),
+}
+
+fn references(name: &str) -> Vec<Reference> {
+    let folder = std::env::var_os("REFERENCES").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/special"),
+        PathBuf::from,
+    );
+    let text = std::fs::read_to_string(folder.join(name).with_extension("txt")).expect("a file");
+    let number = |word: &str| f64::from_bits(u64::from_str_radix(word, 16).expect("bits"));
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let all: Vec<_> = lines
+        .map(|line| {
+            let mut arguments: Vec<f64> = line.split(' ').map(number).collect();
+            let low = arguments.pop().expect("a value");
+            let high = arguments.pop().expect("a value");
+            Reference {
+                arguments,
+                value: (high, low),
+            }
+        })
+        .collect();
+    assert!(all.len() >= 100, "{name}");
+    all
+}
+
+/// The distance of a number from the next larger one in magnitude.
+fn ulp(x: f64) -> f64 {
+    let x = x.abs();
+    f64::from_bits(x.to_bits() + 1) - x
+}
+
+fn ulp_of_single(x: f64) -> f64 {
+    let x = x.abs() as f32;
+    f64::from(f32::from_bits(x.to_bits() + 1)) - f64::from(x)
+}
+
+/// How far a function of doubles is from the references, in ulps of the larger of what it is and
+/// what `scale` says.
+fn worst(name: &str, f: impl Fn(&[f64]) -> f64, scale: impl Fn(&[f64]) -> f64) -> f64 {
+    let mut worst = (0.0, vec![]);
+    for Reference { arguments, value } in references(name) {
+        let found = f(&arguments);
+        let error = ((found - value.0) - value.1).abs();
+        let error = error / ulp(value.0.abs().max(scale(&arguments)));
+        assert!(
+            error.is_finite(),
+            "{name} of {arguments:?} is {found}, not {}",
+            value.0
+        );
+        if error > worst.0 {
+            worst = (error, arguments);
+        }
+    }
+    println!("{name}: {:.2} ulp at {:?}", worst.0, worst.1);
+    worst.0
+}
+
+/// The same of a function of `f32`, on the arguments that are numbers of it.
+fn worst_of_single(name: &str, f: impl Fn(&[f32]) -> f32, scale: f64) -> f64 {
+    let mut worst = (0.0, vec![]);
+    for Reference { arguments, value } in references(name) {
+        let singles: Vec<f32> = arguments.iter().map(|&x| x as f32).collect();
+        let exact = singles
+            .iter()
+            .zip(&arguments)
+            .all(|(s, x)| f64::from(*s) == *x);
+        if !exact || value.0.abs() > f64::from(f32::MAX) {
+            continue;
+        }
+        let error = (f64::from(f(&singles)) - value.0).abs();
+        let error = error / ulp_of_single(value.0.abs().max(scale));
+        if error > worst.0 {
+            worst = (error, singles);
+        }
+    }
+    println!("{name} of f32: {:.3} ulp at {:?}", worst.0, worst.1);
+    worst.0
+}
+
+#[test]
+fn doubles_are_as_good_as_documented() {
+    const NONE: fn(&[f64]) -> f64 = |_| 0.0;
+    const ONE: fn(&[f64]) -> f64 = |_| 1.0;
+    let check = |name: &str, most: f64, f: &dyn Fn(&[f64]) -> f64, scale: fn(&[f64]) -> f64| {
+        let found = worst(name, f, scale);
+        assert!(found <= most, "{name}: {found}");
+    };
+    check("erf", 1.0, &|x| erf(x[0]), NONE);
+    check("erfc", 3.0, &|x| erfc(x[0]), NONE);
+    check("erfinv", 3.0, &|x| erfinv(x[0]), NONE);
+    check("normal_cdf", 3.5, &|x| normal_cdf(x[0]), NONE);
+    check("normal_quantile", 3.5, &|x| normal_quantile(x[0]), NONE);
+    check("ln_gamma", 4.5, &|x| ln_gamma(x[0]), NONE);
+    check("digamma", 4.5, &|x| digamma(x[0]), NONE);
+    check("polygamma", 8.0, &|x| polygamma(x[0] as usize, x[1]), NONE);
+    check("ln_beta", 5.0, &|x| ln_beta(x[0], x[1]), ONE);
+    let choices: fn(&[f64]) -> f64 = |x| x[0].ln().max(1.0);
+    check("ln_binomial", 10.0, &|x| ln_binomial(x[0], x[1]), choices);
+    check("ln_gamma_of_negative", 10.0, &|x| ln_gamma(x[0]), ONE);
+    check("digamma_of_negative", 7.0, &|x| digamma(x[0]), ONE);
+}
+
+#[test]
+fn singles_are_rounded_once() {
+    for found in [
+        worst_of_single("erf", |x| erf(x[0]), 0.0),
+        worst_of_single("erfc", |x| erfc(x[0]), 0.0),
+        worst_of_single("erfinv", |x| erfinv(x[0]), 0.0),
+        worst_of_single("normal_cdf", |x| normal_cdf(x[0]), 0.0),
+        worst_of_single("normal_quantile", |x| normal_quantile(x[0]), 0.0),
+        worst_of_single("ln_gamma", |x| ln_gamma(x[0]), 0.0),
+        worst_of_single("digamma", |x| digamma(x[0]), 0.0),
+        worst_of_single("polygamma", |x| polygamma(x[0] as usize, x[1]), 0.0),
+        worst_of_single("ln_beta", |x| ln_beta(x[0], x[1]), 1e-6),
+        worst_of_single("ln_binomial", |x| ln_binomial(x[0], x[1]), 1e-6),
+        worst_of_single("ln_gamma_of_negative", |x| ln_gamma(x[0]), 1e-6),
+        worst_of_single("digamma_of_negative", |x| digamma(x[0]), 1e-6),
+    ] {
+        assert!(found <= 0.501, "{found}");
+    }
+}
+
+/// What NaN, infinities, zeros and ends of domains give.
+#[test]
+fn ends_of_domains() {
+    const INFINITY: f64 = f64::INFINITY;
+    for f in [
+        erf,
+        erfc,
+        erfinv,
+        normal_cdf,
+        normal_quantile,
+        ln_gamma,
+        digamma,
+    ] {
+        assert!(f(f64::NAN).is_nan());
+    }
+    let least = f64::from_bits(1);
+    assert_eq!([erf(-INFINITY), erf(INFINITY), erf(0.0)], [-1.0, 1.0, 0.0]);
+    assert!(erf(-0.0).is_sign_negative() && erfinv(-0.0).is_sign_negative());
+    assert_eq!([erf(least), erf(6.0), erfc(-INFINITY)], [least, 1.0, 2.0]);
+    assert_eq!([erfc(INFINITY), erfc(28.0), erfc(-0.0)], [0.0, 0.0, 1.0]);
+    assert!(erfc(27.0) > 0.0);
+    assert_eq!([erfinv(-1.0), erfinv(1.0)], [-INFINITY, INFINITY]);
+    assert!(erfinv(1.0 + f64::EPSILON).is_nan() && erfinv(-INFINITY).is_nan());
+    assert_eq!(
+        [normal_cdf(-INFINITY), normal_cdf(INFINITY), normal_cdf(0.0)],
+        [0.0, 1.0, 0.5]
+    );
+    assert!(normal_cdf(-38.4) > 0.0);
+    assert_eq!(
+        [normal_quantile(0.0), normal_quantile(1.0)],
+        [-INFINITY, INFINITY]
+    );
+    assert!(normal_quantile(-least).is_nan() && normal_quantile(1.5).is_nan());
+    assert!((normal_quantile(least) + 38.467405617144344).abs() < 1e-13);
+    for pole in [0.0, -0.0, -1.0, -2.0, -1e300, INFINITY, -INFINITY] {
+        assert_eq!(ln_gamma(pole), INFINITY, "{pole}");
+    }
+    assert_eq!([ln_gamma(1.0), ln_gamma(2.0)], [0.0, 0.0]);
+    assert_eq!(ln_gamma(least), -least.ln());
+    assert_eq!(
+        [digamma(0.0), digamma(-0.0), digamma(INFINITY)],
+        [-INFINITY, INFINITY, INFINITY]
+    );
+    assert!(
+        [-1.0, -7.0, -INFINITY]
+            .map(digamma)
+            .into_iter()
+            .all(f64::is_nan)
+    );
+    assert_eq!(
+        [polygamma(1, 0.0), polygamma(2, 0.0)],
+        [INFINITY, -INFINITY]
+    );
+    assert_eq!(polygamma(0, 2.5), digamma(2.5));
+    assert!(polygamma(1, -0.5).is_nan() && polygamma(2, f64::NAN).is_nan());
+    assert_eq!(polygamma(3, INFINITY), 0.0);
+    assert_eq!(
+        [ln_beta(1.0, 1.0), ln_beta(0.0, 3.0), ln_beta(0.0, 0.0)],
+        [0.0, INFINITY, INFINITY]
+    );
+    assert_eq!(ln_beta(2.0, INFINITY), -INFINITY);
+    for (a, b) in [
+        (-1.0, 2.0),
+        (2.0, -1.0),
+        (f64::NAN, 1.0),
+        (1.0, f64::NAN),
+        (-0.5, 20.0),
+    ] {
+        assert!(ln_beta(a, b).is_nan(), "{a} {b}");
+    }
+    assert_eq!(
+        [
+            ln_binomial(7.0, 0.0),
+            ln_binomial(7.0, 7.0),
+            ln_binomial(0.0, 0.0)
+        ],
+        [0.0; 3]
+    );
+    for (n, k) in [(3.0, 4.0), (3.0, -1.0), (f64::NAN, 1.0), (3.0, f64::NAN)] {
+        assert!(ln_binomial(n, k).is_nan(), "{n} {k}");
+    }
+    // Singles, whose ends lie elsewhere.
+    assert_eq!(
+        [erf(f32::INFINITY), erfc(11.0_f32), erfinv(1.0_f32)],
+        [1.0, 0.0, f32::INFINITY]
+    );
+    assert_eq!(ln_gamma(f32::MAX), f32::INFINITY);
+}
+
+/// `Γ(x + 1) = x Γ(x)`, and what follows for its derivatives.
+#[test]
+fn recurrences() {
+    for k in 1..400 {
+        let x = f64::from(k) * 0.171;
+        let close =
+            |a: f64, b: f64| assert!((a - b).abs() <= 4e-15 * (1.0 + b.abs()), "{x}: {a} {b}");
+        close(ln_gamma(x + 1.0), ln_gamma(x) + x.ln());
+        close(digamma(x + 1.0), digamma(x) + 1.0 / x);
+        if x < 0.9 {
+            let angle = PI * x;
+            close(digamma(1.0 - x), digamma(x) + PI / angle.tan());
+        }
+        close(polygamma(2, x), polygamma(2, x + 1.0) - 2.0 / x.powi(3));
+        close(normal_quantile(normal_cdf(-0.1 * x)), -0.1 * x);
+        close(erf(x) + erfc(x), 1.0);
+    }
+}
+
+const PI: f64 = std::f64::consts::PI;
+
+#[track_caller]
+fn near(found: f64, expected: f64, ulps: f64) {
+    let error = (found - expected).abs() / ulp(expected);
+    assert!(error <= ulps, "{found} is {error} ulp from {expected}");
+}
+
+/// First and second derivatives are formulas of which each factor is right to a few ulps.
+#[test]
+fn derivatives_are_as_good_as_values() {
+    for k in -80..=80 {
+        let x = 0.1 * f64::from(k) + 0.01;
+        // Of exp(-x²) by a square of halves.
+        let bell = (-x * x).exp() * 2.0 / PI.sqrt();
+        let most = 10.0 + 2.0 * x * x;
+        near(grad!(erf)(x), bell, most);
+        near(grad!(erfc)(x), -bell, most);
+        near(grad!(grad!(erf))(x), -2.0 * x * bell, most);
+        let density = (-0.5 * x * x).exp() / (2.0 * PI).sqrt();
+        near(grad!(normal_cdf)(x), density, most);
+        near(grad!(grad!(normal_cdf))(x), -x * density, most);
+        let third = grad!(grad!(grad!(normal_cdf)))(x) / density;
+        assert!((third - (x * x - 1.0)).abs() < 1e-14 * (1.0 + x.powi(4)));
+        near(hessian!(normal_cdf)(x), -x * density, most);
+        near(jvp!(grad!(normal_cdf))(x, 2.0).1, -2.0 * x * density, most);
+    }
+    for k in 1..100 {
+        let p = 0.01 * f64::from(k);
+        let x = normal_quantile(p);
+        let slope = (2.0 * PI).sqrt() * (0.5 * x * x).exp();
+        near(grad!(normal_quantile)(p), slope, 10.0);
+        if x != 0.0 {
+            near(grad!(grad!(normal_quantile))(p), x * slope * slope, 20.0);
+        }
+        let third = (1.0 + 2.0 * x * x) * slope.powi(3);
+        near(grad!(grad!(grad!(normal_quantile)))(p), third, 1e4);
+        let y = erfinv(p);
+        let slope = 0.5 * PI.sqrt() * (y * y).exp();
+        near(grad!(erfinv)(p), slope, 10.0);
+        near(grad!(grad!(erfinv))(p), 2.0 * y * slope * slope, 20.0);
+        near(
+            grad!(grad!(grad!(erfinv)))(p),
+            (2.0 + 8.0 * y * y) * slope.powi(3),
+            1e4,
+        );
+    }
+    for k in 1..200 {
+        let x = 0.13 * f64::from(k);
+        assert_eq!(grad!(ln_gamma)(x), digamma(x));
+        near(grad!(grad!(ln_gamma))(x), polygamma(1, x), 8.0);
+        near(grad!(digamma)(x), polygamma(1, x), 8.0);
+        near(grad!(grad!(digamma))(x), polygamma(2, x), 8.0);
+        near(grad!(grad!(grad!(digamma)))(x), polygamma(3, x), 1e3);
+        assert_eq!(grad!(polygamma, wrt = x)(2, x), polygamma(3, x));
+        near(
+            grad!(grad!(polygamma, wrt = x), wrt = x)(2, x),
+            polygamma(4, x),
+            1e3,
+        );
+        let y = 0.7 + 0.3 * x;
+        let total = digamma(x + y);
+        assert_eq!(
+            grad!(ln_beta)(x, y),
+            (digamma(x) - total, digamma(y) - total)
+        );
+    }
+}
+
+/// The derivatives that stand beside functions against the difference quotient of these.
+#[test]
+fn derivatives_are_slopes() {
+    let slope = |f: &dyn Fn(f64) -> f64, x: f64| {
+        let h = 1e-3;
+        let even = |h: f64| (f(x + h) - f(x - h)) / (2.0 * h);
+        // Of sixth order.
+        1.5 * even(h) - 0.6 * even(2.0 * h) + 0.1 * even(3.0 * h)
+    };
+    let close = |found: f64, f: &dyn Fn(f64) -> f64, x: f64| {
+        let expected = slope(f, x);
+        assert!(
+            (found - expected).abs() < 1e-8 * (1.0 + expected.abs()),
+            "{x}: {found} {expected}"
+        );
+    };
+    for x in [0.1, 0.4, 0.9, 1.46, 2.2, 5.5, 11.99, 30.0] {
+        close(grad!(erf)(x), &erf, x);
+        close(grad!(erfc)(-x), &erfc, -x);
+        close(grad!(normal_cdf)(-x), &normal_cdf, -x);
+        if x < 0.95 {
+            close(grad!(normal_quantile)(x), &normal_quantile, x);
+            close(grad!(erfinv)(x - 0.5), &erfinv, x - 0.5);
+        }
+        if x > 0.3 {
+            close(grad!(ln_gamma)(x), &ln_gamma, x);
+            close(grad!(digamma)(x), &digamma, x);
+            close(grad!(polygamma, wrt = x)(1, x), &|x| polygamma(1, x), x);
+            close(grad!(ln_beta)(x, 3.0).0, &|x| ln_beta(x, 3.0), x);
+            close(grad!(ln_beta)(3.0, x).1, &|x| ln_beta(3.0, x), x);
+            close(
+                grad!(ln_binomial)(x + 2.0, x).0,
+                &|n| ln_binomial(n, x),
+                x + 2.0,
+            );
+            close(
+                grad!(ln_binomial)(x + 2.0, x).1,
+                &|k| ln_binomial(x + 2.0, k),
+                x,
+            );
+        }
+    }
+    // Where the gamma function is negative, too.
+    for x in [-0.3, -0.7, -1.5, -4.2, -20.4] {
+        close(grad!(ln_gamma)(x), &ln_gamma, x);
+        close(grad!(digamma)(x), &digamma, x);
+    }
+}
+
+#[pointful]
+fn errors<N: IndexSet, T: Float>(x: &Table<N, T>) -> Table<N, T> {
+    for i in N {
+        let p = 0.1 + 0.5 * normal_cdf(x[i]);
+        erf(x[i]) * erfc(x[i]) + erfinv(p) * normal_quantile(p)
+    }
+}
+
+#[pointful]
+fn gammas<N: IndexSet, T: Float>(x: &Table<N, T>) -> Table<N, T> {
+    for i in N {
+        let y = x[i] * x[i] + 0.2;
+        ln_gamma(y) * ln_beta(y, 1.0 + y)
+    }
+}
+
+#[pointful]
+fn polygammas<N: IndexSet, T: Float>(x: &Table<N, T>) -> Table<N, T> {
+    for i in N {
+        polygamma(2, x[i] * x[i] + 0.2)
+    }
+}
+
+#[pointful]
+fn pulled_back<N: IndexSet>(x: &Table<N, f64>, w: &Table<N, f64>) -> Table<N, f64> {
+    vjp!(errors)(x, w).1
+}
+
+fn list(f: fn(f64) -> f64) -> Table<Dyn, f64> {
+    Table::from_fn(Extent::new(37), |Dyn(k)| f(k as f64))
+}
+
+/// `⟨J v, w⟩ = ⟨v, Jᵀ w⟩`, and points of tables are points alone.
+#[test]
+fn forwards_and_backwards_agree() {
+    let x = list(|k| (k * 0.7).sin() * 2.0);
+    let (v, w) = (list(|k| (k * 1.3).cos()), list(|k| (k * 2.1).sin()));
+    let of_errors = (jvp!(errors)(&x, &v), vjp!(errors)(&x, &w), errors(&x));
+    let of_gammas = (jvp!(gammas)(&x, &v), vjp!(gammas)(&x, &w), gammas(&x));
+    let of_polygammas = (
+        jvp!(polygammas)(&x, &v),
+        vjp!(polygammas)(&x, &w),
+        polygammas(&x),
+    );
+    for (forwards, backwards, value) in [of_errors, of_gammas, of_polygammas] {
+        assert_eq!((&forwards.0, &backwards.0), (&value, &value));
+        let (left, right) = (forwards.1.dot(&w), v.dot(&backwards.1));
+        assert!(
+            (left - right).abs() < 1e-12 * (1.0 + left.abs()),
+            "{left} {right}"
+        );
+    }
+    for (x, y) in x.iter().zip(gammas(&x).iter()) {
+        let x = x * x + 0.2;
+        assert_eq!(ln_gamma(x) * ln_beta(x, 1.0 + x), *y);
+    }
+}
+
+/// Derivatives forwards over backwards against differences, and those of `f32` against those of
+/// `f64`.
+#[test]
+fn second_derivatives_and_singles_agree() {
+    let x = list(|k| (k * 0.7).sin() * 2.0);
+    let (v, w) = (list(|k| (k * 1.3).cos()), list(|k| (k * 2.1).sin()));
+    let (_, turned) = jvp!(pulled_back, wrt = x)(&x, &w, &v);
+    let h = 1e-5;
+    let moved = |h: f64| x.map_with(&v, |x, v| x + h * v);
+    let (after, before) = (pulled_back(&moved(h), &w), pulled_back(&moved(-h), &w));
+    for k in 0..37 {
+        let expected = (after.as_slice()[k] - before.as_slice()[k]) / (2.0 * h);
+        let found = turned.as_slice()[k];
+        assert!(
+            (found - expected).abs() < 1e-7 * (1.0 + expected.abs()),
+            "{found} {expected}"
+        );
+    }
+    let single = |t: &Table<Dyn, f64>| Table::<Dyn, f32>::from_fn(t.extent(), |i| t[i] as f32);
+    let (_, of_single) = vjp!(errors)(&single(&x), &single(&w));
+    for (found, expected) in of_single.iter().zip(pulled_back(&x, &w).iter()) {
+        assert!((f64::from(*found) - expected).abs() < 1e-5 * (1.0 + expected.abs()));
+    }
+}
