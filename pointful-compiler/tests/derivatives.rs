@@ -21,6 +21,36 @@ fn costs(source: &str, times: f64) {
     );
 }
 
+/// What parameters of a function decide whose derivative is differentiated again.
+#[test]
+fn gradients_of_gradients_of_what_parameters_decide() {
+    for body in [
+        "x[i].max(c).powi(3)",
+        "c.min(x[i]).powi(3) * x[i]",
+        "x[i].clamp(-0.7, 0.7).powi(3)",
+        "x[i].max(c).min(x[i] * c).powi(3) * c",
+        "let r = x[i].powi(3); if x[i] > c { r } else { c * x[i] }",
+        "let r = (x[i] * c).exp(); if x[i] == c { x[i] } else { r }",
+        "max([x[i] * x[i], c * x[i]])",
+    ] {
+        let loss = format!(
+            "fn loss<N: IndexSet>(x: &Table<N, f64>, c: f64) -> f64 {{ sum(for i in N {{ {body} }}) }}
+            fn slopes<N: IndexSet>(x: &Table<N, f64>, c: f64) -> f64 {{
+                let g = grad!(loss, wrt = x)(x, c);
+                sum(for i in N {{ g[i] * (0.4 * i.ordinal() as f64).cos() }})
+            }}"
+        );
+        check(&loss);
+        // And of the third order.
+        check(&format!(
+            "{loss} fn bends<N: IndexSet>(x: &Table<N, f64>, c: f64) -> f64 {{
+                let (g, h) = grad!(slopes)(x, c);
+                sum(g) * h
+            }}"
+        ));
+    }
+}
+
 /// That what was computed in one branch is known where the other is taken need not be seen.
 #[test]
 fn kinks_after_a_branch_by_whole_numbers() {

@@ -161,6 +161,8 @@ impl Walk {
                         results,
                     };
                     replace(&at, &mut made);
+                    // Who differentiates this again asks by which values something was computed.
+                    self.b.learn_all(&made);
                     let Block { stmts, results, .. } = made;
                     for (&old, &new) in stmt.results.iter().zip(&results) {
                         self.subst.replace(old, new);
@@ -183,6 +185,9 @@ impl Walk {
                 _ => {
                     for inner in stmt.op.blocks_mut() {
                         self.block(inner, depth);
+                    }
+                    if depth > 0 {
+                        self.b.learn(&stmt);
                     }
                     block.stmts.push(stmt);
                 }
