@@ -196,7 +196,7 @@ impl Rules<'_> {
 
     /// What a path means, with these arguments.
     fn definition(&self, path: &syn::Path, args: &[TypeArg]) -> Option<TypeDefKind> {
-        definition(&self.types, &self.function.scope.types, path, args)
+        definition(self.types, &self.function.scope.types, path, args)
     }
 
     /// Whether there is anything in a value that has a derivative.
