@@ -674,6 +674,8 @@ macro_rules! integers {
             |x, _| x.count_ones() as $T,
             |x, _| x.leading_zeros() as $T,
             |x, _| x.trailing_zeros() as $T,
+            |x, _| x.reverse_bits(),
+            |x, _| x.swap_bytes(),
             $(|x, _| <$Float>::from_bits(x) as $T,)?
             // What stops a gradient.
             |x, _| x,
