@@ -5,7 +5,7 @@ use crate::ir::{Block, Extent, Lit, Operation, Scalar, ValueId, ValueMap};
 use crate::ops::Prim;
 
 /// A number that is known.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Number {
     Lit(Lit),
     /// That of an extent, and how far from it.
@@ -13,7 +13,7 @@ enum Number {
 }
 
 /// The numbers of a program.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Numbers {
     known: ValueMap<Number>,
 }

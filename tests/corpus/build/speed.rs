@@ -1,50 +1,31 @@
-//! How long the compiler takes for large functions, optimised as little as it is where users' debug
-//! builds run it: this script is built as a macro is.
+//! What the compiler does for large functions, counted in allocations: these are the same in each
+//! run on any machine, and what the compiler walks through it mostly allocates for.
 
 use std::fmt::Write;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use allocation_counter::measure;
 use pointful_compiler::driver::count_tokens;
 use pointful_compiler::lower::source::link;
 use pointful_compiler::pipeline;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Large functions: what each is called, how many microseconds it took, and how many tokens were
+/// Large functions: what each is called, how often memory was asked for, and how many tokens were
 /// emitted.
 pub(super) fn measured() -> TokenStream {
-    let times = sources().into_iter().map(|(name, source)| {
-        let runs: Vec<(Duration, usize)> = (0..5).map(|_| run(&source)).collect();
-        // The machine may do other things beside: the fastest run says what the compiler needs.
-        let fastest = runs.iter().map(|(time, _)| *time).min().unwrap_or_default();
-        let micros = u64::try_from(fastest.as_micros()).unwrap_or(u64::MAX);
-        let tokens = runs[0].1;
-        quote!((#name, #micros, #tokens))
+    let counts = sources().into_iter().map(|(name, source)| {
+        let mut tokens = 0;
+        let allocations = measure(|| tokens = compile(&source)).count_total;
+        quote!((#name, #allocations, #tokens))
     });
-    quote! { /** What was measured: a name, microseconds, tokens. */ pub const MEASURED: &[(&str, u64, usize)] = &[#(#times),*]; }
+    quote! { /** What was counted: a name, allocations, tokens. */ pub const COUNTED: &[(&str, u64, usize)] = &[#(#counts),*]; }
 }
 
-fn run(source: &str) -> (Duration, usize) {
-    let start = clock();
+/// How many tokens a function becomes.
+fn compile(source: &str) -> usize {
     let linked = link(source).unwrap_or_else(|errors| panic!("{source}\n{errors:?}"));
     let stages = pipeline::stages(&linked).unwrap_or_else(|errors| panic!("{source}\n{errors:?}"));
-    let tokens = pipeline::emit(&stages);
-    (clock().saturating_sub(start), count_tokens(tokens))
-}
-
-/// The time that this thread has run, where the system says it; else the time.
-fn clock() -> Duration {
-    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    match schedule
-        .split(' ')
-        .next()
-        .and_then(|nanos| nanos.parse().ok())
-    {
-        Some(nanos) => Duration::from_nanos(nanos),
-        None => SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default(),
-    }
+    count_tokens(pipeline::emit(&stages))
 }
 
 fn sources() -> Vec<(String, String)> {

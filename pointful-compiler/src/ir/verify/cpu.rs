@@ -5,7 +5,6 @@ use super::{Places, VerifyError, VerifyOwn};
 use crate::analysis::angles::may_bet;
 use crate::analysis::effects::{asked, is_pure};
 use crate::analysis::moves::Moves;
-use crate::analysis::numbers::Numbers;
 use crate::analysis::parts::Parts;
 use crate::ir::stages::cpu::{Acc, Cpu, CpuOp, Own, Par, Tile};
 use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId, ValueSet};
@@ -145,10 +144,8 @@ impl VerifyOwn for Cpu {
                 if par.by_columns {
                     columns(places, par)?;
                 }
-                let numbers = par.speculates.then(|| Numbers::of(&places.program.body));
-                if let Some(numbers) = numbers
-                    && !may_bet(places.program, &|extent| numbers.resolve(extent), par)
-                {
+                let resolve = |extent| places.numbers().resolve(extent);
+                if par.speculates && !may_bet(places.program, &resolve, par) {
                     return places.error(23, par.body.params[0], "is of pieces that run once");
                 }
                 let notes = par.accs.iter().filter(|acc| acc.notes);

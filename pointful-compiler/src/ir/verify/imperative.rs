@@ -1,6 +1,9 @@
 //! The invariants of imperative stages: places, parallel loops, results.
 
+use std::cell::OnceCell;
+
 use super::{Verify, VerifyError};
+use crate::analysis::numbers::Numbers;
 use crate::ir::print::Print;
 use crate::ir::stages::imperative::{Along, Imperative, ImperativeOp, Par};
 use crate::ir::stages::kernels::Kernels;
@@ -93,6 +96,7 @@ impl<S: VerifyOwn> Verify for S {
             outside: vec![true; program.values.len()],
             in_par: false,
             stmt: 0,
+            numbers: OnceCell::new(),
         };
         for param in &program.params {
             if program.ty(param.value).rank() > 0 {
@@ -141,9 +145,16 @@ pub struct Places<'p, S: Imperative> {
     outside: Vec<bool>,
     in_par: bool,
     stmt: usize,
+    /// Found when they are first asked for.
+    numbers: OnceCell<Numbers>,
 }
 
 impl<S: VerifyOwn> Places<'_, S> {
+    /// What numbers of the program are known.
+    pub(super) fn numbers(&self) -> &Numbers {
+        self.numbers.get_or_init(|| Numbers::of(&self.program.body))
+    }
+
     pub(super) fn kind(&self, value: ValueId) -> Kind {
         self.kinds[value.index()]
     }

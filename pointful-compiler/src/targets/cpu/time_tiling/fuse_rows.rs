@@ -16,7 +16,7 @@ use super::{Known, Part, Plan, accs};
 use crate::analysis::accesses::changes;
 use crate::analysis::effects::{asked, is_pure};
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own};
-use crate::ir::{Operation, Stmt, ValueSet};
+use crate::ir::{Extent, Operation, Stmt, ValueSet};
 use crate::targets::cpu::pack_operands::wanted;
 
 /// Kernels that are put off, at most: looking further would take as long as there are kernels, for
@@ -24,8 +24,13 @@ use crate::targets::cpu::pack_operands::wanted;
 const LOOK_AHEAD: usize = 8;
 
 /// The first of these statements, of which kernels may be run as one step. Those that are put off
-/// come after it.
-pub(super) fn sequence(known: Known<'_>, stmts: &[Stmt<Cpu>]) -> Option<Plan> {
+/// come after it. `uses` says of each statement what it does to rows, if it may be one of them: it
+/// is found once, as each statement is looked at from several that come before it.
+pub(super) fn sequence(
+    known: Known<'_>,
+    stmts: &[Stmt<Cpu>],
+    uses: &[Option<(Extent, Uses)>],
+) -> Option<Plan> {
     let mut found = Sequence {
         known,
         plan: Plan::new(),
@@ -36,8 +41,8 @@ pub(super) fn sequence(known: Known<'_>, stmts: &[Stmt<Cpu>]) -> Option<Plan> {
         changed: ValueSet::new(),
         left: LOOK_AHEAD,
     };
-    for stmt in stmts {
-        let Some(part) = found.part(stmt) else {
+    for (stmt, own) in stmts.iter().zip(uses) {
+        let Some(part) = found.part(stmt, own.as_ref()) else {
             break;
         };
         if found.uses.is_empty() {
@@ -51,7 +56,7 @@ pub(super) fn sequence(known: Known<'_>, stmts: &[Stmt<Cpu>]) -> Option<Plan> {
 struct Sequence<'p> {
     known: Known<'p>,
     plan: Plan,
-    uses: Vec<Uses>,
+    uses: Vec<&'p Uses>,
     /// Whether one of the kernels asks for what another has written.
     is_chain: bool,
     /// What is known, or changes, only after the kernels,
@@ -64,9 +69,9 @@ struct Sequence<'p> {
     left: usize,
 }
 
-impl Sequence<'_> {
+impl<'p> Sequence<'p> {
     /// What the next statement is, if there is a place for it.
-    fn part(&mut self, stmt: &Stmt<Cpu>) -> Option<Part> {
+    fn part(&mut self, stmt: &Stmt<Cpu>, uses: Option<&'p (Extent, Uses)>) -> Option<Part> {
         match &stmt.op {
             CpuOp::For { .. }
             | CpuOp::While { .. }
@@ -74,7 +79,7 @@ impl Sequence<'_> {
             | CpuOp::Swap(..)
             | CpuOp::Assert { .. } => None,
             op if op.is_kernel() => {
-                if self.join(stmt) {
+                if uses.is_some_and(|uses| self.join(stmt, uses)) {
                     self.late.extend(accs(stmt).iter().map(|acc| acc.target));
                     return Some(Part::Kernel);
                 }
@@ -93,22 +98,19 @@ impl Sequence<'_> {
     }
 
     /// Makes a kernel one of them, if it may be.
-    fn join(&mut self, stmt: &Stmt<Cpu>) -> bool {
-        let Some((rows, own)) = Uses::of(self.known, stmt, None) else {
-            return false;
-        };
+    fn join(&mut self, stmt: &Stmt<Cpu>, (rows, own): &'p (Extent, Uses)) -> bool {
         let is_first = self.uses.is_empty();
         let is_free = |place| !self.needed.contains(place) && !self.changed.contains(place);
         let is_early = own.asked.is_disjoint(&self.late)
             && own.written.keys().all(is_free)
             && accs(stmt).iter().all(|acc| is_free(&acc.target))
             && !self.known.has_extent(stmt, &self.late);
-        if !is_early || !is_first && rows != self.plan.rows || is_packed_again(stmt) {
+        if !is_early || !is_first && *rows != self.plan.rows || is_packed_again(stmt) {
             return false;
         }
         let mut read = own.read.keys();
         let continues = read.any(|buffer| self.plan.written.contains_key(buffer));
-        self.plan.rows = rows;
+        self.plan.rows = *rows;
         self.uses.push(own);
         if self.plan.fits(self.known, &self.uses) {
             self.is_chain |= continues;

@@ -37,6 +37,7 @@
 mod fuse_rows;
 mod reach;
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use self::fuse_rows::sequence;
@@ -244,7 +245,8 @@ impl Plan {
 
     /// Whether kernels that use buffers so may run out of order. Notes which of them they write,
     /// and how far away they read.
-    fn fits(&mut self, known: Known<'_>, uses: &[Uses]) -> bool {
+    fn fits(&mut self, known: Known<'_>, uses: &[impl Borrow<Uses>]) -> bool {
+        let uses: Vec<&Uses> = uses.iter().map(Borrow::borrow).collect();
         let swapped = self.pairs.iter().flat_map(|&(a, b)| [(a, 0), (b, 0)]);
         let written = uses.iter().flat_map(|uses| uses.written.iter());
         let written = written.map(|(&buffer, &(axis, _))| (buffer, axis));
@@ -339,10 +341,18 @@ impl Tiling<'_> {
     /// Statements of the host.
     fn stmts(&mut self, stmts: Vec<Stmt<Cpu>>) -> Vec<Stmt<Cpu>> {
         let mut out = Vec::with_capacity(stmts.len());
+        let rows_of = |stmt: &Stmt<Cpu>| match stmt.op.is_kernel() {
+            true => Uses::of(self.known(), stmt, None),
+            false => None,
+        };
+        let uses: Vec<_> = stmts.iter().map(rows_of).collect();
         let mut rest = stmts.into_iter();
         while let Some(first) = rest.as_slice().first() {
             let plan = match first.op.is_kernel() {
-                true => sequence(self.known(), rest.as_slice()),
+                true => {
+                    let at = uses.len() - rest.len();
+                    sequence(self.known(), rest.as_slice(), &uses[at..])
+                }
                 false => None,
             };
             if let Some(plan) = plan {
