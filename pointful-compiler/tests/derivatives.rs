@@ -1026,6 +1026,41 @@ fn scattered_products_with_zeros() {
     }");
 }
 
+/// A place that is known only where loops around it run, of which the derivative knows nothing: it
+/// is looked for in loops that never do.
+#[test]
+fn places_in_loops_that_do_not_run() {
+    for (begin, step) in [
+        ("Accum::prod()", "h[e][at].put(c.cos());"),
+        ("Accum::prod()", "for k in K { h[e][at].put(c.cos()); }"),
+        ("Accum::prod()", "for k in K { h[e][at].put(x[k] * c); }"),
+        ("Accum::max()", "for k in K { h[e][at].put(c.cos()); }"),
+        (
+            "Accum::zero()",
+            "for k in K { h[e][at] += c.cos() * x[k].max(c); }",
+        ),
+    ] {
+        let table = format!(
+            "fn table<K: IndexSet>(x: &Table<K, f64>, w: &Table<Fin<3>, Fin<2>>, m: usize, c: f64) -> Table<(Fin<0>, Fin<2>), f64> {{
+                let mut h = {begin};
+                for e in Fin::<0> {{ for j in Fin::<2> {{ h[e][j].put(c + e.ordinal() as f64); }} }}
+                for e in Fin::<0> {{ let at = w[m]; {step} }}
+                let all = h.get();
+                for e in Fin::<0> {{ for j in Fin::<2> {{ all[e][j] * c + x[0] }} }}
+            }}"
+        );
+        check(&table);
+        check(&format!(
+            "{table}
+            fn slopes<K: IndexSet>(x: &Table<K, f64>, w: &Table<Fin<3>, Fin<2>>, m: usize, c: f64) -> f64 {{
+                let ones = for e in Fin::<0> {{ for j in Fin::<2> {{ x[0] }} }};
+                let (_, (of_x, of_c)) = vjp!(table, wrt = (x, c))(x, w, m, c, ones);
+                sum(of_x) + of_c * c
+            }}"
+        ));
+    }
+}
+
 /// What a product of some elements becomes when it is derived with respect to each of the first
 /// ones of `by`, in these directions.
 fn derived_product(elements: &[f64], directions: &[&[f64]], left: &mut Vec<usize>) -> f64 {

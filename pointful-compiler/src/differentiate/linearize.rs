@@ -146,7 +146,8 @@ impl<'b> Dual<'b> {
             let conditions = stmt.results.iter().map(|&result| (result, guard));
             self.conditions.extend(conditions);
         }
-        let outer = std::mem::replace(&mut self.b.guard, stmt.guard);
+        let reached = self.b.reached_by(&stmt);
+        let outer = std::mem::replace(&mut self.b.guard, reached);
         let span = std::mem::replace(&mut self.b.span, stmt.span);
         self.statement(stmt);
         self.b.guard = outer;

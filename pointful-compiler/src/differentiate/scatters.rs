@@ -12,8 +12,9 @@
 
 use super::builder::Builder;
 use super::linearize::Dual;
-use crate::ir::stages::bulk::{BulkOp, Combine};
-use crate::ir::{AxisId, Extent, Lit, Monoid, Scalar, ValueId};
+use crate::analysis::dataflow::points;
+use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Extent, Lit, Monoid, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// Where a scatter goes.
@@ -357,15 +358,43 @@ impl Builder {
         at: &[(AxisId, ValueId)],
         mask: Option<ValueId>,
     ) -> Option<ValueId> {
+        let there = self.is_there(over, at, mask);
+        self.behind(None, |b| b.both(there, mask))
+    }
+
+    /// The guard of a statement, and what its axes say of the places where it reads or writes: they
+    /// may be specified only where there is something along the axes, which what is made of the
+    /// statement need not have.
+    pub(super) fn reached_by(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
+        let (at, mask) = match &stmt.op {
+            BulkOp::Gather { at, .. } => (at, None),
+            BulkOp::Scatter { at, mask, .. } | BulkOp::Update { at, mask, .. } => (at, *mask),
+            _ => return stmt.guard,
+        };
+        let mut read = at.iter().map(|&(_, index)| index).chain(mask);
+        if read.all(|value| self.is_specified(value)) {
+            return stmt.guard;
+        }
+        let points = points(&self.program, stmt);
+        let there = self.is_there(&points, at, mask);
+        self.behind(None, |b| b.both(there, stmt.guard))
+    }
+
+    /// Whether there is a point along each of the axes that neither the places have nor the mask.
+    fn is_there(
+        &mut self,
+        axes: &[AxisId],
+        at: &[(AxisId, ValueId)],
+        mask: Option<ValueId>,
+    ) -> Option<ValueId> {
         let read = at.iter().map(|&(_, index)| index).chain(mask);
         let known: Vec<AxisId> = read.flat_map(|value| self.dims(value)).collect();
         self.behind(None, |b| {
-            let mut reached = None;
-            for &axis in over.iter().filter(|axis| !known.contains(axis)) {
+            let missing = axes.iter().filter(|axis| !known.contains(axis));
+            missing.fold(None, |there, &axis| {
                 let nonempty = b.nonempty(axis);
-                reached = b.both(reached, nonempty);
-            }
-            b.both(reached, mask)
+                b.both(there, nonempty)
+            })
         })
     }
 

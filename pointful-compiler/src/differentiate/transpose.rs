@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 use super::builder::{Builder, reads};
 use super::reductions::Along;
 use super::replace;
-use crate::analysis::dataflow::{named_axes, points};
+use crate::analysis::dataflow::named_axes;
 use crate::canonicalize::substitution::Subst;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Elem, Operation, Program, Stmt, ValueId, ValueSet};
@@ -226,31 +226,13 @@ impl Transpose<'_> {
             }
         }
         for mut stmt in turned.into_iter().rev() {
-            stmt.guard = self.reached(&stmt);
+            stmt.guard = self.b.reached_by(&stmt);
             let outer = std::mem::replace(&mut self.b.guard, stmt.guard);
             let span = std::mem::replace(&mut self.b.span, stmt.span);
             self.stmt(stmt);
             self.b.guard = outer;
             self.b.span = span;
         }
-    }
-
-    /// The guard of a statement, and what its axes say of the places where it reads or writes: they
-    /// may be specified only where there is something along the axes, which what is made of the
-    /// statement need not have.
-    fn reached(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
-        let at = match &stmt.op {
-            BulkOp::Gather { at, .. } | BulkOp::Scatter { at, .. } | BulkOp::Update { at, .. } => {
-                at.as_slice()
-            }
-            _ => &[],
-        };
-        if at.iter().all(|&(_, index)| self.b.is_specified(index)) {
-            return stmt.guard;
-        }
-        let points = points(&self.b.program, stmt);
-        let reached = self.b.reached(&points, at, None);
-        self.b.behind(None, |b| b.both(reached, stmt.guard))
     }
 
     fn stmt(&mut self, stmt: Stmt<Bulk>) {
