@@ -185,6 +185,44 @@ impl<T: Copy> Buf<T> {
         Ok(Buf::on(memory, self.len))
     }
 
+    /// The element of a buffer on a device that has one.
+    ///
+    /// # Errors
+    /// What the device's driver says.
+    ///
+    /// # Panics
+    /// If there are more, or none.
+    #[doc(hidden)]
+    pub fn only(&self) -> Result<T, Error> {
+        assert_eq!(self.len, 1, "a table over `()` has one element");
+        // SAFETY: it has been moved to the device, or a kernel has written it.
+        unsafe { self.element_of_device(0) }
+    }
+
+    /// One element of a buffer on a device.
+    ///
+    /// # Errors
+    /// What the device's driver says.
+    ///
+    /// # Safety
+    /// The index is below the length, and a kernel has written the element.
+    ///
+    /// # Panics
+    /// If the buffer does not live on a device.
+    pub(crate) unsafe fn element_of_device(&self, index: usize) -> Result<T, Error> {
+        let memory = self.allocation().expect("a buffer on a device");
+        let mut element = MaybeUninit::<T>::uninit();
+        // SAFETY: the element is one of the buffer's, and there is room for it.
+        unsafe {
+            memory.download_part(
+                element.as_mut_ptr().cast(),
+                index * size_of::<T>(),
+                size_of::<T>(),
+            )?;
+            Ok(element.assume_init())
+        }
+    }
+
     /// A copy on the host.
     ///
     /// # Errors
@@ -327,6 +365,13 @@ impl<T: Copy> OutBuf<T> {
     pub fn on(device: &Device, len: usize) -> Result<Self, Error> {
         let bytes = len.saturating_mul(size_of::<T>());
         Ok(OutBuf(Buf::on(Allocation::new(device, bytes)?, len)))
+    }
+
+    /// The buffer, some of which may not have been written; its elements are on a device.
+    #[cfg(feature = "device")]
+    #[doc(hidden)]
+    pub fn on_device(&self) -> &Buf<T> {
+        &self.0
     }
 
     /// The buffer, as a kernel of a device is given it.

@@ -30,6 +30,12 @@ pub struct Stats {
     pub accumulator_bytes: u64,
     /// Buffers that were written over instead of allocating another.
     pub in_place: u64,
+    /// Kernels launched on devices.
+    pub device_launches: u64,
+    /// Bytes moved from the host to devices,
+    pub bytes_to_device: u64,
+    /// and from devices to the host.
+    pub bytes_to_host: u64,
 }
 
 /// The counts of one measurement under way.
@@ -117,6 +123,21 @@ pub(crate) fn launched(pieces: usize, acc_bytes: u64) {
         count.stats.pieces += pieces as u64;
         count.stats.accumulator_bytes += acc_bytes;
     });
+}
+
+#[cfg(feature = "device")]
+pub(crate) fn launched_on_device() {
+    count(|count| count.stats.device_launches += 1);
+}
+
+#[cfg(feature = "device")]
+pub(crate) fn moved_to_device(bytes: usize) {
+    count(|count| count.stats.bytes_to_device += bytes as u64);
+}
+
+#[cfg(feature = "device")]
+pub(crate) fn moved_to_host(bytes: usize) {
+    count(|count| count.stats.bytes_to_host += bytes as u64);
 }
 
 /// Counts the operations of a function that is called; they are only asked for in a measurement.

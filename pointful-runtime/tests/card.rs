@@ -3,7 +3,7 @@
 
 mod kernels;
 
-use kernels::KERNELS;
+use kernels::{KERNELS, LANGUAGE};
 use pointful_runtime::cuda::compile_with;
 use pointful_runtime::{Device, Error};
 
@@ -26,9 +26,8 @@ fn without_a_card_there_is_a_reason() {
 #[test]
 fn nvrtc_compiles_the_text_for_cards() {
     let required = std::env::var_os("POINTFUL_REQUIRE_CUDA_TOOLS").is_some();
-    for capability in [(8, 0), (9, 0)] {
-        let (compiled, version) = match compile_with(&KERNELS, capability, &["--ptxas-options=-v"])
-        {
+    for (unit, capability) in [(&KERNELS, (8, 0)), (&KERNELS, (9, 0)), (&LANGUAGE, (9, 0))] {
+        let (compiled, version) = match compile_with(unit, capability, &["--ptxas-options=-v"]) {
             Ok(compiled) => compiled,
             Err(Error::CudaUnavailable { reason }) if !required => {
                 return eprintln!("skipped: {reason}");
@@ -40,7 +39,7 @@ fn nvrtc_compiles_the_text_for_cards() {
         let none = compiled.log.matches("0 bytes spill stores").count();
         assert_eq!(
             (spills, none),
-            (KERNELS.kernels.len(), spills),
+            (unit.kernels.len(), spills),
             "{}",
             compiled.log
         );

@@ -384,7 +384,7 @@ fn device_histogram(
     let count = Table::from(vec![0_u32]).to_device(device).expect(moved);
     let mut partial = OutBuf::<f32>::on(device, pieces * BINS).expect("there is memory");
     let mut out = OutBuf::<f32>::on(device, BINS).expect("there is memory");
-    let panic = Panic::new(device).expect(moved);
+    let panic = Panic::new(device, 2).expect(moved);
     let arguments = [
         n.into(),
         pieces.into(),
@@ -443,8 +443,9 @@ fn the_first_point_that_fails_a_check_is_recorded() {
         let (_, panic) = device_histogram(&device, blocks, &classes, &weights, 7);
         let first = Panicked {
             site: 0,
+            launch: 0,
             point: 1234,
-            values: [-3, 5],
+            values: vec![-3_i64 as u64, 5],
         };
         assert_eq!(panic, Some(first));
     }

@@ -2,9 +2,9 @@
 
 use super::device::Device;
 use crate::error::Error;
+use crate::stats;
 
-/// The least that is allocated: there is an element 0 of every type, which a kernel may read when a
-/// check has failed.
+/// The least that is allocated, as drivers allocate no nothing.
 const LEAST: usize = 8;
 
 /// Memory on a device, given back when this is dropped.
@@ -15,20 +15,14 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// Memory that nobody has written, but for what stands for an element where there is none.
+    /// Memory that nobody has written.
     pub(crate) fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
         let address = device.driver().allocate(bytes.max(LEAST))?;
-        let allocation = Allocation {
+        Ok(Allocation {
             device: device.clone(),
             address,
             bytes,
-        };
-        if bytes < LEAST {
-            let zeros = [0_u8; LEAST];
-            // SAFETY: as many bytes have just been allocated.
-            unsafe { device.driver().upload(address, zeros.as_ptr(), LEAST) }?;
-        }
-        Ok(allocation)
+        })
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -61,8 +55,31 @@ impl Allocation {
         if self.bytes == 0 {
             return Ok(());
         }
+        stats::moved_to_device(self.bytes);
         // SAFETY: promised by the caller, and the memory is this one's.
         unsafe { self.device.driver().upload(self.address, from, self.bytes) }
+    }
+
+    /// Copies some bytes to the host.
+    ///
+    /// # Safety
+    /// They are allocated, and as many can be written there.
+    pub(crate) unsafe fn download_part(
+        &self,
+        to: *mut u8,
+        from: usize,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        stats::moved_to_host(bytes);
+        // SAFETY: promised by the caller, and the memory is this one's.
+        unsafe {
+            self.device
+                .driver()
+                .download(to, self.address + from as u64, bytes)
+        }
     }
 
     /// Copies to the host.
@@ -70,11 +87,8 @@ impl Allocation {
     /// # Safety
     /// As many bytes as are allocated can be written there.
     pub(crate) unsafe fn download(&self, to: *mut u8) -> Result<(), Error> {
-        if self.bytes == 0 {
-            return Ok(());
-        }
-        // SAFETY: promised by the caller, and the memory is this one's.
-        unsafe { self.device.driver().download(to, self.address, self.bytes) }
+        // SAFETY: promised by the caller.
+        unsafe { self.download_part(to, 0, self.bytes) }
     }
 }
 

@@ -96,6 +96,13 @@ impl Device {
         self.driver().wait()
     }
 
+    /// The units that have been launched there.
+    #[doc(hidden)]
+    pub fn units(&self) -> Vec<&'static Unit> {
+        let loaded = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.iter().map(|&(unit, _)| unit).collect()
+    }
+
     pub(super) fn driver(&self) -> &dyn Driver {
         &*self.0.driver
     }

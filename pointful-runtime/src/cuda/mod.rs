@@ -22,7 +22,7 @@ pub(crate) use allocation::Allocation;
 #[doc(hidden)]
 pub use compile::{Nvrtc, compile_with};
 #[doc(hidden)]
-pub use context::{Argument, launch};
+pub use context::{Argument, Context, Stop, Told, launch, one};
 pub use device::Device;
 #[cfg(feature = "emulated")]
 #[doc(hidden)]

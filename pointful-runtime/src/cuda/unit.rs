@@ -22,8 +22,11 @@ pub struct Kernel {
     pub block: u32,
 }
 
-/// What is the same for all devices.
+/// What is the same for all devices,
 const BASE: &str = include_str!("prelude/base.cu");
+
+/// and what only texts have that name it.
+const MATH: &str = include_str!("prelude/math.cu");
 
 impl Unit {
     /// The whole text for a device: its prelude, what is written over that, definitions, and the
@@ -38,6 +41,9 @@ impl Unit {
             add(name, text);
         }
         add("base.cu", BASE);
+        if self.text.contains("math::") {
+            add("math.cu", MATH);
+        }
         let definitions = self
             .definitions
             .iter()

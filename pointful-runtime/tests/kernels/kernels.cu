@@ -1,4 +1,4 @@
-// Kernels that are written by hand, as those that are compiled will be.
+// Kernels that are written by hand, in forms that the compiler does not give kernels yet.
 
 // out = a x + y, a point a thread.
 KERNEL(256, 8) saxpy(usize n, f32 a, const f32* __restrict__ x, const f32* __restrict__ y, f32* __restrict__ out) {
@@ -34,6 +34,14 @@ KERNEL(32, 1) warp_total(usize n, const f32* __restrict__ x, f32* __restrict__ o
   for (usize i = threadIdx.x; i < n; i += 32) mine = fmaf(LD(x, i), LD(x, i), mine);
   for (u32 lanes = 16; lanes != 0; lanes /= 2) mine = mine + shfl_down(mine, lanes);
   if (threadIdx.x == 0) ST(out, 0, mine);
+}
+
+// `index` if it is below `length`; else 0, and the failure is recorded.
+DEVICE usize check(Panic* panic, u32 site, u64 point, i64 index, usize length) {
+  if (index >= 0 && (usize)index < length) return (usize)index;
+  const u64 values[2] = {(u64)index, length};
+  panic_at(panic, 0, point, site, 2, values);
+  return 0;
 }
 
 // out[class[i]] += weight[i], in the order of points within a warp's own copy. A class that there is not is recorded.

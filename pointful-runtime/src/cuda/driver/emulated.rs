@@ -52,6 +52,8 @@ pub struct Emulation {
     pub seed: u64,
     /// How many bytes of memory it has.
     pub memory: usize,
+    /// The most blocks that it has of kernels whose threads go through any number of points.
+    pub blocks: u64,
 }
 
 impl Default for Emulation {
@@ -59,6 +61,7 @@ impl Default for Emulation {
         Emulation {
             seed: 0,
             memory: 1 << 32,
+            blocks: 3,
         }
     }
 }
@@ -135,6 +138,10 @@ fn pointer(address: u64) -> *mut u8 {
 impl Driver for Emulated {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn most_blocks(&self) -> u64 {
+        self.emulation.blocks
     }
 
     fn allocate(&self, bytes: usize) -> Result<u64, Error> {

@@ -21,6 +21,11 @@ pub(super) trait Driver: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// `cuda:0`.
     fn name(&self) -> &str;
 
+    /// The most blocks to launch of a kernel whose threads go through any number of points.
+    fn most_blocks(&self) -> u64 {
+        u64::MAX
+    }
+
     /// So many bytes, which are not 0, aligned for every element. What they hold nobody has
     /// written.
     fn allocate(&self, bytes: usize) -> Result<u64, Error>;

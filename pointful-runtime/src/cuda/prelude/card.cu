@@ -1,11 +1,15 @@
 // What a card has, under the names that kernels use. `emulated.cu` has the same names.
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef unsigned long long usize;
+typedef signed char i8;
+typedef short i16;
 typedef int i32;
 typedef long long i64;
+typedef long long isize;
 typedef float f32;
 typedef double f64;
 
@@ -29,6 +33,13 @@ DEVICE u32 ballot(bool value) { return __ballot_sync(~0u, value); }
 
 DEVICE u32 popcount(u32 bits) { return __popc(bits); }
 
+// Constants that all threads read, and floats as their bits.
+#define TABLE(type, name, length) static __constant__ const type name[length]
+DEVICE u32 to_bits(f32 value) { return __float_as_uint(value); }
+DEVICE u64 to_bits(f64 value) { return (u64)__double_as_longlong(value); }
+DEVICE f32 from_bits(u32 bits) { return __uint_as_float(bits); }
+DEVICE f64 from_bits(u64 bits) { return __longlong_as_double((i64)bits); }
+
 // Whether all other blocks have come here before, and so what they wrote before can be read. Met by all threads of all
 // blocks; whoever is last sets the count to zero again.
 DEVICE bool last_block(u32* count) {
@@ -41,25 +52,28 @@ DEVICE bool last_block(u32* count) {
   return last;
 }
 
-// The first point at which a check failed, which check that was, and what it saw.
+// The first point at which a check failed, in the first launch in which one did; which check that was; what it saw follows.
 struct Panic {
   u32 lock;
   u32 site;
+  u64 launch;
   u64 point;
-  i64 values[2];
 };
 
-DEVICE void panic_at(Panic* panic, u32 site, u64 point, i64 first, i64 second) {
+DEVICE void panic_at(Panic* panic, u64 launch, u64 point, u32 site, u32 count, const u64* values) {
   volatile Panic* record = panic;
+  volatile u64* told = (u64*)(panic + 1);
   // The lock is taken and given back in one iteration: lanes of a warp take turns.
   for (bool done = false; !done;) {
     if (atomicCAS(&panic->lock, 0u, 1u) == 0u) {
       __threadfence();
-      if (point < record->point || (point == record->point && site < record->site)) {
+      bool same = launch == record->launch;
+      if (launch < record->launch || (same && point < record->point) ||
+          (same && point == record->point && site < record->site)) {
         record->site = site;
+        record->launch = launch;
         record->point = point;
-        record->values[0] = first;
-        record->values[1] = second;
+        for (u32 k = 0; k < count; k++) told[k] = values[k];
       }
       __threadfence();
       atomicExch(&panic->lock, 0u);
@@ -67,3 +81,6 @@ DEVICE void panic_at(Panic* panic, u32 site, u64 point, i64 first, i64 second) {
     }
   }
 }
+
+// Whether a check failed in a launch before this one, so that nothing is to be done any more.
+DEVICE bool stopped(const Panic* panic, u64 launch) { return ((const volatile Panic*)panic)->launch < launch; }

@@ -379,6 +379,13 @@ static void wait(State waiting, const char* what, Here here) {
   go_to_scheduler();
 }
 
+template <class T, class F> static T cast(F from) {
+  static_assert(sizeof(T) == sizeof(F), "the same bits");
+  T to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+
 static void barrier(const char* what, Here here) {
   at_barrier++;
   wait(AT_BARRIER, what, here);
