@@ -14,11 +14,14 @@
 //!   f64[I, J]: 8·I·J bytes, a result
 //! ```
 //!
+//! Where tables may live on devices, it says what runs there, or why nothing does.
+//!
 //! On memory it says what each buffer that is allocated is for, its bytes as a formula of the
 //! extents, and what every loop of a derivative keeps for its way back.
 
 mod cost;
 mod decisions;
+mod devices;
 mod formula;
 mod memory;
 
@@ -39,9 +42,10 @@ pub fn explain(stages: &Stages) -> String {
         bulk,
         kernels,
         cpu,
+        gpu,
         ..
     } = stages;
-    format!(
+    let mut text = format!(
         "{name}: {structure}\n\n{report}\n{memory}\n\
          ---- point: what was written\n{point}\n\
          ---- bulk: whole arrays over named axes\n{bulk}\n\
@@ -55,7 +59,11 @@ pub fn explain(stages: &Stages) -> String {
         bulk = ir::print(bulk),
         kernels_text = ir::print(kernels),
         cpu_text = ir::print(cpu),
-    )
+    );
+    if let Some(gpu) = gpu {
+        text.push_str(&devices::devices(gpu.as_ref()));
+    }
+    text
 }
 
 /// How many of what a program does: what a lost fusion changes and a renaming does not.

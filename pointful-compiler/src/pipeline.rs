@@ -22,6 +22,7 @@ use crate::expand::EXPAND;
 use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::cpu::Cpu;
+use crate::ir::stages::gpu::Gpu;
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::stages::point::Point;
 use crate::ir::{self, Program, Scalar, Verify};
@@ -43,6 +44,7 @@ use crate::targets::cpu::time_tiling::TIME_TILING;
 use crate::targets::cpu::vectorize::outer_loop::OUTER_LOOP;
 use crate::targets::cpu::vectorize::reductions::REDUCTIONS;
 use crate::targets::cpu::vectorize::short_loops::SHORT_LOOPS;
+use crate::targets::gpu::{Missing, map};
 
 /// A function at every stage.
 #[derive(Clone, Debug)]
@@ -55,6 +57,8 @@ pub struct Stages {
     pub kernels: Program<Kernels>,
     /// What runs.
     pub cpu: Program<Cpu>,
+    /// What runs on devices, or what that would need; nothing where no table lives on one.
+    pub gpu: Option<Result<Program<Gpu>, Missing>>,
     /// How it corresponds to the signature.
     pub interface: Interface,
     /// The constants of its module that the function names, with the types that it needs them to
@@ -68,6 +72,7 @@ pub struct Stages {
 pub fn emit(stages: &Stages) -> TokenStream {
     let options = EmitOptions {
         places: stages.places.clone(),
+        gpu: stages.gpu.clone(),
         ..EmitOptions::new(stages.point.name.clone())
     };
     rust::body(&stages.cpu, &stages.kernels, &stages.interface, &options)
@@ -128,17 +133,17 @@ fn body_at(
         constants,
         has_debug_form,
     } = lowered(trace, linked, floats)?;
+    let name = program.name.clone();
+    let point = simplified(trace, program);
+    let bulk = expanded(trace, point);
+    let Compiled { kernels, cpu, gpu } = compiled(trace, bulk, linked.devices);
     let options = EmitOptions {
         fallible,
         places,
         user: linked.user,
-        devices: linked.devices,
-        ..EmitOptions::new(program.name.clone())
+        gpu,
+        ..EmitOptions::new(name)
     };
-    let point = simplified(trace, program);
-    let bulk = expanded(trace, point);
-    let kernels = contracted(trace, bulk);
-    let cpu = targeted(trace, kernels.clone());
     let mut body = rust::body(&cpu, &kernels, &interface, &options);
     if has_debug_form {
         let Lowered {
@@ -147,11 +152,14 @@ fn body_at(
             places,
             ..
         } = lower_debug(linked, floats)?;
-        let options = EmitOptions { places, ..options };
         let point = simplified(trace, program);
         let bulk = expanded(trace, point);
-        let kernels = contracted(trace, bulk);
-        let cpu = targeted(trace, kernels.clone());
+        let Compiled { kernels, cpu, gpu } = compiled(trace, bulk, linked.devices);
+        let options = EmitOptions {
+            places,
+            gpu,
+            ..options
+        };
         let trying = rust::body(&cpu, &kernels, &interface, &options);
         // Arms are what may be left out in any place. It is asked how the crate is built that the
         // function stands in.
@@ -201,7 +209,7 @@ fn staged_at(
             let options = EmitOptions {
                 places: stages.places,
                 user: linked.user,
-                devices: linked.devices,
+                gpu: stages.gpu,
                 ..EmitOptions::new(stages.point.name.clone())
             };
             rust::body(&stages.cpu, &stages.kernels, &stages.interface, &options)
@@ -249,13 +257,13 @@ fn parted(
     let programs = [(staged.first, first), (staged.second, second)];
     Ok(Some(programs.map(|(program, interface)| {
         let bulk = tidied(trace, program);
-        let kernels = contracted(trace, bulk.clone());
-        let cpu = targeted(trace, kernels.clone());
+        let Compiled { kernels, cpu, .. } = compiled(trace, bulk.clone(), false);
         Stages {
             point: point.clone(),
             bulk,
             kernels,
             cpu,
+            gpu: linked.devices.then_some(Err(Missing::Kept)),
             interface,
             constants: Vec::new(),
             places: lowered.places.clone(),
@@ -310,7 +318,7 @@ pub fn stages(linked: &Linked) -> Result<Stages, Vec<Diagnostic>> {
     Ok(Stages {
         constants,
         places,
-        ..run(trace, program, interface)
+        ..run_for(trace, program, interface, linked.devices)
     })
 }
 
@@ -327,15 +335,25 @@ fn lowered(
 
 /// A Point program at every stage.
 pub fn run(trace: &mut Trace, program: Program<Point>, interface: Interface) -> Stages {
+    run_for(trace, program, interface, false)
+}
+
+/// The same, where tables may live on devices.
+fn run_for(
+    trace: &mut Trace,
+    program: Program<Point>,
+    interface: Interface,
+    devices: bool,
+) -> Stages {
     let point = simplified(trace, program);
     let bulk = expanded(trace, point.clone());
-    let kernels = contracted(trace, bulk.clone());
-    let cpu = targeted(trace, kernels.clone());
+    let Compiled { kernels, cpu, gpu } = compiled(trace, bulk.clone(), devices);
     Stages {
         point,
         bulk,
         kernels,
         cpu,
+        gpu,
         interface,
         constants: Vec::new(),
         places: Places::default(),
@@ -378,10 +396,35 @@ fn handed_on(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
     trace.pass(DCE_BULK, handed)
 }
 
-/// Contracts.
-fn contracted(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Kernels> {
+/// What runs, and the kernels of the host's processor from which that has come.
+struct Compiled {
+    kernels: Program<Kernels>,
+    cpu: Program<Cpu>,
+    gpu: Option<Result<Program<Gpu>, Missing>>,
+}
+
+/// Contracts, for the host's processor and for devices.
+fn compiled(trace: &mut Trace, bulk: Program<Bulk>, devices: bool) -> Compiled {
     let kernels = scheduled(trace, bulk);
+    let gpu = devices.then(|| mapped(trace, kernels.clone()));
     let passes = OVER_KERNELS.into_iter();
+    let kernels = passes.fold(kernels, |kernels, pass| trace.pass(pass, kernels));
+    let cpu = targeted(trace, kernels.clone());
+    Compiled { kernels, cpu, gpu }
+}
+
+/// What the threads of a device do.
+fn mapped(trace: &mut Trace, kernels: Program<Kernels>) -> Result<Program<Gpu>, Missing> {
+    let kernels = for_devices(trace, kernels);
+    let start = Instant::now();
+    let gpu = map(kernels)?;
+    trace.arrived("map", &gpu, start.elapsed());
+    Ok(gpu)
+}
+
+/// Kernels as they are mapped.
+pub(crate) fn for_devices(trace: &mut Trace, kernels: Program<Kernels>) -> Program<Kernels> {
+    let passes = FOR_DEVICES.into_iter();
     passes.fold(kernels, |kernels, pass| trace.pass(pass, kernels))
 }
 
@@ -421,6 +464,17 @@ pub const OVER_KERNELS: [Pass<Kernels>; 10] = [
     DISJOINT_UPDATES,
     ONLINE_SOFTMAX,
     DISTRIBUTE,
+];
+
+/// What is done with kernels before they are mapped to the threads of a device, in order: what does
+/// not depend on the caches and vectors of a processor.
+pub const FOR_DEVICES: [Pass<Kernels>; 6] = [
+    HORIZONTAL_FUSION,
+    SCALAR_REPLACEMENT,
+    LOOP_INVARIANTS,
+    LOOP_FISSION,
+    IN_PLACE,
+    DISJOINT_UPDATES,
 ];
 
 /// What a processor does before it is emitted, in order.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// What writes tokens.
-const PRINTER: &str = "targets/cpu/rust";
+const PRINTERS: [&str; 2] = ["targets/cpu/rust", "targets/gpu/cuda"];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
@@ -24,11 +24,10 @@ fn naming(part: &str, words: &[&str]) -> Vec<String> {
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(part),
         &mut files,
     );
-    if part != PRINTER {
+    if !PRINTERS.contains(&part) {
         files.retain(|file| {
-            !file
-                .parent()
-                .is_some_and(|folder| folder.ends_with(PRINTER))
+            let folder = file.parent().expect("a file stands in a folder");
+            !PRINTERS.iter().any(|printer| folder.ends_with(printer))
         });
     }
     assert!(!files.is_empty(), "`{part}` has no sources");
@@ -80,16 +79,18 @@ fn the_parser_knows_nothing_of_programs() {
 }
 
 #[test]
-fn the_printer_decides_nothing() {
-    let passes = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/targets/cpu"));
-    let passes = passes
-        .expect("the folder is there")
-        .map(|entry| entry.expect("its entries can be read").path())
-        .filter(|path| !path.ends_with(PRINTER) && !path.ends_with("mod.rs"))
-        .map(|path| {
-            let name = path.file_stem().expect("a file has a name");
-            format!("use crate::targets::cpu::{}", name.display())
-        });
+fn printers_decide_nothing() {
+    let passes = ["cpu", "gpu"].into_iter().flat_map(|target| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/targets");
+        let entries = std::fs::read_dir(folder.join(target)).expect("the folder is there");
+        entries
+            .map(|entry| entry.expect("its entries can be read").path())
+            .filter(|path| {
+                let is_pass = !["mod", "missing"].contains(&name(path));
+                is_pass && !PRINTERS.iter().any(|printer| path.ends_with(printer))
+            })
+            .map(move |path| format!("use crate::targets::{target}::{}", name(&path)))
+    });
     let others = [
         "canonicalize",
         "expand",
@@ -101,5 +102,14 @@ fn the_printer_decides_nothing() {
     let words: Vec<String> = passes.chain(others).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     assert!(words.len() > 15, "passes are not found: {words:?}");
-    assert_eq!(naming(PRINTER, &words), Vec::<String>::new());
+    assert!(words.contains(&"use crate::targets::gpu::map"), "{words:?}");
+    for printer in PRINTERS {
+        assert_eq!(naming(printer, &words), Vec::<String>::new());
+    }
+}
+
+/// What a file or a folder is called, without an extension.
+fn name(path: &Path) -> &str {
+    let name = path.file_stem().and_then(|name| name.to_str());
+    name.expect("a file has a name")
 }

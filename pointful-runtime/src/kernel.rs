@@ -50,7 +50,7 @@ use crate::index_set::{Dyn, IndexSet};
 pub use crate::one_of::{OneOf, Variants};
 pub use crate::opaque::Opaque;
 use crate::ragged::Ragged;
-pub use crate::recast::{is, recast, recast_buf, recast_slice};
+pub use crate::recast::{is, recast, recast_borrowed, recast_buf, recast_slice};
 use crate::scalar::Number;
 pub use crate::scalar::{
     add, div, div_absorb, div_euclid, masked, max, min, mul, mul_absorb, neg, rem, rem_euclid, sub,

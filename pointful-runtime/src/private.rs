@@ -3,10 +3,13 @@
 pub use std::vec::Vec;
 
 pub use crate::__device as device;
+pub use crate::__on_device as on_device;
 pub use crate::__stored_as_ordinals as stored_as_ordinals;
 pub use crate::constant;
 #[cfg(feature = "device")]
-pub use crate::cuda::{Device, ToDevice, check_places, compare_places};
+pub use crate::cuda::{
+    self, Device, ToDevice, check_devices, check_places, compare_devices, compare_places, device_of,
+};
 pub use crate::kept::Kept;
 pub use crate::kernel;
 pub use crate::stats;
@@ -32,6 +35,30 @@ macro_rules! __device {
 #[macro_export]
 macro_rules! __device {
     ($($tokens:tt)*) => {};
+}
+
+/// What a function does whose tables may live on a device: there if they do, else here. Without the
+/// feature they do not.
+#[cfg(feature = "device")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __on_device {
+    ($place:expr, $device:ident => { $($there:tt)* } { $($here:tt)* }) => {
+        match $place {
+            ::core::option::Option::Some($device) => { $($there)* }
+            ::core::option::Option::None => { $($here)* }
+        }
+    };
+}
+
+/// As with the feature, without it.
+#[cfg(not(feature = "device"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __on_device {
+    ($place:expr, $device:ident => { $($there:tt)* } { $($here:tt)* }) => {
+        { $($here)* }
+    };
 }
 
 /// A field that is not `pub`, by its position. Expansions in other modules reach by it what they

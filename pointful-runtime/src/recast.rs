@@ -37,6 +37,17 @@ pub fn recast_slice<A: Plain, B: Plain>(values: &[A]) -> &[B] {
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
 
+/// A borrowed buffer of numbers as what they are.
+///
+/// # Panics
+/// If the types are not the same.
+#[inline(always)]
+pub fn recast_borrowed<A: Plain, B: Plain>(values: &Buf<A>) -> &Buf<B> {
+    same::<A, B>();
+    // SAFETY: the buffer is that buffer, of its own type.
+    unsafe { &*(&raw const *values).cast() }
+}
+
 /// A buffer of numbers as what they are.
 ///
 /// # Panics

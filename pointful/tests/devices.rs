@@ -1,10 +1,11 @@
-//! Tables on a device, through the crate that users have: what moves, and what compiled functions say
-//! of tables that are not on the host.
+//! Tables on a device, through the crate that users have: what moves, where functions run, and what
+//! they say of tables in two places.
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use pointful::__private::cuda::Emulation;
 use pointful::Error;
 use pointful::prelude::*;
 
@@ -179,11 +180,7 @@ fn rows_of_structs_and_closed_structs_are_moved() {
     let there = all.to_device(&device).expect("moved");
     assert_eq!(there.0[1].bias.device(), Some(&device));
     assert_eq!(there.1[1].table().device(), Some(&device));
-    let said = words(|| inner::total_inside(&there.1[0]));
-    assert!(
-        said.starts_with(&format!("`total_inside`: `c.inside` lives on {device}, ")),
-        "{said}"
-    );
+    assert_eq!(inner::total_inside(&there.1[0]), 6);
     let back = there.to_host().expect("moved back");
     assert_eq!(back, all);
     assert_eq!(inner::total_inside(&back.1[0]), 6);
@@ -251,72 +248,81 @@ fn list(values: &[f64]) -> Table<Dyn, f64> {
 }
 
 #[test]
-fn a_function_names_the_parameter_that_is_not_on_the_host() {
+fn functions_run_where_their_tables_are() {
     let device = Device::emulated();
     let (x, w) = (list(&[1.0, 2.0]), list(&[3.0, 4.0]));
+    let (there, also) = (&x, &w);
     let (there, also) = (
-        x.to_device(&device).expect("moved"),
-        w.to_device(&device).expect("moved"),
+        there.to_device(&device).expect("moved"),
+        also.to_device(&device).expect("moved"),
     );
-    let on_device = |function: &str, parameter: &str| {
-        format!(
-            "`{function}`: `{parameter}` lives on {device}, and functions do not run on devices yet: `to_host()` brings it here"
-        )
+    let back = |table: &Table<Dyn, f64>| {
+        assert_eq!(table.device(), Some(&device));
+        table.to_host().expect("moved back")
     };
+    assert_eq!(weighted(&there, &also, 2.0), 22.0);
+    assert_eq!(back(&doubled(there.clone())), list(&[2.0, 4.0]));
+    let mut changed = there.clone();
+    negate(&mut changed);
+    assert_eq!(back(&changed), list(&[-1.0, -2.0]));
+    let flags = Table::from(vec![true, false, true]);
+    let flags = flags.to_device(&device).expect("moved");
+    assert_eq!(how_many(&flags), 2);
+    let one = Table::scalar(1.5).to_device(&device).expect("moved");
+    assert_eq!(single(&one), 3.0);
+    let at =
+        Table::<Dyn, Dyn>::from_fn_into(Extent::<Dyn>::new(3), Extent::<Dyn>::new(2), |_| Dyn(1));
+    let at = at.to_device(&device).expect("moved");
+    assert_eq!(reached(&there, &at), 6.0);
+    let layer_there = layer().to_device(&device).expect("moved");
+    assert_eq!(back(&applied(&layer_there, &there)), applied(&layer(), &x));
+
+    // Derivatives are functions, and so is what a function gives.
+    let slopes = grad!(weighted)(&there, &also, 2.0);
+    assert_eq!(
+        (back(&slopes.0), back(&slopes.1), slopes.2),
+        grad!(weighted)(&x, &w, 2.0)
+    );
+    let (_, pull) = vjp!(doubled)(there.clone(), &also);
+    assert_eq!(back(&pull), list(&[6.0, 8.0]));
+    let (_, tangent) = jvp!(doubled)(there.clone(), &also);
+    assert_eq!(back(&tangent), list(&[6.0, 8.0]));
+
+    // An extent is known on the host.
+    assert_eq!(members(&x), 2);
+    assert_eq!(members(&there), 2);
+}
+
+#[test]
+fn a_function_names_the_parameters_that_live_in_two_places() {
+    let device = Device::emulated();
+    let (x, w) = (list(&[1.0, 2.0]), list(&[3.0, 4.0]));
+    let there = w.to_device(&device).expect("moved");
     let mixed = |function: &str, left: &str, right: &str| {
         format!("`{function}`: `{left}` lives on the host, and `{right}` on {device}")
     };
     assert_eq!(
-        words(|| weighted(&there, &also, 2.0)),
-        on_device("weighted", "x")
-    );
-    assert_eq!(
-        words(|| weighted(&x, &also, 2.0)),
+        words(|| weighted(&x, &there, 2.0)),
         mixed("weighted", "x", "weights")
     );
-    assert_eq!(words(|| doubled(there.clone())), on_device("doubled", "x"));
-    let mut changed = there.clone();
-    assert_eq!(words(|| negate(&mut changed)), on_device("negate", "x"));
-    assert_eq!(
-        changed.to_host().expect("moved back"),
-        x,
-        "nothing has been done"
-    );
-    let flags = Table::from(vec![true]).to_device(&device).expect("moved");
-    assert_eq!(words(|| how_many(&flags)), on_device("how_many", "flags"));
-    let one = Table::scalar(1.5).to_device(&device).expect("moved");
-    assert_eq!(words(|| single(&one)), on_device("single", "x"));
     let at = Table::<Dyn, Dyn>::from_fn_into(Extent::<Dyn>::new(2), Extent::<Dyn>::new(2), |i| i);
-    let at_there = at.to_device(&device).expect("moved");
+    let at = at.to_device(&device).expect("moved");
+    assert_eq!(words(|| reached(&x, &at)), mixed("reached", "x", "at"));
     assert_eq!(
-        words(|| reached(&x, &at_there)),
-        mixed("reached", "x", "at")
-    );
-
-    let (layer, layer_there) = (layer(), layer().to_device(&device).expect("moved"));
-    assert_eq!(
-        words(|| applied(&layer_there, &there)),
-        on_device("applied", "layer.weights")
-    );
-    assert_eq!(
-        words(|| applied(&layer, &there)),
+        words(|| applied(&layer(), &there)),
         mixed("applied", "layer.weights", "x")
-    );
-
-    // Derivatives and mapped functions are functions.
-    assert!(
-        words(|| grad!(weighted)(&there, &also, 2.0)).contains(&format!("`x` lives on {device}, "))
     );
     let seed = words(|| vjp!(doubled)(x.clone(), &there));
     assert!(seed.contains(&format!("on {device}")), "{seed}");
     let (_, forth) = linearize!(doubled)(x.clone());
     let direction = words(|| forth(&there));
     assert!(direction.contains(&format!("on {device}")), "{direction}");
-    let tangent = words(|| jvp!(doubled)(x.clone(), &there));
-    assert!(tangent.contains(&format!("on {device}")), "{tangent}");
-
-    // An extent is known on the host.
-    assert_eq!(members(&x), 2);
+    let other = Device::emulate(Emulation::default());
+    let elsewhere = x.to_device(&other).expect("moved");
+    assert_eq!(
+        words(|| weighted(&elsewhere, &there, 2.0)),
+        format!("`weighted`: `x` lives on {other}, and `weights` on {device}")
+    );
 }
 
 #[test]
@@ -324,15 +330,7 @@ fn a_call_that_may_fail_gives_the_error() {
     let device = Device::emulated();
     let (x, w) = (list(&[1.0, 2.0]), list(&[3.0, 4.0]));
     let there = w.to_device(&device).expect("moved");
-    let error = try_call!(weighted)(&there, &there, 1.0).expect_err("it is on a device");
-    assert!(
-        matches!(
-            &error,
-            Error::OnDevice { function: "weighted", parameter: "x", device: place, .. }
-                if *place == device.to_string()
-        ),
-        "{error:?}"
-    );
+    assert_eq!(try_call!(weighted)(&there, &there, 1.0), Ok(25.0));
     let error = try_call!(weighted)(&x, &there, 1.0).expect_err("one is on a device");
     let here = |place: &str| place == "the host";
     assert!(
@@ -347,6 +345,39 @@ fn a_call_that_may_fail_gives_the_error() {
         try_call!(weighted)(&x, &there.to_host().expect("moved back"), 1.0),
         Ok(11.0)
     );
+    let error = try_call!(of_parts)(&there).expect_err("a point has an array of any length");
+    assert!(
+        matches!(
+            &error,
+            Error::OnDevice { function: "of_parts", parameter: "x", device: place, .. }
+                if *place == device.to_string()
+        ),
+        "{error:?}"
+    );
+    let small = Device::emulate(Emulation {
+        memory: 100,
+        ..Emulation::default()
+    });
+    let there = list(&[1.0; 8]).to_device(&small).expect("64 bytes");
+    let error = try_call!(weighted)(&there, &there, 1.0).expect_err("64 more");
+    assert!(
+        matches!(error, Error::OutOfDeviceMemory { .. }),
+        "{error:?}"
+    );
+}
+
+#[pointful]
+fn of_parts<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    for i in N {
+        let part = for j in ..i {
+            x[j].sin()
+        };
+        sum(for j in _ {
+            max(for k in _ {
+                part[j] * part[k]
+            })
+        })
+    }
 }
 
 #[test]

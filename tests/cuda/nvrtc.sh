@@ -16,6 +16,10 @@ for wheel in nvidia-cuda-nvrtc-cu12:12 nvidia-cuda-nvrtc:13; do
         continue
     fi
     echo "-- $package"
-    env --unset=POINTFUL_CUDA_PATH VIRTUAL_ENV="$environment" POINTFUL_REQUIRE_CUDA_TOOLS=1 \
-        cargo test --quiet --locked -p pointful-runtime --features cuda --test card
+    run() {
+        env --unset=POINTFUL_CUDA_PATH VIRTUAL_ENV="$environment" POINTFUL_REQUIRE_CUDA_TOOLS=1 \
+            cargo test --quiet --locked "$@"
+    }
+    run -p pointful-runtime --features cuda --test card
+    run -p pointful --features cuda,emulated --test on_devices nvrtc
 done

@@ -4,6 +4,7 @@
 //! shows. Every operation is listed: what is new does not compile before it says here what it does.
 
 use crate::ir::stages::cpu::{self, Cpu};
+use crate::ir::stages::gpu::{self, Gpu};
 use crate::ir::stages::imperative::{Imperative, ImperativeOp, Par};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Operation, Stmt, ValueId, ValueSet};
@@ -96,6 +97,10 @@ impl TouchOwn for Cpu {
             | cpu::Own::Lanes { .. } => {}
         }
     }
+}
+
+impl TouchOwn for Gpu {
+    fn touches(_: &gpu::Own, _: &mut dyn FnMut(ValueId, Kind)) {}
 }
 
 /// What the copies of a nest are merged into.

@@ -28,8 +28,18 @@ fn devices_are_spoken_of_only_where_they_are_asked_for() {
         assert!(!without.to_lowercase().contains("device"), "{without}");
         assert!(with.contains("device ! {"), "{with}");
     }
-    let asks = "check_places (\"f\" , & [(\"a\" , a . device ())]) ;";
+    let asks = "check_devices (\"f\" , & [(\"a\" , a . device ())]) ;";
     assert!(expand(function, true).contains(asks));
+    // All that is said of devices is said to macros that are empty where there are none.
+    assert!(expand(function, true).contains("on_device ! {"));
+    let calls =
+        "fn f(a: &Table<Dyn, f64>, g: impl Fn(f64) -> f64) -> f64 { sum(for i in _ { g(a[i]) }) }";
+    let refused = expand(calls, true);
+    assert!(
+        refused.contains("check_places (\"f\" , & [(\"a\" , a . device ())] , \"functions"),
+        "{refused}"
+    );
+    assert!(!refused.contains("on_device"), "{refused}");
     // The struct, and the struct of tables.
     assert_eq!(expand(record, true).matches("ToDevice for").count(), 2);
     // What has no tables has nothing to ask, and a reference is not moved.

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::stages::bulk::{Bulk, BulkOp, Combine};
 use super::stages::cpu::{self, Cpu};
+use super::stages::gpu::{self, Gpu};
 use super::stages::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par};
 use super::stages::point::{Point, PointOp};
 use super::{Block, Stage, ValueId};
@@ -323,3 +324,10 @@ operations!(Cpu, cpu::Own; visit => {
     Self::Range { body, .. } | Self::Strips { body, .. } | Self::Lanes { body, .. }
     | Self::Tile(cpu::Tile { body, .. }) | Self::Transpose { body, .. } => vec![body],
 } Self::Par(par) => par);
+
+operations!(Gpu, gpu::Own; visit => {
+    Self::Launch(_) => {}
+    Self::Part { of, .. } => visit(of),
+} {
+    Self::Launch(gpu::Launch { body, .. }) | Self::Part { body, .. } => vec![body],
+});

@@ -8,6 +8,7 @@
 
 mod bulk;
 mod cpu;
+mod gpu;
 mod imperative;
 mod lexer;
 mod point;

@@ -17,6 +17,7 @@
 
 mod bulk;
 mod cpu;
+mod gpu;
 mod imperative;
 mod literal;
 mod point;

@@ -5,6 +5,7 @@
 
 mod bulk;
 mod cpu;
+mod gpu;
 mod imperative;
 mod point;
 

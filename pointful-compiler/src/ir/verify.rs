@@ -61,9 +61,19 @@
 //!     becomes of copies is the host's, made and filled in the same block, and not asked for in
 //!     between. (That it holds the identity is said by the interpreter.)
 //! 25. A transpose is what its operation says.
+//!
+//! Gpu:
+//!
+//! 26. A launch is the host's, and a part stands in a launch.
+//! 27. What a thread allocates is as long as a constant says, and neither it nor the host has it
+//!     filled. A thread copies and contracts nothing; the host contracts nothing, either.
+//! 28. The host loads elements of buffers and changes none. Its variables are its own: launches
+//!     neither look at nor change them.
+//! 29. Functions of the caller's are called by neither.
 
 mod bulk;
 mod cpu;
+mod gpu;
 mod imperative;
 mod point;
 

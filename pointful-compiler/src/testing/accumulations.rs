@@ -61,7 +61,7 @@ const FORMS: [[&str; 2]; 4] = [
 ];
 
 /// A function `f` and, of some form, `g` of it.
-fn random_accumulations(rng: &mut Rng) -> String {
+pub(crate) fn random_accumulations(rng: &mut Rng) -> String {
     let number = rng.below(OPERATORS.len());
     let [identity, op, put] = OPERATORS[number];
     let found = FOUND[number];

@@ -11,9 +11,13 @@ use super::{Checked, check_derivative};
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::{Data, EvalError, Evaluate, Inputs, run_in_order, run_limited};
 use crate::ir::Program;
+use crate::ir::stages::gpu::Gpu;
 use crate::ir::stages::point::Point;
+use crate::ir::verify::verify;
 use crate::lower::source::link;
-use crate::pipeline;
+use crate::pipeline::{self, Stages, Trace};
+use crate::targets::gpu::Missing;
+use crate::targets::gpu::map::{Sizes, map_by};
 
 /// Steps that a program may take.
 const STEPS: u64 = 3_000_000;
@@ -42,6 +46,21 @@ fn agrees<S: Evaluate>(
     Ok(())
 }
 
+/// What the threads of a small device do, unless something is missing there.
+fn on_device(stages: &Stages) -> Result<Option<Program<Gpu>>, String> {
+    let trace = &mut Trace::default();
+    let kernels = pipeline::scheduled(trace, stages.bulk.clone());
+    let kernels = pipeline::for_devices(trace, kernels);
+    match map_by(kernels, Sizes::SMALL) {
+        Ok(program) => {
+            verify(&program).map_err(|error| error.to_string())?;
+            Ok(Some(program))
+        }
+        Err(Missing::Length) => Ok(None),
+        Err(missing) => Err(missing.to_string()),
+    }
+}
+
 /// Checks each stage of the last of two functions, `f` and `g`, with sets of each of these sizes, and
 /// the derivative of the first at others. Whether that says something.
 pub(crate) fn check_source(
@@ -57,6 +76,7 @@ pub(crate) fn check_source(
     let own = |sizes: &[usize], program: &Program<Point>| {
         sizes[..program.sizes.len().min(sizes.len())].to_vec()
     };
+    let gpu = on_device(&stages).map_err(message)?;
     for sizes in sizes {
         let sizes = sizes.as_ref();
         let inputs = inputs_of(&stages.point, own(sizes, &stages.point), rng);
@@ -67,6 +87,9 @@ pub(crate) fn check_source(
         let at = |stage: &str, what: String| message(format!("{stage}, {sizes:?}: {what}"));
         agrees(&stages.kernels, &inputs, &expected).map_err(|what| at("kernels", what))?;
         agrees(&stages.cpu, &inputs, &expected).map_err(|what| at("cpu", what))?;
+        if let Some(gpu) = &gpu {
+            agrees(gpu, &inputs, &expected).map_err(|what| at("gpu", what))?;
+        }
     }
     let (function, _) = source.split_once("fn g<").expect("there are two");
     let program = lowered(function.trim_end().trim_end_matches("#[pointful]"));

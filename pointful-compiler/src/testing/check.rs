@@ -19,6 +19,12 @@ use crate::targets::cpu::vectorize::outer_loop::{Together, outer_loop_by};
 use crate::targets::cpu::vectorize::reductions::{Lanes, reductions_by};
 use crate::targets::cpu::vectorize::short_loops::{Short, short_loops_by};
 use crate::{contract, expand, targets};
+#[cfg(test)]
+use crate::{
+    ir::stages::{gpu::Gpu, kernels::Kernels},
+    pipeline::Trace,
+    targets::gpu::map::{Sizes, map_by},
+};
 
 /// Steps that a random program may take; a pass may make it take [`MORE_STEPS`] times as many.
 const STEPS: u64 = 200_000;
@@ -100,6 +106,67 @@ pub fn check_each<A: Tested, B: Tested>(
         compared * 2 > total,
         "only {compared} of {total} programs could be compared"
     );
+}
+
+/// Checks that devices of these sizes compute the same as a program, and give the same bits in
+/// any order of threads. Whether it could be compared; it is as well if something is missing there.
+///
+/// # Errors
+/// What is wrong, on a small program that shows it.
+#[cfg(test)]
+pub(crate) fn check_on_devices(
+    program: Program<Point>,
+    inputs: Inputs,
+    sizes: Sizes,
+) -> Result<bool, String> {
+    shown(program, inputs, |program, inputs| {
+        judge(program, inputs, |trial| {
+            let kernels = trial.stage("as kernels", program.clone(), for_devices)?;
+            let Ok(gpu) = map_by(kernels.clone(), sizes) else {
+                return Ok(());
+            };
+            let gpu = trial.stage("on a device", kernels, |_| gpu)?;
+            let first = run_in_order(&gpu, inputs, STEPS * MORE_STEPS, 0);
+            for order in 1..Gpu::ORDERS {
+                let found = run_in_order(&gpu, inputs, STEPS * MORE_STEPS, order);
+                same_bits(&first, &found).map_err(|message| Wrong {
+                    mistake: Mistake::Different,
+                    when: "in another order of threads",
+                    message,
+                })?;
+            }
+            Ok(())
+        })
+    })
+}
+
+/// A program as it arrives at the mapping to threads of a device.
+#[cfg(test)]
+pub(crate) fn for_devices(program: Program<Point>) -> Program<Kernels> {
+    let bulk = expand::expand(dce(cse(simplify(program))));
+    let bulk = contract::predicate_updates(dce(cse(simplify(bulk))));
+    let kernels = contract::schedule::schedule(dce(cse(simplify(bulk))));
+    crate::pipeline::for_devices(&mut Trace::default(), kernels)
+}
+
+/// Whether two runs give the same bits, or both none.
+#[cfg(test)]
+fn same_bits<T>(
+    first: &Result<(Vec<Data>, T), EvalError>,
+    second: &Result<(Vec<Data>, T), EvalError>,
+) -> Result<(), String> {
+    const NONE: Tolerance = Tolerance { f32: 0.0, f64: 0.0 };
+    let (Ok((first, _)), Ok((second, _))) = (first, second) else {
+        return match (first, second) {
+            (Err(_), Err(_)) => Ok(()),
+            _ => Err("one of two orders fails".to_owned()),
+        };
+    };
+    let mut differ = first
+        .iter()
+        .zip(second)
+        .filter_map(|(a, b)| difference(a, b, NONE));
+    differ.next().map_or(Ok(()), Err)
 }
 
 /// A program as it arrives at passes over what a processor does.

@@ -7,7 +7,7 @@
 //! ```
 
 #[cfg(test)]
-mod accumulations;
+pub(crate) mod accumulations;
 #[cfg(test)]
 pub(crate) mod agreement;
 mod check;
@@ -27,7 +27,7 @@ pub mod random;
 mod reductions;
 mod rng;
 #[cfg(test)]
-mod scans;
+pub(crate) mod scans;
 mod shrink;
 mod skeleton;
 pub mod source;
@@ -45,11 +45,11 @@ pub mod twice;
 mod waves;
 mod words;
 
-#[cfg(test)]
-pub(crate) use check::outlined;
 pub use check::{
     Tested, check_between, check_each, check_pass, check_seeds, check_stages, is_stable,
 };
+#[cfg(test)]
+pub(crate) use check::{check_on_devices, for_devices, outlined};
 pub use compiled::{is_small, programs_to_compile};
 pub use derivative::{
     Checked, check_derivative, check_derivatives, check_second_derivative, derivative,

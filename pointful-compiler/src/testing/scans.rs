@@ -66,7 +66,7 @@ const FORMS: [[&str; 2]; 4] = [
 ];
 
 /// A function `f` and, of some form, `g` of it.
-fn random_scans(rng: &mut Rng) -> String {
+pub(crate) fn random_scans(rng: &mut Rng) -> String {
     let mut body = "let mut s = 0.0;".to_owned();
     for _ in 0..1 + rng.below(2) {
         let [init, op, element, result] = rng.pick(&OPERATORS);

@@ -18,6 +18,7 @@ use pointful_compiler::eval::{
 use pointful_compiler::expand::expand;
 use pointful_compiler::ir::{Extent, Program};
 use pointful_compiler::targets::cpu::outline;
+use pointful_compiler::targets::gpu::map;
 
 use crate::file::{File, Section};
 use crate::stages::{Any, Text};
@@ -72,9 +73,14 @@ fn holds(line: &Line, program: &Any) -> Result<(), String> {
         }
         Any::Kernels(program) => {
             by("", line.holds(program))?;
-            by(" and `outline`", line.holds(&outline(program.clone())))
+            by(" and `outline`", line.holds(&outline(program.clone())))?;
+            match map(program.clone()) {
+                Ok(program) => by(" and `map`", line.holds(&program)),
+                Err(_) => Ok(()),
+            }
         }
         Any::Cpu(program) => by("", line.holds(program)),
+        Any::Gpu(program) => by("", line.holds(program)),
     }
 }
 

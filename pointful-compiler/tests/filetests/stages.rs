@@ -3,7 +3,9 @@
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::parse::{Parse, parse};
 use pointful_compiler::ir::print::print;
-use pointful_compiler::ir::stages::{bulk::Bulk, cpu::Cpu, kernels::Kernels, point::Point};
+use pointful_compiler::ir::stages::{
+    bulk::Bulk, cpu::Cpu, gpu::Gpu, kernels::Kernels, point::Point,
+};
 use pointful_compiler::ir::verify::{Verify, annotate, verify};
 
 use crate::file::Section;
@@ -55,6 +57,7 @@ pub(crate) enum Any {
     Bulk(Program<Bulk>),
     Kernels(Program<Kernels>),
     Cpu(Program<Cpu>),
+    Gpu(Program<Gpu>),
 }
 
 impl Any {
@@ -65,6 +68,7 @@ impl Any {
             "bulk" => Some(Self::Bulk(read(section)?)),
             "kernels" => Some(Self::Kernels(read(section)?)),
             "cpu" => Some(Self::Cpu(read(section)?)),
+            "gpu" => Some(Self::Gpu(read(section)?)),
             _ => None,
         })
     }
@@ -76,6 +80,7 @@ impl Any {
             Self::Bulk(program) => write(program),
             Self::Kernels(program) => write(program),
             Self::Cpu(program) => write(program),
+            Self::Gpu(program) => write(program),
         }
     }
 }

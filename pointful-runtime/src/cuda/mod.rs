@@ -30,7 +30,7 @@ pub use driver::emulated::Emulation;
 #[doc(hidden)]
 pub use panic::{Panic, Panicked};
 #[doc(hidden)]
-pub use places::{check_places, compare_places};
+pub use places::{check_devices, check_places, compare_devices, compare_places, device_of};
 pub use transfer::ToDevice;
 #[doc(hidden)]
 pub use unit::{Kernel, Unit};

@@ -35,18 +35,22 @@ fn name(device: Option<&Device>) -> String {
     device.map_or_else(|| "the host".to_owned(), Device::to_string)
 }
 
-/// Compares where the tables of a function live, which has code for the host alone.
+/// Compares where the tables of a function live, which has code for the host alone, for a reason.
 ///
 /// # Errors
 /// [`Error::OnDevice`] if they live on a device, [`Error::Devices`] if two live in different places.
-pub fn compare_places(function: &'static str, tables: &[Place<'_>]) -> Result<(), Error> {
+pub fn compare_places(
+    function: &'static str,
+    tables: &[Place<'_>],
+    reason: &'static str,
+) -> Result<(), Error> {
     match common(function, tables.iter().copied())? {
         None => Ok(()),
         Some((parameter, device)) => Err(Error::OnDevice {
             function,
             parameter,
             device: device.to_string(),
-            reason: "functions do not run on devices yet".to_owned(),
+            reason: reason.to_owned(),
         }),
     }
 }
@@ -56,8 +60,32 @@ pub fn compare_places(function: &'static str, tables: &[Place<'_>]) -> Result<()
 /// # Panics
 /// With the error in words.
 #[track_caller]
-pub fn check_places(function: &'static str, tables: &[Place<'_>]) {
-    if let Err(error) = compare_places(function, tables) {
+pub fn check_places(function: &'static str, tables: &[Place<'_>], reason: &'static str) {
+    if let Err(error) = compare_places(function, tables, reason) {
         fail(&error);
     }
+}
+
+/// Compares where the tables of a function live, which runs where they are.
+///
+/// # Errors
+/// [`Error::Devices`] if two live in different places.
+pub fn compare_devices(function: &'static str, tables: &[Place<'_>]) -> Result<(), Error> {
+    common(function, tables.iter().copied()).map(|_| ())
+}
+
+/// As [`compare_devices`].
+///
+/// # Panics
+/// With the error in words.
+#[track_caller]
+pub fn check_devices(function: &'static str, tables: &[Place<'_>]) {
+    if let Err(error) = compare_devices(function, tables) {
+        fail(&error);
+    }
+}
+
+/// The device on which the first of the tables lives, as all others do.
+pub fn device_of(tables: &[Option<&Device>]) -> Option<Device> {
+    tables.first().copied().flatten().cloned()
 }

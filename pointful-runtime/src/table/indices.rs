@@ -1,7 +1,11 @@
 //! Tables of indices: every element is a member of a set whose extent the table keeps.
 
+#[cfg(feature = "device")]
+use std::any::TypeId;
 use std::borrow::Cow;
 
+#[cfg(feature = "device")]
+use super::no_ordinals;
 use super::{Table, check_length};
 use crate::buffer::Buf;
 use crate::error::Error;
@@ -80,6 +84,30 @@ impl<I: IndexSet, K: IndexSet> Table<I, K> {
     ) -> Self {
         let (data, meta) = K::store(ordinals, target);
         Table { extent, meta, data }
+    }
+
+    /// As [`from_ordinals`](Self::from_ordinals), of ordinals on a device that a function has
+    /// computed there, to which this parameter belongs.
+    ///
+    /// # Errors
+    /// [`Error::OnDevice`] if they are stored as something else, as truth values are.
+    ///
+    /// # Safety
+    /// As there.
+    #[cfg(feature = "device")]
+    #[doc(hidden)]
+    pub unsafe fn from_ordinals_on_device(
+        extent: Extent<I>,
+        target: Extent<K>,
+        ordinals: Buf<usize>,
+        function: &'static str,
+        parameter: &'static str,
+    ) -> Result<Self, Error> {
+        if TypeId::of::<K::Repr>() != TypeId::of::<usize>() {
+            return Err(no_ordinals(function, parameter, ordinals.device()));
+        }
+        // SAFETY: promised by the caller.
+        Ok(unsafe { Self::from_ordinals(extent, target, ordinals) })
     }
 
     /// Replaces one element.

@@ -106,10 +106,42 @@ impl<I: IndexSet, T: Element> Table<I, T> {
         })
     }
 
+    /// The elements as they are stored, wherever they are.
+    #[doc(hidden)]
+    pub fn on_device(&self) -> &Buf<T::Repr> {
+        &self.data
+    }
+
+    /// The same as ordinals of members.
+    ///
+    /// # Errors
+    /// [`Error::OnDevice`] if they are stored as something else, as truth values are.
+    #[doc(hidden)]
+    pub fn ordinals_on_device(
+        &self,
+        function: &'static str,
+        parameter: &'static str,
+    ) -> Result<&Buf<usize>, Error> {
+        let data: &dyn std::any::Any = &self.data;
+        let ordinals = data.downcast_ref();
+        ordinals.ok_or_else(|| no_ordinals(function, parameter, self.device()))
+    }
+
     /// The memory, as a kernel of a device is given it.
     #[doc(hidden)]
     pub fn argument(&self, name: &'static str) -> crate::cuda::Argument {
         crate::cuda::Argument::buffer(name, &self.data)
+    }
+}
+
+/// What is said of members that are stored as truth values.
+#[cfg(feature = "device")]
+fn no_ordinals(function: &'static str, parameter: &'static str, device: Option<&Device>) -> Error {
+    Error::OnDevice {
+        function,
+        parameter,
+        device: device.map_or_else(String::new, Device::to_string),
+        reason: "truth values as members are missing on devices".to_owned(),
     }
 }
 

@@ -9,6 +9,8 @@ use crate::ir::{Block, Elem, Monoid, Stmt, ValueId};
 use crate::ops::Prim;
 
 impl EvaluateOwn for Cpu {
+    const RUNS: u64 = 3;
+
     fn run_own(run: &mut Run<'_, Self>, own: &Own, stmt: &Stmt<Self>) -> Result<(), EvalError> {
         match own {
             Own::Par(par) => run.rows(par),

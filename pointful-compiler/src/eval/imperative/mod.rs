@@ -5,6 +5,7 @@
 //! was never written.
 
 mod cpu;
+mod gpu;
 mod memory;
 mod rows;
 mod tile;
@@ -29,6 +30,10 @@ const PIECES: usize = 2;
 
 /// An imperative stage whose own operations can be run.
 pub trait EvaluateOwn: Imperative {
+    /// In how many orders tests run a program.
+    #[doc(hidden)]
+    const RUNS: u64;
+
     /// Runs an operation of its own.
     #[doc(hidden)]
     fn run_own(
@@ -39,13 +44,15 @@ pub trait EvaluateOwn: Imperative {
 }
 
 impl EvaluateOwn for Kernels {
+    const RUNS: u64 = 1;
+
     fn run_own(run: &mut Run<'_, Self>, own: &Par, _: &Stmt<Self>) -> Result<(), EvalError> {
         run.par(own)
     }
 }
 
 impl<S: EvaluateOwn> Evaluate for S {
-    const ORDERS: u64 = if S::ROWS { 3 } else { 1 };
+    const ORDERS: u64 = S::RUNS;
 
     fn evaluate(program: &Program<Self>, inputs: &Inputs, meter: &mut Meter) -> Results {
         let mut run = Run {

@@ -2,6 +2,7 @@
 
 pub mod bulk;
 pub mod cpu;
+pub mod gpu;
 pub mod imperative;
 pub mod kernels;
 pub mod point;

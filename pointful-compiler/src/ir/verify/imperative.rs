@@ -31,6 +31,11 @@ pub trait VerifyOwn: TypeOwn + Print {
     fn leave_own(_: &Places<'_, Self>, _: &Self::Own) -> Result<(), VerifyError> {
         Ok(())
     }
+
+    /// Checks what only the stage asks of a statement, of the host or in a kernel.
+    fn stmt_own(_: &Places<'_, Self>, _: &Stmt<Self>) -> Result<(), VerifyError> {
+        Ok(())
+    }
 }
 
 impl VerifyOwn for Kernels {
@@ -159,6 +164,25 @@ impl<S: VerifyOwn> Places<'_, S> {
         self.kinds[value.index()]
     }
 
+    /// Whether what is looked at is in a kernel.
+    pub(super) fn in_kernel(&self) -> bool {
+        self.in_par
+    }
+
+    /// Whether a value is bound outside of the kernel that is looked at.
+    pub(super) fn is_outside(&self, value: ValueId) -> bool {
+        self.in_par && self.outside[value.index()]
+    }
+
+    /// From now on what is looked at is in a kernel, each point of which has these buffers.
+    pub(super) fn enter_kernel(&mut self, own: &[ValueId]) {
+        self.in_par = true;
+        for &buffer in own {
+            self.note(buffer, Kind::Buffer { own: true });
+            self.outside[buffer.index()] = false;
+        }
+    }
+
     /// Notes what a value is.
     pub(super) fn note(&mut self, value: ValueId, kind: Kind) {
         self.kinds[value.index()] = kind;
@@ -174,6 +198,15 @@ impl<S: VerifyOwn> Places<'_, S> {
         Err(VerifyError::about(self.program, invariant, at, value, what))
     }
 
+    /// An error about the statement as a whole.
+    pub(super) fn fails<T>(&self, invariant: u32, what: &str) -> Result<T, VerifyError> {
+        Err(VerifyError {
+            invariant,
+            stmt: self.stmt.checked_sub(1),
+            message: what.to_owned(),
+        })
+    }
+
     fn block(&mut self, block: &Block<S>) -> Result<(), VerifyError> {
         for (k, stmt) in block.stmts.iter().enumerate() {
             self.stmt += 1;
@@ -182,6 +215,7 @@ impl<S: VerifyOwn> Places<'_, S> {
                 return self.error(7, guard, "is a guard outside of Bulk");
             }
             self.operands(&stmt.op)?;
+            S::stmt_own(self, stmt)?;
             if let ImperativeOp::Own(own) = &stmt.op {
                 S::follows_own(self, &block.stmts[..k], own)?;
             }
@@ -200,11 +234,7 @@ impl<S: VerifyOwn> Places<'_, S> {
                 && let Some(Par { accs, folds, .. }) = S::par(own)
             {
                 if self.in_par {
-                    return Err(VerifyError {
-                        invariant: 15,
-                        stmt: self.stmt.checked_sub(1),
-                        message: "a `par` inside a `par`".into(),
-                    });
+                    return self.fails(15, "a `par` inside a `par`");
                 }
                 for acc in accs {
                     self.kinds[acc.private.index()] = Kind::Private(acc.monoid);

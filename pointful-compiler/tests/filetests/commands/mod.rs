@@ -2,6 +2,7 @@
 
 mod cat;
 mod derive;
+mod devices;
 mod expand;
 mod lower;
 mod schedule;
@@ -35,6 +36,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("loop_fission", schedule::loop_fission),
     command("horizontal_fusion", schedule::horizontal_fusion),
     command("lower", lower::run),
+    command("map", devices::map),
+    command("cuda", devices::cuda),
     command("outline", schedule::outline),
     command("online_softmax", schedule::online_softmax),
     command("disjoint_updates", schedule::disjoint_updates),

@@ -3,7 +3,9 @@
 //! A file may hold several programs. An error of the whole function stands on the line of `fn`.
 
 use pointful_compiler::ir::parse::{line_of, parse_unverified};
-use pointful_compiler::ir::stages::{bulk::Bulk, cpu::Cpu, kernels::Kernels, point::Point};
+use pointful_compiler::ir::stages::{
+    bulk::Bulk, cpu::Cpu, gpu::Gpu, kernels::Kernels, point::Point,
+};
 use pointful_compiler::ir::verify::verify;
 
 use crate::file::{File, Section};
@@ -18,6 +20,7 @@ pub(crate) fn run(file: &File) -> Result<Vec<Section>, String> {
             "bulk" => error::<Bulk>(section),
             "kernels" => error::<Kernels>(section),
             "cpu" => error::<Cpu>(section),
+            "gpu" => error::<Gpu>(section),
             tag => return Err(format!("line {}: `{tag}` is no stage", section.above)),
         };
         let expected: Vec<(usize, String)> = (1..)

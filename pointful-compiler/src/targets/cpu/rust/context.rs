@@ -11,7 +11,7 @@ use super::scalar::{self, Length, Operand, Site};
 use super::{tokens, work};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par, PlaceKind};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, SpanId, ValueId, ValueSet};
+use crate::ir::{Block, Extent, Lit, Operation, Program, Scalar, SpanId, Stage, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::places::Places;
 
@@ -188,17 +188,13 @@ impl<'a> Unit<'a> {
 
     /// What panics at a place.
     pub(super) fn site(&self, place: SpanId) -> Site<'_> {
-        let known = self.places.and_then(|(places, user)| {
-            let span = places.known(place)?.resolved_at(user);
-            Some(Site {
-                span,
-                words: places.words(place),
-            })
-        });
-        known.unwrap_or(Site {
-            span: Span::mixed_site(),
-            words: None,
-        })
+        match self.places {
+            Some((places, user)) => self::site(places, user, place),
+            None => Site {
+                span: Span::mixed_site(),
+                words: None,
+            },
+        }
     }
 
     /// What a point of a kernel costs.
@@ -352,17 +348,9 @@ impl<'a> Unit<'a> {
 
     /// The number of an extent, and what messages call the set.
     pub(super) fn length(&self, extent: Extent) -> Length {
-        let what = match self.resolve(extent) {
-            Extent::Size(size) => format!("`{}`", self.program.sizes[size.0 as usize].name),
-            Extent::Value(value) => match &self.program.values[value.index()].name {
-                Some(name) => format!("`0..{name}`"),
-                None => "a range".to_owned(),
-            },
-            Extent::Const(_) => "a set".to_owned(),
-        };
         Length {
             tokens: self.extent(extent),
-            what,
+            what: called_in_messages(self.program, self.resolve(extent)),
         }
     }
 
@@ -427,7 +415,33 @@ fn called(program: &Program<Cpu>, block: &Block<Cpu>, functions: &mut BTreeMap<u
     }
 }
 
+/// What messages call the set of an extent.
+pub(crate) fn called_in_messages<S: Stage>(program: &Program<S>, extent: Extent) -> String {
+    match extent {
+        Extent::Size(size) => format!("`{}`", program.sizes[size.0 as usize].name),
+        Extent::Value(value) => match &program.values[value.index()].name {
+            Some(name) => format!("`0..{name}`"),
+            None => "a range".to_owned(),
+        },
+        Extent::Const(_) => "a set".to_owned(),
+    }
+}
+
+/// What panics at a place of the source, if that is known.
+pub(crate) fn site<'p>(places: &'p Places, user: Span, place: SpanId) -> Site<'p> {
+    match places.known(place) {
+        Some(span) => Site {
+            span: span.resolved_at(user),
+            words: places.words(place),
+        },
+        None => Site {
+            span: Span::mixed_site(),
+            words: None,
+        },
+    }
+}
+
 /// A `usize`.
-pub(super) fn usize_literal(number: u64) -> Word {
+pub(crate) fn usize_literal(number: u64) -> Word {
     scalar::literal(Lit::Int(Scalar::Usize, number.into()))
 }

@@ -11,7 +11,7 @@ use super::names::ident;
 
 /// A variable or a literal: mostly one token.
 #[derive(Clone)]
-pub(super) enum Word {
+pub(crate) enum Word {
     /// One token.
     One(TokenTree),
     /// More, as a negative number is.
@@ -40,7 +40,7 @@ impl From<Literal> for Word {
 }
 
 /// An expression.
-pub(super) enum Expr<'w> {
+pub(crate) enum Expr<'w> {
     /// A variable or a literal.
     Word(&'w Word),
     /// `-x`
@@ -76,13 +76,13 @@ pub(super) fn append(tokens: &mut TokenStream, more: TokenStream) {
 }
 
 /// Writes `let name = value;`.
-pub(super) fn bind(tokens: &mut TokenStream, name: &Ident, value: &impl ToTokens) {
+pub(crate) fn bind(tokens: &mut TokenStream, name: &Ident, value: &impl ToTokens) {
     tokens.append(ident("let"));
     set(tokens, name, value);
 }
 
 /// Writes `place = value;`.
-pub(super) fn set(tokens: &mut TokenStream, place: &impl ToTokens, value: &impl ToTokens) {
+pub(crate) fn set(tokens: &mut TokenStream, place: &impl ToTokens, value: &impl ToTokens) {
     place.to_tokens(tokens);
     punct(tokens, "=");
     value.to_tokens(tokens);

@@ -52,13 +52,13 @@
 mod angles;
 mod columns;
 mod constants;
-mod context;
-mod expr;
+pub(crate) mod context;
+pub(crate) mod expr;
 mod host;
 mod kernels;
 mod merging;
-mod names;
-mod scalar;
+pub(crate) mod names;
+pub(crate) mod scalar;
 mod scatter;
 mod shim;
 mod statements;
@@ -73,8 +73,10 @@ use proc_macro2::{Span, TokenStream};
 use crate::interface::{Interface, ParamSource};
 use crate::ir::Program;
 use crate::ir::stages::cpu::Cpu;
+use crate::ir::stages::gpu::Gpu;
 use crate::ir::stages::kernels::Kernels;
 use crate::places::Places;
+use crate::targets::gpu::Missing;
 
 /// `quote!` with the span of the expansion.
 macro_rules! tokens {
@@ -84,7 +86,7 @@ macro_rules! tokens {
 }
 pub(crate) use constants::taken;
 pub(crate) use shim::kept_name;
-use tokens;
+pub(crate) use tokens;
 
 /// What emission has to know beside the program.
 #[derive(Clone, Debug)]
@@ -94,8 +96,9 @@ pub struct EmitOptions {
     /// Whether parameters that disagree are an `Err` of the function around the body, rather than a
     /// panic.
     pub fallible: bool,
-    /// Whether tables may live on devices, so that the body asks where they are.
-    pub devices: bool,
+    /// Where tables may live on devices: the program that runs there, or what it would need. The
+    /// body asks where tables are.
+    pub gpu: Option<Result<Program<Gpu>, Missing>>,
     /// The path under which the expansion finds the runtime: `::pointful::__private`.
     pub runtime: TokenStream,
     /// Places in the source by [`SpanId`](crate::ir::SpanId).
@@ -111,7 +114,7 @@ impl EmitOptions {
         Self {
             function: function.into(),
             fallible: false,
-            devices: false,
+            gpu: None,
             runtime: tokens!(::pointful::__private),
             places: Places::default(),
             user: Span::mixed_site(),

@@ -8,11 +8,11 @@
 use proc_macro2::{Ident, Span};
 use rustc_hash::FxHashMap;
 
-use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
+use crate::ir::stages::imperative::{Imperative, ImperativeOp, Par};
 use crate::ir::{Block, Elem, Operation, Program, SizeId, Value, ValueId, ValueSet};
 
 /// The identifier of every value that a program binds, and of every size.
-pub(super) struct Names {
+pub(crate) struct Names {
     values: Vec<Option<Ident>>,
     sizes: Vec<Ident>,
     functions: Vec<Ident>,
@@ -24,7 +24,11 @@ impl Names {
     ///
     /// Every value has a name of its own, so that emitted blocks never shadow anything;
     /// the spans are those of the expansion, so that nothing meets a name of the user's.
-    pub(super) fn of(program: &Program<Cpu>, functions: usize, constants: &ValueSet) -> Self {
+    pub(crate) fn of<S: Imperative>(
+        program: &Program<S>,
+        functions: usize,
+        constants: &ValueSet,
+    ) -> Self {
         let mut taken = Taken(FxHashMap::default());
         let sizes = program
             .sizes
@@ -66,7 +70,7 @@ impl Names {
     }
 
     /// The name of a value.
-    pub(super) fn value(&self, value: ValueId) -> &Ident {
+    pub(crate) fn value(&self, value: ValueId) -> &Ident {
         let name = self.values[value.index()].as_ref();
         name.expect("only what is bound is named")
     }
@@ -77,19 +81,19 @@ impl Names {
     }
 
     /// The name of the variable that holds a size.
-    pub(super) fn size(&self, size: SizeId) -> &Ident {
+    pub(crate) fn size(&self, size: SizeId) -> &Ident {
         &self.sizes[size.0 as usize]
     }
 }
 
 /// What a program binds: its parameters, and what statements and blocks do.
-fn bound(program: &Program<Cpu>) -> ValueSet {
-    fn walk(block: &Block<Cpu>, bound: &mut ValueSet) {
+fn bound<S: Imperative>(program: &Program<S>) -> ValueSet {
+    fn walk<S: Imperative>(block: &Block<S>, bound: &mut ValueSet) {
         bound.extend(&block.params);
         for stmt in &block.stmts {
             bound.extend(&stmt.results);
-            if let CpuOp::Own(Own::Par(par)) = &stmt.op {
-                bound.extend(par.privates());
+            if let ImperativeOp::Own(own) = &stmt.op {
+                bound.extend(S::par(own).into_iter().flat_map(Par::privates));
             }
             for inner in stmt.op.blocks() {
                 walk(inner, bound);
@@ -102,7 +106,7 @@ fn bound(program: &Program<Cpu>) -> ValueSet {
 }
 
 /// An identifier of the expansion's own.
-pub(super) fn ident(name: &str) -> Ident {
+pub(crate) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
@@ -168,6 +172,7 @@ pub(super) fn as_in_source(tokens: &proc_macro2::TokenStream) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::stages::cpu::{Cpu, CpuOp};
     use crate::ir::{Lit, Scalar, SpanId, Stmt, Type};
 
     #[test]

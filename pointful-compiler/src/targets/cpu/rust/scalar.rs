@@ -9,12 +9,12 @@ use crate::ir::{Elem, Extent, Lit, Monoid, Scalar};
 use crate::ops::Prim;
 
 /// The Rust type of a scalar.
-pub(super) fn ty(scalar: Scalar) -> Word {
+pub(crate) fn ty(scalar: Scalar) -> Word {
     super::names::ident(scalar.name()).into()
 }
 
 /// A literal, exact to the bit.
-pub(super) fn literal(lit: Lit) -> Word {
+pub(crate) fn literal(lit: Lit) -> Word {
     match lit {
         Lit::F32(bits) => {
             let value = f32::from_bits(bits);
@@ -69,11 +69,11 @@ fn infinity(scalar: Scalar, negative: bool) -> Word {
 }
 
 /// An operand: its tokens and its element type.
-pub(super) struct Operand {
+pub(crate) struct Operand {
     /// A literal or a variable.
-    pub(super) tokens: Word,
+    pub(crate) tokens: Word,
     /// What it is.
-    pub(super) elem: Elem,
+    pub(crate) elem: Elem,
 }
 
 impl Operand {
@@ -94,24 +94,24 @@ impl Operand {
 }
 
 /// An extent's number and the name messages call it.
-pub(super) struct Length {
+pub(crate) struct Length {
     /// The number.
-    pub(super) tokens: Word,
+    pub(crate) tokens: Word,
     /// What is indexed, in words.
-    pub(super) what: String,
+    pub(crate) what: String,
 }
 
 /// Where something may panic, and in which words.
-pub(super) struct Site<'p> {
+pub(crate) struct Site<'p> {
     /// Where.
-    pub(super) span: Span,
+    pub(crate) span: Span,
     /// What is wrong there, if the set alone does not say it.
-    pub(super) words: Option<&'p str>,
+    pub(crate) words: Option<&'p str>,
 }
 
 impl Site<'_> {
     /// `on.method(args)`, which panics here.
-    pub(super) fn call(&self, on: &impl ToTokens, method: &str, args: TokenStream) -> TokenStream {
+    pub(crate) fn call(&self, on: &impl ToTokens, method: &str, args: TokenStream) -> TokenStream {
         let method = Ident::new(method, self.span);
         let mut args = Group::new(Delimiter::Parenthesis, args);
         args.set_span(self.span);
@@ -124,7 +124,7 @@ impl Site<'_> {
 ///
 /// Integers wrap in every build, which is why even addition is a method there.
 /// The helpers named here are the runtime's.
-pub(super) fn prim<'o>(
+pub(crate) fn prim<'o>(
     prim: Prim,
     operands: &'o [Operand],
     length: impl Fn(Extent) -> Length,
@@ -316,7 +316,7 @@ pub(super) fn combine(
 }
 
 /// `place = place ⊕ value;`
-pub(super) fn combine_into(
+pub(crate) fn combine_into(
     monoid: Monoid,
     scalar: Scalar,
     place: &impl ToTokens,

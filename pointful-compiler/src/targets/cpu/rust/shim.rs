@@ -12,42 +12,38 @@ use crate::interface::{
     Access, Carrier, ExtentSource, Extern, Field, FunctionSource, GivenFunction, Interface,
     ParamSource, Printing, SetShape, Shape, Taken,
 };
-use crate::ir::{Elem, Extent, Scalar, SizeId, ValueId};
+use crate::ir::stages::gpu::Gpu;
+use crate::ir::{Elem, Extent, Param, Program, Scalar, SizeId, Stage, Type, Value, ValueId};
 use crate::syntax::tree::Output;
+use crate::targets::gpu::Missing;
+use crate::targets::gpu::cuda::{self, Emitted, Lengths};
 
 /// The whole body.
 pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions) -> TokenStream {
+    let constants = unit.program.params.iter();
+    let constants = constants.map(|param| unit.is_constant(param.value));
     let mut shim = Shim {
         unit,
         interface,
         runtime: &options.runtime,
+        program: View::of(unit.program, constants.collect()),
+        resolve: &|extent| unit.resolve(extent),
+        fallible: options.fallible,
+        on_device: false,
         extra: Vec::new(),
         next: 0,
+    };
+    let there = match &options.gpu {
+        Some(Ok(program)) if shim.has_tables() => Some(program),
+        _ => None,
     };
     let extents = shim.extents();
     let (places, checks) = (shim.places(options), shim.checks(options));
     let functions = shim.functions();
     let (taken, inputs, constants) = (shim.taken(), shim.inputs(), shim.constants());
-    // What is put together decides what else the host function has to give.
-    let result = shim.value(&interface.result);
-    let write_back: TokenStream = interface
-        .write_back
-        .iter()
-        .map(|access| shim.write_back(access))
-        .collect();
-    let kept = shim.kept();
-    let result = match interface.kept {
-        Some(_) => {
-            let kept = kept_name();
-            tokens!((#result, #kept))
-        }
-        None => result,
-    };
+    let (write_back, kept, result) = shim.result();
     let host = host::host(unit, &shim.extra);
-    let sizes = (0..interface.extents.len()).map(|id| {
-        let extent = shim.extent_name(SizeId(id as u32));
-        tokens!(#extent.len())
-    });
+    let sizes = shim.sizes();
     let held = unit.functions.keys().map(|&at| unit.names.function(at));
     let arguments = shim.arguments();
     let runtime = shim.runtime;
@@ -56,12 +52,7 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
             const _: () = ::core::assert!(#left == #right, #what);
         )
     });
-    tokens! {
-        #(#equal)*
-        #constants
-        #places
-        #extents
-        #checks
+    let here = tokens! {
         #functions
         #taken
         let inputs = (#(#inputs,)*);
@@ -78,6 +69,24 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         #write_back
         #kept
         #result
+    };
+    let run = match there {
+        Some(program) => {
+            let tables = shim.tables();
+            let tables = tables.iter().map(|(_, table)| tokens!(#table.device()));
+            let place = tokens!(#runtime::device_of(&[#(#tables),*]));
+            let there = shim.there(program, options);
+            tokens!(#runtime::on_device! { #place, device => { #there } { #here } })
+        }
+        None => here,
+    };
+    tokens! {
+        #(#equal)*
+        #constants
+        #places
+        #extents
+        #checks
+        #run
     }
 }
 
@@ -106,10 +115,47 @@ fn printed(printing: &Printing, scalars: &[Ident]) -> TokenStream {
     }
 }
 
+/// What the shim looks at of a program, whose stage does not matter.
+struct View<'u> {
+    params: &'u [Param],
+    values: &'u [Value<Extent>],
+    results: &'u [ValueId],
+    /// Which parameters code names and is not handed, by their positions.
+    constants: Vec<bool>,
+}
+
+impl<'u> View<'u> {
+    fn of<S: Stage<Dim = Extent>>(program: &'u Program<S>, constants: Vec<bool>) -> Self {
+        Self {
+            params: &program.params,
+            values: &program.values,
+            results: &program.body.results,
+            constants,
+        }
+    }
+
+    fn ty(&self, value: ValueId) -> &Type<Extent> {
+        &self.values[value.index()].ty
+    }
+
+    fn elem(&self, value: ValueId) -> Elem {
+        self.ty(value).elem
+    }
+}
+
 struct Shim<'u> {
+    /// The function on the host, whose names of sizes and constants others have, too.
     unit: &'u Unit<'u>,
     interface: &'u Interface,
     runtime: &'u TokenStream,
+    /// What is called.
+    program: View<'u>,
+    /// An extent of it that does not name another one.
+    resolve: &'u dyn Fn(Extent) -> Extent,
+    /// Whether errors are given back, rather than panics.
+    fallible: bool,
+    /// Whether it runs on a device, where its tables are.
+    on_device: bool,
     /// Scalars that the host function gives beside the program's results.
     extra: Vec<ValueId>,
     /// The program's next result.
@@ -117,6 +163,102 @@ struct Shim<'u> {
 }
 
 impl Shim<'_> {
+    /// What puts results back, what is kept, and the function's value. What is put together decides
+    /// what else the host function has to give.
+    fn result(&mut self) -> (TokenStream, TokenStream, TokenStream) {
+        let interface = self.interface;
+        let result = self.value(&interface.result);
+        let write_back: TokenStream = interface
+            .write_back
+            .iter()
+            .map(|access| self.write_back(access))
+            .collect();
+        let kept = self.kept();
+        let result = match interface.kept {
+            Some(_) => {
+                let kept = kept_name();
+                tokens!((#result, #kept))
+            }
+            None => result,
+        };
+        (write_back, kept, result)
+    }
+
+    /// The numbers of all extents.
+    fn sizes(&self) -> Vec<TokenStream> {
+        let sizes = (0..self.interface.extents.len()).map(|id| {
+            let extent = self.extent_name(SizeId(id as u32));
+            tokens!(#extent.len())
+        });
+        sizes.collect()
+    }
+
+    fn has_tables(&self) -> bool {
+        !self.tables().is_empty()
+    }
+
+    /// The function on the device of this name, where its tables are.
+    fn there(&self, program: &Program<Gpu>, options: &EmitOptions) -> TokenStream {
+        let (runtime, unit) = (self.runtime, self.unit);
+        let lengths = Lengths::of(program);
+        let mut shim = Shim {
+            unit,
+            interface: self.interface,
+            runtime,
+            program: View::of(program, vec![false; program.params.len()]),
+            resolve: &|extent| lengths.resolve(extent),
+            fallible: options.fallible,
+            on_device: true,
+            extra: Vec::new(),
+            next: 0,
+        };
+        let (taken, inputs) = (shim.taken(), shim.inputs());
+        let (write_back, _, result) = shim.result();
+        let Emitted { items, checks } =
+            cuda::emit(program, &options.places, options.user, &shim.extra);
+        let (sizes, arguments) = (shim.sizes(), shim.arguments());
+        // The caller's tables stay whole until all has been made.
+        let made = match self.interface.result {
+            Shape::Unit => tokens!(#write_back #result),
+            _ => tokens!(let result = #result; #write_back result),
+        };
+        let panicked = checks.then(|| {
+            tokens! {
+                if let ::core::result::Result::Err(cuda::Stop::Panicked(failed)) = &outputs {
+                    panicked(failed.site, &failed.values)
+                }
+            }
+        });
+        let outputs = shim.or_fails(tokens!(outputs.map_err(cuda::Stop::into_error)));
+        tokens! {
+            #taken
+            #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction, reason = "what is generated follows no style")]
+            let outputs = {
+                use ::core::primitive::*;
+                use #runtime::cuda;
+                use #runtime::kernel::{Buf, Divide, Failed, OutBuf, Place, div_absorb, math, max, min, mul_absorb};
+                #items
+                let run = || {
+                    let inputs = (#(#inputs,)*);
+                    there(&device, #(#sizes,)* #(#arguments),*)
+                };
+                let outputs = run();
+                #panicked
+                #outputs
+            };
+            #made
+        }
+    }
+
+    /// What a computation on the device gives; its error is the function's.
+    fn or_fails(&self, computed: TokenStream) -> TokenStream {
+        let runtime = self.runtime;
+        match self.fallible {
+            true => tokens!(#computed?),
+            false => tokens!(#computed.unwrap_or_else(|error| #runtime::kernel::fail(&error))),
+        }
+    }
+
     fn extent_name(&self, size: SizeId) -> Ident {
         ident(&format!("{}_extent", self.unit.names.size(size)))
     }
@@ -288,22 +430,35 @@ impl Shim<'_> {
         tokens!(#carried #(.split().#parts)*)
     }
 
-    /// The question where tables live, if they may live elsewhere than the host.
-    fn places(&self, options: &EmitOptions) -> TokenStream {
+    /// The tables among the arguments: what messages call them, and where they are.
+    fn tables(&self) -> Vec<(&str, TokenStream)> {
         let tables = self.interface.params.iter().filter_map(|source| {
             let (ParamSource::Table(access) | ParamSource::Owned(access)) = source else {
                 return None;
             };
-            let (name, table) = (&access.name, self.place(access));
-            Some(tokens!((#name, #table.device())))
+            Some((access.name.as_str(), self.place(access)))
         });
-        let tables: Vec<_> = tables.collect();
-        if !options.devices || tables.is_empty() {
+        tables.collect()
+    }
+
+    /// The question where tables live, if they may live elsewhere than the host.
+    fn places(&self, options: &EmitOptions) -> TokenStream {
+        let tables = self.tables();
+        let (Some(gpu), false) = (&options.gpu, tables.is_empty()) else {
             return TokenStream::new();
-        }
+        };
+        let tables = tables.iter();
+        let tables = tables.map(|(name, table)| tokens!((#name, #table.device())));
         let (runtime, function) = (self.runtime, &options.function);
-        let (compare, given) = comparison(options, "places");
-        tokens!(#runtime::device! { #runtime::#compare(#function, &[#(#tables),*]) #given; })
+        let reason = gpu.as_ref().err().map(Missing::to_string);
+        let respect = if reason.is_some() {
+            "places"
+        } else {
+            "devices"
+        };
+        let (compare, given) = comparison(options, respect);
+        let reason = reason.map(|reason| tokens!(, #reason));
+        tokens!(#runtime::device! { #runtime::#compare(#function, &[#(#tables),*] #reason) #given; })
     }
 
     /// The promised comparison of extents that must agree.
@@ -457,11 +612,16 @@ impl Shim<'_> {
         self.interface
             .params
             .iter()
-            .zip(&self.unit.program.params)
+            .zip(self.program.params)
             .enumerate()
-            .filter(|(_, (_, param))| !self.unit.is_constant(param.value))
+            .filter(|(at, _)| !self.program.constants[*at])
             .map(|(at, (source, param))| {
-                let ty = self.unit.program.ty(param.value);
+                let ty = self.program.ty(param.value);
+                if self.on_device
+                    && let Some(input) = self.input_on_device(at, source, param)
+                {
+                    return self.recast(param.value, input, true);
+                }
                 let members = matches!(ty.elem, Elem::Index(_));
                 // A table over `()` is a scalar to the program.
                 let only = if ty.rank() == 0 {
@@ -471,9 +631,9 @@ impl Shim<'_> {
                 };
                 let value = match source {
                     ParamSource::Kept(number) => {
-                        let (kept, ty) = (kept_name(), self.unit.ty(param.value));
+                        let (kept, ty) = (kept_name(), self.machine_type(param.value));
                         let number = index(*number);
-                        let method = ident(if self.unit.program.ty(param.value).rank() == 0 {
+                        let method = ident(if self.program.ty(param.value).rank() == 0 {
                             "number"
                         } else {
                             "elements"
@@ -482,7 +642,7 @@ impl Shim<'_> {
                     }
                     ParamSource::Scalar(access, generic) => {
                         // Through a reference too, which the access does not tell from a value.
-                        let ty = self.unit.ty(param.value);
+                        let ty = self.machine_type(param.value);
                         let ty = match generic {
                             Some(name) => tokens!(#name),
                             None => tokens!(::core::primitive::#ty),
@@ -545,6 +705,65 @@ impl Shim<'_> {
             .collect()
     }
 
+    /// An argument of a function that runs on a device, if it is not the one on the host.
+    fn input_on_device(
+        &self,
+        at: usize,
+        source: &ParamSource,
+        param: &Param,
+    ) -> Option<TokenStream> {
+        let runtime = self.runtime;
+        let ty = self.program.ty(param.value);
+        let elements = |access: &Access| {
+            let (table, name) = (self.place(access), &access.name);
+            let function = &self.unit.program.name;
+            match ty.elem {
+                Elem::Index(_) => tokens!(#table.ordinals_on_device(#function, #name)?),
+                Elem::Scalar(_) | Elem::Bound(_) => tokens!(#table.on_device()),
+            }
+        };
+        let uploaded = |slice: TokenStream| tokens!(#runtime::Buf::from_vec(#slice.to_vec()).to_device(&device)?);
+        Some(match source {
+            // A table over `()` is a scalar to the program.
+            ParamSource::Table(access) | ParamSource::Owned(access) if ty.rank() == 0 => {
+                let elements = elements(access);
+                tokens!(#elements.only()?)
+            }
+            ParamSource::Table(access) => elements(access),
+            ParamSource::Owned(access) if matches!(ty.elem, Elem::Index(_)) => {
+                let elements = elements(access);
+                tokens!(#elements.to_device(&device)?)
+            }
+            // The caller's table stays whole until the function has succeeded.
+            ParamSource::Owned(access) if self.is_borrowed(access) => {
+                let table = self.target(access);
+                tokens!((#table).on_device().to_device(&device)?)
+            }
+            ParamSource::Array(access, rank) => {
+                let array = self.place(access);
+                let flatten = (1..*rank).map(|_| tokens!(.as_flattened()));
+                uploaded(tokens!(#array.as_slice() #(#flatten)*))
+            }
+            ParamSource::Constant { taken, rank, .. } if taken.is_constant() => {
+                let name = self.unit.names.value(self.unit.program.params[at].value);
+                match rank {
+                    0 => tokens!(#name),
+                    _ => uploaded(tokens!(#name)),
+                }
+            }
+            ParamSource::Owned(_)
+            | ParamSource::Scalar(..)
+            | ParamSource::Index(..)
+            | ParamSource::Kept(_)
+            | ParamSource::Constant { .. } => return None,
+        })
+    }
+
+    /// The Rust type of a value, or of its elements.
+    fn machine_type(&self, value: ValueId) -> super::expr::Word {
+        super::scalar::ty(self.program.elem(value).repr())
+    }
+
     /// The number of a constant that is a member of this set, or may be one.
     fn number(&self, access: &Access, taken: &Taken, set: Option<&SetShape>) -> TokenStream {
         let mut sizes = Vec::new();
@@ -603,8 +822,8 @@ impl Shim<'_> {
 
     /// A float as the type that the program is for, or back, where the signature is generic in it.
     fn recast(&self, value: ValueId, tokens: TokenStream, taken: bool) -> TokenStream {
-        let (runtime, ty) = (self.runtime, self.unit.ty(value));
-        if !self.interface.generic_floats || !self.unit.program.elem(value).is_float() {
+        let (runtime, ty) = (self.runtime, self.machine_type(value));
+        if !self.interface.generic_floats || !self.program.elem(value).is_float() {
             return tokens;
         }
         let types = if taken {
@@ -612,16 +831,18 @@ impl Shim<'_> {
         } else {
             tokens!(::<::core::primitive::#ty, _>)
         };
-        let owned = self
-            .unit
-            .program
-            .params
-            .iter()
-            .all(|param| param.value != value || param.owned);
-        match (self.unit.program.ty(value).rank(), owned) {
+        let mut params = self.program.params.iter().zip(&self.interface.params);
+        let borrowed = params.find(|(param, _)| param.value == value && !param.owned);
+        let of_table = |source: &ParamSource| matches!(source, ParamSource::Table(_));
+        match (self.program.ty(value).rank(), borrowed) {
             (0, _) => tokens!(#runtime::kernel::recast #types(#tokens)),
-            (_, true) => tokens!(#runtime::kernel::recast_buf #types(#tokens)),
-            (_, false) => tokens!(#runtime::kernel::recast_slice #types(#tokens)),
+            (_, Some((_, source))) if self.on_device && of_table(source) => {
+                tokens!(#runtime::kernel::recast_borrowed #types(#tokens))
+            }
+            (_, Some(_)) if !self.on_device => {
+                tokens!(#runtime::kernel::recast_slice #types(#tokens))
+            }
+            (_, _) => tokens!(#runtime::kernel::recast_buf #types(#tokens)),
         }
     }
 
@@ -630,13 +851,21 @@ impl Shim<'_> {
         self.interface
             .params
             .iter()
-            .zip(&self.unit.program.params)
-            .filter(|(_, param)| !self.unit.is_constant(param.value))
+            .zip(self.program.params)
+            .zip(&self.program.constants)
+            .filter(|(_, constant)| !**constant)
             .enumerate()
-            .map(|(position, (source, param))| {
-                let ty = self.unit.program.ty(param.value);
+            .map(|(position, ((source, param), _))| {
+                let ty = self.program.ty(param.value);
                 let position = index(position);
                 match (source, ty.elem) {
+                    // What has been moved for this call.
+                    (ParamSource::Array(..) | ParamSource::Constant { .. }, _)
+                        if self.on_device && ty.rank() > 0 && !param.owned =>
+                    {
+                        tokens!(&inputs.#position)
+                    }
+                    _ if self.on_device => tokens!(inputs.#position),
                     // Ordinals come borrowed or, from a table of truth values, owned.
                     (ParamSource::Table(_), Elem::Index(_)) if ty.rank() > 0 => {
                         tokens!(&inputs.#position)
@@ -690,7 +919,7 @@ impl Shim<'_> {
                 match elements {
                     Some(elements) => {
                         let target = self.set(elements, &mut Vec::new().into_iter());
-                        tokens!(unsafe { #runtime::Table::from_ordinals(#extent, #target, #buffer) })
+                        self.members(&extent, &target, &buffer)
                     }
                     None => tokens!(unsafe { #runtime::Table::from_parts(#extent, (), #buffer) }),
                 }
@@ -703,7 +932,7 @@ impl Shim<'_> {
                 let values = match elements {
                     Some(elements) => {
                         let target = self.set(elements, &mut Vec::new().into_iter());
-                        tokens!(unsafe { #runtime::Table::from_ordinals(#extent, #target, #buffer) })
+                        self.members(&extent, &target, &buffer)
                     }
                     None => tokens!(unsafe { #runtime::Table::from_parts(#extent, (), #buffer) }),
                 };
@@ -732,6 +961,24 @@ impl Shim<'_> {
         }
     }
 
+    /// A table of members, of its extent, that of their set, and their numbers.
+    fn members(
+        &self,
+        extent: &TokenStream,
+        target: &TokenStream,
+        ordinals: &TokenStream,
+    ) -> TokenStream {
+        let runtime = self.runtime;
+        if !self.on_device {
+            return tokens!(unsafe { #runtime::Table::from_ordinals(#extent, #target, #ordinals) });
+        }
+        let (function, tables) = (&self.unit.program.name, self.tables());
+        let parameter = tables[0].0;
+        self.or_fails(tokens!(unsafe {
+            #runtime::Table::from_ordinals_on_device(#extent, #target, #ordinals, #function, #parameter)
+        }))
+    }
+
     /// Puts the next result back into what a parameter refers to.
     fn write_back(&mut self, access: &Access) -> TokenStream {
         let runtime = self.runtime;
@@ -751,8 +998,12 @@ impl Shim<'_> {
             }
             Some(ParamSource::Table(_) | ParamSource::Owned(_)) => {
                 let buffer = self.buffer(result, value);
-                if matches!(self.unit.program.elem(result), Elem::Index(_)) {
-                    tokens!(unsafe { #runtime::Table::from_ordinals(#place.extent(), #place.target(), #buffer) })
+                if matches!(self.program.elem(result), Elem::Index(_)) {
+                    self.members(
+                        &tokens!(#place.extent()),
+                        &tokens!(#place.target()),
+                        &buffer,
+                    )
                 } else {
                     tokens!(unsafe { #runtime::Table::from_parts(#place.extent(), (), #buffer) })
                 }
@@ -774,7 +1025,7 @@ impl Shim<'_> {
     /// The program's next result, and where the host function's tuple has it.
     fn take(&mut self) -> (ValueId, TokenStream) {
         let position = index(self.next);
-        let result = self.unit.program.body.results[self.next];
+        let result = self.program.results[self.next];
         self.next += 1;
         let value = self.recast(result, tokens!(outputs.#position), false);
         (result, value)
@@ -783,7 +1034,9 @@ impl Shim<'_> {
     /// A result as a buffer: a table over `()` is a scalar to the program.
     fn buffer(&self, result: ValueId, value: TokenStream) -> TokenStream {
         let runtime = self.runtime;
-        if self.unit.program.ty(result).rank() == 0 {
+        if self.program.ty(result).rank() == 0 && self.on_device {
+            self.or_fails(tokens!(#runtime::cuda::one(&device, #value)))
+        } else if self.program.ty(result).rank() == 0 {
             tokens!(#runtime::Buf::filled(1, #value))
         } else {
             value
@@ -792,16 +1045,16 @@ impl Shim<'_> {
 
     /// The extents of a result's axes, as numbers.
     fn dims(&mut self, result: ValueId) -> Vec<TokenStream> {
-        let dims = &self.unit.program.ty(result).dims;
-        dims.iter()
-            .map(|&extent| match self.unit.resolve(extent) {
+        let dims = self.program.ty(result).dims.clone();
+        dims.into_iter()
+            .map(|extent| match (self.resolve)(extent) {
                 Extent::Const(number) => super::context::usize_literal(number).into_token_stream(),
                 Extent::Size(size) => {
                     let extent = self.extent_name(size);
                     tokens!(#extent.len())
                 }
                 Extent::Value(value) => {
-                    let results = self.unit.program.body.results.len();
+                    let results = self.program.results.len();
                     let position = match self.extra.iter().position(|&known| known == value) {
                         Some(position) => position,
                         None => {

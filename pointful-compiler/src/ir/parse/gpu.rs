@@ -1,0 +1,53 @@
+//! How the operations that only Gpu has are parsed.
+
+use super::{ParseOwn, Parsed, Parser};
+use crate::ir::stages::gpu::{Gpu, Launch, Own};
+
+impl ParseOwn for Gpu {
+    fn parse_own(p: &mut Parser<Self>, word: &str) -> Parsed<Option<Own>> {
+        Ok(Some(match word {
+            "launch" => Own::Launch(p.launch()?),
+            "part" => {
+                let (indices, extents) = p.list(Parser::index)?.into_iter().unzip();
+                p.expect("of")?;
+                Own::Part {
+                    extents,
+                    of: p.value()?,
+                    body: Box::new(p.block(indices)?),
+                }
+            }
+            _ => return Ok(None),
+        }))
+    }
+}
+
+impl Parser<Gpu> {
+    fn launch(&mut self) -> Parsed<Launch> {
+        let name = if self.peek_text() {
+            self.text()?
+        } else {
+            String::new()
+        };
+        self.expect("block")?;
+        let block = self.number()?.parse();
+        let block = block.map_err(|_| "expected how many threads a block has")?;
+        let (mut params, extents): (Vec<_>, Vec<_>) = self.list(Self::index)?.into_iter().unzip();
+        if self.accept("own") {
+            self.expect("(")?;
+            self.list_until(Some(")"), |p| {
+                let own = p.value()?;
+                p.expect(":")?;
+                let ty = p.ty()?;
+                p.bind_as(own, ty);
+                params.push(own);
+                Ok(())
+            })?;
+        }
+        Ok(Launch {
+            name,
+            block,
+            extents,
+            body: Box::new(self.block(params)?),
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! How the operations that only Gpu has are printed.
+
+use super::{PrintOwn, Printer};
+use crate::ir::stages::gpu::{Gpu, Own};
+
+impl PrintOwn for Gpu {
+    fn print_own(p: &mut Printer<'_, Self>, own: &Own) {
+        match own {
+            Own::Launch(launch) => {
+                p.word("launch ");
+                if !launch.name.is_empty() {
+                    p.word(&super::literal::quote(&launch.name));
+                    p.word(" ");
+                }
+                p.word(&format!("block {} ", launch.block));
+                p.bind_indices(launch.indices(), &launch.extents);
+                if !launch.own().is_empty() {
+                    p.word(" own (");
+                    p.list(launch.own(), |p, &own| {
+                        p.bind(own);
+                        p.word(": ");
+                        let ty = p.program.ty(own).clone();
+                        p.ty(&ty);
+                    });
+                    p.word(")");
+                }
+                p.word(" ");
+                p.block(&launch.body);
+            }
+            Own::Part { extents, of, body } => {
+                p.word("part ");
+                p.bind_indices(&body.params, extents);
+                p.word(" of ");
+                p.value(*of);
+                p.word(" ");
+                p.block(body);
+            }
+        }
+    }
+}

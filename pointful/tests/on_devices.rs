@@ -1,0 +1,929 @@
+//! Functions that run where their tables are: on the emulated device they give the bits of the
+//! host, in any order of threads and on any number of blocks.
+#![deny(warnings)]
+#![forbid(unsafe_code)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pointful::__private::cuda::{Emulation, compile_with};
+use pointful::Error;
+use pointful::prelude::*;
+use pointful::stats::measure;
+
+#[derive(Clone, Copy, Debug, PartialEq, IndexSet)]
+struct Row(usize);
+
+#[derive(Clone, Copy, Debug, PartialEq, IndexSet)]
+struct Column(usize);
+
+/// Numbers that look random and are the same each time, from -8 to 8.
+fn numbers(n: usize) -> impl Iterator<Item = f64> {
+    let mut state = 1_u64;
+    (0..n).map(move |_| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 44) as f64 / 65536.0 - 8.0
+    })
+}
+
+fn list(n: usize) -> Table<Dyn, f64> {
+    numbers(n).collect()
+}
+
+fn grid(rows: usize, columns: usize) -> Table<(Row, Column), f32> {
+    let values = numbers(rows * columns).map(|x| x as f32).collect();
+    Table::from_vec(Extent::new((rows, columns)), values).expect("as many numbers")
+}
+
+/// The bits of results.
+trait Bits {
+    fn bits(&self) -> Vec<u64>;
+}
+
+macro_rules! plain_bits {
+    ($($T:ty: |$x:ident| $bits:expr;)*) => {$(
+        impl Bits for $T {
+            fn bits(&self) -> Vec<u64> { let $x = *self; vec![$bits] }
+        }
+    )*};
+}
+
+plain_bits! {
+    f32: |x| if x.is_nan() { 1 } else { u64::from(x.to_bits()) };
+    f64: |x| if x.is_nan() { 1 } else { x.to_bits() };
+    i8: |x| x as u64;
+    i16: |x| x as u64;
+    i32: |x| x as u64;
+    i64: |x| x as u64;
+    isize: |x| x as u64;
+    u8: |x| x.into();
+    u16: |x| x.into();
+    u32: |x| x.into();
+    u64: |x| x;
+    usize: |x| x as u64;
+    bool: |x| x.into();
+}
+
+impl<I: IndexSet, T: pointful::Element> Bits for Table<I, T>
+where
+    T::Repr: Bits,
+{
+    fn bits(&self) -> Vec<u64> {
+        self.as_slice().iter().flat_map(Bits::bits).collect()
+    }
+}
+
+impl<A: Bits, B: Bits> Bits for (A, B) {
+    fn bits(&self) -> Vec<u64> {
+        [self.0.bits(), self.1.bits()].concat()
+    }
+}
+
+impl<A: Bits, B: Bits, C: Bits> Bits for (A, B, C) {
+    fn bits(&self) -> Vec<u64> {
+        [self.0.bits(), self.1.bits(), self.2.bits()].concat()
+    }
+}
+
+/// Devices with different orders of threads, and grids.
+fn devices() -> impl Iterator<Item = Device> {
+    [(1, 1), (2, 3), (3, 1000)]
+        .into_iter()
+        .map(|(seed, blocks)| {
+            Device::emulate(Emulation {
+                seed,
+                blocks,
+                ..Emulation::default()
+            })
+        })
+}
+
+/// Calls a function on the host and on devices, and compares the bits: of a function that moves
+/// nothing to the host.
+macro_rules! same {
+    ($function:expr, ($($argument:expr),* $(,)?)) => {{
+        let arguments = ($($argument,)*);
+        let expected = same!(@call $function, arguments.clone(), ($($argument),*));
+        for device in devices() {
+            let there = arguments.to_device(&device).expect("moved");
+            let (found, stats) = measure(|| same!(@call $function, there, ($($argument),*)));
+            // But for the record of a check that may fail.
+            assert!(stats.bytes_to_host <= 40, "{} bytes have been moved to the host", stats.bytes_to_host);
+            let found = found.to_host().expect("moved back");
+            assert_eq!(found.bits(), expected.bits(), "{found:?}, not {expected:?}");
+            // Of no points there is no kernel.
+            assert_eq!(stats.device_launches > 0, !found.bits().is_empty());
+        }
+    }};
+    (@call $function:expr, $arguments:expr, ($a:expr)) => {{ let (a,) = $arguments; $function(a) }};
+    (@call $function:expr, $arguments:expr, ($a:expr, $b:expr)) => {{ let (a, b) = $arguments; $function(a, b) }};
+    (@call $function:expr, $arguments:expr, ($a:expr, $b:expr, $c:expr)) => {{ let (a, b, c) = $arguments; $function(a, b, c) }};
+}
+
+#[pointful]
+fn axpy<N: IndexSet>(a: f64, x: Table<N, f64>, y: Table<N, f64>) -> Table<N, f64> {
+    for i in N {
+        a * x[i] + y[i]
+    }
+}
+
+#[test]
+fn elementwise() {
+    for n in [0, 1, 5, 300, 2000] {
+        same!(axpy, (0.3, list(n), list(n)));
+    }
+}
+
+#[pointful]
+fn mixed<T: Float, N: IndexSet>(x: Table<N, T>, slope: T) -> (Table<N, T>, Table<N, bool>) {
+    let y = for i in N {
+        (x[i] * slope).tanh() + x[i].abs().sqrt()
+    };
+    (
+        y,
+        for i in N {
+            y[i] > x[i]
+        },
+    )
+}
+
+#[test]
+fn generic_floats_and_tuples() {
+    let x: Table<Dyn, f32> = numbers(700).map(|x| x as f32).collect();
+    same!(mixed, (x, 0.75_f32));
+    same!(mixed, (list(700), 0.75_f64));
+}
+
+macro_rules! integers {
+    ($($name:ident $T:ident;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[pointful]
+            fn computed<N: IndexSet>(x: Table<N, $T>, y: Table<N, $T>) -> (Table<N, $T>, Table<N, bool>, Table<N, f64>) {
+                let z = for i in N {
+                    let small = (y[i] & 7) + 1;
+                    let wide = x[i] * y[i] + (x[i] << 3) - (y[i] >> 1);
+                    let bits = x[i].reverse_bits() ^ y[i].swap_bytes();
+                    (wide / small + wide % small) ^ x[i].min(y[i]) ^ bits
+                };
+                (z, for i in N { z[i] <= x[i] }, for i in N { z[i] as f64 * 0.5 })
+            }
+
+            #[test]
+            fn of_integers() {
+                let values = |k: i64| -> Table<Dyn, $T> {
+                    numbers(300).map(|x| ((x * 1e6) as i64 * k) as $T).collect()
+                };
+                same!(computed, (values(7), values(3)));
+            }
+        }
+    )*};
+}
+
+integers! {
+    of_i8 i8;
+    of_i16 i16;
+    of_i32 i32;
+    of_i64 i64;
+    of_isize isize;
+    of_u8 u8;
+    of_u16 u16;
+    of_u32 u32;
+    of_u64 u64;
+    of_usize usize;
+}
+
+#[pointful]
+fn flags<N: IndexSet>(x: Table<N, bool>, y: Table<N, bool>) -> (Table<N, bool>, Table<N, u8>) {
+    (
+        for i in N {
+            x[i] != y[i] && !x[i]
+        },
+        for i in N {
+            if x[i] || y[i] { 3u8 } else { 5u8 }
+        },
+    )
+}
+
+#[test]
+fn truth_values() {
+    let of =
+        |k: usize| -> Table<Dyn, bool> { numbers(400).map(|x| x as i64 % k as i64 == 0).collect() };
+    same!(flags, (of(2), of(3)));
+}
+
+#[pointful]
+fn functions<N: IndexSet>(x: Table<N, f64>) -> Table<N, f64> {
+    for i in N {
+        let a = x[i].sin() * x[i].cos() + (x[i] * 1e6).tan();
+        let b = (0.1 * x[i]).exp() + (x[i].abs() + 0.5).ln().powi(3) + x[i].abs().powf(0.3);
+        let c = (x[i] / 9.0).asin() + x[i].atan2(a) + x[i].cbrt() + x[i].hypot(b);
+        a + b * c + x[i].round().rem_euclid(3.0) - x[i].floor().to_degrees()
+    }
+}
+
+#[test]
+fn elementary_functions() {
+    same!(functions, (list(1000),));
+}
+
+#[pointful]
+fn edges(x: Table<(Row, Column), f32>) -> Table<(Row, Column), f32> {
+    for (r, c) in _ {
+        x[(r - 1).clamp()][c] + x[r][(c + 1).wrap()] * 0.5 + x[(r + 2).mirror()][(c - 2).mirror()]
+            - x.get(r - 1, c + 1).unwrap_or(0.25)
+    }
+}
+
+#[test]
+fn stencils_with_edges() {
+    for (rows, columns) in [(1, 1), (1, 7), (5, 3), (17, 40), (3, 0)] {
+        same!(edges, (grid(rows, columns),));
+    }
+}
+
+const SCALE: f32 = 0.125;
+const WEIGHTS: [f32; 3] = [0.25, 0.5, 0.25];
+
+#[pointful]
+fn hotspot(
+    temperature: Table<(Row, Column), f32>,
+    power: Table<(Row, Column), f32>,
+    steps: usize,
+) -> Table<(Row, Column), f32> {
+    let mut t = temperature;
+    for _step in 0..steps {
+        t = for (r, c) in _ {
+            let here = t[r][c];
+            let vertical = t[(r + 1).clamp()][c] + t[(r - 1).clamp()][c] - 2.0 * here;
+            let row = sum(for k in Fin::<3> {
+                WEIGHTS[k] * t[r][(c + k.ordinal() - 1).clamp()]
+            });
+            here + SCALE * (power[r][c] + vertical / 3.0 + row)
+        };
+    }
+    t
+}
+
+#[test]
+fn loops_of_the_host_over_kernels() {
+    same!(hotspot, (grid(9, 31), grid(9, 31), 7_usize));
+    same!(hotspot, (grid(1, 5), grid(1, 5), 3_usize));
+}
+
+#[pointful]
+fn live(start: Table<(Row, Column), bool>, steps: usize) -> Table<(Row, Column), bool> {
+    let mut field = start;
+    for _step in 0..steps {
+        field = for (r, c) in _ {
+            let alive = count(for (dr, dc) in (Fin::<3>, Fin::<3>) {
+                field[(r + dr.ordinal() - 1).wrap()][(c + dc.ordinal() - 1).wrap()]
+            });
+            alive == 3 || (alive == 4 && field[r][c])
+        };
+    }
+    field
+}
+
+#[test]
+fn life() {
+    let field = grid(12, 11).map(|x| x > 2.0);
+    same!(live, (field, 6_usize));
+}
+
+#[pointful]
+fn escape(x: Table<(Row, Column), f32>, limit: u32) -> Table<(Row, Column), u32> {
+    for (r, c) in _ {
+        let cx = x[r][c] as f64 / 8.0;
+        let cy = 0.1 * r.ordinal() as f64 - 0.5;
+        let mut zx = 0.0;
+        let mut zy = 0.0;
+        let mut steps = 0u32;
+        while zx * zx + zy * zy <= 4.0 && steps < limit {
+            let next = zx * zx - zy * zy + cx;
+            zy = 2.0 * zx * zy + cy;
+            zx = next;
+            steps += 1;
+        }
+        steps
+    }
+}
+
+#[test]
+fn loops_that_run_as_long_as_a_point_asks() {
+    same!(escape, (grid(9, 20), 40_u32));
+}
+
+#[pointful]
+struct State<N: IndexSet> {
+    x: Table<N, f64>,
+    y: Table<N, f64>,
+    z: Table<N, f64>,
+}
+
+#[pointful]
+fn lorenz<N: IndexSet>(start: &State<N>, steps: usize, h: f64) -> State<N> {
+    let ends = for n in N {
+        let mut x = start.x[n];
+        let mut y = start.y[n];
+        let mut z = start.z[n];
+        for _t in 0..steps {
+            let dx = 10.0 * (y - x);
+            let dy = x * (28.0 - z) - y;
+            let dz = x * y - 8.0 / 3.0 * z;
+            x += h * dx;
+            y += h * dy;
+            z += h * dz;
+        }
+        (x, y, z)
+    };
+    State {
+        x: for n in N {
+            ends[n].0
+        },
+        y: for n in N {
+            ends[n].1
+        },
+        z: for n in N {
+            ends[n].2
+        },
+    }
+}
+
+#[test]
+fn structs_and_inner_loops() {
+    let start = State {
+        x: list(300),
+        y: list(300),
+        z: list(300),
+    };
+    let expected = lorenz(&start, 20, 0.01);
+    for device in devices() {
+        let there = start.to_device(&device).expect("moved");
+        let (found, stats) = measure(|| lorenz(&there, 20, 0.01));
+        assert!(stats.device_launches > 0 && stats.bytes_to_host == 0);
+        let found = found.to_host().expect("moved back");
+        assert_eq!(found.x.bits(), expected.x.bits());
+        assert_eq!(found.y.bits(), expected.y.bits());
+        assert_eq!(found.z.bits(), expected.z.bits());
+    }
+}
+
+#[pointful]
+fn picked<N: IndexSet, M: IndexSet>(
+    x: Table<N, f64>,
+    at: Table<M, N>,
+    places: Table<M, i64>,
+) -> (Table<M, f64>, Table<M, N>) {
+    (
+        for m in M {
+            x[at[m]] * 2.0 + x[places[m]]
+        },
+        for m in M {
+            at[m]
+        },
+    )
+}
+
+#[test]
+fn tables_of_members() {
+    let (n, m) = (Extent::<Dyn>::new(50), Extent::<Column>::new(130));
+    let at = Table::from_fn_into(m, n, |Column(k)| Dyn(k * k % 50));
+    let places: Table<Column, i64> = Table::from_fn(m, |Column(k)| (k * 7 % 50) as i64);
+    same!(picked, (list(50), at, places));
+}
+
+#[pointful]
+fn rows_of_sums<N: IndexSet, K: IndexSet>(
+    x: Table<(N, K), f64>,
+    w: Table<K, f64>,
+) -> (Table<N, f64>, Table<N, usize>, Table<N, f64>) {
+    (
+        for n in N {
+            sum(for k in K {
+                (x[n][k] * 0.5).floor() * w[k].floor()
+            })
+        },
+        for n in N {
+            argmax(for k in K {
+                x[n][k]
+            })
+            .ordinal()
+        },
+        for n in N {
+            max(for k in K {
+                x[n][k] - w[k]
+            })
+        },
+    )
+}
+
+#[test]
+fn sums_within_a_point() {
+    let x = Table::from_vec(Extent::<(Dyn, Dyn)>::new((40, 13)), numbers(520).collect())
+        .expect("as many");
+    same!(rows_of_sums, (x, list(13)));
+}
+
+#[pointful]
+fn within_rows<N: IndexSet, M: IndexSet>(
+    x: Table<(N, M), f64>,
+    steps: usize,
+) -> (Table<N, f64>, Table<N, f64>) {
+    (
+        for n in N {
+            let row = for m in M {
+                x[n][m].sin()
+            };
+            max(for j in M {
+                max(for k in M {
+                    (j.ordinal() as f64 + row[j]) * row[k]
+                })
+            })
+        },
+        for n in N {
+            let mut row = for m in M {
+                x[n][m]
+            };
+            for _step in 0..steps {
+                row = for m in M {
+                    row[(m + 1).wrap()] * 0.5 + row[m]
+                };
+            }
+            max(row)
+        },
+    )
+}
+
+/// Arrays that are as long as a size are memory that the host makes for each thread, and not for each
+/// point.
+#[test]
+fn arrays_within_a_point() {
+    for (rows, columns) in [(1, 1), (40, 13), (900, 3)] {
+        let numbers = numbers(rows * columns).collect();
+        let x = Table::from_vec(Extent::<(Dyn, Dyn)>::new((rows, columns)), numbers);
+        let x = x.expect("as many");
+        same!(within_rows, (x.clone(), 0_usize));
+        same!(within_rows, (x, 5_usize));
+    }
+}
+
+#[pointful]
+fn updated(mut x: Table<(Row, Column), f32>, by: f32) -> Table<(Row, Column), f32> {
+    for (r, c) in (Row, Column) {
+        x[r][c] = x[r][c] * by + 1.0;
+    }
+    x
+}
+
+#[pointful]
+fn negate<N: IndexSet>(x: &mut Table<N, f64>) {
+    for i in N {
+        x[i] = -x[i];
+    }
+}
+
+#[test]
+fn updates_in_place() {
+    same!(updated, (grid(6, 50), 3.0_f32));
+    let (x, mut expected) = (list(20), list(20));
+    negate(&mut expected);
+    for device in devices() {
+        let mut there = x.to_device(&device).expect("moved");
+        negate(&mut there);
+        assert_eq!(there.device(), Some(&device));
+        assert_eq!(there.to_host().expect("moved back"), expected);
+    }
+}
+
+#[pointful]
+fn smooth<N: IndexSet>(x: Table<N, f64>, w: Table<N, f64>) -> f64 {
+    sum(for i in N {
+        (x[i] * x[(i + 1).wrap()]).sin() * w[i]
+    })
+}
+
+#[pointful]
+fn slope_of_smooth<N: IndexSet>(
+    x: Table<N, f64>,
+    w: Table<N, f64>,
+) -> (Table<N, f64>, Table<N, f64>) {
+    grad!(smooth)(x, w)
+}
+
+#[test]
+fn derivatives_that_gather() {
+    for n in [1, 2, 700] {
+        same!(slope_of_smooth, (list(n), list(n)));
+    }
+    let (x, w) = (list(100), list(100));
+    let expected = grad!(smooth)(x.clone(), w.clone());
+    let device = Device::emulated();
+    let there = (x, w).to_device(&device).expect("moved");
+    let found = grad!(smooth)(there.0, there.1);
+    assert_eq!(found.to_host().expect("moved back"), expected);
+}
+
+/// What a panic says, and where.
+#[track_caller]
+fn words<R>(f: impl FnOnce() -> R) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(|| drop(f()))).expect_err("it panics");
+    *panic.downcast::<String>().expect("words")
+}
+
+#[pointful]
+fn at<N: IndexSet, M: IndexSet>(x: Table<N, f64>, places: Table<M, i64>) -> Table<M, f64> {
+    for m in M {
+        x[places[m]]
+    }
+}
+
+#[pointful]
+fn divided<N: IndexSet>(x: Table<N, i32>, y: Table<N, i32>) -> Table<N, i32> {
+    for i in N {
+        x[i] / y[i]
+    }
+}
+
+#[pointful]
+fn asserted<N: IndexSet>(x: Table<N, f32>, most: f32) -> Table<N, f32> {
+    for i in N {
+        assert!(
+            x[i] < most,
+            "{} is not below {}, {}",
+            x[i],
+            most,
+            i.ordinal() == 3
+        );
+        x[i]
+    }
+}
+
+#[pointful]
+fn twice<N: IndexSet>(x: Table<N, f64>, places: Table<N, i64>, steps: usize) -> Table<N, f64> {
+    let mut y = x;
+    for t in 0..steps {
+        y = for i in N {
+            y[places[i] + t as i64] + 1.0
+        };
+    }
+    y
+}
+
+/// Fails on the host, between kernels and after them.
+#[pointful]
+fn chosen<N: IndexSet>(x: Table<N, f64>, places: Table<N, i64>, k: i64) -> (f64, i64) {
+    let y = for i in N {
+        x[places[i]]
+    };
+    let first = y[k];
+    assert!(first < 5.0, "{} is too large at {}", first, k);
+    let whole = first as i64;
+    (sum(y) / first, 7 / (whole + k))
+}
+
+#[test]
+fn what_fails_is_said_in_the_words_of_the_host() {
+    let places = |bad: &[(usize, i64)]| -> Table<Dyn, i64> {
+        let mut places = vec![1; 600];
+        for &(k, place) in bad {
+            places[k] = place;
+        }
+        places.into()
+    };
+    for device in devices() {
+        macro_rules! panics {
+            ($function:expr, ($($argument:expr),*)) => {{
+                let arguments = ($($argument,)*);
+                let expected = words(|| same!(@call $function, arguments.clone(), ($($argument),*)));
+                let there = arguments.to_device(&device).expect("moved");
+                let found = words(|| same!(@call $function, there, ($($argument),*)));
+                assert_eq!(found, expected);
+            }};
+        }
+        panics!(at, (list(10), places(&[(500, 10)])));
+        panics!(at, (list(10), places(&[(400, -1)])));
+        panics!(sum_of_some, (list(10), places(&[(400, -1)])));
+        panics!(twice, (list(600), places(&[(400, 598)]), 5_usize));
+        let of = |values: [f64; 3]| Table::<Dyn, f64>::from(values.to_vec());
+        let there = |last: i64| Table::<Dyn, i64>::from(vec![0, 1, last]);
+        panics!(chosen, (of([1.0, 2.0, 3.0]), there(2), 3_i64));
+        panics!(chosen, (of([1.0, 2.0, 9.0]), there(2), 2_i64));
+        panics!(chosen, (of([0.0, 2.0, 3.0]), there(2), 0_i64));
+        // A kernel fails before the host does.
+        panics!(chosen, (of([1.0, 2.0, 3.0]), there(5), 3_i64));
+        panics!(chosen, (of([1.0, 2.0, 9.0]), there(-5), 2_i64));
+        let some = |k: i32| Table::<Dyn, i32>::from(vec![7, i32::MIN, 9, k]);
+        panics!(divided, (some(1), some(0)));
+        panics!(divided, (some(1), Table::from(vec![1, -1, 1, 1])));
+        panics!(
+            asserted,
+            (Table::<Dyn, f32>::from(vec![1.0, 2.5, 1.0, 7.25]), 7.0_f32)
+        );
+        panics!(
+            asserted,
+            (
+                Table::<Dyn, f32>::from(vec![1.0, 2.5, f32::NAN]),
+                f32::INFINITY
+            )
+        );
+
+        // The first of several points.
+        let there = (list(10), places(&[(500, 10), (30, 77), (590, -4)]))
+            .to_device(&device)
+            .expect("moved");
+        let found = words(|| at(there.0, there.1));
+        assert_eq!(
+            found,
+            "index 77 is out of range for `x[places[m]]` over `N` of 10 members"
+        );
+    }
+}
+
+#[pointful]
+fn total<N: IndexSet>(x: Table<N, f64>) -> (f64, f64, usize) {
+    (sum(x), max(x), argmin(x).ordinal())
+}
+
+#[pointful]
+fn histogram<N: IndexSet, K: IndexSet>(class: Table<N, K>, weight: Table<N, f64>) -> Table<K, f64> {
+    let mut hist = Accum::zero();
+    for n in N {
+        hist[class[n]] += weight[n];
+    }
+    hist.get()
+}
+
+#[pointful]
+fn products<I: IndexSet, K: IndexSet, J: IndexSet>(
+    a: Table<(I, K), f64>,
+    b: Table<(K, J), f64>,
+) -> Table<(I, J), f64> {
+    for (i, j) in _ {
+        sum(for k in _ {
+            a[i][k] * b[k][j]
+        })
+    }
+}
+
+#[pointful]
+fn running<N: IndexSet>(x: Table<N, f64>) -> Table<N, f64> {
+    cumsum(x)
+}
+
+#[pointful]
+fn sum_of_some<N: IndexSet, M: IndexSet>(x: Table<N, f64>, places: Table<M, i64>) -> f64 {
+    sum(for m in M {
+        x[places[m]]
+    })
+}
+
+/// Sums of integers are the same in all orders.
+#[test]
+fn what_points_combine() {
+    let whole = |n: usize| -> Table<Dyn, f64> { numbers(n).map(|x| (x * 100.0).floor()).collect() };
+    // Of the last each part has several points.
+    for n in [1, 2, 500, 3000, 40_000] {
+        let expected = total(whole(n));
+        let class = Table::<Dyn, Column>::from_fn_into(
+            Extent::<Dyn>::new(n),
+            Extent::<Column>::new(7),
+            |Dyn(k)| Column(k * k % 7),
+        );
+        let counted = histogram(class.clone(), whole(n));
+        let sums = running(whole(n));
+        for device in devices() {
+            let (x, class) = (whole(n), class.clone()).to_device(&device).expect("moved");
+            assert_eq!(total(x.clone()), expected);
+            assert_eq!(
+                histogram(class, x.clone()).to_host().expect("moved back"),
+                counted
+            );
+            assert_eq!(running(x).to_host().expect("moved back"), sums);
+        }
+    }
+    let matrix = |rows: usize, columns: usize| -> Table<(Dyn, Dyn), f64> {
+        Table::from_vec(
+            Extent::new((rows, columns)),
+            whole(rows * columns).into_vec(),
+        )
+        .expect("as many")
+    };
+    same!(products, (matrix(9, 20), matrix(20, 33)));
+}
+
+#[pointful]
+fn inner<N: IndexSet>(x: &Table<N, f64>, f: impl Fn(f64) -> f64) -> Table<N, f64> {
+    for i in N {
+        f(x[i])
+    }
+}
+
+#[pointful]
+fn kept<N: IndexSet>(x: &Table<N, f64>, least: f64) -> (usize, Table<Dyn, f64>) {
+    let some = filter(|x| x > least, x);
+    (
+        some.len(),
+        for i in _ {
+            some[i].sqrt()
+        },
+    )
+}
+
+/// How long a result is may be computed there.
+#[test]
+fn results_of_any_length() {
+    for n in [0, 1, 70] {
+        for least in [0.0, 9.0] {
+            let x = list(n);
+            let expected = kept(&x, least);
+            for device in devices() {
+                let there = x.to_device(&device).expect("moved");
+                let found = kept(&there, least);
+                assert_eq!(found.1.device(), Some(&device));
+                assert_eq!(found.to_host().expect("moved back"), expected);
+            }
+        }
+    }
+}
+
+#[pointful]
+fn halved(x: Table<(), f64>) -> Table<(), f64> {
+    0.5 * x
+}
+
+/// A table of one element is a number to the host.
+#[test]
+fn tables_of_one_element() {
+    let device = Device::emulated();
+    let there = Table::scalar(3.0).to_device(&device).expect("moved");
+    let half = halved(there);
+    assert_eq!(half.device(), Some(&device));
+    assert_eq!(half.to_host().expect("moved back"), Table::scalar(1.5));
+}
+
+#[pointful]
+fn reached<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, at: &Table<N, K>) -> Table<N, f64> {
+    for n in N {
+        x[at[n]]
+    }
+}
+
+#[pointful]
+fn best<N: IndexSet, K: IndexSet>(x: &Table<(N, K), f64>) -> Table<N, K> {
+    for n in N {
+        argmax(x[n])
+    }
+}
+
+#[pointful]
+fn by_rows<N: IndexSet>(x: &Table<N, f64>, rows: &Ragged<N, f64>) -> Table<N, f64> {
+    for n in N {
+        x[n] * sum(rows[n])
+    }
+}
+
+#[pointful]
+fn squares<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    for n in N {
+        x[n] * x[n]
+    }
+}
+
+#[test]
+fn what_devices_cannot_do_is_said() {
+    let device = Device::emulated();
+    let there = list(3).to_device(&device).expect("moved");
+    let refused = |function: &str, parameter: &str, reason: &str| {
+        format!(
+            "`{function}`: `{parameter}` lives on {device}, and {reason}: `to_host()` brings it here"
+        )
+    };
+    let offset = there.len() as f64;
+    assert_eq!(
+        words(|| inner(&there, |x| x + offset)),
+        refused(
+            "inner",
+            "x",
+            "functions that are no `#[pointful]` functions run on the host only"
+        )
+    );
+    let kept = words(|| linearize!(squares)(&there));
+    assert!(
+        kept.contains("what a linearization keeps is read on the host only"),
+        "{kept}"
+    );
+
+    // Members are numbers there, but for truth values.
+    let pairs =
+        Table::<(Dyn, Column), f64>::from_vec(Extent::new((2, 2)), vec![0.0, 1.0, 3.0, 2.0]);
+    let pairs = pairs.expect("four");
+    let at = best(&pairs.to_device(&device).expect("moved"));
+    assert_eq!(at.to_host().expect("moved back"), best(&pairs));
+    let flags = Table::<Dyn, bool>::from(vec![true, false]);
+    let values =
+        Table::<bool, f64>::from_fn(Extent::default(), |flag| if flag { 1.0 } else { 2.0 });
+    let (flags, values) = (flags, values).to_device(&device).expect("moved");
+    let missing = "truth values as members are missing on devices";
+    assert_eq!(
+        words(|| reached(&values, &flags)),
+        refused("reached", "at", missing)
+    );
+    let pairs = Table::<(Dyn, bool), f64>::from_vec((2, ()), vec![0.0, 1.0, 3.0, 2.0]);
+    let pairs = pairs.expect("four").to_device(&device).expect("moved");
+    assert_eq!(words(|| best(&pairs)), refused("best", "x", missing));
+    assert!(matches!(
+        try_call!(best)(&pairs),
+        Err(Error::OnDevice { parameter: "x", .. })
+    ));
+
+    // Rows of different lengths are on the host.
+    let rows = Ragged::from_rows([vec![1.0], vec![], vec![2.0, 3.0]]);
+    assert_eq!(
+        words(|| by_rows(&there, &rows)),
+        format!("`by_rows`: `rows.starts` lives on the host, and `x` on {device}")
+    );
+}
+
+#[test]
+fn what_runs_there_is_explained() {
+    let text = pointful::explain!(hotspot);
+    for part in [
+        "---- devices: where tables are\nkernel",
+        "a thread for each",
+        "---- gpu: what runs there\nfn hotspot(",
+        "---- cuda: its kernels\n",
+        "KERNEL(256, 1) hotspot_0(",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    let text = pointful::explain!(total);
+    assert!(
+        text.contains("a thread for each part of the points"),
+        "{text}"
+    );
+    assert!(text.contains("the host waits for an element of"), "{text}");
+    let text = pointful::explain!(inner);
+    let refused = "---- devices: refused, as functions that are no `#[pointful]` functions run on the host only\n";
+    assert!(text.contains(refused), "{text}");
+}
+
+/// The text that the emulated device runs is what a card is given. NVRTC, where there is one, compiles
+/// it: no registers are spilled.
+#[test]
+fn nvrtc_compiles_the_text_of_functions() {
+    let device = Device::emulate(Emulation::default());
+    macro_rules! run {
+        ($function:expr, ($($argument:expr),* $(,)?)) => {{
+            let there = ($($argument,)*).to_device(&device).expect("moved");
+            let _ = same!(@call $function, there, ($($argument),*));
+        }};
+    }
+    run!(axpy, (0.3, list(5), list(5)));
+    run!(mixed, (list(5), 0.5));
+    run!(functions, (list(5),));
+    run!(edges, (grid(2, 3),));
+    run!(hotspot, (grid(2, 3), grid(2, 3), 2_usize));
+    run!(live, (grid(3, 3).map(|x| x > 0.0), 2_usize));
+    run!(escape, (grid(2, 3), 4_u32));
+    run!(updated, (grid(2, 3), 3.0_f32));
+    let rows = Table::<(Dyn, Dyn), f64>::from([[1.0, 2.0], [3.0, 4.0]]);
+    run!(within_rows, (rows, 3_usize));
+    run!(slope_of_smooth, (list(5), list(5)));
+    run!(at, (list(2), Table::<Dyn, i64>::from(vec![0, 1])));
+    run!(
+        twice,
+        (list(2), Table::<Dyn, i64>::from(vec![0, 0]), 2_usize)
+    );
+    run!(
+        divided,
+        (
+            Table::<Dyn, i32>::from(vec![7]),
+            Table::<Dyn, i32>::from(vec![2])
+        )
+    );
+    run!(asserted, (Table::<Dyn, f32>::from(vec![1.0]), 2.0_f32));
+    run!(total, (list(5),));
+    run!(running, (list(5),));
+    let required = std::env::var_os("POINTFUL_REQUIRE_CUDA_TOOLS").is_some();
+    let units = device.units();
+    assert_eq!(units.len(), 16);
+    for unit in units {
+        for capability in [(8, 0), (9, 0)] {
+            match compile_with(unit, capability, &["--ptxas-options=-v"]) {
+                Ok((compiled, _)) => {
+                    let spills = compiled.log.matches("bytes spill stores").count();
+                    let none = compiled.log.matches(" 0 bytes spill stores").count();
+                    let kernels = unit.kernels.len();
+                    assert_eq!((spills, none), (kernels, kernels), "{}", compiled.log);
+                }
+                Err(Error::CudaUnavailable { reason }) if !required => {
+                    return eprintln!("skipped: {reason}");
+                }
+                Err(error) => panic!("{error}\n{}", unit.text),
+            }
+        }
+    }
+}
