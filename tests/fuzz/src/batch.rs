@@ -53,18 +53,22 @@ pub(crate) struct Workshop {
 
 impl Workshop {
     /// A folder below the workspace's target folder, with this name. The language's compiler has
-    /// its own assertions there, or not.
-    pub(crate) fn new(name: &str, assertions: bool) -> Self {
+    /// its own assertions there, or not; functions run on the emulated device, or on the host.
+    pub(crate) fn new(name: &str, assertions: bool, device: bool) -> Self {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let workspace = workspace.canonicalize().expect("the workspace is there");
         let target = workspace.join("target/fuzz");
         let root = target.join(name);
         std::fs::create_dir_all(root.join("src")).expect("a folder can be made");
         let path = workspace.display();
+        let (emulated, there) = match device {
+            true => (r#", features = ["emulated"]"#, r#", features = ["device"]"#),
+            false => ("", ""),
+        };
         let manifest = format!(
             "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-             pointful = {{ path = \"{path}/pointful\" }}\npointful-runtime = {{ path = \"{path}/pointful-runtime\" }}\n\
-             pointful-fuzz = {{ path = \"{path}/tests/fuzz\", default-features = false }}\n\n\
+             pointful = {{ path = \"{path}/pointful\"{emulated} }}\npointful-runtime = {{ path = \"{path}/pointful-runtime\" }}\n\
+             pointful-fuzz = {{ path = \"{path}/tests/fuzz\", default-features = false{there} }}\n\n\
              [profile.release]\nlto = \"off\"\n\n[profile.release.build-override]\nopt-level = 1\ndebug-assertions = {assertions}\n"
         );
         write(&root.join("Cargo.toml"), &manifest);

@@ -1,6 +1,8 @@
 //! What all random functions written twice take: tables over `N` and `M`, places in them, lengths,
 //! and a number of steps.
 
+#[cfg(feature = "device")]
+use pointful_runtime::{Device, Error, ToDevice};
 use pointful_runtime::{Dyn, Extent, IndexSet, Table};
 
 use crate::num::{Dual, Num, shaken};
@@ -195,6 +197,35 @@ pub fn matrix(rows: usize, columns: usize, values: Vec<f64>) -> Table<(Dyn, Dyn)
     Table::from_vec(Extent::new((rows, columns)), values).expect("as many values")
 }
 
+#[cfg(feature = "device")]
+impl ToDevice for Tables {
+    fn moved(&self, to: Option<&Device>) -> Result<Self, Error> {
+        Ok(Self {
+            x: self.x.moved(to)?,
+            y: self.y.moved(to)?,
+            a: self.a.moved(to)?,
+            c: self.c,
+            at: self.at.moved(to)?,
+            to: self.to.moved(to)?,
+            nx: self.nx.moved(to)?,
+            ends: self.ends.moved(to)?,
+            steps: self.steps,
+        })
+    }
+}
+
+/// A copy on the device,
+#[cfg(feature = "device")]
+pub fn there<T: ToDevice>(value: &T) -> T {
+    let moved = value.to_device(&Device::emulated());
+    moved.expect("there is memory")
+}
+
+/// or on the host.
+pub fn here<T: Clone>(value: &T) -> T {
+    value.clone()
+}
+
 /// A result as numbers.
 pub trait Flat {
     fn flat(&self) -> Vec<f64>;
@@ -208,6 +239,10 @@ impl Flat for f64 {
 
 impl<I: IndexSet> Flat for Table<I, f64> {
     fn flat(&self) -> Vec<f64> {
+        #[cfg(feature = "device")]
+        if self.device().is_some() {
+            return self.to_host().expect("moved back").flat();
+        }
         self.as_slice().to_vec()
     }
 }

@@ -9,5 +9,7 @@ pub mod places;
 pub mod run;
 
 pub use check::{Found, Given, Mode, Plain, check};
-pub use inputs::{Flat, Inputs, Tables, matrix};
+#[cfg(feature = "device")]
+pub use inputs::there;
+pub use inputs::{Flat, Inputs, Tables, here, matrix};
 pub use num::Num;

@@ -27,6 +27,8 @@ struct Options {
     shrink: bool,
     /// Whether the language's compiler is built with its own assertions.
     assertions: bool,
+    /// Whether functions run on the emulated device.
+    device: bool,
     /// Where the text of what fails is written.
     failures: PathBuf,
     name: String,
@@ -41,6 +43,7 @@ impl Options {
             runs: 6,
             shrink: false,
             assertions: true,
+            device: false,
             failures: PathBuf::from("target/fuzz/failures"),
             name: "batch".to_owned(),
         };
@@ -49,6 +52,7 @@ impl Options {
             match arg.as_str() {
                 "--shrink" => options.shrink = true,
                 "--no-assertions" => options.assertions = false,
+                "--device" => options.device = true,
                 _ => options.value(&arg, args.next()),
             }
         }
@@ -93,11 +97,17 @@ impl Case {
         format!("{kind}_{}{}", self.asked.seed, without.concat())
     }
 
-    fn entry(&self, runs: usize) -> Entry {
+    fn entry(&self, options: &Options) -> Entry {
         let written = Written::new(&self.asked);
         let name = self.name();
         Entry {
-            text: module::module(&written, self.asked.seed, self.derivative, runs),
+            text: module::module(
+                &written,
+                self.asked.seed,
+                self.derivative,
+                options.runs,
+                options.device,
+            ),
             name,
         }
     }
@@ -105,7 +115,7 @@ impl Case {
 
 fn main() {
     let options = Options::read();
-    let workshop = Workshop::new(&options.name, options.assertions);
+    let workshop = Workshop::new(&options.name, options.assertions, options.device);
     std::fs::create_dir_all(&options.failures).expect("a folder can be made");
     let mut table = Table::default();
     let seeds: Vec<u64> = (options.first..options.first + options.programs).collect();
@@ -122,20 +132,17 @@ fn main() {
             })
             .map(|case| (case.name(), case))
             .collect();
-        let entries: Vec<Entry> = cases
-            .values()
-            .map(|case| case.entry(options.runs))
-            .collect();
+        let entries: Vec<Entry> = cases.values().map(|case| case.entry(&options)).collect();
         for (name, outcome) in workshop.outcomes(&entries) {
             let case = &cases[&name];
             table.count(case.derivative, &outcome);
             if !matches!(outcome, Outcome::Agrees | Outcome::Discarded) {
                 let (case, outcome) = if options.shrink {
-                    shrunk(&workshop, case, &outcome, options.runs)
+                    shrunk(&workshop, case, &outcome, &options)
                 } else {
                     (case.clone(), outcome)
                 };
-                let text = case.entry(options.runs).text;
+                let text = case.entry(&options).text;
                 let report = format!("// {outcome:?}\n{text}");
                 let path = options.failures.join(format!("{name}.rs"));
                 std::fs::write(&path, report).expect("a file can be written");
@@ -147,7 +154,12 @@ fn main() {
 }
 
 /// The same kind of failure with fewer statements.
-fn shrunk(workshop: &Workshop, case: &Case, outcome: &Outcome, runs: usize) -> (Case, Outcome) {
+fn shrunk(
+    workshop: &Workshop,
+    case: &Case,
+    outcome: &Outcome,
+    options: &Options,
+) -> (Case, Outcome) {
     let mut best = (case.clone(), outcome.clone());
     loop {
         let written = Written::new(&best.0.asked);
@@ -164,11 +176,11 @@ fn shrunk(workshop: &Workshop, case: &Case, outcome: &Outcome, runs: usize) -> (
             })
             .map(|case| (case.name(), case))
             .collect();
-        let entries: Vec<Entry> = smaller.values().map(|case| case.entry(runs)).collect();
+        let entries: Vec<Entry> = smaller.values().map(|case| case.entry(options)).collect();
         if entries.is_empty() {
             return best;
         }
-        let size = |name: &str| smaller[name].entry(runs).text.len();
+        let size = |name: &str| smaller[name].entry(options).text.len();
         let failing = (workshop.outcomes(&entries).into_iter())
             .filter(|(_, found)| table::same_kind(found, outcome))
             .min_by_key(|(name, _)| size(name));

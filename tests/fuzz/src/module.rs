@@ -62,8 +62,14 @@ const MODES: [(&str, &[&str], &str); 10] = [
 
 const ARGS: &str = "&t.x, &t.y, &t.a, t.c, &t.at, &t.to, &t.nx, &t.ends, t.steps";
 
-/// The module of a function, or of one of its derivatives.
-pub(crate) fn module(written: &Written, seed: u64, derivative: bool, runs: usize) -> String {
+/// The module of a function, or of one of its derivatives, which runs on the host or on a device.
+pub(crate) fn module(
+    written: &Written,
+    seed: u64,
+    derivative: bool,
+    runs: usize,
+    device: bool,
+) -> String {
     let (mode, needs, body) = if derivative {
         MODES[(seed % MODES.len() as u64) as usize]
     } else {
@@ -83,10 +89,11 @@ pub(crate) fn module(written: &Written, seed: u64, derivative: bool, runs: usize
     let call = body
         .replace("ARGS", ARGS)
         .replace("SEVERAL", &ARGS.replace("&t.x", "&xs"));
+    let place = if device { "there" } else { "here" };
     let cotangent = if mode == "Vjp" {
-        cotangent(written.shape)
+        format!("        let ct = {place}(&{});\n", cotangent(written.shape))
     } else {
-        ""
+        String::new()
     };
     let columns = if written.shape == Shape::Both {
         "m"
@@ -95,7 +102,7 @@ pub(crate) fn module(written: &Written, seed: u64, derivative: bool, runs: usize
     };
     let mut text = format!(
         "use pointful::prelude::*;\nuse pointful_fuzz::places::{{clamp, get, mirror, wrap}};\n\
-         use pointful_fuzz::{{Flat, Found, Given, Inputs, Mode, Num, Plain, Tables, check as compare, matrix}};\n\n\
+         use pointful_fuzz::{{Flat, Found, Given, Inputs, Mode, Num, Plain, Tables, check as compare, matrix, {place}}};\n\n\
          #[pointful]\n{}\n",
         written.function
     );
@@ -114,10 +121,10 @@ pub(crate) fn module(written: &Written, seed: u64, derivative: bool, runs: usize
          \x20   }}\n}}\n\n\
          pub fn check() -> Found {{\n\
          \x20   compare::<P>(Mode::{mode}, |given: &Given| {{\n\
-         \x20       let t = &given.tables;\n\
-         \x20       let tan = Tables::of(&given.tangent);\n\
-         \x20       let n = t.x.as_slice().len();\n\
-         \x20       let xs = matrix(given.several.len() / n, n, given.several.clone());\n\
+         \x20       let t = &{place}(&given.tables);\n\
+         \x20       let tan = {place}(&Tables::of(&given.tangent));\n\
+         \x20       let [n, m] = [given.tangent.n, given.tangent.m];\n\
+         \x20       let xs = {place}(&matrix(given.several.len() / n, n, given.several.clone()));\n\
          {cotangent}\
          \x20       {call}\n\
          \x20   }})\n}}\n",
@@ -128,11 +135,7 @@ pub(crate) fn module(written: &Written, seed: u64, derivative: bool, runs: usize
 
 fn cotangent(shape: Shape) -> &'static str {
     match shape {
-        Shape::Both => {
-            "        let ct = matrix(n, t.y.as_slice().len(), given.cotangent.0.clone());\n"
-        }
-        Shape::N | Shape::M => {
-            "        let ct = Table::<Dyn, f64>::from(given.cotangent.0.clone());\n"
-        }
+        Shape::Both => "matrix(n, m, given.cotangent.0.clone())",
+        Shape::N | Shape::M => "Table::<Dyn, f64>::from(given.cotangent.0.clone())",
     }
 }
