@@ -516,9 +516,14 @@ pub(crate) fn unmarked(span: Span, path: &str, unmarked: &Unmarked) -> Diagnosti
         keyword,
         name,
         line,
+        file,
     } = unmarked;
     let found = |what| Diagnostic::new(span, format!("`{path}` is not a `#[pointful]` {what}"));
-    let mark = format!("write `#[pointful]` in front of `{keyword} {name}`, in line {line}");
+    let of_file = file
+        .as_ref()
+        .map_or_else(String::new, |file| format!(" of {}", file.display()));
+    let mark =
+        format!("write `#[pointful]` in front of `{keyword} {name}`, in line {line}{of_file}");
     match *keyword {
         "fn" => found("function")
             .help(mark)

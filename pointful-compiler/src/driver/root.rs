@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 
 use super::subject;
 use crate::diag::{Diagnostic, syntax as diag};
-use crate::link::beside::{self, Missing};
+use crate::link::beside::{self, Missing, Sources};
 use crate::link::{Request, RequestKind, cycles};
 use crate::lower::is_method;
 use crate::syntax::depth::check_function;
@@ -100,10 +100,10 @@ impl Root {
             Self::Function(_, _, uses) | Self::Type(uses) => uses.types.as_slice(),
             Self::Explain(..) | Self::Transform(_) | Self::Define(..) => &[],
         };
-        let asks = self.asks();
+        let (asks, sources) = (self.asks(), Sources::of_files());
         let found = asks.iter().filter_map(|path| {
             let (span, name) = (path.span(), path_key(path));
-            Some(match beside::missing(path)? {
+            Some(match beside::missing(path, &sources)? {
                 Missing::Unmarked(unmarked) => diag::unmarked(span, &name, &unmarked),
                 Missing::Absent(known) => {
                     let is_type = types.contains(path);
