@@ -24,7 +24,7 @@ const SIZES: [[usize; 2]; 9] = [
 ];
 
 /// What is computed of `a` and `b`, whose rows are of the same lengths, of `w` and of `n`.
-const FUNCTIONS: [&str; 27] = [
+const FUNCTIONS: [&str; 31] = [
     "sum(a)",
     "sum(for i in N { w[i] * sum(a[i]) })",
     "sum(for i in N { sum(for j in _ { a[i][j].sin() * b[i][j] * w[i] }) })",
@@ -51,6 +51,10 @@ const FUNCTIONS: [&str; 27] = [
     "sum(for i in N { w[i] * grad!(|x: f64| sum(for j in _ { (x * a[i][j]).sin() }))(w[i]) })",
     "sum(for i in N { jvp!(|x: f64| sum(a[i] * x.cos() + b[i]) * x)(w[i], 0.5).1 })",
     "let g = |i: N| sum(a[i] * b[i]); sum(for i in N { if n > 1 { g(i) * g((i + 1).wrap()) } else { w[i] } })",
+    "sum(for row in a { sum(row * row.sin()) })",
+    "let r = for row in a.rows() { let s = sum(row); row * s }; sum(r * b)",
+    "let mut s = 0.3; for row in a.rows().rev() { for x in row { s = (0.5 * s + x).sin(); } } s",
+    "let mut x = a; let mut s = 0.1; for row in x { x = x * b; s = 0.5 * s + sum(row) * w[0]; } s + sum(x)",
     "sum(grad!(|x: f64| sum(for i in N { sum(for j in _ { (x * a[i][j]).sin() }) }))(w) * w)",
 ];
 
@@ -208,6 +212,79 @@ fn rows_that_are_made_agree_at_every_stage() {
     for function in ROWS {
         for form in ROW_FORMS {
             check_stages(&source(function, "Ragged<N, f64>", form));
+        }
+    }
+}
+
+/// Functions, what they give, and all their derivatives.
+const JACOBIANS: [[&str; 4]; 7] = [
+    [
+        "for i in N { w[i] * sum(a[i] * b[i]) }",
+        "Table<N, f64>",
+        "Table<(N, Dyn), f64>",
+        "jacobian!(f, wrt = a)(a, b, w, n)",
+    ],
+    [
+        "sum(a * a.sin())",
+        "f64",
+        "Ragged<N, f64>",
+        "jacobian!(f, wrt = a)(a, b, w, n)",
+    ],
+    [
+        "sum(a * a.sin() * b) + sum(w * w)",
+        "f64",
+        "Table<(Dyn, Dyn), f64>",
+        "hessian!(f, wrt = a)(a, b, w, n)",
+    ],
+    [
+        "for i in N { for j in _ { (a[i][j] * w[i]).sin() * b[i][j] } }",
+        "Ragged<N, f64>",
+        "Table<(Dyn, Dyn), f64>",
+        "jacobian!(f, wrt = b)(a, b, w, n)",
+    ],
+    [
+        "for i in N { let s = sum(a[i]); b[i] * w[i] * s }",
+        "Ragged<N, f64>",
+        "Table<(Dyn, N), f64>",
+        "jacobian!(f, wrt = w)(a, b, w, n)",
+    ],
+    [
+        "for i in N { w[i] * sum(a[i] * b[i]) }",
+        "Table<N, f64>",
+        "Table<(N, Dyn), f64>",
+        "let j = jacobian!(f, wrt = a)(a, b, w, n); 2.0 * j",
+    ],
+    [
+        "for i in N { w[i] * sum(a[i] * b[i]) }",
+        "Table<N, f64>",
+        "Table<N, f64>",
+        "let j = jacobian!(f, wrt = b)(a, b, w, n); for i in N { sum(for k in N { sum(j[i][k] * b[k]) }) }",
+    ],
+];
+
+#[test]
+fn all_derivatives_by_rows_agree_at_every_stage() {
+    for [function, of, result, value] in JACOBIANS {
+        check_stages(&source(function, of, ["", result, value]));
+    }
+    // In a body they have the rows that tangents have.
+    let stages = [
+        "let j = jacobian!(f, wrt = a)(a, b, w, n); for i in N { sum(for k in N { sum(for e in _ { j[i][k][e] * d[k][e] }) }) }",
+        "jvp!(f, wrt = a)(a, b, w, n, d).1",
+    ]
+    .map(|value| {
+        let form = ["d: &Ragged<N, f64>", "Table<N, f64>", value];
+        let text = source(JACOBIANS[0][0], "Table<N, f64>", form);
+        let linked = link(&text).expect("it is a right program");
+        pipeline::stages(&linked).expect("it has a derivative")
+    });
+    for (sizes, seed) in SIZES.into_iter().zip(0..) {
+        let inputs = inputs(&stages[0].point, sizes, seed);
+        let found = stages
+            .each_ref()
+            .map(|stages| run(&stages.bulk, &inputs).expect("it runs").0);
+        for (a, b) in found[0].iter().zip(&found[1]) {
+            assert_eq!(difference(a, b, Tolerance::default()), None, "at {sizes:?}");
         }
     }
 }

@@ -246,7 +246,7 @@ pub fn masked<T: Number>(a: T, kept: bool) -> T {
 }
 
 macro_rules! float {
-    (unary: $($unary:ident)*; binary: $($binary:ident)*; tests: $($test:ident)*;) => {
+    (unary: $($unary:ident)*; binary: $($binary:ident)*; tests: $($test:ident)*; constants: $($constant:ident)*;) => {
         /// A floating-point number, `f32` or `f64`: the bound of a function that is generic in its
         /// precision.
         ///
@@ -278,6 +278,28 @@ macro_rules! float {
             const EPSILON: Self;
             /// The smallest positive normal number.
             const MIN_POSITIVE: Self;
+            /// The largest finite number.
+            const MAX: Self;
+            /// The smallest finite number.
+            const MIN: Self;
+            /// How many decimal digits any number of them keeps.
+            const DIGITS: u32;
+            /// The number of binary digits, the hidden one included.
+            const MANTISSA_DIGITS: u32;
+            /// The base of the exponent.
+            const RADIX: u32;
+            /// One more than the largest binary exponent.
+            const MAX_EXP: i32;
+            /// One more than the smallest binary exponent of a normal number.
+            const MIN_EXP: i32;
+            /// The largest decimal exponent.
+            const MAX_10_EXP: i32;
+            /// The smallest decimal exponent of a normal number.
+            const MIN_10_EXP: i32;
+            $(
+                #[doc = concat!("As [`std::f64::consts::", stringify!($constant), "`].")]
+                const $constant: Self;
+            )*
 
             /// The nearest number of this type, as `as` converts.
             fn from_f64(value: f64) -> Self;
@@ -305,17 +327,27 @@ macro_rules! float {
             )*
         }
 
-        float!(@forward f32, [$($unary)*], [$($binary)*], [$($test)*]);
-        float!(@forward f64, [$($unary)*], [$($binary)*], [$($test)*]);
+        float!(@forward f32, [$($unary)*], [$($binary)*], [$($test)*], [$($constant)*]);
+        float!(@forward f64, [$($unary)*], [$($binary)*], [$($test)*], [$($constant)*]);
     };
 
-    (@forward $T:ty, [$($unary:ident)*], [$($binary:ident)*], [$($test:ident)*]) => {
+    (@forward $T:ident, [$($unary:ident)*], [$($binary:ident)*], [$($test:ident)*], [$($constant:ident)*]) => {
         impl Float for $T {
             const INFINITY: $T = <$T>::INFINITY;
             const NEG_INFINITY: $T = <$T>::NEG_INFINITY;
             const NAN: $T = <$T>::NAN;
             const EPSILON: $T = <$T>::EPSILON;
             const MIN_POSITIVE: $T = <$T>::MIN_POSITIVE;
+            const MAX: $T = <$T>::MAX;
+            const MIN: $T = <$T>::MIN;
+            const DIGITS: u32 = <$T>::DIGITS;
+            const MANTISSA_DIGITS: u32 = <$T>::MANTISSA_DIGITS;
+            const RADIX: u32 = <$T>::RADIX;
+            const MAX_EXP: i32 = <$T>::MAX_EXP;
+            const MIN_EXP: i32 = <$T>::MIN_EXP;
+            const MAX_10_EXP: i32 = <$T>::MAX_10_EXP;
+            const MIN_10_EXP: i32 = <$T>::MIN_10_EXP;
+            $(const $constant: $T = std::$T::consts::$constant;)*
 
             #[inline(always)]
             fn from_f64(value: f64) -> $T {
@@ -371,11 +403,52 @@ float! {
         abs signum floor ceil round round_ties_even trunc fract to_degrees to_radians;
     binary: powf log atan2 hypot copysign;
     tests: is_nan is_infinite is_finite is_normal is_sign_positive is_sign_negative;
+    constants:
+        PI TAU E SQRT_2 LN_2 LN_10 LOG2_E LOG10_E LOG2_10 LOG10_2 FRAC_1_PI FRAC_2_PI
+        FRAC_2_SQRT_PI FRAC_1_SQRT_2 FRAC_PI_2 FRAC_PI_3 FRAC_PI_4 FRAC_PI_6 FRAC_PI_8;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What the compiler takes for a constant of `f32`, the nearest number to that of `f64`, is the
+    /// standard library's.
+    #[test]
+    fn constants_are_the_nearest_numbers() {
+        fn all<T: Float>() -> [T; 19] {
+            [
+                T::PI,
+                T::TAU,
+                T::E,
+                T::SQRT_2,
+                T::LN_2,
+                T::LN_10,
+                T::LOG2_E,
+                T::LOG10_E,
+                T::LOG2_10,
+                T::LOG10_2,
+                T::FRAC_1_PI,
+                T::FRAC_2_PI,
+                T::FRAC_2_SQRT_PI,
+                T::FRAC_1_SQRT_2,
+                T::FRAC_PI_2,
+                T::FRAC_PI_3,
+                T::FRAC_PI_4,
+                T::FRAC_PI_6,
+                T::FRAC_PI_8,
+            ]
+        }
+        assert_eq!(all::<f32>(), all::<f64>().map(f32::from_f64));
+        assert_eq!(
+            (f32::MAX.to_f64(), <f64 as Float>::MIN),
+            (f32::MAX.into(), f64::MIN)
+        );
+        assert_eq!(
+            (<f32 as Float>::DIGITS, <f64 as Float>::MIN_10_EXP),
+            (6, -307)
+        );
+    }
 
     #[test]
     fn the_least_divided_by_minus_one_panics() {

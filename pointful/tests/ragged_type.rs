@@ -989,3 +989,119 @@ fn places_in_rows_are_not_checked() {
     let report = explain!(waves);
     assert!(!report.contains("check"), "{report}");
 }
+
+// ---- all derivatives, and rows one after the other ----
+
+#[pointful]
+fn squares<N: IndexSet>(a: &Ragged<N, f64>, w: &Table<N, f64>) -> Table<N, f64> {
+    for i in N {
+        w[i] * sum(a[i] * a[i])
+    }
+}
+
+#[pointful]
+fn cubes<N: IndexSet>(a: &Ragged<N, f64>, x: f64) -> f64 {
+    sum(for row in a {
+        sum(row * row * row) * x
+    })
+}
+
+/// What derivatives by all values are in a body: by the members of rows, or rows again.
+#[pointful]
+fn in_a_body<N: IndexSet>(
+    a: &Ragged<N, f64>,
+    w: &Table<N, f64>,
+    d: &Ragged<N, f64>,
+) -> (Table<N, f64>, Table<N, f64>, Table<(N, Dyn), f64>) {
+    let all = jacobian!(squares, wrt = a)(a, w);
+    (
+        for i in N {
+            sum(for k in N {
+                sum(for e in _ {
+                    all[i][k][e] * d[k][e]
+                })
+            })
+        },
+        jvp!(squares, wrt = a)(a, w, d).1,
+        all,
+    )
+}
+
+#[test]
+fn all_derivatives_by_values() {
+    let w = Table::<Dyn, f64>::from(vec![1.0, 10.0, 100.0]);
+    let all: Table<(Dyn, Dyn), f64> = jacobian!(squares, wrt = a)(&rows(), &w);
+    assert_eq!(all.extent().size(), (3, 5));
+    #[rustfmt::skip]
+    let expected = [
+        2.0, 4.0, 0.0, 0.0, 0.0,
+        0.0, 0.0, 0.0, 0.0, 0.0,
+        0.0, 0.0, 600.0, 800.0, 1000.0,
+    ];
+    assert_eq!(all.as_slice(), expected);
+    let (by_a, by_w) = jacobian!(squares)(&rows(), &w);
+    assert_eq!((by_a, by_w[(2, 2)]), (all.clone(), 50.0));
+
+    // A number has derivatives in the same rows.
+    let slopes: Ragged<Dyn, f64> = jacobian!(cubes, wrt = a)(&rows(), 2.0);
+    close(&slopes, &rows().map(|x| 6.0 * x * x));
+    let ((by_a, by_both), (both_by_a, by_x)) = hessian!(cubes)(&rows(), 2.0);
+    assert_eq!(by_a.extent().size(), (5, 5));
+    let diagonal = rows().values().iter().map(|x| 12.0 * x).collect::<Vec<_>>();
+    for (k, slope) in diagonal.iter().enumerate() {
+        for l in 0..5 {
+            assert_eq!(by_a[(k, l)], if k == l { *slope } else { 0.0 });
+        }
+    }
+    close(&by_both, &rows().map(|x| 3.0 * x * x));
+    close(&both_by_a, &by_both);
+    assert_eq!(by_x, 0.0);
+
+    let (by_table, by_tangent, given) = in_a_body(&rows(), &w, &rows());
+    assert_eq!(by_table, by_tangent);
+    assert_eq!(given, all);
+
+    // Rows by rows: of what is made of each value alone.
+    let of_values: Table<(Dyn, Dyn), f64> = jacobian!(waves, wrt = a)(&rows(), &w);
+    assert_eq!(of_values.extent().size(), (5, 5));
+
+    let none = jacobian!(squares, wrt = a)(&no_rows(), &Table::from(Vec::new()));
+    assert_eq!((none.len(), none.extent().size()), (0, (0, 0)));
+}
+
+#[pointful]
+fn row_by_row<N: IndexSet>(a: &Ragged<N, f64>) -> (Table<N, f64>, Ragged<N, f64>, f64) {
+    let mut last = 0.0;
+    for row in a.rows().rev() {
+        for x in row {
+            last = 0.5 * last + x;
+        }
+    }
+    (
+        for row in a {
+            sum(row)
+        },
+        for row in a {
+            row * 2.0
+        },
+        last,
+    )
+}
+
+#[test]
+fn rows_one_after_the_other() {
+    for a in [rows(), no_rows(), many(40)] {
+        let (sums, twice, last) = row_by_row(&a);
+        let expected: Vec<f64> = a.rows().map(|row| row.iter().sum()).collect();
+        for (found, expected) in sums.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-9);
+        }
+        close(&twice, &a.map(|x| 2.0 * x));
+        let expected = (0..a.extent().len())
+            .rev()
+            .flat_map(|i| a.row(i).iter().copied().collect::<Vec<_>>())
+            .fold(0.0, |last, x| 0.5 * last + x);
+        assert_eq!(last, expected);
+        check_gradient(&a, |a| cubes(a, 0.5), &grad!(cubes, wrt = a)(&a, 0.5));
+    }
+}

@@ -160,7 +160,7 @@ fn r32<N: IndexSet>(x: &Table<N, f64>) -> f64 {
 
 #[pointful]
 fn r33<N: IndexSet>(x: &Table<N, f64>) -> f64 {
-    for v in x {
+    for v in &x {
         v;
     }
     0.0

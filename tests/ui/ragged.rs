@@ -37,11 +37,6 @@ pub fn by_a_table<N: IndexSet>(a: &Ragged<N, f64>, order: &Table<N, N>) -> f64 {
 }
 
 #[pointful]
-pub fn over_the_rows<N: IndexSet>(a: &Ragged<N, f64>) -> f64 {
-    sum(for row in a { sum(row) })
-}
-
-#[pointful]
 pub fn of_other_lengths<N: IndexSet>(a: &Ragged<N, f64>, order: &Table<N, N>) -> Ragged<N, f64> {
     for i in N { a[order[i]] }
 }
@@ -76,8 +71,8 @@ pub fn sums<N: IndexSet>(a: &Ragged<N, f64>) -> Table<N, f64> {
 }
 
 #[pointful]
-pub fn all_derivatives<N: IndexSet>(a: &Ragged<N, f64>) -> f64 {
-    sum(jacobian!(sums)(a))
+pub fn all_derivatives<N: IndexSet>(a: &Ragged<N, f64>) -> Table<(N, N), f64> {
+    jacobian!(sums)(a)
 }
 
 #[pointful]

@@ -57,4 +57,37 @@ pub fn an_extent_as_a_result(n: usize) -> Extent<Dyn> {
     Extent::new(n)
 }
 
+#[pointful]
+pub fn of_different_sets<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, p: (N, M), q: (M, N)) -> f64 {
+    sum(for r in p..q { x[r] })
+}
+
+#[pointful]
+pub fn of_a_part<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, p: (N, M), i: N) -> f64 {
+    sum(for r in i..p { x[r] })
+}
+
+#[pointful]
+pub fn read_by_another<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, p: (N, M), q: (M, N)) -> f64 {
+    let t = for r in ..=p { x[r] };
+    t[q]
+}
+
+#[pointful]
+pub fn read_by_a_part<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, p: (N, M)) -> f64 {
+    let t = for r in ..=p { x[r] };
+    t[p.0]
+}
+
+#[pointful]
+pub fn read_beside<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>, p: (N, M)) -> f64 {
+    let t = for r in ..=p { x[r] };
+    t[(p.0, p.1 + 1)]
+}
+
+#[pointful]
+pub fn up_to_a_pair_of_numbers<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>) -> f64 {
+    sum(for r in ..(2, 3) { x[r] })
+}
+
 fn main() {}

@@ -327,6 +327,19 @@ pub fn type_as_value(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(span, format!("`{name}` is a type, not a value"))
 }
 
+/// `T::FOO` of a generic float.
+pub fn no_float_constant(span: Span, float: &str, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{float}` has no constant `{name}`")).help(format!(
+        "a generic float has those of `f64` and of `std::f64::consts`: `{float}::EPSILON`, `{float}::MAX`, `{float}::PI`, …; a constant of your own is converted: `{name} as {float}`"
+    ))
+}
+
+/// `N::FOO` of a generic set.
+pub fn no_set_constant(span: Span, set: &str, name: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("`{set}` has no constant `{name}`"))
+        .help(format!("how many members it has is `size({set})`"))
+}
+
 /// A length that is not known to rustc.
 pub fn length(span: Span) -> Diagnostic {
     Diagnostic::new(
@@ -340,6 +353,12 @@ pub fn not_pointful(span: Span, name: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(span, format!("`{name}` is not a `#[pointful]` function"));
     match name.split_once("::") {
         Some((owner, "from" | "from_f64")) => diagnostic.help(format!("write `x as {owner}`")),
+        Some((owner, "zero" | "one" | "default")) => diagnostic.help(format!(
+            "a number is written as it is, `0.0` or `1.0`, and is of type `{owner}` where that is needed"
+        )),
+        Some((owner, "from_bits")) if Scalar::from_name(owner).is_none() => diagnostic.help(format!(
+            "the bits of `{owner}` are of another type for each float: write `f64::from_bits(bits) as {owner}`"
+        )),
         Some((owner, method)) if Scalar::from_name(owner).is_some() => {
             diagnostic.help(format!("write it as a method: `x.{method}(…)`"))
         }

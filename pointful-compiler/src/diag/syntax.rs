@@ -151,8 +151,8 @@ pub fn not_iterable(span: Span) -> Diagnostic {
 
 /// `for x in &t`, `t.iter()`.
 pub fn iterates_table(span: Span) -> Diagnostic {
-    Diagnostic::new(span, "a `for` runs over an index set, not over a table")
-        .help("run over its indices: `for i in _ { … t[i] … }`")
+    Diagnostic::new(span, "a `for` runs over a table as it is, without `&` or `.iter()`")
+        .help("`for x in t { … }` runs over the rows of `t`, of one axis over its elements; by its indices it is `for i in _ { … t[i] … }`")
 }
 
 /// A range as a component of a product.
@@ -163,8 +163,12 @@ pub fn range_in_product(span: Span) -> Diagnostic {
 
 /// An adaptor of iterators that the language does not have.
 pub fn unknown_adaptor(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("a `for` cannot run over `.{name}(…)`"))
-        .help("`.rev()` and `.skip(n)` are the ones there are")
+    let found = Diagnostic::new(span, format!("a `for` cannot run over `.{name}(…)`"));
+    match name {
+        "enumerate" => found.help("run over the indices, and read at them: `for i in _ { … t[i] … }`; as a number `i` is `i.ordinal()`"),
+        "zip" => found.help("run over the indices that both have: `for i in _ { … a[i] … b[i] … }`"),
+        _ => found.help("`.rev()` and `.skip(n)` are the ones there are"),
+    }
 }
 
 /// An adaptor with the wrong number of arguments.

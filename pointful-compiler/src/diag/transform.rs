@@ -211,10 +211,10 @@ pub fn of_broken(path: &syn::Path) -> Diagnostic {
 }
 
 /// A transformation that would make a table of rows of different lengths.
-pub fn ragged_transform(span: Span, word: &str) -> Diagnostic {
+pub fn ragged_vmap(span: Span) -> Diagnostic {
     Diagnostic::new(
         span,
-        format!("`{word}!` makes a table, and there are no tables of `Ragged`"),
+        "`vmap!` would make a table of `Ragged`, which there is not",
     )
-    .help("`grad!`, `jvp!`, `vjp!`, `hvp!` and `linearize!` take a `Ragged` and give one")
+    .help("call the function in a loop: `for b in _ { f(…) }`; what is the same for all is left out by `over`: `vmap!(f, over = x)`")
 }

@@ -236,6 +236,7 @@ impl<'s> Effects<'s> {
         match &expr.kind {
             Kind::Lit(_)
             | Kind::Constant(_)
+            | Kind::FloatConstant(..)
             | Kind::Function(..)
             | Kind::Member(_)
             | Kind::Extent(_)

@@ -400,6 +400,8 @@ pub(super) enum Kind {
     Lazy(bool, Box<Expr>, Box<Expr>),
     /// `x as T`
     Cast(Box<Expr>),
+    /// `T::EPSILON` of the generic float at this position.
+    FloatConstant(usize, &'static str),
     /// `f64::from_bits(x)`
     FromBits(Box<Expr>),
     /// A call of an annotated function.

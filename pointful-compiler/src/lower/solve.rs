@@ -104,6 +104,55 @@ impl Solver {
         self.ranges.get(range as usize)?.of.clone()
     }
 
+    /// How many indices stand for how many axes, from the first on: a member of a product is an
+    /// index for each of its parts, but one place in a range of such members, and a place in the
+    /// range is such a member.
+    pub(super) fn indexed(&self, axes: &[Set], indices: &[Ty]) -> Vec<(usize, usize)> {
+        let parts = |set: &Set| match self.members_of_range(set).map(|of| self.set(&of)) {
+            Some(of @ Set::Product(_)) => of.atoms().len().max(1),
+            _ => 1,
+        };
+        let (mut axis, mut index) = (0, 0);
+        let mut pairs = Vec::new();
+        while axis < axes.len() && index < indices.len() {
+            let (given, known) = match self.shallow(&indices[index]) {
+                Ty::Member(set) if matches!(self.set(&set), Set::Range(_)) => {
+                    let is_range = matches!(self.set(&axes[axis]), Set::Range(_) | Set::Var(_));
+                    (1, if is_range { 1 } else { parts(&set) })
+                }
+                Ty::Member(_) | Ty::Offset(_) | Ty::Scalar(Scalar::Bool) => (parts(&axes[axis]), 1),
+                _ => (1, 1),
+            };
+            let pair = (
+                given.min(indices.len() - index),
+                known.min(axes.len() - axis),
+            );
+            pairs.push(pair);
+            (index, axis) = (index + pair.0, axis + pair.1);
+        }
+        pairs
+    }
+
+    /// The set of which a type has members, or tuples of them for a product.
+    pub(super) fn members(&self, ty: &Ty) -> Option<Set> {
+        match self.shallow(ty) {
+            Ty::Member(set) => Some(self.set(&set)),
+            Ty::Tuple(parts) if !parts.is_empty() => {
+                let part = |ty: &Ty| match self.shallow(ty) {
+                    Ty::Scalar(Scalar::Bool) => Some(Set::Bool),
+                    Ty::Tuple(parts) if parts.is_empty() => Some(Set::UNIT),
+                    _ => self.members(ty),
+                };
+                parts
+                    .iter()
+                    .map(part)
+                    .collect::<Option<_>>()
+                    .map(Set::Product)
+            }
+            _ => None,
+        }
+    }
+
     /// A new type variable made at `span`.
     pub(super) fn fresh(&mut self, kind: TyKind, span: Span) -> Ty {
         self.types.push(TyVar {
@@ -353,9 +402,27 @@ impl Solver {
         a.iter().zip(b).try_for_each(|(x, y)| self.unify(x, y))
     }
 
+    /// Takes the values of all rows of a `Ragged`, as derivatives by them have, for `Dyn` in a
+    /// result.
+    fn are_values(&mut self, a: &Set, b: &Set) -> bool {
+        let (var, values) = match (self.set(a), self.set(b)) {
+            (Set::Var(var), values @ Set::Ragged(..))
+            | (values @ Set::Ragged(..), Set::Var(var)) => (var, values),
+            _ => return false,
+        };
+        let is_result = self.set_kind(var) == SetKind::DynResult;
+        if is_result {
+            self.bind_set(var, values);
+        }
+        is_result
+    }
+
     fn unify_tables(&mut self, g: &[Set], x: &Ty, h: &[Set], y: &Ty) -> Result<(), Clash> {
         let (a, b) = (self.atoms(g), self.atoms(h));
         for (s, t) in a.iter().zip(&b) {
+            if a.len().max(b.len()) > 1 && self.are_values(s, t) {
+                continue;
+            }
             self.unify_sets(s, t)?;
         }
         // Axes that one side has and the other does not know of yet belong to its element.

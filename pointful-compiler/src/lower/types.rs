@@ -226,7 +226,8 @@ impl Printer<'_> {
             Set::Range(k) if self.shows_ranges => self.solver.range(*k).to_owned(),
             Set::Row(..) if self.shows_ranges => "a row".into(),
             Set::Range(_) | Set::Row(..) => "Dyn".into(),
-            Set::Ragged(rows, _) => format!("rows of {}", self.set(rows)),
+            Set::Ragged(..) if !self.shows_ranges => "Dyn".into(),
+            Set::Ragged(rows, _) => format!("values of rows of {}", self.set(rows)),
         }
     }
 

@@ -504,6 +504,7 @@ impl Names {
     fn iter(&mut self, iter: &Iter) {
         match iter {
             Iter::Set(set) => self.set(set),
+            Iter::Rows(table) => self.expr(table),
             Iter::Range { start, end, .. } => {
                 (start.iter().chain(end)).for_each(|bound| self.operand(bound));
             }

@@ -441,12 +441,42 @@ impl Rules<'_> {
     // ---- Jacobians ----
 
     /// For every part of the result a table for every parameter.
+    /// What a `Ragged` has rows for, and what is in them.
+    fn rows(&self, ty: &Type) -> Option<(Set, Type)> {
+        match &ty.kind {
+            TypeKind::Ragged(rows, element) => Some((rows.clone(), (**element).clone())),
+            TypeKind::Ref { inner, .. } => self.rows(inner),
+            TypeKind::Path(path, args) => match self.definition(path, args)? {
+                TypeDefKind::Alias(inner) => self.rows(&inner),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The axes of a table, where all values of a `Ragged` are along one.
+    fn axes_of_values(&self, ty: &Type) -> Option<(Vec<Set>, Type)> {
+        let Some((_, element)) = self.rows(ty) else {
+            return self.axes(ty);
+        };
+        let values = Set {
+            kind: SetKind::Dyn,
+            span: self.span,
+        };
+        Some((vec![values], element))
+    }
+
     fn jacobian(&self, rows: &[Type]) -> Option<Type> {
         let columns = self.wrt()?;
         let cell = |row: &Type, column: &Type| {
-            let (to, element) = self.axes(row)?;
-            let (from, _) = self.axes(column)?;
-            Some(self.table([to, from].concat(), element))
+            let (to, element) = self.axes_of_values(row)?;
+            let (from, _) = self.axes_of_values(column)?;
+            // One by a number, or of one, has the same rows.
+            let rows = self.rows(row).or_else(|| self.rows(column));
+            match (rows, to.len() + from.len()) {
+                (Some((rows, _)), 1) => Some(self.ty(TypeKind::Ragged(rows, Box::new(element)))),
+                _ => Some(self.table([to, from].concat(), element)),
+            }
         };
         let row = |row| {
             let cells = columns.iter().map(|(_, column)| cell(row, column));

@@ -438,8 +438,10 @@ pub enum BinaryOp {
 /// What a `for` runs over.
 #[derive(Clone, Debug)]
 pub enum Iter {
-    /// `N`, `(N, M)`, `_`, `Fin::<3>`, `n` of type `Extent<N>`
+    /// `N`, `(N, M)`, `_`, `Fin::<3>`, `n` of type `Extent<N>`, a variable that is a table: its rows
     Set(Set),
+    /// `t.rows()`, `m.w`, `t[i]`: the rows of a table
+    Rows(Box<Expr>),
     /// `a..b`, `a..=b`, `..b`, `..=b`, `a..`: integers or members of a set, decided by type
     Range {
         start: Option<Box<Expr>>,

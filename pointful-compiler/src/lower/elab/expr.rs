@@ -8,6 +8,7 @@ use crate::diag::lowering as say;
 use crate::ir::stages::point::PointOp;
 use crate::ir::{Elem, Extent, Format, Lit, Message, Monoid, Scalar, SpanId, Style, Type, ValueId};
 use crate::lower::hir::{Block, Expr, Kind, LocalId, Pattern, Stmt, Value};
+use crate::lower::infer::constant::float_constant;
 use crate::lower::types::{Set, Ty};
 use crate::ops::Prim;
 use crate::syntax::tree::{BinaryOp, UnaryOp};
@@ -79,6 +80,13 @@ impl<'a> Elab<'a> {
                     let cell = s.leaf(&cells[0], e.span)?;
                     Ok(Val::Leaf(s.cast(cell, to, e.span)?))
                 })
+            }
+            Kind::FloatConstant(float, name) => {
+                let float = self.scalar(&Ty::Float(*float), e.span)?;
+                match float_constant(float, name) {
+                    Some(value) => self.literal(value, &e.ty, e.span),
+                    None => self.bug(e.span, "a constant of no float"),
+                }
             }
             Kind::FromBits(x) => {
                 let val = self.eval(x)?;

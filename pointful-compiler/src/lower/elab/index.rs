@@ -64,11 +64,11 @@ impl<'a> Elab<'a> {
             cells.push(cell);
         }
         self.lift(&frames, &vals, span, &mut |s, at| {
-            let mut sets = sets.iter().cloned();
-            let mut positions = Vec::new();
+            let mut leaves = Vec::new();
             for (val, ty) in at.iter().zip(&cells) {
-                s.position_of(val, ty, &mut sets, true, site, &mut positions)?;
+                flatten(val, ty, &mut leaves);
             }
+            let positions = s.positions_of(&leaves, &sets, true, site)?;
             let known: Vec<ValueId> = positions.into_iter().flat_map(Position::known).collect();
             s.select(&table, &known, span)
         })
@@ -108,41 +108,62 @@ impl<'a> Elab<'a> {
             });
         }
         let (groups, _) = self.split(base);
-        let mut sets = crate::lower::types::atoms(&groups).into_iter();
-        let mut out = Vec::new();
+        let sets = crate::lower::types::atoms(&groups);
+        let mut leaves = Vec::new();
         for index in indices {
             let val = self.eval(index)?;
-            let ty = self.ty(&index.ty);
-            self.position_of(&val, &ty, &mut sets, check, site, &mut out)?;
+            flatten(&val, &self.ty(&index.ty), &mut leaves);
+        }
+        self.positions_of(&leaves, &sets, check, site)
+    }
+
+    /// Where indices stand, each of one type for each part of a tuple.
+    fn positions_of(
+        &mut self,
+        indices: &[(Val<'a>, Ty)],
+        sets: &[Set],
+        check: bool,
+        site: Site<'a>,
+    ) -> Run<Vec<Position>> {
+        let types: Vec<Ty> = indices.iter().map(|(_, ty)| ty.clone()).collect();
+        let solver = &self.functions[self.frame.function].solver;
+        let pairs = solver.indexed(sets, &types);
+        let (mut indices, mut sets) = (indices, sets);
+        let mut out = Vec::new();
+        for (given, axes) in pairs {
+            let (here, axis) = (&indices[..given], Set::product(sets[..axes].to_vec()));
+            (indices, sets) = (&indices[given..], &sets[axes..]);
+            out.push(match here {
+                [(val, ty)] => self.position_of(val, ty, &axis, check, site)?,
+                parts => {
+                    let (vals, types) = parts.iter().cloned().unzip();
+                    let ty = Ty::Tuple(types);
+                    self.rank(&Val::Tuple(vals), &ty, &axis, check, site)?
+                }
+            });
+        }
+        if !indices.is_empty() {
+            return self.bug(site.at, "more indices than axes");
         }
         Ok(out)
     }
 
+    /// Where an index stands among the members of a set.
     pub(super) fn position_of(
         &mut self,
         val: &Val<'a>,
         ty: &Ty,
-        sets: &mut impl Iterator<Item = Set>,
+        set: &Set,
         check: bool,
         site: Site<'a>,
-        out: &mut Vec<Position>,
-    ) -> Run<()> {
+    ) -> Run<Position> {
         let span = site.at;
-        if let (Ty::Tuple(types), Val::Tuple(vals)) = (ty, val) {
-            for (val, ty) in vals.iter().zip(types) {
-                self.position_of(val, ty, sets, check, site, out)?;
-            }
-            return Ok(());
-        }
-        let Some(set) = sets.next() else {
-            return self.bug(span, "more indices than axes");
-        };
-        let space = self.space(&set, span)?;
-        let position = match ty {
-            Ty::Member(of) | Ty::Offset(of) if self.is_range(of) != self.is_range(&set) => {
+        let space = self.space(set, span)?;
+        Ok(match ty {
+            Ty::Member(of) | Ty::Offset(of) if self.is_range(of) != self.is_range(set) => {
                 match self.is_range(of) {
                     true => self.member_at(val, of, &space, span)?,
-                    false => self.rank(val, ty, &set, check, site)?,
+                    false => self.rank(val, ty, set, check, site)?,
                 }
             }
             Ty::Member(_) => Position::Known(self.member_indices(&space, val, span)?),
@@ -152,12 +173,10 @@ impl<'a> Elab<'a> {
             }
             _ => {
                 let number = self.leaf(val, span)?;
-                let at = self.checked_at(site, &set);
+                let at = self.checked_at(site, set);
                 self.integer(number, &space, check, at)?
             }
-        };
-        out.push(position);
-        Ok(())
+        })
     }
 
     fn is_range(&self, set: &Set) -> bool {
@@ -175,8 +194,8 @@ impl<'a> Elab<'a> {
     ) -> Run<Position> {
         let span = site.at;
         let space = self.space(range, span)?;
-        if let Val::Leaf(member) = val
-            && let Some(place) = self.ranked.get(member)
+        let member = self.leaves(val, span)?;
+        if let Some(place) = self.ranked.get(&member)
             && let Space::Axis(axis) = &space
             && self.program.elem(*place) == Elem::Index(*axis)
         {
@@ -387,5 +406,17 @@ impl<'a> Elab<'a> {
         let index = self.prim(prim(flat), &[number], span)?;
         let indices = self.unflatten(index, &axes, span)?;
         self.member(&space, &mut indices.into_iter(), span)
+    }
+}
+
+/// An index for each part of a tuple.
+fn flatten<'a>(val: &Val<'a>, ty: &Ty, out: &mut Vec<(Val<'a>, Ty)>) {
+    match (ty, val) {
+        (Ty::Tuple(types), Val::Tuple(vals)) => {
+            for (val, ty) in vals.iter().zip(types) {
+                flatten(val, ty, out);
+            }
+        }
+        _ => out.push((val.clone(), ty.clone())),
     }
 }

@@ -586,10 +586,10 @@ impl<'a> Elab<'a> {
                     None => at[0],
                 };
                 let indices = self.unflatten(number, &axes, span)?;
-                if let [member] = indices.as_slice() {
-                    self.ranked.insert(*member, at[0]);
-                }
-                self.member(of, &mut indices.into_iter(), span)
+                let member = self.member(of, &mut indices.into_iter(), span)?;
+                let parts = self.leaves(&member, span)?;
+                self.ranked.insert(parts, at[0]);
+                Ok(member)
             }
         }
     }

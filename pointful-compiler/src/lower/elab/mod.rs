@@ -120,7 +120,7 @@ struct Elab<'a> {
     /// that say what the bounds are.
     ranges: BTreeMap<(usize, Set, Vec<ValueId>), Source>,
     /// Members that a range runs over, as places in it.
-    ranked: BTreeMap<ValueId, ValueId>,
+    ranked: BTreeMap<Vec<ValueId>, ValueId>,
     /// How many operators of `reduce` and `scan` are around; nothing is accumulated in them.
     operators: usize,
     /// How many derivatives are around, and how many of them go backwards.

@@ -20,7 +20,7 @@ use proc_macro2::Span;
 
 use super::interface::stepped;
 use super::site::{Indexed, Site};
-use super::value::{Position, Rows, Space, Val};
+use super::value::{Rows, Space, Val};
 use super::{Elab, Run};
 use crate::diag::lowering as say;
 use crate::interface::{Access, Carrier, ExtentSource, Field, ParamSource, Shape};
@@ -252,10 +252,7 @@ impl<'a> Elab<'a> {
                         inside = Some((row, lengths));
                     }
                     Some(set) => {
-                        let mut set = std::iter::once(set);
-                        let mut found = Vec::new();
-                        self.position_of(&val, &ty, &mut set, true, site, &mut found)?;
-                        at.extend(found.into_iter().flat_map(Position::known));
+                        at.extend(self.position_of(&val, &ty, &set, true, site)?.known());
                     }
                     None => return self.bug(span, "more indices than axes"),
                 }
@@ -293,11 +290,8 @@ impl<'a> Elab<'a> {
         let member = match ty {
             Ty::Member(_) | Ty::Scalar(Scalar::Bool) => self.leaf(val, site.at)?,
             _ => {
-                let mut of = std::iter::once(of.clone());
-                let mut found = Vec::new();
-                self.position_of(val, ty, &mut of, true, site, &mut found)?;
-                let mut known = found.into_iter().flat_map(Position::known);
-                match known.next() {
+                let found = self.position_of(val, ty, of, true, site)?;
+                match found.known().into_iter().next() {
                     Some(index) => index,
                     None => return self.bug(site.at, "a row at no member"),
                 }

@@ -10,7 +10,7 @@ use crate::diag::lowering as say;
 use crate::interface::{Access, SetShape, Shape};
 use crate::ir::{Extent, SpanId};
 use crate::lower::hir::{Function, Origin};
-use crate::lower::types::{Len, Set, Ty, enum_len};
+use crate::lower::types::{Len, Set, Ty, atoms, enum_len};
 use crate::syntax::tree::{self, TypeKind};
 
 impl<'a> Elab<'a> {
@@ -68,7 +68,9 @@ impl<'a> Elab<'a> {
             Ty::Table(..) if matches!(written.kind, TypeKind::Array(..)) => {
                 return self.fail(say::array_result(span));
             }
-            Ty::Table(groups, elem) if self.is_ragged(ty) => self.rows_shape(groups, elem, span)?,
+            Ty::Table(groups, elem) if self.is_ragged(ty) && atoms(groups).len() == 1 => {
+                self.rows_shape(groups, elem, span)?
+            }
             Ty::Table(groups, elem) => Shape::Table {
                 set: self.set_shape(&Set::product(groups.clone()))?,
                 elements: match (&**elem, self.set_of(elem)) {
@@ -148,12 +150,13 @@ impl<'a> Elab<'a> {
             }
             Set::Bool => SetShape::Static(quote!(bool)),
             Set::Range(_) | Set::Row(..) => SetShape::Dyn,
-            Set::Ragged(..) => return self.bug(SpanId::NONE, "a place among rows"),
-            Set::Param(_) | Set::Named(_) | Set::Var(_) => match self.space(set, SpanId::NONE) {
-                Ok(Space::Axis(Extent::Size(size))) => SetShape::Size(size),
-                Ok(_) => SetShape::Dyn,
-                Err(stop) => return Err(stop),
-            },
+            Set::Param(_) | Set::Named(_) | Set::Var(_) | Set::Ragged(..) => {
+                match self.space(set, SpanId::NONE) {
+                    Ok(Space::Axis(Extent::Size(size))) => SetShape::Size(size),
+                    Ok(_) => SetShape::Dyn,
+                    Err(stop) => return Err(stop),
+                }
+            }
             Set::Either(a, b) => {
                 let (a, b) = (self.set_shape(a)?, self.set_shape(b)?);
                 SetShape::Either(Box::new(a), Box::new(b))

@@ -69,6 +69,11 @@ impl<'a> Infer<'_, 'a> {
         {
             return self.float_of_bits(float, f.span, args, span);
         }
+        if let Some(owner) = name.strip_suffix("::from_f64")
+            && let Some((k, tree::GenericKind::Float)) = self.generic(owner)
+        {
+            return self.float_of(Ty::Float(k), f.span, args, span);
+        }
         if let Some(kind) = name.strip_prefix("Accum::") {
             return self.accum(kind, f.span, args, span);
         }
@@ -115,6 +120,21 @@ impl<'a> Infer<'_, 'a> {
         });
         let ty = Ty::table(groups, Ty::Scalar(float));
         self.made(Kind::FromBits(Box::new(value)), ty, span)
+    }
+
+    /// `T::from_f64(x)`
+    fn float_of(&mut self, to: Ty, at: Span, args: &'a [tree::Expr], span: Span) -> Expr {
+        if !self.arity("from_f64", 1, args.len(), at) {
+            return self.poison(span);
+        }
+        let wide = Ty::Scalar(Scalar::F64);
+        let value = self.expr(&args[0], Some(&wide));
+        self.settle();
+        let (groups, cell) = self.split(&value.ty);
+        self.expect(&wide, &cell, args[0].span, || {
+            "`from_f64` takes an `f64`; of any number it is `x as T`".into()
+        });
+        self.made(Kind::Cast(Box::new(value)), Ty::table(groups, to), span)
     }
 
     /// `Some(x)`

@@ -376,8 +376,28 @@ pub(super) enum StdConstant {
 /// The constant of the standard library that a path means. Names that a user may well give to
 /// something else, such as `E`, count only after `consts::`.
 pub(super) fn standard_constant(name: &str) -> Option<StdConstant> {
+    let mut segments = name.rsplit("::");
+    let last = segments.next()?;
+    let owner = segments.next();
+    match owner {
+        None if last == "E" => None,
+        None | Some("consts") => CONSTS
+            .iter()
+            .find(|(n, _)| *n == last)
+            .map(|(_, x)| StdConstant::Float(*x)),
+        Some(ty) if crate::ir::Scalar::from_name(ty).is_some() => PER_TYPE
+            .iter()
+            .chain(&LIMITS)
+            .find(|n| **n == last)
+            .map(|n| StdConstant::PerType(n)),
+        Some(_) => None,
+    }
+}
+
+/// Those of `std::f64::consts`.
+const CONSTS: [(&str, f64); 19] = {
     use std::f64::consts as c;
-    const TABLE: [(&str, f64); 19] = [
+    [
         ("PI", c::PI),
         ("TAU", c::TAU),
         ("E", c::E),
@@ -397,30 +417,61 @@ pub(super) fn standard_constant(name: &str) -> Option<StdConstant> {
         ("FRAC_PI_4", c::FRAC_PI_4),
         ("FRAC_PI_6", c::FRAC_PI_6),
         ("FRAC_PI_8", c::FRAC_PI_8),
-    ];
-    const PER_TYPE: [&str; 7] = [
-        "INFINITY",
-        "NEG_INFINITY",
-        "NAN",
-        "EPSILON",
-        "MAX",
-        "MIN",
-        "MIN_POSITIVE",
-    ];
-    let mut segments = name.rsplit("::");
-    let last = segments.next()?;
-    let owner = segments.next();
-    match owner {
-        None if last == "E" => None,
-        None | Some("consts") => TABLE
-            .iter()
-            .find(|(n, _)| *n == last)
-            .map(|(_, x)| StdConstant::Float(*x)),
-        Some(ty) if crate::ir::Scalar::from_name(ty).is_some() => PER_TYPE
-            .iter()
-            .find(|n| **n == last)
-            .map(|n| StdConstant::PerType(n)),
-        Some(_) => None,
+    ]
+};
+
+/// Those of number types, which are of the type itself.
+const PER_TYPE: [&str; 7] = [
+    "INFINITY",
+    "NEG_INFINITY",
+    "NAN",
+    "EPSILON",
+    "MAX",
+    "MIN",
+    "MIN_POSITIVE",
+];
+
+/// Those that say how a float is made, which are integers.
+const LIMITS: [&str; 7] = [
+    "DIGITS",
+    "MANTISSA_DIGITS",
+    "RADIX",
+    "MAX_EXP",
+    "MIN_EXP",
+    "MAX_10_EXP",
+    "MIN_10_EXP",
+];
+
+/// Those that only a generic float has.
+const UNITS: [&str; 2] = ["ZERO", "ONE"];
+
+/// A constant of a float type by its name, as `T::EPSILON` names it.
+pub(super) fn constant_of_float(name: &str) -> Option<&'static str> {
+    let consts = CONSTS.iter().map(|(name, _)| name);
+    let mut all = UNITS.iter().chain(&PER_TYPE).chain(&LIMITS).chain(consts);
+    all.find(|known| **known == name).copied()
+}
+
+/// The type of a constant of a float type.
+pub(super) fn type_of_constant(name: &str, float: Ty) -> Ty {
+    match name {
+        "DIGITS" | "MANTISSA_DIGITS" | "RADIX" => Ty::Scalar(Scalar::U32),
+        name if LIMITS.contains(&name) => Ty::Scalar(Scalar::I32),
+        _ => float,
+    }
+}
+
+/// What `T::EPSILON` is where `T` is this float.
+pub(in crate::lower) fn float_constant(float: Scalar, name: &str) -> Option<Value> {
+    let single = float == Scalar::F32;
+    match name {
+        "ZERO" => Some(Value::Float(0.0)),
+        "ONE" => Some(Value::Float(1.0)),
+        _ => match CONSTS.iter().find(|(known, _)| *known == name) {
+            Some((_, x)) if single => Some(Value::Float(f64::from(*x as f32))),
+            Some((_, x)) => Some(Value::Float(*x)),
+            None => type_constant(float, name),
+        },
     }
 }
 
@@ -444,6 +495,7 @@ pub(super) fn type_constant(scalar: crate::ir::Scalar, name: &str) -> Option<Val
     let single = scalar == Scalar::F32;
     let pick =
         |wide: f64, narrow: f32| Some(Value::Float(if single { f64::from(narrow) } else { wide }));
+    let count = |wide: i128, narrow: i128| Some(Value::Int(if single { narrow } else { wide }));
     match name {
         "INFINITY" => pick(f64::INFINITY, f32::INFINITY),
         "NEG_INFINITY" => pick(f64::NEG_INFINITY, f32::NEG_INFINITY),
@@ -452,6 +504,13 @@ pub(super) fn type_constant(scalar: crate::ir::Scalar, name: &str) -> Option<Val
         "MAX" => pick(f64::MAX, f32::MAX),
         "MIN" => pick(f64::MIN, f32::MIN),
         "MIN_POSITIVE" => pick(f64::MIN_POSITIVE, f32::MIN_POSITIVE),
+        "DIGITS" => count(f64::DIGITS.into(), f32::DIGITS.into()),
+        "MANTISSA_DIGITS" => count(f64::MANTISSA_DIGITS.into(), f32::MANTISSA_DIGITS.into()),
+        "RADIX" => count(f64::RADIX.into(), f32::RADIX.into()),
+        "MAX_EXP" => count(f64::MAX_EXP.into(), f32::MAX_EXP.into()),
+        "MIN_EXP" => count(f64::MIN_EXP.into(), f32::MIN_EXP.into()),
+        "MAX_10_EXP" => count(f64::MAX_10_EXP.into(), f32::MAX_10_EXP.into()),
+        "MIN_10_EXP" => count(f64::MIN_10_EXP.into(), f32::MIN_10_EXP.into()),
         _ => None,
     }
 }

@@ -5,7 +5,10 @@ use std::rc::Rc;
 use proc_macro2::Span;
 
 use super::Infer;
-use super::constant::{StdConstant, looks_like_constant, standard_constant, type_constant};
+use super::constant::{
+    StdConstant, constant_of_float, looks_like_constant, standard_constant, type_constant,
+    type_of_constant,
+};
 use super::ops::Question;
 use super::signature::{last_name, path_span};
 use crate::diag::lowering as say;
@@ -184,6 +187,21 @@ impl<'a> Infer<'_, 'a> {
         if let Some(position) = self.function_of(&name) {
             return self.function_value(position, &[], span);
         }
+        if let Some((owner, last)) = name.split_once("::")
+            && let Some((k, kind)) = self.generic(owner)
+        {
+            return match (kind, constant_of_float(last)) {
+                (GenericKind::Float, Some(known)) => {
+                    let ty = type_of_constant(known, Ty::Float(k));
+                    self.made(Kind::FloatConstant(k, known), ty, span)
+                }
+                (GenericKind::Float, None) => self.fail(say::no_float_constant(span, owner, last)),
+                (GenericKind::IndexSet, _) => self.fail(say::no_set_constant(span, owner, last)),
+                (GenericKind::Const | GenericKind::Function(..), _) => {
+                    self.fail(say::unknown_name(span, &name))
+                }
+            };
+        }
         if let Some(value) = standard_constant(&name) {
             return self.standard(path, value, span);
         }
@@ -208,9 +226,12 @@ impl<'a> Infer<'_, 'a> {
             .iter()
             .rev()
             .find_map(|s| crate::ir::Scalar::from_name(&s.ident.to_string()));
-        let ty = match named {
-            Some(scalar) => Ty::Scalar(scalar),
-            None => self.solver.fresh(TyKind::Float, span),
+        let ty = match (value, named) {
+            (StdConstant::PerType(name), Some(scalar)) => {
+                type_of_constant(name, Ty::Scalar(scalar))
+            }
+            (StdConstant::Float(_), Some(scalar)) => Ty::Scalar(scalar),
+            (_, None) => self.solver.fresh(TyKind::Float, span),
         };
         let value = match (value, named) {
             (StdConstant::Float(x), _) => Value::Float(x),

@@ -4,6 +4,7 @@
 //! `Extent::new` is written it is a set of its own.
 
 use proc_macro2::Span;
+use quote::ToTokens;
 
 use super::Infer;
 use crate::diag::lowering as say;
@@ -157,6 +158,21 @@ impl<'a> Infer<'_, 'a> {
                 out.text.push(')');
                 fits
             }
+            ExprKind::Field(inner, member) => {
+                let fits = self.bound_text(inner, out);
+                out.text.push_str(&format!(".{}", member.to_token_stream()));
+                fits
+            }
+            ExprKind::Tuple(parts) => {
+                out.text.push('(');
+                let fits = parts.iter().all(|part| {
+                    let fits = self.bound_text(part, out);
+                    out.text.push(',');
+                    fits
+                });
+                out.text.push(')');
+                fits
+            }
             // No operator that may panic: the bounds are computed before they are asked for.
             ExprKind::Binary(op, _, left, right)
                 if matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul) =>
@@ -185,6 +201,7 @@ impl<'a> Infer<'_, 'a> {
         !changes
             && match self.solver.shallow(&info.ty) {
                 Ty::Scalar(_) | Ty::Member(_) | Ty::Offset(_) | Ty::Table(..) => true,
+                ty @ Ty::Tuple(_) => self.solver.members(&ty).is_some(),
                 Ty::Var(v) => matches!(self.solver.kind(v), TyKind::Int | TyKind::Number),
                 _ => false,
             }
@@ -218,6 +235,10 @@ fn text(e: &tree::Expr) -> String {
         },
         ExprKind::Path(path) => path_key(path),
         ExprKind::Paren(inner) => format!("({})", text(inner)),
+        ExprKind::Tuple(parts) => {
+            let parts: Vec<String> = parts.iter().map(text).collect();
+            format!("({})", parts.join(", "))
+        }
         ExprKind::Binary(op, _, left, right) => {
             let sign = match op {
                 BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => {

@@ -120,10 +120,13 @@ impl<'a> Infer<'_, 'a> {
         };
         let groups = self.with_rows(&groups, &indices, names).unwrap_or(groups);
         let atoms = self.solver.atoms(&groups);
-        if indices.len() > atoms.len() {
+        let types: Vec<Ty> = indices.iter().map(|(ty, _)| ty.clone()).collect();
+        let pairs = self.solver.indexed(&atoms, &types);
+        let known: usize = pairs.iter().map(|(given, _)| given).sum();
+        if known < indices.len() {
             let open = matches!(elem, Ty::Var(v) if self.solver.kind(v) == TyKind::Any);
             if !open {
-                let (_, at) = &indices[atoms.len()];
+                let (_, at) = &indices[known];
                 let shown = self.show(&base);
                 self.report(say::too_many_indices(
                     *at,
@@ -140,7 +143,7 @@ impl<'a> Infer<'_, 'a> {
             }
             // Members say what the axes are that the table is not known to have yet.
             let mut more = Vec::new();
-            for (ty, _) in &indices[atoms.len()..] {
+            for (ty, _) in &indices[known..] {
                 match self.solver.shallow(ty) {
                     Ty::Member(set) | Ty::Offset(set) => more.push(set),
                     Ty::Scalar(crate::ir::Scalar::Bool) => more.push(Set::Bool),
@@ -154,13 +157,22 @@ impl<'a> Infer<'_, 'a> {
             return self.index_type(&base, parts, names, span);
         }
         let mut poisoned = false;
-        for (k, (ty, at)) in indices.iter().enumerate() {
-            poisoned |= !self.index_one(&base, k, &atoms[k], ty, *at);
+        let (mut k, mut rest) = (0, indices.as_slice());
+        for (given, axes) in pairs {
+            let (here, behind) = rest.split_at(given);
+            rest = behind;
+            let axis = Set::product(atoms[k..k + axes].to_vec());
+            let index = match here {
+                [(ty, _)] => ty.clone(),
+                parts => Ty::Tuple(parts.iter().map(|(ty, _)| ty.clone()).collect()),
+            };
+            poisoned |= !self.index_one(&base, k, &axis, &index, here[0].1);
+            k += axes;
         }
         if poisoned {
             return Some(Ty::Error);
         }
-        Some(Ty::table(drop_atoms(&groups, indices.len()), elem))
+        Some(Ty::table(drop_atoms(&groups, k), elem))
     }
 
     /// The axes that these indices select from, without the first ones: a member says which set it
@@ -207,6 +219,15 @@ impl<'a> Infer<'_, 'a> {
         let found = match &index {
             Ty::Error => return false,
             Ty::Member(set) | Ty::Offset(set) => set.clone(),
+            // Of a range whose members these are.
+            Ty::Tuple(_) => match self.solver.members(&index) {
+                Some(set) => set,
+                None => {
+                    let shown = self.show(&index);
+                    self.report(say::bad_index(at, &shown));
+                    return false;
+                }
+            },
             Ty::Scalar(s) if s.is_int() => return true,
             Ty::Scalar(crate::ir::Scalar::Bool) => Set::Bool,
             Ty::Var(v) => match self.solver.kind(*v) {
@@ -251,7 +272,11 @@ impl<'a> Infer<'_, 'a> {
         // member of what it runs over.
         let of_range = |s: &Self, range: &Set, other: &Set| match s.solver.set(other) {
             Set::Range(_) | Set::Var(_) => None,
-            _ => s.solver.members_of_range(range),
+            // An index for each part, however these are grouped.
+            _ => {
+                let of = s.solver.members_of_range(range)?;
+                Some(Set::product(s.solver.set(&of).atoms()))
+            }
         };
         let members = of_range(self, axis, &found);
         let places = of_range(self, &found, axis);

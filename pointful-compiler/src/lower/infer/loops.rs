@@ -5,8 +5,9 @@ use proc_macro2::Span;
 use super::Infer;
 use super::expr::tail_span;
 use super::extent::{Bounds, range_text};
+use super::ops::Question;
 use crate::diag::lowering as say;
-use crate::lower::hir::{Arm, Expr, For, Kind, Origin, Over};
+use crate::lower::hir::{Arm, Block, Expr, For, Kind, Local, LocalId, Origin, Over, Pattern, Stmt};
 use crate::lower::solve::{SetKind, TyKind};
 use crate::lower::types::{Set, Ty};
 use crate::syntax::tree::path_key;
@@ -26,6 +27,16 @@ struct Source {
     skip_back: Vec<Expr>,
 }
 
+/// A table over whose rows a `for` runs.
+struct Rows {
+    /// Its first axis.
+    set: Set,
+    /// What the rows are taken from in each iteration.
+    table: Expr,
+    /// The variable that this is, with its value, where it is bound in front of the loop.
+    whole: Option<(LocalId, Expr)>,
+}
+
 impl<'a> Infer<'_, 'a> {
     pub(super) fn for_loop(
         &mut self,
@@ -40,7 +51,9 @@ impl<'a> Infer<'_, 'a> {
             LoopAttrKind::Checkpoint(checkpoint) => Some((checkpoint, self.span(attr.name.span()))),
             LoopAttrKind::Bound(_) => None,
         });
-        let mut source = self.source(iter);
+        let rows = self.rows_of(iter);
+        let first = rows.as_ref().map(|rows| rows.set.clone());
+        let mut source = self.source(iter, first.as_ref());
         let of = match &source.over {
             Over::Set => None,
             Over::Ints { .. } => Some(None),
@@ -58,19 +71,26 @@ impl<'a> Infer<'_, 'a> {
             _ => None,
         };
         self.scopes.push(Vec::new());
-        let pattern = self.binding(pattern, &source.member, Origin::Bound);
-        let (body, value) = self.block(body, hint.as_ref());
+        let (pattern, row) = match &rows {
+            None => (self.binding(pattern, &source.member, Origin::Bound), None),
+            Some(rows) => {
+                let (member, row) = self.row_of(rows, pattern, &source.member, iter_span(iter));
+                (member, Some(row))
+            }
+        };
+        let (mut body, value) = self.block(body, hint.as_ref());
+        body.stmts.splice(..0, row);
         self.scopes.pop();
         self.settle();
-        let rows = match source.over {
+        let made = match source.over {
             Over::Set => self.rows_made(&source.set, &pattern, &value),
             Over::Ints { .. } | Over::Members { .. } => None,
         };
-        let makes_rows = rows.is_some();
+        let makes_rows = made.is_some();
         let ty = match self.solver.shallow(&value) {
             unit if unit == Ty::UNIT => Ty::UNIT,
             Ty::Error => Ty::Error,
-            _ => rows.unwrap_or_else(|| Ty::table(vec![source.set.clone()], value.clone())),
+            _ => made.unwrap_or_else(|| Ty::table(vec![source.set.clone()], value.clone())),
         };
         let place = self.span(iter_span(iter));
         let kind = Kind::For(Box::new(For {
@@ -86,13 +106,132 @@ impl<'a> Infer<'_, 'a> {
             value,
             makes_rows,
         }));
-        self.made(kind, ty, span)
+        let made = self.made(kind, ty, span);
+        match rows.and_then(|rows| rows.whole) {
+            None => made,
+            Some(whole) => self.behind(whole, made, span),
+        }
     }
 
-    fn source(&mut self, iter: &'a Iter) -> Source {
-        match iter {
+    /// What a table that a `for` runs over is.
+    fn rows_of(&mut self, iter: &'a Iter) -> Option<Rows> {
+        let table = match iter {
+            Iter::Rev(inner, _) | Iter::Skip(inner, ..) => return self.rows_of(inner),
+            Iter::Range { .. } => return None,
+            Iter::Rows(table) => self.expr(table, None),
             Iter::Set(set) => {
-                let set = self.loop_set(set);
+                let tree::SetKind::Path(path, _) = &set.kind else {
+                    return None;
+                };
+                let local = self.lookup(&path_key(path))?;
+                let ty = self.local(local).ty.clone();
+                self.made(Kind::Local(local), ty, set.span)
+            }
+        };
+        self.settle();
+        let found = self.solver.shallow(&table.ty);
+        let sets = match &found {
+            Ty::Table(groups, _) => self.solver.atoms(groups),
+            _ => Vec::new(),
+        };
+        let set = match sets.into_iter().next() {
+            Some(Set::Ragged(rows, _)) => *rows,
+            Some(set) => set,
+            None => {
+                if let Iter::Rows(written) = iter
+                    && found != Ty::Error
+                {
+                    let shown = self.show(&found);
+                    self.report(
+                        say::not_iterable(written.span, &shown)
+                            .help("an index set, a range, an `Extent` or a table stands here"),
+                    );
+                }
+                let is_written = matches!(iter, Iter::Rows(_));
+                return is_written.then(|| Rows {
+                    set: Set::Error,
+                    table: self.poison(iter_span(iter)),
+                    whole: None,
+                });
+            }
+        };
+        // What the body does to a variable changes nothing of what the loop runs over.
+        let is_fixed = match table.kind {
+            Kind::Local(local) => !self.local(local).mutable,
+            _ => false,
+        };
+        if is_fixed {
+            return Some(Rows {
+                set,
+                table,
+                whole: None,
+            });
+        }
+        let whole = self.hidden("a table", table.ty.clone(), iter_span(iter));
+        let of = self.made(Kind::Local(whole), table.ty.clone(), iter_span(iter));
+        Some(Rows {
+            set,
+            table: of,
+            whole: Some((whole, table)),
+        })
+    }
+
+    /// Binds the row of a table at the member of a loop over its first axis: what the loop binds,
+    /// and what its body begins with.
+    fn row_of(
+        &mut self,
+        rows: &Rows,
+        pattern: &'a tree::Pattern,
+        member: &Ty,
+        span: Span,
+    ) -> (Pattern, Stmt) {
+        let at = self.hidden("a row", member.clone(), span);
+        let index = self.made(Kind::Local(at), member.clone(), span);
+        let table = rows.table.clone();
+        let question = Question::Index(
+            table.ty.clone(),
+            vec![(member.clone(), span)],
+            vec![Some(at)],
+        );
+        let ty = self.ask(question, span);
+        let row = self.made(Kind::Index(Box::new(table), vec![index]), ty.clone(), span);
+        let bound = self.binding(pattern, &ty, Origin::Bound);
+        (Pattern::Bind(at), Stmt::Let(bound, row))
+    }
+
+    /// An expression in front of which a variable that nobody has written is bound.
+    fn behind(&mut self, (local, value): (LocalId, Expr), e: Expr, span: Span) -> Expr {
+        let ty = e.ty.clone();
+        let block = Block {
+            stmts: vec![Stmt::Let(Pattern::Bind(local), value)],
+            value: Some(Box::new(e)),
+        };
+        self.made(Kind::Block(block), ty, span)
+    }
+
+    /// A variable that nobody has written.
+    fn hidden(&mut self, name: &str, ty: Ty, span: Span) -> LocalId {
+        let local = LocalId(self.locals.len() as u32);
+        self.locals.push(Local {
+            name: name.to_owned(),
+            ty,
+            mutable: false,
+            origin: Origin::Bound,
+            reference: false,
+            params: Vec::new(),
+            span,
+        });
+        local
+    }
+
+    /// What a loop runs over: the first axis of a table, where that is given.
+    fn source(&mut self, iter: &'a Iter, rows: Option<&Set>) -> Source {
+        match iter {
+            Iter::Set(_) | Iter::Rows(_) => {
+                let set = match (rows, iter) {
+                    (None, Iter::Set(set)) => self.loop_set(set),
+                    (rows, _) => rows.cloned().unwrap_or(Set::Error),
+                };
                 Source {
                     over: Over::Set,
                     member: self.solver.member(&self.solver.set(&set)),
@@ -105,12 +244,12 @@ impl<'a> Infer<'_, 'a> {
                 }
             }
             Iter::Rev(inner, _) => {
-                let mut source = self.source(inner);
+                let mut source = self.source(inner, rows);
                 source.reverse = !source.reverse;
                 source
             }
             Iter::Skip(inner, count, _) => {
-                let mut source = self.source(inner);
+                let mut source = self.source(inner, rows);
                 let count_expr = self.expr(count, Some(&Ty::USIZE));
                 self.expect(&Ty::USIZE, &count_expr.ty, count.span, || {
                     "`skip` takes a `usize`".into()
@@ -173,7 +312,7 @@ impl<'a> Infer<'_, 'a> {
                             Ty::Table(..) => {
                                 format!("loop over its index set: `for i in _ {{ … {name}[i] … }}`")
                             }
-                            _ => "an index set, a range or an `Extent` stands here".into(),
+                            _ => "an index set, a range, an `Extent` or a table stands here".into(),
                         };
                         self.report(say::not_iterable(set.span, &shown).help(help));
                         Set::Error
@@ -196,7 +335,9 @@ impl<'a> Infer<'_, 'a> {
         self.settle();
         let mut of = None;
         for bound in [&first, &last].into_iter().flatten() {
-            if let Ty::Member(set) | Ty::Offset(set) = self.solver.shallow(&bound.ty) {
+            if let Ty::Offset(set) = self.solver.shallow(&bound.ty) {
+                of = Some(set);
+            } else if let Some(set) = self.solver.members(&bound.ty) {
                 of = Some(set);
             }
         }
@@ -227,7 +368,7 @@ impl<'a> Infer<'_, 'a> {
                 };
                 let want = match self.solver.shallow(&bound.ty) {
                     Ty::Offset(_) => Ty::Offset(of.clone()),
-                    _ => Ty::Member(of.clone()),
+                    _ => self.solver.member(&of),
                 };
                 if !self.expect(&want, &bound.ty, e.span, || {
                     "both ends are members of one set".into()
@@ -241,7 +382,8 @@ impl<'a> Infer<'_, 'a> {
                 end: last.map(Box::new),
                 inclusive,
             };
-            return source(over, Ty::Member(of));
+            let member = self.solver.member(&of);
+            return source(over, member);
         }
         let Some(last) = last else {
             self.report(say::endless_range(span));
@@ -393,6 +535,7 @@ impl<'a> Infer<'_, 'a> {
 fn iter_span(iter: &Iter) -> Span {
     match iter {
         Iter::Set(set) => set.span,
+        Iter::Rows(table) => table.span,
         Iter::Range { span, .. } => *span,
         Iter::Rev(inner, _) | Iter::Skip(inner, ..) => iter_span(inner),
     }

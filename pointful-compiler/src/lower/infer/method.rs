@@ -36,6 +36,19 @@ impl<'a> Infer<'_, 'a> {
         if let Some(vector) = self.vector_method(receiver, &recv, name, args, span) {
             return vector;
         }
+        if text == "to_f64" && args.is_empty() {
+            let (groups, cell) = self.split(&recv.ty);
+            let is_float = match &cell {
+                Ty::Float(_) => true,
+                Ty::Scalar(scalar) => scalar.is_float(),
+                Ty::Var(v) => self.solver.kind(*v) == TyKind::Float,
+                _ => false,
+            };
+            if is_float {
+                let ty = Ty::table(groups, Ty::Scalar(Scalar::F64));
+                return self.made(Kind::Cast(Box::new(recv)), ty, span);
+            }
+        }
         let Some(method) = Method::from_name(&text) else {
             for arg in args {
                 self.expr(arg, None);

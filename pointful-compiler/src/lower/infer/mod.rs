@@ -6,7 +6,7 @@
 //! the function at the latest. Callees were inferred before; only their signatures matter here.
 
 mod call;
-mod constant;
+pub(super) mod constant;
 mod exhaustive;
 mod expr;
 mod extent;

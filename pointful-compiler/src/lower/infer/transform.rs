@@ -388,10 +388,6 @@ impl<'a> Infer<'_, 'a> {
             for &k in &wrt {
                 let (out, elem) = self.split(&part);
                 let (axes, from) = self.split(&of.params[k].ty);
-                if self.is_ragged(&part) || self.is_ragged(&of.params[k].ty) {
-                    self.report(say::ragged_transform(word.span(), &word.to_string()));
-                    return None;
-                }
                 for ty in [&elem, &from] {
                     if !self.is_float_scalar(ty) {
                         let shown = self.show(ty);
@@ -440,7 +436,7 @@ impl<'a> Infer<'_, 'a> {
         }
         let is_ragged = |&k: &usize| self.has_ragged(&of.params[k].ty);
         if over.iter().any(is_ragged) || self.has_ragged(&of.result) {
-            self.report(say::ragged_transform(at, "vmap"));
+            self.report(say::ragged_vmap(at));
             return None;
         }
         for &k in &over {

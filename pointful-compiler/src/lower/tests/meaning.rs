@@ -265,6 +265,89 @@ fn triangular_loops() {
     }
 }
 
+/// `for row in t`: the rows of a parameter, of a table that the body makes, of a field and of an
+/// element, forwards and backwards; of a variable that the body changes, as they were.
+#[test]
+fn rows_of_tables() {
+    let source = "fn rows<N: IndexSet, M: IndexSet>(a: &Table<(N, M), f64>, w: &Table<N, f64>) -> (Table<N, f64>, Table<(N, M), f64>, f64, f64, f64, f64) {
+        let mut last = 0.25;
+        for row in a.rev() { last = 0.5 * last + sum(row); }
+        let mut u = w;
+        let mut s = 0.0;
+        for x in u { u = for i in N { u[i] + 1.0 }; s += x; }
+        let pair = (a, 2.0);
+        (
+            for row in a { sum(for x in row { x * x }) },
+            for row in a.rows() { row * 2.0 },
+            last,
+            sum(for x in w.skip(1) { x }) + s + sum(u),
+            sum(for row in pair.0 { sum(row) * pair.1 }),
+            sum(for i in N { sum(for x in a[i] { x * w[i] }) }),
+        )
+    }";
+    for (n, m) in [(0, 3), (3, 0), (1, 1), (4, 3)] {
+        let (a, w) = (noise(n * m, 3), noise(n, 4));
+        let row = |i: usize| &a[i * m..(i + 1) * m];
+        let squares: Vec<f64> = (0..n).map(|i| row(i).iter().map(|x| x * x).sum()).collect();
+        let twice: Vec<f64> = a.iter().map(|x| 2.0 * x).collect();
+        let last = (0..n)
+            .rev()
+            .fold(0.25, |s, i| 0.5 * s + row(i).iter().sum::<f64>());
+        let skipped: f64 = w.iter().skip(1).sum();
+        let changed = 2.0 * w.iter().sum::<f64>() + (n * n) as f64;
+        let weighted: f64 = (0..n).map(|i| w[i] * row(i).iter().sum::<f64>()).sum();
+        gives(
+            source,
+            &[n, m],
+            &[matrix(n, m, &a), vector(&w)],
+            &[
+                vector(&squares),
+                matrix(n, m, &twice),
+                last.into(),
+                (skipped + changed).into(),
+                (2.0 * a.iter().sum::<f64>()).into(),
+                weighted.into(),
+            ],
+        );
+    }
+}
+
+/// `T::EPSILON` and its like are those of the float that a call makes of `T`.
+#[test]
+fn constants_of_generic_floats() {
+    let source = "fn known<T: Float>(x: T) -> (T, T, T, T, u32, i32, T) {
+            (x * T::EPSILON, T::MAX - T::MIN * T::ZERO, T::PI, T::MIN_POSITIVE * T::ONE, T::DIGITS + T::RADIX, T::MIN_EXP, T::from_f64(0.1))
+        }
+        fn both(x: f32, y: f64) -> (f32, f32, f32, f32, u32, i32, f32, f64, f64, f64, f64, u32, i32, f64, f64) {
+            let (a, b, c, d, e, f, g) = known(x);
+            let (h, i, j, k, l, m, n) = known(y);
+            (a, b, c, d, e, f, g, h, i, j, k, l, m, n, x.to_f64())
+        }";
+    use std::f32::consts::PI;
+    gives(
+        source,
+        &[],
+        &[2.0_f32.into(), 2.0_f64.into()],
+        &[
+            (2.0 * f32::EPSILON).into(),
+            f32::MAX.into(),
+            PI.into(),
+            f32::MIN_POSITIVE.into(),
+            (f32::DIGITS + 2).into(),
+            f32::MIN_EXP.into(),
+            0.1_f32.into(),
+            (2.0 * f64::EPSILON).into(),
+            f64::MAX.into(),
+            std::f64::consts::PI.into(),
+            f64::MIN_POSITIVE.into(),
+            (f64::DIGITS + 2).into(),
+            f64::MIN_EXP.into(),
+            0.1_f64.into(),
+            2.0_f64.into(),
+        ],
+    );
+}
+
 #[test]
 fn integer_ranges() {
     let source = "fn ranges<N: IndexSet>(x: &Table<N, f64>, lo: i32, hi: i32, m: usize) -> (i32, f64, i64, usize) {

@@ -14,8 +14,11 @@ const REV: &str = "rev";
 /// `it.skip(n)`
 const SKIP: &str = "skip";
 
-/// What there is between a set or range and the loop over it.
-pub const ADAPTORS: [&str; 2] = [REV, SKIP];
+/// `t.rows()`
+const ROWS: &str = "rows";
+
+/// What there is between a set, range or table and the loop over it.
+pub const ADAPTORS: [&str; 3] = [REV, SKIP, ROWS];
 
 impl Parser {
     pub(super) fn iter(&mut self, expr: &syn::Expr) -> Iter {
@@ -30,6 +33,7 @@ impl Parser {
             syn::Expr::Paren(inner) => self.iter(&inner.expr),
             syn::Expr::Group(inner) => self.iter(&inner.expr),
             syn::Expr::MethodCall(call) => self.adaptor(call),
+            syn::Expr::Field(_) | syn::Expr::Index(_) => Iter::Rows(Box::new(self.expr(expr))),
             other => Iter::Set(self.set_kind(other)),
         }
     }
@@ -45,7 +49,9 @@ impl Parser {
                 let inner = self.iter(&call.receiver);
                 Iter::Skip(Box::new(inner), Box::new(self.expr(count)), call.span())
             }
+            (ROWS, []) => Iter::Rows(Box::new(self.expr(&call.receiver))),
             (REV, _) => self.no_iter(diag::adaptor_arguments(call.span(), ".rev()"), call),
+            (ROWS, _) => self.no_iter(diag::adaptor_arguments(call.span(), ".rows()"), call),
             (SKIP, _) => self.no_iter(diag::adaptor_arguments(call.span(), ".skip(n)"), call),
             ("iter" | "iter_mut" | "into_iter", _) => {
                 self.no_iter(diag::iterates_table(call.span()), call)

@@ -206,7 +206,7 @@ impl Source {
                 return;
             }
         }
-        let elem = self.any_elem();
+        let elem = self.inner_elem();
         let value = self.expr(&elem, 2);
         line(out, depth, &format!("let mut {name} = {value};"));
         self.declare(name, Type::scalar(elem), true);
@@ -304,7 +304,7 @@ impl Source {
         }
         let value = self.expr(&ty.elem, 2);
         let text = match (&ty.elem, self.rng.below(4)) {
-            (Elem::Bool, _) => format!("{target} = {value};"),
+            (Elem::Bool | Elem::Held(_), _) => format!("{target} = {value};"),
             (_, 0) if float => format!("{target} += {value}.sin();"),
             (_, 0) => format!("{target} = ({target} % 100) ^ {value};"),
             (_, 1) if float => format!("{target} *= 0.5;"),
@@ -317,7 +317,7 @@ impl Source {
     /// `if` and `else`: with a value, or with statements.
     pub(super) fn branches(&mut self, out: &mut String, depth: usize) {
         let cond = self.truth(2);
-        let elem = self.any_elem();
+        let elem = self.inner_elem();
         let name = self.fresh("v");
         let assigns = self.rng.chance(40) && !self.assignable_here().is_empty();
         let head = if assigns {

@@ -1,7 +1,7 @@
 //! Numbers and truth values, as expressions.
 
 use super::Source;
-use super::sets::{Elem, Set, Type};
+use super::sets::{Elem, Held, Set, Type};
 
 /// Constants that no computed float is near.
 const ODD: [&str; 5] = ["0.137193", "-0.613417", "1.371913", "-1.713191", "0.019371"];
@@ -17,7 +17,7 @@ impl Source {
         }
         if self.rng.chance(5) {
             let name = self.fresh("b");
-            let inner = self.any_elem();
+            let inner = self.inner_elem();
             let value = self.expr(&inner, depth - 1);
             let mark = self.open();
             self.declare(name.clone(), Type::scalar(inner), false);
@@ -35,6 +35,7 @@ impl Source {
             | Elem::U64
             | Elem::Usize => self.integer(elem, depth - 1),
             Elem::Bool => self.truth(depth - 1),
+            Elem::Held(held) => self.held(*held, depth - 1),
             Elem::Member(set) => {
                 let set = set.clone();
                 self.member(&set, depth - 1)
@@ -84,6 +85,7 @@ impl Source {
             Elem::U64 => format!("{}_u64", eighths.abs() / 2),
             Elem::Usize => format!("{}_usize", eighths.abs() / 4),
             Elem::Bool => (eighths > 0).to_string(),
+            Elem::Held(held) => self.plain(*held),
             Elem::Member(set) => {
                 let members = set.members().unwrap_or(1).max(1);
                 let at = self.rng.below(members);
@@ -113,7 +115,7 @@ impl Source {
     fn float(&mut self, elem: &Elem, depth: usize) -> String {
         let double = *elem == Elem::F64;
         let x = |this: &mut Self| this.expr(elem, depth);
-        match self.rng.below(27) {
+        match self.rng.below(29) {
             0..3 => {
                 let op = self.rng.pick(&["+", "-"]);
                 format!("({} {op} {})", x(self), x(self))
@@ -160,6 +162,7 @@ impl Source {
                 self.expr(&Elem::U64, depth)
             ),
             22 => self.one_of(elem, depth),
+            23 | 24 if double => self.taken(depth),
             _ => self.reduction(elem, depth),
         }
     }
@@ -315,6 +318,11 @@ impl Source {
                 let f = self.rng.pick(&["any", "all"]);
                 let table = self.table_for(&Elem::Bool, depth);
                 format!("{f}({table})")
+            }
+            _ if self.rng.chance(30) => {
+                let option = self.expr(&Elem::Held(Held::Option), depth.min(1));
+                let ask = self.rng.pick(&["is_some", "is_none"]);
+                format!("{option}.{ask}()")
             }
             _ => self.atom(&Elem::Bool),
         }

@@ -85,6 +85,13 @@ impl Source {
         (!fit.is_empty()).then(|| fit[self.rng.below(fit.len())].clone())
     }
 
+    /// Two index variables, of whatever sets.
+    pub(super) fn pair_of_indices(&mut self) -> Option<[(String, Set); 2]> {
+        let pair = [self.some_index()?, self.some_index()?];
+        let fits = |(_, set): &(String, Set)| !matches!(set, Set::Unit | Set::Either(..));
+        pair.iter().all(fits).then_some(pair)
+    }
+
     /// Two members of one set, which may be compared.
     pub(super) fn two_indices(&mut self) -> Option<(String, String)> {
         let (a, set) = self.some_index()?;
@@ -127,7 +134,7 @@ impl Source {
             if self.rng.chance(5) {
                 return Some(format!("{table}[{at}]"));
             }
-            if !matches!(elem, Elem::Member(_)) {
+            if !matches!(elem, Elem::Member(_) | Elem::Held(_)) {
                 let otherwise = self.constant(elem);
                 return Some(format!("{table}.get{at}.unwrap_or({otherwise})"));
             }

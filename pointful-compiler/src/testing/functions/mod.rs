@@ -9,12 +9,14 @@
 //! * here: what is in scope, signatures, what is returned
 //! * [`sets`]: index sets and types, as text
 //! * [`exprs`]: numbers, truth values
+//! * [`held`]: values of several kinds: of an enum, options, eithers
 //! * [`members`]: members of index sets, and reads of tables at them
 //! * [`tables`]: loops that make tables, operations on whole tables, reductions
 //! * [`effects`]: accumulators, states, branches that assign
 
 mod effects;
 mod exprs;
+mod held;
 mod members;
 mod sets;
 mod tables;
@@ -203,6 +205,7 @@ const TYPES: &str = "\
 enum Hue { Red, Green, Blue }
 #[derive(IndexSet)]
 struct Pixel(usize);
+enum Form { Round(f64), Long(f64, i64), Flat }
 ";
 
 impl Source {
@@ -344,7 +347,8 @@ impl Source {
         let count = 1 + self.rng.below(4);
         let mut chosen = 0;
         for variable in self.scope.clone().iter().rev() {
-            if chosen < count && self.rng.chance(70) {
+            let is_inner = matches!(variable.ty.elem, Elem::Held(_));
+            if chosen < count && !is_inner && self.rng.chance(70) {
                 chosen += 1;
                 let _ = write!(values, "{}, ", variable.value());
                 let _ = write!(types, "{}, ", variable.ty);

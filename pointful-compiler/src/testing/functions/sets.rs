@@ -48,6 +48,19 @@ pub(super) enum Elem {
     Bool,
     /// Members of a set.
     Member(Set),
+    /// Values of several kinds.
+    Held(Held),
+}
+
+/// A type whose values are of several kinds, and hold others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Held {
+    /// The enum `Form`.
+    Form,
+    /// `Option<f64>`
+    Option,
+    /// `Either<f64, i64>`
+    Either,
 }
 
 /// A table, or a scalar if it has no axes.
@@ -118,6 +131,9 @@ impl fmt::Display for Elem {
             Elem::Usize => f.write_str("usize"),
             Elem::Bool => f.write_str("bool"),
             Elem::Member(set) => set.fmt(f),
+            Elem::Held(Held::Form) => f.write_str("Form"),
+            Elem::Held(Held::Option) => f.write_str("Option<f64>"),
+            Elem::Held(Held::Either) => f.write_str("Either<f64, i64>"),
         }
     }
 }
@@ -149,6 +165,16 @@ impl Source {
             34 | 35 => Elem::U8,
             36 | 37 => Elem::Usize,
             _ => Elem::Bool,
+        }
+    }
+
+    /// Some scalar type, or one whose values hold others: of what is neither parameter nor result.
+    pub(super) fn inner_elem(&mut self) -> Elem {
+        match self.rng.below(30) {
+            0 | 1 => Elem::Held(Held::Form),
+            2 => Elem::Held(Held::Option),
+            3 => Elem::Held(Held::Either),
+            _ => self.any_elem(),
         }
     }
 

@@ -54,6 +54,16 @@ impl Source {
             }
             return self.over(word, &set, &range, elem, depth);
         }
+        if self.rng.chance(10)
+            && let Some(pair) = self.pair_of_indices()
+        {
+            return self.over_pairs(word, pair, elem, depth);
+        }
+        if self.rng.chance(10)
+            && let Some(rows) = self.over_rows(elem, depth)
+        {
+            return tame(word, &rows, float);
+        }
         if self.rng.chance(15) {
             let end = self.expr(&Elem::Usize, depth.min(1));
             if self.rng.chance(30) {
@@ -99,6 +109,73 @@ impl Source {
             &format!("for {index} in {range} {{ let _ = {index}; {value} }}"),
             float,
         )
+    }
+
+    /// A range of members of a product, reduced at once, or what is made over it by another loop over
+    /// the same range.
+    fn over_pairs(
+        &mut self,
+        word: &str,
+        [first, last]: [(String, Set); 2],
+        elem: &Elem,
+        depth: usize,
+    ) -> String {
+        let bound = format!("({}, {})", first.0, last.0);
+        let range = match self.rng.below(4) {
+            0 | 1 => format!("..{bound}"),
+            2 => format!("..={bound}"),
+            _ => format!("{bound}.."),
+        };
+        let float = matches!(elem, Elem::F64 | Elem::F32);
+        let sets = [first.1, last.1];
+        let (at, made) = self.at_pairs(&sets, elem, depth.min(2));
+        let table = format!("for {at} in {range} {{ let _ = {at}; {made} }}");
+        if self.rng.chance(50) {
+            return tame(word, &table, float);
+        }
+        let name = self.fresh("t");
+        let (then, more) = self.at_pairs(&sets, elem, depth.min(1));
+        let read = match elem {
+            Elem::Bool => format!("{name}[{then}] != {more}"),
+            _ => format!("{name}[{then}] - {more}"),
+        };
+        let loops = format!("{{ let {name} = {table}; for {then} in {range} {{ {read} }} }}");
+        tame(word, &loops, float)
+    }
+
+    /// A pattern for a member of a product, and what is computed of it.
+    fn at_pairs(&mut self, sets: &[Set; 2], elem: &Elem, depth: usize) -> (String, String) {
+        let names = [self.fresh("i"), self.fresh("i")];
+        let mark = self.enter();
+        for (name, set) in names.iter().zip(sets) {
+            self.declare(name.clone(), member_of(set), false);
+        }
+        let value = self.expr(elem, depth);
+        self.leave(&mark);
+        (format!("({})", names.join(", ")), value)
+    }
+
+    /// A loop over the rows of a table in scope.
+    fn over_rows(&mut self, elem: &Elem, depth: usize) -> Option<String> {
+        let tables: Vec<(String, Type)> = (self.scope.iter())
+            .filter(|v| v.ty.dims.first().is_some_and(|dim| *dim != Set::Unit))
+            .filter(|v| !matches!(v.ty.elem, Elem::Member(_)))
+            .map(|v| (v.name.clone(), v.ty.clone()))
+            .collect();
+        if tables.is_empty() {
+            return None;
+        }
+        let (table, ty) = tables[self.rng.below(tables.len())].clone();
+        let rows = self.rng.pick(&["", ".rows()", ".rev()", ".skip(1)"]);
+        let row = self.fresh("r");
+        let mark = self.enter();
+        let ty = Type::table(ty.dims[1..].to_vec(), ty.elem);
+        self.declare(row.clone(), ty, false);
+        let value = self.expr(elem, depth.min(2));
+        self.leave(&mark);
+        Some(format!(
+            "for {row} in {table}{rows} {{ let _ = {row}; {value} }}"
+        ))
     }
 
     /// A table over a range, reduced by a loop over the same range, or by one over its own set.
@@ -180,7 +257,7 @@ impl Source {
             self.declare(q, Type::scalar(b), false);
             return;
         }
-        let elem = self.any_elem();
+        let elem = self.inner_elem();
         let value = self.expr(&elem, 3);
         let name = self.fresh("v");
         line(out, depth, &format!("let {name} = {value};"));
@@ -317,7 +394,7 @@ impl Source {
         if !own.is_empty() && self.rng.chance(40) {
             return own[self.rng.below(own.len())].clone();
         }
-        let elem = self.any_elem();
+        let elem = self.inner_elem();
         (self.expr(&elem, 3), Type::scalar(elem))
     }
 
