@@ -254,6 +254,11 @@ impl Builder {
         holds
     }
 
+    /// Whether it is seen that a condition holds where another does.
+    pub(super) fn implies(&self, known: ValueId, cond: ValueId) -> bool {
+        self.follows(cond, true, (known, true), STEPS)
+    }
+
     /// Whether it is seen, in so many steps, that a condition is what it is to be, where another is
     /// what it is.
     fn follows(&self, cond: ValueId, is: bool, known: (ValueId, bool), steps: u32) -> bool {

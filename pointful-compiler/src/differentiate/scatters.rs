@@ -377,7 +377,11 @@ impl Builder {
         }
         let points = points(&self.program, stmt);
         let there = self.is_there(&points, at, mask);
-        self.behind(None, |b| b.both(there, stmt.guard))
+        match (there, stmt.guard) {
+            // It was linear in a tangent, and its guard says so already.
+            (Some(there), Some(guard)) if self.implies(guard, there) => Some(guard),
+            (there, guard) => self.behind(None, |b| b.both(there, guard)),
+        }
     }
 
     /// Whether there is a point along each of the axes that neither the places have nor the mask.
