@@ -2,6 +2,8 @@
 //! none of its own.
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pointful_compiler::lower::source::link;
 use pointful_compiler::pipeline;
@@ -97,30 +99,51 @@ fn host(tokens: TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// Holds that a program is the same with a word for the neutral name, and that the word meets
-/// nothing.
-fn check(source: &str, neutral: &str, word: &str) {
-    let (mut plain, mut named, mut inner) = (Vec::new(), Vec::new(), Vec::new());
-    let tokens = emitted(source);
-    let block = host(tokens.clone()).expect("a host function");
-    flat(block, &mut inner);
-    flat(tokens, &mut plain);
-    flat(emitted(&source.replace(neutral, word)), &mut named);
-    assert_eq!(plain.len(), named.len(), "{word} in {source}");
-    let is_its = |text: &str| text.to_lowercase().contains(NEUTRAL);
-    let own: BTreeSet<&String> = inner.iter().filter(|text| !is_its(text)).collect();
-    for (plain, named) in plain.iter().zip(&named) {
-        if !is_its(plain) {
-            assert_eq!(plain, named, "{word} in {source}");
-        } else if is_identifier(plain) && plain != neutral {
-            assert!(
-                !own.contains(named),
-                "`{word}` becomes `{named}` in {source}"
-            );
+/// A program with the neutral name, and what is emitted for it.
+struct Plain {
+    source: &'static str,
+    neutral: &'static str,
+    texts: Vec<String>,
+    /// Of these those of the host function.
+    inner: Vec<String>,
+}
+
+impl Plain {
+    fn new(source: &'static str, neutral: &'static str) -> Self {
+        let (mut texts, mut inner) = (Vec::new(), Vec::new());
+        let tokens = emitted(source);
+        flat(host(tokens.clone()).expect("a host function"), &mut inner);
+        flat(tokens, &mut texts);
+        // The author's own token stands outside of what has names of its own.
+        assert!(!inner.iter().any(|text| text == neutral), "{source}");
+        Self {
+            source,
+            neutral,
+            texts,
+            inner,
         }
     }
-    // The author's own token stands outside of what has names of its own.
-    assert!(!inner.iter().any(|text| text == neutral), "{source}");
+
+    /// Holds that the program is the same with a word for the neutral name, and that the word meets
+    /// nothing.
+    fn check(&self, word: &str) {
+        let source = self.source;
+        let mut named = Vec::new();
+        flat(emitted(&source.replace(self.neutral, word)), &mut named);
+        assert_eq!(self.texts.len(), named.len(), "{word} in {source}");
+        let is_its = |text: &str| text.to_lowercase().contains(NEUTRAL);
+        let own: BTreeSet<&String> = self.inner.iter().filter(|text| !is_its(text)).collect();
+        for (plain, named) in self.texts.iter().zip(&named) {
+            if !is_its(plain) {
+                assert_eq!(plain, named, "{word} in {source}");
+            } else if is_identifier(plain) && plain != self.neutral {
+                assert!(
+                    !own.contains(named),
+                    "`{word}` becomes `{named}` in {source}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -136,23 +159,34 @@ fn every_identifier_can_be_a_name() {
             "{known}"
         );
     }
-    let mut tried = 0;
-    for word in &words {
-        let small = word.chars().all(|c| !c.is_uppercase());
-        let is_word = is_reserved(word) || is_reserved_type(word);
-        if small && !is_word && word != "f" {
-            for source in PROGRAMS {
-                check(source, NEUTRAL, word);
+    let programs = PROGRAMS.map(|source| Plain::new(source, NEUTRAL));
+    let constants = Plain::new(CONSTANT, "QQZ");
+    let (next, tried) = (Mutex::new(words.iter()), AtomicUsize::new(0));
+    let some = || {
+        loop {
+            let Some(word) = next.lock().expect("no word has failed").next() else {
+                return;
+            };
+            let small = word.chars().all(|c| !c.is_uppercase());
+            let is_word = is_reserved(word) || is_reserved_type(word);
+            if small && !is_word && word != "f" {
+                programs.iter().for_each(|program| program.check(word));
+                tried.fetch_add(1, Ordering::Relaxed);
             }
-            tried += 1;
+            let constant = word.to_uppercase();
+            if constant.len() > 1
+                && is_identifier(&constant)
+                && constant.starts_with(char::is_alphabetic)
+            {
+                constants.check(&constant);
+            }
         }
-        let constant = word.to_uppercase();
-        if constant.len() > 1
-            && is_identifier(&constant)
-            && constant.starts_with(char::is_alphabetic)
-        {
-            check(CONSTANT, "QQZ", &constant);
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(some);
         }
-    }
+    });
+    let tried = tried.into_inner();
     assert!(tried > 150, "{tried} words");
 }
