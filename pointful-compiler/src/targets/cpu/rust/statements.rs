@@ -176,20 +176,23 @@ impl<'u> Body<'u> {
                 self.storage.insert(stmt.results[0], Storage::Owned);
                 TokenStream::new()
             }
-            CpuOp::Alloc { fill }
-                if !self.hoisted.contains(&stmt.results[0])
-                    && let Some(length) = self.array_length(stmt.results[0], STACK_BYTES) =>
-            {
-                self.storage.insert(stmt.results[0], Storage::Array);
-                let zero = Lit::of(unit.scalar(stmt.results[0]), 0.0);
-                let (name, fill) = (name(), scalar::literal(fill.unwrap_or(zero)));
-                let length = usize_literal(length);
-                tokens!(let mut #name = [#fill; #length];)
-            }
             CpuOp::Alloc { fill } => {
-                let declared = self.alloc_here(stmt.results[0]);
-                let filled = fill.map(|fill| self.fill(stmt.results[0], fill));
-                tokens!(#declared #filled)
+                let stack = if self.hoisted.contains(&stmt.results[0]) {
+                    None
+                } else {
+                    self.array_length(stmt.results[0], STACK_BYTES)
+                };
+                if let Some(length) = stack {
+                    self.storage.insert(stmt.results[0], Storage::Array);
+                    let zero = Lit::of(unit.scalar(stmt.results[0]), 0.0);
+                    let (name, fill) = (name(), scalar::literal(fill.unwrap_or(zero)));
+                    let length = usize_literal(length);
+                    tokens!(let mut #name = [#fill; #length];)
+                } else {
+                    let declared = self.alloc_here(stmt.results[0]);
+                    let filled = fill.map(|fill| self.fill(stmt.results[0], fill));
+                    tokens!(#declared #filled)
+                }
             }
             // What looks at the copy has it in memory, and what looks at the array need not: an optimiser that saw that they are
             // the same would have both there.
