@@ -11,15 +11,14 @@ use std::ptr::NonNull;
 use crate::cuda::{Allocation, Device};
 #[cfg(feature = "device")]
 use crate::error::Error;
+use crate::memory::ALIGNMENT;
 use crate::{memory, stats};
-
-/// What this crate's own allocations are aligned to: a cache line, and the widest vector register.
-pub(crate) const ALIGNMENT: usize = 64;
 
 /// An owned buffer of plain data: what a [`Table`](crate::Table) holds, without its extent.
 ///
-/// Memory that comes from this crate is 64-byte aligned; the memory of an adopted `Vec` stays what
-/// it is and can be taken out again as a `Vec` without a copy.
+/// The memory of an adopted `Vec` stays what it is and can be taken out again as a `Vec` without a
+/// copy, and so can most results of functions. Other memory that comes from this crate is 64-byte
+/// aligned.
 ///
 /// With the feature `cuda`, a buffer may live on a device. Whoever asks for the elements of such a
 /// one panics.
@@ -36,6 +35,8 @@ enum Owner {
     Here,
     /// A `Vec` of this capacity.
     Vec { capacity: usize },
+    /// [`allocate`], with the layout of a `Vec` of `len` elements.
+    ForVec,
     /// Another buffer.
     Other,
     /// A device, on which the elements are; on the host there are none.
@@ -73,7 +74,7 @@ impl<T: Copy> Buf<T> {
         }
     }
 
-    /// The elements as a `Vec`: without a copy if they came from one.
+    /// The elements as a `Vec`: without a copy if they came from one or are a function's result.
     #[cfg_attr(feature = "device", track_caller)]
     pub fn into_vec(self) -> Vec<T> {
         self.ask();
@@ -85,6 +86,15 @@ impl<T: Copy> Buf<T> {
                 let buf = std::mem::ManuallyDrop::new(self);
                 // SAFETY: pointer, length and capacity are those of the `Vec` that was taken apart, whose memory
                 // the forgotten buffer does not give back.
+                unsafe { Vec::from_raw_parts(buf.start.as_ptr(), buf.len, capacity) }
+            }
+            Owner::ForVec => {
+                let buf = std::mem::ManuallyDrop::new(self);
+                let layout = layout_of_vec::<T>(buf.len);
+                stats::freed(layout.size());
+                let capacity = memory::padded(layout).size() / size_of::<T>();
+                // SAFETY: it came from the global allocator with the padded layout, which is that of so many whole
+                // elements, or of none and no memory; the first `len` are initialised, and the forgotten buffer does not give it back.
                 unsafe { Vec::from_raw_parts(buf.start.as_ptr(), buf.len, capacity) }
             }
         }
@@ -149,7 +159,7 @@ impl<T: Copy> Buf<T> {
     pub(crate) fn allocation(&self) -> Option<&Allocation> {
         match &self.owner {
             Owner::Device(memory) => Some(memory),
-            Owner::Here | Owner::Vec { .. } | Owner::Other => None,
+            Owner::Here | Owner::Vec { .. } | Owner::ForVec | Owner::Other => None,
         }
     }
 
@@ -301,7 +311,9 @@ impl<T: Copy> Drop for Buf<T> {
             #[cfg(feature = "device")]
             Owner::Device(_) => {}
             // SAFETY: allocated by `allocate` for as many elements, and not given back before.
-            Owner::Here => unsafe { deallocate(self.start, self.len) },
+            Owner::Here => unsafe { deallocate(self.start, layout::<T>(self.len)) },
+            // SAFETY: as above, for a `Vec`.
+            Owner::ForVec => unsafe { deallocate(self.start, layout_of_vec::<T>(self.len)) },
             Owner::Vec { capacity } => {
                 // SAFETY: the parts of a `Vec` that was taken over; elements are `Copy`, so length 0 loses nothing.
                 drop(unsafe { Vec::from_raw_parts(self.start.as_ptr(), 0, capacity) });
@@ -349,9 +361,26 @@ impl<T: Copy> OutBuf<T> {
     /// Memory for `len` elements, 64-byte aligned and not initialised.
     pub fn new(len: usize) -> Self {
         OutBuf(Buf {
-            start: allocate(len),
+            start: allocate(layout::<T>(len)),
             len,
             owner: Owner::Here,
+            holds: PhantomData,
+        })
+    }
+
+    /// Memory for `len` elements, not initialised, that can become a `Vec` without a copy: what
+    /// leaves a function is allocated so.
+    pub fn for_vec(len: usize) -> Self {
+        let layout = layout_of_vec::<T>(len);
+        // A `Vec` frees whole elements.
+        let whole = memory::padded(layout).size().checked_rem(size_of::<T>()) == Some(0);
+        if !whole {
+            return OutBuf::new(len);
+        }
+        OutBuf(Buf {
+            start: allocate(layout),
+            len,
+            owner: Owner::ForVec,
             holds: PhantomData,
         })
     }
@@ -582,17 +611,25 @@ fn layout<T>(len: usize) -> Layout {
     let bytes = len.checked_mul(size_of::<T>());
     bytes
         .and_then(|bytes| Layout::from_size_align(bytes, ALIGNMENT.max(align_of::<T>())).ok())
-        .unwrap_or_else(|| {
-            panic!(
-                "{len} elements of {} bytes are more than memory can hold",
-                size_of::<T>()
-            )
-        })
+        .unwrap_or_else(|| too_large::<T>(len))
 }
 
-/// Memory for `len` elements; a dangling but aligned pointer where that is no memory at all.
-fn allocate<T>(len: usize) -> NonNull<T> {
-    let layout = layout::<T>(len);
+/// The layout of a `Vec` of `len` elements.
+fn layout_of_vec<T>(len: usize) -> Layout {
+    Layout::array::<T>(len).unwrap_or_else(|_| too_large::<T>(len))
+}
+
+#[cold]
+#[inline(never)]
+fn too_large<T>(len: usize) -> ! {
+    panic!(
+        "{len} elements of {} bytes are more than memory can hold",
+        size_of::<T>()
+    )
+}
+
+/// Memory of this layout; a dangling but aligned pointer where that is no memory at all.
+fn allocate<T>(layout: Layout) -> NonNull<T> {
     stats::allocated(layout.size());
     if layout.size() == 0 {
         return NonNull::without_provenance(
@@ -617,9 +654,8 @@ fn refused(bytes: usize) -> ! {
 /// Gives memory back.
 ///
 /// # Safety
-/// `start` came from [`allocate`] with the same length and was not given back.
-unsafe fn deallocate<T>(start: NonNull<T>, len: usize) {
-    let layout = layout::<T>(len);
+/// `start` came from [`allocate`] with the same layout and was not given back.
+unsafe fn deallocate<T>(start: NonNull<T>, layout: Layout) {
     stats::freed(layout.size());
     if layout.size() != 0 {
         // SAFETY: promised by the caller.
@@ -655,6 +691,28 @@ mod tests {
         assert_eq!(vec, [1, 2, 3]);
         assert_eq!(Buf::from_fn(3, |k| k as u8).into_vec(), [0, 1, 2]);
         assert!(Buf::<f64>::from_vec(Vec::new()).into_vec().is_empty());
+    }
+
+    #[test]
+    fn what_leaves_becomes_a_vec_without_a_copy() {
+        for len in [0, 1, 7, 1000, 100_000, 600_001] {
+            let buf = OutBuf::for_vec(len).fill_with(|k| k as f64);
+            let start = buf.as_ptr();
+            let mut vec = buf.into_vec();
+            assert_eq!((vec.as_ptr(), vec.len()), (start, len));
+            assert!(vec.iter().enumerate().all(|(k, &x)| x == k as f64));
+            assert!(vec.capacity() - len <= len / 8);
+            vec.extend([1.5; 3]);
+            vec.shrink_to_fit();
+            assert_eq!(vec[len..], [1.5; 3]);
+            drop(OutBuf::<f32>::for_vec(len).fill_with(|_| 1.0));
+        }
+        // Elements of which memory's sizes are no multiples.
+        let vec = OutBuf::for_vec(30_000)
+            .fill_with(|k| [k as u8; 3])
+            .into_vec();
+        assert_eq!((vec.len(), vec[255]), (30_000, [255; 3]));
+        assert_eq!(OutBuf::for_vec(5).fill_with(|_| ()).into_vec().len(), 5);
     }
 
     #[test]

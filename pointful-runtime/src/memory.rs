@@ -27,6 +27,10 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// What most of the crate's allocations are aligned to: a cache line, and the widest vector
+/// register.
+pub(crate) const ALIGNMENT: usize = 64;
+
 /// Pieces smaller than this many bytes are the allocator's own business.
 const SMALLEST: usize = 1 << 10;
 
@@ -86,8 +90,8 @@ fn with_kept<R>(size: usize, f: impl FnOnce(&mut Kept, usize) -> R) -> Option<R>
     }
 }
 
-/// Memory of this layout, whose size is not zero; none if the system has not as much. It is not
-/// cleared.
+/// Memory of this layout or a [padded] one, whose size is not zero; none if the system has not as
+/// much. It is not cleared.
 pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let layout = padded(layout);
     let old = with_kept(layout.size(), |kept, limit| {
@@ -97,7 +101,7 @@ pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let memory = old.flatten().or_else(|| {
         // SAFETY: the size is not zero, and padding does not lessen it.
         let new = NonNull::new(unsafe { alloc::alloc(layout) })?;
-        if layout.align() >= PAGE {
+        if layout.size() >= IN_PAGES {
             in_large_pages(new, layout.size());
         }
         Some(new)
@@ -139,14 +143,17 @@ fn signal(start: NonNull<u8>, bytes: usize) {
     }
 }
 
-/// Asks for large pages, of which the system has or has not some.
+/// Asks for large pages, of which the system has or has not some, for the whole ones among so many
+/// bytes, at least one.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn in_large_pages(start: NonNull<u8>, bytes: usize) {
-    // SAFETY: the memory is owned and begins with a page; its contents and its addresses stay as they are. What is left of a page at its end is not asked for.
+    let before = start.as_ptr().align_offset(PAGE);
+    // SAFETY: the memory is owned and has more bytes than are in front of its first whole page; its contents and its
+    // addresses stay as they are.
     unsafe {
         libc::madvise(
-            start.as_ptr().cast(),
-            bytes / PAGE * PAGE,
+            start.as_ptr().add(before).cast(),
+            (bytes - before) / PAGE * PAGE,
             libc::MADV_HUGEPAGE,
         )
     };
@@ -166,15 +173,18 @@ pub(crate) unsafe fn deallocate(start: NonNull<u8>, layout: Layout) {
     with_kept(layout.size(), |kept, limit| kept.give(piece, limit));
 }
 
-/// A layout of which there are few: large sizes are rounded up by at most an eighth, so that
-/// requests that differ little can have the same. The largest begin with a page.
-fn padded(layout: Layout) -> Layout {
+/// A layout of which there are few: large sizes are rounded up by at most an eighth, to a multiple
+/// of a power of two that no element is larger than, so that requests that differ little can have
+/// the same. The largest begin with a page, unless they ask for an alignment below a cache line's:
+/// a `Vec` frees what it was given with its element's alignment.
+pub(crate) fn padded(layout: Layout) -> Layout {
     if layout.size() < LARGE {
         return layout;
     }
     let step = 1 << (layout.size().ilog2() - 3);
     let rounded = layout.size().next_multiple_of(step);
-    let align = if rounded >= IN_PAGES { PAGE } else { 1 };
+    let whole_pages = rounded >= IN_PAGES && layout.align() >= ALIGNMENT;
+    let align = if whole_pages { PAGE } else { 1 };
     Layout::from_size_align(rounded, layout.align().max(align)).unwrap_or(layout)
 }
 
@@ -249,7 +259,7 @@ mod tests {
     use super::*;
 
     fn layout(bytes: usize) -> Layout {
-        Layout::from_size_align(bytes, 64).expect("a small layout")
+        Layout::from_size_align(bytes, ALIGNMENT).expect("a small layout")
     }
 
     fn piece(bytes: usize) -> Piece {
@@ -301,6 +311,9 @@ mod tests {
         }
         assert_eq!(padded(layout(LARGE - 1)).size(), LARGE - 1);
         assert_eq!(padded(layout(IN_PAGES)).align(), PAGE);
+        let of_vec = Layout::array::<f64>(IN_PAGES / 8 + 1).expect("a small layout");
+        assert_eq!(padded(of_vec).align(), align_of::<f64>());
+        assert_eq!(padded(of_vec).size() % size_of::<f64>(), 0);
         let largest = layout(isize::MAX as usize - 63);
         assert_eq!(padded(largest), largest, "what cannot be rounded up stays");
     }

@@ -6,6 +6,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 
 use super::context::Unit;
+use super::escape::escaping;
 use super::expr::append;
 use super::statements::{Body, Storage};
 use super::tokens;
@@ -50,6 +51,7 @@ pub(super) fn host(unit: &Unit<'_>, extra: &[ValueId]) -> TokenStream {
         tokens!(#name: #ty)
     });
     let mut emit = Body::new(unit, storage, false);
+    emit.escaping = escaping(&program.body);
     let statements = emit.block(&program.body);
     let results = || program.body.results.iter().chain(extra);
     let result_types = results().map(|&result| {

@@ -53,6 +53,7 @@ mod angles;
 mod columns;
 mod constants;
 pub(crate) mod context;
+mod escape;
 pub(crate) mod expr;
 mod host;
 mod kernels;

@@ -39,6 +39,8 @@ pub(super) struct Body<'u> {
     storage: BTreeMap<ValueId, Storage>,
     /// Buffers whose memory was made before the outermost loop around their `alloc`.
     hoisted: ValueSet,
+    /// Buffers that the caller may get.
+    pub(super) escaping: ValueSet,
     /// Whether what is emitted is done for a strip, and not by one of its lanes.
     of_strip: bool,
     /// Whether it is what a lane does.
@@ -65,6 +67,7 @@ impl<'u> Body<'u> {
             unit,
             storage,
             hoisted: ValueSet::new(),
+            escaping: ValueSet::new(),
             of_strip: false,
             of_lane: false,
             in_loop: false,
@@ -574,7 +577,11 @@ impl<'u> Body<'u> {
         self.storage.insert(buffer, Storage::Owned);
         let (name, ty) = (self.unit.names.value(buffer), self.unit.ty(buffer));
         let length = self.unit.product(self.unit.dims(buffer));
-        tokens!(let mut #name = OutBuf::<#ty>::new(#length);)
+        if self.escaping.contains(&buffer) {
+            tokens!(let mut #name = OutBuf::<#ty>::for_vec(#length);)
+        } else {
+            tokens!(let mut #name = OutBuf::<#ty>::new(#length);)
+        }
     }
 
     fn fill(&self, buffer: ValueId, value: Lit) -> TokenStream {
