@@ -105,6 +105,24 @@ fn rows(count: usize, length: usize) -> Table<(Dyn, Dyn), f64> {
     Table::from_vec(extent, row(count * length).as_slice().to_vec()).expect("as many values")
 }
 
+#[pointful]
+fn smoothed<N: IndexSet>(x: &Table<N, f64>, steps: usize) -> Table<N, f64> {
+    let mut x = x;
+    for _ in 0..steps {
+        x = for i in N {
+            (x[(i - 1).clamp()] + x[(i + 1).clamp()]) / 2.0
+        };
+    }
+    x
+}
+
+#[pointful]
+fn sines<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    sum(for i in N {
+        x[i].sin()
+    })
+}
+
 #[test]
 fn a_gradient_by_both_tables_keeps_no_table_of_pairs() {
     let (points, centres) = (rows(1000, 8), rows(100, 8));
@@ -228,4 +246,21 @@ fn operations() {
     // A measurement around others counts what these do.
     let inside = || measure(|| product(&a, &b)).1.operations;
     assert_eq!(measure(inside), (one.operations, one));
+}
+
+/// A result's memory becomes the `Vec`'s, whether it was written once, by turns or on the way back.
+#[test]
+fn results_become_vecs_without_a_copy() {
+    let becomes = |table: Table<Dyn, f64>| {
+        let (start, len) = (table.as_slice().as_ptr(), table.as_slice().len());
+        let vec = table.into_vec();
+        assert_eq!((vec.as_ptr(), vec.len()), (start, len));
+    };
+    for len in [1, 10, 100_000] {
+        let x = Table::<Dyn, f64>::from(vec![0.5; len]);
+        for steps in 0..4 {
+            becomes(smoothed(&x, steps));
+        }
+        becomes(grad!(sines)(&x));
+    }
 }

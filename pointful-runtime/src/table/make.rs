@@ -110,7 +110,8 @@ impl<I: IndexSet, T: Plain> Table<I, T> {
         }
     }
 
-    /// The elements, in row-major order; without a copy if they came as a `Vec`.
+    /// The elements, in row-major order; without a copy if they came as a `Vec` or are a function's
+    /// result.
     pub fn into_vec(self) -> Vec<T> {
         self.data.into_vec()
     }
