@@ -37,6 +37,13 @@ struct Held {
     many: Vec<f64>,
 }
 
+#[pointful]
+#[pointful]
+#[derive(Clone)]
+struct Twice {
+    x: f64,
+}
+
 struct Unmarked {
     x: f64,
 }

@@ -300,6 +300,11 @@ pub fn unsupported_item(span: Span) -> Diagnostic {
     )
 }
 
+/// `#[pointful] #[pointful]`
+pub fn attribute_twice(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "`#[pointful]` is written twice").help("remove one of them")
+}
+
 /// An enum whose variants hold nothing.
 pub fn enum_of_members(span: Span) -> Diagnostic {
     Diagnostic::new(span, "an enum of named members is an index set")

@@ -59,7 +59,13 @@ pub fn attribute(
         args: args.clone(),
         item: item.clone(),
     };
-    match syn::parse2::<syn::Item>(item.clone()) {
+    let parsed = syn::parse2::<syn::Item>(item.clone());
+    if let Some(again) = parsed.as_ref().ok().and_then(marked_again) {
+        let error = diag::attribute_twice(again.span()).to_tokens();
+        // The item is that of the attribute that is still to come.
+        return quote!(#error #item);
+    }
+    match parsed {
         Ok(syn::Item::Fn(_)) => begun(request(RequestKind::Function), options),
         Ok(parsed @ (syn::Item::Struct(_) | syn::Item::Enum(_) | syn::Item::Type(_))) => {
             let rest = begun(request(RequestKind::Type), options);
@@ -80,6 +86,21 @@ pub fn attribute(
             quote!(#error #item)
         }
     }
+}
+
+/// Another `#[pointful]` of an item.
+fn marked_again(item: &syn::Item) -> Option<&syn::Attribute> {
+    let attrs = match item {
+        syn::Item::Fn(item) => &item.attrs,
+        syn::Item::Struct(item) => &item.attrs,
+        syn::Item::Enum(item) => &item.attrs,
+        syn::Item::Type(item) => &item.attrs,
+        _ => return None,
+    };
+    attrs.iter().find(|attr| {
+        let last = attr.path().segments.last();
+        last.is_some_and(|last| last.ident == "pointful")
+    })
 }
 
 /// `#[derive(IndexSet)] item`
