@@ -141,6 +141,12 @@ fn tables_over_and_of_derived_sets() {
     });
     assert_eq!(channels.at(Cell::from_ordinal(4, cells)), Channel::G);
     assert_eq!(channels.to_string(), "[[0, 1, 2],\n [0, 1, 2]]");
+    let of_vec = Table::<Dyn, Channel>::from(vec![Channel::B, Channel::R]);
+    assert_eq!((of_vec.at(0), of_vec.at(1)), (Channel::B, Channel::R));
+    let collected: Table<Dyn, Channel> = channels.values().collect();
+    assert_eq!(collected.as_slice(), channels.as_slice());
+    let weights = Table::<Channel, f64>::from_vec((), vec![0.3, 0.6, 0.1]).unwrap();
+    assert_eq!(weights[Channel::G], 0.6);
     let rows = Table::<Cell, Row>::from_indices(cells, Extent::new(2), vec![0, 1, 0, 1, 0, 2])
         .unwrap_err();
     assert_eq!(

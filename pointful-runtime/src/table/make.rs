@@ -1,5 +1,7 @@
 //! Making tables of functions, values, vectors and arrays.
 
+use std::any::{Any, TypeId};
+
 use super::{Table, check_length};
 use crate::buffer::Buf;
 use crate::element::{Element, Plain};
@@ -24,10 +26,52 @@ impl<I: IndexSet, T: Element<Meta: Default>> Table<I, T> {
         Self::of_members(extent, T::Meta::default(), f)
     }
 
+    /// The table with these elements, in row-major order; numbers and booleans stay in the vector's
+    /// own memory.
+    ///
+    /// ```
+    /// use pointful_runtime::{Dyn, Error, Fin, Table};
+    /// let rows = Table::<(Dyn, Fin<2>), f64>::from_vec((2, ()), vec![1.0, 2.0, 3.0, 4.0])?;
+    /// assert_eq!(rows[(Dyn(1), Fin::new(0))], 3.0);
+    /// let faces = Table::<Fin<2>, Fin<6>>::from_vec((), vec![Fin::new(5), Fin::new(0)])?;
+    /// assert_eq!(faces.at(Fin::new(0)).get(), 5);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are more or fewer elements than members.
+    pub fn from_vec(extent: impl Into<Extent<I>>, elements: Vec<T>) -> Result<Self, Error> {
+        let extent = extent.into();
+        check_length(extent, elements.len())?;
+        let meta = T::Meta::default();
+        Ok(match stored_as_they_are(elements) {
+            Ok(data) => Table { extent, meta, data },
+            Err(members) => {
+                let mut members = members.into_iter();
+                Self::of_members(extent, meta, |_| {
+                    members.next().expect("as many as members of the set")
+                })
+            }
+        })
+    }
+
     /// The table that has the same value everywhere.
     pub fn full(extent: impl Into<Extent<I>>, value: T) -> Self {
         Self::of_members(extent.into(), T::Meta::default(), |_| value)
     }
+}
+
+/// The memory of a vector whose elements are stored as they are; else the vector.
+fn stored_as_they_are<T: Element>(elements: Vec<T>) -> Result<Buf<T::Repr>, Vec<T>> {
+    let mut elements = Some(elements);
+    if TypeId::of::<T::Meta>() == TypeId::of::<()>() {
+        let any: &mut dyn Any = &mut elements;
+        // It succeeds if the two types are one.
+        if let Some(plain) = any.downcast_mut::<Option<Vec<T::Repr>>>() {
+            return Ok(Buf::from_vec(plain.take().expect("just put there")));
+        }
+    }
+    Err(elements.expect("just put there"))
 }
 
 impl<I: IndexSet, T: Element> Table<I, T> {
@@ -79,20 +123,6 @@ impl<I: IndexSet, T: Number> Table<I, T> {
 }
 
 impl<I: IndexSet, T: Plain> Table<I, T> {
-    /// The table with these elements, in row-major order, in the vector's own memory.
-    ///
-    /// # Errors
-    /// [`Error::Length`] if there are more or fewer elements than members.
-    pub fn from_vec(extent: impl Into<Extent<I>>, elements: Vec<T>) -> Result<Self, Error> {
-        let extent = extent.into();
-        check_length(extent, elements.len())?;
-        Ok(Table {
-            extent,
-            meta: (),
-            data: Buf::from_vec(elements),
-        })
-    }
-
     /// The table with these elements, in row-major order, in the buffer's own memory.
     ///
     /// # Panics
@@ -144,23 +174,19 @@ impl<T: Plain> Table<(), T> {
     }
 }
 
-impl<T: Plain> From<Vec<T>> for Table<Dyn, T> {
+impl<T: Element<Meta: Default>> From<Vec<T>> for Table<Dyn, T> {
     fn from(elements: Vec<T>) -> Self {
-        // A `Vec` has never more elements than `isize::MAX` unless they have no size, and plain ones do.
-        Table::from_buf(Extent::new(elements.len()), Buf::from_vec(elements))
+        Table::from_vec(elements.len(), elements).expect("as many members as elements")
     }
 }
 
-impl<T: Plain> From<&[T]> for Table<Dyn, T> {
+impl<T: Element<Meta: Default>> From<&[T]> for Table<Dyn, T> {
     fn from(elements: &[T]) -> Self {
-        Table::from_buf(
-            Extent::new(elements.len()),
-            Buf::from_fn(elements.len(), |k| elements[k]),
-        )
+        elements.to_vec().into()
     }
 }
 
-impl<T: Plain> FromIterator<T> for Table<Dyn, T> {
+impl<T: Element<Meta: Default>> FromIterator<T> for Table<Dyn, T> {
     fn from_iter<It: IntoIterator<Item = T>>(elements: It) -> Self {
         elements.into_iter().collect::<Vec<T>>().into()
     }
@@ -169,13 +195,13 @@ impl<T: Plain> FromIterator<T> for Table<Dyn, T> {
 /// Nested arrays make tables of static sets, and tables of `Dyn` axes as a short way to write them.
 macro_rules! from_nested_array {
     ($($Array:ty, [$($N:ident $name:ident),+], $Static:ty, $dynamic:ty, $size:expr;)*) => {$(
-        impl<T: Plain, $(const $N: usize),+> From<$Array> for Table<$Static, T> {
+        impl<T: Element<Meta: Default>, $(const $N: usize),+> From<$Array> for Table<$Static, T> {
             fn from(elements: $Array) -> Self {
                 Table::from_fn(Extent::default(), from_nested_array!(@element elements, $($name),+; get))
             }
         }
 
-        impl<T: Plain, $(const $N: usize),+> From<$Array> for Table<$dynamic, T> {
+        impl<T: Element<Meta: Default>, $(const $N: usize),+> From<$Array> for Table<$dynamic, T> {
             fn from(elements: $Array) -> Self {
                 Table::from_fn(Extent::new($size), from_nested_array!(@element elements, $($name),+; dyn))
             }
