@@ -1,7 +1,7 @@
 //! Escape analysis: which buffers the caller of a function may get. They are allocated so that they
 //! can become a `Vec`; where a buffer lies changes no value.
 
-use crate::ir::stages::cpu::{Cpu, CpuOp};
+use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::{Block, Operation, ValueId, ValueSet};
 
 /// The results of a function's body, and the buffers that exchange their memory with one of them.
@@ -23,8 +23,10 @@ pub(super) fn escaping(body: &Block<Cpu>) -> ValueSet {
 /// The exchanges of a block and of those inside of it.
 fn collect(block: &Block<Cpu>, exchanges: &mut Vec<(ValueId, ValueId)>) {
     for stmt in &block.stmts {
-        if let CpuOp::Swap(a, b) = stmt.op {
-            exchanges.push((a, b));
+        match &stmt.op {
+            CpuOp::Swap(a, b) => exchanges.push((*a, *b)),
+            CpuOp::Own(Own::Tile(tile)) => exchanges.extend(&tile.swaps),
+            _ => {}
         }
         for inner in stmt.op.blocks() {
             collect(inner, exchanges);
