@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 
-use pointful::{Compound, Error, Extent, Fin, IndexSet, StaticSet, Table};
+use pointful::{Compound, Dyn, Error, Extent, Fin, IndexSet, StaticSet, Table};
 
 #[derive(Clone, Copy, IndexSet)]
 struct Row(usize);
