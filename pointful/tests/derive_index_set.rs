@@ -146,7 +146,7 @@ fn tables_over_and_of_derived_sets() {
     let collected: Table<Dyn, Channel> = channels.values().collect();
     assert_eq!(collected.as_slice(), channels.as_slice());
     let weights = Table::<Channel, f64>::from_vec((), vec![0.3, 0.6, 0.1]).unwrap();
-    assert_eq!(weights[Channel::G], 0.6);
+    assert_eq!(weights.at(Channel::G).to_bits(), 0.6_f64.to_bits());
     let rows = Table::<Cell, Row>::from_indices(cells, Extent::new(2), vec![0, 1, 0, 1, 0, 2])
         .unwrap_err();
     assert_eq!(
