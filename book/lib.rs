@@ -28,6 +28,7 @@ chapters! {
     numbers "numbers"
     functions "functions"
     library "library"
+    linear_algebra "linear-algebra"
     special "special"
     random "random"
     transformations "transformations"

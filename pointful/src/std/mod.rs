@@ -31,6 +31,7 @@
 //! `(B, K, J)` is a table over `(B, I, J)`. What takes a number, as `relu` does, applies to each
 //! element of a table.
 
+mod dense;
 mod linear;
 mod norms;
 mod numbers;
@@ -39,6 +40,7 @@ mod scores;
 mod special;
 mod statistics;
 
+pub use dense::*;
 pub use linear::*;
 pub use norms::*;
 pub use numbers::*;
