@@ -31,7 +31,9 @@
 //! `(B, K, J)` is a table over `(B, I, J)`. What takes a number, as `relu` does, applies to each
 //! element of a table.
 
+mod cumulative;
 mod dense;
+mod interpolation;
 mod linear;
 mod norms;
 mod numbers;
@@ -40,7 +42,9 @@ mod scores;
 mod special;
 mod statistics;
 
+pub use cumulative::*;
 pub use dense::*;
+pub use interpolation::*;
 pub use linear::*;
 pub use norms::*;
 pub use numbers::*;
