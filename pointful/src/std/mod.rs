@@ -31,6 +31,7 @@
 //! `(B, K, J)` is a table over `(B, I, J)`. What takes a number, as `relu` does, applies to each
 //! element of a table.
 
+mod convolution;
 mod cumulative;
 mod dense;
 mod interpolation;
@@ -42,6 +43,7 @@ mod scores;
 mod special;
 mod statistics;
 
+pub use convolution::*;
 pub use cumulative::*;
 pub use dense::*;
 pub use interpolation::*;
