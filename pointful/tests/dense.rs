@@ -324,6 +324,13 @@ fn degenerate_matrices() {
     assert!(!inverse(&zero).iter().any(|x| x.is_finite()));
     assert_eq!(slogdet(&of(2, vec![0.0, -2.0, -2.0, 0.0])).0, -1.0);
     assert_eq!(slogdet(&of(0, vec![])), (1.0, 0.0));
+    // NaN in one place, wherever it is, is NaN in all of a solution.
+    for at in 0..9 {
+        let mut a = matrix(3, 3, 1);
+        a.as_mut_slice()[at] = f64::NAN;
+        assert!(solve(&a, &vector(3, 1)).iter().all(|x| x.is_nan()));
+        assert!(det(&a).is_nan() && slogdet(&a).0.is_nan() && slogdet(&a).1.is_nan());
+    }
     assert!(det(&of(1, vec![f64::NAN])).is_nan() && slogdet(&of(1, vec![f64::NAN])).0.is_nan());
 }
 

@@ -1,8 +1,8 @@
 //! The standard library: small functions of arrays, written in pointful.
 //!
 //! They are imported by name, `use pointful::lib::{dot, softmax};`, and are called from bodies,
-//! where they fuse with what is around them, or from plain Rust. All are generic in the float,
-//! `f32` or `f64`, and in index sets, and all can be differentiated.
+//! where they fuse with what is around them, or from plain Rust. They are generic in the float,
+//! `f32` or `f64`, and in index sets, and what gives floats can be differentiated.
 //!
 //! ```
 //! use pointful::lib::{dot, logsumexp, matvec};

@@ -16,7 +16,15 @@ pub(super) fn eliminated<I: IndexSet, T: Float>(
     let mut sign = 1.0;
     for k in I {
         let best = argmax(for i in I {
-            if i < k { -1.0 } else { w[i][k].abs() }
+            let size = w[i][k].abs();
+            // NaN becomes the pivot, so that it comes into all that follows.
+            if i < k {
+                -1.0
+            } else if size.is_nan() {
+                T::INFINITY
+            } else {
+                size
+            }
         });
         if best != k {
             // Number by number: rows that change places whole are copied with the matrix.

@@ -90,6 +90,9 @@ pub(super) fn reflected<I: IndexSet, J: IndexSet, T: Float>(
 /// 2002, theorem 19.4). Derivative: Walter and Lehmann (2012); it is not finite where columns are
 /// dependent.
 ///
+/// Squares of elements are summed as they are, so elements are to be less than the root of the
+/// largest number of the type.
+///
 /// # Panics
 /// If there are less rows than columns.
 ///

@@ -67,16 +67,16 @@ fn lu_by_rule<I: IndexSet, T: Float>(a: &Table<(I, I), T>) -> Table<(I, I), T> {
 }
 
 #[pointful]
-fn lu_by_body<I: IndexSet, T: Float>(a: &Table<(I, I), T>) -> Table<(I, I), T> {
+fn lu_by_body<I: IndexSet>(a: &Table<(I, I), f64>) -> Table<(I, I), f64> {
     let (w, p, _sign) = eliminated(a);
     let (l, u) = (lower_of(w), upper_of(w));
     for (i, j) in (I, I) {
-        l[i][j] * (1.0 + p[j].ordinal() as T) + 2.0 * u[i][j]
+        l[i][j] * (1.0 + p[j].ordinal() as f64) + 2.0 * u[i][j]
     }
 }
 
 #[pointful]
-fn solve_by_body<I: IndexSet, T: Float>(a: &Table<(I, I), T>, b: &Table<I, T>) -> Table<I, T> {
+fn solve_by_body<I: IndexSet>(a: &Table<(I, I), f64>, b: &Table<I, f64>) -> Table<I, f64> {
     let (w, p, _sign) = eliminated(a);
     solved_with(w, p, b)
 }
@@ -96,15 +96,15 @@ fn columns_by_rule<I: IndexSet, T: Float>(
 }
 
 #[pointful]
-fn columns_by_body<I: IndexSet, T: Float>(
-    a: &Table<(I, I), T>,
-    b: &Table<I, T>,
-) -> Table<(I, Fin<3>), T> {
+fn columns_by_body<I: IndexSet>(
+    a: &Table<(I, I), f64>,
+    b: &Table<I, f64>,
+) -> Table<(I, Fin<3>), f64> {
     let x = for k in Fin::<3> {
         solve(
             a,
             for i in I {
-                b[i] * (1.0 + k.ordinal() as T) + a[i][i]
+                b[i] * (1.0 + k.ordinal() as f64) + a[i][i]
             },
         )
     };
@@ -122,10 +122,10 @@ fn of_det<I: IndexSet, T: Float>(a: &Table<(I, I), T>) -> Table<I, T> {
 }
 
 #[pointful]
-fn of_det_by_body<I: IndexSet, T: Float>(a: &Table<(I, I), T>) -> Table<I, T> {
+fn of_det_by_body<I: IndexSet>(a: &Table<(I, I), f64>) -> Table<I, f64> {
     let (sign, logarithm) = signed_logarithm(a);
     for i in I {
-        of_pivots(a) + sign * logarithm * i.ordinal() as T
+        of_pivots(a) + sign * logarithm * i.ordinal() as f64
     }
 }
 
@@ -135,7 +135,7 @@ fn q_by_rule<I: IndexSet, J: IndexSet, T: Float>(a: &Table<(I, J), T>) -> Table<
 }
 
 #[pointful]
-fn q_by_body<I: IndexSet, J: IndexSet, T: Float>(a: &Table<(I, J), T>) -> Table<(I, J), T> {
+fn q_by_body<I: IndexSet, J: IndexSet>(a: &Table<(I, J), f64>) -> Table<(I, J), f64> {
     let (q, _r) = reflected(a);
     for (i, j) in (I, J) {
         q[j][i]
@@ -148,15 +148,15 @@ fn r_by_rule<I: IndexSet, J: IndexSet, T: Float>(a: &Table<(I, J), T>) -> Table<
 }
 
 #[pointful]
-fn r_by_body<I: IndexSet, J: IndexSet, T: Float>(a: &Table<(I, J), T>) -> Table<(J, J), T> {
+fn r_by_body<I: IndexSet, J: IndexSet>(a: &Table<(I, J), f64>) -> Table<(J, J), f64> {
     reflected(a).1
 }
 
 #[pointful]
-fn lstsq_by_body<I: IndexSet, J: IndexSet, T: Float>(
-    a: &Table<(I, J), T>,
-    b: &Table<I, T>,
-) -> Table<J, T> {
+fn lstsq_by_body<I: IndexSet, J: IndexSet>(
+    a: &Table<(I, J), f64>,
+    b: &Table<I, f64>,
+) -> Table<J, f64> {
     let (q, r) = reflected(a);
     upper_solved(
         r,
