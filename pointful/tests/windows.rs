@@ -276,11 +276,11 @@ fn ends_and_errors() {
         ),
         (
             message(|out| drop(max_pool1(&one(1, 3, 1), out, 2, 1))),
-            "there are 2 windows, less than 3",
+            "there are 2 windows, fewer than 3",
         ),
         (
             message(|out| drop(conv1(&one(1, 3, 1), &two(1, 1, 4, 1), out, 1, 1, 1))),
-            "there are 2 windows, less than 3",
+            "there are 2 windows, fewer than 3",
         ),
         (
             message(|out| drop(conv1(&one(1, 3, 1), &two(1, 1, 0, 1), out, 1, 1, 0))),

@@ -44,7 +44,7 @@ pub fn windows(
 /// that of the body: sums of products as well.
 ///
 /// # Panics
-/// If `stride` is zero, `R` is empty, or there are less windows than members of `O`.
+/// If `stride` is zero, `R` is empty, or there are fewer windows than members of `O`.
 ///
 /// ```
 /// use pointful::lib::{conv1, windows};
@@ -70,7 +70,7 @@ pub fn conv1<K: IndexSet, C: IndexSet, N: IndexSet, R: IndexSet, O: IndexSet, T:
     let fit = windows(size(N), size(R), stride, dilation, padding);
     assert!(
         size(out) <= fit,
-        "there are {} windows, less than {}",
+        "there are {} windows, fewer than {}",
         fit,
         size(out)
     );
@@ -119,13 +119,13 @@ pub fn conv2<
     let right = windows(size(W), size(X), stride.1, dilation.1, padding.1);
     assert!(
         size(P) <= down,
-        "there are {} windows, less than {}",
+        "there are {} windows, fewer than {}",
         down,
         size(P)
     );
     assert!(
         size(Q) <= right,
-        "there are {} windows, less than {}",
+        "there are {} windows, fewer than {}",
         right,
         size(Q)
     );
@@ -148,7 +148,7 @@ pub fn conv2<
 /// large has the derivative.
 ///
 /// # Panics
-/// If `window` or `stride` is zero, or there are less windows than members of `O`.
+/// If `window` or `stride` is zero, or there are fewer windows than members of `O`.
 ///
 /// ```
 /// use pointful::lib::max_pool1;
@@ -168,7 +168,7 @@ pub fn max_pool1<C: IndexSet, N: IndexSet, O: IndexSet, T: Float>(
     let fit = windows(size(N), window, stride, 1, 0);
     assert!(
         size(out) <= fit,
-        "there are {} windows, less than {}",
+        "there are {} windows, fewer than {}",
         fit,
         size(out)
     );
@@ -199,7 +199,7 @@ pub fn mean_pool1<C: IndexSet, N: IndexSet, O: IndexSet, T: Float>(
     let fit = windows(size(N), window, stride, 1, 0);
     assert!(
         size(out) <= fit,
-        "there are {} windows, less than {}",
+        "there are {} windows, fewer than {}",
         fit,
         size(out)
     );
@@ -233,13 +233,13 @@ pub fn max_pool2<C: IndexSet, H: IndexSet, W: IndexSet, P: IndexSet, Q: IndexSet
     let right = windows(size(W), window.1, stride.1, 1, 0);
     assert!(
         size(P) <= down,
-        "there are {} windows, less than {}",
+        "there are {} windows, fewer than {}",
         down,
         size(P)
     );
     assert!(
         size(Q) <= right,
-        "there are {} windows, less than {}",
+        "there are {} windows, fewer than {}",
         right,
         size(Q)
     );
@@ -275,13 +275,13 @@ pub fn mean_pool2<C: IndexSet, H: IndexSet, W: IndexSet, P: IndexSet, Q: IndexSe
     let right = windows(size(W), window.1, stride.1, 1, 0);
     assert!(
         size(P) <= down,
-        "there are {} windows, less than {}",
+        "there are {} windows, fewer than {}",
         down,
         size(P)
     );
     assert!(
         size(Q) <= right,
-        "there are {} windows, less than {}",
+        "there are {} windows, fewer than {}",
         right,
         size(Q)
     );
