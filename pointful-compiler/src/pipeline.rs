@@ -32,6 +32,7 @@ use crate::places::Places;
 use crate::syntax::tree::{Function, Linked};
 use crate::targets::cpu::distribute::DISTRIBUTE;
 use crate::targets::cpu::idioms::transpose::TRANSPOSE;
+use crate::targets::cpu::loop_skewing::LOOP_SKEWING;
 use crate::targets::cpu::online_softmax::ONLINE_SOFTMAX;
 use crate::targets::cpu::outline::OUTLINE;
 use crate::targets::cpu::pack_operands::PACK_OPERANDS;
@@ -453,7 +454,7 @@ fn tidied(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
 }
 
 /// What is done with kernels before they are outlined, in order.
-pub const OVER_KERNELS: [Pass<Kernels>; 10] = [
+pub const OVER_KERNELS: [Pass<Kernels>; 11] = [
     HORIZONTAL_FUSION,
     SCALAR_REPLACEMENT,
     TILING,
@@ -463,6 +464,7 @@ pub const OVER_KERNELS: [Pass<Kernels>; 10] = [
     IN_PLACE,
     DISJOINT_UPDATES,
     ONLINE_SOFTMAX,
+    LOOP_SKEWING,
     DISTRIBUTE,
 ];
 

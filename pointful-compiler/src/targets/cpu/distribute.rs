@@ -121,7 +121,7 @@ struct Plan {
 }
 
 /// Whether a statement can be moved at all. What has blocks is moved as a whole.
-fn may_move(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool {
+pub(super) fn may_move(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool {
     let itself = match &stmt.op {
         KernelOp::Get(_)
         | KernelOp::Set { .. }
@@ -148,7 +148,7 @@ fn may_move(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> bool {
 }
 
 /// What a statement costs, if it is one that vectors make cheaper.
-fn worth(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> u32 {
+pub(super) fn worth(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> u32 {
     match &stmt.op {
         KernelOp::Prim(prim, args) => {
             let elem = program.elem(args[0]);

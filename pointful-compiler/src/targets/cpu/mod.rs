@@ -2,6 +2,7 @@
 
 pub mod distribute;
 pub mod idioms;
+pub mod loop_skewing;
 pub mod online_softmax;
 pub mod outline;
 pub mod pack_operands;
@@ -15,6 +16,7 @@ pub mod time_tiling;
 pub mod vectorize;
 
 pub use distribute::distribute;
+pub use loop_skewing::loop_skewing;
 pub use online_softmax::online_softmax;
 pub use outline::outline;
 pub use pack_operands::pack_operands;

@@ -181,7 +181,7 @@ impl Writer {
         self.stmts.push(Stmt::new(Vec::new(), op, span));
     }
 
-    fn count(
+    pub(super) fn count(
         &mut self,
         program: &mut Program<Kernels>,
         prim: Prim,
