@@ -43,6 +43,8 @@ std::thread_local! {
     pub(crate) static NOTED: Cell<u32> = const { Cell::new(0) };
     /// A table becomes the merged copies.
     pub(crate) static BECOMES: Cell<u32> = const { Cell::new(0) };
+    /// Two loops are run by diagonals.
+    pub(crate) static SKEWED: Cell<u32> = const { Cell::new(0) };
     /// Steps of a loop run by tiles of rows.
     pub(crate) static TIME_TILED: Cell<u32> = const { Cell::new(0) };
     /// Such steps add something up.

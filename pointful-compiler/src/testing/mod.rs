@@ -14,6 +14,8 @@ mod check;
 mod compiled;
 mod derivative;
 #[cfg(test)]
+mod diagonals;
+#[cfg(test)]
 pub(crate) mod entered;
 pub mod functions;
 #[cfg(test)]
