@@ -34,6 +34,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("loop_invariants", schedule::loop_invariants),
     command("pack_operands", schedule::pack_operands),
     command("loop_fission", schedule::loop_fission),
+    command("loop_skewing", schedule::loop_skewing),
     command("horizontal_fusion", schedule::horizontal_fusion),
     command("lower", lower::run),
     command("map", devices::map),

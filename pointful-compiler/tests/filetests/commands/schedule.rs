@@ -33,6 +33,7 @@ passes! {
     contract as loop_invariants;
     contract as scalar_replacement;
     cpu as distribute;
+    cpu as loop_skewing;
     cpu as online_softmax;
     cpu as pack_operands;
     cpu as tiling;
