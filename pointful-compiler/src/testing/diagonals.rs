@@ -69,7 +69,20 @@ fn table(rng: &mut Rng) -> String {
     }
     let function = rng.pick(&["sin", "tanh", "cos", "atan"]);
     let cell = format!("t[(i, j)] = (x[i] * y[j] {terms}).{function}();");
-    let (inside, before, after, end) = match rng.below(4) {
+    let (inside, before, after, end) = match rng.below(6) {
+        // Looked at before later rows change it, or added up meanwhile.
+        4 => (
+            "u[j] = 0.5 * u[j] + t[(i, j)];",
+            "",
+            "last[i] = u.get(0).unwrap_or(0.3);",
+            "s += sum(last);",
+        ),
+        5 => (
+            "s += 0.1 * t[(i, j)];",
+            "",
+            "last[i] = s;",
+            "s += sum(last);",
+        ),
         0 => (
             "r += t[(i, j)] * y[j];",
             "let mut r = x[i];",
@@ -89,6 +102,7 @@ fn table(rng: &mut Rng) -> String {
     format!(
         "let mut t = for (i, j) in (N, K) {{ 0.3 * x[i] + y[j] }};
         let mut last = for _i in N {{ 0.0 }};
+        let mut u = for j in K {{ y[j] }};
         for i in {outer} {{ {before} for j in {inner} {{ {cell} {inside} }} {after} }}
         {end} s += sum(for (i, j) in (N, K) {{ t[(i, j)] * (1.0 + x[i]) }});"
     )

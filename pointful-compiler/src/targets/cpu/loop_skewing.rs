@@ -356,11 +356,16 @@ impl Plan {
             && foreign(&early_changed).is_disjoint(&inside_touched)
             && foreign(&early_changed).is_disjoint(&late_touched)
             && late_changed.is_disjoint(&inside_touched);
-        // A variable that cells use is nobody else's after them, but to look at.
-        let own_late = late_changed
+        // What waits for the cells of a row looks at that row's variables only, and changes none: later rows may have changed
+        // what else there is.
+        let mut late_inside = late_touched
             .iter()
-            .any(|place| bound_before.contains(&place));
-        if !in_order || own_late {
+            .filter(|place| inside_changed.contains(place));
+        let looks_later = late_inside.any(|place| !bound_before.contains(&place))
+            || late_changed
+                .iter()
+                .any(|place| bound_before.contains(&place));
+        if !in_order || looks_later {
             return None;
         }
 
@@ -1039,6 +1044,24 @@ mod tests {
                 let mut s = 1.0;
                 for i in N { for j in K { s = (s * x[i] + y[j]).sin(); } }
                 s
+            }",
+            0,
+        );
+    }
+
+    #[test]
+    fn what_later_rows_change_is_looked_at_in_its_row() {
+        check(
+            "fn f<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>) -> Table<N, f64> {
+                let mut u = y.clone();
+                let mut last = x.clone();
+                let mut s = 0.0;
+                for i in N {
+                    let mut left = x[i];
+                    for j in K { left = (u[j] - left).sin(); u[j] = left; s += left; }
+                    last[i] = s * u.get(0).unwrap_or(0.5);
+                }
+                last
             }",
             0,
         );
