@@ -11,10 +11,11 @@ use std::path::Path;
 use proc_macro2::TokenStream;
 
 /// Files of functions as authors write them.
-const FUNCTIONS: [&str; 9] = [
+const FUNCTIONS: [&str; 10] = [
     "functions.rs",
     "derivatives.rs",
     "steps.rs",
+    "diagonals.rs",
     "stencils.rs",
     "sequences.rs",
     "angles.rs",

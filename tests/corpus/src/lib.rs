@@ -33,6 +33,12 @@ pub mod angles {
     include!(concat!(env!("OUT_DIR"), "/angles.rs"));
 }
 
+/// The functions of `diagonals.rs`.
+pub mod diagonals {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/diagonals.rs"));
+}
+
 /// The functions of `steps.rs`.
 pub mod steps {
     use super::*;

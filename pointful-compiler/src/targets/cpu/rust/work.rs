@@ -110,6 +110,8 @@ struct Estimate<'u> {
     indices: Vec<(ValueId, Extent)>,
     /// Lengths that are mostly what the host knows, and that.
     most: Vec<(ValueId, Extent)>,
+    /// What follows from sizes alone.
+    of_sizes: ValueSet,
 }
 
 impl<'u> Estimate<'u> {
@@ -120,6 +122,7 @@ impl<'u> Estimate<'u> {
             inside: ValueSet::new(),
             indices: Vec::new(),
             most: Vec::new(),
+            of_sizes: ValueSet::new(),
         }
     }
 
@@ -146,12 +149,14 @@ impl<'u> Estimate<'u> {
                 self.bind(result);
             }
             match &stmt.op {
-                ImperativeOp::Const(_)
-                | ImperativeOp::Size(_)
-                | ImperativeOp::Var(_)
-                | ImperativeOp::Get(_)
-                | ImperativeOp::Set { .. } => {}
+                ImperativeOp::Const(_) | ImperativeOp::Size(_) => {
+                    self.of_sizes.extend(&stmt.results);
+                }
+                ImperativeOp::Var(_) | ImperativeOp::Get(_) | ImperativeOp::Set { .. } => {}
                 ImperativeOp::Prim(prim, args) => {
+                    if args.iter().all(|arg| self.of_sizes.contains(arg)) {
+                        self.of_sizes.extend(&stmt.results);
+                    }
                     let of_prim = self::prim(*prim, self.unit.program.elem(args[0]));
                     cost.constant += self.value(stmt.results[0], of_prim);
                     // The points of a tile: as many as fill it, but for the last one.
@@ -220,6 +225,13 @@ impl<'u> Estimate<'u> {
                     let inner = self.repeated(Extent::Const(UNKNOWN), inner);
                     cost.add(inner);
                 }
+                // Versions by sizes do the same: the plain one says how much.
+                ImperativeOp::If {
+                    cond, otherwise, ..
+                } if self.of_sizes.contains(cond) && is_a_loop(otherwise) => {
+                    let plain = self.block(otherwise);
+                    cost.add(plain);
+                }
                 ImperativeOp::If {
                     then, otherwise, ..
                 } => {
@@ -286,6 +298,11 @@ impl<'u> Estimate<'u> {
             },
         }
     }
+}
+
+/// Whether a block is one loop.
+fn is_a_loop<S: Imperative>(block: &Block<S>) -> bool {
+    matches!(&block.stmts[..], [stmt] if matches!(stmt.op, ImperativeOp::For { .. }))
 }
 
 impl Cost {
