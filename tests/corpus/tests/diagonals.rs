@@ -43,7 +43,7 @@ fn table(
 #[test]
 fn tables_are_filled_in() {
     for (n, k) in SIZES {
-        let (x, y) = (floats(1, n), floats(2, k));
+        let (x, y): (Vec<f64>, Vec<f64>) = (floats(1, n), floats(2, k));
         let (xs, ys) = (vector(&x), vector(&y));
         let expected = table((n, k), false, |i, j, [up, left, corner]| {
             (0.4 * up.unwrap_or(x[i]) - 0.4 * left.unwrap_or(y[j])).sin()
@@ -73,7 +73,7 @@ fn tables_are_filled_in() {
 #[test]
 fn rows_are_made_of_rows() {
     for (n, k) in SIZES {
-        let (x, y) = (floats(3, n), floats(4, k));
+        let (x, y): (Vec<f64>, Vec<f64>) = (floats(3, n), floats(4, k));
         let (xs, ys) = (vector(&x), vector(&y));
         let gamma = 0.7;
         let costs = table((n, k), false, |i, j, [up, left, corner]| {
