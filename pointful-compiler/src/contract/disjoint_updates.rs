@@ -50,7 +50,7 @@ fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
                 .collect();
             accs.retain(|acc| !found.contains_key(&acc.private));
             if !found.is_empty() {
-                rewrite(program, body, &found);
+                add_in_place(program, body, &found);
             }
         } else {
             for inner in stmt.op.blocks_mut() {
@@ -165,14 +165,15 @@ impl Look {
     }
 }
 
-fn rewrite(
+/// What a block adds to elements of these it adds to the tables themselves.
+pub(crate) fn add_in_place(
     program: &mut Program<Kernels>,
     block: &mut Block<Kernels>,
     found: &BTreeMap<ValueId, ValueId>,
 ) {
     for mut stmt in std::mem::take(&mut block.stmts) {
         for inner in stmt.op.blocks_mut() {
-            rewrite(program, inner, found);
+            add_in_place(program, inner, found);
         }
         if let KernelOp::Combine {
             place,

@@ -19,7 +19,6 @@
 use super::context::{AxisSet, Lift, Lifted, Reach};
 use crate::ir::stages::bulk::{BulkOp, Combine};
 use crate::ir::{AxisId, Monoid, ValueId};
-use crate::ops::Prim;
 
 /// An accumulator whose `get` has not been reached.
 #[derive(Clone, Debug)]
@@ -72,18 +71,6 @@ pub(super) struct Entered {
     pub(super) outside: Accumulator,
 }
 
-/// The primitive that combines two values of a monoid.
-pub(super) fn combining(monoid: Monoid) -> Prim {
-    match monoid {
-        Monoid::Add => Prim::Add,
-        Monoid::Mul => Prim::Mul,
-        Monoid::Min => Prim::Min,
-        Monoid::Max => Prim::Max,
-        Monoid::And => Prim::And,
-        Monoid::Or => Prim::Or,
-    }
-}
-
 impl Lift<'_> {
     /// `accum monoid base`.
     pub(super) fn make_accumulator(&mut self, acc: ValueId, monoid: Monoid, base: ValueId) {
@@ -94,7 +81,7 @@ impl Lift<'_> {
         let extremum = matches!(monoid, Monoid::Min | Monoid::Max);
         if extremum && elem.is_float() && self.literal(current).is_none() {
             let identity = self.constant(monoid.identity(elem.repr()));
-            current = self.map(combining(monoid), &[current, identity], &dims);
+            current = self.map(monoid.prim(), &[current, identity], &dims);
         }
         let made = Accumulator {
             monoid,
@@ -217,11 +204,7 @@ impl Lift<'_> {
                 dims: segments,
             };
             let value = lift.aligned(&segmented, &positions);
-            lift.map(
-                combining(accumulator.monoid),
-                &[base, value],
-                &accumulator.dims,
-            )
+            lift.map(accumulator.monoid.prim(), &[base, value], &accumulator.dims)
         })
     }
 

@@ -1,6 +1,7 @@
 //! Types of values: scalars, valid indices, and tables of either.
 
 use super::ValueId;
+use crate::ops::Prim;
 
 /// A machine scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -351,6 +352,18 @@ impl Monoid {
     /// The monoid of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|m| m.name() == name)
+    }
+
+    /// The primitive that combines two values.
+    pub(crate) fn prim(self) -> Prim {
+        match self {
+            Self::Add => Prim::Add,
+            Self::Mul => Prim::Mul,
+            Self::Min => Prim::Min,
+            Self::Max => Prim::Max,
+            Self::And => Prim::And,
+            Self::Or => Prim::Or,
+        }
     }
 
     /// Whether an element that is combined twice is the same as once.

@@ -35,6 +35,17 @@ pub fn windows(
     }
 }
 
+/// Panics if there are fewer windows than are asked for.
+#[pointful]
+fn check_windows(there: usize, asked: usize) {
+    assert!(
+        asked <= there,
+        "there are {} windows, fewer than {}",
+        there,
+        asked
+    );
+}
+
 /// The correlation of channels with kernels along one axis, as networks have it: `(C, N)`, `(K, C,
 /// R)` and the extent of `O` to `(K, O)`.
 ///
@@ -67,13 +78,8 @@ pub fn conv1<K: IndexSet, C: IndexSet, N: IndexSet, R: IndexSet, O: IndexSet, T:
     dilation: usize,
     padding: usize,
 ) -> Table<(K, O), T> {
-    let fit = windows(size(N), size(R), stride, dilation, padding);
-    assert!(
-        size(out) <= fit,
-        "there are {} windows, fewer than {}",
-        fit,
-        size(out)
-    );
+    let there = windows(size(N), size(R), stride, dilation, padding);
+    check_windows(there, size(out));
     for (k, o) in (K, out) {
         sum(for (c, r) in (C, R) {
             let at = stride * o.ordinal() + dilation * r.ordinal();
@@ -117,18 +123,8 @@ pub fn conv2<
 ) -> Table<(K, P, Q), T> {
     let down = windows(size(H), size(Y), stride.0, dilation.0, padding.0);
     let right = windows(size(W), size(X), stride.1, dilation.1, padding.1);
-    assert!(
-        size(P) <= down,
-        "there are {} windows, fewer than {}",
-        down,
-        size(P)
-    );
-    assert!(
-        size(Q) <= right,
-        "there are {} windows, fewer than {}",
-        right,
-        size(Q)
-    );
+    check_windows(down, size(P));
+    check_windows(right, size(Q));
     for (k, (i, j)) in (K, out) {
         sum(for (c, p, q) in (C, Y, X) {
             let row = stride.0 * i.ordinal() + dilation.0 * p.ordinal();
@@ -165,13 +161,8 @@ pub fn max_pool1<C: IndexSet, N: IndexSet, O: IndexSet, T: Float>(
     window: usize,
     stride: usize,
 ) -> Table<(C, O), T> {
-    let fit = windows(size(N), window, stride, 1, 0);
-    assert!(
-        size(out) <= fit,
-        "there are {} windows, fewer than {}",
-        fit,
-        size(out)
-    );
+    let there = windows(size(N), window, stride, 1, 0);
+    check_windows(there, size(out));
     for (c, o) in (C, out) {
         max(for r in 0..window {
             x[c][stride * o.ordinal() + r]
@@ -196,13 +187,8 @@ pub fn mean_pool1<C: IndexSet, N: IndexSet, O: IndexSet, T: Float>(
     window: usize,
     stride: usize,
 ) -> Table<(C, O), T> {
-    let fit = windows(size(N), window, stride, 1, 0);
-    assert!(
-        size(out) <= fit,
-        "there are {} windows, fewer than {}",
-        fit,
-        size(out)
-    );
+    let there = windows(size(N), window, stride, 1, 0);
+    check_windows(there, size(out));
     for (c, o) in (C, out) {
         mean(for r in 0..window {
             x[c][stride * o.ordinal() + r]
@@ -231,18 +217,8 @@ pub fn max_pool2<C: IndexSet, H: IndexSet, W: IndexSet, P: IndexSet, Q: IndexSet
 ) -> Table<(C, P, Q), T> {
     let down = windows(size(H), window.0, stride.0, 1, 0);
     let right = windows(size(W), window.1, stride.1, 1, 0);
-    assert!(
-        size(P) <= down,
-        "there are {} windows, fewer than {}",
-        down,
-        size(P)
-    );
-    assert!(
-        size(Q) <= right,
-        "there are {} windows, fewer than {}",
-        right,
-        size(Q)
-    );
+    check_windows(down, size(P));
+    check_windows(right, size(Q));
     for (c, (i, j)) in (C, out) {
         max(for p in 0..window.0 {
             max(for q in 0..window.1 {
@@ -273,18 +249,8 @@ pub fn mean_pool2<C: IndexSet, H: IndexSet, W: IndexSet, P: IndexSet, Q: IndexSe
 ) -> Table<(C, P, Q), T> {
     let down = windows(size(H), window.0, stride.0, 1, 0);
     let right = windows(size(W), window.1, stride.1, 1, 0);
-    assert!(
-        size(P) <= down,
-        "there are {} windows, fewer than {}",
-        down,
-        size(P)
-    );
-    assert!(
-        size(Q) <= right,
-        "there are {} windows, fewer than {}",
-        right,
-        size(Q)
-    );
+    check_windows(down, size(P));
+    check_windows(right, size(Q));
     for (c, (i, j)) in (C, out) {
         mean(for p in 0..window.0 {
             mean(for q in 0..window.1 {

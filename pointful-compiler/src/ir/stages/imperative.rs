@@ -256,6 +256,99 @@ pub enum ImperativeOp<S: Imperative> {
     Own(S::Own),
 }
 
+impl<S: Imperative> ImperativeOp<S> {
+    /// The same operation in another stage, given what becomes of its blocks.
+    ///
+    /// # Errors
+    /// What a block gives.
+    ///
+    /// # Panics
+    /// If only this stage has the operation.
+    pub(crate) fn in_stage<T: Imperative, E>(
+        self,
+        mut block: impl FnMut(Block<S>) -> Result<Block<T>, E>,
+    ) -> Result<ImperativeOp<T>, E> {
+        Ok(match self {
+            Self::Const(lit) => ImperativeOp::Const(lit),
+            Self::Size(extent) => ImperativeOp::Size(extent),
+            Self::Prim(prim, args) => ImperativeOp::Prim(prim, args),
+            Self::Select(cond, then, otherwise) => ImperativeOp::Select(cond, then, otherwise),
+            Self::Alloc { fill } => ImperativeOp::Alloc { fill },
+            Self::Copy(buffer) => ImperativeOp::Copy(buffer),
+            Self::Load { buffer, indices } => ImperativeOp::Load { buffer, indices },
+            Self::Store {
+                buffer,
+                indices,
+                value,
+            } => ImperativeOp::Store {
+                buffer,
+                indices,
+                value,
+            },
+            Self::Combine {
+                monoid,
+                place,
+                indices,
+                value,
+            } => ImperativeOp::Combine {
+                monoid,
+                place,
+                indices,
+                value,
+            },
+            Self::Var(value) => ImperativeOp::Var(value),
+            Self::Get(place) => ImperativeOp::Get(place),
+            Self::Set { place, value } => ImperativeOp::Set { place, value },
+            Self::Swap(a, b) => ImperativeOp::Swap(a, b),
+            Self::Contract {
+                out,
+                factors,
+                along,
+                add,
+                absorb,
+            } => ImperativeOp::Contract {
+                out,
+                factors,
+                along,
+                add,
+                absorb,
+            },
+            Self::For {
+                extent,
+                reverse,
+                body,
+            } => ImperativeOp::For {
+                extent,
+                reverse,
+                body: Box::new(block(*body)?),
+            },
+            Self::Assert {
+                cond,
+                message,
+                shown,
+            } => ImperativeOp::Assert {
+                cond,
+                message,
+                shown,
+            },
+            Self::While { cond, body } => ImperativeOp::While {
+                cond: Box::new(block(*cond)?),
+                body: Box::new(block(*body)?),
+            },
+            Self::If {
+                cond,
+                then,
+                otherwise,
+            } => ImperativeOp::If {
+                cond,
+                then: Box::new(block(*then)?),
+                otherwise: Box::new(block(*otherwise)?),
+            },
+            Self::Own(_) => unreachable!("another stage has no operation of this one's own"),
+        })
+    }
+}
+
 /// What a kernel value is, beside its type: told by the operation that binds it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PlaceKind {

@@ -33,6 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::online_softmax::Size;
 use super::tiling::{Cut, Tile, Writer};
+use super::versioning::by_length;
 use crate::analysis::accesses::changes;
 use crate::analysis::effects::{is_pure, needed};
 use crate::contract::cloning::Renamed;
@@ -85,7 +86,7 @@ fn host(program: &mut Program<Kernels>, size: Size, block: &mut Block<Kernels>) 
             && !matches!(extent, Extent::Const(steps) if *steps < size.least)
             && let Some(plan) = Plan::of(program, body)
         {
-            plan.carry_out(program, size, stmt, &mut out);
+            plan.carry_out(program, size, &stmt, &mut out);
             continue;
         }
         if !matches!(stmt.op, KernelOp::Own(Par { .. })) {
@@ -307,44 +308,26 @@ impl Plan {
         &self,
         program: &mut Program<Kernels>,
         size: Size,
-        stmt: Stmt<Kernels>,
+        stmt: &Stmt<Kernels>,
         out: &mut Writer,
     ) {
-        let span = stmt.span;
-        let plain = Renamed::default().copy(program, &stmt);
+        let mut tiled = Writer::default();
         let KernelOp::For {
             extent,
             reverse,
             body,
-        } = stmt.op
+        } = &stmt.op
         else {
             unreachable!("only loops are planned")
         };
-        let repeated = (extent, reverse, *body);
-        if matches!(extent, Extent::Const(_)) {
-            return self.in_tiles(program, size, repeated, span, out);
-        }
-        let length = out.size(program, extent, span);
-        let least = out.number(program, size.least, span);
-        let cond = KernelOp::Prim(Prim::Ge, smallvec![length, least]);
-        let cond = out.bind(
+        self.in_tiles(
             program,
-            cond,
-            Type::scalar(Elem::Scalar(Scalar::Bool)),
-            span,
+            size,
+            (*extent, *reverse, body),
+            stmt.span,
+            &mut tiled,
         );
-        let mut tiled = Writer::default();
-        self.in_tiles(program, size, repeated, span, &mut tiled);
-        let block = |stmts| Block {
-            stmts,
-            ..Block::default()
-        };
-        let op = KernelOp::If {
-            cond,
-            then: Box::new(block(tiled.stmts)),
-            otherwise: Box::new(block(vec![plain])),
-        };
-        out.run(op, span);
+        by_length(program, &[*extent], size.least, tiled, stmt, out);
     }
 
     /// Writes down the loop, tile by tile.
@@ -352,7 +335,7 @@ impl Plan {
         &self,
         program: &mut Program<Kernels>,
         size: Size,
-        (extent, reverse, body): (Extent, bool, Block<Kernels>),
+        (extent, reverse, body): (Extent, bool, &Block<Kernels>),
         span: SpanId,
         out: &mut Writer,
     ) {
@@ -376,7 +359,7 @@ impl Plan {
                 continue;
             }
             let points = this.points();
-            let block = self.phase(program, phase, &body, (this, steps), &buffers);
+            let block = self.phase(program, phase, body, (this, steps), &buffers);
             let op = match phase {
                 Phase::Before | Phase::Between => KernelOp::Own(Par {
                     number: 0,

@@ -14,6 +14,7 @@ mod statements;
 pub mod tiling;
 pub mod time_tiling;
 pub mod vectorize;
+mod versioning;
 
 pub use distribute::distribute;
 pub use loop_skewing::loop_skewing;

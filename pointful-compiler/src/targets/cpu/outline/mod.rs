@@ -30,6 +30,8 @@
 mod columns;
 mod invariants;
 
+use std::convert::Infallible;
+
 use smallvec::smallvec;
 
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
@@ -152,90 +154,13 @@ impl Outline {
         ValueId(id)
     }
 
-    fn boxed(&mut self, block: Block<Kernels>) -> Box<Block<Cpu>> {
-        Box::new(self.block(block))
-    }
-
     fn op(&mut self, op: KernelOp, span: SpanId) -> CpuOp {
         match op {
-            ImperativeOp::Const(lit) => ImperativeOp::Const(lit),
-            ImperativeOp::Size(extent) => ImperativeOp::Size(extent),
-            ImperativeOp::Prim(prim, args) => ImperativeOp::Prim(prim, args),
-            ImperativeOp::Select(cond, then, otherwise) => {
-                ImperativeOp::Select(cond, then, otherwise)
-            }
-            ImperativeOp::Alloc { fill } => ImperativeOp::Alloc { fill },
-            ImperativeOp::Copy(buffer) => ImperativeOp::Copy(buffer),
-            ImperativeOp::Load { buffer, indices } => ImperativeOp::Load { buffer, indices },
-            ImperativeOp::Store {
-                buffer,
-                indices,
-                value,
-            } => ImperativeOp::Store {
-                buffer,
-                indices,
-                value,
-            },
-            ImperativeOp::Combine {
-                monoid,
-                place,
-                indices,
-                value,
-            } => ImperativeOp::Combine {
-                monoid,
-                place,
-                indices,
-                value,
-            },
-            ImperativeOp::Var(value) => ImperativeOp::Var(value),
-            ImperativeOp::Get(place) => ImperativeOp::Get(place),
-            ImperativeOp::Set { place, value } => ImperativeOp::Set { place, value },
-            ImperativeOp::Swap(a, b) => ImperativeOp::Swap(a, b),
-            ImperativeOp::Contract {
-                out,
-                factors,
-                along,
-                add,
-                absorb,
-            } => ImperativeOp::Contract {
-                out,
-                factors,
-                along,
-                add,
-                absorb,
-            },
-            ImperativeOp::For {
-                extent,
-                reverse,
-                body,
-            } => ImperativeOp::For {
-                extent,
-                reverse,
-                body: self.boxed(*body),
-            },
-            ImperativeOp::Assert {
-                cond,
-                message,
-                shown,
-            } => ImperativeOp::Assert {
-                cond,
-                message,
-                shown,
-            },
-            ImperativeOp::While { cond, body } => ImperativeOp::While {
-                cond: self.boxed(*cond),
-                body: self.boxed(*body),
-            },
-            ImperativeOp::If {
-                cond,
-                then,
-                otherwise,
-            } => ImperativeOp::If {
-                cond,
-                then: self.boxed(*then),
-                otherwise: self.boxed(*otherwise),
-            },
             ImperativeOp::Own(par) => ImperativeOp::Own(Own::Par(self.par(par, span))),
+            op => {
+                let Ok(op) = op.in_stage::<_, Infallible>(|block| Ok(self.block(block)));
+                op
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::symbolic::{Ends, Far};
 use crate::analysis::numbers::Numbers;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
-use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Scalar, ValueId, ValueSet};
+use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Scalar, Stage, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// The furthest that a neighbour may be, for borders to be short.
@@ -418,8 +418,8 @@ impl<'p> Look<'p> {
 }
 
 /// Where arithmetic leads from what is known of its operands.
-pub(crate) fn moved(
-    program: &Program<Cpu>,
+pub(crate) fn moved<S: Stage<Dim = Extent>>(
+    program: &Program<S>,
     prim: Prim,
     args: &[ValueId],
     result: ValueId,

@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::reach::Reach;
-use crate::ir::stages::cpu::Cpu;
-use crate::ir::{Elem, Extent, Program, Scalar, ValueId};
+use crate::ir::{Elem, Extent, Program, Scalar, Stage, ValueId};
 
 /// The most terms of a sum, and the most sums at an end of an interior.
 const MOST: usize = 4;
@@ -68,7 +67,7 @@ impl Far {
     }
 
     /// Whether it is never negative.
-    pub(super) fn is_natural(&self, program: &Program<Cpu>) -> bool {
+    pub(super) fn is_natural<S: Stage<Dim = Extent>>(&self, program: &Program<S>) -> bool {
         self.low.iter().all(|&(term, minus)| {
             let natural = match term {
                 Term::Value(value) => program.elem(value) == Elem::Scalar(Scalar::Usize),

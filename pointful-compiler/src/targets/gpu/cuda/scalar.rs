@@ -230,17 +230,9 @@ fn cast(x: &Operand, to: Scalar) -> String {
 
 /// `x ⊕ y`
 pub(super) fn combine(monoid: Monoid, scalar: Scalar, x: &str, y: &str) -> String {
-    let by = match monoid {
-        Monoid::Add => Prim::Add,
-        Monoid::Mul => Prim::Mul,
-        Monoid::Min => Prim::Min,
-        Monoid::Max => Prim::Max,
-        Monoid::And => Prim::And,
-        Monoid::Or => Prim::Or,
-    };
     let operand = |text: &str| Operand {
         text: text.to_owned(),
         scalar,
     };
-    prim(by, &[operand(x), operand(y)], |_| String::new())
+    prim(monoid.prim(), &[operand(x), operand(y)], |_| String::new())
 }

@@ -64,59 +64,7 @@ impl Map {
                 return self.filled(stmt.results[0], fill, span, out);
             }
             KernelOp::Prim(Prim::Call(_), _) => return Err(Missing::Call),
-            KernelOp::Combine {
-                monoid,
-                place,
-                indices,
-                value,
-            } => GpuOp::Combine {
-                monoid,
-                place,
-                indices,
-                value,
-            },
-            KernelOp::For {
-                extent,
-                reverse,
-                body,
-            } => GpuOp::For {
-                extent,
-                reverse,
-                body: Box::new(self.host(*body)?),
-            },
-            KernelOp::While { cond, body } => GpuOp::While {
-                cond: Box::new(self.host(*cond)?),
-                body: Box::new(self.host(*body)?),
-            },
-            KernelOp::If {
-                cond,
-                then,
-                otherwise,
-            } => GpuOp::If {
-                cond,
-                then: Box::new(self.host(*then)?),
-                otherwise: Box::new(self.host(*otherwise)?),
-            },
-            KernelOp::Const(lit) => GpuOp::Const(lit),
-            KernelOp::Size(extent) => GpuOp::Size(extent),
-            KernelOp::Prim(prim, args) => GpuOp::Prim(prim, args),
-            KernelOp::Select(cond, x, y) => GpuOp::Select(cond, x, y),
-            KernelOp::Alloc { fill: None } => GpuOp::Alloc { fill: None },
-            KernelOp::Copy(buffer) => GpuOp::Copy(buffer),
-            KernelOp::Load { buffer, indices } => load(buffer, indices),
-            KernelOp::Var(value) => GpuOp::Var(value),
-            KernelOp::Get(place) => GpuOp::Get(place),
-            KernelOp::Set { place, value } => GpuOp::Set { place, value },
-            KernelOp::Swap(a, b) => GpuOp::Swap(a, b),
-            KernelOp::Assert {
-                cond,
-                message,
-                shown,
-            } => GpuOp::Assert {
-                cond,
-                message,
-                shown,
-            },
+            op => op.in_stage(|block| self.host(block))?,
         };
         out.push(Stmt::new(stmt.results, op, span));
         Ok(())

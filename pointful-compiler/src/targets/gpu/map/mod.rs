@@ -37,7 +37,7 @@ use smallvec::smallvec;
 
 use crate::ir::stages::gpu::{Gpu, GpuOp};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Elem, Extent, Lit, Monoid, Program, Scalar, SpanId, Stmt, Type, ValueId};
+use crate::ir::{Block, Elem, Extent, Lit, Program, Scalar, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 use crate::targets::gpu::Missing;
 
@@ -206,18 +206,6 @@ impl Map {
             stmts = vec![Stmt::new(Vec::new(), op, span)];
         }
         out.append(&mut stmts);
-    }
-}
-
-/// The primitive that combines two elements.
-fn operator(monoid: Monoid) -> Prim {
-    match monoid {
-        Monoid::Add => Prim::Add,
-        Monoid::Mul => Prim::Mul,
-        Monoid::Min => Prim::Min,
-        Monoid::Max => Prim::Max,
-        Monoid::And => Prim::And,
-        Monoid::Or => Prim::Or,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use smallvec::smallvec;
 
-use super::{Map, Missing, Stmts, load, operator, store};
+use super::{Map, Missing, Stmts, load, store};
 use crate::analysis::effects::length;
 use crate::ir::stages::gpu::{Gpu, GpuOp};
-use crate::ir::stages::imperative::{Along, ImperativeOp};
+use crate::ir::stages::imperative::Along;
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
     Block, Extent, Lit, Monoid, Operation, SpanId, Stmt, Type, ValueId, ValueMap, ValueSet,
@@ -159,45 +159,8 @@ impl Thread {
                 place: self.var(place),
                 value,
             },
-            // What is combined changes no places.
-            KernelOp::Swap(a, b) => GpuOp::Swap(a, b),
-            KernelOp::For {
-                extent,
-                reverse,
-                body,
-            } => GpuOp::For {
-                extent,
-                reverse,
-                body: Box::new(self.block(map, *body)?),
-            },
-            KernelOp::While { cond, body } => GpuOp::While {
-                cond: Box::new(self.block(map, *cond)?),
-                body: Box::new(self.block(map, *body)?),
-            },
-            KernelOp::If {
-                cond,
-                then,
-                otherwise,
-            } => GpuOp::If {
-                cond,
-                then: Box::new(self.block(map, *then)?),
-                otherwise: Box::new(self.block(map, *otherwise)?),
-            },
-            KernelOp::Const(lit) => GpuOp::Const(lit),
-            KernelOp::Size(extent) => GpuOp::Size(extent),
-            KernelOp::Prim(prim, args) => GpuOp::Prim(prim, args),
-            KernelOp::Select(cond, x, y) => GpuOp::Select(cond, x, y),
-            KernelOp::Var(value) => GpuOp::Var(value),
-            KernelOp::Assert {
-                cond,
-                message,
-                shown,
-            } => GpuOp::Assert {
-                cond,
-                message,
-                shown,
-            },
-            ImperativeOp::Own(_) => unreachable!("a nest stands in no other"),
+            // What is combined changes no places; a nest stands in no other.
+            op => op.in_stage(|block| self.block(map, block))?,
         };
         out.push(Stmt::new(stmt.results, op, span));
         Ok(())
@@ -263,7 +226,7 @@ impl Thread {
         let elem = map.program.elem(place);
         let (buffer, at) = self.element(place, indices.to_vec());
         let before = map.bind(out, load(buffer, at.clone()), elem, span);
-        let combined = GpuOp::Prim(operator(monoid), smallvec![before, value]);
+        let combined = GpuOp::Prim(monoid.prim(), smallvec![before, value]);
         let combined = map.bind(out, combined, elem, span);
         out.push(store(buffer, at, combined, span));
     }

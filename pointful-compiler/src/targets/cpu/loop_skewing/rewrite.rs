@@ -1,0 +1,277 @@
+//! A nest, written down diagonal by diagonal.
+
+use smallvec::smallvec;
+
+use std::collections::BTreeMap;
+
+use super::{Plan, Stmts};
+use crate::analysis::accesses::Accesses;
+use crate::analysis::effects::needed;
+use crate::contract::cloning::Renamed;
+use crate::contract::disjoint_updates::add_in_place;
+use crate::ir::Scalar;
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
+use crate::ir::{Block, Elem, Extent, Program, SpanId, Stmt, Type, ValueId, ValueSet};
+use crate::ops::Prim;
+use crate::targets::cpu::tiling::Writer;
+use crate::targets::cpu::versioning::by_length;
+
+/// Where variables and values of rows are kept: an array each.
+type Arrays = BTreeMap<ValueId, ValueId>;
+
+impl Plan<'_> {
+    /// Writes down the nest: diagonal by diagonal if both of its loops are long enough.
+    pub(super) fn carry_out(
+        &self,
+        program: &mut Program<Kernels>,
+        least: u64,
+        stmt: &Stmt<Kernels>,
+        out: &mut Writer,
+    ) {
+        let mut skewed = Writer::default();
+        self.skewed(program, stmt.span, &mut skewed);
+        by_length(program, &self.nest.extents, least, skewed, stmt, out);
+    }
+
+    fn skewed(&self, program: &mut Program<Kernels>, span: SpanId, out: &mut Writer) {
+        let [rows, _] = self.nest.extents;
+        let mut arrays = Arrays::new();
+        for &value in self.variables.iter().chain(&self.values) {
+            let array = out.alloc(program, program.elem(value), vec![rows], span);
+            arrays.insert(value, array);
+        }
+        self.before_cells(program, &arrays, span, out);
+        self.diagonals(program, &arrays, span, out);
+        self.after_cells(program, &arrays, span, out);
+    }
+
+    /// What is done for each iteration of the outer loop before any cell.
+    fn before_cells(
+        &self,
+        program: &mut Program<Kernels>,
+        arrays: &Arrays,
+        span: SpanId,
+        out: &mut Writer,
+    ) {
+        if arrays.is_empty() && self.early.is_empty() {
+            return;
+        }
+        self.for_each_row(program, span, out, |program, out, names| {
+            copy(program, &self.before, names, out);
+            let index = names.get(self.nest.outer);
+            for &variable in &self.variables {
+                let now = get(program, names.get(variable), span, out);
+                out.run(element(arrays[&variable], index, now), span);
+            }
+            for &value in &self.values {
+                out.run(element(arrays[&value], index, names.get(value)), span);
+            }
+            copy(program, &self.early, names, out);
+        });
+    }
+
+    /// What is done for each iteration of the outer loop when all cells are known.
+    fn after_cells(
+        &self,
+        program: &mut Program<Kernels>,
+        arrays: &Arrays,
+        span: SpanId,
+        out: &mut Writer,
+    ) {
+        if self.late.is_empty() {
+            return;
+        }
+        self.for_each_row(program, span, out, |program, out, names| {
+            self.bring(program, arrays, &self.late, names, out);
+            copy(program, &self.late, names, out);
+        });
+    }
+
+    /// A loop over the outer axis, whose body `inside` writes.
+    fn for_each_row(
+        &self,
+        program: &mut Program<Kernels>,
+        span: SpanId,
+        out: &mut Writer,
+        inside: impl FnOnce(&mut Program<Kernels>, &mut Writer, &mut Renamed),
+    ) {
+        let mut names = Renamed::default();
+        let index = names.bind(program, self.nest.outer);
+        let mut body = Writer::default();
+        inside(program, &mut body, &mut names);
+        let op = KernelOp::For {
+            extent: self.nest.extents[0],
+            reverse: self.nest.reverse[0],
+            body: Box::new(Block {
+                params: vec![index],
+                stmts: body.stmts,
+                results: Vec::new(),
+            }),
+        };
+        out.run(op, span);
+    }
+
+    /// The cells, a kernel a diagonal.
+    fn diagonals(
+        &self,
+        program: &mut Program<Kernels>,
+        arrays: &Arrays,
+        span: SpanId,
+        out: &mut Writer,
+    ) {
+        let lengths = (self.nest.extents).map(|extent| out.size(program, extent, span));
+        let one = out.number(program, 1, span);
+        let both = out.count(program, Prim::Add, &lengths, span);
+        let diagonals = Extent::Value(out.count(program, Prim::Sub, &[both, one], span));
+        out.each(program, diagonals, span, |program, out, diagonal| {
+            let [rows, columns] = lengths;
+            let at = out.count(program, Prim::Cast(Scalar::Usize), &[diagonal], span);
+            let next = out.count(program, Prim::Add, &[at, one], span);
+            // Of the outer loop's iterations the first, and the one after the last, that have a cell on it.
+            let reached = out.count(program, Prim::Max, &[next, columns], span);
+            let first = out.count(program, Prim::Sub, &[reached, columns], span);
+            let end = out.count(program, Prim::Min, &[next, rows], span);
+            let points = Extent::Value(out.count(program, Prim::Sub, &[end, first], span));
+            let point = program.value(Type::scalar(Elem::Index(points)), span);
+            let mut inside = Writer::default();
+            let moved = inside.count(program, Prim::Cast(Scalar::Usize), &[point], span);
+            let row = inside.count(program, Prim::Add, &[first, moved], span);
+            let column = inside.count(program, Prim::Sub, &[at, row], span);
+            let mut names = Renamed::default();
+            let indices = [&[self.nest.outer][..], &self.nest.inner];
+            for (k, number) in [row, column].into_iter().enumerate() {
+                let extent = self.nest.extents[k];
+                let number = match self.nest.reverse[k] {
+                    false => number,
+                    true => {
+                        let next = inside.count(program, Prim::Add, &[number, one], span);
+                        inside.count(program, Prim::Sub, &[lengths[k], next], span)
+                    }
+                };
+                let trust = KernelOp::Prim(Prim::Trust(extent), smallvec![number]);
+                let ty = Type::scalar(Elem::Index(extent));
+                let index = inside.bind(program, trust, ty, span);
+                indices[k].iter().for_each(|&old| names.insert(old, index));
+            }
+            let accs = self.cell(program, arrays, names, span, &mut inside);
+            let par = Par {
+                number: 0,
+                by_columns: false,
+                speculates: false,
+                name: "diagonal".to_owned(),
+                extents: vec![points],
+                accs,
+                folds: Vec::new(),
+                body: Box::new(Block {
+                    params: vec![point],
+                    stmts: inside.stmts,
+                    results: Vec::new(),
+                }),
+            };
+            out.run(KernelOp::Own(par), span);
+        });
+    }
+
+    /// A cell, whose indices are named. Gives what cells combine into.
+    fn cell(
+        &self,
+        program: &mut Program<Kernels>,
+        arrays: &Arrays,
+        mut names: Renamed,
+        span: SpanId,
+        out: &mut Writer,
+    ) -> Vec<Acc> {
+        self.bring(program, arrays, &self.nest.cell, &mut names, out);
+        for (&new, &old) in &self.rows {
+            names.insert(new, old);
+        }
+        let accs = self.sums.iter().map(|(&target, &monoid)| {
+            let private = names.bind(program, target);
+            Acc::new(monoid, target, private)
+        });
+        let accs = accs.collect();
+        let mut cell = Writer::default();
+        copy(program, &self.nest.cell, &mut names, &mut cell);
+        let mut cell = Block {
+            stmts: cell.stmts,
+            ..Block::default()
+        };
+        let added = self.added.iter().map(|table| (table, table)).collect();
+        add_in_place(program, &mut cell, &added);
+        out.stmts.append(&mut cell.stmts);
+        let index = names.get(self.nest.outer);
+        let changed = Accesses::of(self.nest.cell.iter().copied()).changed();
+        for variable in &self.variables {
+            if changed.contains(variable) {
+                let now = get(program, names.get(*variable), span, out);
+                out.run(element(arrays[variable], index, now), span);
+            }
+        }
+        accs
+    }
+
+    /// Brings what these statements need of what comes before cells: out of arrays, or computed
+    /// again.
+    fn bring(
+        &self,
+        program: &mut Program<Kernels>,
+        arrays: &Arrays,
+        stmts: &Stmts<'_>,
+        names: &mut Renamed,
+        out: &mut Writer,
+    ) {
+        let span = SpanId::NONE;
+        let mut wanted: ValueSet = stmts
+            .iter()
+            .flat_map(|stmt| needed(program, stmt))
+            .collect();
+        let index = names.get(self.nest.outer);
+        for (&value, &buffer) in arrays.iter().filter(|(value, _)| wanted.contains(value)) {
+            let ty = Type::scalar(program.elem(value));
+            let indices = vec![index];
+            let load = KernelOp::Load { buffer, indices };
+            let mut now = out.bind(program, load, ty.clone(), span);
+            if self.variables.contains(&value) {
+                now = out.bind(program, KernelOp::Var(now), ty, span);
+            }
+            names.insert(value, now);
+        }
+        let mut again = Vec::new();
+        for &stmt in self.before.iter().rev() {
+            let is_wanted =
+                |result: &ValueId| wanted.contains(result) && self.again.contains(result);
+            if stmt.results.iter().any(is_wanted) {
+                wanted.extend(needed(program, stmt));
+                again.push(stmt);
+            }
+        }
+        again.reverse();
+        copy(program, &again, names, out);
+    }
+}
+
+/// Copies of statements.
+fn copy(program: &mut Program<Kernels>, stmts: &Stmts<'_>, names: &mut Renamed, out: &mut Writer) {
+    for stmt in stmts {
+        out.stmts.push(names.copy(program, stmt));
+    }
+}
+
+/// What a variable holds.
+fn get(
+    program: &mut Program<Kernels>,
+    variable: ValueId,
+    span: SpanId,
+    out: &mut Writer,
+) -> ValueId {
+    let ty = Type::scalar(program.elem(variable));
+    out.bind(program, KernelOp::Get(variable), ty, span)
+}
+
+fn element(buffer: ValueId, index: ValueId, value: ValueId) -> KernelOp {
+    KernelOp::Store {
+        buffer,
+        indices: vec![index],
+        value,
+    }
+}
