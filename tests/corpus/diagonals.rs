@@ -84,3 +84,9 @@ pub fn single<N: IndexSet, K: IndexSet>(x: &Table<N, f32>, y: &Table<K, f32>) ->
     }
     t
 }
+
+fn warped<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> f64 {
+    let row = warping(x, y, gamma);
+    sum(for j in K { row[j] * y[j] })
+}
+pub fn warped_grad<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> (f64, (Table<N, f64>, Table<K, f64>, f64)) { value_and_grad!(warped)(x, y, gamma) }

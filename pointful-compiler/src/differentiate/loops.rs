@@ -16,7 +16,7 @@ use super::cloning::Copier;
 use super::last_values::{Finals, Tables};
 use super::linearize::Dual;
 use super::reductions::Along;
-use super::residuals::{Residuals, kept_by_lanes};
+use super::residuals::{Residuals, kept_by_lanes, made_of_rows};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{Block, Elem, Extent, Mode, Stmt, ValueId};
 use crate::ops::Prim;
@@ -183,6 +183,10 @@ impl Dual<'_> {
             &stmt.results,
         );
         self.around.push(tables);
+        let rows = made_of_rows(self.b, &body);
+        #[cfg(test)]
+        (rows.iter()).for_each(|_| crate::testing::entered::enter(&crate::testing::entered::ROWS));
+        self.frugal.extend(rows);
         self.block(body.stmts);
         self.around.pop();
         let results: Vec<ValueId> = body.results.iter().map(|&r| self.names.get(r)).collect();

@@ -19,6 +19,10 @@
 //! }                                                   }
 //! loop n { loop m { … %2[m, n] … } }                  loop n { %5[m] = loop m (%6 = %2[n]) { … }; loop m { … %5[m] … } }
 //! ```
+//!
+//! Nor if it begins with more than it goes on with, as a loop over a row that was made by the last
+//! one does: of these `n·m` numbers are kept anyway. Such a loop is frugal. With its states at hand
+//! its iterations do not wait for each other on the way back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,6 +71,45 @@ pub(super) fn free(b: &Builder, body: &Block<Bulk>) -> Vec<bool> {
         }
     }
     free
+}
+
+/// Loops in a body, by their indices, that begin with more than they go on with.
+pub(super) fn made_of_rows(b: &Builder, body: &Block<Bulk>) -> Vec<ValueId> {
+    let free = free(b, body);
+    let made = body.stmts.iter().zip(&free).filter(|(_, free)| !**free);
+    let mut bound: ValueSet = made.flat_map(|(stmt, _)| &stmt.results).copied().collect();
+    bound.extend(&body.params[1..]);
+    let mut found = Vec::new();
+    for stmt in &body.stmts {
+        let BulkOp::Loop { axis, body, .. } = &stmt.op else {
+            continue;
+        };
+        let goes_on_with = |value: ValueId| {
+            let mut states = body.params[1..].iter();
+            states.any(|&state| fits(b, value, &b.dims(state)))
+        };
+        let reads = reads(&b.program, stmt);
+        let mut reads = reads.iter().filter(|value| bound.contains(value));
+        if !is_short(b, *axis) && reads.any(|&value| !goes_on_with(value)) {
+            found.push(body.params[0]);
+        }
+    }
+    found
+}
+
+/// Whether a loop along an axis is so short that its iterations are kept.
+fn is_short(b: &Builder, axis: AxisId) -> bool {
+    matches!(b.extent(axis), Extent::Const(..=SHORT))
+}
+
+/// Whether a value has no more axes than these, by their extents.
+fn fits(b: &Builder, value: ValueId, dims: &[AxisId]) -> bool {
+    let mut left: Vec<Extent> = dims.iter().map(|&dim| b.extent(dim)).collect();
+    b.dims(value).iter().all(|&dim| {
+        let extent = b.extent(dim);
+        let at = left.iter().position(|other| *other == extent);
+        at.is_some_and(|at| left.swap_remove(at) == extent)
+    })
 }
 
 struct Plan<'a> {
@@ -298,7 +341,7 @@ impl Plan<'_> {
         let BulkOp::Loop { axis, .. } = &stmt.op else {
             return false;
         };
-        if matches!(self.b.extent(*axis), Extent::Const(..=SHORT)) {
+        if is_short(self.b, *axis) {
             return false;
         }
         let mut needed = stmt
@@ -314,28 +357,17 @@ impl Plan<'_> {
             let reads = self.needed_by(k);
             reads
                 .into_iter()
-                .all(|value| self.is_at_hand(value) || self.fits(value, &dims))
+                .all(|value| self.is_at_hand(value) || fits(self.b, value, &dims))
         })
     }
 
-    /// Whether a value is known in the second loop without being kept for this.
+    /// Whether a value is known in the second loop without anything being kept.
     fn is_at_hand(&self, value: ValueId) -> bool {
         match self.origin.get(&value) {
             None | Some(Origin::Index) => true,
-            Some(_) if self.has.contains(&value) => true,
             Some(Origin::State) => false,
-            Some(Origin::Stmt(k)) => self.free[*k] || self.follows(*k),
+            Some(Origin::Stmt(k)) => self.free[*k],
         }
-    }
-
-    /// Whether a value has no more axes than these, by their extents.
-    fn fits(&self, value: ValueId, dims: &[AxisId]) -> bool {
-        let mut left: Vec<Extent> = dims.iter().map(|&dim| self.b.extent(dim)).collect();
-        self.b.dims(value).iter().all(|&dim| {
-            let extent = self.b.extent(dim);
-            let at = left.iter().position(|other| *other == extent);
-            at.is_some_and(|at| left.swap_remove(at) == extent)
-        })
     }
 
     /// What a statement reads of the loop around it.

@@ -69,7 +69,9 @@ fn table(rng: &mut Rng) -> String {
     }
     let function = rng.pick(&["sin", "tanh", "cos", "atan"]);
     let cell = format!("t[(i, j)] = (x[i] * y[j] {terms}).{function}();");
-    let (inside, before, after, end) = match rng.below(6) {
+    let (inside, before, after, end) = match rng.below(8) {
+        6 => ("s -= 0.1 * t[(i, j)] * y[j];", "", "", ""),
+        7 => ("top = t[(i, j)].max(top);", "", "", "s += 0.1 * top;"),
         // Looked at before later rows change it, or added up meanwhile.
         4 => (
             "u[j] = 0.5 * u[j] + t[(i, j)];",
@@ -103,6 +105,7 @@ fn table(rng: &mut Rng) -> String {
         "let mut t = for (i, j) in (N, K) {{ 0.3 * x[i] + y[j] }};
         let mut last = for _i in N {{ 0.0 }};
         let mut u = for j in K {{ y[j] }};
+        let mut top = -9.0;
         for i in {outer} {{ {before} for j in {inner} {{ {cell} {inside} }} {after} }}
         {end} s += sum(for (i, j) in (N, K) {{ t[(i, j)] * (1.0 + x[i]) }});"
     )
@@ -124,6 +127,7 @@ fn row(rng: &mut Rng) -> String {
         "",
     ]);
     let kept = rng.pick(&["", "s += 0.2 * left;"]);
+    let added = rng.pick(&["", "s -= 0.1 * next * y[j];", "s += next; s -= a * row[j];"]);
     format!(
         "let mut row = for j in K {{ y[j] }}; let mut corner = a;
         for i in N {{
@@ -132,6 +136,7 @@ fn row(rng: &mut Rng) -> String {
                 let next = {cell}.{function}();
                 diagonal = row[j];
                 left = next;
+                {added}
                 next
             }};
             {corner} {kept}
@@ -144,7 +149,7 @@ fn row(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::SKEWED;
+    use crate::testing::entered::{HANDED_ON, ROWS, SKEWED};
 
     /// Members of `N` and `K`, on both sides of where diagonals begin.
     const SIZES: [[usize; 2]; 5] = [[0, 2], [1, 1], [5, 40], [33, 7], [32, 34]];
@@ -156,7 +161,11 @@ mod tests {
             let source = random_diagonals(rng);
             check_source(&source, &SIZES, &[4, 3], rng, seed)
         };
-        let counters = [("loops are skewed", &SKEWED)];
-        entered_by(0..30, check, &counters);
+        let counters = [
+            ("loops are skewed", &SKEWED),
+            ("a sum is handed on from row to row", &HANDED_ON),
+            ("a loop over a row keeps its states", &ROWS),
+        ];
+        entered_by(0..40, check, &counters);
     }
 }

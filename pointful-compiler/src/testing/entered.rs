@@ -15,6 +15,10 @@ std::thread_local! {
     pub(crate) static SPLIT_MEMBERS: Cell<u32> = const { Cell::new(0) };
     /// A loop in a loop runs again on the way back.
     pub(crate) static RUN_AGAIN: Cell<u32> = const { Cell::new(0) };
+    /// A loop over a row that the last one has made keeps its states.
+    pub(crate) static ROWS: Cell<u32> = const { Cell::new(0) };
+    /// A variable that rows hand on is combined into.
+    pub(crate) static HANDED_ON: Cell<u32> = const { Cell::new(0) };
     /// A read stands behind a guard, as perhaps no lane has made its index.
     pub(crate) static UNMADE: Cell<u32> = const { Cell::new(0) };
     /// A read stands behind the guard of its index, which is not its own.

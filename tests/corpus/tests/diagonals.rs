@@ -118,3 +118,34 @@ fn rows_are_made_of_rows() {
         close(&[corpus::total(&xs, &ys)], &[s]);
     }
 }
+
+#[test]
+fn gradients_go_both_ways() {
+    for (n, k) in SIZES {
+        if n == 0 {
+            continue;
+        }
+        let (x, y): (Vec<f64>, Vec<f64>) = (floats(5, n), floats(6, k));
+        let (dx, dy): (Vec<f64>, Vec<f64>) = (floats(7, n), floats(8, k));
+        let at = |by: f64| {
+            let moved = |x: &[f64], d: &[f64]| -> Vec<f64> {
+                x.iter().zip(d).map(|(x, d)| x + by * d).collect()
+            };
+            let (x, y) = (moved(&x, &dx), moved(&y, &dy));
+            corpus::warped_grad(&vector(&x), &vector(&y), 0.7 + 0.3 * by).0
+        };
+        let (_, (x_slope, y_slope, gamma_slope)) =
+            corpus::warped_grad(&vector(&x), &vector(&y), 0.7);
+        let along = |slopes: &[f64], d: &[f64]| -> f64 {
+            slopes.iter().zip(d).map(|(slope, d)| slope * d).sum()
+        };
+        let slope =
+            along(x_slope.as_slice(), &dx) + along(y_slope.as_slice(), &dy) + 0.3 * gamma_slope;
+        let step = 1e-6;
+        let difference = (at(step) - at(-step)) / (2.0 * step);
+        assert!(
+            (slope - difference).abs() <= 1e-5 * (1.0 + slope.abs()),
+            "{n} by {k}: {slope}, by differences {difference}"
+        );
+    }
+}

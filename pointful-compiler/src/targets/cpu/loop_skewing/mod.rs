@@ -27,11 +27,12 @@
 //! which is how many diagonals lie between them, has the sign of the outer one, or of the inner one
 //! where that is zero. A place of which only one of both indices is known to differ is touched by
 //! all cells of a row, or of a column, at the same element, and they lie on different diagonals.
-//! Nothing that fails is moved. What all cells combine into one number is combined in the order of
-//! diagonals.
+//! Nothing that fails is moved. What all cells combine into one number, also if each row
+//! [hands it on](reductions) to the next, is combined row by row, and then of all rows.
 
 mod dependence;
 mod plan;
+mod reductions;
 mod rewrite;
 #[cfg(test)]
 mod tests;
@@ -76,12 +77,17 @@ pub fn loop_skewing_of(program: Program<Kernels>, least: u64) -> Program<Kernels
 fn host(program: &mut Program<Kernels>, numbers: &Numbers, least: u64, block: &mut Block<Kernels>) {
     let mut out = Writer::default();
     for mut stmt in std::mem::take(&mut block.stmts) {
-        if let Some(nest) = Nest::of(program, &stmt)
+        let recognized = reductions::recognized(program, &stmt);
+        if let Some(nest) = Nest::of(program, recognized.as_ref().unwrap_or(&stmt))
             && nest.may_be_long(least)
             && let Some(plan) = Plan::of(program, numbers, nest)
         {
             #[cfg(test)]
-            crate::testing::entered::enter(&crate::testing::entered::SKEWED);
+            {
+                use crate::testing::entered::{HANDED_ON, SKEWED, enter};
+                enter(&SKEWED);
+                (recognized.iter()).for_each(|_| enter(&HANDED_ON));
+            }
             plan.carry_out(program, least, &stmt, &mut out);
             continue;
         }

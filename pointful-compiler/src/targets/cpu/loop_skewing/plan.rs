@@ -152,8 +152,10 @@ impl<'s> Plan<'s> {
                 continue;
             }
             let only_combined = kinds.iter().all(|kind| *kind == Kind::Combine);
+            let is_number = matches!(program.elem(place), Elem::Scalar(_));
             let monoid = monoids.get(&place).copied().flatten();
-            self.sums.insert(place, monoid.filter(|_| only_combined)?);
+            let monoid = monoid.filter(|_| only_combined && is_number)?;
+            self.sums.insert(place, monoid);
         }
         Some(())
     }

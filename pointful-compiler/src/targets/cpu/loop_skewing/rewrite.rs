@@ -10,7 +10,7 @@ use crate::analysis::effects::needed;
 use crate::contract::cloning::Renamed;
 use crate::contract::disjoint_updates::add_in_place;
 use crate::ir::Scalar;
-use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
+use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Program, SpanId, Stmt, Type, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::targets::cpu::tiling::Writer;
@@ -40,6 +40,14 @@ impl Plan<'_> {
             let array = out.alloc(program, program.elem(value), vec![rows], span);
             arrays.insert(value, array);
         }
+        // A kernel that adds up all its points' numbers waits for each addition.
+        for (&place, &monoid) in &self.sums {
+            let elem = program.elem(place);
+            let fill = Some(monoid.identity(elem.repr()));
+            let alloc = KernelOp::Alloc { fill };
+            let array = out.bind(program, alloc, Type::table(elem, vec![rows]), span);
+            arrays.insert(place, array);
+        }
         self.before_cells(program, &arrays, span, out);
         self.diagonals(program, &arrays, span, out);
         self.after_cells(program, &arrays, span, out);
@@ -53,7 +61,7 @@ impl Plan<'_> {
         span: SpanId,
         out: &mut Writer,
     ) {
-        if arrays.is_empty() && self.early.is_empty() {
+        if self.variables.is_empty() && self.values.is_empty() && self.early.is_empty() {
             return;
         }
         self.for_each_row(program, span, out, |program, out, names| {
@@ -78,10 +86,21 @@ impl Plan<'_> {
         span: SpanId,
         out: &mut Writer,
     ) {
-        if self.late.is_empty() {
+        if self.late.is_empty() && self.sums.is_empty() {
             return;
         }
         self.for_each_row(program, span, out, |program, out, names| {
+            let index = names.get(self.nest.outer);
+            for (&place, &monoid) in &self.sums {
+                let value = load(program, arrays[&place], index, span, out);
+                let combine = KernelOp::Combine {
+                    monoid,
+                    place,
+                    indices: Vec::new(),
+                    value,
+                };
+                out.run(combine, span);
+            }
             self.bring(program, arrays, &self.late, names, out);
             copy(program, &self.late, names, out);
         });
@@ -153,14 +172,14 @@ impl Plan<'_> {
                 let index = inside.bind(program, trust, ty, span);
                 indices[k].iter().for_each(|&old| names.insert(old, index));
             }
-            let accs = self.cell(program, arrays, names, span, &mut inside);
+            self.cell(program, arrays, names, span, &mut inside);
             let par = Par {
                 number: 0,
                 by_columns: false,
                 speculates: false,
                 name: "diagonal".to_owned(),
                 extents: vec![points],
-                accs,
+                accs: Vec::new(),
                 folds: Vec::new(),
                 body: Box::new(Block {
                     params: vec![point],
@@ -172,7 +191,7 @@ impl Plan<'_> {
         });
     }
 
-    /// A cell, whose indices are named. Gives what cells combine into.
+    /// A cell, whose indices are named.
     fn cell(
         &self,
         program: &mut Program<Kernels>,
@@ -180,16 +199,11 @@ impl Plan<'_> {
         mut names: Renamed,
         span: SpanId,
         out: &mut Writer,
-    ) -> Vec<Acc> {
+    ) {
         self.bring(program, arrays, &self.nest.cell, &mut names, out);
         for (&new, &old) in &self.rows {
             names.insert(new, old);
         }
-        let accs = self.sums.iter().map(|(&target, &monoid)| {
-            let private = names.bind(program, target);
-            Acc::new(monoid, target, private)
-        });
-        let accs = accs.collect();
         let mut cell = Writer::default();
         copy(program, &self.nest.cell, &mut names, &mut cell);
         let mut cell = Block {
@@ -201,13 +215,12 @@ impl Plan<'_> {
         out.stmts.append(&mut cell.stmts);
         let index = names.get(self.nest.outer);
         let changed = Accesses::of(self.nest.cell.iter().copied()).changed();
-        for variable in &self.variables {
+        for variable in self.variables.iter().chain(self.sums.keys()) {
             if changed.contains(variable) {
                 let now = get(program, names.get(*variable), span, out);
                 out.run(element(arrays[variable], index, now), span);
             }
         }
-        accs
     }
 
     /// Brings what these statements need of what comes before cells: out of arrays, or computed
@@ -227,11 +240,9 @@ impl Plan<'_> {
             .collect();
         let index = names.get(self.nest.outer);
         for (&value, &buffer) in arrays.iter().filter(|(value, _)| wanted.contains(value)) {
-            let ty = Type::scalar(program.elem(value));
-            let indices = vec![index];
-            let load = KernelOp::Load { buffer, indices };
-            let mut now = out.bind(program, load, ty.clone(), span);
-            if self.variables.contains(&value) {
+            let mut now = load(program, buffer, index, span, out);
+            if !self.values.contains(&value) {
+                let ty = Type::scalar(program.elem(value));
                 now = out.bind(program, KernelOp::Var(now), ty, span);
             }
             names.insert(value, now);
@@ -255,6 +266,19 @@ fn copy(program: &mut Program<Kernels>, stmts: &Stmts<'_>, names: &mut Renamed, 
     for stmt in stmts {
         out.stmts.push(names.copy(program, stmt));
     }
+}
+
+/// An element of an array.
+fn load(
+    program: &mut Program<Kernels>,
+    buffer: ValueId,
+    index: ValueId,
+    span: SpanId,
+    out: &mut Writer,
+) -> ValueId {
+    let ty = Type::scalar(program.elem(buffer));
+    let indices = vec![index];
+    out.bind(program, KernelOp::Load { buffer, indices }, ty, span)
 }
 
 /// What a variable holds.

@@ -183,7 +183,7 @@ fn what_is_done_after_a_row() {
 }
 
 #[test]
-fn of_a_gradient_what_goes_forwards() {
+fn gradients_both_ways() {
     let source = format!(
         "{WARPING}
         fn loss<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> f64 {{
@@ -193,7 +193,7 @@ fn of_a_gradient_what_goes_forwards() {
             grad!(loss)(x, y, 1.5 + gamma * gamma)
         }}"
     );
-    check(&source, 1);
+    check(&source, 2);
 }
 
 /// Checks that a program of kernels, of `x: f64[N]` and an own `t: f64[N, K]`, whose outer loop has
@@ -201,12 +201,13 @@ fn of_a_gradient_what_goes_forwards() {
 #[track_caller]
 fn check_kernels(body: &str, is_skewed: bool) {
     let text = format!(
-        "fn f(x: f64[N], own t: f64[N, K]) -> (f64[N, K], f64[N]) {{
+        "fn f(x: f64[N], own t: f64[N, K]) -> (f64[N, K], f64[N], f64) {{
            %0 = alloc f64[N] fill 0.0f64
            %1 = const 0.0f64
            %2 = var %1
            for %3: N {{ {body} }}
-           return t, %0
+           %90 = get %2
+           return t, %0, %90
          }}"
     );
     let plain = parse::<Kernels>(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
@@ -284,4 +285,39 @@ fn numbers_that_are_far_from_an_index_are_no_distance_from_it() {
         check_kernels(&cell, false);
         check_kernels(&beside, is_skewed);
     }
+}
+
+#[test]
+fn what_is_handed_on_is_combined() {
+    let start = "%10 = get %2 %11 = var %10";
+    let end = "%50 = get %11 set %2, %50";
+    let row = |statements: &str| cells(&format!("{statements} %28 = sub %21, %1"));
+    let sum = row(
+        "%22 = load x[%3] %23 = get %11 %24 = add %22, %23 %25 = sub %24, %22 %26 = add %25, %22 set %11, %26",
+    );
+    check_kernels(&format!("{start} {sum} {end}"), true);
+    let difference = row("%22 = load x[%3] %23 = get %11 %24 = sub %23, %22 set %11, %24");
+    check_kernels(&format!("{start} {difference} {end}"), true);
+    let sometimes = row(
+        "%22 = load x[%3] %23 = gt %22, %1\n if %23 { %24 = get %11 %25 = max %24, %22 set %11, %25 } else { %34 = get %11 %35 = max %22, %34 set %11, %35 }",
+    );
+    check_kernels(&format!("{start} {sometimes} {end}"), true);
+    // What a cell has made of it is seen.
+    let seen = format!("{end} store %0[%3], %50");
+    check_kernels(&format!("{start} {sum} {seen}"), false);
+    let seen = row("%23 = get %11 %24 = add %23, %21 set %11, %24 store %0[%3], %24");
+    check_kernels(&format!("{start} {seen} {end}"), false);
+    // By two operations, by none, or twice the same.
+    let two = row(
+        "%23 = get %11 %24 = max %21, %23 set %11, %24 %25 = get %11 %26 = add %25, %1 set %11, %26",
+    );
+    check_kernels(&format!("{start} {two} {end}"), false);
+    let from = row("%23 = get %11 %24 = sub %21, %23 set %11, %24");
+    check_kernels(&format!("{start} {from} {end}"), false);
+    let twice = row("%23 = get %11 %24 = add %23, %23 set %11, %24");
+    check_kernels(&format!("{start} {twice} {end}"), false);
+    // Each row begins anew, or leaves what was there.
+    let sum = row("%23 = get %11 %24 = add %23, %21 set %11, %24");
+    check_kernels(&format!("{start} %50 = get %11 {sum} set %2, %50"), true);
+    check_kernels(&format!("%10 = load x[%3] %11 = var %10 {sum} {end}"), true);
 }
