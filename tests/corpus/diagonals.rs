@@ -85,8 +85,40 @@ pub fn single<N: IndexSet, K: IndexSet>(x: &Table<N, f32>, y: &Table<K, f32>) ->
     t
 }
 
-fn warped<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> f64 {
-    let row = warping(x, y, gamma);
-    sum(for j in K { row[j] * y[j] })
+fn closest(a: f64, b: f64, c: f64, gamma: f64) -> f64 {
+    let least = a.min(b).min(c);
+    let near = |x: f64| ((least - x) / gamma).exp();
+    least - gamma * (near(a) + near(b) + near(c)).ln()
 }
-pub fn warped_grad<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> (f64, (Table<N, f64>, Table<K, f64>, f64)) { value_and_grad!(warped)(x, y, gamma) }
+
+fn rows_apart<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> f64 {
+    let mut row = for j in K { 9.0 + y[j] };
+    let mut corner = 0.0;
+    for i in N {
+        let mut diagonal = corner;
+        let mut left = 9.0;
+        row = for j in K {
+            let best = closest(diagonal, row[j], left, gamma);
+            diagonal = row[j];
+            left = (x[i] - y[j]).powi(2) + best;
+            left
+        };
+        corner = 9.0;
+    }
+    sum(for j in K { row[j] * (1.0 + y[j] * y[j]) })
+}
+pub fn rows_apart_grad<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> (f64, (Table<N, f64>, Table<K, f64>, f64)) { value_and_grad!(rows_apart)(x, y, gamma) }
+
+fn cells_apart<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> f64 {
+    let mut t = for (i, j) in (N, K) { x[i] - y[j] };
+    for i in N {
+        for j in K {
+            let corner = t.get((i - 1, j - 1)).unwrap_or(0.3);
+            let up = t.get((i - 1, j)).unwrap_or(9.0);
+            let left = t.get((i, j - 1)).unwrap_or(9.0);
+            t[(i, j)] = t[(i, j)].powi(2) + closest(corner, up, left, gamma);
+        }
+    }
+    sum(for j in K { t.get((size(N) - 1, j)).unwrap_or(9.0) * (1.0 + y[j]) })
+}
+pub fn cells_apart_grad<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> (f64, (Table<N, f64>, Table<K, f64>, f64)) { value_and_grad!(cells_apart)(x, y, gamma) }

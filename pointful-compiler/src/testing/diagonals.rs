@@ -149,7 +149,7 @@ fn row(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{HANDED_ON, ROWS, SKEWED};
+    use crate::testing::entered::{DISTRIBUTED, HANDED_ON, ROWS, SKEWED};
 
     /// Members of `N` and `K`, on both sides of where diagonals begin.
     const SIZES: [[usize; 2]; 5] = [[0, 2], [1, 1], [5, 40], [33, 7], [32, 34]];
@@ -163,6 +163,10 @@ mod tests {
         };
         let counters = [
             ("loops are skewed", &SKEWED),
+            (
+                "functions of a diagonal have a kernel of their own",
+                &DISTRIBUTED,
+            ),
             ("a sum is handed on from row to row", &HANDED_ON),
             ("a loop over a row keeps its states", &ROWS),
         ];

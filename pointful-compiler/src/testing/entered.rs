@@ -49,6 +49,8 @@ std::thread_local! {
     pub(crate) static BECOMES: Cell<u32> = const { Cell::new(0) };
     /// Two loops are run by diagonals.
     pub(crate) static SKEWED: Cell<u32> = const { Cell::new(0) };
+    /// The points of a diagonal are distributed over kernels.
+    pub(crate) static DISTRIBUTED: Cell<u32> = const { Cell::new(0) };
     /// Steps of a loop run by tiles of rows.
     pub(crate) static TIME_TILED: Cell<u32> = const { Cell::new(0) };
     /// Such steps add something up.

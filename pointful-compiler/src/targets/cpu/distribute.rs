@@ -26,13 +26,17 @@
 //! Statements that touch the same place stay in one phase and in their order, and a value is
 //! computed from what it was computed from. Nothing that fails, or calls what its author wrote, is
 //! moved. So each place sees the same values in the same order, and the bits are the same.
+//!
+//! Iterations that are [independent](points) of each other are distributed more freely.
+
+mod points;
 
 use smallvec::smallvec;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::online_softmax::Size;
-use super::tiling::{Cut, Tile, Writer};
+use super::tiling::{Cut, Writer};
 use super::versioning::by_length;
 use crate::analysis::accesses::changes;
 use crate::analysis::effects::{is_pure, needed};
@@ -100,8 +104,8 @@ fn host(program: &mut Program<Kernels>, size: Size, block: &mut Block<Kernels>) 
 }
 
 /// When a statement is done.
-#[derive(Clone, Copy, PartialEq)]
-enum Phase {
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Phase {
     /// Whenever it is needed: it is cheap, and no state is.
     Anytime,
     /// For many steps together, before any state is known.
@@ -115,10 +119,10 @@ enum Phase {
 }
 
 /// When each statement of a loop is done.
-struct Plan {
+pub(super) struct Plan {
     phases: Vec<Phase>,
     /// What is computed in one phase and read in another.
-    kept: Vec<ValueId>,
+    pub(super) kept: Vec<ValueId>,
 }
 
 /// Whether a statement can be moved at all. What has blocks is moved as a whole.
@@ -163,15 +167,15 @@ pub(super) fn worth(program: &Program<Kernels>, stmt: &Stmt<Kernels>) -> u32 {
     }
 }
 
-impl Plan {
-    fn of(program: &Program<Kernels>, body: &Block<Kernels>) -> Option<Self> {
-        let stmts = &body.stmts;
-        if !stmts.iter().any(|stmt| worth(program, stmt) > 0) {
-            return None;
-        }
-        if !stmts.iter().all(|stmt| may_move(program, stmt)) {
-            return None;
-        }
+/// By statement: the places that it touches, of those that statements change, and which statements
+/// make what else it needs.
+struct Uses {
+    touched: Vec<Vec<ValueId>>,
+    needs: Vec<Vec<usize>>,
+}
+
+impl Uses {
+    fn of(program: &Program<Kernels>, stmts: &[Stmt<Kernels>]) -> Self {
         let mut places = ValueSet::new();
         changes(stmts, &mut places);
         let variables = stmts
@@ -194,6 +198,20 @@ impl Plan {
             );
             defined.extend(stmt.results.iter().map(|&result| (result, number)));
         }
+        Self { touched, needs }
+    }
+}
+
+impl Plan {
+    fn of(program: &Program<Kernels>, body: &Block<Kernels>) -> Option<Self> {
+        let stmts = &body.stmts;
+        if !stmts.iter().any(|stmt| worth(program, stmt) > 0) {
+            return None;
+        }
+        if !stmts.iter().all(|stmt| may_move(program, stmt)) {
+            return None;
+        }
+        let Uses { touched, needs } = Uses::of(program, stmts);
 
         let all = 0..stmts.len();
         let dear = |number: usize| touched[number].is_empty() && worth(program, &stmts[number]) > 0;
@@ -280,27 +298,33 @@ impl Plan {
             .filter(together)
             .map(|number| worth(program, &stmts[number]))
             .sum();
+        (moved >= WORTH).then_some(())?;
+        Self::keeping(program, stmts, &needs, phases)
+    }
+
+    /// With what is computed in one phase and read in another, unless that is too much.
+    fn keeping(
+        program: &Program<Kernels>,
+        stmts: &[Stmt<Kernels>],
+        needs: &[Vec<usize>],
+        phases: Vec<Phase>,
+    ) -> Option<Self> {
         let mut kept = ValueSet::new();
-        for number in all {
+        for (number, stmt) in stmts.iter().enumerate() {
             let others = needs[number]
                 .iter()
                 .filter(|&&need| phases[need] != phases[number] && phases[need] != Phase::Anytime);
-            let read: ValueSet = needed(program, &stmts[number]).into_iter().collect();
+            let read: ValueSet = needed(program, stmt).into_iter().collect();
             for &other in others {
-                kept.extend(
-                    stmts[other]
-                        .results
-                        .iter()
-                        .copied()
-                        .filter(|result| read.contains(result)),
-                );
+                let results = stmts[other].results.iter().copied();
+                kept.extend(results.filter(|result| read.contains(result)));
             }
         }
         let kept: Vec<ValueId> = kept.iter().collect();
         let plain = kept
             .iter()
             .all(|&value| matches!(program.elem(value), Elem::Scalar(_)));
-        (moved >= WORTH && plain && kept.len() <= KEPT).then_some(Self { phases, kept })
+        (plain && kept.len() <= KEPT).then_some(Self { phases, kept })
     }
 
     /// Writes down the loop, tile by tile if it is long enough.
@@ -355,11 +379,18 @@ impl Plan {
         let mut inside = Writer::default();
         let this = cut.tile(program, &mut inside, index, span);
         for phase in [Phase::Before, Phase::States, Phase::Between, Phase::Rest] {
-            if !self.phases.contains(&phase) {
+            if !self.has(phase) {
                 continue;
             }
             let points = this.points();
-            let block = self.phase(program, phase, body, (this, steps), &buffers);
+            let block = self.phase(
+                program,
+                phase,
+                body,
+                [points, steps],
+                &buffers,
+                |program, out, index| this.point(program, out, index, span),
+            );
             let op = match phase {
                 Phase::Before | Phase::Between => KernelOp::Own(Par {
                     number: 0,
@@ -397,6 +428,11 @@ impl Plan {
         );
     }
 
+    /// Whether anything is done in a phase.
+    pub(super) fn has(&self, phase: Phase) -> bool {
+        self.phases.contains(&phase)
+    }
+
     /// The statements that a phase needs and that are done whenever they are needed.
     fn whenever(
         &self,
@@ -418,24 +454,26 @@ impl Plan {
         found
     }
 
-    /// What is done in a phase at a step of a tile.
-    fn phase(
+    /// What is done in a phase at one of these points, which `step` says what they are of the body.
+    /// As many `steps` are kept.
+    pub(super) fn phase(
         &self,
         program: &mut Program<Kernels>,
         phase: Phase,
         body: &Block<Kernels>,
-        (tile, steps): (Tile, Extent),
+        [points, steps]: [Extent; 2],
         buffers: &BTreeMap<ValueId, ValueId>,
+        step: impl FnOnce(&mut Program<Kernels>, &mut Writer, ValueId) -> ValueId,
     ) -> Block<Kernels> {
         let span = SpanId::NONE;
-        let index = program.value(Type::scalar(Elem::Index(tile.points())), span);
+        let index = program.value(Type::scalar(Elem::Index(points)), span);
         let mut out = Writer::default();
         let cast = KernelOp::Prim(Prim::Cast(Scalar::Usize), smallvec![index]);
         let number = out.bind(program, cast, Type::scalar(Elem::USIZE), span);
         let trust = KernelOp::Prim(Prim::Trust(steps), smallvec![number]);
         let at = out.bind(program, trust, Type::scalar(Elem::Index(steps)), span);
         let mut names = Renamed::default();
-        let step = tile.point(program, &mut out, index, span);
+        let step = step(program, &mut out, index);
         names.insert(body.params[0], step);
         let whenever = self.whenever(program, phase, body);
         let mut there = ValueSet::new();

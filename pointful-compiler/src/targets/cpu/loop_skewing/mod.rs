@@ -20,6 +20,9 @@
 //! last one's is changed in place. What the outer loop does beside is done before, or after, in a
 //! loop of its own (loop distribution).
 //!
+//! Branches and reads of the table itself would keep a diagonal's points from becoming vectors: what
+//! they compute with functions is [distributed](super::distribute) over kernels then.
+//!
 //! # Why it is sound
 //!
 //! Of two cells of which one changes what the other touches, the first stays first: what lies
@@ -31,6 +34,7 @@
 //! [hands it on](reductions) to the next, is combined row by row, and then of all rows.
 
 mod dependence;
+mod forwarding;
 mod plan;
 mod reductions;
 mod rewrite;

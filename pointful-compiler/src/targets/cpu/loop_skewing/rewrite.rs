@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use std::collections::BTreeMap;
 
+use super::forwarding::without_variables;
 use super::{Plan, Stmts};
 use crate::analysis::accesses::Accesses;
 use crate::analysis::effects::needed;
@@ -13,6 +14,7 @@ use crate::ir::Scalar;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Elem, Extent, Program, SpanId, Stmt, Type, ValueId, ValueSet};
 use crate::ops::Prim;
+use crate::targets::cpu::distribute::{Phase, Plan as Distribution};
 use crate::targets::cpu::tiling::Writer;
 use crate::targets::cpu::versioning::by_length;
 
@@ -142,53 +144,96 @@ impl Plan<'_> {
         let one = out.number(program, 1, span);
         let both = out.count(program, Prim::Add, &lengths, span);
         let diagonals = Extent::Value(out.count(program, Prim::Sub, &[both, one], span));
-        out.each(program, diagonals, span, |program, out, diagonal| {
-            let [rows, columns] = lengths;
-            let at = out.count(program, Prim::Cast(Scalar::Usize), &[diagonal], span);
-            let next = out.count(program, Prim::Add, &[at, one], span);
-            // Of the outer loop's iterations the first, and the one after the last, that have a cell on it.
-            let reached = out.count(program, Prim::Max, &[next, columns], span);
-            let first = out.count(program, Prim::Sub, &[reached, columns], span);
-            let end = out.count(program, Prim::Min, &[next, rows], span);
-            let points = Extent::Value(out.count(program, Prim::Sub, &[end, first], span));
-            let point = program.value(Type::scalar(Elem::Index(points)), span);
-            let mut inside = Writer::default();
-            let moved = inside.count(program, Prim::Cast(Scalar::Usize), &[point], span);
-            let row = inside.count(program, Prim::Add, &[first, moved], span);
-            let column = inside.count(program, Prim::Sub, &[at, row], span);
-            let mut names = Renamed::default();
-            let indices = [&[self.nest.outer][..], &self.nest.inner];
-            for (k, number) in [row, column].into_iter().enumerate() {
-                let extent = self.nest.extents[k];
-                let number = match self.nest.reverse[k] {
-                    false => number,
-                    true => {
-                        let next = inside.count(program, Prim::Add, &[number, one], span);
-                        inside.count(program, Prim::Sub, &[lengths[k], next], span)
-                    }
-                };
-                let trust = KernelOp::Prim(Prim::Trust(extent), smallvec![number]);
-                let ty = Type::scalar(Elem::Index(extent));
-                let index = inside.bind(program, trust, ty, span);
-                indices[k].iter().for_each(|&old| names.insert(old, index));
-            }
-            self.cell(program, arrays, names, span, &mut inside);
-            let par = Par {
-                number: 0,
-                by_columns: false,
-                speculates: false,
-                name: "diagonal".to_owned(),
-                extents: vec![points],
-                accs: Vec::new(),
-                folds: Vec::new(),
-                body: Box::new(Block {
-                    params: vec![point],
-                    stmts: inside.stmts,
-                    results: Vec::new(),
-                }),
-            };
-            out.run(KernelOp::Own(par), span);
+        let mut all = Writer::default();
+        all.each(program, diagonals, span, |program, inside, diagonal| {
+            self.diagonal(program, (arrays, diagonal), lengths, span, [out, inside]);
         });
+        out.stmts.append(&mut all.stmts);
+    }
+
+    /// A diagonal; what its points are kept in from kernel to kernel is made before all of them.
+    fn diagonal(
+        &self,
+        program: &mut Program<Kernels>,
+        (arrays, diagonal): (&Arrays, ValueId),
+        lengths: [ValueId; 2],
+        span: SpanId,
+        [before, out]: [&mut Writer; 2],
+    ) {
+        let [rows, columns] = lengths;
+        let one = out.number(program, 1, span);
+        let at = out.count(program, Prim::Cast(Scalar::Usize), &[diagonal], span);
+        let next = out.count(program, Prim::Add, &[at, one], span);
+        // Of the outer loop's iterations the first, and the one after the last, that have a cell on it.
+        let reached = out.count(program, Prim::Max, &[next, columns], span);
+        let first = out.count(program, Prim::Sub, &[reached, columns], span);
+        let end = out.count(program, Prim::Min, &[next, rows], span);
+        let points = Extent::Value(out.count(program, Prim::Sub, &[end, first], span));
+        let point = program.value(Type::scalar(Elem::Index(points)), span);
+        let mut inside = Writer::default();
+        let moved = inside.count(program, Prim::Cast(Scalar::Usize), &[point], span);
+        let row = inside.count(program, Prim::Add, &[first, moved], span);
+        let column = inside.count(program, Prim::Sub, &[at, row], span);
+        let mut names = Renamed::default();
+        let indices = [&[self.nest.outer][..], &self.nest.inner];
+        for (k, number) in [row, column].into_iter().enumerate() {
+            let extent = self.nest.extents[k];
+            let number = match self.nest.reverse[k] {
+                false => number,
+                true => {
+                    let next = inside.count(program, Prim::Add, &[number, one], span);
+                    inside.count(program, Prim::Sub, &[lengths[k], next], span)
+                }
+            };
+            let trust = KernelOp::Prim(Prim::Trust(extent), smallvec![number]);
+            let ty = Type::scalar(Elem::Index(extent));
+            let index = inside.bind(program, trust, ty, span);
+            indices[k].iter().for_each(|&old| names.insert(old, index));
+        }
+        self.cell(program, arrays, names, span, &mut inside);
+        let cell = Block {
+            params: vec![point],
+            stmts: inside.stmts,
+            results: Vec::new(),
+        };
+        for body in self.kernels(program, (cell, points), span, before) {
+            out.run(kernel(body, points), span);
+        }
+    }
+
+    /// The kernels of a diagonal's points: one, unless their functions become vectors only apart from
+    /// the rest.
+    fn kernels(
+        &self,
+        program: &mut Program<Kernels>,
+        (mut cell, points): (Block<Kernels>, Extent),
+        span: SpanId,
+        before: &mut Writer,
+    ) -> Vec<Block<Kernels>> {
+        let plain = Block {
+            stmts: without_variables(program, &cell.stmts),
+            ..cell.clone()
+        };
+        let Some(plan) = Distribution::of_points(program, &plain) else {
+            return vec![cell];
+        };
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::DISTRIBUTED);
+        cell = plain;
+        let [rows, _] = self.nest.extents;
+        let mut buffers = BTreeMap::new();
+        for &value in &plan.kept {
+            let buffer = before.alloc(program, program.elem(value), vec![rows], span);
+            buffers.insert(value, buffer);
+        }
+        [Phase::States, Phase::Between, Phase::Rest]
+            .into_iter()
+            .filter(|phase| plan.has(*phase))
+            .map(|phase| {
+                let itself = |_: &mut Program<Kernels>, _: &mut Writer, point| point;
+                plan.phase(program, phase, &cell, [points, rows], &buffers, itself)
+            })
+            .collect()
     }
 
     /// A cell, whose indices are named.
@@ -259,6 +304,20 @@ impl Plan<'_> {
         again.reverse();
         copy(program, &again, names, out);
     }
+}
+
+/// A kernel of a diagonal's points.
+fn kernel(body: Block<Kernels>, points: Extent) -> KernelOp {
+    KernelOp::Own(Par {
+        number: 0,
+        by_columns: false,
+        speculates: false,
+        name: "diagonal".to_owned(),
+        extents: vec![points],
+        accs: Vec::new(),
+        folds: Vec::new(),
+        body: Box::new(body),
+    })
 }
 
 /// Copies of statements.

@@ -6,29 +6,29 @@ use crate::contract::schedule::schedule;
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::run;
 use crate::eval::{Data, Inputs, ScalarValue};
-use crate::explain::Structure;
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::verify::verify;
 use crate::ir::{Program, Scalar, parse, print};
 use crate::lower::source::link;
 use crate::pipeline;
 use crate::testing::Rng;
+use crate::testing::entered::SKEWED;
 use crate::testing::source::inputs;
 
 /// Checks that the last function of a source means the same diagonal by diagonal, and of how
 /// many of its nests that is made. Sums of all cells are added up in another order.
 #[track_caller]
-fn check(source: &str, nests: usize) {
+fn check(source: &str, nests: u32) {
     let linked = link(source).unwrap_or_else(|e| panic!("{:?}", e.first().map(|e| &e.message)));
     let stages = pipeline::stages(&linked)
         .unwrap_or_else(|e| panic!("{source}\n{:?}", e.first().map(|e| &e.message)));
     let plain: Program<Kernels> = in_place(schedule(stages.bulk));
     for least in [1, 2, 5] {
+        let before = SKEWED.get();
         let skewed = loop_skewing_of(plain.clone(), least);
         let text = print(&skewed);
         verify(&skewed).unwrap_or_else(|e| panic!("{source}\n{e:?}\n{text}"));
-        let made = Structure::of(&skewed).kernels - Structure::of(&plain).kernels;
-        assert_eq!(made, nests, "{source}\n{text}");
+        assert_eq!(SKEWED.get() - before, nests, "{source}\n{text}");
         for n in [0, 1, 2, 3, 7] {
             let inputs = inputs(&stages.point, n, &mut Rng::new(n as u64));
             let (a, b) = match (run(&plain, &inputs), run(&skewed, &inputs)) {
@@ -122,7 +122,7 @@ fn what_would_be_read_too_early_or_too_late_stays() {
         let cell = format!(
             "t[(i, j)] = t.get({read}).unwrap_or(1.0).exp() - t.get((i, j - 1)).unwrap_or(2.0);"
         );
-        let skewed = usize::from(read == "(i - 2, j + 1)");
+        let skewed = u32::from(read == "(i - 2, j + 1)");
         check(
             &table(&format!("for i in N {{ for j in K {{ {cell} }} }}")),
             skewed,
