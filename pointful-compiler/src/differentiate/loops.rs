@@ -16,7 +16,7 @@ use super::cloning::Copier;
 use super::last_values::{Finals, Tables};
 use super::linearize::Dual;
 use super::reductions::Along;
-use super::residuals::{Residuals, kept_by_lanes, made_of_rows};
+use super::residuals::{Residuals, kept_by_lanes, loops_over_rows};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{Block, Elem, Extent, Mode, Stmt, ValueId};
 use crate::ops::Prim;
@@ -183,7 +183,7 @@ impl Dual<'_> {
             &stmt.results,
         );
         self.around.push(tables);
-        let rows = made_of_rows(self.b, &body);
+        let rows = loops_over_rows(self.b, &body);
         #[cfg(test)]
         (rows.iter()).for_each(|_| crate::testing::entered::enter(&crate::testing::entered::ROWS));
         self.frugal.extend(rows);

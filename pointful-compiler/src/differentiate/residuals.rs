@@ -20,9 +20,8 @@
 //! loop n { loop m { … %2[m, n] … } }                  loop n { %5[m] = loop m (%6 = %2[n]) { … }; loop m { … %5[m] … } }
 //! ```
 //!
-//! Nor if it begins with more than it goes on with, as a loop over a row that was made by the last
-//! one does: of these `n·m` numbers are kept anyway. Such a loop is frugal. With its states at hand
-//! its iterations do not wait for each other on the way back.
+//! Nor if it goes over a row that the outer loop makes: of these `n·m` numbers are kept anyway. Such a
+//! loop is frugal. With its states at hand its iterations do not wait for each other on the way back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,28 +72,32 @@ pub(super) fn free(b: &Builder, body: &Block<Bulk>) -> Vec<bool> {
     free
 }
 
-/// Loops in a body, by their indices, that begin with more than they go on with.
-pub(super) fn made_of_rows(b: &Builder, body: &Block<Bulk>) -> Vec<ValueId> {
+/// Loops in a body, by their indices, that go over rows of that body.
+pub(super) fn loops_over_rows(b: &Builder, body: &Block<Bulk>) -> Vec<ValueId> {
     let free = free(b, body);
     let made = body.stmts.iter().zip(&free).filter(|(_, free)| !**free);
     let mut bound: ValueSet = made.flat_map(|(stmt, _)| &stmt.results).copied().collect();
     bound.extend(&body.params[1..]);
-    let mut found = Vec::new();
-    for stmt in &body.stmts {
-        let BulkOp::Loop { axis, body, .. } = &stmt.op else {
-            continue;
-        };
-        let goes_on_with = |value: ValueId| {
-            let mut states = body.params[1..].iter();
-            states.any(|&state| fits(b, value, &b.dims(state)))
-        };
-        let reads = reads(&b.program, stmt);
-        let mut reads = reads.iter().filter(|value| bound.contains(value));
-        if !is_short(b, *axis) && reads.any(|&value| !goes_on_with(value)) {
-            found.push(body.params[0]);
-        }
-    }
-    found
+    let over_rows = (body.stmts.iter()).filter(|stmt| goes_over_rows(b, stmt, &bound));
+    let loops = over_rows.flat_map(|stmt| stmt.op.blocks());
+    loops.map(|inner| inner.params[0]).collect()
+}
+
+/// Whether a statement is a long loop that reads, of these values, one with an element for each of
+/// its iterations, which is not what it goes on with itself.
+fn goes_over_rows(b: &Builder, stmt: &Stmt<Bulk>, bound: &ValueSet) -> bool {
+    let BulkOp::Loop { axis, body, .. } = &stmt.op else {
+        return false;
+    };
+    let own = b.extent(*axis);
+    let is_row = |value: ValueId| {
+        let mut states = body.params[1..].iter();
+        b.dims(value).iter().any(|&dim| b.extent(dim) == own)
+            && !states.any(|&state| fits(b, value, &b.dims(state)))
+    };
+    let reads = reads(&b.program, stmt);
+    let mut reads = reads.iter().filter(|value| bound.contains(value));
+    !is_short(b, *axis) && reads.any(|&value| is_row(value))
 }
 
 /// Whether a loop along an axis is so short that its iterations are kept.
@@ -341,7 +344,13 @@ impl Plan<'_> {
         let BulkOp::Loop { axis, .. } = &stmt.op else {
             return false;
         };
-        if is_short(self.b, *axis) {
+        let is_made_here = |value: &ValueId| match self.origin.get(value) {
+            Some(Origin::Stmt(k)) => !self.free[*k],
+            Some(Origin::State) => true,
+            Some(Origin::Index) | None => false,
+        };
+        let bound = (self.origin.keys().copied()).filter(is_made_here).collect();
+        if is_short(self.b, *axis) || goes_over_rows(self.b, stmt, &bound) {
             return false;
         }
         let mut needed = stmt
@@ -361,12 +370,13 @@ impl Plan<'_> {
         })
     }
 
-    /// Whether a value is known in the second loop without anything being kept.
+    /// Whether a value is known in the second loop without being kept for this.
     fn is_at_hand(&self, value: ValueId) -> bool {
         match self.origin.get(&value) {
             None | Some(Origin::Index) => true,
+            Some(_) if self.has.contains(&value) => true,
             Some(Origin::State) => false,
-            Some(Origin::Stmt(k)) => self.free[*k],
+            Some(Origin::Stmt(k)) => self.free[*k] || self.follows(*k),
         }
     }
 

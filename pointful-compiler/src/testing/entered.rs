@@ -15,7 +15,7 @@ std::thread_local! {
     pub(crate) static SPLIT_MEMBERS: Cell<u32> = const { Cell::new(0) };
     /// A loop in a loop runs again on the way back.
     pub(crate) static RUN_AGAIN: Cell<u32> = const { Cell::new(0) };
-    /// A loop over a row that the last one has made keeps its states.
+    /// A loop over a row of the loop around it keeps its states.
     pub(crate) static ROWS: Cell<u32> = const { Cell::new(0) };
     /// A variable that rows hand on is combined into.
     pub(crate) static HANDED_ON: Cell<u32> = const { Cell::new(0) };

@@ -206,7 +206,7 @@ impl Plan<'_> {
     fn kernels(
         &self,
         program: &mut Program<Kernels>,
-        (mut cell, points): (Block<Kernels>, Extent),
+        (cell, points): (Block<Kernels>, Extent),
         span: SpanId,
         before: &mut Writer,
     ) -> Vec<Block<Kernels>> {
@@ -219,7 +219,6 @@ impl Plan<'_> {
         };
         #[cfg(test)]
         crate::testing::entered::enter(&crate::testing::entered::DISTRIBUTED);
-        cell = plain;
         let [rows, _] = self.nest.extents;
         let mut buffers = BTreeMap::new();
         for &value in &plan.kept {
@@ -231,7 +230,7 @@ impl Plan<'_> {
             .filter(|phase| plan.has(*phase))
             .map(|phase| {
                 let itself = |_: &mut Program<Kernels>, _: &mut Writer, point| point;
-                plan.phase(program, phase, &cell, [points, rows], &buffers, itself)
+                plan.phase(program, phase, &plain, [points, rows], &buffers, itself)
             })
             .collect()
     }
