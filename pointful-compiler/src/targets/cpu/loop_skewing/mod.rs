@@ -21,7 +21,7 @@
 //! loop of its own (loop distribution).
 //!
 //! Branches and reads of the table itself would keep a diagonal's points from becoming vectors: what
-//! they compute with functions is [distributed](super::distribute) over kernels then.
+//! they compute with functions is [distributed](mod@super::distribute) over kernels then.
 //!
 //! # Why it is sound
 //!
