@@ -1,6 +1,12 @@
 //! Dynamic programs, whose cells wait for their neighbours; `tests/diagonals.rs` says in plain Rust
 //! what they compute.
 
+fn closest(a: f64, b: f64, c: f64, gamma: f64) -> f64 {
+    let least = a.min(b).min(c);
+    let near = |x: f64| ((least - x) / gamma).exp();
+    least - gamma * (near(a) + near(b) + near(c)).ln()
+}
+
 pub fn warping<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> Table<K, f64> {
     let mut row = for _j in K { f64::INFINITY };
     let mut corner = 0.0;
@@ -8,9 +14,7 @@ pub fn warping<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, g
         let mut diagonal = corner;
         let mut left = f64::INFINITY;
         row = for j in K {
-            let least = diagonal.min(row[j]).min(left);
-            let near = |x: f64| ((least - x) / gamma).exp();
-            let best = least - gamma * (near(diagonal) + near(row[j]) + near(left)).ln();
+            let best = closest(diagonal, row[j], left, gamma);
             diagonal = row[j];
             left = (x[i] - y[j]).powi(2) + best;
             left
@@ -83,12 +87,6 @@ pub fn single<N: IndexSet, K: IndexSet>(x: &Table<N, f32>, y: &Table<K, f32>) ->
         }
     }
     t
-}
-
-fn closest(a: f64, b: f64, c: f64, gamma: f64) -> f64 {
-    let least = a.min(b).min(c);
-    let near = |x: f64| ((least - x) / gamma).exp();
-    least - gamma * (near(a) + near(b) + near(c)).ln()
 }
 
 fn rows_apart<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>, gamma: f64) -> f64 {

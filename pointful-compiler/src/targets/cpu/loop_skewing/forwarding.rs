@@ -1,5 +1,5 @@
-//! Scalar replacement of a cell's variables: what one holds is known wherever it is asked for, if it
-//! is not set in a branch or a loop.
+//! Store-to-load forwarding: what a variable of a cell holds is known wherever it is asked for, if it
+//! is not set in a branch or a loop. Such a variable is gone, and need not stay in one kernel.
 
 use std::collections::BTreeMap;
 

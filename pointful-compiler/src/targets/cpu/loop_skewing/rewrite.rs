@@ -12,7 +12,7 @@ use crate::contract::cloning::Renamed;
 use crate::contract::disjoint_updates::add_in_place;
 use crate::ir::Scalar;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
-use crate::ir::{Block, Elem, Extent, Program, SpanId, Stmt, Type, ValueId, ValueSet};
+use crate::ir::{Block, Elem, Extent, Lit, Monoid, Program, SpanId, Stmt, Type, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::targets::cpu::distribute::{Phase, Plan as Distribution};
 use crate::targets::cpu::tiling::Writer;
@@ -45,7 +45,7 @@ impl Plan<'_> {
         // A kernel that adds up all its points' numbers waits for each addition.
         for (&place, &monoid) in &self.sums {
             let elem = program.elem(place);
-            let fill = Some(monoid.identity(elem.repr()));
+            let fill = Some(neutral(monoid, elem));
             let alloc = KernelOp::Alloc { fill };
             let array = out.bind(program, alloc, Type::table(elem, vec![rows]), span);
             arrays.insert(place, array);
@@ -94,14 +94,12 @@ impl Plan<'_> {
         self.for_each_row(program, span, out, |program, out, names| {
             let index = names.get(self.nest.outer);
             for (&place, &monoid) in &self.sums {
-                let value = load(program, arrays[&place], index, span, out);
-                let combine = KernelOp::Combine {
-                    monoid,
-                    place,
-                    indices: Vec::new(),
-                    value,
-                };
-                out.run(combine, span);
+                let ty = Type::scalar(program.elem(place));
+                let now = get(program, place, span, out);
+                let part = load(program, arrays[&place], index, span, out);
+                let op = KernelOp::Prim(monoid.prim(), smallvec![now, part]);
+                let value = out.bind(program, op, ty, span);
+                out.run(KernelOp::Set { place, value }, span);
             }
             self.bring(program, arrays, &self.late, names, out);
             copy(program, &self.late, names, out);
@@ -196,8 +194,18 @@ impl Plan<'_> {
             stmts: inside.stmts,
             results: Vec::new(),
         };
-        for body in self.kernels(program, (cell, points), span, before) {
-            out.run(kernel(body, points), span);
+        for (name, body) in self.kernels(program, (cell, points), span, before) {
+            let par = Par {
+                number: 0,
+                by_columns: false,
+                speculates: false,
+                name: name.to_owned(),
+                extents: vec![points],
+                accs: Vec::new(),
+                folds: Vec::new(),
+                body: Box::new(body),
+            };
+            out.run(KernelOp::Own(par), span);
         }
     }
 
@@ -209,13 +217,13 @@ impl Plan<'_> {
         (cell, points): (Block<Kernels>, Extent),
         span: SpanId,
         before: &mut Writer,
-    ) -> Vec<Block<Kernels>> {
+    ) -> Vec<(&'static str, Block<Kernels>)> {
         let plain = Block {
             stmts: without_variables(program, &cell.stmts),
             ..cell.clone()
         };
         let Some(plan) = Distribution::of_points(program, &plain) else {
-            return vec![cell];
+            return vec![("diagonal", cell)];
         };
         #[cfg(test)]
         crate::testing::entered::enter(&crate::testing::entered::DISTRIBUTED);
@@ -225,12 +233,18 @@ impl Plan<'_> {
             let buffer = before.alloc(program, program.elem(value), vec![rows], span);
             buffers.insert(value, buffer);
         }
-        [Phase::States, Phase::Between, Phase::Rest]
+        let phases = [
+            ("reads of a diagonal", Phase::States),
+            ("functions of a diagonal", Phase::Between),
+            ("writes of a diagonal", Phase::Rest),
+        ];
+        phases
             .into_iter()
-            .filter(|phase| plan.has(*phase))
-            .map(|phase| {
+            .filter(|(_, phase)| plan.has(*phase))
+            .map(|(name, phase)| {
                 let itself = |_: &mut Program<Kernels>, _: &mut Writer, point| point;
-                plan.phase(program, phase, &plain, [points, rows], &buffers, itself)
+                let body = plan.phase(program, phase, &plain, [points, rows], &buffers, itself);
+                (name, body)
             })
             .collect()
     }
@@ -305,24 +319,18 @@ impl Plan<'_> {
     }
 }
 
-/// A kernel of a diagonal's points.
-fn kernel(body: Block<Kernels>, points: Extent) -> KernelOp {
-    KernelOp::Own(Par {
-        number: 0,
-        by_columns: false,
-        speculates: false,
-        name: "diagonal".to_owned(),
-        extents: vec![points],
-        accs: Vec::new(),
-        folds: Vec::new(),
-        body: Box::new(body),
-    })
-}
-
 /// Copies of statements.
 fn copy(program: &mut Program<Kernels>, stmts: &Stmts<'_>, names: &mut Renamed, out: &mut Writer) {
     for stmt in stmts {
         out.stmts.push(names.copy(program, stmt));
+    }
+}
+
+/// What changes nothing it is combined with: of extrema of floats that is NaN, as all may be NaN.
+fn neutral(monoid: Monoid, elem: Elem) -> Lit {
+    match monoid {
+        Monoid::Min | Monoid::Max if elem.is_float() => Lit::of(elem.repr(), f64::NAN),
+        _ => monoid.identity(elem.repr()),
     }
 }
 

@@ -196,6 +196,26 @@ fn gradients_both_ways() {
     check(&source, 2);
 }
 
+#[test]
+fn extrema_where_nothing_is_a_number() {
+    for start in ["f64::NAN", "2.0"] {
+        let source = format!(
+            "fn f<N: IndexSet, K: IndexSet>(x: &Table<N, f64>, y: &Table<K, f64>) -> f64 {{
+                let mut row = for j in K {{ y[j] }};
+                let mut most = {start};
+                for i in N {{
+                    for j in K {{
+                        row[j] = (row[j] + x[i] * f64::NAN).sin();
+                        most = most.max(row[j]);
+                    }}
+                }}
+                most
+            }}"
+        );
+        check(&source, 1);
+    }
+}
+
 /// Checks that a program of kernels, of `x: f64[N]` and an own `t: f64[N, K]`, whose outer loop has
 /// this body, stays as it is or not, and means the same.
 #[track_caller]
