@@ -279,15 +279,18 @@ impl Report<'_> {
                 out,
                 factors: [left, right],
                 along,
+                mask,
                 ..
             } => {
                 let arrays = [*out, *left, *right];
                 let cost = Cost::of_contraction(self.program, self.lengths, arrays, along);
                 let [out, left, right] = arrays.map(|buffer| self.name(buffer));
+                let mask = mask.as_ref().map(|mask| self.name(mask.buffer));
+                let mask = mask.map_or(String::new(), |mask| format!(", where {mask}"));
                 self.line(
                     depth,
                     &format!(
-                        "contraction {out} of {left} and {right}: a library multiplies matrices"
+                        "contraction {out} of {left} and {right}{mask}: a library multiplies matrices"
                     ),
                 );
                 self.line(depth + 1, &cost.to_string());
@@ -486,9 +489,12 @@ impl Inside {
                 | KernelOp::Swap(..)
                 | KernelOp::Own(Par { .. })
                 | KernelOp::Assert { .. } => {}
-                KernelOp::Contract { out, factors, .. } => {
+                KernelOp::Contract {
+                    out, factors, mask, ..
+                } => {
                     self.writes.insert(*out);
                     self.reads.extend(factors);
+                    self.reads.extend(mask.as_ref().map(|mask| mask.buffer));
                     self.products.push([*out, factors[0], factors[1]]);
                 }
             }

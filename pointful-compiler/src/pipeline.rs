@@ -18,7 +18,7 @@ use crate::contract::scalar_replacement::SCALAR_REPLACEMENT;
 use crate::contract::schedule::schedule;
 use crate::diag::Diagnostic;
 use crate::differentiate::{DERIVE, DUAL, SPARSE, derives, staged};
-use crate::expand::EXPAND;
+use crate::expand::{EXPAND, RECTANGULAR_HULL};
 use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::cpu::Cpu;
@@ -378,6 +378,7 @@ fn expanded(trace: &mut Trace, point: Program<Point>) -> Program<Bulk> {
 fn differentiated(trace: &mut Trace, point: Program<Point>, derive: Pass<Bulk>) -> Program<Bulk> {
     let bulk = trace.pass(EXPAND, point);
     let bulk = tidied(trace, bulk);
+    let bulk = rectangular(trace, bulk);
     if !derives(&bulk.body) {
         return bulk;
     }
@@ -385,6 +386,17 @@ fn differentiated(trace: &mut Trace, point: Program<Point>, derive: Pass<Bulk>) 
     let bulk = tidied(trace, bulk);
     let bulk = trace.pass(SPARSE, bulk);
     tidied(trace, bulk)
+}
+
+/// Triangular loops that are products of matrices, before anything is differentiated.
+fn rectangular(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
+    let extents = |bulk: &Program<Bulk>| bulk.decls.axes.iter().map(|axis| axis.extent).collect();
+    let before: Vec<_> = extents(&bulk);
+    let bulk = trace.pass(RECTANGULAR_HULL, bulk);
+    match before == extents(&bulk) {
+        true => bulk,
+        false => tidied(trace, bulk),
+    }
 }
 
 /// What loops change where a condition holds is one table, and not one more to choose between.

@@ -42,7 +42,8 @@ use std::ops::Range;
 pub use crate::buffer::{Buf, Out, OutBuf};
 pub use crate::cpu::{
     Along, Factor, Rows, Scatter, ScatterView, Steps, accumulate_steps, contract, contract_absorb,
-    contract_absorb_here, contract_here, launch, launch_here, launch_steps,
+    contract_absorb_here, contract_here, contract_where, contract_where_here, launch, launch_here,
+    launch_steps,
 };
 use crate::element::Element;
 use crate::error::Error;

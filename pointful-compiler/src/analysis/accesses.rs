@@ -167,10 +167,15 @@ impl<'b> Accesses<'b> {
                 .into_iter()
                 .for_each(|place| note(place, Kind::Swap, At::Any)),
             ImperativeOp::Contract {
-                out, factors, add, ..
+                out,
+                factors,
+                add,
+                mask,
+                ..
             } => {
                 factors
                     .iter()
+                    .chain(mask.as_ref().map(|mask| &mask.buffer))
                     .for_each(|factor| note(factor, Kind::Read, At::Any));
                 let kind = if *add { Kind::Combine } else { Kind::Write };
                 note(out, kind, At::Any);

@@ -148,6 +148,7 @@ impl Plan {
                     along,
                     add: true,
                     absorb: _,
+                    mask: None,
                 } => {
                     let index = |along: &Along| along.index();
                     let indices = || along.iter().flatten().filter_map(index);

@@ -45,8 +45,11 @@ mod lift;
 mod loop_accumulators;
 mod loop_rotation;
 mod masked_updates;
+mod rectangular_hull;
 mod transformations;
 mod union_find;
+
+pub use rectangular_hull::{RECTANGULAR_HULL, rectangular_hull};
 
 use crate::ir::Program;
 use crate::ir::stages::bulk::Bulk;

@@ -244,9 +244,12 @@ impl Walk<'_> {
                         self.buffers[k].summed = true;
                     }
                 }
-                KernelOp::Contract { out, factors, .. } => {
-                    for &factor in factors {
-                        self.read(factor, "a product");
+                KernelOp::Contract {
+                    out, factors, mask, ..
+                } => {
+                    let mask = mask.as_ref().map(|mask| &mask.buffer);
+                    for &array in factors.iter().chain(mask) {
+                        self.read(array, "a product");
                     }
                     self.write(*out);
                 }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::stages::bulk::{Bulk, BulkOp, Combine};
 use super::stages::cpu::{self, Cpu};
 use super::stages::gpu::{self, Gpu};
-use super::stages::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par};
+use super::stages::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Mask, Par};
 use super::stages::point::{Point, PointOp};
 use super::{Block, Stage, ValueId};
 
@@ -228,9 +228,11 @@ operations!(S: Imperative, ImperativeOp<S>; visit => {
         out,
         factors: [left, right],
         along,
+        mask,
         ..
     } => {
-        for (buffer, along) in [out, left, right].into_iter().zip(along) {
+        let mask = mask.into_iter().map(|Mask { buffer, along }| (buffer, along));
+        for (buffer, along) in [out, left, right].into_iter().zip(along).chain(mask) {
             visit(buffer);
             for along in along {
                 if let Along::At(index) = along {

@@ -29,6 +29,10 @@ std::thread_local! {
     pub(crate) static STORED: Cell<u32> = const { Cell::new(0) };
     /// Sums of sums of products are taken at once.
     pub(crate) static AT_ONCE: Cell<u32> = const { Cell::new(0) };
+    /// A triangular loop becomes a rectangular one.
+    pub(crate) static HULLS: Cell<u32> = const { Cell::new(0) };
+    /// A library multiplies where a condition says which products are terms.
+    pub(crate) static MASKED: Cell<u32> = const { Cell::new(0) };
     /// A factor of a contraction is made a panel at a time.
     pub(crate) static PANELS: Cell<u32> = const { Cell::new(0) };
     /// Reductions of reductions are one.

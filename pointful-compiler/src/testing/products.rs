@@ -142,11 +142,107 @@ pub fn random_windows(rng: &mut Rng) -> String {
     )
 }
 
+/// Random sums of products over the members of a triangle, or of those for which a condition holds:
+/// a function that gives a number made of them, and one that is its gradient or its tangent.
+pub fn random_triangles(rng: &mut Rng) -> String {
+    let elem = rng.pick(&["f64", "f64", "f32"]);
+    let mut generics = Vec::new();
+    let mut set = |rng: &mut Rng, name: &str| match rng.chance(25) {
+        true => format!("Fin<{}>", 7 + rng.below(3)),
+        false => {
+            generics.push(format!("{name}: IndexSet"));
+            name.to_string()
+        }
+    };
+    let [rows, columns, inner] = ["N", "J", "C"].map(|name| set(rng, name));
+    let generics = generics.join(", ");
+    let range = rng.pick(&["..i", "..=i", "i..", "(i..).skip(1)", "all", "all"]);
+    let cond = rng.pick(&[
+        "k < i",
+        "k <= i",
+        "k > i",
+        "(k.ordinal() + i.ordinal()) % 2 == 0",
+    ]);
+    let sum = |of: &str| match range {
+        "all" => format!("sum(for k in _ {{ if {cond} {{ {of} }} else {{ 0.0 }} }})"),
+        _ => format!("sum(for k in {range} {{ {of} }})"),
+    };
+    let left = rng.pick(&["a[i][k]", "a[k][i]", "a[i][k].sin()", "a[i][k] * d(k)"]);
+    let right = rng.pick(&["b[k][j]", "b[k][j]", "b[k][j].cos()"]);
+    let product = sum(&format!("{left} * {right}"));
+    let rest = match (range, rng.below(4)) {
+        ("all", _) | (_, 0) => String::new(),
+        (_, 1) => format!(" + sum(for k in {range} {{ {left} }})"),
+        (_, 2) => format!(" + max(for k in {range} {{ {left} + d(k) }}).clamp(-1.0, 1.0)"),
+        (_, _) => format!(" * prod(for k in {range} {{ 0.9 + 0.1 * {left} }})"),
+    };
+    let scores = format!(
+        "let c = for (i, j) in _ {{
+            let s = for k in {} {{ sum(for l in _ {{ q[i][l] * b[k][l] }}) }};
+            let high = max(s).clamp(-1.0, 1.0);
+            {}
+        }};",
+        if range == "all" { "..=i" } else { range },
+        match range {
+            "all" => sum("q[k][j] * b[i][j]").replace("k <", "i >"),
+            _ => sum("(s[k] - high).exp() * b[k][j]"),
+        },
+    );
+    // What is read at a member's own place is read of a table over the range.
+    let made = match rng.chance(25) && matches!(range, "..i" | "..=i") {
+        true => scores,
+        false => format!("let c = for (i, j) in _ {{ {product}{rest} }};"),
+    };
+    let params = format!(
+        "a: &Table<({rows}, {rows}), {elem}>, b: &Table<({rows}, {columns}), {elem}>, \
+         q: &Table<({rows}, {columns}), {elem}>, w: &Table<{inner}, {elem}>"
+    );
+    let square = format!("Table<({rows}, {rows}), {elem}>");
+    let table = format!("Table<({rows}, {columns}), {elem}>");
+    let (given, last) = match rng.chance(70) {
+        true => (
+            format!("({square}, {table}, {table})"),
+            "grad!(f, wrt = (a, b, q))(a, b, q, w)",
+        ),
+        false => (
+            elem.to_owned(),
+            "let (v, t) = jvp!(f, wrt = b)(a, b, q, w, q); v * t",
+        ),
+    };
+    let generic = |list: &str| match list {
+        "" => "<Z: IndexSet>".to_owned(),
+        list => format!("<{list}>"),
+    };
+    let generics = generic(&generics);
+    let d = format!("fn d(k: {rows}) -> {elem} {{ k.ordinal() as {elem} * 0.125 }}");
+    let d = match rows.starts_with("Fin") {
+        true => d,
+        false => d.replacen("fn d", "fn d<N: IndexSet>", 1),
+    };
+    format!(
+        "#[pointful]
+        {d}
+        #[pointful]
+        fn f{generics}({params}) -> {elem} {{
+            {made}
+            sum(for (i, j) in _ {{ c[i][j].sin() }}) + sum(w) + 0.1 * sum(for (i, k) in _ {{ a[i][k] }})
+        }}
+        #[pointful]
+        fn g{generics}({params}) -> {given} {{ {last} }}"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::canonicalize::{cse, dce, simplify};
+    use crate::eval::compare::{Tolerance, difference};
+    use crate::eval::run_limited;
+    use crate::expand::{expand, rectangular_hull};
+    use crate::ir::verify::verify;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{AT_ONCE, PANELS, STORED};
+    use crate::testing::entered::{AT_ONCE, HULLS, MASKED, PANELS, STORED};
+    use crate::testing::source::{inputs_of, lowered};
 
     #[test]
     fn random_products_agree_at_every_stage() {
@@ -166,6 +262,52 @@ mod tests {
             ("sums of sums are taken at once", &AT_ONCE),
         ];
         entered_by(0..60, check, &counters);
+    }
+
+    #[test]
+    fn random_triangles_agree_at_every_stage() {
+        let check = |seed| {
+            let rng = &mut Rng::new(seed);
+            let source = random_triangles(rng);
+            let sizes = [[9, 3, 2], [2, 2, 1], [1, 9, 1], [0, 2, 0], [3, 0, 1]];
+            same_as_triangles(&source, &sizes, rng)?;
+            check_source(&source, &sizes, &[3, 2, 2], rng, seed)
+        };
+        let counters = [
+            ("triangles become rectangles", &HULLS),
+            (
+                "products under a condition are multiplied by a library",
+                &MASKED,
+            ),
+        ];
+        entered_by(0..80, check, &counters);
+    }
+
+    /// Whether a function of rectangles gives what it gives of triangles.
+    fn same_as_triangles(source: &str, sizes: &[[usize; 3]], rng: &mut Rng) -> Result<(), String> {
+        let (function, _) = source
+            .rsplit_once("#[pointful]")
+            .expect("there are several");
+        let point = lowered(function.trim_end());
+        let bulk = dce(cse(simplify(expand(point.clone()))));
+        let hull = rectangular_hull(bulk.clone());
+        verify(&hull).map_err(|error| format!("{error}\n{source}"))?;
+        for sizes in sizes {
+            let own = sizes[..point.sizes.len().min(sizes.len())].to_vec();
+            let inputs = inputs_of(&point, own, rng);
+            let [before, after] =
+                [&bulk, &hull].map(|program| run_limited(program, &inputs, 1_000_000));
+            let ((before, _), (after, _)) = match (before, after) {
+                (Ok(before), Ok(after)) => (before, after),
+                (before, after) => return Err(format!("{before:?}, {after:?}\n{source}")),
+            };
+            for (a, b) in before.iter().zip(&after) {
+                if let Some(what) = difference(a, b, Tolerance::default()) {
+                    return Err(format!("{sizes:?}: {what}\n{source}"));
+                }
+            }
+        }
+        Ok(())
     }
 
     #[test]

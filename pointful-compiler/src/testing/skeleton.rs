@@ -116,15 +116,20 @@ impl Skeleton<'_> {
                     factors,
                     add,
                     absorb,
+                    mask,
                     ..
                 } => {
                     let [out, left, right] =
                         [out, &factors[0], &factors[1]].map(|&buffer| self.table(buffer));
                     let add = if *add { "add " } else { "" };
                     let absorb = if *absorb { "absorb " } else { "" };
+                    let mask = mask
+                        .as_ref()
+                        .map(|mask| format!(" where {}", self.table(mask.buffer)));
+                    let mask = mask.unwrap_or_default();
                     self.line(
                         depth,
-                        &format!("contract {absorb}{add}{out} = {left}, {right}"),
+                        &format!("contract {absorb}{add}{out} = {left}, {right}{mask}"),
                     );
                 }
             }

@@ -94,6 +94,59 @@ pub unsafe fn contract_absorb<T: Factor>(
     unsafe { contract_by(product, PACKS_SLOWLY) }
 }
 
+/// [`contract`] of the products that a mask keeps: others are nothing, whatever their factors. The
+/// mask has no axes but the left factor's, which is zero where it is false.
+///
+/// So the library multiplies all of them. A sum that is not NaN has no term that is, and so none of
+/// the others; a tile with a NaN is computed again, of what is kept alone.
+///
+/// # Safety
+/// As there.
+///
+/// # Panics
+/// As there, and if the mask has an axis that the left factor has not.
+pub unsafe fn contract_where<T: Factor>(
+    out: Out<T>,
+    left: &[T],
+    right: &[T],
+    mask: &[bool],
+    dims: [&[(usize, Along)]; 4],
+) {
+    let [own, of_left, of_right, _] = dims;
+    let product = Product::new(out, left, right, [own, of_left, of_right], false);
+    let mut kept =
+        Product::new(out, left, right, [own, of_left, of_right], false).keeping(mask, dims);
+    // SAFETY: promised by the caller.
+    unsafe { contract_by(product, PACKS_SLOWLY) };
+    kept.cut();
+    let work = Work {
+        per_point: (kept.tile.iter().product::<usize>() as u64).max(1),
+        acc_bytes: 0,
+    };
+    launch(kept.points(), work, &kept);
+}
+
+/// [`contract_where`] as [`contract_here`] does it.
+///
+/// # Safety
+/// As there.
+///
+/// # Panics
+/// As there.
+pub unsafe fn contract_where_here<T: Factor>(
+    out: Out<T>,
+    left: &[T],
+    right: &[T],
+    mask: &[bool],
+    dims: [&[(usize, Along)]; 4],
+) {
+    let [own, of_left, of_right, _] = dims;
+    // SAFETY: promised by the caller.
+    unsafe { contract_here(out, left, right, [own, of_left, of_right], false) };
+    let kept = Product::new(out, left, right, [own, of_left, of_right], false).keeping(mask, dims);
+    (0..kept.points()).for_each(|point| kept.point(point));
+}
+
 /// [`contract`]; with `turn`, factors that lie [across](Product::crosswise) are turned round
 /// before.
 ///
@@ -285,6 +338,60 @@ fn offsets(axes: &[Axis], mut point: usize) -> [usize; 3] {
     at
 }
 
+/// Which products are terms of a sum.
+enum Terms<'a> {
+    All,
+    /// Those with a zero are zero, whatever the other factor.
+    Absorbing,
+    /// Those that a mask keeps, of sums that all have been computed of.
+    Kept(Mask<'a>),
+}
+
+/// A mask over axes of one of the factors.
+struct Mask<'a> {
+    mask: &'a [bool],
+    dims: &'a [(usize, Along)],
+    /// That factor's axes, and which one it is.
+    of: &'a [(usize, Along)],
+    factor: usize,
+    /// The mask for each element of the factor, once it is needed.
+    spread: OnceLock<Vec<bool>>,
+}
+
+impl Mask<'_> {
+    /// Whether the products of an element of the factor are kept.
+    fn keeps(&self, element: usize) -> bool {
+        self.spread.get_or_init(|| self.spread())[element]
+    }
+
+    fn spread(&self) -> Vec<bool> {
+        let count = |dims: &[(usize, Along)]| dims.iter().map(|dim| dim.0).product::<usize>();
+        let (mut start, mut strides) = (0, BTreeMap::new());
+        let mut stride = 1;
+        for &(length, along) in self.dims.iter().rev() {
+            match along {
+                Along::Axis(number) => drop(strides.insert(number, stride)),
+                Along::At(index) => start += index * stride,
+            }
+            stride *= length;
+        }
+        let steps = self.of.iter().map(|&(length, along)| match along {
+            Along::Axis(number) => (length, strides.get(&number).copied().unwrap_or(0)),
+            Along::At(_) => (length, 0),
+        });
+        let steps: Vec<(usize, usize)> = steps.collect();
+        let place = |element: usize| {
+            let step = |(rest, place): (usize, usize), &(length, stride): &(usize, usize)| {
+                (rest / length, place + rest % length * stride)
+            };
+            steps.iter().rev().fold((element, start), step).1
+        };
+        (0..count(self.of))
+            .map(|element| self.mask[place(element)])
+            .collect()
+    }
+}
+
 /// A contraction on its way: a point is a tile of one of its products of matrices.
 struct Product<'a, T> {
     out: Out<T>,
@@ -297,10 +404,12 @@ struct Product<'a, T> {
     tile: [usize; 2],
     /// Whether sums are added to what is there.
     add: bool,
-    /// Whether a product is zero where a factor is.
-    absorb: bool,
+    /// Which products are terms.
+    terms: Terms<'a>,
     /// The factors with zeros for what is not finite, once they are needed.
     finite: OnceLock<[Vec<T>; 2]>,
+    /// Whether the left factor is the right one here.
+    turned_round: bool,
 }
 
 impl<T: Factor> Kernel for Product<'_, T> {
@@ -333,7 +442,8 @@ impl<'a, T: Factor> Product<'a, T> {
         );
         let (mut left, mut right) = (left, right);
         let (mut plan, mut start) = Plan::new(dims);
-        if plan.rows.length < plan.columns.length {
+        let turned_round = plan.rows.length < plan.columns.length;
+        if turned_round {
             // Turned round, so that there is more to be shared out.
             (plan, start) = Plan::new([dims[0], dims[2], dims[1]]);
             (left, right) = (right, left);
@@ -346,9 +456,32 @@ impl<'a, T: Factor> Product<'a, T> {
             tile: [plan.rows.length, plan.columns.length].map(|length| length.max(1)),
             plan,
             add,
-            absorb: false,
+            terms: Terms::All,
             finite: OnceLock::new(),
+            turned_round,
         }
+    }
+
+    /// What is left to do when all products have been summed, where a mask keeps some of them.
+    fn keeping(mut self, mask: &'a [bool], dims: [&'a [(usize, Along)]; 4]) -> Self {
+        let [_, of, _, dims] = dims;
+        let has = |&(_, along): &(usize, Along)| {
+            matches!(along, Along::At(_)) || of.iter().any(|dim| dim.1 == along)
+        };
+        assert!(
+            dims.iter().all(has),
+            "the mask has an axis that the left factor has not"
+        );
+        let count = dims.iter().map(|dim| dim.0).product::<usize>();
+        assert_eq!(mask.len(), count, "the mask has other axes");
+        self.terms = Terms::Kept(Mask {
+            mask,
+            dims,
+            of,
+            factor: if self.turned_round { 2 } else { 1 },
+            spread: OnceLock::new(),
+        });
+        self
     }
 
     /// The same, of products that are zero where a factor is. Those of finite factors are. That is
@@ -358,7 +491,9 @@ impl<'a, T: Factor> Product<'a, T> {
         let finite = |factor: &[T]| !any(factor, |element| !element.is_finite());
         let factors = [self.left, self.right];
         let looked = self.add && self.is_looked_through();
-        self.absorb = !(looked && factors.into_iter().all(finite));
+        if !(looked && factors.into_iter().all(finite)) {
+            self.terms = Terms::Absorbing;
+        }
         self
     }
 
@@ -467,16 +602,32 @@ impl<'a, T: Factor> Product<'a, T> {
             (columns.length - column).min(self.tile[1]),
         ];
         let factors = [self.left, self.right];
-        if !self.absorb {
-            return self.multiply(size, here, factors);
+        let mut before = Vec::new();
+        match &self.terms {
+            Terms::All => return self.multiply(size, here, factors),
+            Terms::Absorbing => {
+                if self.add {
+                    before = self.elements(size, here);
+                }
+                self.multiply(size, here, factors);
+            }
+            Terms::Kept(_) => {}
         }
-        let before = match self.add {
-            true => self.elements(size, here),
-            false => Vec::new(),
-        };
-        self.multiply(size, here, factors);
         if self.has_nan(size, here) {
-            self.multiply_absorbing(size, here, &before);
+            self.multiply_again(size, here, &before);
+        }
+    }
+
+    /// A product, which is a term of a sum, of these elements of the factors.
+    fn term(&self, left: usize, right: usize) -> T {
+        let [a, b] = [self.left[left], self.right[right]];
+        match &self.terms {
+            Terms::All => a * b,
+            Terms::Absorbing => mul_absorb(a, b),
+            Terms::Kept(mask) => match mask.keeps([left, right][mask.factor - 1]) {
+                true => a * b,
+                false => T::ZERO,
+            },
         }
     }
 
@@ -514,9 +665,9 @@ impl<'a, T: Factor> Product<'a, T> {
         places.map(read).collect()
     }
 
-    /// A tile, where a zero absorbs what it is multiplied by: the library multiplies what is
-    /// finite. A sum of which something else is a term is infinite or NaN itself.
-    fn multiply_absorbing(&self, size: [usize; 3], here: [usize; 3], before: &[T]) {
+    /// A tile, of those products alone that are terms: the library multiplies what is finite. A sum of
+    /// which something else is a term is infinite or NaN itself.
+    fn multiply_again(&self, size: [usize; 3], here: [usize; 3], before: &[T]) {
         let Plan {
             rows,
             summed,
@@ -545,11 +696,7 @@ impl<'a, T: Factor> Product<'a, T> {
                 };
                 let [left, right] = [start(1, rows, row), start(2, columns, column)];
                 for k in 0..summed.length {
-                    let [left, right] = [
-                        self.left[left + k * summed.strides[1]],
-                        self.right[right + k * summed.strides[2]],
-                    ];
-                    sum += mul_absorb(left, right);
+                    sum += self.term(left + k * summed.strides[1], right + k * summed.strides[2]);
                 }
             }
             match sum.is_finite() {

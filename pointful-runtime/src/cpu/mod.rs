@@ -14,7 +14,10 @@ mod split;
 mod steps;
 mod turn;
 
-pub use contract::{Along, contract, contract_absorb, contract_absorb_here, contract_here};
+pub use contract::{
+    Along, contract, contract_absorb, contract_absorb_here, contract_here, contract_where,
+    contract_where_here,
+};
 pub use launch::{launch, launch_here};
 pub use library::Factor;
 #[cfg(feature = "testing")]

@@ -1,14 +1,14 @@
-//! Where an element is: a member of the table's set, or plain numbers along `Dyn` axes.
+//! Where an element is: a member of the table's set, or plain numbers along axes without a name.
 
-use super::{Dyn, IndexSet, not_a_member};
+use super::{Dyn, Fin, IndexSet, not_a_member};
 use crate::error::Error;
 use crate::extent::Extent;
 
-/// What a table over `I` can be indexed with in plain Rust: a member of `I`, and for [`Dyn`] axes
-/// plain numbers, one for each axis, as a tuple or an array.
+/// What a table over `I` can be indexed with in plain Rust: a member of `I`, and along [`Dyn`] and
+/// [`Fin`] axes plain numbers, one for each axis, as a tuple or an array.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no place in a table over `{I}`",
-    note = "numbers are places along `Dyn` axes, `t[(1, 2)]`; elsewhere an index is a member of the set, `Fin::new(2)`"
+    note = "numbers are places along `Dyn` and `Fin` axes, `t[(1, 2)]`; elsewhere an index is a member of the set, `Row(2)`"
 )]
 pub trait Place<I: IndexSet>: Copy {
     /// The number of the element, in row-major order, or `None` if there is none.
@@ -45,44 +45,59 @@ impl<I: IndexSet> Place<I> for I {
     }
 }
 
-impl Place<Dyn> for usize {
+/// A set without a name of its own, along whose axis a plain number is a place.
+#[diagnostic::on_unimplemented(
+    message = "a number is no place along an axis of `{Self}`",
+    note = "numbers are places along `Dyn` and `Fin` axes; elsewhere an index is a member of the set, `Row(2)`"
+)]
+#[doc(hidden)]
+pub trait Unnamed: IndexSet {}
+
+impl Unnamed for Dyn {}
+
+impl<const N: usize> Unnamed for Fin<N> {}
+
+impl<I: Unnamed> Place<I> for usize {
     #[inline(always)]
-    fn checked_position(self, extent: Extent<Dyn>) -> Option<usize> {
-        Dyn(self).checked_ordinal(extent)
+    fn checked_position(self, extent: Extent<I>) -> Option<usize> {
+        (self < extent.len()).then_some(self)
     }
 
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn refuse(self, extent: Extent<Dyn>) -> ! {
+    fn refuse(self, extent: Extent<I>) -> ! {
         out_of_range("an axis", self, extent.len())
     }
 }
 
-/// Numbers along `Dyn` axes, as a tuple and as an array.
+/// Numbers along axes without a name, as a tuple and as an array.
 macro_rules! numbers {
     ($($number:ident $Axis:ident $axis:tt),+; $rank:literal) => {
-        impl Place<($($Axis,)+)> for ($(numbers!(@number $Axis),)+) {
+        impl<$($Axis: Unnamed),+> Place<($($Axis,)+)> for ($(numbers!(@number $Axis),)+) {
             #[inline(always)]
             fn checked_position(self, extent: Extent<($($Axis,)+)>) -> Option<usize> {
-                ($(Dyn(self.$axis),)+).checked_ordinal(extent)
+                let axes = extent.split();
+                let mut position = 0;
+                $(position = position * axes.$axis.len() + self.$axis.checked_position(axes.$axis)?;)+
+                Some(position)
             }
 
             #[cold]
             #[inline(never)]
             #[track_caller]
             fn refuse(self, extent: Extent<($($Axis,)+)>) -> ! {
-                let sizes = extent.size();
+                let axes = extent.split();
                 $(
-                    if self.$axis >= sizes.$axis {
-                        out_of_range(concat!("axis ", $axis), self.$axis, sizes.$axis)
+                    if self.$axis >= axes.$axis.len() {
+                        out_of_range(concat!("axis ", $axis), self.$axis, axes.$axis.len())
                     }
                 )+
                 not_a_member(extent)
             }
         }
 
-        impl Place<($($Axis,)+)> for [usize; $rank] {
+        impl<$($Axis: Unnamed),+> Place<($($Axis,)+)> for [usize; $rank] {
             #[inline(always)]
             fn checked_position(self, extent: Extent<($($Axis,)+)>) -> Option<usize> {
                 let [$($number),+] = self;
@@ -99,11 +114,11 @@ macro_rules! numbers {
     (@number $Axis:ident) => { usize };
 }
 
-numbers!(a Dyn 0, b Dyn 1; 2);
-numbers!(a Dyn 0, b Dyn 1, c Dyn 2; 3);
-numbers!(a Dyn 0, b Dyn 1, c Dyn 2, d Dyn 3; 4);
-numbers!(a Dyn 0, b Dyn 1, c Dyn 2, d Dyn 3, e Dyn 4; 5);
-numbers!(a Dyn 0, b Dyn 1, c Dyn 2, d Dyn 3, e Dyn 4, f Dyn 5; 6);
+numbers!(a A 0, b B 1; 2);
+numbers!(a A 0, b B 1, c C 2; 3);
+numbers!(a A 0, b B 1, c C 2, d D 3; 4);
+numbers!(a A 0, b B 1, c C 2, d D 3, e E 4; 5);
+numbers!(a A 0, b B 1, c C 2, d D 3, e E 4, f F 5; 6);
 
 #[track_caller]
 fn out_of_range(what: &str, index: usize, len: usize) -> ! {

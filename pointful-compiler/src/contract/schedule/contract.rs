@@ -34,8 +34,8 @@ use super::facts::{Facts, on_demand, without};
 use super::region::{Place, Region};
 use super::tasks::TaskId;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::stages::kernels::{Along, KernelOp};
-use crate::ir::{AxisId, Block, Extent, Monoid, Operation, Param, Program, Stmt, ValueId};
+use crate::ir::stages::kernels::{Along, KernelOp, Mask};
+use crate::ir::{AxisId, Block, Extent, Lit, Monoid, Operation, Param, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// Elements that a matrix has at least along its rows, its columns and the summed axes, as far as
@@ -71,6 +71,8 @@ pub(super) struct Products {
     /// If they and the sum may be stored, along which axes one after the other: see [`panels`].
     /// Else they are no contraction.
     pub(super) panels: Option<Vec<AxisId>>,
+    /// Which of them are terms; where not, the first factor is zero.
+    pub(super) mask: Option<ValueId>,
 }
 
 /// The products of matrices that a statement outside of all lanes sums up.
@@ -80,7 +82,11 @@ pub(super) fn contraction(facts: &Facts<'_>, stmt: &Stmt<Bulk>) -> Option<Produc
     if stmt.guard.is_some() {
         return None;
     }
-    let mut found = products(facts, result, product, summed)?;
+    let mut found = match stmt.op {
+        BulkOp::Reduce { .. } => products_that_are_kept(facts, result, product, summed),
+        _ => None,
+    }
+    .or_else(|| products(facts, result, product, summed))?;
     // What is added to something that a loop carries is added as a whole.
     let apart = matches!(stmt.op, BulkOp::Reduce { .. });
     found.panels = found.panels.filter(|axes| apart || axes.is_empty());
@@ -95,6 +101,58 @@ pub(super) fn products(
     summed: &[AxisId],
 ) -> Option<Products> {
     let factors = own_factors(facts, product, facts.home(result))?;
+    products_of(facts, result, factors, summed)
+}
+
+/// Those of which [one factor is zero](super::masked) where they are no terms.
+fn products_that_are_kept(
+    facts: &Facts<'_>,
+    result: ValueId,
+    product: ValueId,
+    summed: &[AxisId],
+) -> Option<Products> {
+    let (cond, _, _, factors) = masked_product(facts, product, facts.home(result))?;
+    match facts.site(factors[0]).map(|stmt| &stmt.op) {
+        Some(&BulkOp::Select(same, _, zero)) if same == cond && is_zero(facts, zero) => {}
+        _ => return None,
+    }
+    let found = products_of(facts, result, factors, summed)?;
+    let whole = found.panels.as_ref().is_some_and(Vec::is_empty);
+    whole.then_some(Products {
+        mask: Some(cond),
+        ..found
+    })
+}
+
+/// A product under a condition, elsewhere zero, that only one statement asks for: the condition,
+/// the zero, the product and its factors.
+pub(super) fn masked_product(
+    facts: &Facts<'_>,
+    value: ValueId,
+    home: usize,
+) -> Option<(ValueId, ValueId, ValueId, [ValueId; 2])> {
+    let &BulkOp::Select(cond, product, zero) = &own_site(facts, value, home)?.op else {
+        return None;
+    };
+    let factors = own_factors(facts, product, home)?;
+    is_zero(facts, zero).then_some((cond, zero, product, factors))
+}
+
+/// Whether a value is the number zero.
+pub(super) fn is_zero(facts: &Facts<'_>, value: ValueId) -> bool {
+    match facts.site(value).map(|stmt| &stmt.op) {
+        Some(BulkOp::Const(lit)) => *lit == Lit::of(lit.scalar(), 0.0),
+        _ => false,
+    }
+}
+
+/// The products of these factors, if they are of matrices.
+pub(super) fn products_of(
+    facts: &Facts<'_>,
+    result: ValueId,
+    factors: [ValueId; 2],
+    summed: &[AxisId],
+) -> Option<Products> {
     if !facts.program.elem(result).is_float() {
         return None;
     }
@@ -115,7 +173,11 @@ pub(super) fn products(
         [true, true, false] => panels(facts, &shape.turned(), [factors[1], factors[0]]),
         _ => None,
     };
-    Some(Products { factors, panels })
+    Some(Products {
+        factors,
+        panels,
+        mask: None,
+    })
 }
 
 /// The axes along which the left factor is made one place after the other, as it is too large to be
@@ -333,6 +395,7 @@ impl<'p> Builder<'p> {
             crate::testing::entered::enter(&crate::testing::entered::PANELS);
         }
         let factors = factors.map(|factor| self.whole(factor));
+        let mask = self.facts.mask(stmt).map(|mask| self.whole(mask));
         let mut numbers: BTreeMap<AxisId, usize> = BTreeMap::new();
         let mut number = |dims: &[Dim]| {
             let number = |dim: &Dim| match *dim {
@@ -346,6 +409,10 @@ impl<'p> Builder<'p> {
         };
         let out = self.dims(place.id, &place.dims);
         let along = [number(&out), number(&factors[0].1), number(&factors[1].1)];
+        let mask = mask.map(|(buffer, dims)| Mask {
+            buffer,
+            along: number(&dims),
+        });
         self.run_from(
             KernelOp::Contract {
                 out: place.id,
@@ -353,6 +420,7 @@ impl<'p> Builder<'p> {
                 along,
                 add: matches!(stmt.op, BulkOp::Scatter { .. }),
                 absorb: self.facts.absorbs(stmt),
+                mask,
             },
             stmt.span,
         );

@@ -81,6 +81,8 @@ pub(super) struct Facts<'p> {
     kept: Vec<bool>,
     /// The factors of contractions: see [`contract`](super::contract).
     factors: Vec<Option<[ValueId; 2]>>,
+    /// Which products of a contraction are terms.
+    masks: BTreeMap<ValueId, ValueId>,
     /// See [`Facts::panels`].
     panels: BTreeMap<ValueId, Vec<AxisId>>,
     cost: Vec<u32>,
@@ -223,6 +225,7 @@ impl<'p> Facts<'p> {
             gathered: vec![false; n],
             kept: vec![false; n],
             factors: vec![None; n],
+            masks: BTreeMap::new(),
             panels: BTreeMap::new(),
             cost: vec![LOAD; n],
             plain: vec![true; n],
@@ -672,8 +675,8 @@ impl<'p> Facts<'p> {
         // What is made of a contraction may be a factor of another.
         for stmt in block.stmts.iter().rev() {
             self.refused |= matches!(sum_of_products(self, stmt), Some((_, false)));
-            if let Some(Products { factors, panels }) = contraction(self, stmt) {
-                self.note_contraction(stmt.results[0], factors, panels);
+            if let Some(products) = contraction(self, stmt) {
+                self.note_contraction(stmt.results[0], products);
             }
             match &stmt.op {
                 BulkOp::Loop { lanes, body, .. } | BulkOp::While { lanes, body, .. }
@@ -689,8 +692,11 @@ impl<'p> Facts<'p> {
     fn note_contraction(
         &mut self,
         result: ValueId,
-        factors: [ValueId; 2],
-        panels: Option<Vec<AxisId>>,
+        Products {
+            factors,
+            panels,
+            mask,
+        }: Products,
     ) {
         let Some(panels) = panels else {
             self.refused = true;
@@ -703,6 +709,10 @@ impl<'p> Facts<'p> {
                 self.gathered[whole.index()] = true;
             }
         }
+        if let Some(mask) = mask {
+            self.gathered[mask.index()] = true;
+            self.masks.insert(result, mask);
+        }
         self.factors[result.index()] = Some(factors);
         self.panels.insert(result, panels);
     }
@@ -712,6 +722,12 @@ impl<'p> Facts<'p> {
         let result = stmt.results.first();
         let panels = result.and_then(|result| self.panels.get(result));
         panels.map_or(&[], Vec::as_slice)
+    }
+
+    /// Which products of a contraction are terms, if not all.
+    pub(super) fn mask(&self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
+        let result = stmt.results.first();
+        result.and_then(|result| self.masks.get(result).copied())
     }
 
     /// Whether products of matrices are no contractions, as they would have to be stored for it.

@@ -45,6 +45,7 @@ mod guests;
 mod held;
 mod layout;
 mod loops;
+mod masked;
 mod nested;
 mod order;
 mod padding;
@@ -141,6 +142,10 @@ fn prepared(mut program: Program<Bulk>, stored: &ValueSet) -> Program<Bulk> {
     }
     if let Some(found) = nested::nested(&facts) {
         program = nested::unnested(program, &found);
+        facts = Facts::new(&program, &pads, stored);
+    }
+    if let Some(found) = masked::masked(&facts) {
+        program = masked::with_zeros(program, &found);
         facts = Facts::new(&program, &pads, stored);
     }
     if let Some(found) = contract::added(&facts) {

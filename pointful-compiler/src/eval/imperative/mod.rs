@@ -20,7 +20,7 @@ use super::{
     mistyped, static_extent,
 };
 use crate::analysis::angles::has_near;
-use crate::ir::stages::imperative::{Along, Fold, Imperative, ImperativeOp, Par};
+use crate::ir::stages::imperative::{Along, Fold, Imperative, ImperativeOp, Mask, Par};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Elem, Extent, Monoid, Program, Scalar, Stmt, ValueId};
 use crate::ops::Prim;
@@ -213,9 +213,11 @@ impl<S: EvaluateOwn> Run<'_, S> {
                 along,
                 add,
                 absorb,
+                mask,
             } => {
                 let times = if *absorb { Prim::MulAbsorb } else { Prim::Mul };
-                self.contract([*out, *left, *right], along, times, *add, None)
+                let products = (times, mask.as_ref());
+                self.contract([*out, *left, *right], along, products, *add, None)
             }
             ImperativeOp::For {
                 extent,
@@ -437,7 +439,7 @@ impl<S: EvaluateOwn> Run<'_, S> {
         &mut self,
         arrays: [ValueId; 3],
         along: &[Vec<Along>; 3],
-        times: Prim,
+        (times, mask): (Prim, Option<&Mask>),
         add: bool,
         only: Option<(usize, usize)>,
     ) -> Result<(), EvalError> {
@@ -473,6 +475,18 @@ impl<S: EvaluateOwn> Run<'_, S> {
                 for (k, array) in [left, right].into_iter().enumerate() {
                     let at = self.place_of(&along[k + 1], &shapes[k + 1], &place)?;
                     factors[k] = self.load(array, at)?;
+                }
+                if let Some(Mask { buffer, along }) = mask {
+                    let Slot::Buffer(Memory { shape, .. }) = &self.values[buffer.index()] else {
+                        return Err(mistyped(*buffer, "a buffer"));
+                    };
+                    let at = self.place_of(along, shape, &place)?;
+                    if self.load(*buffer, at)? == ScalarValue::Bool(false) {
+                        match factors[0].float() {
+                            Some(0.0) => continue,
+                            _ => return Err(EvalError::bug("a factor where nothing is kept")),
+                        }
+                    }
                 }
                 let product = eval_prim(times, &factors, &|_| Err(EvalError::bug("no index")))?;
                 sum = combine(Monoid::Add, sum, product)?;

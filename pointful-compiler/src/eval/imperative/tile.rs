@@ -149,6 +149,7 @@ impl Run<'_, Cpu> {
                 along,
                 add,
                 absorb,
+                mask,
             } => {
                 let times = if *absorb { Prim::MulAbsorb } else { Prim::Mul };
                 let axis = progress
@@ -158,7 +159,14 @@ impl Run<'_, Cpu> {
                 let Some(&Along::Axis(axis)) = axis else {
                     return Err(EvalError::bug("a contraction of a step has no rows"));
                 };
-                self.contract([*out, *left, *right], along, times, *add, Some((axis, row)))
+                let products = (times, mask.as_ref());
+                self.contract(
+                    [*out, *left, *right],
+                    along,
+                    products,
+                    *add,
+                    Some((axis, row)),
+                )
             }
             _ => Err(EvalError::bug("a step is kernels")),
         }

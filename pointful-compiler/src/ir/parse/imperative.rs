@@ -1,7 +1,7 @@
 //! How the operations of imperative stages are parsed.
 
 use super::{Parse, Parsed, Parser};
-use crate::ir::stages::imperative::{Acc, Along, Fold, ImperativeOp, Par};
+use crate::ir::stages::imperative::{Acc, Along, Fold, ImperativeOp, Mask, Par};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::verify::VerifyOwn;
 use crate::ir::{Block, Elem, Extent, Type, ValueId};
@@ -99,12 +99,20 @@ impl<S: ParseOwn> Parse for S {
                 let (left, first) = p.numbered()?;
                 p.expect(",")?;
                 let (right, second) = p.numbered()?;
+                let mask = match p.accept("where") {
+                    true => {
+                        let (buffer, along) = p.numbered()?;
+                        Some(Mask { buffer, along })
+                    }
+                    false => None,
+                };
                 ImperativeOp::Contract {
                     out,
                     factors: [left, right],
                     along: [own, first, second],
                     add,
                     absorb,
+                    mask,
                 }
             }
             "for" => {

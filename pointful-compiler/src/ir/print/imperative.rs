@@ -1,7 +1,7 @@
 //! How the operations of imperative stages are printed.
 
 use super::{Print, Printer};
-use crate::ir::stages::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par};
+use crate::ir::stages::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Mask, Par};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Extent, Program, Type, ValueId};
 
@@ -108,17 +108,16 @@ impl<S: PrintOwn> Print for S {
                 along,
                 add,
                 absorb,
+                mask,
             } => {
                 p.word("contract ");
                 p.word(if *absorb { "absorb " } else { "" });
                 p.word(if *add { "add " } else { "" });
-                for (k, (buffer, along)) in [out, &factors[0], &factors[1]]
-                    .iter()
-                    .zip(along)
-                    .enumerate()
-                {
-                    p.word(["", " = ", ", "][k]);
-                    p.value(**buffer);
+                let arrays = [out, &factors[0], &factors[1]].into_iter().zip(along);
+                let mask = mask.iter().map(|Mask { buffer, along }| (buffer, along));
+                for (k, (buffer, along)) in arrays.chain(mask).enumerate() {
+                    p.word(["", " = ", ", ", " where "][k]);
+                    p.value(*buffer);
                     p.word("[");
                     for (k, along) in along.iter().enumerate() {
                         if k > 0 {

@@ -65,7 +65,9 @@
 //! A loop over a part of an axis goes from one `bound` to another. As an index proves an access, a
 //! bound proves a range: no index of the loop is out of range.
 
-pub use super::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par, PlaceKind, identity};
+pub use super::imperative::{
+    Acc, Along, Fold, Imperative, ImperativeOp, Mask, Par, PlaceKind, identity,
+};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Scalar, Stage, Stmt, ValueId};
 
 /// The stage's marker.

@@ -137,6 +137,16 @@ impl Along {
     }
 }
 
+/// Which products of a contraction are terms of its sums: those where an array of truth values is
+/// true.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Mask {
+    /// The truth values.
+    pub buffer: ValueId,
+    /// What is gone through of its axes: no others than of the left factor.
+    pub along: Vec<Along>,
+}
+
 /// An operation of an imperative stage.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ImperativeOp<S: Imperative> {
@@ -202,7 +212,9 @@ pub enum ImperativeOp<S: Imperative> {
     /// products of elements of two others. `contract add %c[…] = …` adds the sums to what is there,
     /// `contract absorb %c[…] = …` makes them of absorbing products. Axes have numbers; summed are
     /// those that the buffer has not. Each axis is in two of the three buffers, or in all. A buffer
-    /// may be taken at an index along some axes. Binds nothing.
+    /// may be taken at an index along some axes. `contract %c[0, 1] = %a[0, 2], %b[2, 1] where %m[2]`
+    /// sums the products that a mask keeps; the left factor is zero where it keeps none. Binds
+    /// nothing.
     Contract {
         /// The buffer that is written; a private accumulator only if sums are added.
         out: ValueId,
@@ -214,6 +226,8 @@ pub enum ImperativeOp<S: Imperative> {
         add: bool,
         /// Whether products are [absorbing](Prim::MulAbsorb).
         absorb: bool,
+        /// Which products are terms; none unless sums are new, of products that do not absorb.
+        mask: Option<Mask>,
     },
     /// `for %i: K { … }`, `for rev %i: K { … }`: sequential. The block has the index as parameter
     /// and no results. Binds nothing.
@@ -306,12 +320,14 @@ impl<S: Imperative> ImperativeOp<S> {
                 along,
                 add,
                 absorb,
+                mask,
             } => ImperativeOp::Contract {
                 out,
                 factors,
                 along,
                 add,
                 absorb,
+                mask,
             },
             Self::For {
                 extent,

@@ -43,7 +43,9 @@
 //! The function's results are buffers (allocated here or owned parameters, each given away at most
 //! once) or scalars.
 
-pub use super::imperative::{Acc, Along, Fold, Imperative, ImperativeOp, Par, PlaceKind, identity};
+pub use super::imperative::{
+    Acc, Along, Fold, Imperative, ImperativeOp, Mask, Par, PlaceKind, identity,
+};
 use crate::ir::{Extent, Stage};
 
 /// The stage's marker.

@@ -1,9 +1,9 @@
 //! Types of the operations of imperative stages.
 
 use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
-use crate::ir::stages::imperative::{Along, Fold, Imperative, ImperativeOp, Par};
+use crate::ir::stages::imperative::{Along, Fold, Imperative, ImperativeOp, Mask, Par};
 use crate::ir::stages::kernels::Kernels;
-use crate::ir::{Block, Elem, Extent, Program, Type, ValueId};
+use crate::ir::{Block, Elem, Extent, Program, Scalar, Type, ValueId};
 
 /// An imperative stage whose own operations are typed.
 pub trait TypeOwn: Imperative {
@@ -117,7 +117,9 @@ impl<S: TypeOwn> Typing for S {
                 out,
                 factors,
                 along,
-                ..
+                add,
+                absorb,
+                mask,
             } => {
                 let buffers = [*out, factors[0], factors[1]];
                 ensure(
@@ -152,6 +154,32 @@ impl<S: TypeOwn> Typing for S {
                     extents.iter().all(|(.., times)| matches!(times, 2 | 3)),
                     "an axis is in one buffer alone",
                 )?;
+                if let Some(Mask { buffer, along: own }) = mask {
+                    ensure(
+                        !add && !absorb,
+                        "only new sums of plain products have a mask",
+                    )?;
+                    ensure(
+                        ty(*buffer).elem == Elem::Scalar(Scalar::Bool)
+                            && ty(*buffer).rank() == own.len(),
+                        "a mask is truth values, with a number or an index for each axis",
+                    )?;
+                    for (place, &extent) in own.iter().zip(&ty(*buffer).dims) {
+                        match place {
+                            Along::At(index) => index_of(program, *index, extent)?,
+                            Along::Axis(axis) => {
+                                let of_left = along[1].contains(place);
+                                let same = extents
+                                    .iter()
+                                    .any(|(known, e, _)| known == axis && *e == extent);
+                                ensure(
+                                    of_left && same,
+                                    "a mask has no axes but the left factor's",
+                                )?;
+                            }
+                        }
+                    }
+                }
                 nothing
             }
             ImperativeOp::For { extent, body, .. } => {

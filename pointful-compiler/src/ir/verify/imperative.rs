@@ -315,9 +315,13 @@ impl<S: VerifyOwn> Places<'_, S> {
                 along,
                 add,
                 absorb: _,
+                mask,
             } => {
-                factors.iter().try_for_each(|&factor| self.buffer(factor))?;
-                let indices = along.iter().flatten().filter_map(Along::index);
+                let mask = mask.as_ref();
+                let read = factors.iter().chain(mask.map(|mask| &mask.buffer));
+                read.into_iter().try_for_each(|&array| self.buffer(array))?;
+                let along = along.iter().chain(mask.map(|mask| &mask.along));
+                let indices = along.flatten().filter_map(Along::index);
                 self.scalars(&indices.collect::<Vec<_>>())?;
                 match self.kind(*out) {
                     Kind::Private(Monoid::Add) if *add => Ok(()),

@@ -5,7 +5,7 @@
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::{bulk::Bulk, point::Point};
-use pointful_compiler::{canonicalize, contract};
+use pointful_compiler::{canonicalize, contract, expand};
 
 use crate::file::{File, Section};
 use crate::stages::{Text, read, write};
@@ -24,6 +24,10 @@ pub(crate) fn dce(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn predicate_updates(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, contract::predicate_updates)
+}
+
+pub(crate) fn rectangular_hull(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, expand::rectangular_hull)
 }
 
 fn either(

@@ -1,4 +1,5 @@
-//! Random contractions of absorbing products, of any shape and in any layout, beside plain loops.
+//! Random contractions of absorbing products, and of those that a mask keeps, of any shape and in
+//! any layout, beside plain loops.
 
 use super::*;
 
@@ -88,22 +89,23 @@ fn indices(lengths: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
+/// Where an array has the element at these indices of all axes.
+fn place(dims: &[(usize, Along)], index: &[usize]) -> usize {
+    dims.iter().fold(0, |at, &(length, along)| match along {
+        Along::Axis(axis) => at * length + index[axis],
+        Along::At(index) => at * length + index,
+    })
+}
+
 /// The sums, product for product.
 fn summed<T: Factor>(
     mut out: Vec<T>,
-    [left, right]: [&[T]; 2],
     lengths: &[usize],
     dims: &Dims,
     add: bool,
+    product: impl Fn(&[usize], [usize; 2]) -> T,
 ) -> Vec<T> {
-    let place = |array: usize, index: &[usize]| {
-        dims[array]
-            .iter()
-            .fold(0, |at, &(length, along)| match along {
-                Along::Axis(axis) => at * length + index[axis],
-                Along::At(index) => at * length + index,
-            })
-    };
+    let place = |array: usize, index: &[usize]| place(&dims[array], index);
     if !add {
         let has = |axis: usize| dims[0].iter().any(|dim| dim.1 == Along::Axis(axis));
         let lengths = lengths.iter().enumerate();
@@ -114,9 +116,15 @@ fn summed<T: Factor>(
     }
     for index in indices(lengths) {
         let [o, l, r] = [0, 1, 2].map(|array| place(array, &index));
-        out[o] += mul_absorb(left[l], right[r]);
+        out[o] += product(&index, [l, r]);
     }
     out
+}
+
+/// Whether numbers are the same, NaN among them.
+fn same<T: Factor + PartialEq>(found: &[T], expected: &[T]) -> bool {
+    let same = |(&a, &b): (&T, &T)| a == b || (T::is_nan(a) && T::is_nan(b));
+    found.len() == expected.len() && found.iter().zip(expected).all(same)
 }
 
 /// How often each way of absorbing was gone.
@@ -143,7 +151,9 @@ fn check<T: Factor + PartialEq>(seed: u64, number: fn(f64) -> T, met: &mut Met) 
         number,
     );
     let [left, right] = [&dims[1], &dims[2]].map(|own| elements(random, own, seldom, number));
-    let expected = summed(before.clone(), [&left, &right], &lengths, &dims, add);
+    let expected = summed(before.clone(), &lengths, &dims, add, |_, [l, r]| {
+        mul_absorb(left[l], right[r])
+    });
     let own = dims.each_ref().map(Vec::as_slice);
     let run = |contract: unsafe fn(Out<T>, &[T], &[T], [&[(usize, Along)]; 3], bool)| {
         let mut out = Buf::from(before.clone());
@@ -153,10 +163,8 @@ fn check<T: Factor + PartialEq>(seed: u64, number: fn(f64) -> T, met: &mut Met) 
     };
     for contract in [contract_absorb::<T>, contract_absorb_here::<T>] {
         let found = run(contract);
-        let same = |(&a, &b): (&T, &T)| a == b || (T::is_nan(a) && T::is_nan(b));
-        let all = found.len() == expected.len() && found.iter().zip(&expected).all(same);
         assert!(
-            all,
+            same(&found, &expected),
             "seed {seed}, {dims:?}, added: {add}: {left:?} by {right:?} is {found:?}, not {expected:?}"
         );
     }
@@ -164,7 +172,7 @@ fn check<T: Factor + PartialEq>(seed: u64, number: fn(f64) -> T, met: &mut Met) 
     let product = Product::new(out.out(), &left, &right, own, add).absorbing();
     let finite = |factor: &[T]| factor.iter().all(|element| element.is_finite());
     let are_finite = finite(&left) && finite(&right);
-    met.finite += usize::from(!product.absorb);
+    met.finite += usize::from(matches!(product.terms, Terms::All));
     met.infinite += usize::from(add && product.is_looked_through() && !are_finite);
     met.many += usize::from(add && !product.is_looked_through());
     let nans = |numbers: &[T]| numbers.iter().filter(|&&x| T::is_nan(x)).count();
@@ -193,4 +201,71 @@ fn zeros_absorb_in_random_contractions() {
         "few factors are finite {finite} times and not {infinite} times, many {many} times; \
          {again} times a zero absorbs what is no number"
     );
+}
+
+/// How often a product that a mask does not keep is NaN where the sum is not, and how often the sum
+/// is NaN by one that it keeps.
+fn check_kept<T: Factor + PartialEq>(seed: u64, number: fn(f64) -> T) -> [usize; 2] {
+    let random = &mut Random(seed);
+    let (lengths, dims) = random_dims(random);
+    let seldom = random.pick(&[None, Some(3), Some(30), Some(100)]);
+    let mut of_mask: Vec<(usize, Along)> = Vec::new();
+    for &dim in &dims[1] {
+        let at = random.below(of_mask.len() + 1);
+        match dim.1 {
+            Along::Axis(_) if random.below(4) > 0 => of_mask.insert(at, dim),
+            Along::Axis(_) => {}
+            Along::At(_) => of_mask.insert(at, (3, Along::At(random.below(3)))),
+        }
+    }
+    let count = of_mask.iter().map(|dim| dim.0).product::<usize>();
+    let mask: Vec<bool> = (0..count).map(|_| random.below(3) > 0).collect();
+    let [mut left, right] = [&dims[1], &dims[2]].map(|own| elements(random, own, seldom, number));
+    for index in indices(&lengths) {
+        if !mask[place(&of_mask, &index)] {
+            left[place(&dims[1], &index)] = T::ZERO;
+        }
+    }
+    let before = elements(random, &dims[0], None, number);
+    let expected = summed(
+        before.clone(),
+        &lengths,
+        &dims,
+        false,
+        |index, [l, r]| match mask[place(&of_mask, index)] {
+            true => left[l] * right[r],
+            false => T::ZERO,
+        },
+    );
+    let [own, of_left, of_right] = dims.each_ref().map(Vec::as_slice);
+    for contract in [contract_where::<T>, contract_where_here::<T>] {
+        let mut out = Buf::from(before.clone());
+        let dims = [own, of_left, of_right, &of_mask];
+        // SAFETY: it has as many elements as its axes say, and one owner.
+        unsafe { contract(out.out(), &left, &right, &mask, dims) };
+        let found = out.to_vec();
+        assert!(
+            same(&found, &expected),
+            "seed {seed}, {dims:?}: {left:?} by {right:?} where {mask:?} is {found:?}, not {expected:?}"
+        );
+    }
+    let mut out = Buf::from(before);
+    // SAFETY: as above.
+    unsafe { contract(out.out(), &left, &right, [own, of_left, of_right], false) };
+    let nans = |numbers: &[T]| numbers.iter().filter(|&&x| T::is_nan(x)).count();
+    let kept = nans(&expected);
+    [usize::from(nans(&out) > kept), usize::from(kept > 0)]
+}
+
+#[test]
+fn masks_keep_products_in_random_contractions() {
+    let mut met = [0, 0];
+    for seed in 0..600 {
+        let found = match seed % 2 {
+            0 => check_kept::<f64>(seed, |x| x),
+            _ => check_kept::<f32>(seed, |x| x as f32),
+        };
+        (met.iter_mut().zip(found)).for_each(|(met, found)| *met += found);
+    }
+    assert!(met.iter().all(|&times| times >= 20), "{met:?}");
 }

@@ -169,9 +169,12 @@ impl Captures {
                     vec![*place]
                 }
                 CpuOp::Swap(a, b) => vec![*a, *b],
-                CpuOp::Contract { out, factors, .. } => {
+                CpuOp::Contract {
+                    out, factors, mask, ..
+                } => {
                     // The library is told how long each axis is.
-                    for &array in factors.iter().chain([out]) {
+                    let mask = mask.as_ref().map(|mask| &mask.buffer);
+                    for &array in factors.iter().chain([out]).chain(mask) {
                         self.extents(unit, unit.dims(array));
                     }
                     vec![*out]

@@ -12,7 +12,7 @@ use super::expr::{Expr, append, bind, choose, set};
 use super::names::ident;
 use super::{kernels, scalar, tile, tokens, transpose};
 use crate::analysis::angles::has_near;
-use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Own, PlaceKind};
+use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Mask, Own, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
 
 /// How the code being emitted reaches a buffer.
@@ -240,9 +240,24 @@ impl<'u> Body<'u> {
                 along,
                 add,
                 absorb,
+                mask,
             } => {
                 let arrays = [out, left, right].into_iter().zip(along);
                 let dims = arrays.map(|(array, along)| self.contracted(*array, along, 0));
+                if let Some(Mask { buffer, along }) = mask {
+                    let contract = match self.in_kernel {
+                        false => tokens!(contract_where),
+                        true => tokens!(contract_where_here),
+                    };
+                    let of_mask = self.contracted(*buffer, along, 0);
+                    let [left, right, mask] =
+                        [*left, *right, *buffer].map(|array| self.slice(array));
+                    let out = self.out(*out);
+                    return append(
+                        emitted,
+                        tokens!(#contract(#out, #left, #right, #mask, [#(#dims,)* #of_mask]);),
+                    );
+                }
                 let contract = match (self.in_kernel, absorb) {
                     (false, false) => tokens!(contract),
                     (true, false) => tokens!(contract_here),
@@ -717,10 +732,11 @@ impl Found {
                 CpuOp::Alloc { .. } | CpuOp::Copy(_) => self.buffers.push(stmt.results[0]),
                 CpuOp::Swap(a, b) => self.in_memory.extend([*a, *b]),
                 CpuOp::Contract {
-                    out,
-                    factors: [left, right],
-                    ..
-                } => self.in_memory.extend([*out, *left, *right]),
+                    out, factors, mask, ..
+                } => {
+                    self.in_memory.extend(factors.iter().copied().chain([*out]));
+                    self.in_memory.extend(mask.as_ref().map(|mask| mask.buffer));
+                }
                 CpuOp::Own(Own::Par(_)) => continue,
                 CpuOp::Own(_) => {}
                 CpuOp::Const(_)

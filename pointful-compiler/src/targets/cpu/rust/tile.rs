@@ -282,6 +282,7 @@ fn kernel_in_rows(
             along,
             add,
             absorb,
+            mask: None,
         } => {
             // Of what has a place for each step only that takes part.
             let skipped = |array: &ValueId| tile.written(*array).unwrap_or(0);

@@ -263,6 +263,7 @@ impl Update {
                     ],
                     add: true,
                     absorb: false,
+                    mask: None,
                 };
                 out.run(op, span);
             },

@@ -81,6 +81,7 @@ impl Uses {
                 along,
                 add,
                 absorb: _,
+                mask: None,
             } => {
                 let step = step.map(Along::At);
                 let axis = |along: &[Along]| usize::from(along.len() > 1 && step == Some(along[0]));

@@ -5,10 +5,11 @@ use smallvec::smallvec;
 use super::{Map, Missing, Stmts, load, store};
 use crate::analysis::effects::length;
 use crate::ir::stages::gpu::{Gpu, GpuOp};
-use crate::ir::stages::imperative::Along;
+use crate::ir::stages::imperative::{Along, Mask};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
-    Block, Extent, Lit, Monoid, Operation, SpanId, Stmt, Type, ValueId, ValueMap, ValueSet,
+    Block, Elem, Extent, Lit, Monoid, Operation, Scalar, SpanId, Stmt, Type, ValueId, ValueMap,
+    ValueSet,
 };
 use crate::ops::Prim;
 
@@ -245,6 +246,7 @@ impl Thread {
             along,
             add,
             absorb,
+            mask,
         } = &stmt.op
         else {
             unreachable!("a contraction")
@@ -292,7 +294,12 @@ impl Thread {
                 map.bind(out, load(factor, at), elem, span)
             });
             let product = GpuOp::Prim(times, smallvec![left, right]);
-            let value = map.bind(out, product, elem, span);
+            let mut value = map.bind(out, product, elem, span);
+            if let Some(Mask { buffer, along }) = mask {
+                let (buffer, at) = self.element(*buffer, at(along, &known));
+                let kept = map.bind(out, load(buffer, at), Elem::Scalar(Scalar::Bool), span);
+                value = map.bind(out, GpuOp::Select(kept, value, zero), elem, span);
+            }
             let combine = GpuOp::Combine {
                 monoid: Monoid::Add,
                 place: sum,

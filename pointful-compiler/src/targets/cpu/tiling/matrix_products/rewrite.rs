@@ -152,6 +152,7 @@ impl<'a> Writing<'a> {
             along: [vec![Along::Axis(0), Along::Axis(1)], by_points, by_rows],
             add: false,
             absorb: false,
+            mask: None,
         };
         out.run(op, product.span);
     }
