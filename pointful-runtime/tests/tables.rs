@@ -207,6 +207,34 @@ fn plain_numbers_are_places_along_dyn_axes() {
 }
 
 #[test]
+fn plain_numbers_are_places_along_axes_of_fin() {
+    let mut x = Table::<Fin<2>, f64>::from([1.0, 2.0]);
+    x[1] += 5.0;
+    assert_eq!((x[0], x[1], x.at(1), x.get(2)), (1.0, 7.0, 7.0, None));
+    let mut t = Table::<(Fin<2>, Fin<3>), i32>::from([[1, 2, 3], [4, 5, 6]]);
+    t[1][2] += 10;
+    t[(0, 1)] += 20;
+    t[[0, 0]] += 30;
+    assert_eq!(
+        (&t[0], t.row(1)[2], t.view()[1][0]),
+        (&[31, 22, 3][..], 16, 4)
+    );
+    assert_eq!(t[(Fin::new(1), Fin::new(2))], 16);
+    let mixed = Table::from_fn(
+        Extent::<(Dyn, Fin<2>, Dyn)>::new((2, (), 3)),
+        |(i, j, k)| 100 * i.0 + 10 * j.get() + k.0,
+    );
+    assert_eq!(
+        (mixed[(1, 1, 2)], mixed.get((1, 2, 0)), mixed.row(0)[(1, 1)]),
+        (112, None, 11)
+    );
+    let said = message(|| {
+        let _ = mixed[(1, 2, 0)];
+    });
+    assert_eq!(said, "index 2 is out of range for axis 1 of 2 members");
+}
+
+#[test]
 fn rows_are_views_with_their_extents() {
     let t = Table::from_fn(
         Extent::<(Dyn, Fin<2>, Dyn)>::new((3, (), 4)),

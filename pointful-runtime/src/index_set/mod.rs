@@ -11,7 +11,7 @@ use std::fmt;
 pub use basic::{Dyn, Fin};
 pub use compound::{Compound, Either, Product};
 pub(crate) use name::SetName;
-pub use place::Place;
+pub use place::{Place, Unnamed};
 
 use crate::buffer::Buf;
 use crate::element::Element;

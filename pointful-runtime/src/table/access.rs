@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use super::{Table, View};
 use crate::element::{Element, Plain};
 use crate::extent::{Extent, Members};
-use crate::index_set::{Dyn, IndexSet, Place, Product};
+use crate::index_set::{IndexSet, Place, Product, Unnamed};
 
 impl<I: IndexSet, T: Element> Table<I, T> {
     /// The extent of the index set.
@@ -153,7 +153,7 @@ impl<I: IndexSet, T: Plain, P: Place<I>> IndexMut<P> for Table<I, T> {
 }
 
 /// A row of a matrix, for `t[i][j]`.
-impl<T: Plain> Index<usize> for Table<(Dyn, Dyn), T> {
+impl<A: Unnamed, B: Unnamed, T: Plain> Index<usize> for Table<(A, B), T> {
     type Output = [T];
 
     #[inline]
@@ -163,7 +163,7 @@ impl<T: Plain> Index<usize> for Table<(Dyn, Dyn), T> {
     }
 }
 
-impl<T: Plain> IndexMut<usize> for Table<(Dyn, Dyn), T> {
+impl<A: Unnamed, B: Unnamed, T: Plain> IndexMut<usize> for Table<(A, B), T> {
     #[inline]
     #[track_caller]
     fn index_mut(&mut self, row: usize) -> &mut [T] {

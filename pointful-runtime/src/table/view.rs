@@ -7,7 +7,7 @@ use crate::buffer::Buf;
 use crate::element::{Element, Plain};
 use crate::error::Error;
 use crate::extent::{Extent, Members};
-use crate::index_set::{Dyn, IndexSet, Place, Product};
+use crate::index_set::{Dyn, IndexSet, Place, Product, Unnamed};
 use crate::table::Table;
 
 /// A table whose elements are borrowed: a whole [`Table`], a row of one, or contiguous data from
@@ -198,7 +198,7 @@ impl<I: IndexSet, T: Plain, P: Place<I>> Index<P> for View<'_, I, T> {
 }
 
 /// A row of a matrix, for `t[i][j]`.
-impl<T: Plain> Index<usize> for View<'_, (Dyn, Dyn), T> {
+impl<A: Unnamed, B: Unnamed, T: Plain> Index<usize> for View<'_, (A, B), T> {
     type Output = [T];
 
     #[inline]
