@@ -615,7 +615,8 @@ impl<'p> Look<'p> {
     fn end_loop(&mut self) {
         let depth = self.loops.len();
         if let Some(ended) = self.loops.pop() {
-            if ended.long && ended.innermost && ended.sums && ended.shares {
+            // One vector that all points read is no matrix: a point goes along it in vectors.
+            if ended.long && ended.innermost && ended.sums && ended.shares && depth > 1 {
                 self.shared = self.shared.max(depth);
             }
             if ended.across {
