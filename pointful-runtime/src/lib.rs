@@ -46,7 +46,9 @@ pub use cuda::{Device, ToDevice};
 pub use element::{Element, Plain};
 pub use error::Error;
 pub use extent::{Extent, Members};
-pub use index_set::{Axes, Compound, Dyn, Either, Fin, IndexSet, Place, Product, StaticSet};
+pub use index_set::{
+    Axes, Compound, Dyn, Either, Fin, IndexSet, Place, Product, StaticSet, Unnamed,
+};
 #[cfg(feature = "npy")]
 pub use interop::{NpyElement, NpyError};
 pub use ragged::Ragged;

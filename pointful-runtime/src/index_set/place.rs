@@ -50,7 +50,6 @@ impl<I: IndexSet> Place<I> for I {
     message = "a number is no place along an axis of `{Self}`",
     note = "numbers are places along `Dyn` and `Fin` axes; elsewhere an index is a member of the set, `Row(2)`"
 )]
-#[doc(hidden)]
 pub trait Unnamed: IndexSet {}
 
 impl Unnamed for Dyn {}
