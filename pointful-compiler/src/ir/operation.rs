@@ -231,8 +231,15 @@ operations!(S: Imperative, ImperativeOp<S>; visit => {
         mask,
         ..
     } => {
-        let mask = mask.into_iter().map(|Mask { buffer, along }| (buffer, along));
-        for (buffer, along) in [out, left, right].into_iter().zip(along).chain(mask) {
+        for (buffer, along) in [out, left, right].into_iter().zip(along) {
+            visit(buffer);
+            for along in along {
+                if let Along::At(index) = along {
+                    visit(index);
+                }
+            }
+        }
+        if let Some(Mask { buffer, along }) = mask {
             visit(buffer);
             for along in along {
                 if let Along::At(index) = along {
