@@ -283,9 +283,10 @@ impl Report<'_> {
                 ..
             } => {
                 let arrays = [*out, *left, *right];
-                let cost = Cost::of_contraction(self.program, self.lengths, arrays, along);
+                let mask = mask.as_ref();
+                let cost = Cost::of_contraction(self.program, self.lengths, arrays, along, mask);
                 let [out, left, right] = arrays.map(|buffer| self.name(buffer));
-                let mask = mask.as_ref().map(|mask| self.name(mask.buffer));
+                let mask = mask.map(|mask| self.name(mask.buffer));
                 let mask = mask.map_or(String::new(), |mask| format!(", where {mask}"));
                 self.line(
                     depth,

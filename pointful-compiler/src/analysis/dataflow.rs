@@ -299,7 +299,7 @@ pub(crate) fn named_axes(op: &BulkOp) -> Vec<AxisId> {
 }
 
 /// Calls `visit` with each axis that an operation names.
-fn for_each_axis(op: &BulkOp, visit: &mut dyn FnMut(AxisId)) {
+pub(crate) fn for_each_axis(op: &BulkOp, visit: &mut dyn FnMut(AxisId)) {
     match op {
         BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => visit(*axis),
         BulkOp::Loop { axis, lanes, .. } => {

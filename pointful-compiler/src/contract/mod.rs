@@ -19,4 +19,4 @@ pub use loop_fission::loop_fission;
 pub use loop_invariants::loop_invariants;
 pub use predicate_updates::predicate_updates;
 pub use scalar_replacement::scalar_replacement;
-pub(crate) use schedule::{is_cheap, is_simple, mixed};
+pub(crate) use schedule::{Shape, is_cheap, is_simple, mixed};

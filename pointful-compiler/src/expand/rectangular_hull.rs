@@ -25,7 +25,8 @@ use std::collections::BTreeMap;
 
 use smallvec::smallvec;
 
-use crate::analysis::dataflow::may_fail;
+use crate::analysis::dataflow::{for_each_axis, may_fail};
+use crate::contract::Shape;
 use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
 use crate::ir::{
     AxisId, Block, Elem, Extent, Lit, Monoid, Operation, Program, Scalar, Stmt, Type, ValueId,
@@ -40,11 +41,12 @@ pub const RECTANGULAR_HULL: Pass<Bulk> = Pass {
     run: rectangular_hull,
 };
 
-/// Of a set that has so many members a range has at least a fourth.
-const MEMBERS: i64 = 64;
+/// Of a set that has so many members a range has at least a fourth: any window that a program names
+/// a number for is less.
+const MEMBERS: u64 = 1 << 40;
 
-/// Rows, columns and summed places of a matrix that is worth it, as far as they are known.
-const LEAST: u64 = 8;
+/// For so many rows it is asked how many.
+const ROWS: i64 = 64;
 
 /// Makes triangular loops rectangular whose sums are products of matrices.
 pub fn rectangular_hull(mut program: Program<Bulk>) -> Program<Bulk> {
@@ -140,7 +142,9 @@ impl Found {
         let role = |value: &ValueId| self.roles.get(value).copied();
         let made = match &stmt.op {
             BulkOp::Iota(own) if *own == axis => Role::Count,
-            BulkOp::Map(Prim::Cast(_), args) if role(&args[0]) == Some(Role::Count) => Role::Count,
+            BulkOp::Map(Prim::Cast(Scalar::Usize), args) if role(&args[0]) == Some(Role::Count) => {
+                Role::Count
+            }
             BulkOp::Map(Prim::Trust(extent), args)
                 if matches!(role(&args[0]), Some(Role::Count | Role::Position)) =>
             {
@@ -150,7 +154,9 @@ impl Found {
                 let known = *self.extent.get_or_insert(*extent);
                 (known == *extent).then_some(Role::Member)?
             }
-            BulkOp::Map(Prim::Add, args) if args.iter().any(|arg| !has(arg)) => {
+            BulkOp::Map(Prim::Add, args)
+                if args.iter().any(|arg| !has(arg)) && program.elem(args[0]) == Elem::USIZE =>
+            {
                 match [role(&args[0]), role(&args[1])] {
                     [Some(Role::Count), None] => self.begins(Some(args[1]))?,
                     [None, Some(Role::Count)] => self.begins(Some(args[0]))?,
@@ -189,8 +195,9 @@ impl Found {
             }
             _ => false,
         };
+        let is_cast = matches!(stmt.op, BulkOp::Map(Prim::Cast(_), _));
         // What has the axis is made of members, so where they begin is known.
-        if !may || operands.iter().any(is_index) || !operands.iter().any(has) {
+        if !may || !is_cast && operands.iter().any(is_index) || !operands.iter().any(has) {
             return None;
         }
         self.counts |= operands
@@ -252,12 +259,12 @@ impl Hull {
             return false;
         }
         let members = match self.extent {
-            Extent::Const(length) => length.min(MEMBERS as u64) as i64,
+            Extent::Const(length) => length.min(MEMBERS),
             Extent::Size(_) => MEMBERS,
             Extent::Value(_) => return false,
-        };
-        let mut all = 0;
-        for index in 0..members {
+        } as i64;
+        let (mut all, mut rows) = (0, 0);
+        for index in (0..members).step_by((members / ROWS).max(1) as usize) {
             let known = Known {
                 look,
                 extent: self.extent,
@@ -272,8 +279,9 @@ impl Hull {
                 return false;
             }
             all += length;
+            rows += 1;
         }
-        4 * all >= members * members
+        4 * all >= members * rows
     }
 
     /// Whether something summed becomes products of matrices.
@@ -283,14 +291,9 @@ impl Hull {
             let reads = |stmt: &&&Stmt<Bulk>| stmt.op.operands().contains(&value);
             look.stmts.iter().filter(reads).count()
         };
-        let length = |axis: &AxisId| match program.decls.axes[axis.0 as usize].extent {
-            _ if *axis == self.axis => Some(self.extent),
-            Extent::Value(_) => None,
-            extent => Some(extent),
-        };
-        let large = |axes: &[AxisId]| {
-            let large = |extent: Extent| !matches!(extent, Extent::Const(length) if length < LEAST);
-            !axes.is_empty() && axes.iter().all(|axis| length(axis).is_some_and(large))
+        let extent = |axis: AxisId| match axis == self.axis {
+            true => self.extent,
+            false => program.decls.axes[axis.0 as usize].extent,
         };
         look.stmts.iter().any(|stmt| {
             let BulkOp::Reduce {
@@ -304,19 +307,17 @@ impl Hull {
             let Some(BulkOp::Map(Prim::Mul, args)) = look.op(operands[0]) else {
                 return false;
             };
-            let [a, b] = [axes(&args[0]), axes(&args[1])];
-            let without = |own: &[AxisId], other: &[AxisId]| -> Vec<AxisId> {
-                let only = own.iter().filter(|axis| !other.contains(axis));
-                only.copied().collect()
+            let shape = Shape {
+                left: axes(&args[0]),
+                right: axes(&args[1]),
+                summed,
+                result: axes(&stmt.results[0]),
             };
+            let [a, b] = [shape.left, shape.right];
             let along = a.contains(&self.axis) || b.contains(&self.axis);
-            let both = summed
-                .iter()
-                .all(|axis| a.contains(axis) && b.contains(axis));
-            let few = [a, b].iter().all(|own| own.len() <= 2);
-            let (rows, columns) = (without(a, b), without(b, a));
+            let few = a.len().max(b.len()) <= 2;
             let own = reads(operands[0]) == 1 && stmt.guard.is_none();
-            own && along && both && few && large(&rows) && large(&columns) && large(summed)
+            own && along && few && shape.is_of_matrices(extent)
         })
     }
 
@@ -480,29 +481,9 @@ impl Writer<'_> {
 
 /// Whether an operation names an axis itself.
 fn names(op: &BulkOp, axis: AxisId) -> bool {
-    match op {
-        BulkOp::Iota(own) | BulkOp::Pack { axis: own, .. } | BulkOp::Scan { axis: own, .. } => {
-            *own == axis
-        }
-        BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => {
-            at.iter().any(|(own, _)| *own == axis)
-        }
-        BulkOp::Reduce { axes, .. } => axes.contains(&axis),
-        BulkOp::Scatter { at, over, .. } => {
-            over.contains(&axis) || at.iter().any(|(own, _)| *own == axis)
-        }
-        BulkOp::Loop {
-            axis: own, lanes, ..
-        } => *own == axis || lanes.contains(&axis),
-        BulkOp::While { lanes, .. } | BulkOp::Derive { lanes, .. } | BulkOp::Rule { lanes, .. } => {
-            lanes.contains(&axis)
-        }
-        BulkOp::Const(_)
-        | BulkOp::Size(_)
-        | BulkOp::Map(..)
-        | BulkOp::Select(..)
-        | BulkOp::Assert { .. } => false,
-    }
+    let mut found = false;
+    for_each_axis(op, &mut |own| found |= own == axis);
+    found
 }
 
 /// Numbers that are computed of an index of a row, whose set has so many members as the range's.

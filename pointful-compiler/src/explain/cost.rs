@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::formula::{Formula, Length, Lengths};
-use crate::ir::stages::kernels::{Acc, Along, KernelOp, Kernels, Par};
+use crate::ir::stages::kernels::{Acc, Along, KernelOp, Kernels, Mask, Par};
 use crate::ir::{Block, Extent, Program, ValueId, ValueSet};
 
 /// Counts of something that runs at all points of some extents.
@@ -49,9 +49,11 @@ impl<'p> Cost<'p> {
         lengths: &'p Lengths<'p>,
         arrays: [ValueId; 3],
         along: &[Vec<Along>; 3],
+        mask: Option<&Mask>,
     ) -> Self {
         let mut cost = Self::of_kernel(program, lengths, &[], &[], &Block::default());
         cost.contraction(arrays, along, &[]);
+        cost.tables.extend(mask.map(|mask| mask.buffer));
         cost
     }
 
@@ -97,8 +99,12 @@ impl<'p> Cost<'p> {
                     out,
                     factors: [left, right],
                     along,
+                    mask,
                     ..
-                } => self.contraction([*out, *left, *right], along, loops),
+                } => {
+                    self.contraction([*out, *left, *right], along, loops);
+                    self.tables.extend(mask.as_ref().map(|mask| mask.buffer));
+                }
                 KernelOp::For { extent, body, .. } => {
                     loops.push(self.lengths.of(*extent));
                     self.block(body, loops);

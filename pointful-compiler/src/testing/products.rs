@@ -142,6 +142,9 @@ pub fn random_windows(rng: &mut Rng) -> String {
     )
 }
 
+/// A range of few members, whatever the set.
+const WINDOW: &str = "i.ordinal()..(i.ordinal() + 3).min(size(ROWS))";
+
 /// Random sums of products over the members of a triangle, or of those for which a condition holds:
 /// a function that gives a number made of them, and one that is its gradient or its tangent.
 pub fn random_triangles(rng: &mut Rng) -> String {
@@ -156,7 +159,8 @@ pub fn random_triangles(rng: &mut Rng) -> String {
     };
     let [rows, columns, inner] = ["N", "J", "C"].map(|name| set(rng, name));
     let generics = generics.join(", ");
-    let range = rng.pick(&["..i", "..=i", "i..", "(i..).skip(1)", "all", "all"]);
+    let rows_set = rows.replace("Fin<", "Fin::<");
+    let range = rng.pick(&["..i", "..=i", "i..", "(i..).skip(1)", WINDOW, "all", "all"]);
     let cond = rng.pick(&[
         "k < i",
         "k <= i",
@@ -165,28 +169,28 @@ pub fn random_triangles(rng: &mut Rng) -> String {
     ]);
     let sum = |of: &str| match range {
         "all" => format!("sum(for k in _ {{ if {cond} {{ {of} }} else {{ 0.0 }} }})"),
-        _ => format!("sum(for k in {range} {{ {of} }})"),
+        _ => format!("sum(for k in {range} {{ {of} }})").replace("ROWS", &rows_set),
     };
-    let left = rng.pick(&["a[i][k]", "a[k][i]", "a[i][k].sin()", "a[i][k] * d(k)"]);
+    let left = match range {
+        WINDOW => rng.pick(&["a[i][k]", "a[k][i]", "a[i][k] * k as f32 as EL"]),
+        _ => rng.pick(&["a[i][k]", "a[k][i]", "a[i][k].sin()", "a[i][k] * d(k)"]),
+    };
+    let left = left.replace("EL", elem);
     let right = rng.pick(&["b[k][j]", "b[k][j]", "b[k][j].cos()"]);
     let product = sum(&format!("{left} * {right}"));
     let rest = match (range, rng.below(4)) {
-        ("all", _) | (_, 0) => String::new(),
+        ("all" | WINDOW, _) | (_, 0) => String::new(),
         (_, 1) => format!(" + sum(for k in {range} {{ {left} }})"),
         (_, 2) => format!(" + max(for k in {range} {{ {left} + d(k) }}).clamp(-1.0, 1.0)"),
         (_, _) => format!(" * prod(for k in {range} {{ 0.9 + 0.1 * {left} }})"),
     };
     let scores = format!(
         "let c = for (i, j) in _ {{
-            let s = for k in {} {{ sum(for l in _ {{ q[i][l] * b[k][l] }}) }};
+            let s = for k in {range} {{ sum(for l in _ {{ q[i][l] * b[k][l] }}) }};
             let high = max(s).clamp(-1.0, 1.0);
             {}
         }};",
-        if range == "all" { "..=i" } else { range },
-        match range {
-            "all" => sum("q[k][j] * b[i][j]").replace("k <", "i >"),
-            _ => sum("(s[k] - high).exp() * b[k][j]"),
-        },
+        sum("(s[k] - high).exp() * b[k][j]"),
     );
     // What is read at a member's own place is read of a table over the range.
     let made = match rng.chance(25) && matches!(range, "..i" | "..=i") {

@@ -112,10 +112,7 @@ pub unsafe fn contract_where<T: Factor>(
     mask: &[bool],
     dims: [&[(usize, Along)]; 4],
 ) {
-    let [own, of_left, of_right, _] = dims;
-    let product = Product::new(out, left, right, [own, of_left, of_right], false);
-    let mut kept =
-        Product::new(out, left, right, [own, of_left, of_right], false).keeping(mask, dims);
+    let [product, mut kept] = both(out, left, right, mask, dims);
     // SAFETY: promised by the caller.
     unsafe { contract_by(product, PACKS_SLOWLY) };
     kept.cut();
@@ -140,11 +137,23 @@ pub unsafe fn contract_where_here<T: Factor>(
     mask: &[bool],
     dims: [&[(usize, Along)]; 4],
 ) {
+    // The sums of all products are there before it is asked which are NaN.
+    for product in both(out, left, right, mask, dims) {
+        (0..product.points()).for_each(|point| product.point(point));
+    }
+}
+
+/// A contraction of all products, and after it what is left to do where a mask keeps some of them.
+fn both<'a, T: Factor>(
+    out: Out<T>,
+    left: &'a [T],
+    right: &'a [T],
+    mask: &'a [bool],
+    dims: [&'a [(usize, Along)]; 4],
+) -> [Product<'a, T>; 2] {
     let [own, of_left, of_right, _] = dims;
-    // SAFETY: promised by the caller.
-    unsafe { contract_here(out, left, right, [own, of_left, of_right], false) };
-    let kept = Product::new(out, left, right, [own, of_left, of_right], false).keeping(mask, dims);
-    (0..kept.points()).for_each(|point| kept.point(point));
+    let all = || Product::new(out, left, right, [own, of_left, of_right], false);
+    [all(), all().keeping(mask, dims)]
 }
 
 /// [`contract`]; with `turn`, factors that lie [across](Product::crosswise) are turned round

@@ -162,7 +162,7 @@ pub(super) fn products_of(
         summed,
         result: facts.axes(result),
     };
-    if !shape.is_of_matrices(facts) {
+    if !shape.is_of_matrices(|axis| facts.extent(axis)) {
         return None;
     }
     let [sum, left, right] =
@@ -210,7 +210,8 @@ fn panels(facts: &Facts<'_>, shape: &Shape<'_>, [made, _]: [ValueId; 2]) -> Opti
     };
     // Rows of a batch alone are no reason to go through the batch.
     let rows = apart.iter().any(|axis| !shape.right.contains(axis));
-    (rows && panel.is_of_matrices(facts) && Shape::is_storable(facts, &left)).then_some(apart)
+    let matrices = panel.is_of_matrices(|axis| facts.extent(axis));
+    (rows && matrices && Shape::is_storable(facts, &left)).then_some(apart)
 }
 
 /// The factors of a product in some block that only one statement asks for.
@@ -247,11 +248,11 @@ pub(super) fn own_site<'p>(
 }
 
 /// The axes of a sum of products of two arrays.
-pub(super) struct Shape<'a> {
-    pub(super) left: &'a [AxisId],
-    pub(super) right: &'a [AxisId],
-    pub(super) summed: &'a [AxisId],
-    pub(super) result: &'a [AxisId],
+pub(crate) struct Shape<'a> {
+    pub(crate) left: &'a [AxisId],
+    pub(crate) right: &'a [AxisId],
+    pub(crate) summed: &'a [AxisId],
+    pub(crate) result: &'a [AxisId],
 }
 
 impl Shape<'_> {
@@ -264,8 +265,8 @@ impl Shape<'_> {
         }
     }
 
-    /// Whether these are matrices, as large as is worth a call.
-    pub(super) fn is_of_matrices(&self, facts: &Facts<'_>) -> bool {
+    /// Whether these are matrices, as large as is worth a call, where axes have these extents.
+    pub(crate) fn is_of_matrices(&self, extent: impl Fn(AxisId) -> Extent) -> bool {
         let (a, b) = (self.left, self.right);
         let rows = a.iter().filter(|axis| !b.contains(axis));
         let columns = b.iter().filter(|axis| !a.contains(axis));
@@ -278,7 +279,7 @@ impl Shape<'_> {
             let mut any = false;
             for &axis in axes {
                 any = true;
-                known = match (known, facts.extent(axis)) {
+                known = match (known, extent(axis)) {
                     (Some(known), Extent::Const(length)) => Some(known.saturating_mul(length)),
                     _ => None,
                 };
@@ -289,7 +290,10 @@ impl Shape<'_> {
             && large(&mut columns.clone())
             && large(&mut self.summed.iter());
         let all = a.iter().chain(b).chain(self.result);
-        let regular = all.copied().all(|axis| facts.is_regular(axis));
+        // Known before the program's first statement.
+        let regular = all
+            .copied()
+            .all(|axis| !matches!(extent(axis), Extent::Value(_)));
         let given = rows.chain(columns).all(|axis| self.result.contains(axis));
         both && matrices && regular && given
     }
@@ -355,14 +359,6 @@ impl Facts<'_> {
     /// Whether an axis is known to have few places.
     fn is_few(&self, axis: AxisId) -> bool {
         matches!(self.extent(axis), Extent::Const(length) if length < FEW)
-    }
-
-    /// Whether the length of an axis is known before the program's first statement.
-    fn is_regular(&self, axis: AxisId) -> bool {
-        match self.extent(axis) {
-            Extent::Const(_) | Extent::Size(_) => true,
-            Extent::Value(_) => false,
-        }
     }
 }
 

@@ -15,15 +15,14 @@
 //! Of absorbing products it may also be one factor that is zero where the condition does not hold,
 //! though it has not the condition's axes: the other one is, which has them, or the sum.
 
-use smallvec::smallvec;
-
 use std::collections::BTreeMap;
 
 use super::contract::{is_zero, masked_product, own_factors, own_site, products_of, summed};
 use super::facts::Facts;
+use super::nested::product;
 use crate::canonicalize::dce;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Operation, Program, Stmt, Type, ValueId};
+use crate::ir::{Block, Operation, Program, Stmt, ValueId};
 use crate::ops::Prim;
 
 /// A sum of products under a condition.
@@ -153,18 +152,6 @@ impl Masked {
         stmts: &mut Vec<Stmt<Bulk>>,
         sum: &Stmt<Bulk>,
     ) -> BulkOp {
-        let mut bind = |op: BulkOp, elem: ValueId, of: &[ValueId]| {
-            let mut dims: Vec<AxisId> = Vec::new();
-            for &value in of {
-                let own = program.ty(value).dims.iter();
-                let more: Vec<AxisId> = own.copied().filter(|axis| !dims.contains(axis)).collect();
-                dims.extend(more);
-            }
-            let elem = program.elem(elem);
-            let value = program.value(Type { elem, dims }, sum.span);
-            stmts.push(Stmt::new(vec![value], op, sum.span));
-            value
-        };
         let &Self {
             cond,
             times,
@@ -180,21 +167,24 @@ impl Masked {
             axes: axes.clone(),
             operands: vec![operand],
         };
-        let result = sum.results[0];
+        let bind = |program: &mut Program<Bulk>, stmts: &mut Vec<Stmt<Bulk>>, op, like| {
+            let value = program.value(program.ty(like).clone(), sum.span);
+            stmts.push(Stmt::new(vec![value], op, sum.span));
+            value
+        };
         if self.of_sum {
-            let op = BulkOp::Map(times, smallvec![factor, other]);
-            let product = bind(op, result, &[factor, other]);
-            let whole = bind(all(product), result, &[result]);
+            let product = product(program, times, [factor, other], stmts, sum);
+            let whole = bind(program, stmts, all(product), sum.results[0]);
             return BulkOp::Select(cond, whole, zero);
         }
-        let left = bind(BulkOp::Select(cond, factor, zero), factor, &[factor]);
-        let op = BulkOp::Map(times, smallvec![left, other]);
-        let product = bind(op, result, &[factor, other]);
+        let op = BulkOp::Select(cond, factor, zero);
+        let left = bind(program, stmts, op, factor);
+        let product = product(program, times, [left, other], stmts, sum);
         all(match times {
             Prim::MulAbsorb => product,
             _ => {
                 let op = BulkOp::Select(cond, product, zero);
-                bind(op, result, &[factor, other])
+                bind(program, stmts, op, product)
             }
         })
     }

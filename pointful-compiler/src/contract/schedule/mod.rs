@@ -61,6 +61,7 @@ mod unmade;
 mod unread;
 
 use build::{Builder, Location};
+pub(crate) use contract::Shape;
 use facts::Facts;
 pub(crate) use facts::{is_cheap, is_simple, mixed, price};
 use padding::{Need, Pads};

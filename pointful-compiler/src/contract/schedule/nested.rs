@@ -99,7 +99,7 @@ fn flat<'p>(facts: &Facts<'p>, stmt: &'p Stmt<Bulk>) -> Option<(Flat, [ValueId; 
                 summed: &axes,
                 result: facts.axes(result),
             };
-            if shape.is_of_matrices(facts)
+            if shape.is_of_matrices(|axis| facts.extent(axis))
                 && Shape::is_storable(facts, shape.left)
                 && [last, result]
                     .iter()
@@ -161,7 +161,7 @@ fn rewrite(
 }
 
 /// The product of two arrays, for the sake of a statement.
-fn product(
+pub(super) fn product(
     program: &mut Program<Bulk>,
     times: Prim,
     [a, b]: [ValueId; 2],
