@@ -498,6 +498,49 @@ fn updates_in_place() {
     }
 }
 
+mod private {
+    //! A struct whose table the code of this file cannot name.
+
+    use super::*;
+
+    #[pointful]
+    #[derive(Debug, PartialEq)]
+    pub(super) struct Level<N: IndexSet> {
+        heights: Table<N, f64>,
+    }
+
+    impl<N: IndexSet> Level<N> {
+        pub(super) fn new(heights: Table<N, f64>) -> Self {
+            Self { heights }
+        }
+    }
+
+    #[pointful]
+    pub(super) fn raise<N: IndexSet>(level: &mut Level<N>, by: f64) {
+        for n in N {
+            level.heights[n] += by;
+        }
+    }
+}
+
+#[pointful]
+fn raise_twice<N: IndexSet>(level: &mut private::Level<N>, by: f64) {
+    private::raise(level, by);
+    private::raise(level, by);
+}
+
+#[test]
+fn tables_of_private_fields_are_changed() {
+    let expected: Table<Dyn, f64> = numbers(20).map(|x| x + 0.5 + 0.5).collect();
+    for device in devices() {
+        let level = private::Level::new(list(20));
+        let mut there = level.to_device(&device).expect("moved");
+        raise_twice(&mut there, 0.5);
+        let here = there.to_host().expect("moved back");
+        assert_eq!(here, private::Level::new(expected.clone()));
+    }
+}
+
 #[pointful]
 fn smooth<N: IndexSet>(x: Table<N, f64>, w: Table<N, f64>) -> f64 {
     sum(for i in N {

@@ -730,14 +730,12 @@ impl Shim<'_> {
                 tokens!(#elements.only()?)
             }
             ParamSource::Table(access) => elements(access),
-            ParamSource::Owned(access) if matches!(ty.elem, Elem::Index(_)) => {
+            // The caller's table stays whole until the function has succeeded.
+            ParamSource::Owned(access)
+                if matches!(ty.elem, Elem::Index(_)) || self.is_borrowed(access) =>
+            {
                 let elements = elements(access);
                 tokens!(#elements.to_device(&device)?)
-            }
-            // The caller's table stays whole until the function has succeeded.
-            ParamSource::Owned(access) if self.is_borrowed(access) => {
-                let table = self.target(access);
-                tokens!((#table).on_device().to_device(&device)?)
             }
             ParamSource::Array(access, rank) => {
                 let array = self.place(access);
