@@ -174,19 +174,26 @@ impl<T: Plain> Table<(), T> {
     }
 }
 
-impl<T: Element<Meta: Default>> From<Vec<T>> for Table<Dyn, T> {
+/// Over a set that is known by its length alone: [`Dyn`], or one with a name.
+///
+/// ```
+/// use pointful_runtime::{Dyn, Table};
+/// let t = Table::<Dyn, f64>::from(vec![1.0, 2.0]);
+/// assert_eq!(t.len(), 2);
+/// ```
+impl<I: IndexSet<Size = usize>, T: Element<Meta: Default>> From<Vec<T>> for Table<I, T> {
     fn from(elements: Vec<T>) -> Self {
-        Table::from_vec(elements.len(), elements).expect("as many members as elements")
+        Table::from_vec(Extent::new(elements.len()), elements).expect("as many members as elements")
     }
 }
 
-impl<T: Element<Meta: Default>> From<&[T]> for Table<Dyn, T> {
+impl<I: IndexSet<Size = usize>, T: Element<Meta: Default>> From<&[T]> for Table<I, T> {
     fn from(elements: &[T]) -> Self {
         elements.to_vec().into()
     }
 }
 
-impl<T: Element<Meta: Default>> FromIterator<T> for Table<Dyn, T> {
+impl<I: IndexSet<Size = usize>, T: Element<Meta: Default>> FromIterator<T> for Table<I, T> {
     fn from_iter<It: IntoIterator<Item = T>>(elements: It) -> Self {
         elements.into_iter().collect::<Vec<T>>().into()
     }
