@@ -16,6 +16,7 @@ use crate::contract::loop_invariants::LOOP_INVARIANTS;
 use crate::contract::predicate_updates::{PREDICATE_UPDATES, hands_on};
 use crate::contract::scalar_replacement::SCALAR_REPLACEMENT;
 use crate::contract::schedule::schedule;
+use crate::contract::uniform_values::UNIFORM_VALUES;
 use crate::diag::Diagnostic;
 use crate::differentiate::{DERIVE, DUAL, SPARSE, derives, staged};
 use crate::expand::{EXPAND, RECTANGULAR_HULL};
@@ -409,6 +410,16 @@ fn handed_on(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
     trace.pass(DCE_BULK, handed)
 }
 
+/// What loops compute alike in all of their lanes, outside of these.
+fn uniform(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
+    let values = bulk.values.len();
+    let bulk = trace.pass(UNIFORM_VALUES, bulk);
+    match bulk.values.len() == values {
+        true => bulk,
+        false => tidied(trace, bulk),
+    }
+}
+
 /// What runs, and the kernels of the host's processor from which that has come.
 struct Compiled {
     kernels: Program<Kernels>,
@@ -448,6 +459,7 @@ pub fn scheduled(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Kernels> {
     } else {
         bulk
     };
+    let bulk = uniform(trace, bulk);
     trace.pass(SCHEDULE, bulk)
 }
 

@@ -769,7 +769,7 @@ pub(super) fn for_each_axis_mut(op: &mut BulkOp, visit: &mut dyn FnMut(&mut Axis
 
 /// Everything that a statement reads: operands, the guard, computed extents, and what its blocks
 /// read from outside of themselves.
-pub(super) fn reads(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Values {
+pub(crate) fn reads(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Values {
     use crate::analysis::dataflow::Flow;
     let mut all = stmt.op.operands();
     all.extend(stmt.guard);

@@ -145,6 +145,7 @@ pub(crate) fn check_on_devices(
 pub(crate) fn for_devices(program: Program<Point>) -> Program<Kernels> {
     let bulk = expand::expand(dce(cse(simplify(program))));
     let bulk = contract::predicate_updates(dce(cse(simplify(bulk))));
+    let bulk = contract::uniform_values(bulk);
     let kernels = contract::schedule::schedule(dce(cse(simplify(bulk))));
     crate::pipeline::for_devices(&mut Trace::default(), kernels)
 }
@@ -192,6 +193,7 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let tidy = |bulk| dce(cse(simplify(bulk)));
             let bulk = trial.stage("tidied", bulk, tidy)?;
             let bulk = trial.stage("handed on", bulk, contract::predicate_updates)?;
+            let bulk = trial.stage("uniform", bulk, contract::uniform_values)?;
             let bulk = trial.stage("tidied again", bulk, tidy)?;
             let schedule = |bulk| contract::scalar_replacement(contract::schedule::schedule(bulk));
             let kernels = trial.stage("scheduled", bulk, schedule)?;

@@ -350,7 +350,9 @@ fn run_scheduled(
     };
     let handed = dce(simplify(contract::predicate_updates(program.clone())));
     verify(&handed).map_err(|error| format!("handed on: invalid: {error}\n{}", shown()))?;
-    let kernels = contract::scalar_replacement(contract::schedule::schedule(handed));
+    let uniform = contract::uniform_values(handed);
+    verify(&uniform).map_err(|error| format!("uniform: invalid: {error}\n{}", shown()))?;
+    let kernels = contract::scalar_replacement(contract::schedule::schedule(dce(uniform)));
     verify(&kernels).map_err(|error| format!("scheduled: invalid: {error}\n{}", shown()))?;
     let (scheduled, _) = run_limited(&kernels, inputs, STEPS * 20)
         .map_err(|error| format!("scheduled: {error}\n{}", shown()))?;

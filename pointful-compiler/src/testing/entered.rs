@@ -29,6 +29,10 @@ std::thread_local! {
     pub(crate) static STORED: Cell<u32> = const { Cell::new(0) };
     /// Sums of sums of products are taken at once.
     pub(crate) static AT_ONCE: Cell<u32> = const { Cell::new(0) };
+    /// What a loop collects alike in all lanes is computed outside of them.
+    pub(crate) static UNIFORM: Cell<u32> = const { Cell::new(0) };
+    /// What is dear and the same in all lanes is computed outside of them.
+    pub(crate) static HOISTED: Cell<u32> = const { Cell::new(0) };
     /// A triangular loop becomes a rectangular one.
     pub(crate) static HULLS: Cell<u32> = const { Cell::new(0) };
     /// A library multiplies where a condition says which products are terms.

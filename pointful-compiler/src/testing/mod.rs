@@ -44,6 +44,8 @@ mod transformed;
 mod turns;
 pub mod twice;
 #[cfg(test)]
+mod uniform;
+#[cfg(test)]
 mod waves;
 mod words;
 

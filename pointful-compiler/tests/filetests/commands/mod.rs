@@ -30,6 +30,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("dce", tidy::dce),
     command("dual", derive::dual),
     command("predicate_updates", tidy::predicate_updates),
+    command("uniform_values", tidy::uniform_values),
     command("rectangular_hull", tidy::rectangular_hull),
     command("in_place", schedule::in_place),
     command("loop_invariants", schedule::loop_invariants),

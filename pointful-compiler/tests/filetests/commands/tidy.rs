@@ -22,6 +22,12 @@ pub(crate) fn dce(file: &File) -> Result<Vec<Section>, String> {
     either(file, canonicalize::dce, canonicalize::dce)
 }
 
+pub(crate) fn uniform_values(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, |program| {
+        canonicalize::dce(contract::uniform_values(program))
+    })
+}
+
 pub(crate) fn predicate_updates(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, contract::predicate_updates)
 }
