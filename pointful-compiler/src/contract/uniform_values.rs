@@ -215,10 +215,11 @@ fn dear(
     if lanes.iter().all(is_few) || !body.stmts.iter().any(has_steps) {
         return Vec::new();
     }
-    let (alike, varying): (Vec<_>, Vec<_>) = body.stmts.iter().partition(|stmt| {
-        let mut results = stmt.results.iter();
-        results.all(|result| uniform.contains_key(result))
-    });
+    let is_uniform = |stmt: &&Stmt<Bulk>| {
+        let value = stmt.results.first();
+        value.is_some_and(|value| uniform.contains_key(value))
+    };
+    let (alike, varying): (Vec<_>, Vec<_>) = body.stmts.iter().partition(is_uniform);
     let looked_at: ValueSet = (varying.iter())
         .flat_map(|stmt| reads(program, stmt))
         .collect();

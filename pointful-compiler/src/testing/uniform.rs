@@ -23,10 +23,11 @@ const NUMBERS: [&str; 12] = [
 ];
 
 /// What is done with two such numbers in the steps of the lanes.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     "s = (s * A + p[n][k] * B).sin();",
     "s = s * 0.5 + A * p[n][k]; r = r * B + s * s;",
     "if p[n][k] > 0.0 { s = (s + A).sin() * B; }",
+    "assert!(s < 1e9, \"{s}\"); s = (s + p[n][k] * A).cos() + B;",
     "for _l in Fin::<2> { s = (s * A + r).cos() * B; } r = r * A;",
 ];
 
