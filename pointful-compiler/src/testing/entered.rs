@@ -80,6 +80,8 @@ std::thread_local! {
     pub(crate) static SETTLED: Cell<u32> = const { Cell::new(0) };
     /// It is not, in as many walks as there may be.
     pub(crate) static UNSETTLED: Cell<u32> = const { Cell::new(0) };
+    /// Points advance together through loops that hand arrays on.
+    pub(crate) static HANDED: Cell<u32> = const { Cell::new(0) };
     /// Points that multiply by the same matrix go together.
     pub(crate) static SHARED: Cell<u32> = const { Cell::new(0) };
     /// Pieces of the work are columns.

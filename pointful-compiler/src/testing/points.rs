@@ -44,9 +44,10 @@ fn text(rng: &mut Rng) -> String {
     let mut point = String::from("%v = index x[%j]\n");
     let mut values = vec!["%v".to_owned()];
     for number in 0..1 + rng.below(2) {
-        values.push(match rng.chance(15) {
-            true => multiplied(rng, number, &mut point),
-            false => looped(rng, number, &mut point),
+        values.push(match rng.below(20) {
+            0..3 => multiplied(rng, number, &mut point),
+            3..6 => turned(rng, number, &mut point),
+            _ => looped(rng, number, &mut point),
         });
     }
     let mut value = values.join("");
@@ -110,6 +111,30 @@ fn multiplied(rng: &mut Rng, number: usize, out: &mut String) -> String {
     );
     out.push_str(&text.replace('N', &format!("_x{number}")));
     sum
+}
+
+/// A few numbers of the point that a loop hands on together; gives one of them.
+fn turned(rng: &mut Rng, number: usize, out: &mut String) -> String {
+    let length = rng.pick(&["K", "K", "18"]);
+    let element = match length {
+        "K" => rng.pick(&["y[%kN]", "b[%kN, %j]", "a[%j, %kN]"]),
+        _ => "x[%j]",
+    };
+    let last = format!("%s{number}");
+    let text = format!(
+        "%zN = const 0i64 %yN = const 1i64 %fN = trust 2 %zN %gN = trust 2 %yN
+         %aN = array [%v, %half]
+         %wN = loop %kN: {length} (%cN = %aN) {{
+           %eN = index {element} %bN = index %cN[%fN] %dN = index %cN[%gN]
+           %hN = mul %eN, %dN %iN = mul %half, %bN %lN = sub %iN, %hN
+           %mN = mul %half, %dN %nN = add %mN, %bN %oN = max %nN, %eN
+           %qN = add %lN, %oN %uN = mul %qN, %half
+           %rN = array [%uN, %oN]
+           yield %rN }}
+         {last} = index %wN[%gN]\n"
+    );
+    out.push_str(&text.replace('N', &format!("_x{number}")));
+    last
 }
 
 /// A loop of a point that adds up or carries something; gives what comes out.

@@ -11,7 +11,7 @@ use crate::ir::{Block, Elem, Lit, Message, Operation, Program, Scalar, SpanId, S
 use crate::ops::Prim;
 use crate::targets::cpu::split::split_from;
 use crate::targets::cpu::statements::{bind, prim};
-use crate::testing::entered::SHARED;
+use crate::testing::entered::{HANDED, SHARED};
 use crate::testing::{
     Options, check_between, check_each, check_seeds, outlined, random_point, random_points,
 };
@@ -314,9 +314,12 @@ fn points_advance_together_where_that_pays() {
             differ.set(differ.get() + u64::from(strips.body != others.body));
             strips
         });
+        HANDED.take();
         let entered = entered(0..PROGRAMS, random_points, |program| {
             outer_loop_by(outlined(program), of(bytes, worth))
         });
+        let handed = HANDED.take();
+        assert!(handed >= 5, "{handed} loops hand arrays on");
         let (changed, differ) = (changed.get(), differ.get());
         assert!(
             (PROGRAMS / 20..PROGRAMS * 19 / 20).contains(&changed),

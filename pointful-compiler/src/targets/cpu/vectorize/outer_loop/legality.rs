@@ -73,7 +73,7 @@ pub(super) struct Look<'p> {
     strides: FxHashMap<ValueId, Stride>,
     /// The segment that binds a value.
     home: FxHashMap<ValueId, usize>,
-    /// How many loops there are around a variable.
+    /// How many loops there are around a variable, or a buffer of a point's own.
     depth: FxHashMap<ValueId, usize>,
     loops: Vec<Loop>,
     /// The segment being looked at, and how many there are.
@@ -108,6 +108,9 @@ pub(super) struct Look<'p> {
     /// Whether a loop of some length carries something from one iteration to the next, which makes
     /// it no vector instructions by itself.
     chains: bool,
+    /// Whether some loop hands on arrays of the point's own.
+    #[cfg(test)]
+    pub(super) hands_on_arrays: bool,
     /// Whether there is one that becomes vector instructions by itself.
     vectorises: bool,
     /// How many loops the deepest sum stands in whose points multiply by the same, and the deepest
@@ -166,6 +169,8 @@ impl<'p> Look<'p> {
             sums: false,
             across: false,
             chains: false,
+            #[cfg(test)]
+            hands_on_arrays: false,
             vectorises: false,
             shared: 0,
             crossed: 0,
@@ -232,7 +237,8 @@ impl<'p> Look<'p> {
 
     /// Variables that each point has for itself.
     pub(super) fn variables(&self) -> ValueSet {
-        self.depth.keys().copied().collect()
+        let places = self.depth.keys().copied();
+        places.filter(|place| !self.own.contains(place)).collect()
     }
 
     /// What differs from point to point.
@@ -392,10 +398,7 @@ impl<'p> Look<'p> {
             }
             CpuOp::Set { place, .. } => {
                 // Only a point's own.
-                let depth = *self.depth.get(place)?;
-                for inner in &mut self.loops[depth..] {
-                    inner.carries = true;
-                }
+                self.carries(*place)?;
                 Stride::Zero
             }
             CpuOp::For { extent, body, .. } => return self.repeated(*extent, body, around),
@@ -435,6 +438,7 @@ impl<'p> Look<'p> {
                     self.read.insert(*source);
                 }
                 self.own.insert(buffer);
+                self.depth.insert(buffer, self.loops.len());
                 self.begin_segment();
                 return Some(());
             }
@@ -443,6 +447,9 @@ impl<'p> Look<'p> {
                 if !own || around.masked {
                     return None;
                 }
+                self.carries(*a);
+                #[cfg(test)]
+                (self.hands_on_arrays = true);
                 self.begin_segment();
                 return Some(());
             }
@@ -595,6 +602,14 @@ impl<'p> Look<'p> {
         self.block(body, inside)?;
         self.end_loop();
         self.begin_segment();
+        Some(())
+    }
+
+    /// The loops between a point's own place and what changes it there hand it on.
+    fn carries(&mut self, place: ValueId) -> Option<()> {
+        let depth = *self.depth.get(&place)?;
+        let loops = self.loops[depth..].iter_mut();
+        loops.for_each(|inner| inner.carries = true);
         Some(())
     }
 

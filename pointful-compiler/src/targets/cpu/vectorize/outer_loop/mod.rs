@@ -301,11 +301,14 @@ impl OuterLoop<'_> {
             found = look(Some(Vec::new())).filter(Look::pays_if_short)?;
         }
         #[cfg(test)]
-        if shares {
-            crate::testing::entered::enter(&crate::testing::entered::SHARED);
+        {
+            use crate::testing::entered::{HANDED, SHARED, enter};
+            shares.then(|| enter(&SHARED));
+            (carries && found.hands_on_arrays).then(|| enter(&HANDED));
         }
         let bytes = |value| self.program.elem(value).repr().bytes();
-        let widest = found.kept.iter().map(bytes).max();
+        let (kept, own) = (found.kept.iter(), found.own.iter());
+        let widest = kept.map(bytes).max().or_else(|| own.map(bytes).max());
         let widest = match self.together.if_it_pays {
             Some(_) => widest?.max(4),
             None => widest.unwrap_or(4).max(4),
