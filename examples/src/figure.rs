@@ -280,7 +280,9 @@ impl Chart {
                 }
                 Form::Dots => {
                     let style = colour.mix(0.8).filled();
-                    chart.draw_series(middle.map(|p| Circle::new(p, pixels(3), style)))?
+                    // Many are smaller, so that one sees each.
+                    let radius = pixels(if points.len() > 100 { 2 } else { 3 });
+                    chart.draw_series(middle.map(|p| Circle::new(p, radius, style)))?
                 }
                 Form::Band => {
                     let there = points.clone().map(|(x, low, _)| (x, low));
