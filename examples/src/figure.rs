@@ -98,7 +98,7 @@ enum Form {
     Dots,
     /// From the second number to the third.
     Band,
-    /// The same, with a bar for each.
+    /// The same, each beside a height of its own.
     Bars,
 }
 
@@ -106,8 +106,22 @@ struct Mark {
     form: Form,
     name: String,
     colour: RGBColor,
-    /// A place along the axis, and one or two heights.
+    /// A place along an axis, and one or two along the other.
     points: Vec<(f64, f64, f64)>,
+}
+
+impl Mark {
+    /// What is to be seen of it.
+    fn ends(&self) -> impl Iterator<Item = (f64, f64)> {
+        let bars = matches!(self.form, Form::Bars);
+        self.points.iter().flat_map(move |&(at, from, to)| {
+            if bars {
+                [(from, at), (to, at)]
+            } else {
+                [(at, from), (at, to)]
+            }
+        })
+    }
 }
 
 /// A chart, to which curves and points are added; a legend names those that have a name.
@@ -195,7 +209,7 @@ impl Chart {
         self.add(Form::Band, name, colour, points)
     }
 
-    /// With vertical bars: places, the lower and the upper end.
+    /// With horizontal bars: heights, the left and the right end.
     pub fn bars(
         self,
         name: impl Into<String>,
@@ -243,8 +257,9 @@ impl Chart {
     /// # Errors
     /// If something cannot be drawn.
     pub fn draw(&self, area: &Area<'_>) -> Result<(), Box<dyn Error>> {
-        let all = || self.marks.iter().flat_map(|mark| &mark.points);
-        let heights = range(all().flat_map(|p| [p.1, p.2]), 0.06);
+        let all = || self.marks.iter().flat_map(Mark::ends);
+        let texts = self.texts.iter().map(|text| text.0);
+        let heights = range(all().map(|p| p.1), 0.06);
         let mut chart = ChartBuilder::on(area)
             .margin(pixels(12))
             .margin_right(pixels(24))
@@ -252,7 +267,7 @@ impl Chart {
             .x_label_area_size(pixels(48))
             .y_label_area_size(pixels(if self.ticks { 68 } else { 28 }))
             .build_cartesian_2d(
-                range(all().map(|p| p.0), 0.0),
+                range(all().map(|p| p.0).chain(texts), 0.01),
                 self.heights.clone().unwrap_or(heights),
             )?;
         // Nine digits are more than a tick has, and hide how it was computed.
@@ -281,7 +296,7 @@ impl Chart {
                 Form::Dots => {
                     let style = colour.mix(0.8).filled();
                     // Many are smaller, so that one sees each.
-                    let radius = pixels(if points.len() > 100 { 2 } else { 3 });
+                    let radius = pixels(if points.len() > 100 { 2 } else { 4 });
                     chart.draw_series(middle.map(|p| Circle::new(p, radius, style)))?
                 }
                 Form::Band => {
@@ -293,7 +308,7 @@ impl Chart {
                 }
                 Form::Bars => {
                     let style = colour.stroke_width(pixels(2));
-                    let bar = |(x, low, high)| PathElement::new([(x, low), (x, high)], style);
+                    let bar = |(y, left, right)| PathElement::new([(left, y), (right, y)], style);
                     chart.draw_series(points.map(bar))?
                 }
             };
