@@ -291,7 +291,13 @@ impl Chart {
             let drawn = match mark.form {
                 Form::Line(width) => {
                     let style = colour.stroke_width(pixels(width));
-                    chart.draw_series(LineSeries::new(middle, style))?
+                    let points: Vec<_> = middle.collect();
+                    // In short pieces: where one would go over itself, it would be hollow.
+                    let pieces = (0..points.len()).step_by(16).map(|first| {
+                        let last = (first + 17).min(points.len());
+                        PathElement::new(points[first..last].to_vec(), style)
+                    });
+                    chart.draw_series(pieces)?
                 }
                 Form::Dots => {
                     let style = colour.mix(0.8).filled();
