@@ -1,9 +1,10 @@
-//! What the examples share: the benchmark suites' data, pictures, progress bars, a way down a
-//! gradient, and finite differences to check gradients by.
+//! What the examples share: the benchmark suites' data, pictures and figures, progress bars, a way
+//! down a gradient, and finite differences to check gradients by.
 
 use std::path::PathBuf;
 
 pub mod differences;
+pub mod figure;
 pub mod futhark;
 pub mod mixture;
 pub mod plot;
