@@ -148,9 +148,8 @@ fn examples<T: Float>(which: std::ops::Range<usize>) -> Examples<T> {
     let lines: Vec<_> = text.lines().skip(which.start).take(which.len()).collect();
     let value = |c: char| T::from_f64(f64::from(c.to_digit(17).expect("a digit")) / 16.0);
     let pixels = lines.iter().flat_map(|line| line[2..].chars().map(value));
-    let labels = Table::from_fn(Extent::new(lines.len()), |n: Image| {
-        Fin::new(lines[n.0][..1].parse().expect("a digit"))
-    });
+    let digit = |line: &&str| Fin::new(line[..1].parse().expect("a digit"));
+    let labels = lines.iter().map(digit).collect();
     let extent = Extent::new((lines.len(), (), (), ()));
     (
         Table::from_vec(extent, pixels.collect()).expect("64 pixels an image"),

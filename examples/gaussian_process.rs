@@ -148,10 +148,9 @@ fn observations() -> Vec<(f64, f64)> {
 fn before(year: f64, all: &[(f64, f64)]) -> (Table<Month, f64>, Table<Month, f64>, f64) {
     let known: Vec<_> = all.iter().filter(|p| p.0 < year).collect();
     let mean = known.iter().map(|p| p.1).sum::<f64>() / known.len() as f64;
-    let months = Extent::new(known.len());
     (
-        Table::from_fn(months, |m: Month| known[m.0].0),
-        Table::from_fn(months, |m: Month| known[m.0].1 - mean),
+        known.iter().map(|p| p.0).collect(),
+        known.iter().map(|p| p.1 - mean).collect(),
         mean,
     )
 }
@@ -176,7 +175,7 @@ fn main() {
         h.noise.exp()
     );
     let later: Vec<_> = all.iter().filter(|p| p.0 > 1991.0).collect();
-    let at = Table::<Time, f64>::from_fn(Extent::new(later.len()), |q| later[q.0].0);
+    let at: Table<Time, f64> = later.iter().map(|p| p.0).collect();
     for (name, h) in [("initial guess", &initial_guess()), ("fitted", h)] {
         let (predicted, deviation) = predict(h, &t, &y, &at);
         let off = |k: usize| predicted.as_slice()[k] + mean - later[k].1;
@@ -201,7 +200,7 @@ fn draw(
     found: &Hyperparameters,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let (t, y, mean) = before(1991.0, all);
-    let at = Table::<Time, f64>::from_fn(Extent::new(648), |q| 1975.0 + q.0 as f64 / 24.0);
+    let at: Table<Time, f64> = (0..648).map(|q| 1975.0 + f64::from(q) / 24.0).collect();
     let chart = |title: &str, h: &Hyperparameters| {
         let (predicted, deviation) = predict(h, &t, &y, &at);
         let points = || at.iter().zip(predicted.iter().zip(&deviation));
@@ -245,11 +244,11 @@ fn likelihood_and_prediction_are_those_of_the_dense_distribution() {
     let (predicted, deviation) =
         predict(&initial_guess(), &t, &y, &Table::<Fin<1>, f64>::from([1.7]));
     assert!(
-        (predicted[Fin::new(0)] + 0.4611878178019868).abs() < 1e-10,
+        (predicted[0] + 0.4611878178019868).abs() < 1e-10,
         "{predicted}"
     );
     assert!(
-        (deviation[Fin::new(0)] - 1.6272398914860893).abs() < 1e-10,
+        (deviation[0] - 1.6272398914860893).abs() < 1e-10,
         "{deviation}"
     );
 }
@@ -270,7 +269,7 @@ fn a_fit_predicts_the_next_year() {
     let (t, y, mean) = before(1968.0, &all);
     let h = fit(&t, &y, initial_guess()).x;
     let later = &all[t.len()..t.len() + 12];
-    let at = Table::<Time, f64>::from_fn(Extent::new(12), |q| later[q.0].0);
+    let at: Table<Time, f64> = later.iter().map(|p| p.0).collect();
     let (predicted, deviation) = predict(&h, &t, &y, &at);
     for ((e, d), (_, seen)) in predicted.iter().zip(&deviation).zip(later) {
         assert!(

@@ -169,7 +169,7 @@ const PLAYERS: [(&str, f64, f64); 18] = [
 const AT_BATS: f64 = 45.0;
 
 fn hits() -> Table<Player, f64> {
-    Table::from_fn(Extent::new(PLAYERS.len()), |p: Player| PLAYERS[p.0].1)
+    PLAYERS.iter().map(|player| player.1).collect()
 }
 
 /// The mean of numbers and their central 95 % interval.

@@ -171,8 +171,7 @@ fn observations() -> (Vec<f64>, Table<Quarter, f64>) {
         )
     });
     let (years, prices): (Vec<f64>, Vec<f64>) = rows.unzip();
-    let quarters = Extent::new(prices.len());
-    (years, Table::from_fn(quarters, |q: Quarter| prices[q.0]))
+    (years, prices.into())
 }
 
 fn main() {

@@ -109,8 +109,7 @@ fn measured() -> (Table<Channel, f64>, Table<Channel, f64>) {
         let numbers = text
             .lines()
             .map(|line| line.split(' ').nth(k)?.parse().ok());
-        let numbers: Vec<f64> = numbers.collect::<Option<_>>().expect("two numbers a line");
-        Table::from_vec(Extent::new(numbers.len()), numbers).expect("as many")
+        numbers.collect::<Option<_>>().expect("two numbers a line")
     };
     (column(0), column(1))
 }

@@ -192,8 +192,8 @@ fn main() {
         );
     }
     let years = [1.0 / 12.0, 0.5, 2.0];
-    let maturities = Table::<Maturity, f64>::from_fn(Extent::new(3), |m| years[m.0]);
-    let spots = Table::<Spot, f64>::from_fn(Extent::new(301), |s| 50.0 + s.0 as f64 / 3.0);
+    let maturities = Table::<Maturity, f64>::from(years.to_vec());
+    let spots: Table<Spot, f64> = (0..=300).map(|s| 50.0 + f64::from(s) / 3.0).collect();
     let all = vmap!(vmap!(greeks, over = spot), over = maturity)(
         Kind::Call,
         &spots,
@@ -202,7 +202,7 @@ fn main() {
         RATE,
         VOL,
     );
-    let strikes = Table::<Strike, f64>::from_fn(Extent::new(81), |k| 80.0 + 0.5 * k.0 as f64);
+    let strikes: Table<Strike, f64> = (0..=80).map(|k| 80.0 + 0.5 * f64::from(k)).collect();
     let smiles = smiles(&maturities, &strikes, 100.0, RATE, VOL, &JUMPS);
     for (m, years) in years.into_iter().enumerate() {
         let at = |k: usize| 100.0 * smiles[(Maturity(m), Strike(k))];
