@@ -22,7 +22,7 @@
 //! there are no lanes, and so no value, nobody looks at what is there now.
 
 use super::is_cheap;
-use crate::analysis::dataflow::{Flow, may_fail};
+use crate::analysis::dataflow::{Flow, for_each_axis, may_fail};
 use crate::canonicalize::substitution::Subst;
 use crate::differentiate::builder::reads;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
@@ -157,16 +157,31 @@ impl Walk {
     ) -> ValueMap<usize> {
         let mut uniform = ValueMap::new();
         let mut others: ValueSet = body.params[1..].iter().copied().collect();
+        let mut bound: ValueSet = body.params.iter().copied().collect();
+        bound.extend(body.stmts.iter().flat_map(|stmt| &stmt.results));
+        // Lengths of the step's own stay in it.
+        let is_outside = |axis: AxisId| match program.decls.axes[axis.0 as usize].extent {
+            Extent::Value(length) => !bound.contains(&length),
+            Extent::Const(_) | Extent::Size(_) => true,
+        };
         for (site, stmt) in body.stmts.iter().enumerate() {
             let is_alike = |result: &ValueId| {
                 let dims = &program.ty(*result).dims;
                 lanes.iter().any(|lane| !dims.contains(lane))
+                    && dims.iter().all(|&dim| is_outside(dim))
+                    && !Bulk::type_extents(program, *result)
+                        .iter()
+                        .any(|length| bound.contains(length))
             };
-            let mut read = reads(program, stmt).into_iter();
+            let mut own_lengths = false;
+            for_each_axis(&stmt.op, &mut |axis| own_lengths |= !is_outside(axis));
+            let mut lengths = Bulk::extents(program, &stmt.op).into_iter();
             let moves = stmt.guard.is_none()
                 && self.is_total(program, &stmt.op)
+                && !own_lengths
+                && !lengths.any(|length| bound.contains(&length))
                 && stmt.results.iter().all(is_alike)
-                && read.all(|value| !others.contains(&value));
+                && !stmt.op.reads_any(|value| others.contains(&value));
             if moves {
                 uniform.insert(stmt.results[0], site);
             } else {

@@ -7,7 +7,7 @@ const PARAMS: &str = "p: &Table<(N, K), f64>, w: &Table<K, f64>, u: &Table<(M, K
 
 /// Numbers of a step `k`: alike in all lanes, alike along some, or in none; total, behind a
 /// condition, checked, or summed up. `S` is a state.
-const NUMBERS: [&str; 12] = [
+const NUMBERS: [&str; 14] = [
     "(w[k] * c).sin()",
     "(-0.1 * c * k.ordinal() as f64).exp()",
     "(w[k] + c).cos() * w[k].sin()",
@@ -19,6 +19,8 @@ const NUMBERS: [&str; 12] = [
     "(w.get(k - 1).unwrap_or(0.5) * c).sin()",
     "sum(for l in K { w[l].sin() * w[k] })",
     "(p[n][k] * w[k]).sin()",
+    "sum(for l in ..=k { w[l].sin() })",
+    "sum(for l in ..k { w[l] * c }).sin()",
     "w[w.len() / 2].cos() * w[k].tanh()",
 ];
 
