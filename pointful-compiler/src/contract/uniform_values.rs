@@ -25,7 +25,7 @@ use super::is_cheap;
 use crate::analysis::dataflow::{Flow, for_each_axis, may_fail};
 use crate::canonicalize::substitution::Subst;
 use crate::differentiate::builder::reads;
-use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
+use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::typing::Typing;
 use crate::ir::{
     AxisId, Block, Extent, Lit, Operation, Program, SpanId, Stmt, ValueId, ValueMap, ValueSet,
@@ -102,9 +102,8 @@ impl Walk {
             unreachable!("only loops are split")
         };
         let uniform = self.uniform(program, lanes, body);
-        let states = init.len();
-        let collected: Vec<ValueId> = body.results[states..].to_vec();
-        let mut moved = collected.clone();
+        let mut moved = body.results[init.len()..].to_vec();
+        // Inside of a block there would be an array for each time it runs.
         if self.depth == 0 {
             let dear = dear(program, lanes, body, &uniform);
             #[cfg(test)]
@@ -122,29 +121,15 @@ impl Walk {
             before,
         };
         for value in moved {
-            if let Some(&site) = outside.uniform.get(&value)
-                && let Some(array) = outside.array(body, value)
-                && !is_cheap(outside.program, &body.stmts[site].op)
-            {
-                body.stmts[site].op = BulkOp::Gather {
-                    table: array,
-                    at: vec![(outside.axis, outside.index)],
-                };
-            }
+            outside.read_in(body, value);
         }
-        let mut arrays = Vec::new();
-        for (number, value) in collected.into_iter().enumerate() {
-            if outside.uniform.contains_key(&value)
-                && let Some(array) = outside.array(body, value)
-            {
-                arrays.push((states + number, array));
+        for at in (init.len()..body.results.len()).rev() {
+            if let Some(array) = outside.array(body, body.results[at]) {
+                #[cfg(test)]
+                crate::testing::entered::enter(&crate::testing::entered::UNIFORM);
+                body.results.remove(at);
+                self.subst.replace(stmt.results.remove(at), array);
             }
-        }
-        for &(at, array) in arrays.iter().rev() {
-            #[cfg(test)]
-            crate::testing::entered::enter(&crate::testing::entered::UNIFORM);
-            self.subst.replace(stmt.results.remove(at), array);
-            Bulk::remove(&mut stmt.op, at);
         }
     }
 
@@ -198,18 +183,7 @@ impl Walk {
                 let known = self.integers.get(&args[0]);
                 known.is_some_and(|&number| (0..i128::from(*length)).contains(&number))
             }
-            BulkOp::Const(_)
-            | BulkOp::Size(_)
-            | BulkOp::Iota(_)
-            | BulkOp::Map(..)
-            | BulkOp::Select(..)
-            | BulkOp::Gather { .. }
-            | BulkOp::Pack { .. }
-            | BulkOp::Reduce {
-                combine: Combine::Monoid(_),
-                ..
-            } => !may_fail(program, op),
-            _ => false,
+            _ => op.blocks().is_empty() && !may_fail(program, op),
         }
     }
 }
@@ -259,8 +233,22 @@ struct Outside<'a> {
 }
 
 impl Outside<'_> {
-    /// A uniform value for all steps; none if it does not depend on the step.
+    /// Makes a loop's body read what is dear rather than compute it.
+    fn read_in(&mut self, body: &mut Block<Bulk>, value: ValueId) {
+        if let Some(array) = self.array(body, value) {
+            let made = &mut body.stmts[self.uniform[&value]].op;
+            if !is_cheap(self.program, made) {
+                *made = BulkOp::Gather {
+                    table: array,
+                    at: vec![(self.axis, self.index)],
+                };
+            }
+        }
+    }
+
+    /// A uniform value for all steps; none if it is not uniform, or the same in all steps.
     fn array(&mut self, body: &Block<Bulk>, value: ValueId) -> Option<ValueId> {
+        self.uniform.get(&value)?;
         let array = self.copy(body, value);
         let dims = &self.program.ty(array).dims;
         dims.contains(&self.axis).then_some(array)

@@ -7,7 +7,7 @@ const PARAMS: &str = "p: &Table<(N, K), f64>, w: &Table<K, f64>, u: &Table<(M, K
 
 /// Numbers of a step `k`: alike in all lanes, alike along some, or in none; total, behind a
 /// condition, checked, or summed up. `S` is a state.
-const NUMBERS: [&str; 14] = [
+const NUMBERS: [&str; 16] = [
     "(w[k] * c).sin()",
     "(-0.1 * c * k.ordinal() as f64).exp()",
     "(w[k] + c).cos() * w[k].sin()",
@@ -21,7 +21,15 @@ const NUMBERS: [&str; 14] = [
     "(p[n][k] * w[k]).sin()",
     "sum(for l in ..=k { w[l].sin() })",
     "sum(for l in ..k { w[l] * c }).sin()",
+    "(w[K::from_ordinal((9.0 * p[n][k]).abs() as usize % w.len())] * c).exp()",
+    "p[n][K::from_ordinal(k.ordinal() / 2)].sin()",
     "w[w.len() / 2].cos() * w[k].tanh()",
+];
+
+/// Numbers that are alike along `m`, made by loops of their own: they stay in their step.
+const LOOPS: [&str; 2] = [
+    "{ let mut q = p[n][k]; for _l in Fin::<2> { q = (q * c).sin(); } q }",
+    "{ let mut q = p[n][k]; while q > 0.1 { q = q * 0.5; } q }",
 ];
 
 /// What is done with two such numbers in the steps of the lanes.
@@ -43,22 +51,50 @@ const FORMS: [[&str; 2]; 4] = [
     ["Table<K, f64>", "hvp!(f, wrt = w)(p, w, u, c, w)"],
 ];
 
+/// A derivative that sums up nothing for each of the outer lanes.
+const OF_INNER_LANES: [&str; 2] = [
+    "(Table<(M, K), f64>, f64)",
+    "grad!(f, wrt = (u, c))(p, w, u, c)",
+];
+
 /// A function `f` and, of some form, `g` of it.
 pub(crate) fn random_uniform(rng: &mut Rng) -> String {
-    let [first, second] = [(); 2].map(|()| rng.pick(&NUMBERS).replace('S', "s"));
-    let steps = rng.pick(&STEPS).replace('A', &first).replace('B', &second);
+    // A number that stays in its step is kept for the way back, once for each of the outer lanes.
+    let stays = rng.chance(25);
+    let of = if stays { &LOOPS[..] } else { &NUMBERS };
+    let steps = if stays {
+        "s = s * B + A * u[m][k];"
+    } else {
+        rng.pick(&STEPS)
+    };
+    let [first, second] = [&NUMBERS, of].map(|from| rng.pick(from).replace('S', "s"));
+    let steps = steps.replace('A', &first).replace('B', &second);
     let range = rng.pick(&["K", "K.rev()", "K.skip(1)"]);
-    let [result, value] = rng.pick(&FORMS);
+    let [result, value] = if stays {
+        OF_INNER_LANES
+    } else {
+        rng.pick(&FORMS)
+    };
+    // Lanes of sets that are known while compiling, few and not few, too.
+    let [generics, n, m] = rng.pick(&[
+        ["N: IndexSet, M: IndexSet, ", "N", "M"],
+        ["N: IndexSet, M: IndexSet, ", "N", "M"],
+        ["", "Fin<16>", "Fin<2>"],
+        ["", "Fin<17>", "Fin<2>"],
+    ]);
+    let of_sets = |text: &str| text.replace('N', n).replace('M', m);
+    let (params, result) = (of_sets(PARAMS), of_sets(result));
+    let (over_n, over_m) = (n.replace("Fin", "Fin::"), m.replace("Fin", "Fin::"));
     format!(
-        "fn f<N: IndexSet, M: IndexSet, K: IndexSet>({PARAMS}) -> f64 {{
-            sum(for (n, m) in (N, M) {{
+        "fn f<{generics}K: IndexSet>({params}) -> f64 {{
+            sum(for (n, m) in ({over_n}, {over_m}) {{
                 let mut s = 0.2 * c;
                 let mut r = 0.1;
                 for k in {range} {{ {steps} }}
                 s + r
             }})
         }}
-        fn g<N: IndexSet, M: IndexSet, K: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
+        fn g<{generics}K: IndexSet>({params}) -> {result} {{ {value} }}"
     )
 }
 
@@ -66,7 +102,7 @@ pub(crate) fn random_uniform(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{HOISTED, UNIFORM};
+    use crate::testing::entered::{HOISTED, ORDERED, UNIFORM};
 
     /// Members of `N`, `K` and `M`, as the parameters name them.
     const SIZES: [[usize; 3]; 6] = [
@@ -88,6 +124,7 @@ mod tests {
         let counters = [
             ("collected values leave their lanes", &UNIFORM),
             ("dear values leave their lanes", &HOISTED),
+            ("inner loops go in order", &ORDERED),
         ];
         entered_by(0..80, check, &counters);
     }

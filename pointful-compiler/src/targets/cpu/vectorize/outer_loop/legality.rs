@@ -108,9 +108,6 @@ pub(super) struct Look<'p> {
     /// Whether a loop of some length carries something from one iteration to the next, which makes
     /// it no vector instructions by itself.
     chains: bool,
-    /// Whether some loop hands on arrays of the point's own.
-    #[cfg(test)]
-    pub(super) hands_on_arrays: bool,
     /// Whether there is one that becomes vector instructions by itself.
     vectorises: bool,
     /// How many loops the deepest sum stands in whose points multiply by the same, and the deepest
@@ -169,8 +166,6 @@ impl<'p> Look<'p> {
             sums: false,
             across: false,
             chains: false,
-            #[cfg(test)]
-            hands_on_arrays: false,
             vectorises: false,
             shared: 0,
             crossed: 0,
@@ -448,8 +443,6 @@ impl<'p> Look<'p> {
                     return None;
                 }
                 self.carries(*a);
-                #[cfg(test)]
-                (self.hands_on_arrays = true);
                 self.begin_segment();
                 return Some(());
             }

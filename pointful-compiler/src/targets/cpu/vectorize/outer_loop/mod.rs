@@ -77,6 +77,15 @@ pub const OUTER_LOOP: Pass<Cpu> = Pass {
     run: outer_loop,
 };
 
+/// Whether something hands arrays on.
+#[cfg(test)]
+fn swaps(block: &Block<Cpu>) -> bool {
+    block.stmts.iter().any(|stmt| {
+        let mut inside = stmt.op.blocks().into_iter();
+        matches!(stmt.op, CpuOp::Swap(..)) || inside.any(swaps)
+    })
+}
+
 /// How many points advance together, and which.
 #[derive(Clone, Copy, Debug)]
 pub struct Together {
@@ -304,7 +313,7 @@ impl OuterLoop<'_> {
         {
             use crate::testing::entered::{HANDED, SHARED, enter};
             shares.then(|| enter(&SHARED));
-            (carries && found.hands_on_arrays).then(|| enter(&HANDED));
+            (carries && swaps(body)).then(|| enter(&HANDED));
         }
         let bytes = |value| self.program.elem(value).repr().bytes();
         let (kept, own) = (found.kept.iter(), found.own.iter());
