@@ -76,7 +76,8 @@ pub fn populations<T: IndexSet>(
     steps: usize,
 ) -> Table<(T, Species), f64> {
     let mut n = p.start.exp();
-    #[checkpoint]
+    // Each year's steps are computed again on the way back.
+    #[checkpoint(every = 1)]
     for _t in times {
         let now = n;
         for _step in 0..steps {

@@ -11,10 +11,12 @@ mod sources;
 
 use std::fmt;
 
-use pointful_compiler::contract::schedule::schedule;
 use pointful_compiler::eval::{Counts, Data, EvalError, Inputs, ScalarValue, run_limited};
+use pointful_compiler::ir::stages::bulk::Bulk;
+use pointful_compiler::ir::stages::kernels::Kernels;
 use pointful_compiler::ir::stages::point::{Point, PointOp};
 use pointful_compiler::ir::{Block, Elem, Extent, Mode, Operation, Program, Scalar, Size};
+use pointful_compiler::pipeline::{OVER_KERNELS, Trace, scheduled};
 use pointful_compiler::testing::{Options, Rng, derivative, expanded, random_point};
 
 /// How often the operations of a function without sequential loops its gradient may take.
@@ -86,7 +88,7 @@ fn compare(program: &Program<Point>, inputs: &Inputs) -> Result<Ratio, Incompara
     let said = |error: EvalError| Incomparable::Other(error.to_string());
     let primal = expanded(program);
     let (values, bulk) = run_limited(&primal, inputs, STEPS).map_err(said)?;
-    let (_, kernels) = run_limited(&schedule(primal.clone()), inputs, STEPS).map_err(said)?;
+    let (_, kernels) = run_limited(&kernels_of(primal.clone()), inputs, STEPS).map_err(said)?;
     let rng = &mut Rng::new(1);
     let mut seeded = inputs.clone();
     for data in values.iter().filter(|&data| float(data)) {
@@ -99,7 +101,7 @@ fn compare(program: &Program<Point>, inputs: &Inputs) -> Result<Ratio, Incompara
     let gradient = expanded(&derivative(program, Mode::Cotangent));
     let (results, bulk_back) = run_limited(&gradient, &seeded, STEPS * 8).map_err(said)?;
     let (_, kernels_back) =
-        run_limited(&schedule(gradient.clone()), &seeded, STEPS * 8).map_err(said)?;
+        run_limited(&kernels_of(gradient.clone()), &seeded, STEPS * 8).map_err(said)?;
     let moved = |inputs: &Inputs, results: &[Data]| -> usize {
         inputs
             .params
@@ -118,6 +120,14 @@ fn compare(program: &Program<Point>, inputs: &Inputs) -> Result<Ratio, Incompara
         depth: depth(&program.body),
         ops: bulk.ops,
     })
+}
+
+/// The kernels that are handed to a target.
+fn kernels_of(program: Program<Bulk>) -> Program<Kernels> {
+    let trace = &mut Trace::new();
+    let kernels = scheduled(trace, program);
+    let passes = OVER_KERNELS.into_iter();
+    passes.fold(kernels, |kernels, pass| trace.pass(pass, kernels))
 }
 
 /// How deep sequential loops are nested.
@@ -145,6 +155,8 @@ const MADE: &[(&str, &str, fn(usize) -> usize)] = &[
     ("pagerank::", "Bound", |n| n + 1),
     // What schools have in common, and each school.
     ("hmc::", "Either", |n| 2 + n),
+    // The population, and each player.
+    ("hierarchical::", "Either", |n| 2 + n),
 ];
 
 /// Inputs for a program in which every size is `n`.
@@ -189,15 +201,15 @@ fn inputs(name: &str, program: &Program<Point>, n: usize) -> Inputs {
     Inputs { sizes, params }
 }
 
-/// Examples that call the library, which is not among the sources.
-const OF_THE_LIBRARY: [&str; 7] = [
-    "digits::",
-    "gaussian_process::",
-    "hierarchical::",
-    "kalman::",
-    "levenberg_marquardt::",
-    "ode_parameters::",
-    "option_greeks::",
+/// Functions whose gradients take more than they should, and how much: those that are mended belong
+/// here no more.
+const DEAR_FUNCTIONS: [(&str, f64); 4] = [
+    ("bundle::step", 4.1),
+    // What is asked for again by `#[checkpoint]`; and a `match` over the members of a small set is
+    // a choice for each member until its loop is unrolled.
+    ("ode_parameters::populations", 7.0),
+    ("ode_parameters::squared_residuals", 5.5),
+    ("option_greeks::smiles", 4.3),
 ];
 
 #[test]
@@ -205,15 +217,14 @@ fn of_every_function() {
     let (mut compared, mut dear) = (0, Vec::new());
     for function in sources::all() {
         let name = &function.name;
-        if OF_THE_LIBRARY.iter().any(|file| name.starts_with(file)) {
-            continue;
-        }
         let program = match function.lowered() {
             Ok(program) => program,
             // One that takes a function of tables is compiled with its callers, which are here, too.
             Err(error) if error.contains("only other `#[pointful]` functions can call") => continue,
             Err(error) => panic!("{name}: {error}"),
         };
+        let known = DEAR_FUNCTIONS.iter().find(|(dear, _)| dear == name);
+        let mut is_dear = false;
         for extent in EXTENTS {
             let ratio = match compare(&program, &inputs(name, &program, extent)) {
                 Ok(ratio) => ratio,
@@ -225,13 +236,15 @@ fn of_every_function() {
                 }
             };
             compared += 1;
-            let bound = ratio.bound();
-            println!("{ratio}  {name}, extents of {extent}");
-            if ratio.worst() > bound {
-                dear.push(format!(
-                    "{ratio}  {name}, extents of {extent}: more than {bound}"
-                ));
+            let line = format!("{ratio}  {name}, extents of {extent}");
+            println!("{line}");
+            is_dear |= ratio.worst() > ratio.bound();
+            if ratio.worst() > known.map_or(ratio.bound(), |known| known.1) {
+                dear.push(line);
             }
+        }
+        if known.is_some() && !is_dear {
+            dear.push(format!("{name} is not dear any more"));
         }
     }
     assert!(dear.is_empty(), "{}", dear.join("\n"));

@@ -30,101 +30,130 @@ impl Function {
 
 /// All functions, in the order of files and of the files' text.
 pub(crate) fn all() -> Vec<Function> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(root.join("examples"))
-        .expect("the examples are there")
-        .map(|entry| entry.expect("a directory can be listed").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
-        .collect();
-    files.sort();
-    files.push(root.join("tests/corpus/functions.rs"));
+    let mut files = listed(&root().join("examples"));
+    files.retain(|path| path.extension().is_some_and(|e| e == "rs"));
+    files.push(root().join("tests/corpus/functions.rs"));
     files.iter().flat_map(|file| functions(file)).collect()
+}
+
+/// What a file says in the language, its constants replaced by their values.
+#[derive(Default)]
+struct Source {
+    types: String,
+    functions: Vec<(String, TokenStream)>,
+    /// Whether it imports something of the library.
+    uses_library: bool,
+}
+
+impl Source {
+    fn read(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path).expect("a source can be read");
+        let file: syn::File = syn::parse_str(&text).expect("it is Rust");
+        // In the corpus everything is a function of the language.
+        let every = path.ends_with("functions.rs");
+        let mut constants = constants();
+        let (mut source, mut functions, mut imports) = (Self::default(), Vec::new(), Vec::new());
+        for mut item in file.items {
+            let attrs = match &mut item {
+                syn::Item::Struct(item) => Some(&mut item.attrs),
+                syn::Item::Enum(item) => Some(&mut item.attrs),
+                syn::Item::Type(item) => Some(&mut item.attrs),
+                _ => None,
+            };
+            if attrs.is_some_and(language) {
+                source.types += &item.to_token_stream().to_string();
+                continue;
+            }
+            match item {
+                syn::Item::Const(item) => {
+                    let value = replaced(item.expr.to_token_stream(), &constants);
+                    constants.insert(item.ident.to_string(), quote::quote!((#value)));
+                }
+                syn::Item::Fn(item) if every || marked(&item.attrs) => functions.push(item),
+                syn::Item::Use(item) => collect(item.to_token_stream(), &mut imports),
+                _ => {}
+            }
+        }
+        let named = |item: syn::ItemFn| {
+            let name = item.sig.ident.to_string();
+            (name, replaced(item.into_token_stream(), &constants))
+        };
+        source.functions = functions.into_iter().map(named).collect();
+        source.uses_library = imports.iter().any(|name| name == "lib");
+        source
+    }
+
+    /// Adds what `other` has; functions of the same name are left out.
+    fn extend(&mut self, other: Self) {
+        self.types += &other.types;
+        for (name, text) in other.functions {
+            if self.functions.iter().all(|(own, _)| *own != name) {
+                self.functions.push((name, text));
+            }
+        }
+    }
 }
 
 /// The functions of a file.
 fn functions(path: &Path) -> Vec<Function> {
-    let text = std::fs::read_to_string(path).expect("a source can be read");
-    let file: syn::File = syn::parse_str(&text).expect("it is Rust");
-    // In the corpus everything is a function of the language.
-    let every = path.ends_with("functions.rs");
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut constants = constants();
-    let (mut types, mut found, mut imports) = (String::new(), Vec::new(), Vec::new());
-    for mut item in file.items {
-        let attrs = match &mut item {
-            syn::Item::Struct(item) => Some(&mut item.attrs),
-            syn::Item::Enum(item) => Some(&mut item.attrs),
-            syn::Item::Type(item) => Some(&mut item.attrs),
-            _ => None,
-        };
-        if attrs.is_some_and(language) {
-            types += &item.to_token_stream().to_string();
-            continue;
-        }
-        match item {
-            syn::Item::Const(item) => {
-                let value = replaced(item.expr.to_token_stream(), &constants);
-                constants.insert(item.ident.to_string(), quote::quote!((#value)));
-            }
-            syn::Item::Fn(item) if every || marked(&item.attrs) => found.push(item),
-            syn::Item::Use(item) => collect(item.to_token_stream(), &mut imports),
-            _ => {}
-        }
+    let mut source = Source::read(path);
+    let own = source.functions.len();
+    if source.uses_library {
+        source.extend(library(&root().join("pointful/src/std")));
     }
-    let own = found.len();
-    if imports.iter().any(|name| name == "lib") {
-        found.extend(library());
-    }
-    let names: Vec<String> = found.iter().map(|f| f.sig.ident.to_string()).collect();
-    let texts: Vec<String> = found
-        .into_iter()
-        .map(|f| replaced(f.into_token_stream(), &constants).to_string())
-        .collect();
-    let mentions: Vec<Vec<usize>> = texts
+    let Source {
+        types, functions, ..
+    } = source;
+    let mentions: Vec<Vec<usize>> = functions
         .iter()
-        .map(|text| {
-            let tokens: TokenStream = text.parse().expect("it was Rust before");
+        .map(|(_, tokens)| {
             let mut idents = Vec::new();
-            collect(tokens, &mut idents);
-            (0..names.len())
-                .filter(|&k| idents.contains(&names[k]))
-                .collect()
+            collect(tokens.clone(), &mut idents);
+            let mentioned = |&k: &usize| idents.contains(&functions[k].0);
+            (0..functions.len()).filter(mentioned).collect()
         })
         .collect();
     (0..own)
         .map(|k| {
             let mut order = Vec::new();
             visit(k, &mentions, &mut Vec::new(), &mut order);
-            let text = order
-                .iter()
-                .fold(types.clone(), |all, &f| all + "\n" + &texts[f]);
+            let text = order.iter().fold(types.clone(), |all, &f| {
+                format!("{all}\n{}", functions[f].1)
+            });
             Function {
-                name: format!("{stem}::{}", names[k]),
+                name: format!("{stem}::{}", functions[k].0),
                 text,
             }
         })
         .collect()
 }
 
-/// The functions of the standard library, but for those in folders, which no example uses: they
-/// are made of constants, which are not read here.
-fn library() -> Vec<syn::ItemFn> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pointful/src/std");
-    let files = std::fs::read_dir(root).expect("the library is there");
-    let mut files: Vec<PathBuf> = files
+/// The standard library, or a folder of it.
+fn library(folder: &Path) -> Source {
+    let mut found = Source::default();
+    for path in listed(folder) {
+        if path.is_dir() {
+            found.extend(library(&path));
+        } else {
+            found.extend(Source::read(&path));
+        }
+    }
+    found
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What stands in a folder, in order.
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a directory can be listed");
+    let mut paths: Vec<PathBuf> = entries
         .map(|entry| entry.expect("a directory can be listed").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
         .collect();
-    files.sort();
-    let functions = |path: PathBuf| {
-        let text = std::fs::read_to_string(path).expect("a source can be read");
-        let file: syn::File = syn::parse_str(&text).expect("it is Rust");
-        file.items.into_iter().filter_map(|item| match item {
-            syn::Item::Fn(item) => Some(item),
-            _ => None,
-        })
-    };
-    files.into_iter().flat_map(functions).collect()
+    paths.sort();
+    paths
 }
 
 /// Callees first.
