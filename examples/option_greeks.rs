@@ -4,7 +4,7 @@
 //! all of them and the volatility smiles to `target/pictures/option_greeks.png`.
 
 use plotters::prelude::SeriesLabelPosition::{LowerRight, UpperLeft, UpperRight};
-use pointful::lib::{ln_gamma, normal_cdf};
+use pointful::lib::{implicit_scalar, ln_gamma, normal_cdf};
 use pointful::prelude::*;
 use pointful_examples::{figure, picture};
 
@@ -85,7 +85,8 @@ pub fn greeks(kind: Kind, spot: f64, strike: f64, maturity: f64, rate: f64, vol:
 }
 
 /// The volatility at which an option has the value `quote`, by Newton's method. It starts where
-/// vega is largest, from where it converges monotonically (Manaster and Koehler 1982).
+/// vega is largest, from where it converges monotonically (Manaster and Koehler 1982). Derivatives
+/// are those of the root and not of the steps.
 #[pointful]
 pub fn implied_volatility(
     kind: Kind,
@@ -105,7 +106,10 @@ pub fn implied_volatility(
         step = (quote - value) / vega;
         vol += step;
     }
-    vol
+    implicit_scalar(
+        |vol: f64| price(kind, spot, strike, maturity, rate, vol) - quote,
+        vol,
+    )
 }
 
 /// Jumps of the underlying: their logarithms are normal.

@@ -27,7 +27,7 @@ pub use self::renamed::renamed;
 use self::root::{Definition, Root, innermost};
 use crate::diag::{Diagnostic, syntax as diag, transform::of_broken};
 use crate::link::{Gathering, Names, Payload, Request, RequestKind, companion, unique_name};
-use crate::lower::Constant;
+use crate::lower::{Constant, constants};
 use crate::syntax::depth::check_tokens;
 use crate::syntax::names::hides_macro;
 use crate::syntax::raw::plain_names;
@@ -517,7 +517,7 @@ fn compile(linked: &Linked) -> Result<(TokenStream, Vec<Constant>), Vec<Diagnost
                     &format!("`{name}` cannot be called here: {why}"),
                 ),
             };
-            Ok((returning(&linked.root.result, &body), Vec::new()))
+            Ok((returning(&linked.root.result, &body), constants(linked)?))
         }
         result => result,
     }

@@ -116,6 +116,16 @@ pub fn check(linked: &Linked) -> Result<(), Vec<Diagnostic>> {
     infer_all(linked).map(|_| ())
 }
 
+/// The constants that the root names, if it cannot be compiled alone.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn constants(linked: &Linked) -> Result<Vec<Constant>, Vec<Diagnostic>> {
+    let shared = infer_all(linked)?;
+    let choices = float_choices(&linked.root);
+    elab::constants(shared, &choices[0])
+}
+
 fn infer_all(linked: &Linked) -> Result<Shared<'_>, Vec<Diagnostic>> {
     let mut shared = Shared {
         linked,

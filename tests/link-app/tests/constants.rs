@@ -381,3 +381,16 @@ fn constants_of_others_may_have_types_without_a_name() {
 }
 
 define! { fn slope = grad!(motion::driven); }
+
+#[pointful]
+fn of_functions(x: &Table<Fin<2>, f64>, c: f64) -> Table<Fin<2>, f64> {
+    pointful_link_lib::repeated(|x: &Table<Fin<2>, f64>| c * x, x)
+}
+
+#[test]
+fn a_function_of_functions_has_the_constants_of_its_module() {
+    let x = Table::from([1.0, 10.0]);
+    assert_eq!(of_functions(&x, 2.0).as_slice(), [21.0, 199.0]);
+    let (_, by_c) = jacobian!(of_functions)(&x, 2.0);
+    assert_eq!(by_c.as_slice(), [30.0, 300.0]);
+}

@@ -512,3 +512,22 @@ pub mod hidden {
 pub fn element(x: &Table<Dyn, f64>, at: usize) -> f64 {
     x[at] * 2.0
 }
+
+const TIMES: usize = 3;
+const SCALE: f64 = 2.5;
+const OFFSETS: [f64; 2] = [1.0, -1.0];
+
+/// Applies a function again and again: nothing but its caller knows what it is.
+#[pointful]
+pub fn repeated<T: Float>(
+    f: impl Fn(&Table<Fin<2>, T>) -> Table<Fin<2>, T>,
+    x: &Table<Fin<2>, T>,
+) -> Table<Fin<2>, T> {
+    let mut y = x;
+    for _k in 0..TIMES {
+        y = f(y);
+    }
+    for k in Fin::<2> {
+        y[k] * SCALE as T + OFFSETS[k] as T
+    }
+}

@@ -143,18 +143,64 @@ struct Elab<'a> {
 /// Lowers the last function of the program; `floats` are the types of its generic floats, by
 /// position among its generics. It may try its author's operators, see [`associative`].
 pub(super) fn program(
-    shared: Shared<'_>,
+    mut shared: Shared<'_>,
     floats: &[Option<Scalar>],
     is_debug_form: bool,
 ) -> Result<Lowered, Vec<Diagnostic>> {
-    let root = shared.done.len() - 1;
     let summaries = Summaries::of(&shared.done);
-    let mut elab = Elab {
+    let places = std::mem::take(&mut shared.places);
+    let mut elab = begun(&shared, places, &summaries, floats, is_debug_form);
+    let constants = elab.root();
+    let Elab {
+        diags,
+        program,
+        interface,
+        places,
+        has_debug_form,
+        ..
+    } = elab;
+    match constants {
+        Ok(constants) => diags.gate(Lowered {
+            program,
+            interface,
+            places,
+            constants,
+            has_debug_form,
+        }),
+        Err(Stop) => Err(diags.into_vec()),
+    }
+}
+
+/// The constants that the last function of the program names.
+pub(super) fn constants(
+    mut shared: Shared<'_>,
+    floats: &[Option<Scalar>],
+) -> Result<Vec<Constant>, Vec<Diagnostic>> {
+    let summaries = Summaries::of(&shared.done);
+    let places = std::mem::take(&mut shared.places);
+    let mut elab = begun(&shared, places, &summaries, floats, false);
+    let function = &elab.functions[elab.frame.function];
+    match elab.root_constants(function) {
+        Ok(constants) => elab.diags.gate(constants),
+        Err(Stop) => Err(elab.diags.into_vec()),
+    }
+}
+
+/// Before anything of the last function has been lowered.
+fn begun<'a>(
+    shared: &'a Shared<'a>,
+    places: Places,
+    summaries: &'a Summaries,
+    floats: &[Option<Scalar>],
+    is_debug_form: bool,
+) -> Elab<'a> {
+    let root = shared.done.len() - 1;
+    Elab {
         linked: shared.linked,
         named_fields: function_uses(&shared.linked.root).fields,
         functions: &shared.done,
-        places: shared.places,
-        summaries: &summaries,
+        places,
+        summaries,
         diags: Diagnostics::default(),
         program: Program::new(shared.linked.root.name.to_string()),
         interface: Interface {
@@ -195,25 +241,6 @@ pub(super) fn program(
         levels: 0,
         literals: BTreeMap::new(),
         ruled: BTreeMap::new(),
-    };
-    let constants = elab.root();
-    let Elab {
-        diags,
-        program,
-        interface,
-        places,
-        has_debug_form,
-        ..
-    } = elab;
-    match constants {
-        Ok(constants) => diags.gate(Lowered {
-            program,
-            interface,
-            places,
-            constants,
-            has_debug_form,
-        }),
-        Err(Stop) => Err(diags.into_vec()),
     }
 }
 

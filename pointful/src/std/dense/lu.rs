@@ -6,7 +6,7 @@ use crate::prelude::*;
 /// Both factors in one matrix, which row of `a` is each row of their product, and whether that is
 /// an even permutation, as 1 or -1.
 #[pointful]
-pub(super) fn eliminated<I: IndexSet, T: Float>(
+pub(crate) fn eliminated<I: IndexSet, T: Float>(
     a: &Table<(I, I), T>,
 ) -> (Table<(I, I), T>, Table<I, I>, T) {
     let mut w = a;
@@ -73,7 +73,7 @@ pub(super) fn upper_of<I: IndexSet, T: Float>(w: &Table<(I, I), T>) -> Table<(I,
 
 /// Solves with what [`eliminated`](fn@eliminated) gives.
 #[pointful]
-pub(super) fn solved_with<I: IndexSet, T: Float>(
+pub(crate) fn solved_with<I: IndexSet, T: Float>(
     w: &Table<(I, I), T>,
     rows: &Table<I, I>,
     b: &Table<I, T>,
