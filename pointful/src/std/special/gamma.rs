@@ -92,6 +92,29 @@ pub(super) fn stirling_rest(x: f64) -> f64 {
     inverse * polynomial(square, STIRLING_ABOVE) / polynomial(square, STIRLING_BELOW)
 }
 
+/// `ln Γ(1 + x)` for `x` from 0 to 1¾, small with `x`.
+#[pointful]
+pub(super) fn ln_gamma_after_one(x: f64) -> f64 {
+    let z = x + 0.25;
+    let near = polynomial(z, LN_GAMMA_NEAR_ABOVE) / polynomial(z, LN_GAMMA_NEAR_BELOW);
+    x * (x - 1.0) * near
+}
+
+/// `ln Γ(a + b) - ln Γ(a)` for `a > 0` and `0 ≤ b ≤ 1`, small with `b`.
+///
+/// Both arguments are moved to where Stirling's formula holds, by the product that `Γ` gains.
+#[pointful]
+pub(super) fn ln_gamma_step(a: f64, b: f64) -> f64 {
+    let mut y = a;
+    let mut excess = 0.0;
+    for _k in 0..12 {
+        excess += b / y * (1.0 + excess);
+        y += 1.0;
+    }
+    let far = (y + b - 0.5) * (b / y).ln_1p() + b * (y.ln() - 1.0);
+    far + (stirling_rest(y + b) - stirling_rest(y)) - excess.ln_1p()
+}
+
 /// `ln Γ(x)` for `x ≥ ¾`.
 #[pointful]
 pub(super) fn right_ln_gamma(x: f64) -> f64 {

@@ -26,3 +26,18 @@ pub(super) fn gaussian(x: f64, #[constant] c: f64) -> f64 {
     let e = (-c * (high * high)).exp();
     e + e * beyond
 }
+
+/// A polynomial and its derivative.
+#[pointful]
+pub(super) fn polynomial_and_slope<const K: usize>(
+    x: f64,
+    coefficients: &Table<Fin<K>, f64>,
+) -> (f64, f64) {
+    let mut value = 0.0;
+    let mut slope = 0.0;
+    for k in Fin::<K>.rev() {
+        slope = slope * x + value;
+        value = value * x + coefficients[k];
+    }
+    (value, slope)
+}
