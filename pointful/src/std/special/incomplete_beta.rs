@@ -1,15 +1,17 @@
 //! The incomplete beta function: Didonato and Morris' continued fraction (1992) on the side of the
 //! mean where it is small, and a series at an end whose density is infinite.
 //!
+//! The fraction takes a number of steps that grows as the cube root of the smaller of `a` and `b`.
+//! Where that is too many, the beginning of the uniform expansion (Temme 1982) is as good.
+//!
 //! Derivatives by `a` and `b` are those of the fraction and of the series, term by term (Boik and
 //! Robinson-Cox 1998).
 
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
-use super::gamma::{
-    ln_gamma_after_one, ln_gamma_step, right_ln_gamma, stirling_rest,
-};
-use super::powers::{excess, ln_ratio, lost_by_difference, parts};
+use super::error_function::scaled_erfc;
+use super::gamma::{ln_gamma_after_one, ln_gamma_step, right_ln_gamma, stirling_rest};
+use super::powers::{curvature, excess, ln_ratio, ln_slope, lost_by_difference, parts};
 use super::psi::{digamma_of, digamma_step, ln_less_digamma};
 use crate::prelude::*;
 
@@ -161,10 +163,8 @@ fn fraction_by_both(a: f64, b: f64, x: f64, y: f64, below: f64) -> (f64, f64, f6
         let next_a = -next * next * (denominator_a + above_a * inverse + above * inverse_a);
         let next_b = -next * next * (denominator_b + above_b * inverse + above * inverse_b);
         let factor = -above * inverse * next;
-        let factor_a =
-            -(above_a * inverse * next + above * (inverse_a * next + inverse * next_a));
-        let factor_b =
-            -(above_b * inverse * next + above * (inverse_b * next + inverse * next_b));
+        let factor_a = -(above_a * inverse * next + above * (inverse_a * next + inverse * next_a));
+        let factor_b = -(above_b * inverse * next + above * (inverse_b * next + inverse * next_b));
         difference_a = factor_a * difference + factor * difference_a;
         difference_b = factor_b * difference + factor * difference_b;
         difference *= factor;
@@ -179,7 +179,7 @@ fn fraction_by_both(a: f64, b: f64, x: f64, y: f64, below: f64) -> (f64, f64, f6
 /// `ln(xᵃ / (a B(a, b)))` for `a < 1`, small with `a`.
 #[pointful]
 fn ln_first(a: f64, b: f64, x: f64) -> f64 {
-    a * x.ln() + (ln_gamma_step(b, a) - ln_gamma_after_one(a))
+    ln_gamma_step(b, a, x) - ln_gamma_after_one(a)
 }
 
 /// `I_x(a, b)` and one less it for `a < 1`, `x ≤ 0.6` and `b x ≤ 1`, by the series in powers of `x`.
@@ -195,7 +195,10 @@ fn series(a: f64, b: f64, x: f64) -> (f64, f64) {
     }
     let exponent = ln_first(a, b, x);
     let first = exponent.exp();
-    (first * (1.0 + a * total), -(exponent.exp_m1() + first * a * total))
+    (
+        first * (1.0 + a * total),
+        -(exponent.exp_m1() + first * a * total),
+    )
 }
 
 /// The derivatives of the series by `a` and `b`.
@@ -228,6 +231,52 @@ fn is_at_end(a: f64, b: f64, x: f64) -> bool {
     a < 1.0 && x <= 0.6 && b * x <= 1.0
 }
 
+/// From where on the expansion for large `a` and `b` is taken.
+const LARGE: f64 = 1e12;
+
+/// `E / below²` with `E = -ln(((a + b) x / a)ᵃ ((a + b) (1 - x) / b)ᵇ)`.
+#[pointful]
+fn energy_slope(a: f64, b: f64, below: f64) -> f64 {
+    curvature(-below / a) / a + curvature(below / b) / b
+}
+
+/// What the normal distribution lacks, beside `exp(-E)`: the skewness.
+#[pointful]
+fn skewness(a: f64, b: f64) -> f64 {
+    (1.0 - a / b) / (3.0 * (TAU * a * (1.0 + a / b)).sqrt())
+}
+
+/// `I_x(a, b)` for `a` and `b` from `LARGE`.
+#[pointful]
+fn expansion(a: f64, b: f64, below: f64) -> f64 {
+    let root = below.abs() * energy_slope(a, b, below).sqrt();
+    let normal = 0.5 * scaled_erfc(root);
+    let skewness = skewness(a, b);
+    let tail = (-root * root).exp() * (normal + if below < 0.0 { -skewness } else { skewness });
+    if below.abs() > 0.3 * a.min(b) {
+        // Millions of deviations away.
+        if below < 0.0 { 1.0 } else { 0.0 }
+    } else if below < 0.0 {
+        1.0 - tail
+    } else {
+        tail
+    }
+}
+
+/// The derivative of the expansion by `a`; that by `b` is minus that with all exchanged.
+#[pointful]
+fn expansion_by_a(a: f64, b: f64, below: f64) -> f64 {
+    let slope = energy_slope(a, b, below);
+    let ln_slope = ln_slope(-below / a) / a;
+    // The derivative of E by `a` is -ln((a + b) x / a).
+    let bracket = ln_slope / (2.0 * (PI * slope).sqrt()) + skewness(a, b) * below * ln_slope;
+    if below.abs() > 0.3 * a.min(b) {
+        0.0
+    } else {
+        -(-below * below * slope).exp() * bracket
+    }
+}
+
 #[pointful]
 fn betainc_of(a: f64, b: f64, x: f64) -> f64 {
     let y = 1.0 - x;
@@ -251,6 +300,8 @@ fn betainc_of(a: f64, b: f64, x: f64) -> f64 {
     } else if is_at_end(a, b, x) {
         let (lower, _upper) = series(a, b, x);
         lower
+    } else if a.min(b) > LARGE {
+        expansion(a, b, below)
     } else if below >= 0.0 {
         kernel(a, b, x) * fraction(a, b, x, y, below)
     } else {
@@ -272,16 +323,24 @@ fn by_both_of(a: f64, b: f64, x: f64) -> (f64, f64) {
         (-by_a, -by_b)
     } else if is_at_end(a, b, x) {
         series_by_both(a, b, x)
+    } else if a.min(b) > LARGE {
+        (expansion_by_a(a, b, below), -expansion_by_a(b, a, -below))
     } else {
         let kernel = kernel(a, b, x);
         let of_a = ln_less_psis(a, b, x, below);
         let of_b = ln_less_psis(b, a, y, -below);
         if below >= 0.0 {
             let (total, total_a, total_b) = fraction_by_both(a, b, x, y, below);
-            (kernel * (total * of_a + total_a), kernel * (total * of_b + total_b))
+            (
+                kernel * (total * of_a + total_a),
+                kernel * (total * of_b + total_b),
+            )
         } else {
             let (total, total_b, total_a) = fraction_by_both(b, a, y, x, -below);
-            (-kernel * (total * of_a + total_a), -kernel * (total * of_b + total_b))
+            (
+                -kernel * (total * of_a + total_a),
+                -kernel * (total * of_b + total_b),
+            )
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::polynomial::polynomial;
+use super::polynomial::{polynomial, polynomial_and_quotient};
 use crate::prelude::*;
 
 /// The zero of digamma that is positive.
@@ -173,7 +173,12 @@ pub(super) fn digamma_step(a: f64, b: f64) -> f64 {
         total += b / y / (y + b);
         y += 1.0;
     }
-    total + (b / y).ln_1p() + (ln_less_digamma(y) - ln_less_digamma(y + b))
+    let (inverse, next) = (1.0 / y, 1.0 / (y + b));
+    let difference = b / y * next;
+    let (square, next_square) = (inverse * inverse, next * next);
+    let (rest, quotient) = polynomial_and_quotient(square, next_square, DIGAMMA_FAR);
+    let rests = difference * (inverse + next) * (rest + next_square * quotient);
+    total + (b / y).ln_1p() + (0.5 * difference + rests)
 }
 
 #[pointful]
