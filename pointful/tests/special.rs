@@ -116,9 +116,9 @@ fn doubles_are_as_good_as_documented() {
     check("ln_beta", 5.0, &|x| ln_beta(x[0], x[1]), ONE);
     let choices: fn(&[f64]) -> f64 = |x| x[0].ln().max(1.0);
     check("ln_binomial", 10.0, &|x| ln_binomial(x[0], x[1]), choices);
-    check("gammainc", 1e3, &|x| gammainc(x[0], x[1]), NONE);
-    check("gammaincc", 1e3, &|x| gammaincc(x[0], x[1]), NONE);
-    check("betainc", 1e3, &|x| betainc(x[0], x[1], x[2]), NONE);
+    check("gammainc", 40.0, &|x| gammainc(x[0], x[1]), NONE);
+    check("gammaincc", 40.0, &|x| gammaincc(x[0], x[1]), NONE);
+    check("betainc", 40.0, &|x| betainc(x[0], x[1], x[2]), NONE);
     check("ln_gamma_of_negative", 10.0, &|x| ln_gamma(x[0]), ONE);
     check("digamma_of_negative", 7.0, &|x| digamma(x[0]), ONE);
 }
@@ -130,11 +130,11 @@ fn derivatives_are_as_good_as_documented() {
         let found = worst(name, f, |_| 0.0);
         assert!(found <= most, "{name}: {found}");
     };
-    check("gammainc_by_a", 1e3, &|x| grad!(gammainc)(x[0], x[1]).0);
-    check("gammainc_by_a", 1e3, &|x| -grad!(gammaincc)(x[0], x[1]).0);
+    check("gammainc_by_a", 50.0, &|x| grad!(gammainc)(x[0], x[1]).0);
+    check("gammainc_by_a", 50.0, &|x| -grad!(gammaincc)(x[0], x[1]).0);
     let of_beta = |x: &[f64]| grad!(betainc)(x[0], x[1], x[2]);
-    check("betainc_by_a", 1e3, &|x| of_beta(x).0);
-    check("betainc_by_b", 1e3, &|x| of_beta(x).1);
+    check("betainc_by_a", 50.0, &|x| of_beta(x).0);
+    check("betainc_by_b", 50.0, &|x| of_beta(x).1);
 }
 
 #[test]
@@ -297,11 +297,11 @@ fn ends_of_domains() {
         [(0.0, 0.0, INFINITY), (0.0, 0.0, 3.0), (0.0, 0.0, 0.0)]
     );
     // Minus the exponential integral.
-    near(grad!(gammainc)(0.0, 1.0).0, -0.219_383_934_395_520_27, 10.0);
+    near(grad!(gammainc)(0.0, 1.0).0, -0.219_383_934_395_520_27, 20.0);
     near(
         grad!(gammainc)(0.0, 3.0).0,
         -0.013_048_381_094_197_037,
-        10.0,
+        20.0,
     );
     // Too small, and next to too small.
     assert_eq!([gammaincc(2.0, 1e4), gammainc(1e4, 1.0)], [0.0, 0.0]);
@@ -558,7 +558,11 @@ fn huge_shapes() {
     assert!((gammainc(a, a) - 0.5 - 1.0 / (3.0 * (2.0 * PI).sqrt() * deviation)).abs() < 1e-15);
     // What is added to `a` is rounded; the difference is what was added.
     let (above, below) = (a + 3.0 * deviation, a - 2.0 * deviation);
-    near(gammaincc(a, above), normal_cdf((a - above) / deviation), 1e7);
+    near(
+        gammaincc(a, above),
+        normal_cdf((a - above) / deviation),
+        1e7,
+    );
     let by_a = grad!(gammainc)(a, below).0 * deviation;
     let slope = grad!(normal_cdf)((below - a) / deviation);
     assert!((by_a / slope + 1.0).abs() < 1e-8, "{by_a} {slope}");
