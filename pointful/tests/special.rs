@@ -9,8 +9,8 @@
 use std::path::PathBuf;
 
 use pointful::lib::{
-    digamma, erf, erfc, erfinv, ln_beta, ln_binomial, ln_gamma, normal_cdf, normal_quantile,
-    polygamma,
+    betainc, digamma, erf, erfc, erfinv, gammainc, gammaincc, ln_beta, ln_binomial, ln_gamma,
+    normal_cdf, normal_quantile, polygamma,
 };
 use pointful::prelude::*;
 
@@ -116,8 +116,25 @@ fn doubles_are_as_good_as_documented() {
     check("ln_beta", 5.0, &|x| ln_beta(x[0], x[1]), ONE);
     let choices: fn(&[f64]) -> f64 = |x| x[0].ln().max(1.0);
     check("ln_binomial", 10.0, &|x| ln_binomial(x[0], x[1]), choices);
+    check("gammainc", 40.0, &|x| gammainc(x[0], x[1]), NONE);
+    check("gammaincc", 40.0, &|x| gammaincc(x[0], x[1]), NONE);
+    check("betainc", 40.0, &|x| betainc(x[0], x[1], x[2]), NONE);
     check("ln_gamma_of_negative", 10.0, &|x| ln_gamma(x[0]), ONE);
     check("digamma_of_negative", 7.0, &|x| digamma(x[0]), ONE);
+}
+
+/// Those by shapes, which are no formulas of other functions.
+#[test]
+fn derivatives_are_as_good_as_documented() {
+    let check = |name: &str, most: f64, f: &dyn Fn(&[f64]) -> f64| {
+        let found = worst(name, f, |_| 0.0);
+        assert!(found <= most, "{name}: {found}");
+    };
+    check("gammainc_by_a", 50.0, &|x| grad!(gammainc)(x[0], x[1]).0);
+    check("gammainc_by_a", 50.0, &|x| -grad!(gammaincc)(x[0], x[1]).0);
+    let of_beta = |x: &[f64]| grad!(betainc)(x[0], x[1], x[2]);
+    check("betainc_by_a", 50.0, &|x| of_beta(x).0);
+    check("betainc_by_b", 50.0, &|x| of_beta(x).1);
 }
 
 #[test]
@@ -133,6 +150,11 @@ fn singles_are_rounded_once() {
         worst_of_single("polygamma", |x| polygamma(x[0] as usize, x[1]), 0.0),
         worst_of_single("ln_beta", |x| ln_beta(x[0], x[1]), 1e-6),
         worst_of_single("ln_binomial", |x| ln_binomial(x[0], x[1]), 1e-6),
+        worst_of_single("gammainc", |x| gammainc(x[0], x[1]), 0.0),
+        worst_of_single("gammaincc", |x| gammaincc(x[0], x[1]), 0.0),
+        worst_of_single("gammainc_by_a", |x| grad!(gammainc)(x[0], x[1]).0, 0.0),
+        worst_of_single("betainc", |x| betainc(x[0], x[1], x[2]), 0.0),
+        worst_of_single("betainc_by_a", |x| grad!(betainc)(x[0], x[1], x[2]).0, 0.0),
         worst_of_single("ln_gamma_of_negative", |x| ln_gamma(x[0]), 1e-6),
         worst_of_single("digamma_of_negative", |x| digamma(x[0]), 1e-6),
     ] {
@@ -221,7 +243,77 @@ fn ends_of_domains() {
     for (n, k) in [(3.0, 4.0), (3.0, -1.0), (f64::NAN, 1.0), (3.0, f64::NAN)] {
         assert!(ln_binomial(n, k).is_nan(), "{n} {k}");
     }
+    for x in [0.5, 3.0, 1e300] {
+        assert_eq!([gammainc(x, 0.0), gammaincc(x, 0.0)], [0.0, 1.0]);
+        assert_eq!([gammainc(x, INFINITY), gammaincc(x, INFINITY)], [1.0, 0.0]);
+        assert_eq!([gammainc(INFINITY, x), gammaincc(INFINITY, x)], [0.0, 1.0]);
+        assert_eq!([gammainc(0.0, x), gammaincc(0.0, x)], [1.0, 0.0]);
+        assert_eq!([betainc(x, 2.0, 0.0), betainc(2.0, x, 1.0)], [0.0, 1.0]);
+        assert_eq!([betainc(0.0, x, 0.3), betainc(x, 0.0, 0.3)], [1.0, 0.0]);
+        assert_eq!(
+            [betainc(x, INFINITY, 0.3), betainc(INFINITY, x, 0.3)],
+            [1.0, 0.0]
+        );
+    }
+    for (a, x) in [
+        (-1.0, 2.0),
+        (2.0, -1.0),
+        (0.0, 0.0),
+        (INFINITY, INFINITY),
+        (f64::NAN, 1.0),
+        (1.0, f64::NAN),
+    ] {
+        assert!(gammainc(a, x).is_nan() && gammaincc(a, x).is_nan());
+        if a != INFINITY {
+            assert!(grad!(gammainc)(a, x).0.is_nan(), "{a} {x}");
+        }
+    }
+    for (a, b, x) in [
+        (-1.0, 2.0, 0.5),
+        (2.0, -1.0, 0.5),
+        (2.0, 2.0, -0.1),
+        (2.0, 2.0, 1.1),
+        (0.0, 0.0, 0.5),
+        (INFINITY, INFINITY, 0.5),
+        (f64::NAN, 2.0, 0.5),
+        (2.0, f64::NAN, 0.5),
+        (2.0, 2.0, f64::NAN),
+    ] {
+        assert!(betainc(a, b, x).is_nan(), "{a} {b} {x}");
+        if a != INFINITY {
+            assert!(grad!(betainc)(a, b, x).0.is_nan(), "{a} {b} {x}");
+        }
+    }
+    assert_eq!(
+        [0.5, 1.0, 2.0].map(|a| grad!(gammainc)(a, 0.0)),
+        [(0.0, INFINITY), (0.0, 1.0), (0.0, 0.0)]
+    );
+    assert_eq!(
+        [0.5, 1.0, 2.0].map(|a| grad!(betainc)(a, 3.0, 0.0)),
+        [(0.0, 0.0, INFINITY), (0.0, 0.0, 3.0), (0.0, 0.0, 0.0)]
+    );
+    assert_eq!(
+        [0.5, 1.0, 2.0].map(|b| grad!(betainc)(3.0, b, 1.0)),
+        [(0.0, 0.0, INFINITY), (0.0, 0.0, 3.0), (0.0, 0.0, 0.0)]
+    );
+    // Minus the exponential integral.
+    near(grad!(gammainc)(0.0, 1.0).0, -0.219_383_934_395_520_27, 20.0);
+    near(
+        grad!(gammainc)(0.0, 3.0).0,
+        -0.013_048_381_094_197_037,
+        20.0,
+    );
+    // Too small, and next to too small.
+    assert_eq!([gammaincc(2.0, 1e4), gammainc(1e4, 1.0)], [0.0, 0.0]);
+    assert_eq!(betainc(1e5, 2.0, 1e-4), 0.0);
+    near(gammaincc(1.0, 708.0), (-708.0_f64).exp(), 3.0);
+    near(gammainc(least, least), 1.0, 1.0);
     // Singles, whose ends lie elsewhere.
+    assert_eq!(
+        [gammainc(0.5_f32, f32::MAX), gammaincc(1.0_f32, 100.0)],
+        [1.0, 3.8e-44]
+    );
+    assert_eq!(betainc(1e5_f32, 2.0, 0.5), 0.0);
     assert_eq!(
         [erf(f32::INFINITY), erfc(11.0_f32), erfinv(1.0_f32)],
         [1.0, 0.0, f32::INFINITY]
@@ -245,6 +337,14 @@ fn recurrences() {
         close(polygamma(2, x), polygamma(2, x + 1.0) - 2.0 / x.powi(3));
         close(normal_quantile(normal_cdf(-0.1 * x)), -0.1 * x);
         close(erf(x) + erfc(x), 1.0);
+        for y in [0.1 * x, x, 2.0 * x] {
+            close(gammainc(x, y) + gammaincc(x, y), 1.0);
+            let step = (x * y.ln() - y - ln_gamma(x + 1.0)).exp();
+            let after = gammainc(x + 1.0, y) + step;
+            assert!((gammainc(x, y) - after).abs() < 1e-13, "{x} {y}");
+            let part = y / (1.0 + x + y);
+            close(betainc(x, y, part), 1.0 - betainc(y, x, 1.0 - part));
+        }
     }
 }
 
@@ -366,6 +466,108 @@ fn derivatives_are_slopes() {
     }
 }
 
+/// Second derivatives by all arguments against differences of the first, of sixth order.
+#[test]
+fn second_derivatives_by_shapes() {
+    fn slopes<const K: usize>(f: impl Fn(f64) -> [f64; K], x: f64, h: f64) -> [f64; K] {
+        let even = |h: f64| {
+            let (after, before) = (f(x + h), f(x - h));
+            std::array::from_fn(|k| (after[k] - before[k]) / (2.0 * h))
+        };
+        let [one, two, three]: [[f64; K]; 3] = [even(h), even(2.0 * h), even(3.0 * h)];
+        std::array::from_fn(|k| 1.5 * one[k] - 0.6 * two[k] + 0.1 * three[k])
+    }
+    fn close<const K: usize>(found: [f64; K], expected: [f64; K], at: &[f64]) {
+        let most = expected.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!(
+                (found - expected).abs() < 3e-9 * most,
+                "{at:?}: {found} {expected}"
+            );
+        }
+    }
+    // Of each region, of whole shapes, and where the regions meet.
+    for (a, x) in [
+        (2.5, 1.7),
+        (2.0, 3.3),
+        (0.3, 0.4),
+        (0.3, 3.0),
+        (1.0, 1.0),
+        (3.0, 3.0),
+        (25.0, 60.0),
+        (25.0, 10.0),
+        (30.0, 29.0),
+        (30.0, 30.0),
+        (30.0, 33.0),
+        (1e4, 1.01e4),
+    ] {
+        let h = 1e-3 * f64::sqrt(a).min(x);
+        let ((aa, ax), (xa, xx)) = hessian!(gammainc)(a, x);
+        let gradient = |a, x| <[f64; 2]>::from(grad!(gammainc)(a, x));
+        close([aa, ax], slopes(|a| gradient(a, x), a, h), &[a, x]);
+        close([xa, xx], slopes(|x| gradient(a, x), x, h), &[a, x]);
+        let density = gradient(a, x)[1];
+        let error = (xx - density * ((a - 1.0) / x - 1.0)).abs();
+        assert!(error <= 1e-14 * density * (1.0 + a / x), "{a} {x}");
+        let ((upper, _), _) = hessian!(gammaincc)(a, x);
+        assert_eq!(upper, -aa);
+    }
+    for (a, b, x) in [
+        (2.5_f64, 1.7, 0.3),
+        (2.0, 3.0, 0.3),
+        (2.0, 3.0, 0.5),
+        (1.0, 1.0, 0.7),
+        (0.3, 0.4, 0.5),
+        (0.3, 5.0, 0.1),
+        (0.3, 5.0, 0.3),
+        (5.0, 0.4, 0.9),
+        (30.0, 40.0, 0.4),
+        (1e3, 1e3, 0.51),
+    ] {
+        let h = 1e-3 * f64::min(a, b).sqrt().min(0.1);
+        let ((aa, ab, ax), (ba, bb, bx), (xa, xb, xx)) = hessian!(betainc)(a, b, x);
+        let gradient = |a, b, x| <[f64; 3]>::from(grad!(betainc)(a, b, x));
+        let at = [a, b, x];
+        close([aa, ab, ax], slopes(|a| gradient(a, b, x), a, h), &at);
+        close([ba, bb, bx], slopes(|b| gradient(a, b, x), b, h), &at);
+        let h = h / (a + b);
+        close([xa, xb, xx], slopes(|x| gradient(a, b, x), x, h), &at);
+    }
+}
+
+/// References by integrals of 40 digits: where only the beginning of an expansion is left.
+#[test]
+fn huge_shapes() {
+    for (a, b, x, expected) in [(
+        3e12,
+        2e12,
+        0.599999123643908,
+        [
+            3.16713639771487e-5,
+            -4.886811500545e-11,
+            7.33020386774953e-11,
+        ],
+    )] {
+        let (by_a, by_b, _) = grad!(betainc)(a, b, x);
+        for (found, expected) in [betainc(a, b, x), by_a, by_b].into_iter().zip(expected) {
+            assert!((found / expected - 1.0).abs() < 3e-11, "{found} {expected}");
+        }
+    }
+    // The median is a third below the mean, and deviations are a root.
+    let (a, deviation) = (1e20, 1e10);
+    assert!((gammainc(a, a) - 0.5 - 1.0 / (3.0 * (2.0 * PI).sqrt() * deviation)).abs() < 1e-15);
+    // What is added to `a` is rounded; the difference is what was added.
+    let (above, below) = (a + 3.0 * deviation, a - 2.0 * deviation);
+    near(
+        gammaincc(a, above),
+        normal_cdf((a - above) / deviation),
+        1e7,
+    );
+    let by_a = grad!(gammainc)(a, below).0 * deviation;
+    let slope = grad!(normal_cdf)((below - a) / deviation);
+    assert!((by_a / slope + 1.0).abs() < 1e-8, "{by_a} {slope}");
+}
+
 #[pointful]
 fn errors<N: IndexSet, T: Float>(x: &Table<N, T>) -> Table<N, T> {
     for i in N {
@@ -386,6 +588,22 @@ fn gammas<N: IndexSet, T: Float>(x: &Table<N, T>) -> Table<N, T> {
 fn polygammas<N: IndexSet, T: Float>(x: &Table<N, T>) -> Table<N, T> {
     for i in N {
         polygamma(2, x[i] * x[i] + 0.2)
+    }
+}
+
+#[pointful]
+fn incomplete_gammas<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    for i in N {
+        let y = x[i] * x[i] + 0.2;
+        gammainc(10.0 * y, 1.0 + 8.0 * y)
+    }
+}
+
+#[pointful]
+fn incomplete_betas<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    for i in N {
+        let y = x[i] * x[i] + 0.2;
+        betainc(y, 1.0 + y, 0.3)
     }
 }
 
@@ -421,6 +639,57 @@ fn forwards_and_backwards_agree() {
     for (x, y) in x.iter().zip(gammas(&x).iter()) {
         let x = x * x + 0.2;
         assert_eq!(ln_gamma(x) * ln_beta(x, 1.0 + x), *y);
+    }
+}
+
+/// Points of tables, whose loops advance together, are points alone, and so are their derivatives.
+#[test]
+fn incomplete_functions_of_tables_are_those_of_points() {
+    let x = list(|k| (k * 0.7).sin() * 2.0);
+    let w = list(|k| (k * 2.1).sin());
+    let (gammas, by_gammas) = vjp!(incomplete_gammas)(&x, &w);
+    let (betas, by_betas) = vjp!(incomplete_betas)(&x, &w);
+    for (k, (x, w)) in x.iter().zip(w.iter()).enumerate() {
+        let y = x * x + 0.2;
+        let (a, z) = (10.0 * y, 1.0 + 8.0 * y);
+        assert_eq!(gammas.as_slice()[k], gammainc(a, z));
+        let (by_a, by_z) = grad!(gammainc)(a, z);
+        let expected = w * 2.0 * x * (10.0 * by_a + 8.0 * by_z);
+        let error = (by_gammas.as_slice()[k] - expected).abs();
+        assert!(error < 1e-14 * (1.0 + expected.abs()), "{x}");
+        assert_eq!(betas.as_slice()[k], betainc(y, 1.0 + y, 0.3));
+        let (by_a, by_b, _) = grad!(betainc)(y, 1.0 + y, 0.3);
+        let expected = w * 2.0 * x * (by_a + by_b);
+        let error = (by_betas.as_slice()[k] - expected).abs();
+        assert!(error < 1e-14 * (1.0 + expected.abs()), "{x}");
+    }
+}
+
+/// Forwards and backwards, and singles.
+#[test]
+fn incomplete_functions_forwards_and_backwards() {
+    for (a, x) in [(0.3, 0.4), (2.5, 1.5), (2.5, 7.0), (40.0, 45.0)] {
+        let (value, (by_a, by_x)) = value_and_grad!(gammainc)(a, x);
+        let forwards = jvp!(gammainc)(a, x, 0.75, -2.0);
+        assert_eq!(forwards.0, value);
+        near(forwards.1, 0.75 * by_a - 2.0 * by_x, 16.0);
+        let (of_a, of_x) = grad!(gammaincc)(a, x);
+        assert_eq!((of_a, of_x), (-by_a, -by_x));
+        near(jvp!(gammaincc)(a, x, 0.75, -2.0).1, -forwards.1, 1.0);
+        let (a, x) = (a as f32, x as f32);
+        let (of_a, of_x) = grad!(gammainc)(a, x);
+        let (by_a, by_x) = grad!(gammainc)(f64::from(a), f64::from(x));
+        assert_eq!((of_a, of_x), (by_a as f32, by_x as f32));
+    }
+    for (a, b, x) in [(0.3, 0.4, 0.5), (2.5, 3.0, 0.25), (2.5, 3.0, 0.75)] {
+        let (value, (by_a, by_b, by_x)) = value_and_grad!(betainc)(a, b, x);
+        let forwards = jvp!(betainc)(a, b, x, 0.75, 0.5, -2.0);
+        assert_eq!(forwards.0, value);
+        near(forwards.1, 0.75 * by_a + 0.5 * by_b - 2.0 * by_x, 16.0);
+        let (a, b, x) = (a as f32, b as f32, x as f32);
+        let of_a = grad!(betainc)(a, b, x).0;
+        let by_a = grad!(betainc)(f64::from(a), f64::from(b), f64::from(x)).0;
+        assert_eq!(of_a, by_a as f32);
     }
 }
 

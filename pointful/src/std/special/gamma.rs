@@ -3,7 +3,7 @@
 
 use std::f64::consts::{FRAC_1_PI, PI};
 
-use super::polynomial::polynomial;
+use super::polynomial::{polynomial, polynomial_and_quotient};
 use super::psi::digamma;
 use crate::prelude::*;
 
@@ -90,6 +90,41 @@ pub(super) fn stirling_rest(x: f64) -> f64 {
     let inverse = 1.0 / x;
     let square = inverse * inverse;
     inverse * polynomial(square, STIRLING_ABOVE) / polynomial(square, STIRLING_BELOW)
+}
+
+/// `ln Γ(1 + x)` for `x` from 0 to 1¾, small with `x`.
+#[pointful]
+pub(super) fn ln_gamma_after_one(x: f64) -> f64 {
+    let z = x + 0.25;
+    let near = polynomial(z, LN_GAMMA_NEAR_ABOVE) / polynomial(z, LN_GAMMA_NEAR_BELOW);
+    x * (x - 1.0) * near
+}
+
+/// `stirling_rest(x + b) - stirling_rest(x)` for `x ≥ 3` and `b ≥ 0`, small with `b`.
+#[pointful]
+fn stirling_rest_step(x: f64, b: f64) -> f64 {
+    let (inverse, next) = (1.0 / x, 1.0 / (x + b));
+    let (square, next_square) = (inverse * inverse, next * next);
+    let (above, of_above) = polynomial_and_quotient(next_square, square, STIRLING_ABOVE);
+    let (below, of_below) = polynomial_and_quotient(next_square, square, STIRLING_BELOW);
+    let quotient = polynomial(square, STIRLING_ABOVE) / polynomial(square, STIRLING_BELOW);
+    let of_quotient = (of_above - quotient * of_below) / below;
+    -(b / x * next) * (above / below + inverse * (inverse + next) * of_quotient)
+}
+
+/// `ln(cᵇ Γ(a + b) / Γ(a))` for `a > 0` and `0 ≤ b ≤ 1`, small with `b`.
+///
+/// Both arguments are moved to where Stirling's formula holds, by the product that `Γ` gains.
+#[pointful]
+pub(super) fn ln_gamma_step(a: f64, b: f64, c: f64) -> f64 {
+    let mut y = a;
+    let mut excess = 0.0;
+    for _k in 0..12 {
+        excess += b / y * (1.0 + excess);
+        y += 1.0;
+    }
+    let far = (y + b - 0.5) * (b / y).ln_1p() + b * ((c * y).ln() - 1.0);
+    far + stirling_rest_step(y, b) - excess.ln_1p()
 }
 
 /// `ln Γ(x)` for `x ≥ ¾`.

@@ -9,13 +9,18 @@
 
 mod error_function;
 mod gamma;
+mod incomplete_beta;
+mod incomplete_gamma;
 mod normal;
 mod pairs;
 mod polynomial;
+mod powers;
 mod psi;
 
 pub use error_function::*;
 pub use gamma::*;
+pub use incomplete_beta::*;
+pub use incomplete_gamma::*;
 pub use normal::*;
 pub use pairs::*;
 pub use psi::*;

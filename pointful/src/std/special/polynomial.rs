@@ -26,3 +26,30 @@ pub(super) fn gaussian(x: f64, #[constant] c: f64) -> f64 {
     let e = (-c * (high * high)).exp();
     e + e * beyond
 }
+
+/// A polynomial at `x`, and what it differs by at `y`, divided by `x - y`.
+///
+/// With `y = x` that is the derivative.
+#[pointful]
+pub(super) fn polynomial_and_quotient<const K: usize>(
+    x: f64,
+    y: f64,
+    coefficients: &Table<Fin<K>, f64>,
+) -> (f64, f64) {
+    let mut value = 0.0;
+    let mut quotient = 0.0;
+    for k in Fin::<K>.rev() {
+        quotient = quotient * y + value;
+        value = value * x + coefficients[k];
+    }
+    (value, quotient)
+}
+
+/// A polynomial and its derivative.
+#[pointful]
+pub(super) fn polynomial_and_slope<const K: usize>(
+    x: f64,
+    coefficients: &Table<Fin<K>, f64>,
+) -> (f64, f64) {
+    polynomial_and_quotient(x, x, coefficients)
+}

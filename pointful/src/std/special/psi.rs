@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::polynomial::polynomial;
+use super::polynomial::{polynomial, polynomial_and_quotient};
 use crate::prelude::*;
 
 /// The zero of digamma that is positive.
@@ -156,17 +156,40 @@ fn angle(x: f64) -> f64 {
     PI * (x - x.round())
 }
 
+/// `ln x - ψ(x)` for `x ≥ 12`.
 #[pointful]
-fn digamma_of(x: f64) -> f64 {
+pub(super) fn ln_less_digamma(x: f64) -> f64 {
+    let inverse = 1.0 / x;
+    let square = inverse * inverse;
+    0.5 * inverse + square * polynomial(square, DIGAMMA_FAR)
+}
+
+/// `ψ(a + b) - ψ(a)` for `a > 0` and `b ≥ 0`, small with `b`.
+#[pointful]
+pub(super) fn digamma_step(a: f64, b: f64) -> f64 {
+    let mut y = a;
+    let mut total = 0.0;
+    for _k in 0..12 {
+        total += b / y / (y + b);
+        y += 1.0;
+    }
+    let (inverse, next) = (1.0 / y, 1.0 / (y + b));
+    let difference = b / y * next;
+    let (square, next_square) = (inverse * inverse, next * next);
+    let (rest, quotient) = polynomial_and_quotient(square, next_square, DIGAMMA_FAR);
+    let rests = difference * (inverse + next) * (rest + next_square * quotient);
+    total + (b / y).ln_1p() + (0.5 * difference + rests)
+}
+
+#[pointful]
+pub(super) fn digamma_of(x: f64) -> f64 {
     let right = beyond_one(x);
     let z = right - 1.0;
     let near = polynomial(z, DIGAMMA_NEAR_ABOVE) / polynomial(z, DIGAMMA_NEAR_BELOW);
     let near = ((right - ZERO.0) - ZERO.1) * near;
     let z = right - 3.0;
     let middle = polynomial(z, DIGAMMA_MIDDLE_ABOVE) / polynomial(z, DIGAMMA_MIDDLE_BELOW);
-    let inverse = 1.0 / right;
-    let square = inverse * inverse;
-    let far = right.ln() - (0.5 * inverse + square * polynomial(square, DIGAMMA_FAR));
+    let far = right.ln() - ln_less_digamma(right);
     let value = if right < 3.0 {
         near
     } else if right < 12.0 {
