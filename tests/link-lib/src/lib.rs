@@ -519,15 +519,15 @@ const OFFSETS: [f64; 2] = [1.0, -1.0];
 
 /// Applies a function again and again: nothing but its caller knows what it is.
 #[pointful]
-pub fn repeated<T: Float>(
-    f: impl Fn(&Table<Fin<2>, T>) -> Table<Fin<2>, T>,
-    x: &Table<Fin<2>, T>,
-) -> Table<Fin<2>, T> {
+pub fn repeated(
+    f: impl Fn(&Table<Fin<2>, f64>) -> Table<Fin<2>, f64>,
+    x: &Table<Fin<2>, f64>,
+) -> Table<Fin<2>, f64> {
     let mut y = x;
     for _k in 0..TIMES {
         y = f(y);
     }
     for k in Fin::<2> {
-        y[k] * SCALE as T + OFFSETS[k] as T
+        y[k] * SCALE + OFFSETS[k]
     }
 }
