@@ -315,8 +315,12 @@ impl<'p> Look<'p> {
         if !self.lengths_are_the_same(&stmt.op) {
             return None;
         }
-        if let CpuOp::Prim(..) | CpuOp::Select(..) = &stmt.op {
-            self.operations += u64::from(around.in_loop);
+        if around.in_loop {
+            self.operations += match &stmt.op {
+                CpuOp::Prim(prim, args) => cost::prim(*prim, self.program.elem(args[0])),
+                CpuOp::Select(..) => 1,
+                _ => 0,
+            };
         }
         let stride = match &stmt.op {
             CpuOp::Const(_) | CpuOp::Size(_) => Stride::Zero,
