@@ -6,10 +6,11 @@
 
 use std::f64::consts::TAU;
 
+use plotters::prelude::SeriesLabelPosition;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::{data, differences};
-use pointful_examples::{picture, plot, progress};
+use pointful_examples::{figure, picture, progress};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// A photograph, and the camera that took it.
@@ -322,11 +323,12 @@ fn main() {
         lengths(&errors(&start, &photos)),
         lengths(&errors(&found, &photos)),
     );
-    let curve = |points| plot::Series {
-        points,
-        joined: true,
-    };
-    plot::series(&path, &[curve(&before), curve(&after)]).expect("the picture can be written");
+    let title = "Bundle adjustment: errors of all observations, smallest first";
+    let chart = figure::Chart::new(title, "observation", "error in pixels, log₁₀")
+        .line("first guess", figure::ORANGE, before)
+        .line("adjusted", figure::BLUE, after)
+        .legend(SeriesLabelPosition::LowerRight);
+    figure::charts(&path, 1, &[chart]).expect("the picture can be written");
     println!("{}", path.display());
 }
 

@@ -7,13 +7,12 @@
 use std::f64::consts::PI;
 use std::f64::consts::TAU;
 
-use plotters::prelude::*;
 use pointful::lib::logsumexp;
 use pointful::optim::Adam;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{mixture, picture, plot, progress};
+use pointful_examples::{figure, mixture, picture, progress};
 #[cfg(test)]
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
@@ -178,13 +177,15 @@ fn draw(
     points: &Table<(Point, Coordinate), f64>,
     mixture: &Mixture,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    plot::plane(path, |chart| {
-        let dots = points.as_slice().chunks(2).map(|p| (p[0], p[1]));
-        chart.draw_series(dots.map(|p| Circle::new(p, 2, BLACK.mix(0.4).filled())))?;
-        let means = mixture.means.as_slice().chunks(2);
-        let clusters = means.zip(mixture.factors.as_slice().chunks(3));
-        for (k, (mean, factor)) in clusters.enumerate() {
-            let colour = Palette99::pick(k);
+    let pairs = |of: &[f64]| of.chunks(2).map(|p| (p[0], p[1])).collect::<Vec<_>>();
+    let title = "A mixture of Gaussians: a tenth of the density at each mean";
+    let dots = pairs(points.as_slice());
+    let chart = figure::Chart::new(title, "x₁", "x₂").dots("points", figure::INK, dots);
+    let means = mixture.means.as_slice().chunks(2);
+    let clusters = means.zip(mixture.factors.as_slice().chunks(3));
+    let chart = clusters
+        .enumerate()
+        .fold(chart, |chart, (k, (mean, factor))| {
             let radius = (2.0 * 10.0f64.ln()).sqrt();
             let edge = (0..=100).map(|k| {
                 let angle = f64::from(k) / 100.0 * TAU;
@@ -193,12 +194,10 @@ fn draw(
                 let y = (radius * angle.sin() - factor[2] * x) / factor[1].exp();
                 (mean[0] + x, mean[1] + y)
             });
-            chart.draw_series(LineSeries::new(edge, colour.stroke_width(3)))?;
-            let centre = (mean[0], mean[1]);
-            chart.draw_series([Cross::new(centre, 8, colour.stroke_width(3))])?;
-        }
-        Ok(())
-    })
+            chart.line("", figure::colour(k), edge)
+        })
+        .crosses("means", pairs(mixture.means.as_slice()));
+    figure::charts(path, 1, &[chart])
 }
 
 /// What the suite adds to the density of the points for the covariances, up to a constant.

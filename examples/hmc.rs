@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{picture, plot, progress};
+use pointful_examples::{figure, picture, progress};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// A school.
@@ -231,14 +231,25 @@ fn main() {
     let (chain, mean) = (picture("hmc_chain.png"), picture("hmc_mean.png"));
     let first = draws.iter().step_by(chains).map(|draw| draw[0]);
     let first: Vec<_> = (0..).map(f64::from).zip(first).take(500).collect();
-    let series = |points, joined| plot::Series { points, joined };
-    plot::series(&chain, &[series(&first, true)]).expect("the picture can be written");
+    let trace = figure::Chart::new(
+        "Hamiltonian Monte Carlo: the mean in one chain",
+        "draw",
+        "effect of coaching, points",
+    )
+    .thin("", figure::BLUE, first);
+    figure::charts(&chain, 1, &[trace]).expect("the picture can be written");
     // Four cells of the grid to a bin.
     let histogram = |weighted: Vec<_>| density(&weighted, -8.06, 0.48, 50);
     let drawn = histogram(draws.iter().map(|draw| (draw[0], 1.0)).collect());
     let integrated = histogram(grid.iter().map(|(at, w)| (at[0], *w)).collect());
-    plot::series(&mean, &[series(&drawn, false), series(&integrated, true)])
-        .expect("the picture can be written");
+    let posterior = figure::Chart::new(
+        "Posterior density of the mean",
+        "effect of coaching, points",
+        "density",
+    )
+    .dots("drawn", figure::ORANGE, drawn)
+    .line("integrated", figure::BLUE, integrated);
+    figure::charts(&mean, 1, &[posterior]).expect("the picture can be written");
     println!("{}\n{}", chain.display(), mean.display());
 }
 

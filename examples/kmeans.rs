@@ -2,7 +2,7 @@
 //! `target/pictures/kmeans.png`.
 
 use pointful::prelude::*;
-use pointful_examples::{mixture, picture, plot};
+use pointful_examples::{figure, mixture, picture, progress};
 
 /// An observed point.
 #[derive(Clone, Copy, IndexSet)]
@@ -110,18 +110,34 @@ fn cluster(
 
 fn main() {
     let (points, start) = input();
-    let centres = cluster(&points, start, |round, cost| {
-        println!("step {round:2}: cost {cost:.6}")
+    let bar = progress::bar("steps", 100);
+    let mut costs = Vec::new();
+    let centres = cluster(&points, start.clone(), |round, cost| {
+        bar.suspend(|| println!("step {round:2}: cost {cost:.6}"));
+        bar.inc(1);
+        costs.push((round as f64, cost));
     });
+    bar.abandon();
+    let panel = |title: &str, centres: &Table<(Cluster, Plane), f64>| {
+        let clusters = nearest(&points, centres);
+        figure::clusters(
+            title,
+            points.as_slice(),
+            &clusters.ordinals(),
+            centres.as_slice(),
+        )
+    };
+    let panels = [
+        panel("Five points as centres", &start),
+        panel("After the last step", &centres),
+        figure::Chart::new("How the cost falls", "step", "sum of squared distances").line(
+            "",
+            figure::BLUE,
+            costs,
+        ),
+    ];
     let path = picture("kmeans.png");
-    let clusters = nearest(&points, &centres);
-    plot::clusters(
-        &path,
-        points.as_slice(),
-        &clusters.ordinals(),
-        centres.as_slice(),
-    )
-    .expect("the picture can be written");
+    figure::charts(&path, 3, &panels).expect("the picture can be written");
     println!("centres {centres}\n{}", path.display());
 }
 

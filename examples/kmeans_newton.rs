@@ -6,7 +6,7 @@
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{mixture, picture, plot, progress};
+use pointful_examples::{figure, mixture, picture, progress};
 
 /// An observed point.
 #[derive(Clone, Copy, IndexSet)]
@@ -126,22 +126,17 @@ fn main() {
         picture("kmeans_newton.png"),
         picture("kmeans_newton_cost.png"),
     );
-    plot::clusters(
-        &clusters,
+    let of = nearest(&points, &centres);
+    let found = figure::clusters(
+        "Clusters by Newton's method",
         points.as_slice(),
-        &nearest(&points, &centres).ordinals(),
+        &of.ordinals(),
         centres.as_slice(),
-    )
-    .expect("the picture can be written");
-    let falling: Vec<_> = (0..).map(f64::from).zip(costs).collect();
-    plot::series(
-        &curve,
-        &[plot::Series {
-            points: &falling,
-            joined: true,
-        }],
-    )
-    .expect("the picture can be written");
+    );
+    figure::charts(&clusters, 1, &[found]).expect("the picture can be written");
+    let falling = figure::Chart::new("How the cost falls", "step", "sum of squared distances")
+        .line("", figure::BLUE, (0..).map(f64::from).zip(costs));
+    figure::charts(&curve, 1, &[falling]).expect("the picture can be written");
     println!("{}\n{}", clusters.display(), curve.display());
 }
 

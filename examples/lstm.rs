@@ -9,7 +9,7 @@ use pointful::optim::Adam;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{picture, plot, progress};
+use pointful_examples::{figure, picture, progress};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// One of the letters that occur, blanks and commas among them.
@@ -206,11 +206,13 @@ fn main() {
         said(&network, &rhyme, &alphabet)
     );
     let path = picture("lstm.png");
-    let curve = plot::Series {
-        points: &errors,
-        joined: true,
-    };
-    plot::series(&path, &[curve]).expect("the picture can be written");
+    let title = "A network learns a rhyme";
+    let chart = figure::Chart::new(title, "readings", "error in nats per letter, log₁₀").line(
+        "",
+        figure::BLUE,
+        errors,
+    );
+    figure::charts(&path, 1, &[chart]).expect("the picture can be written");
     println!("{}", path.display());
 }
 

@@ -7,7 +7,7 @@ use pointful::optim::Adam;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{picture, plot, progress};
+use pointful_examples::{figure, picture, progress};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// A picture of the film.
@@ -142,24 +142,12 @@ fn main() {
     let path = picture("pendulum.png");
     let (seen, fitted) = (curve(&measured), curve(&swing(frames, interval, &found)));
     let guessed = curve(&swing(frames, interval, &unknown(GUESS)));
-    plot::series(
-        &path,
-        &[
-            plot::Series {
-                points: &seen,
-                joined: false,
-            },
-            plot::Series {
-                points: &fitted,
-                joined: true,
-            },
-            plot::Series {
-                points: &guessed,
-                joined: true,
-            },
-        ],
-    )
-    .expect("the picture can be written");
+    let title = "A pendulum on film";
+    let chart = figure::Chart::new(title, "time in seconds", "angle in radians")
+        .dots("measured", figure::INK, seen)
+        .thin("first guess", figure::ORANGE, guessed)
+        .line("fitted", figure::BLUE, fitted);
+    figure::charts(&path, 1, &[chart]).expect("the picture can be written");
     println!("{}", path.display());
 }
 

@@ -2,7 +2,7 @@
 //! by how well each day is foreseen. Writes `target/pictures/recurrences.png`.
 
 use pointful::prelude::*;
-use pointful_examples::plot;
+use pointful_examples::figure;
 
 /// A day of the series.
 #[derive(Clone, Copy, IndexSet)]
@@ -143,15 +143,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (seen, day_by_day) = (curve(&series), curve(&smooth(&series, keep)));
     let afterwards = curve(&whittaker(&series, 10.0));
     let path = pointful_examples::picture("recurrences.png");
-    let line = |points, joined| plot::Series { points, joined };
-    plot::series(
-        &path,
-        &[
-            line(&seen, false),
-            line(&day_by_day, true),
-            line(&afterwards, true),
-        ],
-    )?;
+    let chart = figure::Chart::new("Two ways to smooth a series", "day", "level")
+        .dots("measured", figure::INK, seen)
+        .line("day by day", figure::ORANGE, day_by_day)
+        .line("with days to come (Whittaker)", figure::BLUE, afterwards);
+    figure::charts(&path, 1, &[chart])?;
     println!("{}", path.display());
     Ok(())
 }

@@ -5,11 +5,12 @@
 //! behind the trial, and the dose that cures half of the patients; draws to
 //! `target/pictures/regression_fall.png` and `target/pictures/regression_cure.png`.
 
+use plotters::prelude::SeriesLabelPosition;
 use pointful::lib::softplus;
 use pointful::prelude::*;
 #[cfg(test)]
 use pointful_examples::differences;
-use pointful_examples::{picture, plot, progress};
+use pointful_examples::{figure, picture, progress};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// Who takes part in the trial.
@@ -275,17 +276,17 @@ fn draw(
         picture("regression_fall.png"),
         picture("regression_cure.png"),
     ];
-    let pictures = [(&measured, &line), (&shares, &sigmoid)];
-    for (path, (points, curve)) in paths.iter().zip(pictures) {
-        let loose = plot::Series {
-            points,
-            joined: false,
-        };
-        let joined = plot::Series {
-            points: curve,
-            joined: true,
-        };
-        plot::series(path, &[loose, joined])?;
+    let doses = "doublings of the dose";
+    let fall = figure::Chart::new("Fall of the pressure", doses, "fall in mmHg")
+        .dots("patients", figure::INK, measured)
+        .line("fitted, at fifty years", figure::BLUE, line)
+        .legend(SeriesLabelPosition::UpperLeft);
+    let cure = figure::Chart::new("Cured patients", doses, "share")
+        .dots("all ages", figure::INK, shares)
+        .line("fitted, at fifty years", figure::BLUE, sigmoid)
+        .legend(SeriesLabelPosition::UpperLeft);
+    for (path, chart) in paths.iter().zip([fall, cure]) {
+        figure::charts(path, 1, &[chart])?;
     }
     Ok(paths)
 }

@@ -22,6 +22,11 @@ pub const PURPLE: RGBColor = RGBColor(130, 80, 170);
 /// What stands in the background.
 pub const GREY: RGBColor = RGBColor(150, 150, 150);
 
+/// A colour for each of some kinds, from the first again after five.
+pub fn colour(kind: usize) -> RGBColor {
+    [BLUE, ORANGE, GREEN, PURPLE, GREY][kind % 5]
+}
+
 /// Pixels that are drawn for one of the picture's, in each direction.
 const FINE: u32 = 3;
 
@@ -92,10 +97,23 @@ pub fn charts(path: &Path, columns: usize, charts: &[Chart]) -> Result<(), Box<d
     })
 }
 
+/// A chart of points of the plane, each in the colour of its cluster, and of the clusters' centres;
+/// points and centres are pairs, one after the other.
+pub fn clusters(title: impl Into<String>, points: &[f64], of: &[usize], centres: &[f64]) -> Chart {
+    let at = |pair: &[f64]| (pair[0], pair[1]);
+    let kinds = centres.len() / 2;
+    let chart = (0..kinds).fold(Chart::new(title, "x₁", "x₂"), |chart, kind| {
+        let own = points.chunks(2).zip(of).filter(|(_, k)| **k == kind);
+        chart.dots("", colour(kind), own.map(|(point, _)| at(point)))
+    });
+    chart.crosses("centres", centres.chunks(2).map(at))
+}
+
 /// How numbers are drawn.
 enum Form {
     Line(u32),
     Dots,
+    Crosses,
     /// From the second number to the third.
     Band,
     /// The same, each beside a height of its own.
@@ -199,6 +217,15 @@ impl Chart {
         self.mark(Form::Dots, name, colour, points)
     }
 
+    /// With crosses.
+    pub fn crosses(
+        self,
+        name: impl Into<String>,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Self {
+        self.mark(Form::Crosses, name, INK, points)
+    }
+
     /// With a band: places, the lower and the upper end.
     pub fn band(
         self,
@@ -285,6 +312,12 @@ impl Chart {
             .bold_line_style(BLACK.mix(0.1).stroke_width(pixels(1)))
             .light_line_style(TRANSPARENT)
             .draw()?;
+        // Many dots are smaller, so that one sees each.
+        let dots = self
+            .marks
+            .iter()
+            .filter(|mark| matches!(mark.form, Form::Dots));
+        let many = dots.map(|mark| mark.points.len()).sum::<usize>() > 100;
         for mark in &self.marks {
             let (colour, points) = (mark.colour, mark.points.iter().copied());
             let middle = points.clone().map(|(x, y, _)| (x, y));
@@ -301,9 +334,12 @@ impl Chart {
                 }
                 Form::Dots => {
                     let style = colour.mix(0.8).filled();
-                    // Many are smaller, so that one sees each.
-                    let radius = pixels(if points.len() > 100 { 2 } else { 4 });
+                    let radius = pixels(if many { 2 } else { 4 });
                     chart.draw_series(middle.map(|p| Circle::new(p, radius, style)))?
+                }
+                Form::Crosses => {
+                    let style = colour.stroke_width(pixels(3));
+                    chart.draw_series(middle.map(|p| Cross::new(p, pixels(6), style)))?
                 }
                 Form::Band => {
                     let there = points.clone().map(|(x, low, _)| (x, low));
@@ -330,6 +366,10 @@ impl Chart {
                 }),
                 Form::Dots => label.legend(move |(x, y)| {
                     Circle::new((x + width / 2, y), pixels(3), colour.mix(0.8).filled()).into_dyn()
+                }),
+                Form::Crosses => label.legend(move |(x, y)| {
+                    let style = colour.stroke_width(pixels(2));
+                    Cross::new((x + width / 2, y), pixels(4), style).into_dyn()
                 }),
                 Form::Band => label.legend(move |(x, y)| {
                     let corners = [(x, y - half), (x + width, y + half)];

@@ -7,7 +7,6 @@ pub mod differences;
 pub mod figure;
 pub mod futhark;
 pub mod mixture;
-pub mod plot;
 pub mod progress;
 
 /// A file of `examples/data`.
