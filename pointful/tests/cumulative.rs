@@ -3,6 +3,9 @@
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 
+mod close;
+
+use close::all_close;
 use pointful::lib::{cummax, cummin, interp, logcumsumexp, logsumexp, searchsorted};
 use pointful::prelude::*;
 
@@ -18,15 +21,6 @@ fn noise(n: usize, seed: f64) -> Vector {
 
 fn single(x: &Vector) -> Vector<f32> {
     x.iter().map(|&x| x as f32).collect()
-}
-
-#[track_caller]
-fn all_close(found: &[f64], expected: &[f64], within: f64) {
-    assert_eq!(found.len(), expected.len());
-    for (found, expected) in found.iter().zip(expected) {
-        let near = (found - expected).abs() <= within * (1.0 + expected.abs());
-        assert!(near, "{found} is not {expected}");
-    }
 }
 
 #[test]

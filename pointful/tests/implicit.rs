@@ -3,6 +3,9 @@
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 
+mod close;
+
+use close::all_close;
 use pointful::lib::{fixed_point, implicit, implicit_scalar};
 use pointful::prelude::*;
 
@@ -84,15 +87,6 @@ fn sides(n: usize) -> Vector {
 
 const SIZES: [usize; 5] = [0, 1, 2, 3, 7];
 const BOND: f64 = 0.08;
-
-#[track_caller]
-fn all_close(found: &[f64], expected: &[f64], within: f64) {
-    assert_eq!(found.len(), expected.len());
-    for (found, expected) in found.iter().zip(expected) {
-        let near = (found - expected).abs() <= within * (1.0 + expected.abs());
-        assert!(near, "{found} is not {expected}");
-    }
-}
 
 #[test]
 fn first_derivatives_are_those_of_the_loop() {

@@ -3,6 +3,9 @@
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 
+mod close;
+
+use close::all_close;
 use pointful::lib::{conv1, conv2, max_pool1, max_pool2, mean_pool1, mean_pool2, windows};
 use pointful::prelude::*;
 
@@ -29,15 +32,6 @@ fn two(c: usize, h: usize, w: usize, seed: usize) -> Table<Two, f64> {
 
 fn single<I: IndexSet>(t: &Table<I, f64>) -> Table<I, f32> {
     Table::from_fn(t.extent(), |i| t[i] as f32)
-}
-
-#[track_caller]
-fn all_close(found: &[f64], expected: &[f64], within: f64) {
-    assert_eq!(found.len(), expected.len());
-    for (found, expected) in found.iter().zip(expected) {
-        let near = (found - expected).abs() <= within * (1.0 + expected.abs());
-        assert!(near, "{found} is not {expected}");
-    }
 }
 
 /// The shape as text, and the elements.

@@ -465,6 +465,5 @@ pub fn gammaincc<T: Float>(a: T, x: T) -> T {
 
 #[pointful]
 fn gammaincc_jvp<T: Float>(a: T, x: T, by_a: T, by_x: T) -> T {
-    let (p, y) = (a as f64, x as f64);
-    -(by_a * (by_a_of(p, y) as T) + by_x * (density(p, y) as T))
+    -gammainc_jvp(a, x, by_a, by_x)
 }
