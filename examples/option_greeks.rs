@@ -196,7 +196,7 @@ fn main() {
         );
     }
     let years = [1.0 / 12.0, 0.5, 2.0];
-    let maturities = Table::<Maturity, f64>::from(years.to_vec());
+    let maturities: Table<Maturity, f64> = years.into_iter().collect();
     let spots: Table<Spot, f64> = (0..=300).map(|s| 50.0 + f64::from(s) / 3.0).collect();
     let all = vmap!(vmap!(greeks, over = spot), over = maturity)(
         Kind::Call,

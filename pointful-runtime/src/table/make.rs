@@ -174,28 +174,31 @@ impl<T: Plain> Table<(), T> {
     }
 }
 
-/// Over a set that is known by its length alone: [`Dyn`], or one with a name.
-///
-/// ```
-/// use pointful_runtime::{Dyn, Table};
-/// let t = Table::<Dyn, f64>::from(vec![1.0, 2.0]);
-/// assert_eq!(t.len(), 2);
-/// ```
-impl<I: IndexSet<Size = usize>, T: Element<Meta: Default>> From<Vec<T>> for Table<I, T> {
+/// Over [`Dyn`] alone, so that `Table::from(vec)` needs no type beside it. A table over a set with a
+/// name is collected.
+impl<T: Element<Meta: Default>> From<Vec<T>> for Table<Dyn, T> {
     fn from(elements: Vec<T>) -> Self {
-        Table::from_vec(Extent::new(elements.len()), elements).expect("as many members as elements")
+        Table::from_vec(elements.len(), elements).expect("as many members as elements")
     }
 }
 
-impl<I: IndexSet<Size = usize>, T: Element<Meta: Default>> From<&[T]> for Table<I, T> {
+impl<T: Element<Meta: Default>> From<&[T]> for Table<Dyn, T> {
     fn from(elements: &[T]) -> Self {
         elements.to_vec().into()
     }
 }
 
+/// Over a set that is known by its length alone: [`Dyn`], or one with a name.
+///
+/// ```
+/// use pointful_runtime::{Dyn, Table};
+/// let t: Table<Dyn, f64> = [1.0, 2.0].into_iter().collect();
+/// assert_eq!(t.len(), 2);
+/// ```
 impl<I: IndexSet<Size = usize>, T: Element<Meta: Default>> FromIterator<T> for Table<I, T> {
     fn from_iter<It: IntoIterator<Item = T>>(elements: It) -> Self {
-        elements.into_iter().collect::<Vec<T>>().into()
+        let elements: Vec<T> = elements.into_iter().collect();
+        Table::from_vec(Extent::new(elements.len()), elements).expect("as many members as elements")
     }
 }
 

@@ -240,7 +240,7 @@ fn operators_that_are_associative_run() {
         assert_eq!(moments(&x).0, n as f64);
         let best = x.iter().cloned().fold(f64::NEG_INFINITY, f64::max);
         assert_eq!(first_largest(&x).0, best);
-        last_where(&Table::<Dyn, _>::from(
+        last_where(&Table::from(
             (0..n)
                 .map(|k| if k % 3 == 1 { f64::NAN } else { k as f64 })
                 .collect::<Vec<_>>(),

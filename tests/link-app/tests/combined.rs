@@ -277,7 +277,7 @@ fn dependent_ranges_along_one_more_axis() {
             }
             if n > 0 {
                 let over = vmap!(lower, over = c)(
-                    &Table::<Dyn, _>::from(x[..if b > 0 { n } else { 0 }].to_vec()),
+                    &Table::from(x[..if b > 0 { n } else { 0 }].to_vec()),
                     &ct,
                 );
                 if b > 0 {

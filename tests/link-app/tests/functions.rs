@@ -47,10 +47,7 @@ fn any_closure_from_plain_rust() {
         let scaled = mapped(|x: f64| x * factor.borrow()[0], &x);
         assert!(scaled.iter().zip(x.iter()).all(|(s, x)| *s == 3.0 * x));
     }
-    assert_eq!(
-        total(f64::sqrt, &Table::<Dyn, _>::from(vec![4.0, 9.0])),
-        5.0
-    );
+    assert_eq!(total(f64::sqrt, &Table::from(vec![4.0, 9.0])), 5.0);
     let single = Table::<Dyn, f32>::from(vec![1.0, 2.0]);
     assert_eq!(mapped(|x: f32| -x, &single).as_slice(), [-1.0, -2.0]);
 }
