@@ -171,7 +171,7 @@ fn observations() -> (Vec<f64>, Table<Quarter, f64>) {
         )
     });
     let (years, prices): (Vec<f64>, Vec<f64>) = rows.unzip();
-    (years, prices.into())
+    (years, prices.into_iter().collect())
 }
 
 fn main() {

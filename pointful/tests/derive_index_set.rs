@@ -158,7 +158,7 @@ fn tables_over_and_of_derived_sets() {
 #[test]
 fn tables_over_sets_of_one_length_are_made_of_their_elements() {
     let values = vec![1.0, 2.0, 3.0];
-    let table = Table::<Row, f64>::from_iter(values.iter().copied());
+    let table: Table<Row, f64> = values.iter().copied().collect();
     assert_eq!(table.as_slice(), [1.0, 2.0, 3.0]);
     assert_eq!(values.into_iter().collect::<Table<Row, f64>>(), table);
     assert!(Table::<Row, bool>::from_iter([]).is_empty());
