@@ -179,6 +179,8 @@ pub enum Taken {
     Exactly(TokenStream),
     /// Integers, of any type, or arrays of them, which are made into this one.
     Integer(TokenStream),
+    /// Numbers, of any type, or arrays of them, which are made into this one, of floats.
+    Number(TokenStream),
     /// A member of this index set, which is its number.
     Member(TokenStream),
     /// An integer, or a member of this index set, which is its number.
@@ -188,7 +190,7 @@ pub enum Taken {
 impl Taken {
     /// Whether rustc can compute what it is taken for: numbers of members are computed at entry.
     pub fn is_constant(&self) -> bool {
-        matches!(self, Self::Exactly(_) | Self::Integer(_))
+        matches!(self, Self::Exactly(_) | Self::Integer(_) | Self::Number(_))
     }
 }
 

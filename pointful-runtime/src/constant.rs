@@ -32,34 +32,75 @@ pub const fn exactly<T, C: Is<T>>(constant: C) -> T {
     message = "this constant is of type `{Self}`, but it is used as an integer",
     label = "of type `{Self}`"
 )]
-pub trait Integer: Copy {
+pub trait Integer: Number {}
+
+/// The value of an integer of any type.
+pub const fn integer<C: Integer>(constant: C) -> i128 {
+    // SAFETY: only integers implement the trait.
+    unsafe { value(&constant) }
+}
+
+/// A number.
+#[diagnostic::on_unimplemented(
+    message = "this constant is of type `{Self}`, but it is used as a number",
+    label = "of type `{Self}`"
+)]
+pub trait Number: Copy {
+    /// Whether it is a float, and not an integer.
+    const IS_FLOAT: bool;
     /// Whether it may be negative.
     const SIGNED: bool;
 }
 
 /// The value of an integer of any type.
-pub const fn integer<C: Integer>(constant: C) -> i128 {
-    let size = size_of::<C>();
-    // SAFETY: only the integers implement the trait, and these are the one of this size and sign.
-    unsafe {
-        macro_rules! read {
-            ($T:ty) => {
-                std::mem::transmute_copy::<C, $T>(&constant) as i128
-            };
-        }
-        match (size, C::SIGNED) {
-            (1, true) => read!(i8),
-            (2, true) => read!(i16),
-            (4, true) => read!(i32),
-            (8, true) => read!(i64),
-            (1, false) => read!(u8),
-            (2, false) => read!(u16),
-            (4, false) => read!(u32),
-            (8, false) => read!(u64),
-            _ => read!(i128),
-        }
+///
+/// # Safety
+///
+/// `C` is an integer.
+const unsafe fn value<C: Number>(constant: &C) -> i128 {
+    macro_rules! read {
+        ($T:ty) => {
+            // SAFETY: the integers are told apart by their size and sign.
+            unsafe { std::mem::transmute_copy::<C, $T>(constant) as i128 }
+        };
+    }
+    match (size_of::<C>(), C::SIGNED) {
+        (1, true) => read!(i8),
+        (2, true) => read!(i16),
+        (4, true) => read!(i32),
+        (8, true) => read!(i64),
+        (1, false) => read!(u8),
+        (2, false) => read!(u16),
+        (4, false) => read!(u32),
+        (8, false) => read!(u64),
+        _ => read!(i128),
     }
 }
+
+macro_rules! from_number {
+    ($($F:ident)+) => {
+        $(
+            /// The value of a number of any type, as `as` makes it into this one.
+            pub const fn $F<C: Number>(constant: C) -> $F {
+                // SAFETY: only the numbers implement the trait: floats are told apart by their size.
+                unsafe {
+                    match (C::IS_FLOAT, size_of::<C>()) {
+                        (true, 4) => std::mem::transmute_copy::<C, f32>(&constant) as $F,
+                        (true, _) => std::mem::transmute_copy::<C, f64>(&constant) as $F,
+                        (false, _) => value(&constant) as $F,
+                    }
+                }
+            }
+
+            impl Number for $F {
+                const IS_FLOAT: bool = true;
+                const SIGNED: bool = true;
+            }
+        )+
+    };
+}
+
+from_number!(f32 f64);
 
 /// An array.
 #[diagnostic::on_unimplemented(
@@ -167,9 +208,12 @@ impl IndexOf<Unnamed> for Carried {
 macro_rules! integers {
     ($($T:ty)+) => {
         $(
-            impl Integer for $T {
+            impl Number for $T {
+                const IS_FLOAT: bool = false;
                 const SIGNED: bool = <$T>::MIN != 0;
             }
+
+            impl Integer for $T {}
 
             impl<S> IndexOf<S> for $T {
                 #[inline(always)]

@@ -146,6 +146,38 @@ impl<I: StaticSet> Default for Extent<I> {
     }
 }
 
+/// What says how large the index set `I` is: its [`Extent`], the length of a [`Dyn`] axis, `()` for a
+/// static set, and of a product a tuple of these.
+///
+/// ```
+/// use pointful_runtime::{Dyn, Fin, Table};
+/// let t = Table::<(Dyn, Fin<2>), f64>::zeros((3, ()));
+/// assert_eq!(t.len(), 6);
+/// ```
+///
+/// [`Dyn`]: crate::Dyn
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no extent of the index set `{I}`",
+    label = "no extent of `{I}`",
+    note = "a number is the length of a `Dyn` axis only, and `()` stands for a static set; a set with a name and a length takes `Extent::new(n)`"
+)]
+pub trait IntoExtent<I: IndexSet> {
+    /// The extent.
+    fn into_extent(self) -> Extent<I>;
+}
+
+impl<I: IndexSet> IntoExtent<I> for Extent<I> {
+    fn into_extent(self) -> Extent<I> {
+        self
+    }
+}
+
+impl<I: StaticSet> IntoExtent<I> for () {
+    fn into_extent(self) -> Extent<I> {
+        Extent::default()
+    }
+}
+
 impl<I: StaticSet> From<()> for Extent<I> {
     /// The one extent that a static set has: what `()` stands for in a size.
     fn from((): ()) -> Self {

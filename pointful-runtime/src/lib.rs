@@ -45,7 +45,7 @@ pub use buffer::Buf;
 pub use cuda::{Device, ToDevice};
 pub use element::{Element, Plain};
 pub use error::Error;
-pub use extent::{Extent, Members};
+pub use extent::{Extent, IntoExtent, Members};
 pub use index_set::{
     Axes, Compound, Dyn, Either, Fin, IndexSet, Place, Product, StaticSet, Unnamed,
 };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::element::{Element, Plain};
 use crate::error::Error;
-use crate::extent::Extent;
+use crate::extent::{Extent, IntoExtent};
 use crate::index_set::{Dyn, IndexSet, Place};
 use crate::scalar::Float;
 use crate::table::{Table, View, shown};
@@ -167,8 +167,8 @@ impl<I: IndexSet, T: Element> Ragged<I, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if the other set has another number of members.
-    pub fn cast<J: IndexSet>(self, extent: impl Into<Extent<J>>) -> Result<Ragged<J, T>, Error> {
-        let extent = extent.into();
+    pub fn cast<J: IndexSet>(self, extent: impl IntoExtent<J>) -> Result<Ragged<J, T>, Error> {
+        let extent = extent.into_extent();
         let Rows { starts, ends } = Arc::unwrap_or_clone(self.rows);
         let rows = Arc::new(Rows {
             starts: starts.cast(extent)?,

@@ -546,8 +546,9 @@ pub use pointful_macros::{
     value_and_grad, vjp, vmap,
 };
 pub use pointful_runtime::{
-    Accum, Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet, Members,
-    Number, Plain, Product, Ragged, StaticSet, Table, Tables, VectorSpace, View, memory, stats,
+    Accum, Axes, Buf, Compound, Dyn, Either, Element, Error, Extent, Fin, Float, IndexSet,
+    IntoExtent, Members, Number, Plain, Product, Ragged, StaticSet, Table, Tables, VectorSpace,
+    View, memory, stats,
 };
 
 #[cfg(any(feature = "cuda", feature = "emulated"))]

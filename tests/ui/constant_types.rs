@@ -6,6 +6,7 @@ const BITS: u32 = 5;
 const WEIGHTS: [f32; 3] = [1.0, 2.0, 3.0];
 const WIDTH: usize = 4;
 const SCALE: f32 = 0.5;
+const NAME: &str = "half";
 const SHARES: [u8; 3] = [1, 2, 3];
 
 #[pointful]
@@ -27,12 +28,18 @@ fn both<N: IndexSet>(x: &Table<Fin<WIDTH>, N>, y: &Table<Fin<3>, f64>, z: &Table
     sum(for i in Fin::<WIDTH> { y[i] * z[i] })
 }
 
-// What is only cast may be any integer, but neither a float nor of another length.
+// What is cast to an integer may be any integer, but no float.
 #[pointful]
 fn scaled(x: f64) -> f64 {
-    x * SCALE as f64
+    x * SCALE as i64 as f64
 }
 
+#[pointful]
+fn named(x: f64) -> f64 {
+    x * NAME as f64
+}
+
+// Of another length.
 #[pointful]
 fn shared<N: IndexSet>(x: &Table<N, f64>) -> f64 {
     sum(for q in Fin::<2> { SHARES[q] as f64 }) * sum(x)

@@ -77,6 +77,8 @@ pub(super) enum Open {
     No,
     /// Any integer, as nothing says which: its value is made into the type inferred.
     Integer,
+    /// Any number, as it is only cast to floats: its value is made into the float inferred.
+    Number,
     /// An integer, or a member of this set: its number is the value.
     Index(Set),
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use super::{Axes, IndexSet, StaticSet};
 use crate::buffer::Buf;
 use crate::error::Error;
-use crate::extent::Extent;
+use crate::extent::{Extent, IntoExtent};
 
 /// The largest number of members of a set: what `isize` can count, as for every allocation.
 pub(crate) const MAX_LEN: usize = isize::MAX as usize;
@@ -134,6 +134,14 @@ impl From<usize> for Extent<Dyn> {
     #[track_caller]
     fn from(size: usize) -> Self {
         Extent::new(size)
+    }
+}
+
+impl IntoExtent<Dyn> for usize {
+    /// Panics if that is more than `isize::MAX`, as [`Extent::new`] does.
+    #[track_caller]
+    fn into_extent(self) -> Extent<Dyn> {
+        Extent::new(self)
     }
 }
 

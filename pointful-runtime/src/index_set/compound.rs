@@ -5,7 +5,7 @@ use std::fmt;
 use super::basic::MAX_LEN;
 use super::{Axes, IndexSet, SetName, StaticSet};
 use crate::error::Error;
-use crate::extent::Extent;
+use crate::extent::{Extent, IntoExtent};
 
 /// An index set made of others: a tuple, an [`Either`], a derived struct with named parts.
 pub trait Compound: IndexSet {
@@ -151,6 +151,14 @@ macro_rules! product {
             fn cons($first: $Head, tail: $Tail) -> Self {
                 product!(@tail_bind tail, $($rest),+);
                 ($first, $($rest),+)
+            }
+        }
+
+        impl<$($Set: IndexSet, $Part: IntoExtent<$Set>),+> IntoExtent<($($Set,)+)> for ($($Part,)+) {
+            /// Panics if the product has more members than fit, as [`Extent::join`] does.
+            #[track_caller]
+            fn into_extent(self) -> Extent<($($Set,)+)> {
+                Extent::join(($(self.$index.into_extent(),)+))
             }
         }
 

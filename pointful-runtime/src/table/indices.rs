@@ -9,7 +9,7 @@ use super::no_ordinals;
 use super::{Table, check_length};
 use crate::buffer::Buf;
 use crate::error::Error;
-use crate::extent::Extent;
+use crate::extent::{Extent, IntoExtent};
 use crate::index_set::{IndexSet, Place, SetName, not_a_member};
 
 impl<I: IndexSet, K: IndexSet> Table<I, K> {
@@ -30,11 +30,11 @@ impl<I: IndexSet, K: IndexSet> Table<I, K> {
     /// );
     /// ```
     pub fn from_indices(
-        extent: impl Into<Extent<I>>,
-        target: impl Into<Extent<K>>,
+        extent: impl IntoExtent<I>,
+        target: impl IntoExtent<K>,
         ordinals: Vec<usize>,
     ) -> Result<Self, Error> {
-        let (extent, target) = (extent.into(), target.into());
+        let (extent, target) = (extent.into_extent(), target.into_extent());
         check_length(extent, ordinals.len())?;
         let len = target.len();
         match ordinals.iter().position(|&ordinal| ordinal >= len) {

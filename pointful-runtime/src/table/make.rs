@@ -6,7 +6,7 @@ use super::{Table, check_length};
 use crate::buffer::Buf;
 use crate::element::{Element, Plain};
 use crate::error::Error;
-use crate::extent::Extent;
+use crate::extent::{Extent, IntoExtent};
 use crate::index_set::{Dyn, Fin, IndexSet};
 use crate::scalar::Number;
 
@@ -40,8 +40,8 @@ impl<I: IndexSet, T: Element<Meta: Default>> Table<I, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if there are more or fewer elements than members.
-    pub fn from_vec(extent: impl Into<Extent<I>>, elements: Vec<T>) -> Result<Self, Error> {
-        let extent = extent.into();
+    pub fn from_vec(extent: impl IntoExtent<I>, elements: Vec<T>) -> Result<Self, Error> {
+        let extent = extent.into_extent();
         check_length(extent, elements.len())?;
         let meta = T::Meta::default();
         Ok(match stored_as_they_are(elements) {
@@ -56,8 +56,8 @@ impl<I: IndexSet, T: Element<Meta: Default>> Table<I, T> {
     }
 
     /// The table that has the same value everywhere.
-    pub fn full(extent: impl Into<Extent<I>>, value: T) -> Self {
-        Self::of_members(extent.into(), T::Meta::default(), |_| value)
+    pub fn full(extent: impl IntoExtent<I>, value: T) -> Self {
+        Self::of_members(extent.into_extent(), T::Meta::default(), |_| value)
     }
 }
 
@@ -104,13 +104,13 @@ impl<I: IndexSet, T: Number> Table<I, T> {
     /// assert_eq!((t[1][2], t.len()), (5.0, 6));
     /// assert_eq!(Table::<(Dyn, Fin<2>), f64>::zeros((3, ())).len(), 6);
     /// ```
-    pub fn zeros(extent: impl Into<Extent<I>>) -> Self {
-        Self::filled(extent.into(), T::ZERO)
+    pub fn zeros(extent: impl IntoExtent<I>) -> Self {
+        Self::filled(extent.into_extent(), T::ZERO)
     }
 
     /// The table that is one everywhere.
-    pub fn ones(extent: impl Into<Extent<I>>) -> Self {
-        Self::filled(extent.into(), T::ONE)
+    pub fn ones(extent: impl IntoExtent<I>) -> Self {
+        Self::filled(extent.into_extent(), T::ONE)
     }
 
     fn filled(extent: Extent<I>, value: T) -> Self {

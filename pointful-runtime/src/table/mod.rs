@@ -14,7 +14,7 @@ use crate::buffer::Buf;
 use crate::cuda::Device;
 use crate::element::Element;
 use crate::error::Error;
-use crate::extent::Extent;
+use crate::extent::{Extent, IntoExtent};
 use crate::index_set::{IndexSet, SetName};
 
 /// A function from the members of `I` to values of `T`, computed once and kept: contiguous,
@@ -75,8 +75,8 @@ impl<I: IndexSet, T: Element> Table<I, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if the other set has another number of members.
-    pub fn cast<J: IndexSet>(self, extent: impl Into<Extent<J>>) -> Result<Table<J, T>, Error> {
-        let extent = extent.into();
+    pub fn cast<J: IndexSet>(self, extent: impl IntoExtent<J>) -> Result<Table<J, T>, Error> {
+        let extent = extent.into_extent();
         check_length(extent, self.data.len())?;
         Ok(Table {
             extent,

@@ -6,7 +6,7 @@ use super::check_length;
 use crate::buffer::Buf;
 use crate::element::{Element, Plain};
 use crate::error::Error;
-use crate::extent::{Extent, Members};
+use crate::extent::{Extent, IntoExtent, Members};
 use crate::index_set::{Dyn, IndexSet, Place, Product, Unnamed};
 use crate::table::Table;
 
@@ -107,8 +107,8 @@ impl<'a, I: IndexSet, T: Element> View<'a, I, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if the other set has another number of members.
-    pub fn cast<J: IndexSet>(self, extent: impl Into<Extent<J>>) -> Result<View<'a, J, T>, Error> {
-        let extent = extent.into();
+    pub fn cast<J: IndexSet>(self, extent: impl IntoExtent<J>) -> Result<View<'a, J, T>, Error> {
+        let extent = extent.into_extent();
         check_length(extent, self.data.len())?;
         Ok(View {
             extent,
@@ -171,8 +171,8 @@ impl<'a, I: IndexSet, T: Plain> View<'a, I, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if there are more or fewer elements than members.
-    pub fn from_slice(extent: impl Into<Extent<I>>, elements: &'a [T]) -> Result<Self, Error> {
-        let extent = extent.into();
+    pub fn from_slice(extent: impl IntoExtent<I>, elements: &'a [T]) -> Result<Self, Error> {
+        let extent = extent.into_extent();
         check_length(extent, elements.len())?;
         Ok(View {
             extent,

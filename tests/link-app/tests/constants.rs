@@ -1,5 +1,5 @@
 //! Constants of all types that a signature may have. What is only cast, or moves members, may be of
-//! whatever integers: it needs no type beside the constant's own.
+//! whatever integers, or numbers if it is cast to floats: it needs no type beside the constant's own.
 
 use pointful::prelude::*;
 use pointful_link_lib::motion;
@@ -39,12 +39,47 @@ fn cast() -> (f64, f64, i64) {
     )
 }
 
+const HALF: f64 = 0.5;
+const THIRD: f32 = 1.0 / 3.0;
+const KNOTS: [[f64; 2]; 3] = [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]];
+const PAIR: (f32, u64) = (1e-3, u64::MAX);
+
+#[pointful]
+fn scaled<T: Float, N: IndexSet>(x: &Table<N, T>) -> Table<N, T> {
+    for i in N {
+        let knots = sum(for (a, b) in (Fin::<3>, Fin::<2>) {
+            KNOTS[a][b] as T
+        });
+        HALF as T * x[i] + THIRD as T + knots + (PAIR.0 as T) * (PAIR.1 as T)
+    }
+}
+
+/// The nearest `f32` of an integer is not that of its nearest `f64`.
+const BEYOND: u64 = (1 << 60) + (1 << 36) + 1;
+
+#[pointful]
+fn rounded() -> (f32, f64) {
+    (BEYOND as f32, THIRD as f64 - THIRD as f32 as f64)
+}
+
 /// Constants that others reach through the function only.
 mod hidden {
     use pointful::prelude::*;
 
     const BY: [i32; 2] = [3, -3];
     const TIMES: u8 = 4;
+    const SHARES: [[f32; 2]; 1] = [[0.25, 0.75]];
+    const TENTH: f64 = 0.1;
+
+    #[pointful]
+    pub(super) fn shared<T: Float, N: IndexSet>(x: &Table<N, T>) -> T {
+        let shares = sum(for q in Fin::<2> {
+            SHARES[0][q] as T
+        });
+        sum(for i in N {
+            x[i] * (TENTH as T)
+        }) + (TENTH as T) * shares
+    }
 
     #[pointful]
     pub(super) fn far<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
@@ -54,6 +89,11 @@ mod hidden {
             }) * TIMES as f64
         }
     }
+}
+
+#[pointful]
+fn tenths<N: IndexSet>(x: &Table<N, f32>, y: &Table<N, f64>) -> (f32, f64) {
+    (hidden::shared(x), hidden::shared(y))
 }
 
 #[pointful]
@@ -92,6 +132,33 @@ fn members_are_moved_by_signed_constants() {
 #[test]
 fn what_is_cast_is_what_it_was() {
     assert_eq!(cast(), (-7.0, 65538.0, 2));
+}
+
+#[test]
+fn floats_that_are_only_cast_are_whatever_floats() {
+    let knots: f64 = KNOTS.iter().flatten().sum();
+    let all = |x: f64| 0.5 * x + f64::from(THIRD) + knots + f64::from(PAIR.0) * PAIR.1 as f64;
+    assert_eq!(
+        scaled(&Table::from(vec![3.0, -1.0])).as_slice(),
+        [all(3.0), all(-1.0)]
+    );
+    let single = |x: f32| {
+        let knots: f32 = KNOTS.iter().flatten().map(|k| *k as f32).sum();
+        0.5 * x + THIRD + knots + PAIR.0 * PAIR.1 as f32
+    };
+    assert_eq!(
+        scaled(&Table::from(vec![3.0_f32])).as_slice(),
+        [single(3.0)]
+    );
+    assert_eq!(rounded(), (BEYOND as f32, 0.0));
+    assert_ne!(BEYOND as f32, BEYOND as f64 as f32);
+}
+
+#[test]
+fn floats_of_others_are_whatever_floats() {
+    let (single, double) = tenths(&Table::from(vec![3.0]), &Table::from(vec![3.0]));
+    assert_eq!(double, 0.1 * 3.0 + 0.1);
+    assert_eq!(single, 0.1 * 3.0 + 0.1);
 }
 
 #[test]

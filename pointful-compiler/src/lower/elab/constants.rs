@@ -70,7 +70,7 @@ impl<'a> Elab<'a> {
                 let scalar = Elem::Scalar(self.scalar(other, span)?);
                 (Type::scalar(scalar), Some(self.set_shape(&set)?))
             }
-            (other, Open::No | Open::Integer) => {
+            (other, Open::No | Open::Integer | Open::Number) => {
                 (Type::scalar(Elem::Scalar(self.scalar(other, span)?)), None)
             }
         };
@@ -186,6 +186,7 @@ impl<'a> Elab<'a> {
         };
         Ok(match constant.open() {
             Open::Integer => Taken::Integer(ty),
+            Open::Number => Taken::Number(ty),
             Open::No | Open::Index(_) => Taken::Exactly(ty),
         })
     }
@@ -259,13 +260,25 @@ impl<'a> Elab<'a> {
             let mut parts = parts.iter();
             return parts.try_for_each(|(part, ty)| self.add_constants(part, ty, out));
         }
+        // Each float that it is cast to is made of the widest.
+        let widest = Ty::Scalar(Scalar::F64);
+        let taken = match (constant.open(), ty) {
+            (Open::Number, Ty::Table(groups, _)) => {
+                self.taken_for(constant, &Ty::table(groups.clone(), widest))
+            }
+            (Open::Number, _) => self.taken_for(constant, &widest),
+            _ => self.taken_for(constant, ty),
+        }?;
         let key = constant.key();
-        if out.iter().all(|known| known.key != key) {
-            out.push(Constant {
+        match out.iter_mut().find(|known| known.key == key) {
+            // It is of the type that one of its uses says.
+            Some(known) if matches!(taken, Taken::Exactly(_)) => known.taken = taken,
+            Some(_) => {}
+            None => out.push(Constant {
                 key,
                 value: constant.value(&self.functions[self.frame.function].tree.scope),
-                taken: self.taken_for(constant, ty)?,
-            });
+                taken,
+            }),
         }
         Ok(())
     }

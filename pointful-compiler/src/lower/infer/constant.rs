@@ -27,6 +27,13 @@ pub(super) struct ConstantIndex {
     pub(super) at: Span,
 }
 
+/// A constant that is cast, of which it is not known yet what it is.
+#[derive(Clone, Debug)]
+pub(super) struct ConstantCast {
+    from: Ty,
+    to: Ty,
+}
+
 /// A cell of the type of a constant that nothing determines.
 struct OpenCell {
     constant: usize,
@@ -210,6 +217,35 @@ impl<'a> Infer<'_, 'a> {
         }
     }
 
+    /// Keeps in mind what a constant is cast to.
+    pub(super) fn constant_cast(&mut self, from: &Ty, to: &Ty) {
+        if self.is_constant(from) {
+            let (from, to) = (from.clone(), to.clone());
+            self.constant_casts.push(ConstantCast { from, to });
+        }
+    }
+
+    /// The float that a constant is only cast to: `f64`, if there are several.
+    fn only_cast_to(&self, constant: u32) -> Option<Ty> {
+        let is_it = |cast: &&ConstantCast| self.solver.shallow(&cast.from) == Ty::Var(constant);
+        let casts = self.constant_casts.iter().filter(is_it);
+        let mut floats: Vec<Ty> = casts.map(|cast| self.solver.shallow(&cast.to)).collect();
+        floats.dedup();
+        let is_float = |ty: &Ty| match ty {
+            Ty::Float(_) => true,
+            Ty::Scalar(scalar) => scalar.is_float(),
+            _ => false,
+        };
+        if !floats.iter().all(is_float) {
+            return None;
+        }
+        match &floats[..] {
+            [] => None,
+            [one] => Some(one.clone()),
+            _ => Some(Ty::Scalar(Scalar::F64)),
+        }
+    }
+
     /// Takes constants for signed integers, whatever integers they are, whose elements are of a
     /// type that nothing says but of which this is so.
     pub(super) fn open_constants(&mut self, is_open: impl Fn(&Self, u32) -> bool) {
@@ -255,7 +291,16 @@ impl<'a> Infer<'_, 'a> {
 
     /// What is known of the types of constants at the end.
     pub(super) fn finish_constants(&mut self) {
-        // What only is cast is any integer.
+        // What only is cast is any number if it is cast to floats, and else any integer.
+        for cell in self.open_cells() {
+            if self.solver.kind(cell.var) == TyKind::Any
+                && let Some(float) = self.only_cast_to(cell.var)
+            {
+                let opens = &mut self.constants[cell.constant].opens;
+                opens.push((cell.part, Open::Number));
+                let _ = self.solver.unify(&Ty::Var(cell.var), &float);
+            }
+        }
         self.open_constants(|s, var| s.solver.kind(var) == TyKind::Any);
         // What only meets other constants is a float.
         for cell in self.open_cells() {

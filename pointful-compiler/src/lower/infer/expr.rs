@@ -345,6 +345,7 @@ impl<'a> Infer<'_, 'a> {
                 return self.fail(say::cast_source(span, &shown));
             }
         }
+        self.constant_cast(&cell, &to);
         let ty = Ty::table(groups, to);
         self.made(Kind::Cast(Box::new(x)), ty, span)
     }

@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, Span};
 
-use self::constant::ConstantIndex;
+use self::constant::{ConstantCast, ConstantIndex};
 use self::extent::Bounds;
 use self::ops::Deferred;
 use self::reference::is_reference;
@@ -80,6 +80,7 @@ struct Infer<'s, 'a> {
     constants: Vec<Constant>,
     printed: Option<LocalId>,
     constant_indices: Vec<ConstantIndex>,
+    constant_casts: Vec<ConstantCast>,
     deferred: Vec<Deferred<'a>>,
 }
 
@@ -99,6 +100,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         constants: Vec::new(),
         printed: None,
         constant_indices: Vec::new(),
+        constant_casts: Vec::new(),
         deferred: Vec::new(),
     };
     let mut params = Vec::new();

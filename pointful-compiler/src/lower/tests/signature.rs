@@ -99,6 +99,7 @@ fn constant(path: &str, taken: &Taken) -> String {
     match taken {
         Taken::Exactly(ty) => format!("constant {path}: {ty}"),
         Taken::Integer(ty) => format!("integer constant {path}: {ty}"),
+        Taken::Number(ty) => format!("number constant {path}: {ty}"),
         Taken::Member(set) => format!("constant {path} in {set}"),
         Taken::Index(set) => format!("constant {path}, in {set} or an integer"),
     }

@@ -2,7 +2,7 @@
 //!
 //! A macro does not see the type of a constant. Where nothing that is done with it says which it
 //! is, because it is only cast or moves members of sets, rustc is left to know: the constant is
-//! made into the integers that the program has while compiling. A trait refuses what is none.
+//! made into the numbers that the program has while compiling. A trait refuses what is none.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -18,7 +18,7 @@ pub(crate) fn taken(constant: &TokenStream, taken: &Taken) -> (TokenStream, Toke
     let carried = quote_spanned!(Span::mixed_site()=> ::pointful::__private::constant::Carried);
     match taken {
         Taken::Exactly(ty) => (exactly(constant, ty), ty.clone()),
-        Taken::Integer(ty) => (converted(constant, ty), ty.clone()),
+        Taken::Integer(ty) | Taken::Number(ty) => (converted(constant, taken, ty), ty.clone()),
         Taken::Member(_) | Taken::Index(_) => {
             let number = number(constant, taken, &tokens!(sizes));
             (tokens!(#carried(|sizes| #number)), carried)
@@ -30,7 +30,7 @@ pub(crate) fn taken(constant: &TokenStream, taken: &Taken) -> (TokenStream, Toke
 pub(super) fn number(constant: &TokenStream, taken: &Taken, sizes: &TokenStream) -> TokenStream {
     let span = place(constant);
     match taken {
-        Taken::Exactly(_) | Taken::Integer(_) => constant.clone(),
+        Taken::Exactly(_) | Taken::Integer(_) | Taken::Number(_) => constant.clone(),
         Taken::Member(set) => {
             quote_spanned!(span=> ::pointful::__private::constant::MemberOf::<#set>::number(#constant, #sizes))
         }
@@ -52,9 +52,9 @@ fn place(constant: &TokenStream) -> Span {
     Span::mixed_site().located_at(named.map_or_else(Span::mixed_site, |t| t.span()))
 }
 
-/// A constant expression of the type `ty`, of integers or arrays of them, that has the values of
+/// A constant expression of the type `ty`, of numbers or arrays of them, that has the values of
 /// `constant`, which has others.
-fn converted(constant: &TokenStream, ty: &TokenStream) -> TokenStream {
+fn converted(constant: &TokenStream, taken: &Taken, ty: &TokenStream) -> TokenStream {
     let Ok(parsed) = syn::parse2::<Type>(ty.clone()) else {
         return constant.clone();
     };
@@ -65,29 +65,30 @@ fn converted(constant: &TokenStream, ty: &TokenStream) -> TokenStream {
     }
     // What does not fit is shown where the constant is named.
     let span = place(constant);
-    let integer =
-        |of: TokenStream| quote_spanned!(span=> ::pointful::__private::constant::integer(#of));
-    let fits = quote_spanned! {span=>
-        ::core::assert!(signed as i128 == integer, "an integer of a constant is too large")
+    let number = |of: TokenStream| match taken {
+        Taken::Number(_) => {
+            quote_spanned!(span=> ::pointful::__private::constant::#element(#of))
+        }
+        _ => {
+            let fits = quote_spanned! {span=>
+                ::core::assert!(signed as i128 == integer, "an integer of a constant is too large")
+            };
+            let integer = quote_spanned!(span=> ::pointful::__private::constant::integer(#of));
+            tokens!({ let integer = #integer; let signed = integer as #element; #fits; signed })
+        }
     };
     if lengths.is_empty() {
-        let integer = integer(constant.clone());
-        return tokens!({ let integer = #integer; let signed = integer as #element; #fits; signed });
+        return number(constant.clone());
     }
-    let zero = lengths
-        .iter()
-        .rev()
-        .fold(tokens!(0), |inner, length| tokens!([#inner; #length]));
+    let zero = lengths.iter().rev().fold(
+        tokens!(0 as #element),
+        |inner, length| tokens!([#inner; #length]),
+    );
     let counters: Vec<_> = (0..lengths.len())
         .map(|k| ident(&format!("k{k}")))
         .collect();
-    let integer = integer(tokens!(from #([#counters])*));
-    let one = tokens! {
-        let integer = #integer;
-        let signed = integer as #element;
-        #fits;
-        to #([#counters])* = signed;
-    };
+    let number = number(tokens!(from #([#counters])*));
+    let one = tokens!(to #([#counters])* = #number;);
     let all = (0..lengths.len()).rev().fold(one, |inner, depth| {
         let (counter, outer) = (&counters[depth], &counters[..depth]);
         let same = quote_spanned! {span=>
