@@ -160,4 +160,13 @@ pub fn over_nothing_known<N: IndexSet>(x: &Table<N, f64>) -> f64 {
     t[0]
 }
 
+#[pointful]
+pub fn sized<D: IndexSet, K: IndexSet>(c: &Table<D, K>) -> Table<K, f64> {
+    let mut h = Accum::zeros(size(K));
+    for d in D {
+        h[c[d]] += 1.0;
+    }
+    h.get()
+}
+
 fn main() {}

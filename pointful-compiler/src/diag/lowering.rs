@@ -483,6 +483,10 @@ pub fn size_of(span: Span, found: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(span, message);
     if found.starts_with("`Table") {
         diagnostic.help("the set of a table's outermost axes is `x.extent()`")
+    } else if found == "`usize`" {
+        diagnostic.help(
+            "a set is written by its name, as `N`; `Extent::new(n)` is one of `n` members",
+        )
     } else {
         diagnostic
     }
@@ -619,7 +623,9 @@ pub fn accum_get_place(span: Span, name: &str) -> Diagnostic {
         span,
         format!("`get()` of `{name}` stands in another block than its `let`"),
     )
-    .help(ACCUM_READ)
+    .help(format!(
+        "write `let {name} = {name}.get();` in the block of its `let`, behind what adds to it"
+    ))
 }
 
 /// An accumulator that comes from plain Rust.
