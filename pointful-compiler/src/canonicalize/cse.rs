@@ -28,7 +28,7 @@ use super::substitution::Subst;
 use crate::analysis::dataflow::{Effect, Flow};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Args, Block, Operation, Program, ValueId};
+use crate::ir::{Args, Block, Operation, Program, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::pass::Pass;
 
@@ -84,11 +84,7 @@ impl Lookup for Bulk {
 #[allow(private_bounds, reason = "how values flow is the passes' own business")]
 pub fn cse<S: Lookup>(mut program: Program<S>) -> Program<S> {
     let mut body = std::mem::take(&mut program.body);
-    let mut walk = Walk {
-        known: FxHashMap::default(),
-        open: Vec::new(),
-        subst: Subst::new(),
-    };
+    let mut walk = Walk::of(|_| true);
     walk.block(&mut body);
     let subst = walk.subst;
     program.body = body;
@@ -97,19 +93,46 @@ pub fn cse<S: Lookup>(mut program: Program<S>) -> Program<S> {
     program
 }
 
+/// Computes no float twice in a block of a program that is being made, for another that reads what
+/// it makes as well. No type names a float, so that types stay as they are.
+pub(crate) fn cse_of_floats(
+    program: &Program<Bulk>,
+    block: &mut Block<Bulk>,
+    reader: &mut Block<Bulk>,
+) {
+    let made = block.stmts.iter().flat_map(|stmt| &stmt.results);
+    let floats = made.filter(|&&value| program.elem(value).is_float());
+    let floats: ValueSet = floats.copied().collect();
+    let mut walk = Walk::of(|value| floats.contains(&value));
+    walk.block(block);
+    walk.open[0] = true;
+    walk.block(reader);
+}
+
 /// What an operation is looked up by: itself and its guard.
 type Key<S> = (<S as crate::ir::Stage>::Op, Option<ValueId>);
 
-struct Walk<S: Lookup> {
+struct Walk<S: Lookup, M> {
     /// The result of what has been evaluated, and the number of the block that has done so. Never
     /// iterated over.
     known: FxHashMap<Key<S>, (ValueId, usize)>,
     /// Of each block so far, whether the walk is in it: what others have evaluated counts no more.
     open: Vec<bool>,
     subst: Subst,
+    /// Whether a value may stand for another one.
+    stands: M,
 }
 
-impl<S: Lookup> Walk<S> {
+impl<S: Lookup, M: Fn(ValueId) -> bool> Walk<S, M> {
+    fn of(stands: M) -> Self {
+        Self {
+            known: FxHashMap::default(),
+            open: Vec::new(),
+            subst: Subst::new(),
+            stands,
+        }
+    }
+
     fn block(&mut self, block: &mut Block<S>) {
         let number = self.open.len();
         self.open.push(true);
@@ -132,7 +155,9 @@ impl<S: Lookup> Walk<S> {
                 self.subst.replace(result, found);
                 return false;
             }
-            self.known.insert(key, (result, number));
+            if (self.stands)(result) {
+                self.known.insert(key, (result, number));
+            }
             true
         });
         self.subst.results(block);

@@ -484,9 +484,8 @@ pub fn size_of(span: Span, found: &str) -> Diagnostic {
     if found.starts_with("`Table") {
         diagnostic.help("the set of a table's outermost axes is `x.extent()`")
     } else if found == "`usize`" {
-        diagnostic.help(
-            "a set is written by its name, as `N`; `Extent::new(n)` is one of `n` members",
-        )
+        diagnostic
+            .help("a set is written by its name, as `N`; `Extent::new(n)` is one of `n` members")
     } else {
         diagnostic
     }

@@ -17,6 +17,7 @@ use super::last_values::{Finals, Tables};
 use super::linearize::Dual;
 use super::reductions::Along;
 use super::residuals::{Residuals, kept_by_lanes, loops_over_rows};
+use crate::canonicalize::cse::cse_of_floats;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{Block, Elem, Extent, Mode, Stmt, ValueId};
 use crate::ops::Prim;
@@ -206,12 +207,21 @@ impl Dual<'_> {
             part.linear.clear();
         }
 
-        // The second loop reads what the first one keeps.
-        let forward = Block {
+        // The second loop reads what the first one keeps, and that once: the slope of a cosine may be
+        // a sine that the loop has anyway.
+        let mut forward = Block {
             params: body.params.clone(),
             stmts: part.primal,
-            results: results.clone(),
+            results,
         };
+        let mut second = Block {
+            params: Vec::new(),
+            stmts: part.linear,
+            results: yields,
+        };
+        cse_of_floats(&self.b.program, &mut forward, &mut second);
+        let (results, yields) = (forward.results.clone(), second.results);
+        part.linear = second.stmts;
         let frugal = self.frugal.contains(&index);
         let standing: Vec<ValueId> = body.params[1..]
             .iter()
@@ -246,7 +256,7 @@ impl Dual<'_> {
             finals.stmts(&mut linear);
             rerun = finals.body(rerun);
         }
-        let residuals = Residuals::new(self.b, &rerun, &linear, &yields, frugal);
+        let residuals = Residuals::new(self.b, &rerun, &linear, &yields, &lanes, frugal);
         let mut first = Block { results, ..forward };
         let kept = kept_by_lanes(self.b, &mut first.stmts, &residuals.stored);
         first.results.extend(kept);

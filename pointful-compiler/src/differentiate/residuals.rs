@@ -3,7 +3,8 @@
 //!
 //! Needed is what linear statements read. Of that, what costs next to nothing to compute from what
 //! is at hand anyway (the loop's index, what comes from outside, values kept already) is computed
-//! again, and the rest is collected by the first loop. What is
+//! again, and the rest is collected by the first loop. A short array is made again of its elements;
+//! what all lanes have in common is collected. What is
 //! [read of final tables](super::last_values) comes from outside. A loop that is to be frugal keeps
 //! states only; everything else is computed again from them. What cannot be collected, because its
 //! own shape differs from one iteration to the next, is computed again in any case.
@@ -118,6 +119,7 @@ fn fits(b: &Builder, value: ValueId, dims: &[AxisId]) -> bool {
 struct Plan<'a> {
     b: &'a Builder,
     body: &'a Block<Bulk>,
+    lanes: &'a [AxisId],
     origin: BTreeMap<ValueId, Origin>,
     reads: Vec<Values>,
     /// Whether a statement can be run again from what is always at hand.
@@ -136,6 +138,7 @@ impl Residuals {
         body: &Block<Bulk>,
         linear: &[Stmt<Bulk>],
         yields: &[ValueId],
+        lanes: &[AxisId],
         frugal: bool,
     ) -> Self {
         let mut origin = BTreeMap::new();
@@ -158,6 +161,7 @@ impl Residuals {
         let mut plan = Plan {
             b,
             body,
+            lanes,
             reads: body
                 .stmts
                 .iter()
@@ -314,6 +318,7 @@ impl Plan<'_> {
                     || self.free[k]
                     || !self.storable(value)
                     || self.follows(k)
+                    || self.is_kept_by_its_operand(k)
                     || self.collects_more_than_it_reads(k);
                 if again {
                     #[cfg(test)]
@@ -335,6 +340,25 @@ impl Plan<'_> {
     fn follows(&self, k: usize) -> bool {
         let mut budget = AGAIN;
         self.steps(k, &mut budget).is_some()
+    }
+
+    /// Whether a statement is the negative, or the like, of a value that is to be kept: more may follow
+    /// from the value, as what a sine is multiplied by does where its negative is needed, too.
+    fn is_kept_by_its_operand(&self, k: usize) -> bool {
+        let stmt = &self.body.stmts[k];
+        let BulkOp::Map(_, args) = &stmt.op else {
+            return false;
+        };
+        let &[operand] = args.as_slice() else {
+            return false;
+        };
+        let result = stmt.results[0];
+        let elem = |value| self.b.program.elem(value);
+        elem(operand) == elem(result)
+            && elem(operand).is_float()
+            && is_cheap(&self.b.program, &stmt.op)
+            && self.storable(operand)
+            && fits(self.b, operand, &self.b.dims(result))
     }
 
     /// Whether a statement is a long loop that collects something needed of its iterations, and reads
@@ -391,10 +415,19 @@ impl Plan<'_> {
         reads
     }
 
+    /// Whether all lanes have a value in common, so that next to nothing keeps it.
+    fn is_uniform(&self, value: ValueId) -> bool {
+        let dims = self.b.dims(value);
+        !self.lanes.is_empty() && self.lanes.iter().all(|lane| !dims.contains(lane))
+    }
+
     /// Takes the statements that a value needs to be computed again from what is left of a budget.
     fn steps(&self, k: usize, left: &mut u32) -> Option<()> {
         *left = left.checked_sub(1)?;
-        if !is_cheap(&self.b.program, &self.body.stmts[k].op) {
+        let stmt = &self.body.stmts[k];
+        let varies = stmt.results.iter().all(|&result| !self.is_uniform(result));
+        let is_array = varies && matches!(stmt.op, BulkOp::Pack { .. });
+        if !is_array && !is_cheap(&self.b.program, &stmt.op) {
             return None;
         }
         for value in &self.reads[k] {
@@ -403,6 +436,7 @@ impl Plan<'_> {
                 Some(_) if self.has.contains(value) => {}
                 Some(Origin::State) => return None,
                 Some(Origin::Stmt(j)) if self.free[*j] => {}
+                Some(Origin::Stmt(_)) if varies && self.is_uniform(*value) => {}
                 Some(Origin::Stmt(j)) => self.steps(*j, left)?,
             }
         }

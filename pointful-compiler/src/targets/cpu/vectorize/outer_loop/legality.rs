@@ -53,6 +53,8 @@ struct Loop {
     carries: bool,
     /// Whether there is no loop in it.
     innermost: bool,
+    /// The operations of loops before it.
+    before: u64,
     /// Whether it sums up for each point what is not the same for all, whether it reads what is the
     /// same for all of memory that is no point's own, and whether it reads across the axis.
     sums: bool,
@@ -105,11 +107,11 @@ pub(super) struct Look<'p> {
     sums: bool,
     /// Whether an inner loop reads across the axis.
     across: bool,
-    /// Whether a loop of some length carries something from one iteration to the next, which makes
-    /// it no vector instructions by itself.
-    chains: bool,
-    /// Whether there is one that becomes vector instructions by itself.
-    vectorises: bool,
+    /// Operations of loops of some length, at each depth: of those that carry something from one
+    /// iteration to the next, which makes them no vector instructions by themselves, and of those
+    /// that become vector instructions by themselves.
+    chained: BTreeMap<usize, u64>,
+    vectorised: BTreeMap<usize, u64>,
     /// How many loops the deepest sum stands in whose points multiply by the same, and the deepest
     /// read across the axis.
     shared: usize,
@@ -165,8 +167,8 @@ impl<'p> Look<'p> {
             profits: false,
             sums: false,
             across: false,
-            chains: false,
-            vectorises: false,
+            chained: BTreeMap::new(),
+            vectorised: BTreeMap::new(),
             shared: 0,
             crossed: 0,
             has_loops: false,
@@ -198,7 +200,9 @@ impl<'p> Look<'p> {
     /// The same of what they carry from one iteration to the next.
     pub(super) fn pays_to_carry(&self) -> bool {
         let few = self.gathers.saturating_mul(self.worth.gather) <= self.operations;
-        self.chains && !self.vectorises && few
+        // The deepest loops run most often, and of those at one depth what most operations do counts.
+        let deepest = |of: &BTreeMap<usize, u64>| of.last_key_value().map(|(&d, &n)| (d, n));
+        few && deepest(&self.chained) > deepest(&self.vectorised)
     }
 
     /// The same of sums of what a point has for itself and what all points read, as products of a
@@ -618,6 +622,7 @@ impl<'p> Look<'p> {
             long,
             carries: false,
             innermost: true,
+            before: self.operations,
             sums: false,
             shares: false,
             across: false,
@@ -634,8 +639,15 @@ impl<'p> Look<'p> {
             if ended.across {
                 self.crossed = self.crossed.max(depth);
             }
-            self.chains |= ended.long && ended.carries;
-            self.vectorises |= ended.long && ended.innermost && !ended.carries;
+            let kind = match (ended.carries, ended.innermost) {
+                (true, _) => &mut self.chained,
+                (false, true) => &mut self.vectorised,
+                (false, false) => return,
+            };
+            if ended.long {
+                // What a loop only loads and stores counts as well.
+                *kind.entry(depth).or_default() += self.operations - ended.before + 1;
+            }
         }
     }
 
