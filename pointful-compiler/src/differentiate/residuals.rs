@@ -322,8 +322,13 @@ impl Plan<'_> {
                     || self.collects_more_than_it_reads(k);
                 if again {
                     #[cfg(test)]
-                    if matches!(self.body.stmts[k].op, BulkOp::Loop { .. }) {
-                        crate::testing::entered::enter(&crate::testing::entered::RUN_AGAIN);
+                    {
+                        use crate::testing::entered::{REMADE, RUN_AGAIN, enter};
+                        match self.body.stmts[k].op {
+                            BulkOp::Loop { .. } => enter(&RUN_AGAIN),
+                            BulkOp::Pack { .. } => enter(&REMADE),
+                            _ => {}
+                        }
                     }
                     self.run(k);
                 } else {

@@ -13,6 +13,8 @@ std::thread_local! {
     pub(crate) static ORDERED: Cell<u32> = const { Cell::new(0) };
     /// An accumulation behind a switch over a short axis is one for each member.
     pub(crate) static SPLIT_MEMBERS: Cell<u32> = const { Cell::new(0) };
+    /// A short array is made again on the way back.
+    pub(crate) static REMADE: Cell<u32> = const { Cell::new(0) };
     /// A loop in a loop runs again on the way back.
     pub(crate) static RUN_AGAIN: Cell<u32> = const { Cell::new(0) };
     /// A loop over a row of the loop around it keeps its states.
@@ -84,6 +86,10 @@ std::thread_local! {
     pub(crate) static HANDED: Cell<u32> = const { Cell::new(0) };
     /// Points that multiply by the same matrix go together.
     pub(crate) static SHARED: Cell<u32> = const { Cell::new(0) };
+    /// Loops that carry something, and loops of vectors at the same depth, decide whether points go
+    /// together: the former do more, or the latter.
+    pub(crate) static CHAINS_OUTWEIGH: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static VECTORS_OUTWEIGH: Cell<u32> = const { Cell::new(0) };
     /// Pieces of the work are columns.
     pub(crate) static BY_COLUMNS: Cell<u32> = const { Cell::new(0) };
 }

@@ -33,7 +33,9 @@ const LOOPS: [&str; 2] = [
 ];
 
 /// What is done with two such numbers in the steps of the lanes.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
+    "let (x, y) = ((p[n][k] * c).cos(), (p[n][k] * c).sin()); let turn = [[x, -y * B], [y, x]];
+     let v = for a in Fin::<2> { turn[a][0] * s + turn[a][1] * r }; s = v[0] * A; r = v[1];",
     "s = (s * A + p[n][k] * B).sin();",
     "s = s * 0.5 + A * p[n][k]; r = r * B + s * s;",
     "if p[n][k] > 0.0 { s = (s + A).sin() * B; }",
@@ -102,7 +104,7 @@ pub(crate) fn random_uniform(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{HOISTED, ORDERED, UNIFORM};
+    use crate::testing::entered::{HOISTED, ORDERED, REMADE, UNIFORM};
 
     /// Members of `N`, `K` and `M`, as the parameters name them.
     const SIZES: [[usize; 3]; 6] = [
@@ -125,6 +127,7 @@ mod tests {
             ("collected values leave their lanes", &UNIFORM),
             ("dear values leave their lanes", &HOISTED),
             ("inner loops go in order", &ORDERED),
+            ("short arrays are made again", &REMADE),
         ];
         entered_by(0..80, check, &counters);
     }

@@ -11,7 +11,7 @@ use crate::ir::{Block, Elem, Lit, Message, Operation, Program, Scalar, SpanId, S
 use crate::ops::Prim;
 use crate::targets::cpu::split::split_from;
 use crate::targets::cpu::statements::{bind, prim};
-use crate::testing::entered::{HANDED, SHARED};
+use crate::testing::entered::{CHAINS_OUTWEIGH, HANDED, SHARED, VECTORS_OUTWEIGH};
 use crate::testing::{
     Options, check_between, check_each, check_seeds, outlined, random_point, random_points,
 };
@@ -320,6 +320,11 @@ fn points_advance_together_where_that_pays() {
         });
         let handed = HANDED.take();
         assert!(handed >= 5, "{handed} loops hand arrays on");
+        let weighed = [&CHAINS_OUTWEIGH, &VECTORS_OUTWEIGH].map(|times| times.take());
+        assert!(
+            weighed.iter().all(|&times| times >= 5),
+            "loops at one depth outweigh others in {weighed:?} kernels"
+        );
         let (changed, differ) = (changed.get(), differ.get());
         assert!(
             (PROGRAMS / 20..PROGRAMS * 19 / 20).contains(&changed),

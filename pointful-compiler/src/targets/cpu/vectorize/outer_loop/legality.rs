@@ -205,6 +205,13 @@ impl<'p> Look<'p> {
         few && deepest(&self.chained) > deepest(&self.vectorised)
     }
 
+    /// Whether the deepest loops are of both kinds, so that operations decide between them.
+    #[cfg(test)]
+    pub(super) fn is_weighed(&self) -> bool {
+        let deepest = |of: &BTreeMap<usize, u64>| of.last_key_value().map(|(&depth, _)| depth);
+        deepest(&self.chained).is_some() && deepest(&self.chained) == deepest(&self.vectorised)
+    }
+
     /// The same of sums of what a point has for itself and what all points read, as products of a
     /// matrix and each point's own vector are: a strip reads the matrix once.
     pub(super) fn pays_to_share(&self) -> bool {

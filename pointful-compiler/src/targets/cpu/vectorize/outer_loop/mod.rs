@@ -311,7 +311,15 @@ impl OuterLoop<'_> {
         }
         #[cfg(test)]
         {
-            use crate::testing::entered::{HANDED, SHARED, enter};
+            use crate::testing::entered::{
+                CHAINS_OUTWEIGH, HANDED, SHARED, VECTORS_OUTWEIGH, enter,
+            };
+            let outweighs = if carries {
+                &CHAINS_OUTWEIGH
+            } else {
+                &VECTORS_OUTWEIGH
+            };
+            found.is_weighed().then(|| enter(outweighs));
             shares.then(|| enter(&SHARED));
             (carries && swaps(body)).then(|| enter(&HANDED));
         }
