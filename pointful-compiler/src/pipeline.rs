@@ -8,6 +8,7 @@ use quote::quote;
 use crate::canonicalize::cse::{CSE_BULK, CSE_POINT};
 use crate::canonicalize::dce::{DCE_BULK, DCE_POINT};
 use crate::canonicalize::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
+use crate::canonicalize::unroll::UNROLL;
 use crate::contract::disjoint_updates::DISJOINT_UPDATES;
 use crate::contract::horizontal_fusion::HORIZONTAL_FUSION;
 use crate::contract::in_place::IN_PLACE;
@@ -365,8 +366,19 @@ fn run_for(
 /// Before axes are looked for, because every read is a reason for two axes to be the same.
 fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
     let point = trace.pass(SIMPLIFY_POINT, point);
+    let point = unrolled(trace, point);
     let point = trace.pass(CSE_POINT, point);
     trace.pass(DCE_POINT, point)
+}
+
+/// Loops over a few members, and the branches that each of these takes.
+fn unrolled(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
+    let before = point.values.len();
+    let point = trace.pass(UNROLL, point);
+    match before == point.values.len() {
+        true => point,
+        false => trace.pass(SIMPLIFY_POINT, point),
+    }
 }
 
 /// Expands, differentiates, and tidies what that has left. Lifting makes one definition of

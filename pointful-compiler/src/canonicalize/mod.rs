@@ -4,7 +4,9 @@ pub mod cse;
 pub mod dce;
 pub mod simplify;
 pub(crate) mod substitution;
+pub mod unroll;
 
 pub use cse::cse;
 pub use dce::dce;
 pub use simplify::simplify;
+pub use unroll::unroll;

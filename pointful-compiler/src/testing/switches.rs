@@ -22,7 +22,9 @@ const FORMS: [[&str; 2]; 6] = [
 fn random_switches(rng: &mut Rng) -> String {
     let steps: String = (0..1 + rng.below(2)).map(|_| step(rng)).collect();
     let [result, value] = rng.pick(&FORMS);
-    format!(
+    // As few as are unrolled, and more.
+    let members = rng.pick(&["5", "5", "9"]);
+    let text = format!(
         "fn f<X: IndexSet>({PARAMS}) -> f64 {{
             let mut r = for q in Fin::<5> {{ for x in X {{ p[q][x].sin() }} }};
             let mut s = 0.0;
@@ -30,7 +32,8 @@ fn random_switches(rng: &mut Rng) -> String {
             s + sum(for (q, x) in (Fin::<5>, X) {{ r[q][x] * (1.0 + r[q][x]) }})
         }}
         fn g<X: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
-    )
+    );
+    text.replace("<5>", &format!("<{members}>"))
 }
 
 /// A step of a lattice, or something added up where a switch says so.
@@ -104,7 +107,7 @@ fn read(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::SPLIT_MEMBERS;
+    use crate::testing::entered::{SPLIT_MEMBERS, UNROLLED};
 
     /// Members of `X`.
     const SIZES: [[usize; 1]; 5] = [[0], [1], [2], [3], [9]];
@@ -116,7 +119,10 @@ mod tests {
             let source = random_switches(rng);
             check_source(&source, &SIZES, &[4], rng, seed)
         };
-        let counters = [("accumulations are split by members", &SPLIT_MEMBERS)];
+        let counters = [
+            ("loops over a few members are unrolled", &UNROLLED),
+            ("accumulations are split by members", &SPLIT_MEMBERS),
+        ];
         entered_by(0..80, check, &counters);
     }
 }

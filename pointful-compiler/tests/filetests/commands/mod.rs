@@ -32,6 +32,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("predicate_updates", tidy::predicate_updates),
     command("uniform_values", tidy::uniform_values),
     command("rectangular_hull", tidy::rectangular_hull),
+    command("unroll", tidy::unroll),
     command("in_place", schedule::in_place),
     command("loop_invariants", schedule::loop_invariants),
     command("pack_operands", schedule::pack_operands),

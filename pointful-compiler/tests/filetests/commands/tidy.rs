@@ -32,6 +32,12 @@ pub(crate) fn predicate_updates(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, contract::predicate_updates)
 }
 
+pub(crate) fn unroll(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, |program: Program<Point>| {
+        canonicalize::dce(canonicalize::simplify(canonicalize::unroll(program)))
+    })
+}
+
 pub(crate) fn rectangular_hull(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, expand::rectangular_hull)
 }
