@@ -17,6 +17,7 @@ use crate::contract::loop_invariants::LOOP_INVARIANTS;
 use crate::contract::predicate_updates::{PREDICATE_UPDATES, hands_on};
 use crate::contract::scalar_replacement::SCALAR_REPLACEMENT;
 use crate::contract::schedule::schedule;
+use crate::contract::serialization::SERIALIZATION;
 use crate::contract::uniform_values::UNIFORM_VALUES;
 use crate::diag::Diagnostic;
 use crate::differentiate::{DERIVE, DUAL, SPARSE, derives, staged};
@@ -490,8 +491,9 @@ fn tidied(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
 }
 
 /// What is done with kernels before they are outlined, in order.
-pub const OVER_KERNELS: [Pass<Kernels>; 11] = [
+pub const OVER_KERNELS: [Pass<Kernels>; 12] = [
     HORIZONTAL_FUSION,
+    SERIALIZATION,
     SCALAR_REPLACEMENT,
     TILING,
     LOOP_INVARIANTS,

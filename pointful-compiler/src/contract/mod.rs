@@ -11,6 +11,7 @@ pub(crate) mod materialize;
 pub mod predicate_updates;
 pub mod scalar_replacement;
 pub mod schedule;
+pub mod serialization;
 pub mod uniform_values;
 
 pub use disjoint_updates::disjoint_updates;
@@ -21,4 +22,5 @@ pub use loop_invariants::loop_invariants;
 pub use predicate_updates::predicate_updates;
 pub use scalar_replacement::scalar_replacement;
 pub(crate) use schedule::{Shape, is_cheap, is_simple, mixed};
+pub use serialization::serialization;
 pub use uniform_values::uniform_values;

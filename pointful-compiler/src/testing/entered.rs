@@ -15,6 +15,8 @@ std::thread_local! {
     pub(crate) static SPLIT_MEMBERS: Cell<u32> = const { Cell::new(0) };
     /// A loop over a few members is unrolled.
     pub(crate) static UNROLLED: Cell<u32> = const { Cell::new(0) };
+    /// A kernel of a few points is a loop.
+    pub(crate) static SERIALIZED: Cell<u32> = const { Cell::new(0) };
     /// A short array is made again on the way back.
     pub(crate) static REMADE: Cell<u32> = const { Cell::new(0) };
     /// A loop in a loop runs again on the way back.

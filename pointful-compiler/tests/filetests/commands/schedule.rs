@@ -32,6 +32,7 @@ passes! {
     contract as loop_fission;
     contract as loop_invariants;
     contract as scalar_replacement;
+    contract as serialization;
     cpu as distribute;
     cpu as loop_skewing;
     cpu as online_softmax;
