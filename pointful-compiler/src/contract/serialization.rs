@@ -17,11 +17,15 @@
 //!
 //! The points of a kernel are independent, so that they may run in order.
 
-use super::scalar_replacement::{LITTLE, SHORTEST};
 use super::schedule::price;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Program, Stmt};
 use crate::pass::Pass;
+
+/// The most points, and the most additions that they do together: of very few points as many as
+/// [`scalar_replacement`](super::scalar_replacement) writes down.
+const FEW: (u64, u64) = (4, 1024);
+const MORE: (u64, u64) = (16, 512);
 
 /// The pass.
 pub const SERIALIZATION: Pass<Kernels> = Pass {
@@ -54,26 +58,37 @@ fn block(program: &Program<Kernels>, block: &mut Block<Kernels>, in_loop: bool) 
     }
 }
 
-/// Whether a kernel has few points, combines nothing, and does little without a loop.
+/// Whether a kernel has few points, combines nothing, and does little.
 fn is_little(program: &Program<Kernels>, par: &Par) -> bool {
-    let points = par.extents.iter().try_fold(1_u64, |points, extent| {
-        let Extent::Const(length @ 1..) = extent else {
-            return None;
-        };
-        points.checked_mul(*length)
-    });
-    let work = |stmt: &Stmt<Kernels>| match &stmt.op {
-        KernelOp::Prim(prim, args) => Some(u64::from(price(*prim, program.elem(args[0])))),
-        op => op.blocks().is_empty().then_some(1),
+    let work = around(&par.extents, work(program, &par.body));
+    let points = around(&par.extents, Some(1));
+    let fits = |(points, work): (u64, u64)| {
+        let most = |(most, most_work)| points <= most && work <= most_work;
+        points > 0 && (most(FEW) || most(MORE))
     };
-    let work = par
-        .body
-        .stmts
-        .iter()
-        .try_fold(0, |sum, stmt| Some(sum + work(stmt)?));
-    par.privates().next().is_none()
-        && points.is_some_and(|points| points <= SHORTEST)
-        && (points.zip(work)).is_some_and(|(points, work)| points * work <= LITTLE)
+    par.privates().next().is_none() && points.zip(work).is_some_and(fits)
+}
+
+/// So much for each point of a nest, if its lengths are known.
+fn around(extents: &[Extent], each: Option<u64>) -> Option<u64> {
+    extents.iter().try_fold(each?, |all, extent| match extent {
+        Extent::Const(length) => all.checked_mul(*length),
+        Extent::Size(_) | Extent::Value(_) => None,
+    })
+}
+
+/// What a block does, in additions, if the lengths of its loops are known.
+fn work(program: &Program<Kernels>, block: &Block<Kernels>) -> Option<u64> {
+    block.stmts.iter().try_fold(0_u64, |sum, stmt| {
+        let own = match &stmt.op {
+            KernelOp::Prim(prim, args) => Some(u64::from(price(*prim, program.elem(args[0])))),
+            KernelOp::For { extent, body, .. } => around(&[*extent], work(program, body)),
+            KernelOp::While { .. } | KernelOp::Contract { .. } | KernelOp::Own(_) => None,
+            op => (op.blocks().into_iter())
+                .try_fold(1_u64, |sum, inner| sum.checked_add(work(program, inner)?)),
+        };
+        sum.checked_add(own?)
+    })
 }
 
 /// The points of a kernel, one after the other.
