@@ -15,17 +15,24 @@
 //!
 //! # Why it is sound
 //!
-//! The points of a kernel are independent, so that they may run in order.
+//! The points of a kernel are independent, so that they may run in order. What they combine is
+//! combined in that order, into a place that holds the identity.
 
+use std::collections::BTreeMap;
+
+use super::cloning::Renamed;
 use super::schedule::price;
-use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
-use crate::ir::{Block, Extent, Operation, Program, Stmt};
+use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
+use crate::ir::{Block, Extent, Lit, Operation, Program, SpanId, Stmt, ValueId, ValueMap};
 use crate::pass::Pass;
 
 /// The most points, and the most additions that they do together: of very few points as many as
 /// [`scalar_replacement`](super::scalar_replacement) writes down.
 const FEW: (u64, u64) = (4, 1024);
-const MORE: (u64, u64) = (16, 512);
+const MORE: (u64, u64) = (64, 1024);
+
+/// What an elementary function is, in additions, at least.
+const DEAR: u32 = 10;
 
 /// The pass.
 pub const SERIALIZATION: Pass<Kernels> = Pass {
@@ -36,37 +43,83 @@ pub const SERIALIZATION: Pass<Kernels> = Pass {
 
 /// Runs kernels of a few points in sequential loops as loops.
 pub fn serialization(program: Program<Kernels>) -> Program<Kernels> {
-    program.rewritten(|program, body| block(program, body, false))
+    program.rewritten(|program, body| {
+        let mut walk = Walk {
+            program,
+            constants: ValueMap::new(),
+        };
+        walk.block(body, false);
+    })
 }
 
-fn block(program: &Program<Kernels>, block: &mut Block<Kernels>, in_loop: bool) {
-    for stmt in &mut block.stmts {
-        match &mut stmt.op {
-            KernelOp::Own(par) if in_loop && is_little(program, par) => {
-                #[cfg(test)]
-                crate::testing::entered::enter(&crate::testing::entered::SERIALIZED);
-                stmt.op = in_order(par, stmt.span);
-            }
-            KernelOp::Own(_) => {}
-            op => {
-                let repeats = matches!(op, KernelOp::For { .. } | KernelOp::While { .. });
-                for inner in op.blocks_mut() {
-                    self::block(program, inner, in_loop || repeats);
+struct Walk<'p> {
+    program: &'p Program<Kernels>,
+    constants: ValueMap<Lit>,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, block: &mut Block<Kernels>, in_loop: bool) {
+        // What nothing has been combined into since it was made, and what it holds.
+        let mut fresh = BTreeMap::new();
+        for stmt in &mut block.stmts {
+            match &mut stmt.op {
+                KernelOp::Const(lit) => {
+                    self.constants.insert(stmt.results[0], *lit);
+                }
+                KernelOp::Own(par) if in_loop && self.is_little(par, &fresh) => {
+                    #[cfg(test)]
+                    crate::testing::entered::enter(&crate::testing::entered::SERIALIZED);
+                    stmt.op = in_order(par, stmt.span);
+                }
+                KernelOp::Own(_) => {}
+                op => {
+                    let repeats = matches!(op, KernelOp::For { .. } | KernelOp::While { .. });
+                    for inner in op.blocks_mut() {
+                        self.block(inner, in_loop || repeats);
+                    }
                 }
             }
+            stmt.op.for_each_operand(&mut |value| {
+                fresh.remove(value);
+            });
+            for value in stmt.op.blocks().into_iter().flat_map(Block::free) {
+                fresh.remove(&value);
+            }
+            let held = match &stmt.op {
+                KernelOp::Alloc { fill } => *fill,
+                KernelOp::Var(value) => self.constants.get(value).copied(),
+                _ => None,
+            };
+            fresh.extend(stmt.results.first().copied().zip(held));
         }
+    }
+
+    /// Whether a kernel has few points, does little, and combines into nothing but what holds the
+    /// identity: sums begin with what they are added to then.
+    fn is_little(&self, par: &Par, fresh: &BTreeMap<ValueId, Lit>) -> bool {
+        let begins = |acc: &Acc| {
+            let identity = acc.monoid.identity(self.program.elem(acc.target).repr());
+            fresh.get(&acc.target) == Some(&identity)
+        };
+        let points = around(&par.extents, Some(1));
+        let work = around(&par.extents, work(self.program, &par.body));
+        let fits = |(points, work): (u64, u64)| {
+            let most = |(most, most_work)| points <= most && work <= most_work;
+            points > 0 && (most(FEW) || (most(MORE) && !is_dear(self.program, &par.body)))
+        };
+        par.folds.is_empty() && par.accs.iter().all(begins) && points.zip(work).is_some_and(fits)
     }
 }
 
-/// Whether a kernel has few points, combines nothing, and does little.
-fn is_little(program: &Program<Kernels>, par: &Par) -> bool {
-    let work = around(&par.extents, work(program, &par.body));
-    let points = around(&par.extents, Some(1));
-    let fits = |(points, work): (u64, u64)| {
-        let most = |(most, most_work)| points <= most && work <= most_work;
-        points > 0 && (most(FEW) || most(MORE))
-    };
-    par.privates().next().is_none() && points.zip(work).is_some_and(fits)
+/// Whether there are elementary functions in a block, which vectors are worth more for.
+fn is_dear(program: &Program<Kernels>, block: &Block<Kernels>) -> bool {
+    block.stmts.iter().any(|stmt| {
+        let own = match &stmt.op {
+            KernelOp::Prim(prim, args) => price(*prim, program.elem(args[0])) >= DEAR,
+            _ => false,
+        };
+        own || (stmt.op.blocks().into_iter()).any(|inner| is_dear(program, inner))
+    })
 }
 
 /// So much for each point of a nest, if its lengths are known.
@@ -92,8 +145,13 @@ fn work(program: &Program<Kernels>, block: &Block<Kernels>) -> Option<u64> {
 }
 
 /// The points of a kernel, one after the other.
-fn in_order(par: &mut Par, span: crate::ir::SpanId) -> KernelOp {
-    let body = std::mem::take(&mut *par.body);
+fn in_order(par: &mut Par, span: SpanId) -> KernelOp {
+    let mut body = std::mem::take(&mut *par.body);
+    let mut names = Renamed::default();
+    for acc in &par.accs {
+        names.insert(acc.private, acc.target);
+    }
+    rename(&mut body, &names);
     let mut inner = Block {
         params: Vec::new(),
         ..body
@@ -117,5 +175,14 @@ fn in_order(par: &mut Par, span: crate::ir::SpanId) -> KernelOp {
             stmts: vec![Stmt::new(Vec::new(), one, span)],
             results: Vec::new(),
         };
+    }
+}
+
+fn rename(block: &mut Block<Kernels>, names: &Renamed) {
+    for stmt in &mut block.stmts {
+        names.read(stmt);
+        for inner in stmt.op.blocks_mut() {
+            rename(inner, names);
+        }
     }
 }
