@@ -172,3 +172,33 @@ pub fn by_rows<R: IndexSet, K: IndexSet, B: IndexSet>(x: &Table<(R, K), f64>, at
     };
     (counts, tops)
 }
+
+pub fn in_a_circle(y0: &Table<Fin<8>, f64>, f: f64, steps: usize) -> Table<Fin<8>, f64> {
+    let mut y = y0.clone();
+    for _t in 0..steps {
+        let a = for i in Fin::<8> { (y[(i + 1).wrap()] - y[(i - 2).wrap()]) * y[(i - 1).wrap()] - y[i] + f };
+        let z = y + 0.005 * a;
+        let b = for i in Fin::<8> { (z[(i + 1).wrap()] - z[(i - 2).wrap()]) * z[(i - 1).wrap()] - z[i] + f };
+        y = y + 0.01 * b;
+    }
+    y
+}
+
+pub fn in_a_circle_grad(y0: &Table<Fin<8>, f64>, f: f64, steps: usize) -> (Table<Fin<8>, f64>, f64) {
+    grad!(|y0, f| sum(in_a_circle(y0, f, steps)))(y0, f)
+}
+
+pub fn covariance<T: IndexSet>(z: &Table<T, f64>, m: &Table<(Fin<3>, Fin<3>), f64>) -> (Table<(Fin<3>, Fin<3>), f64>, f64) {
+    let mut p = for (i, j) in (Fin::<3>, Fin::<3>) { if i == j { 1.0 } else { 0.0 } };
+    let mut total = 0.0;
+    for t in T {
+        p = for (i, j) in (Fin::<3>, Fin::<3>) {
+            sum(for (k, l) in (Fin::<3>, Fin::<3>) { m[i][k] * p[k][l] * m[j][l] }) + if i == j { 0.1 } else { 0.0 }
+        };
+        let s = p[0][0] + 1.0;
+        let row = p[0];
+        p = for (i, j) in (Fin::<3>, Fin::<3>) { p[i][j] - row[i] * row[j] / s };
+        total += z[t] * z[t] / s + s.ln();
+    }
+    (p, total)
+}

@@ -34,6 +34,8 @@ mod shrink;
 mod skeleton;
 pub mod source;
 #[cfg(test)]
+mod states;
+#[cfg(test)]
 mod stencils;
 #[cfg(test)]
 mod switches;

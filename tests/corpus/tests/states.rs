@@ -331,3 +331,64 @@ fn steps_of_the_host_read_what_they_find() {
         }
     }
 }
+
+fn circle(y: [f64; 8], f: f64, steps: usize) -> [f64; 8] {
+    let right = |y: &[f64; 8]| -> [f64; 8] {
+        std::array::from_fn(|i| (y[(i + 1) % 8] - y[(i + 6) % 8]) * y[(i + 7) % 8] - y[i] + f)
+    };
+    let moved = |y: &[f64; 8], h: f64, by: &[f64; 8]| -> [f64; 8] {
+        std::array::from_fn(|i| y[i] + h * by[i])
+    };
+    (0..steps).fold(y, |y, _| {
+        let half = moved(&y, 0.005, &right(&y));
+        moved(&y, 0.01, &right(&half))
+    })
+}
+
+/// States of a few numbers, which stay in variables.
+#[test]
+fn small_states_go_on_as_loops_of_plain_rust() {
+    let y: [f64; 8] = std::array::from_fn(|i| 1.0 + 0.25 * i as f64);
+    let m = [[0.9, 0.1, 0.0], [0.0, 0.8, 0.2], [0.1, 0.0, 0.7]];
+    for steps in [0, 1, 2, 7, 100] {
+        let found = corpus::in_a_circle(&Table::from(y), 3.0, steps);
+        close(found.as_slice(), &circle(y, 3.0, steps));
+
+        let total = |y: [f64; 8], f: f64| circle(y, f, steps).iter().sum::<f64>();
+        let (slope, by_f) = corpus::in_a_circle_grad(&Table::from(y), 3.0, steps);
+        let h = 1e-5;
+        let near = |found: f64, up: f64, down: f64| {
+            let expected = (up - down) / (2.0 * h);
+            assert!(
+                (found - expected).abs() < 1e-6 * expected.abs().max(1.0),
+                "{found}, {expected}"
+            );
+        };
+        for (k, &slope) in slope.as_slice().iter().enumerate() {
+            let moved = |by: f64| std::array::from_fn(|i| y[i] + if i == k { by } else { 0.0 });
+            near(slope, total(moved(h), 3.0), total(moved(-h), 3.0));
+        }
+        near(by_f, total(y, 3.0 + h), total(y, 3.0 - h));
+
+        let z: Vec<f64> = (0..steps).map(|t| (t as f64 * 0.7).sin()).collect();
+        let mut p = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let mut expected = 0.0;
+        for z in &z {
+            let mut next = [[0.0; 3]; 3];
+            for (i, row) in next.iter_mut().enumerate() {
+                for (j, next) in row.iter_mut().enumerate() {
+                    let terms = (0..9).map(|n| m[i][n / 3] * p[n / 3][n % 3] * m[j][n % 3]);
+                    *next = terms.sum::<f64>() + if i == j { 0.1 } else { 0.0 };
+                }
+            }
+            let s = next[0][0] + 1.0;
+            p = std::array::from_fn(|i| {
+                std::array::from_fn(|j| next[i][j] - next[0][i] * next[0][j] / s)
+            });
+            expected += z * z / s + s.ln();
+        }
+        let (found, total) = corpus::covariance(&vector(&z), &Table::from(m));
+        close(found.as_slice(), p.as_flattened());
+        close(&[total], &[expected]);
+    }
+}
