@@ -31,6 +31,9 @@ use crate::pass::Pass;
 const FEW: (u64, u64) = (4, 1024);
 const MORE: (u64, u64) = (64, 1024);
 
+/// The longest axis: longer ones are cut where they end, and are vectors.
+const LONGEST: u64 = 8;
+
 /// What an elementary function is, in additions, at least.
 const DEAR: u32 = 10;
 
@@ -107,7 +110,11 @@ impl Walk<'_> {
             let most = |(most, most_work)| points <= most && work <= most_work;
             points > 0 && (most(FEW) || (most(MORE) && !is_dear(self.program, &par.body)))
         };
-        par.folds.is_empty() && par.accs.iter().all(begins) && points.zip(work).is_some_and(fits)
+        let short = |extent: &Extent| matches!(extent, Extent::Const(..=LONGEST));
+        par.folds.is_empty()
+            && par.extents.iter().all(short)
+            && par.accs.iter().all(begins)
+            && points.zip(work).is_some_and(fits)
     }
 }
 
