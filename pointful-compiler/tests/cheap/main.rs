@@ -206,8 +206,8 @@ fn inputs(name: &str, program: &Program<Point>, n: usize) -> Inputs {
 const DEAR_FUNCTIONS: [(&str, f64); 4] = [
     ("bundle::step", 4.1),
     // What is asked for again by `#[checkpoint]`.
-    ("ode_parameters::populations", 6.3),
-    ("ode_parameters::squared_residuals", 4.6),
+    ("ode_parameters::populations", 7.0),
+    ("ode_parameters::squared_residuals", 5.4),
     ("option_greeks::smiles", 4.1),
 ];
 
