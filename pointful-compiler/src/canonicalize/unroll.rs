@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A loop over an axis evaluates both branches at every member, and its derivative multiplies that.
-//! The conditions are constants once the loop is unrolled, and [`simplify`](super::simplify) takes
+//! The conditions are constants once the loop is unrolled, and [`simplify`](mod@super::simplify) takes
 //! the branches.
 //!
 //! # Why it is sound

@@ -10,7 +10,7 @@
 //! }                                     }
 //! ```
 //!
-//! Nothing of them runs in parallel, and [`scalar_replacement`](super::scalar_replacement) keeps in
+//! Nothing of them runs in parallel, and [`scalar_replacement`](mod@super::scalar_replacement) keeps in
 //! variables what loops hand to each other.
 //!
 //! # Why it is sound
@@ -27,7 +27,7 @@ use crate::ir::{Block, Extent, Lit, Operation, Program, SpanId, Stmt, ValueId, V
 use crate::pass::Pass;
 
 /// The most points, and the most additions that they do together: of very few points as many as
-/// [`scalar_replacement`](super::scalar_replacement) writes down.
+/// [`scalar_replacement`](mod@super::scalar_replacement) writes down.
 const FEW: (u64, u64) = (4, 1024);
 const MORE: (u64, u64) = (64, 1024);
 
