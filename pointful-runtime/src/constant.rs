@@ -34,12 +34,6 @@ pub const fn exactly<T, C: Is<T>>(constant: C) -> T {
 )]
 pub trait Integer: Number {}
 
-/// The value of an integer of any type.
-pub const fn integer<C: Integer>(constant: C) -> i128 {
-    // SAFETY: only integers implement the trait.
-    unsafe { value(&constant) }
-}
-
 /// A number.
 #[diagnostic::on_unimplemented(
     message = "this constant is of type `{Self}`, but it is used as a number",
@@ -52,44 +46,52 @@ pub trait Number: Copy {
     const SIGNED: bool;
 }
 
-/// The value of an integer of any type.
-///
-/// # Safety
-///
-/// `C` is an integer.
-const unsafe fn value<C: Number>(constant: &C) -> i128 {
-    macro_rules! read {
-        ($T:ty) => {
-            // SAFETY: the integers are told apart by their size and sign.
-            unsafe { std::mem::transmute_copy::<C, $T>(constant) as i128 }
-        };
-    }
-    match (size_of::<C>(), C::SIGNED) {
-        (1, true) => read!(i8),
-        (2, true) => read!(i16),
-        (4, true) => read!(i32),
-        (8, true) => read!(i64),
-        (1, false) => read!(u8),
-        (2, false) => read!(u16),
-        (4, false) => read!(u32),
-        (8, false) => read!(u64),
-        _ => read!(i128),
-    }
+/// The value of a number of the type `C`, as `as` makes it into this one.
+macro_rules! read {
+    ($constant:ident: C as $T:ty) => {{
+        macro_rules! of {
+            ($C:ty) => {
+                // SAFETY: only the numbers implement the trait, and these are the one of this kind,
+                // sign and size.
+                unsafe { std::mem::transmute_copy::<C, $C>(&$constant) as $T }
+            };
+        }
+        match (C::IS_FLOAT, C::SIGNED, size_of::<C>()) {
+            (true, _, 4) => of!(f32),
+            (true, ..) => of!(f64),
+            (_, true, 1) => of!(i8),
+            (_, true, 2) => of!(i16),
+            (_, true, 4) => of!(i32),
+            (_, true, 8) => of!(i64),
+            (_, true, _) => of!(i128),
+            (_, false, 1) => of!(u8),
+            (_, false, 2) => of!(u16),
+            (_, false, 4) => of!(u32),
+            (_, false, 8) => of!(u64),
+            (_, false, _) => of!(u128),
+        }
+    }};
 }
 
-macro_rules! from_number {
+/// The value of an integer of any type.
+///
+/// # Panics
+/// If it is beyond those of `i128`.
+pub const fn integer<C: Integer>(constant: C) -> i128 {
+    let value = read!(constant: C as i128);
+    assert!(
+        C::SIGNED || value >= 0,
+        "an integer of a constant is too large"
+    );
+    value
+}
+
+macro_rules! floats {
     ($($F:ident)+) => {
         $(
             /// The value of a number of any type, as `as` makes it into this one.
             pub const fn $F<C: Number>(constant: C) -> $F {
-                // SAFETY: only the numbers implement the trait: floats are told apart by their size.
-                unsafe {
-                    match (C::IS_FLOAT, size_of::<C>()) {
-                        (true, 4) => std::mem::transmute_copy::<C, f32>(&constant) as $F,
-                        (true, _) => std::mem::transmute_copy::<C, f64>(&constant) as $F,
-                        (false, _) => value(&constant) as $F,
-                    }
-                }
+                read!(constant: C as $F)
             }
 
             impl Number for $F {
@@ -100,7 +102,7 @@ macro_rules! from_number {
     };
 }
 
-from_number!(f32 f64);
+floats!(f32 f64);
 
 /// An array.
 #[diagnostic::on_unimplemented(

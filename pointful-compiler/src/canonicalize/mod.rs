@@ -1,5 +1,6 @@
 //! Canonicalization: the same program, simpler, at every stage.
 
+pub(crate) mod cloning;
 pub mod cse;
 pub mod dce;
 pub mod simplify;

@@ -21,15 +21,11 @@
 //!
 //! Iterations are independent but for accumulation, and they accumulate in the same order.
 
-use std::collections::BTreeMap;
-
 use smallvec::smallvec;
 
-use crate::analysis::dataflow::Flow;
+use super::cloning::Copy;
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{
-    Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueId, ValueSet,
-};
+use crate::ir::{Block, Elem, Extent, Lit, Operation, Program, Scalar, Stmt, Type, ValueSet};
 use crate::ops::Prim;
 use crate::pass::Pass;
 
@@ -145,75 +141,13 @@ fn iterations(
         let index = program.value(Type::scalar(Elem::Index(extent)), stmt.span);
         let trust = PointOp::Prim(Prim::Trust(extent), smallvec![number]);
         out.push(Stmt::new(vec![index], trust, stmt.span));
-        let mut copy = Copy {
-            program,
-            names: BTreeMap::from([(body.params[0], index)]),
-        };
+        let mut copy = Copy::new(program, [(body.params[0], index)]);
         out.extend(body.stmts.iter().map(|stmt| copy.stmt(stmt)));
         for (all, &value) in results.iter_mut().zip(&body.results) {
-            all.push(copy.name(value));
+            all.push(copy.get(value));
         }
     }
     for (values, result) in results.into_iter().zip(stmt.results) {
         out.push(Stmt::new(vec![result], PointOp::Array(values), stmt.span));
-    }
-}
-
-/// A copy of statements under new names.
-struct Copy<'p> {
-    program: &'p mut Program<Point>,
-    names: BTreeMap<ValueId, ValueId>,
-}
-
-impl Copy<'_> {
-    fn name(&self, value: ValueId) -> ValueId {
-        self.names.get(&value).copied().unwrap_or(value)
-    }
-
-    fn extent(&self, extent: Extent) -> Extent {
-        match extent {
-            Extent::Value(value) => Extent::Value(self.name(value)),
-            Extent::Const(_) | Extent::Size(_) => extent,
-        }
-    }
-
-    fn bind(&mut self, value: ValueId) -> ValueId {
-        let mut known = self.program.values[value.index()].clone();
-        if let Elem::Index(extent) = &mut known.ty.elem {
-            *extent = self.extent(*extent);
-        }
-        for dim in &mut known.ty.dims {
-            *dim = self.extent(*dim);
-        }
-        let copy = self.program.value(known.ty, known.span);
-        self.program.values[copy.index()].name = known.name;
-        self.names.insert(value, copy);
-        copy
-    }
-
-    fn stmt(&mut self, stmt: &Stmt<Point>) -> Stmt<Point> {
-        let mut copy = stmt.clone();
-        let mut rename = |value: &mut ValueId| *value = self.name(*value);
-        copy.op.for_each_operand_mut(&mut rename);
-        Point::for_each_extent_mut(&mut copy.op, &mut rename);
-        for inner in copy.op.blocks_mut() {
-            self.block(inner);
-        }
-        for result in &mut copy.results {
-            *result = self.bind(*result);
-        }
-        copy
-    }
-
-    fn block(&mut self, block: &mut Block<Point>) {
-        for param in &mut block.params {
-            *param = self.bind(*param);
-        }
-        for stmt in &mut block.stmts {
-            *stmt = self.stmt(stmt);
-        }
-        for result in &mut block.results {
-            *result = self.name(*result);
-        }
     }
 }

@@ -26,13 +26,15 @@ use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Lit, Operation, Program, SpanId, Stmt, ValueId, ValueMap};
 use crate::pass::Pass;
 
-/// The most points, and the most additions that they do together: of very few points as many as
-/// [`scalar_replacement`](mod@super::scalar_replacement) writes down.
-const FEW: (u64, u64) = (4, 1024);
-const MORE: (u64, u64) = (64, 1024);
+/// The most points, and the most additions that they do together.
+const POINTS: u64 = 64;
+const WORK: u64 = 1024;
 
 /// The longest axis: longer ones are cut where they end, and are vectors.
 const LONGEST: u64 = 8;
+
+/// The most points of those that compute elementary functions, which are vectors if there are more.
+const FEW: u64 = 4;
 
 /// What an elementary function is, in additions, at least.
 const DEAR: u32 = 10;
@@ -98,17 +100,18 @@ impl Walk<'_> {
     }
 
     /// Whether a kernel has few points, does little, and combines into nothing but what holds the
-    /// identity: sums begin with what they are added to then.
+    /// identity and is not read: sums begin with what they are added to then.
     fn is_little(&self, par: &Par, fresh: &BTreeMap<ValueId, Lit>) -> bool {
+        let read = par.body.free();
         let begins = |acc: &Acc| {
             let identity = acc.monoid.identity(self.program.elem(acc.target).repr());
-            fresh.get(&acc.target) == Some(&identity)
+            fresh.get(&acc.target) == Some(&identity) && !read.contains(&acc.target)
         };
         let points = around(&par.extents, Some(1));
         let work = around(&par.extents, work(self.program, &par.body));
         let fits = |(points, work): (u64, u64)| {
-            let most = |(most, most_work)| points <= most && work <= most_work;
-            points > 0 && (most(FEW) || (most(MORE) && !is_dear(self.program, &par.body)))
+            let few = points <= FEW || !is_dear(self.program, &par.body);
+            (1..=POINTS).contains(&points) && work <= WORK && few
         };
         let short = |extent: &Extent| matches!(extent, Extent::Const(..=LONGEST));
         par.folds.is_empty()

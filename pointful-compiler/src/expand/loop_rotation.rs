@@ -5,11 +5,10 @@
 //! the end of each iteration, and the loop goes on while the last answer was yes. It is evaluated
 //! as often as before, on the same states, in the same order.
 
-use std::collections::BTreeMap;
-
 use crate::analysis::dataflow::{Effect, Flow};
+use crate::canonicalize::cloning::Copy;
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId};
+use crate::ir::{Block, Elem, Operation, Program, Stmt, Type, ValueId};
 
 /// The program with every such loop turned round.
 pub(super) fn rotate(program: Program<Point>) -> Program<Point> {
@@ -93,62 +92,8 @@ fn inline(
     args: &[ValueId],
     into: &mut Vec<Stmt<Point>>,
 ) -> ValueId {
-    let mut copy = Copy {
-        program,
-        map: cond
-            .params
-            .iter()
-            .copied()
-            .zip(args.iter().copied())
-            .collect(),
-    };
-    let stmts = copy.stmts(&cond.stmts);
-    into.extend(stmts);
+    let params = cond.params.iter().copied().zip(args.iter().copied());
+    let mut copy = Copy::new(program, params);
+    into.extend(cond.stmts.iter().map(|stmt| copy.stmt(stmt)));
     copy.get(cond.results[0])
-}
-
-/// Copies statements, with new values for those that they bind.
-struct Copy<'a> {
-    program: &'a mut Program<Point>,
-    map: BTreeMap<ValueId, ValueId>,
-}
-
-impl Copy<'_> {
-    fn get(&self, value: ValueId) -> ValueId {
-        self.map.get(&value).copied().unwrap_or(value)
-    }
-
-    fn bind(&mut self, value: ValueId) -> ValueId {
-        let mut known = self.program.values[value.index()].clone();
-        let extent = |extent: &mut Extent| match extent {
-            Extent::Value(value) => *value = self.get(*value),
-            Extent::Const(_) | Extent::Size(_) => {}
-        };
-        if let Elem::Index(of) = &mut known.ty.elem {
-            extent(of);
-        }
-        known.ty.dims.iter_mut().for_each(extent);
-        let copy = self.program.value(known.ty, known.span);
-        self.program.values[copy.index()].name = known.name;
-        self.map.insert(value, copy);
-        copy
-    }
-
-    fn stmts(&mut self, stmts: &[Stmt<Point>]) -> Vec<Stmt<Point>> {
-        stmts.iter().map(|stmt| self.stmt(stmt)).collect()
-    }
-
-    fn stmt(&mut self, stmt: &Stmt<Point>) -> Stmt<Point> {
-        let mut copy = stmt.clone();
-        let mut visit = |value: &mut ValueId| *value = self.get(*value);
-        copy.op.for_each_operand_mut(&mut visit);
-        Point::for_each_extent_mut(&mut copy.op, &mut visit);
-        for inner in copy.op.blocks_mut() {
-            inner.params = inner.params.iter().map(|&param| self.bind(param)).collect();
-            inner.stmts = self.stmts(&inner.stmts);
-            inner.results = inner.results.iter().map(|&value| self.get(value)).collect();
-        }
-        copy.results = stmt.results.iter().map(|&value| self.bind(value)).collect();
-        copy
-    }
 }

@@ -57,9 +57,15 @@ fn scaled<T: Float, N: IndexSet>(x: &Table<N, T>) -> Table<N, T> {
 /// The nearest `f32` of an integer is not that of its nearest `f64`.
 const BEYOND: u64 = (1 << 60) + (1 << 36) + 1;
 
+const GREATEST: u128 = u128::MAX;
+
 #[pointful]
-fn rounded() -> (f32, f64) {
-    (BEYOND as f32, THIRD as f64 - THIRD as f32 as f64)
+fn rounded() -> (f32, f64, f64) {
+    (
+        BEYOND as f32,
+        THIRD as f64 - THIRD as f32 as f64,
+        GREATEST as f64,
+    )
 }
 
 /// Constants that others reach through the function only.
@@ -70,6 +76,16 @@ mod hidden {
     const TIMES: u8 = 4;
     const SHARES: [[f32; 2]; 1] = [[0.25, 0.75]];
     const TENTH: f64 = 0.1;
+    const STEPS: (i32, f64) = (2, 0.25);
+
+    /// A part of a constant is cast, and moves members where the whole is named.
+    #[pointful]
+    pub(super) fn stepped<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+        let (by, scale) = STEPS;
+        for i in N {
+            STEPS.0 as f64 * x[(i + by).wrap()] * scale
+        }
+    }
 
     #[pointful]
     pub(super) fn shared<T: Float, N: IndexSet>(x: &Table<N, T>) -> T {
@@ -94,6 +110,11 @@ mod hidden {
 #[pointful]
 fn tenths<N: IndexSet>(x: &Table<N, f32>, y: &Table<N, f64>) -> (f32, f64) {
     (hidden::shared(x), hidden::shared(y))
+}
+
+#[pointful]
+fn steps<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    hidden::stepped(x)
 }
 
 #[pointful]
@@ -150,8 +171,15 @@ fn floats_that_are_only_cast_are_whatever_floats() {
         scaled(&Table::from(vec![3.0_f32])).as_slice(),
         [single(3.0)]
     );
-    assert_eq!(rounded(), (BEYOND as f32, 0.0));
+    assert_eq!(rounded(), (BEYOND as f32, 0.0, GREATEST as f64));
     assert_ne!(BEYOND as f32, BEYOND as f64 as f32);
+}
+
+#[test]
+fn parts_of_others_are_whatever_their_uses_say() {
+    let x = Table::from(vec![1.0, 2.0, 4.0]);
+    assert_eq!(steps(&x).as_slice(), [2.0, 0.5, 1.0]);
+    assert_eq!(hidden::stepped(&x), steps(&x));
 }
 
 #[test]

@@ -54,7 +54,7 @@ const MOST_LOOPS: usize = 4;
 /// Loops inside of others that are unrolled for their own sake: their iterations, and the additions
 /// that all of them are.
 pub(super) const SHORTEST: u64 = 4;
-pub(super) const LITTLE: u64 = 64;
+const LITTLE: u64 = 64;
 
 /// The pass.
 pub const SCALAR_REPLACEMENT: Pass<Kernels> = Pass {

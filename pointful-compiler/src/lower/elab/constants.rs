@@ -271,9 +271,13 @@ impl<'a> Elab<'a> {
         }?;
         let key = constant.key();
         match out.iter_mut().find(|known| known.key == key) {
-            // It is of the type that one of its uses says.
-            Some(known) if matches!(taken, Taken::Exactly(_)) => known.taken = taken,
-            Some(_) => {}
+            // Of its uses one says more of its type than another.
+            Some(known) => match (&known.taken, &taken) {
+                (Taken::Number(_), _) | (Taken::Integer(_), Taken::Exactly(_)) => {
+                    known.taken = taken;
+                }
+                _ => {}
+            },
             None => out.push(Constant {
                 key,
                 value: constant.value(&self.functions[self.frame.function].tree.scope),
