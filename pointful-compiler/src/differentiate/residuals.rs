@@ -359,11 +359,14 @@ impl Plan<'_> {
         };
         let result = stmt.results[0];
         let elem = |value| self.b.program.elem(value);
-        elem(operand) == elem(result)
+        let is_kept = elem(operand) == elem(result)
             && elem(operand).is_float()
             && is_cheap(&self.b.program, &stmt.op)
             && self.storable(operand)
-            && fits(self.b, operand, &self.b.dims(result))
+            && fits(self.b, operand, &self.b.dims(result));
+        #[cfg(test)]
+        is_kept.then(|| crate::testing::entered::enter(&crate::testing::entered::OPERANDS));
+        is_kept
     }
 
     /// Whether a statement is a long loop that collects something needed of its iterations, and reads

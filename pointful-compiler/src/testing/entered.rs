@@ -19,6 +19,8 @@ std::thread_local! {
     pub(crate) static SERIALIZED: Cell<u32> = const { Cell::new(0) };
     /// A short array is made again on the way back.
     pub(crate) static REMADE: Cell<u32> = const { Cell::new(0) };
+    /// The operand of a negative is kept, and not the negative.
+    pub(crate) static OPERANDS: Cell<u32> = const { Cell::new(0) };
     /// A loop in a loop runs again on the way back.
     pub(crate) static RUN_AGAIN: Cell<u32> = const { Cell::new(0) };
     /// A loop over a row of the loop around it keeps its states.

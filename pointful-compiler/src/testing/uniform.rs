@@ -33,7 +33,12 @@ const LOOPS: [&str; 2] = [
 ];
 
 /// What is done with two such numbers in the steps of the lanes.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 8] = [
+    // More than is made again.
+    "let (x, y) = ((p[n][k] * c).cos(), (s * 0.5).sin());
+     let a = [x * B, y * B, x - y, x + y, -x, -y, x * x, y * y, B - x, B - y, x * y, y + B, x + A];
+     s = 0.1 * sum(for q in Fin::<13> { a[q] * r }) + 0.2 * s;",
+    "r = 0.5 - (-(s * B).sin()) * r; s = A - (s + r).abs() * 0.5;",
     "let (x, y) = ((p[n][k] * c).cos(), (p[n][k] * c).sin()); let turn = [[x, -y * B], [y, x]];
      let v = for a in Fin::<2> { turn[a][0] * s + turn[a][1] * r }; s = v[0] * A; r = v[1];",
     "s = (s * A + p[n][k] * B).sin();",
@@ -104,7 +109,7 @@ pub(crate) fn random_uniform(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{HOISTED, ORDERED, REMADE, UNIFORM};
+    use crate::testing::entered::{HOISTED, OPERANDS, ORDERED, REMADE, UNIFORM};
 
     /// Members of `N`, `K` and `M`, as the parameters name them.
     const SIZES: [[usize; 3]; 6] = [
@@ -128,6 +133,7 @@ mod tests {
             ("dear values leave their lanes", &HOISTED),
             ("inner loops go in order", &ORDERED),
             ("short arrays are made again", &REMADE),
+            ("operands of negatives are kept", &OPERANDS),
         ];
         entered_by(0..80, check, &counters);
     }
