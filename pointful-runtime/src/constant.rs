@@ -86,14 +86,19 @@ pub const fn integer<C: Integer>(constant: C) -> i128 {
     value
 }
 
+/// The value of a number of any type, as `as` makes it into this one.
+pub const fn f32<C: Number>(constant: C) -> f32 {
+    read!(constant: C as f32)
+}
+
+/// The value of a number of any type, as `as` makes it into this one.
+pub const fn f64<C: Number>(constant: C) -> f64 {
+    read!(constant: C as f64)
+}
+
 macro_rules! floats {
     ($($F:ident)+) => {
         $(
-            /// The value of a number of any type, as `as` makes it into this one.
-            pub const fn $F<C: Number>(constant: C) -> $F {
-                read!(constant: C as $F)
-            }
-
             impl Number for $F {
                 const IS_FLOAT: bool = true;
                 const SIGNED: bool = true;
