@@ -39,6 +39,7 @@ use crate::targets::cpu::loop_skewing::LOOP_SKEWING;
 use crate::targets::cpu::online_softmax::ONLINE_SOFTMAX;
 use crate::targets::cpu::outline::OUTLINE;
 use crate::targets::cpu::pack_operands::PACK_OPERANDS;
+use crate::targets::cpu::parallelization::PARALLELIZATION;
 use crate::targets::cpu::privatize::PRIVATIZE;
 use crate::targets::cpu::rust::{self, EmitOptions};
 use crate::targets::cpu::speculate::SPECULATE;
@@ -491,9 +492,10 @@ fn tidied(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
 }
 
 /// What is done with kernels before they are outlined, in order.
-pub const OVER_KERNELS: [Pass<Kernels>; 12] = [
+pub const OVER_KERNELS: [Pass<Kernels>; 13] = [
     HORIZONTAL_FUSION,
     SERIALIZATION,
+    PARALLELIZATION,
     SCALAR_REPLACEMENT,
     TILING,
     LOOP_INVARIANTS,

@@ -202,3 +202,61 @@ pub fn covariance<T: IndexSet>(z: &Table<T, f64>, m: &Table<(Fin<3>, Fin<3>), f6
     }
     (p, total)
 }
+
+pub fn tracked<T: IndexSet>(x0: &Table<Fin<2>, f64>, z: &Table<T, f64>) -> f64 {
+    let mut x = x0.clone();
+    let mut p = [[1.0, 0.0], [0.0, 1.0]];
+    let mut total = 0.0;
+    for t in T {
+        let step = |y: Table<Fin<2>, f64>| [y[0] + 0.1 * y[1].cos(), 0.9 * y[1] + 0.1 * y[0].sin()];
+        let f = jacobian!(|y: Table<Fin<2>, f64>| [y[0] + 0.1 * y[1].cos(), 0.9 * y[1] + 0.1 * y[0].sin()])(x);
+        x = step(x);
+        p = for (i, j) in (Fin::<2>, Fin::<2>) {
+            sum(for (k, l) in (Fin::<2>, Fin::<2>) { f[i][k] * p[k][l] * f[j][l] }) + if i == j { 0.1 } else { 0.0 }
+        };
+        let s = p[0][0] + 0.5;
+        let e = z[t] - x[0];
+        let gain = for i in Fin::<2> { p[i][0] / s };
+        x = x + e * gain;
+        p = for (i, j) in (Fin::<2>, Fin::<2>) { p[i][j] - gain[i] * p[0][j] };
+        total += e * e / s + s.ln();
+    }
+    total
+}
+
+pub fn tracked_grad<T: IndexSet>(x0: &Table<Fin<2>, f64>, z: &Table<T, f64>) -> (Table<Fin<2>, f64>, Table<T, f64>) {
+    grad!(tracked)(x0, z)
+}
+
+pub fn factored<N: IndexSet>(a: &Table<(N, N), f64>) -> (Table<(N, N), f64>, Table<(N, N), f64>) {
+    let mut w = a.clone();
+    for k in N {
+        for i in (k..).skip(1) {
+            w[i][k] /= w[k][k];
+            for j in (k..).skip(1) { w[i][j] -= w[i][k] * w[k][j]; }
+        }
+    }
+    // By columns, each from sums of what is to the left of it.
+    let mut l = for (_i, _j) in (N, N) { 0.0 };
+    for j in N {
+        l[j][j] = (a[j][j] - sum(for k in ..j { l[j][k] * l[j][k] })).sqrt();
+        for i in (j..).skip(1) { l[i][j] = (a[i][j] - sum(for k in ..j { l[i][k] * l[j][k] })) / l[j][j]; }
+    }
+    (w, l)
+}
+
+pub fn red_and_black<N: IndexSet>(u: &Table<N, f64>, f: &Table<N, f64>, sweeps: usize) -> Table<N, f64> {
+    let mut u = u.clone();
+    let n = size(N);
+    for _s in 0..sweeps {
+        for h in 0..n / 2 {
+            let i = N::from_ordinal(2 * h + 1);
+            u[i] = 0.5 * (u[(i - 1).clamp()] + u[(i + 1).clamp()] + f[i]);
+        }
+        for h in 0..n.div_ceil(2) {
+            let i = N::from_ordinal(2 * h);
+            u[i] = 0.5 * (u[(i - 1).clamp()] + u[(i + 1).clamp()] + f[i]);
+        }
+    }
+    u
+}

@@ -20,18 +20,129 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::affine::{Affine, System};
 use crate::differentiate::builder::Builder;
-use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Elem, Extent, Lit, Operation, Scalar, SizeId, Stmt, ValueId};
+use crate::ir::stages::bulk::BulkOp;
+use crate::ir::stages::kernels::{KernelOp, Kernels};
+use crate::ir::{
+    Args, AxisId, Block, Elem, Extent, Lit, Operation, Program, Scalar, SizeId, Stage, Stmt,
+    ValueId, ValueMap,
+};
 use crate::ops::Prim;
 
 /// How many operations are looked through for one question.
 const FUEL: u32 = 200;
+
+/// How many minima and maxima are taken for one of what they are of: each makes two questions of one.
+const EITHER: usize = 4;
 
 /// The largest constant that an index is known by.
 const FAR: i128 = 1 << 40;
 
 /// The largest multiple of an index that is far from 2⁶⁴.
 const SMALL: i128 = 1 << 16;
+
+/// What an index or a truth value is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Made {
+    Const(Lit),
+    Size(Extent),
+    /// The index along an axis.
+    Iota(AxisId),
+    Prim(Prim, Args),
+    Select(ValueId, ValueId, ValueId),
+}
+
+/// A program whose indices are looked into.
+pub(crate) trait Indices {
+    fn elem(&self, value: ValueId) -> Elem;
+
+    /// The axes along which a value may differ.
+    fn dims(&self, value: ValueId) -> &[AxisId];
+
+    fn extent(&self, axis: AxisId) -> Extent;
+
+    /// What a value is made of, if that is one of these.
+    fn made(&self, value: ValueId) -> Option<Made>;
+}
+
+impl Indices for Builder {
+    fn elem(&self, value: ValueId) -> Elem {
+        self.program.elem(value)
+    }
+
+    fn dims(&self, value: ValueId) -> &[AxisId] {
+        &self.program.ty(value).dims
+    }
+
+    fn extent(&self, axis: AxisId) -> Extent {
+        Self::extent(self, axis)
+    }
+
+    fn made(&self, value: ValueId) -> Option<Made> {
+        Some(match self.definition(value)? {
+            BulkOp::Const(lit) => Made::Const(*lit),
+            BulkOp::Size(extent) => Made::Size(*extent),
+            BulkOp::Iota(axis) => Made::Iota(*axis),
+            BulkOp::Map(prim, args) => Made::Prim(*prim, args.clone()),
+            BulkOp::Select(cond, then, otherwise) => Made::Select(*cond, *then, *otherwise),
+            _ => return None,
+        })
+    }
+}
+
+/// The scalars of kernels. Axes of buffers have their numbers as names.
+pub(crate) struct Scalars<'p> {
+    program: &'p Program<Kernels>,
+    made: ValueMap<Made>,
+}
+
+impl<'p> Scalars<'p> {
+    pub(crate) fn of(program: &'p Program<Kernels>) -> Self {
+        let mut found = Self {
+            program,
+            made: ValueMap::new(),
+        };
+        found.block(&program.body);
+        found
+    }
+
+    fn block(&mut self, block: &Block<Kernels>) {
+        for stmt in &block.stmts {
+            let made = match &stmt.op {
+                KernelOp::Const(lit) => Some(Made::Const(*lit)),
+                KernelOp::Size(extent) => Some(Made::Size(*extent)),
+                KernelOp::Prim(prim, args) => Some(Made::Prim(*prim, args.clone())),
+                KernelOp::Select(cond, then, otherwise) => {
+                    Some(Made::Select(*cond, *then, *otherwise))
+                }
+                _ => None,
+            };
+            if let Some(made) = made {
+                self.made.insert(stmt.results[0], made);
+            }
+            for inner in stmt.op.blocks() {
+                self.block(inner);
+            }
+        }
+    }
+}
+
+impl Indices for Scalars<'_> {
+    fn elem(&self, value: ValueId) -> Elem {
+        self.program.elem(value)
+    }
+
+    fn dims(&self, _: ValueId) -> &[AxisId] {
+        &[]
+    }
+
+    fn extent(&self, axis: AxisId) -> Extent {
+        unreachable!("the index along axis {} is a parameter", axis.0)
+    }
+
+    fn made(&self, value: ValueId) -> Option<Made> {
+        self.made.get(&value).cloned()
+    }
+}
 
 /// Where a table is accessed.
 #[derive(Clone, Debug)]
@@ -83,7 +194,7 @@ impl Scope {
     }
 
     /// Notes what statements bind.
-    pub(crate) fn bind(&mut self, stmts: &[Stmt<Bulk>], nested: bool) {
+    pub(crate) fn bind<S: Stage>(&mut self, stmts: &[Stmt<S>], nested: bool) {
         for stmt in stmts {
             self.bind_values(&stmt.results, nested);
             for inner in stmt.op.blocks() {
@@ -105,7 +216,7 @@ impl Scope {
     /// Whether a table with these axes can be read where it is written.
     pub(crate) fn may_meet(
         &self,
-        b: &Builder,
+        b: &dyn Indices,
         dims: &[AxisId],
         read: &Access,
         write: &Access,
@@ -123,6 +234,7 @@ impl Scope {
             common: common.collect(),
             system: System::new(),
             narrow: BTreeSet::new(),
+            either: Vec::new(),
             seen: BTreeSet::new(),
             fuel: FUEL,
         };
@@ -160,12 +272,27 @@ impl Scope {
                 meeting.assume(condition, true, side);
             }
         }
-        !meeting.system.impossible()
+        !impossible(&meeting.system, &meeting.either)
     }
 }
 
+/// Whether a system has no solution, whichever of each two numbers is zero.
+fn impossible(system: &System<Var>, either: &[[Form; 2]]) -> bool {
+    if system.clone().impossible() {
+        return true;
+    }
+    let Some((first, rest)) = either.split_first() else {
+        return false;
+    };
+    first.iter().all(|zero| {
+        let mut system = system.clone();
+        system.equal(zero.clone());
+        impossible(&system, rest)
+    })
+}
+
 struct Meeting<'a> {
-    b: &'a Builder,
+    b: &'a dyn Indices,
     scope: &'a Scope,
     when: When,
     /// Axes at whose same point both are.
@@ -173,13 +300,15 @@ struct Meeting<'a> {
     system: System<Var>,
     /// Numbers that are computed from narrow ones.
     narrow: BTreeSet<Var>,
+    /// Of each two numbers one is zero: a minimum or maximum is one of what it is of.
+    either: Vec<[Form; 2]>,
     seen: BTreeSet<Var>,
     fuel: u32,
 }
 
 impl Meeting<'_> {
     fn elem(&self, value: ValueId) -> Elem {
-        self.b.program.elem(value)
+        self.b.elem(value)
     }
 
     // ---- Variables
@@ -205,7 +334,7 @@ impl Meeting<'_> {
             Some(false) => self.when == When::LaterIteration,
             None => false,
         };
-        let dims = &self.b.program.ty(value).dims;
+        let dims = self.b.dims(value);
         let side = if own || !dims.iter().all(|axis| self.common.contains(axis)) {
             side
         } else {
@@ -267,25 +396,30 @@ impl Meeting<'_> {
         self.fuel = self.fuel.checked_sub(1)?;
         let wide = |elem| matches!(elem, Elem::Scalar(Scalar::Usize | Scalar::I64));
         let integer = |elem| wide(elem) || matches!(elem, Elem::Index(_));
-        match self.b.definition(value)?.clone() {
-            BulkOp::Const(Lit::Int(_, n)) => (n.abs() <= FAR).then(|| Form::number(n)),
-            BulkOp::Size(extent) => self.extent(extent, side),
-            BulkOp::Iota(axis) => Some(self.axis(axis, side)),
-            BulkOp::Map(Prim::Cast(Scalar::Usize | Scalar::I64), args) => {
+        match self.b.made(value)? {
+            Made::Const(Lit::Int(_, n)) => (n.abs() <= FAR).then(|| Form::number(n)),
+            Made::Size(extent) => self.extent(extent, side),
+            Made::Iota(axis) => Some(self.axis(axis, side)),
+            Made::Prim(Prim::Cast(Scalar::Usize | Scalar::I64), args) => {
                 integer(self.elem(args[0])).then(|| self.form(args[0], side))
             }
-            BulkOp::Map(Prim::Trust(extent) | Prim::Check(extent), args) => {
+            Made::Prim(Prim::Trust(extent) | Prim::Check(extent), args) => {
                 let form = self.form(args[0], side);
-                if self.is_narrow(&form) {
+                // A number that stands alone is what is in range.
+                let alone = form.single().is_some() && self.is_exact(args[0], &form);
+                if alone {
+                    self.narrow.extend(form.variables());
+                }
+                if alone || self.is_narrow(&form) {
                     self.inside(&form, extent, side);
                 }
                 Some(form)
             }
-            BulkOp::Map(prim @ (Prim::Add | Prim::Sub), args) if wide(self.elem(value)) => {
+            Made::Prim(prim @ (Prim::Add | Prim::Sub), args) if wide(self.elem(value)) => {
                 let [x, y] = [args[0], args[1]].map(|arg| self.form(arg, side));
                 x.plus(if prim == Prim::Add { 1 } else { -1 }, &y)
             }
-            BulkOp::Map(Prim::Mul, args) if wide(self.elem(value)) => {
+            Made::Prim(Prim::Mul, args) if wide(self.elem(value)) => {
                 let [x, y] = [args[0], args[1]].map(|arg| self.form(arg, side));
                 match (x.known(), y.known()) {
                     (Some(times), _) => y.times(times),
@@ -293,29 +427,37 @@ impl Meeting<'_> {
                     (None, None) => None,
                 }
             }
-            BulkOp::Map(prim @ (Prim::Min | Prim::Max), args) if wide(self.elem(value)) => {
+            Made::Prim(prim @ (Prim::Min | Prim::Max), args) if wide(self.elem(value)) => {
                 let forms = [args[0], args[1]].map(|arg| (arg, self.form(arg, side)));
-                if !forms.iter().all(|(arg, form)| self.is_exact(*arg, form)) {
-                    return None;
-                }
-                let [(_, x), (_, y)] = &forms;
-                for (less, more) in [(x, y), (y, x)] {
-                    if self.never_above(less, more) {
-                        let result = if prim == Prim::Min { less } else { more };
-                        return Some(result.clone());
+                let exact = forms.iter().filter(|(arg, form)| self.is_exact(*arg, form));
+                let exact: Vec<&Form> = exact.map(|(_, form)| form).collect();
+                if let [x, y] = exact[..] {
+                    for (less, more) in [(x, y), (y, x)] {
+                        if self.never_above(less, more) {
+                            let result = if prim == Prim::Min { less } else { more };
+                            return Some(result.clone());
+                        }
                     }
                 }
-                let narrow = forms.iter().all(|(_, form)| self.is_narrow(form));
+                let narrow = exact.iter().filter(|form| self.is_narrow(form)).count();
+                // What is not negative and at most something narrow is narrow.
+                let least = prim == Prim::Min && self.elem(value) == Elem::USIZE;
                 let result = self.leaf(value, side);
-                if narrow {
+                if narrow == 2 || narrow == 1 && least {
                     self.narrow.extend(result.variables());
                 }
-                for (_, form) in &forms {
-                    let more = match prim {
-                        Prim::Max => result.plus(-1, form),
-                        _ => form.plus(-1, &result),
-                    };
-                    more.into_iter().for_each(|more| self.system.at_least(more));
+                let above = exact.iter().filter_map(|form| match prim {
+                    Prim::Max => result.plus(-1, form),
+                    _ => form.plus(-1, &result),
+                });
+                let above: Vec<Form> = above.collect();
+                for more in &above {
+                    self.system.at_least(more.clone());
+                }
+                if let Ok(either) = <[Form; 2]>::try_from(above)
+                    && self.either.len() < EITHER
+                {
+                    self.either.push(either);
                 }
                 Some(result)
             }
@@ -374,32 +516,31 @@ impl Meeting<'_> {
             return;
         };
         self.fuel = fuel;
-        let Some(definition) = self.b.definition(condition).cloned() else {
+        let Some(made) = self.b.made(condition) else {
             return;
         };
-        match definition {
-            BulkOp::Map(Prim::Not, args) => self.assume(args[0], !holds, side),
-            BulkOp::Map(Prim::And, args) if holds => {
+        match made {
+            Made::Prim(Prim::Not, args) => self.assume(args[0], !holds, side),
+            Made::Prim(Prim::And, args) if holds => {
                 args.iter().for_each(|&arg| self.assume(arg, true, side));
             }
-            BulkOp::Map(Prim::Or, args) if !holds => {
+            Made::Prim(Prim::Or, args) if !holds => {
                 args.iter().for_each(|&arg| self.assume(arg, false, side));
             }
             // Both, of which the second may be unspecified where the first is false.
-            BulkOp::Select(first, second, otherwise) if holds => {
-                let never = Some(&BulkOp::Const(Lit::Bool(false)));
-                if self.b.definition(otherwise) == never {
+            Made::Select(first, second, otherwise) if holds => {
+                if let Some(Made::Const(Lit::Bool(false))) = self.b.made(otherwise) {
                     self.assume(first, true, side);
                     self.assume(second, true, side);
                 }
             }
-            BulkOp::Map(Prim::InRange(extent), args) if holds => {
+            Made::Prim(Prim::InRange(extent), args) if holds => {
                 let form = self.form(args[0], side);
                 if self.is_exact(args[0], &form) {
                     self.inside(&form, extent, side);
                 }
             }
-            BulkOp::Map(prim, args) if args.len() == 2 => {
+            Made::Prim(prim, args) if args.len() == 2 => {
                 let forms = [args[0], args[1]].map(|arg| (arg, self.form(arg, side)));
                 if forms.iter().all(|(arg, form)| self.is_exact(*arg, form)) {
                     let [(_, x), (_, y)] = forms;

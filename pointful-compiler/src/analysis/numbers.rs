@@ -69,6 +69,14 @@ impl Numbers {
         }
     }
 
+    /// The literal that a value is.
+    pub(crate) fn literal(&self, value: ValueId) -> Option<Lit> {
+        match *self.known.get(&value)? {
+            Number::Lit(lit) => Some(lit),
+            Number::Near(..) => None,
+        }
+    }
+
     /// The whole number that a value is.
     pub(crate) fn integer(&self, value: ValueId) -> Option<i64> {
         match *self.known.get(&value)? {

@@ -84,7 +84,7 @@ impl Lookup for Bulk {
 #[allow(private_bounds, reason = "how values flow is the passes' own business")]
 pub fn cse<S: Lookup>(mut program: Program<S>) -> Program<S> {
     let mut body = std::mem::take(&mut program.body);
-    let mut walk = Walk::of(|_| true);
+    let mut walk = Walk::of(|_, _| true);
     walk.block(&mut body);
     let subst = walk.subst;
     program.body = body;
@@ -94,7 +94,8 @@ pub fn cse<S: Lookup>(mut program: Program<S>) -> Program<S> {
 }
 
 /// Computes no float twice in a block of a program that is being made, for another that reads what
-/// it makes as well. No type names a float, so that types stay as they are.
+/// it makes as well. Types stay as they are: none names a float, and what the lanes of a derivative
+/// compute alike has their axes, so that it stands for nothing outside of them.
 pub(crate) fn cse_of_floats(
     program: &Program<Bulk>,
     block: &mut Block<Bulk>,
@@ -103,7 +104,8 @@ pub(crate) fn cse_of_floats(
     let made = block.stmts.iter().flat_map(|stmt| &stmt.results);
     let floats = made.filter(|&&value| program.elem(value).is_float());
     let floats: ValueSet = floats.copied().collect();
-    let mut walk = Walk::of(|value| floats.contains(&value));
+    let mut walk =
+        Walk::of(|found, value| floats.contains(&found) && program.ty(found) == program.ty(value));
     walk.block(block);
     walk.open[0] = true;
     walk.block(reader);
@@ -119,11 +121,11 @@ struct Walk<S: Lookup, M> {
     /// Of each block so far, whether the walk is in it: what others have evaluated counts no more.
     open: Vec<bool>,
     subst: Subst,
-    /// Whether a value may stand for another one.
+    /// Whether the first value may stand for the second one.
     stands: M,
 }
 
-impl<S: Lookup, M: Fn(ValueId) -> bool> Walk<S, M> {
+impl<S: Lookup, M: Fn(ValueId, ValueId) -> bool> Walk<S, M> {
     fn of(stands: M) -> Self {
         Self {
             known: FxHashMap::default(),
@@ -151,13 +153,11 @@ impl<S: Lookup, M: Fn(ValueId) -> bool> Walk<S, M> {
                 key.1 = stmt.guard;
                 found = self.found(&key);
             }
-            if let Some(found) = found {
+            if let Some(found) = found.filter(|&found| (self.stands)(found, result)) {
                 self.subst.replace(result, found);
                 return false;
             }
-            if (self.stands)(result) {
-                self.known.insert(key, (result, number));
-            }
+            self.known.insert(key, (result, number));
             true
         });
         self.subst.results(block);

@@ -5,7 +5,7 @@
 
 use proc_macro2::Span;
 
-use super::Diagnostic;
+use super::{Diagnostic, TABLE_MADE};
 use crate::ir::Scalar;
 
 /// A table of what tables cannot hold, in a signature.
@@ -201,6 +201,9 @@ fn elsewhere(diagnostic: Diagnostic, name: &str) -> Diagnostic {
         }
         "clip" => "write `.clamp(lo, hi)`",
         "sqr" | "square" => "write `.powi(2)`",
+        "split_at" | "chunks" | "windows" | "to_vec" | "first" | "last" => {
+            "a part of a table is made by a loop over its indices: `for k in 0..m { t[k + n] }`"
+        }
         "at" | "set" => "a table that is declared `mut` is changed by `t[i] = v`",
         "copy" => "write `.clone()`",
         "astype" | "float" | "to" => "numbers are converted with `as f32`",
@@ -352,6 +355,7 @@ pub fn length(span: Span) -> Diagnostic {
 pub fn not_pointful(span: Span, name: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(span, format!("`{name}` is not a `#[pointful]` function"));
     match name.split_once("::") {
+        Some(("Table" | "Vec", _)) => diagnostic.help(TABLE_MADE),
         Some((owner, "from" | "from_f64")) => diagnostic.help(format!("write `x as {owner}`")),
         Some((owner, "zero" | "one" | "default")) => diagnostic.help(format!(
             "a number is written as it is, `0.0` or `1.0`, and is of type `{owner}` where that is needed"

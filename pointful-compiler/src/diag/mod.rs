@@ -14,6 +14,10 @@ use quote::quote_spanned;
 
 use crate::syntax::tree::{Expr, ExprKind, LitKind, UnaryOp};
 
+/// How a body makes a table.
+const TABLE_MADE: &str =
+    "a table is made by a loop, `for i in N { … }`, or as `[x; n]` or `[a, b, c]`";
+
 /// One error: a place in the user's source, what is wrong, and what to do about it.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {

@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 
-use super::{Diagnostic, written_power};
+use super::{Diagnostic, TABLE_MADE, written_power};
 use crate::link::beside::Unmarked;
 use crate::syntax::tree::Expr;
 
@@ -167,6 +167,7 @@ pub fn unknown_adaptor(span: Span, name: &str) -> Diagnostic {
     match name {
         "enumerate" => found.help("run over the indices, and read at them: `for i in _ { … t[i] … }`; as a number `i` is `i.ordinal()`"),
         "zip" => found.help("run over the indices that both have: `for i in _ { … a[i] … b[i] … }`"),
+        "step_by" => found.help("count the steps: `for k in 0..n.div_ceil(2) { let i = 2 * k; … }`"),
         _ => found.help("`.rev()` and `.skip(n)` are the ones there are"),
     }
 }
@@ -474,6 +475,7 @@ pub fn unknown_variable(span: Span, name: &str, meant: Option<&str>) -> Diagnost
     let diagnostic = Diagnostic::new(span, format!("no variable `{name}` here"));
     match meant {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None if name == "Vec" => diagnostic.help(TABLE_MADE),
         None => diagnostic.help(
             "parameters, locals and constants are in scope; names of constants are written in capitals",
         ),
@@ -485,6 +487,7 @@ pub fn unknown_item(span: Span, what: &str, name: &str, meant: Option<&str>) -> 
     let diagnostic = Diagnostic::new(span, format!("no {what} `{name}` here"));
     match meant {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None if name == "Vec" => diagnostic.help(TABLE_MADE),
         None => diagnostic.help(format!(
             "`use` it if it stands in another module; a {what} of your own is marked `#[pointful]`"
         )),

@@ -15,6 +15,12 @@ std::thread_local! {
     pub(crate) static SPLIT_MEMBERS: Cell<u32> = const { Cell::new(0) };
     /// A loop over a few members is unrolled.
     pub(crate) static UNROLLED: Cell<u32> = const { Cell::new(0) };
+    /// A loop whose iterations touch elements of their own is a kernel.
+    pub(crate) static PARALLELIZED: Cell<u32> = const { Cell::new(0) };
+    /// One with kernels inside, which become loops.
+    pub(crate) static SUMMED_IN_PARALLEL: Cell<u32> = const { Cell::new(0) };
+    /// A loop stays one, as its iterations may meet.
+    pub(crate) static CARRIED: Cell<u32> = const { Cell::new(0) };
     /// A kernel of a few points is a loop.
     pub(crate) static SERIALIZED: Cell<u32> = const { Cell::new(0) };
     /// A short array is made again on the way back.

@@ -38,6 +38,7 @@ mod states;
 #[cfg(test)]
 mod stencils;
 #[cfg(test)]
+mod sweeps;
 mod switches;
 #[cfg(test)]
 pub(crate) mod tokens;

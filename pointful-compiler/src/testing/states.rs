@@ -21,7 +21,7 @@ const FORMS: [[&str; 2]; 5] = [
 ];
 
 /// What a step does with the vector `x`, the matrix `p` and the number `s`.
-const STEPS: [&str; 10] = [
+const STEPS: [&str; 12] = [
     "x = for i in Fin::<L> { x[i] + 0.1 * sum(for j in Fin::<L> { m[i][j] * x[j].sin() }) };",
     "x = for i in Fin::<L> { (x[(i + 1).wrap()] - x[(i - 1).wrap()]) * 0.5 + z[k] };",
     "let d = 0.1 * x; x = x + d * s; x = 0.9 * x - d;",
@@ -32,6 +32,8 @@ const STEPS: [&str; 10] = [
     "x[0] = 0.5 * s; x[0] += 0.25 * z[k];",
     "x = for i in Fin::<L> { match i.ordinal() { 0 => 0.5 * x[i] + s, 1 => x[0] * z[k], _ => x[i] - 0.1 * x[1] } };",
     "let h = for i in Fin::<L> { sum(for j in Fin::<L> { p[j][i] * x[j] }) }; x = x * 0.3 + h * 0.1;",
+    "let d = jacobian!(|y: Table<Fin<L>, f64>| for i in Fin::<L> { y[i].cos() * z[k] })(x); s += 0.1 * d[0][0] * d[1][1]; x = for i in Fin::<L> { x[i].cos() * z[k] };",
+    "let d = jacobian!(|y: Table<Fin<L>, f64>| for i in Fin::<L> { (y[i] - 0.2 * y[(i + 1).wrap()]).tanh() })(x); p = 0.5 * d; x = for i in Fin::<L> { (x[i] - 0.2 * x[(i + 1).wrap()]).tanh() };",
 ];
 
 /// A function `f` and, of some form, `g` of it.

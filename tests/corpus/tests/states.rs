@@ -392,3 +392,95 @@ fn small_states_go_on_as_loops_of_plain_rust() {
         close(&[total], &[expected]);
     }
 }
+
+/// A factorization by rows, one by columns, and sweeps over every other element: loops that assign
+/// and whose iterations do not wait for each other, about the length from which on sums in them are
+/// loops.
+#[test]
+fn assigned_elements_are_those_of_plain_rust() {
+    for n in [0, 1, 2, 7, 15, 16, 17, 18, 40, 130] {
+        let a: Vec<f64> = (0..n * n)
+            .map(|at| {
+                let (i, j) = (at / n, at % n);
+                1.0 / (1.0 + i.abs_diff(j) as f64) + if i == j { n as f64 } else { 0.0 }
+            })
+            .collect();
+        let mut w = a.clone();
+        for k in 0..n {
+            for i in k + 1..n {
+                w[i * n + k] /= w[k * n + k];
+                for j in k + 1..n {
+                    w[i * n + j] -= w[i * n + k] * w[k * n + j];
+                }
+            }
+        }
+        let mut l = vec![0.0; n * n];
+        for j in 0..n {
+            for i in j..n {
+                let sum: f64 = (0..j).map(|k| l[i * n + k] * l[j * n + k]).sum();
+                let rest: f64 = a[i * n + j] - sum;
+                l[i * n + j] = if i == j {
+                    rest.sqrt()
+                } else {
+                    rest / l[j * n + j]
+                };
+            }
+        }
+        let square = Table::<(Dyn, Dyn), f64>::from_vec((n, n), a).expect("so many elements");
+        let (found, lower) = corpus::factored(&square);
+        close(found.as_slice(), &w);
+        close(lower.as_slice(), &l);
+
+        let f: Vec<f64> = (0..n).map(|i| (i as f64 * 0.3).cos()).collect();
+        let mut u = vec![1.0; n];
+        for _ in 0..3 {
+            for i in (1..n).step_by(2).chain((0..n).step_by(2)) {
+                let last = n - 1;
+                u[i] = 0.5 * (u[i.saturating_sub(1)] + u[(i + 1).min(last)] + f[i]);
+            }
+        }
+        let found = corpus::red_and_black(&vector(&vec![1.0; n]), &vector(&f), 3);
+        close(found.as_slice(), &u);
+    }
+}
+
+/// What follows a state that is linearized where it is: the function and its Jacobian share a sine.
+#[test]
+fn a_filter_by_jacobians_has_slopes() {
+    let x0 = [0.3, -0.2];
+    for steps in [0, 1, 2, 7, 30] {
+        let z: Vec<f64> = (0..steps).map(|t| (t as f64 * 0.7).sin()).collect();
+        let (by_start, by_seen) = corpus::tracked_grad(&Table::from(x0), &vector(&z));
+        let (h, value) = (1e-6, |x: [f64; 2], z: &[f64]| {
+            corpus::tracked(&Table::from(x), &vector(z))
+        });
+        let near = |found: f64, up: f64, down: f64| {
+            let expected = (up - down) / (2.0 * h);
+            assert!(
+                (found - expected).abs() < 1e-6 * expected.abs().max(1.0),
+                "{found}, {expected}"
+            );
+        };
+        for k in 0..2 {
+            let moved = |by: f64| std::array::from_fn(|i| x0[i] + if i == k { by } else { 0.0 });
+            near(
+                by_start.as_slice()[k],
+                value(moved(h), &z),
+                value(moved(-h), &z),
+            );
+        }
+        for t in 0..steps {
+            let moved = |by: f64| -> Vec<f64> {
+                z.iter()
+                    .enumerate()
+                    .map(|(k, &z)| z + if k == t { by } else { 0.0 })
+                    .collect()
+            };
+            near(
+                by_seen.as_slice()[t],
+                value(x0, &moved(h)),
+                value(x0, &moved(-h)),
+            );
+        }
+    }
+}

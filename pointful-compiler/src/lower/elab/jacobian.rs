@@ -60,7 +60,7 @@ impl<'a> Elab<'a> {
 
     /// Which parts of the result go by rows. Where all sizes are known: all parts, if they have
     /// fewer elements than the parameters. Else a part does that is known to have fewer elements
-    /// than one of the parameters.
+    /// than one of the parameters, or a few, where one has as many as the caller likes.
     fn by_rows(&self, outputs: &[ValueId], inputs: &[ValueId]) -> Vec<bool> {
         let dims = |&value: &ValueId| self.program.ty(value).dims.as_slice();
         let all = |values: &[ValueId]| -> Option<u64> {
@@ -170,10 +170,16 @@ fn count(axes: &[Extent]) -> Option<u64> {
     })
 }
 
-/// Whether a table with the first axes is known to have fewer elements than one with the second.
+/// How many elements are few: so many cotangents take no longer than a few tangents.
+const FEW: u64 = 16;
+
+/// Whether a table with the first axes is known, or taken, to have fewer elements than one with the
+/// second.
 fn fewer(a: &[Extent], b: &[Extent]) -> bool {
-    if let (Some(a), Some(b)) = (count(a), count(b)) {
-        return a < b;
+    match (count(a), count(b)) {
+        (Some(a), Some(b)) => return a < b,
+        (Some(a), None) => return a <= FEW,
+        (None, _) => {}
     }
     let mut rest = b.to_vec();
     a.len() < b.len()

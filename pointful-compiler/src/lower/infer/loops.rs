@@ -370,8 +370,10 @@ impl<'a> Infer<'_, 'a> {
                     Ty::Offset(_) => Ty::Offset(of.clone()),
                     _ => self.solver.member(&of),
                 };
-                if !self.expect(&want, &bound.ty, e.span, || {
-                    "both ends are members of one set".into()
+                let is_extent = matches!(self.solver.shallow(&bound.ty), Ty::Extent(_));
+                if !self.expect(&want, &bound.ty, e.span, || match is_extent {
+                    true => "to the last member it is `i..`".into(),
+                    false => "both ends are members of one set".into(),
                 }) {
                     return source(Over::Set, Ty::Error);
                 }

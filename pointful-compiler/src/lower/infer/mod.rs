@@ -297,6 +297,16 @@ impl<'s, 'a> Infer<'s, 'a> {
                     if let Some(reason) = reason {
                         diagnostic = diagnostic.help(reason);
                     }
+                    if let (set @ Set::Param(_), Set::Range(_))
+                    | (Set::Range(_), set @ Set::Param(_)) =
+                        (self.solver.set(&a), self.solver.set(&b))
+                    {
+                        let set = self.show_set(&set);
+                        let set = set.trim_matches('`');
+                        diagnostic = diagnostic.help(format!(
+                            "over the members of `{set}` a loop is `for i in {set} {{ … }}`"
+                        ));
+                    }
                 } else if let Some(help) = self.conversion(want, found) {
                     diagnostic = diagnostic.help(help);
                 }

@@ -395,7 +395,7 @@ impl<'a> Infer<'_, 'a> {
                         return None;
                     }
                 }
-                row.push(Ty::table([out, axes].concat(), elem));
+                row.push(Ty::table(as_one([out, axes].concat()), elem));
             }
             rows.push(one_or_tuple(row));
         }
@@ -559,4 +559,16 @@ fn in_front(set: &Set, ty: &Ty) -> Ty {
         Ty::Tuple(parts) => Ty::Tuple(parts.iter().map(|part| in_front(set, part)).collect()),
         other => Ty::table(vec![set.clone()], other.clone()),
     }
+}
+
+/// Groups of axes as one: a Jacobian is a matrix, and no table of rows.
+fn as_one(groups: Vec<Set>) -> Vec<Set> {
+    if groups.len() < 2 {
+        return groups;
+    }
+    let parts = groups.into_iter().flat_map(|group| match group {
+        Set::Product(parts) => parts,
+        group => vec![group],
+    });
+    vec![Set::Product(parts.collect())]
 }

@@ -37,6 +37,7 @@ passes! {
     cpu as loop_skewing;
     cpu as online_softmax;
     cpu as pack_operands;
+    cpu as parallelization;
     cpu as tiling;
 }
 

@@ -1,0 +1,97 @@
+//! Random functions that change a matrix and a vector by loops that assign: rows by other rows, parts
+//! by other parts, every other element by its neighbours, in loops that wait for the last iteration
+//! and in loops that do not.
+
+use super::rng::Rng;
+
+const PARAMS: &str = "a: &Table<(N, N), f64>, b: &Table<N, f64>";
+
+/// The function itself and transformations of it: the result, and how that is computed.
+const FORMS: [[&str; 2]; 4] = [
+    ["f64", "f(a, b)"],
+    ["(Table<(N, N), f64>, Table<N, f64>)", "grad!(f)(a, b)"],
+    ["f64", "let (v, t) = jvp!(f, wrt = b)(a, b, b); v * t"],
+    ["Table<N, f64>", "hvp!(f, wrt = b)(a, b, b)"],
+];
+
+/// The members that an inner loop goes through, beside those of the loop around it, `k`.
+const RANGES: [&str; 6] = [
+    "N",
+    "(k..).skip(1)",
+    "..k",
+    "k..",
+    "N.skip(1)",
+    "(k..).skip(1).rev()",
+];
+
+/// Where an access may be along an axis, by the indices of the loops around it.
+const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
+
+/// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
+const STEPS: [&str; 10] = [
+    "for i in R { for j in S { w[i][j] -= 0.1 * w[P][Q]; } }",
+    "for i in R { let f = 0.2 * w[i][k]; w[i][k] = f; for j in R { w[i][j] -= f * w[k][j]; } }",
+    "for i in R { w[i][k] = 0.5 * (a[i][k] - 0.1 * sum(for m in ..k { w[i][m] * w[k][m] })); }",
+    "for i in R { v[i] -= 0.1 * sum(for j in S { w[j][i] * b[j] }); }",
+    "for i in R { if w[i][k] > 0.1 { w[i][k] *= 0.5; v[i] += 0.1 * b[k]; } }",
+    "for i in N { for j in N { w[i][j] = 0.5 * (w[i][j] + w[j][i]); } }",
+    "for h in 0..size(N) / 2 { let i = N::from_ordinal(2 * h); v[i] = 0.5 * (v[i] + v[(i + 1).clamp()]); }",
+    "for h in 0..size(N) / 2 { let i = N::from_ordinal(2 * h + 1); v[i] = 0.5 * v[(i - 1).clamp()] + 0.1 * v[(i + 1).clamp()]; }",
+    "for i in N { let q = if i == k { (i - 1).clamp() } else { i }; v[q] = 0.5 * v[q] + w[q][i]; }",
+    "for i in R { let mut x = 0.3; for j in S { x = 0.5 * x + 0.1 * w[i][j]; } v[i] = x; }",
+];
+
+/// A function `f` and, of some form, `g` of it.
+fn random_sweeps(rng: &mut Rng) -> String {
+    let steps: Vec<String> = (0..1 + rng.below(3))
+        .map(|_| {
+            let mut step = rng.pick(&STEPS).to_owned();
+            for (hole, choices) in [
+                ("R", RANGES.as_slice()),
+                ("S", RANGES.as_slice()),
+                ("P", PLACES.as_slice()),
+                ("Q", PLACES.as_slice()),
+            ] {
+                step = step.replace(&format!(" {hole} "), &format!(" {} ", rng.pick(choices)));
+                step = step.replace(&format!("[{hole}]"), &format!("[{}]", rng.pick(choices)));
+            }
+            step
+        })
+        .collect();
+    let steps = steps.join(" ");
+    let [result, value] = rng.pick(&FORMS);
+    format!(
+        "fn f<N: IndexSet>({PARAMS}) -> f64 {{
+            let mut w = a.clone();
+            let mut v = b.clone();
+            for k in N {{ {steps} }}
+            sum(w) + sum(v * b)
+        }}
+        fn g<N: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::agreement::{check_source, entered_by};
+    use crate::testing::entered::{CARRIED, PARALLELIZED, SUMMED_IN_PARALLEL};
+
+    /// Members of `N`: about the least that sums inside of a loop become loops for.
+    const SIZES: [[usize; 1]; 6] = [[0], [1], [2], [5], [15], [18]];
+
+    #[test]
+    fn random_sweeps_agree_at_every_stage() {
+        let check = |seed| {
+            let rng = &mut Rng::new(seed);
+            let source = random_sweeps(rng);
+            check_source(&source, &SIZES, &[3], rng, seed)
+        };
+        let counters = [
+            ("loops of independent iterations are kernels", &PARALLELIZED),
+            ("sums in them are loops", &SUMMED_IN_PARALLEL),
+            ("loops whose iterations may meet stay", &CARRIED),
+        ];
+        entered_by(0..60, check, &counters);
+    }
+}
