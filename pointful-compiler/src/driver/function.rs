@@ -1,14 +1,14 @@
 //! A function: its signature around the compiled body, its carrier, its companion.
 
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use super::carrier::Carrier;
+use super::stub::stub;
 use super::{compile, link};
 use crate::diag::Diagnostic;
 use crate::link::{Entry, EntryKind, Exported, Gathering, Names, Payload, companion, unique_name};
 use crate::lower::{Constant, check, length_of_axis};
-use crate::syntax::depth::check_tokens;
 use crate::syntax::names::{Uses, signature_types};
 use crate::syntax::parse::{EXTERN, strip_parameter_attributes};
 use crate::syntax::tree::{Function, Type, TypeKind, path_key};
@@ -219,47 +219,6 @@ pub(super) fn payload(gathering: &Gathering, own: Entry) -> Payload {
     payload
 }
 
-/// The user's signature with a body that is never run.
-pub(super) fn stub(item: &syn::ItemFn) -> TokenStream {
-    let name = item.sig.ident.to_string();
-    let mut body = quote!({ ::pointful::__private::failed(#name) });
-    // What never gives anything has every type but that of some function.
-    if let syn::ReturnType::Type(_, ty) = &item.sig.output
-        && let syn::Type::ImplTrait(bounds) = &**ty
-        && let Some(params) = bounds.bounds.iter().find_map(function_params)
-    {
-        let params = (0..params).map(|_| quote!(_));
-        body = quote!(move |#(#params),*| #body);
-    }
-    with_body(item, &body, &[])
-}
-
-/// How many parameters the functions of a bound have, if it is one of functions.
-fn function_params(bound: &syn::TypeParamBound) -> Option<usize> {
-    let syn::TypeParamBound::Trait(bound) = bound else {
-        return None;
-    };
-    match &bound.path.segments.last()?.arguments {
-        syn::PathArguments::Parenthesized(args) => Some(args.inputs.len()),
-        syn::PathArguments::None | syn::PathArguments::AngleBracketed(_) => None,
-    }
-}
-
-/// A [`stub`] for an item whose body must not be parsed; of what is no function nothing.
-pub(super) fn stub_of_tokens(item: TokenStream) -> TokenStream {
-    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
-    tokens.pop();
-    tokens.push(TokenTree::Group(Group::new(
-        Delimiter::Brace,
-        TokenStream::new(),
-    )));
-    let signature: TokenStream = tokens.into_iter().collect();
-    match check_tokens(&signature).map(|()| syn::parse2(signature)) {
-        Ok(Ok(item)) => stub(&item),
-        Ok(Err(_)) | Err(_) => TokenStream::new(),
-    }
-}
-
 /// Arguments that do not fit each other are a mistake where the function is called.
 fn tells_caller(item: &syn::ItemFn) -> Option<TokenStream> {
     let told = item
@@ -281,7 +240,7 @@ fn dead(item: &syn::ItemFn) -> Option<TokenStream> {
 }
 
 /// The user's function, its signature word for word, with this body.
-fn with_body(item: &syn::ItemFn, body: &TokenStream, unused: &[Ident]) -> TokenStream {
+pub(super) fn with_body(item: &syn::ItemFn, body: &TokenStream, unused: &[Ident]) -> TokenStream {
     let syn::ItemFn {
         attrs, vis, sig, ..
     } = item;

@@ -10,6 +10,7 @@ mod enums;
 mod function;
 mod renamed;
 mod root;
+mod stub;
 mod tables;
 mod transformed;
 mod types;
@@ -49,7 +50,7 @@ pub fn attribute(
     options: Options,
 ) -> TokenStream {
     if let Err(error) = check_tokens(&item).and_then(|()| check_tokens(&args)) {
-        let (error, stub) = (error.to_tokens(), function::stub_of_tokens(item));
+        let (error, stub) = (error.to_tokens(), stub::stub_of_tokens(item));
         return quote!(#error #stub);
     }
     let (args, item) = (plain_names(args), plain_names(item));
@@ -313,7 +314,7 @@ fn instead(request: &Request, errors: &TokenStream) -> TokenStream {
     match request.kind {
         RequestKind::Function => match syn::parse2::<syn::ItemFn>(request.item.clone()) {
             Ok(item) => {
-                let stub = function::stub(&item);
+                let stub = stub::stub(&item);
                 // No macro can stand beside a method, and none takes another's name.
                 let name = &item.sig.ident;
                 let companion = match item.sig.receiver() {

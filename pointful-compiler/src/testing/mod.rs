@@ -39,6 +39,7 @@ mod states;
 mod stencils;
 #[cfg(test)]
 mod sweeps;
+#[cfg(test)]
 mod switches;
 #[cfg(test)]
 pub(crate) mod tokens;

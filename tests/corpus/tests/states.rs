@@ -398,7 +398,7 @@ fn small_states_go_on_as_loops_of_plain_rust() {
 /// loops.
 #[test]
 fn assigned_elements_are_those_of_plain_rust() {
-    for n in [0, 1, 2, 7, 15, 16, 17, 18, 40, 130] {
+    for n in [0_usize, 1, 2, 7, 15, 16, 17, 18, 40, 130] {
         let a: Vec<f64> = (0..n * n)
             .map(|at| {
                 let (i, j) = (at / n, at % n);
