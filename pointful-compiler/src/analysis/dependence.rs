@@ -14,7 +14,8 @@
 //! Integers wrap, so a form says what an index is up to multiples of 2⁶⁴. It is taken at its word
 //! where all of its variables are *narrow*, indices and sizes: these are far from that large in
 //! loops that end, and their small multiples are, too. Numbers of the author's are wide, and are
-//! believed where they stand alone, or have cancelled out.
+//! believed where they stand alone, or have cancelled out. Where iterations are to run in any order
+//! it is not enough that a loop would not end: an index is narrow if its length is made of sizes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +32,12 @@ use crate::ops::Prim;
 /// How many operations are looked through for one question.
 const FUEL: u32 = 200;
 
-/// How many minima and maxima are taken for one of what they are of: each makes two questions of one.
+/// How many minima and maxima are taken for one of what they are of: each makes two questions of one,
+/// or three.
 const EITHER: usize = 4;
+
+/// How many definitions of lengths are looked through.
+const DEEP: u32 = 12;
 
 /// The largest constant that an index is known by.
 const FAR: i128 = 1 << 40;
@@ -62,6 +67,11 @@ pub(crate) trait Indices {
 
     /// What a value is made of, if that is one of these.
     fn made(&self, value: ValueId) -> Option<Made>;
+
+    /// Whether a length is taken at its word, as that of a loop in order, which does not end where
+    /// its author has made `n - 1` of no members, or panics at its first index that is out of range.
+    /// In parallel it would begin anywhere.
+    fn believes(&self, length: ValueId) -> bool;
 }
 
 impl Indices for Builder {
@@ -87,12 +97,18 @@ impl Indices for Builder {
             _ => return None,
         })
     }
+
+    fn believes(&self, _: ValueId) -> bool {
+        true
+    }
 }
 
 /// The scalars of kernels. Axes of buffers have their numbers as names.
 pub(crate) struct Scalars<'p> {
     program: &'p Program<Kernels>,
     made: ValueMap<Made>,
+    /// A length that is asked about where the program runs, so that it has not wrapped.
+    pub(crate) asked: Option<ValueId>,
 }
 
 impl<'p> Scalars<'p> {
@@ -100,6 +116,7 @@ impl<'p> Scalars<'p> {
         let mut found = Self {
             program,
             made: ValueMap::new(),
+            asked: None,
         };
         found.block(&program.body);
         found
@@ -141,6 +158,10 @@ impl Indices for Scalars<'_> {
 
     fn made(&self, value: ValueId) -> Option<Made> {
         self.made.get(&value).cloned()
+    }
+
+    fn believes(&self, length: ValueId) -> bool {
+        self.asked == Some(length)
     }
 }
 
@@ -276,17 +297,26 @@ impl Scope {
     }
 }
 
-/// Whether a system has no solution, whichever of each two numbers is zero.
-fn impossible(system: &System<Var>, either: &[[Form; 2]]) -> bool {
+/// What one of several cases says: that a number is zero, and another one is not negative.
+struct Case {
+    zero: Form,
+    least: Option<Form>,
+}
+
+/// Whether a system has no solution, whichever of each several cases holds.
+fn impossible(system: &System<Var>, either: &[Vec<Case>]) -> bool {
     if system.clone().impossible() {
         return true;
     }
     let Some((first, rest)) = either.split_first() else {
         return false;
     };
-    first.iter().all(|zero| {
+    first.iter().all(|case| {
         let mut system = system.clone();
-        system.equal(zero.clone());
+        system.equal(case.zero.clone());
+        case.least
+            .iter()
+            .for_each(|least| system.at_least(least.clone()));
         impossible(&system, rest)
     })
 }
@@ -300,8 +330,8 @@ struct Meeting<'a> {
     system: System<Var>,
     /// Numbers that are computed from narrow ones.
     narrow: BTreeSet<Var>,
-    /// Of each two numbers one is zero: a minimum or maximum is one of what it is of.
-    either: Vec<[Form; 2]>,
+    /// One of each several cases holds: a minimum or maximum is one of what it is of.
+    either: Vec<Vec<Case>>,
     seen: BTreeSet<Var>,
     fuel: u32,
 }
@@ -379,7 +409,10 @@ impl Meeting<'_> {
             }
             Extent::Value(value) => {
                 let form = self.form(value, side);
-                (self.is_narrow(&form) || self.is_exact(value, &form)).then_some(form)
+                let is_it = self.is_exact(value, &form)
+                    || self.is_narrow(&form)
+                        && (self.b.believes(value) || self.never_above(&Form::number(0), &form));
+                is_it.then_some(form)
             }
         }
     }
@@ -454,14 +487,47 @@ impl Meeting<'_> {
                 for more in &above {
                     self.system.at_least(more.clone());
                 }
-                if let Ok(either) = <[Form; 2]>::try_from(above)
-                    && self.either.len() < EITHER
-                {
-                    self.either.push(either);
+                if above.len() == 2 {
+                    let cases = above.into_iter().map(|zero| Case { zero, least: None });
+                    self.one_of(cases.collect());
                 }
                 Some(result)
             }
+            Made::Prim(Prim::ClampTo(extent), args) => {
+                let of = self.form(args[0], side);
+                let size = self.extent(extent, side)?;
+                let last = size.plus(-1, &Form::number(1))?;
+                if !self.is_exact(args[0], &of) {
+                    return None;
+                }
+                let zero = Form::number(0);
+                if self.never_above(&zero, &of) && self.never_above(&of, &last) {
+                    return Some(of);
+                }
+                let result = self.leaf(value, side);
+                let case = |is: &Form, least: Option<Form>| {
+                    Some(Case {
+                        zero: result.plus(-1, is)?,
+                        least,
+                    })
+                };
+                let below = zero.plus(-1, &of)?.plus(-1, &Form::number(1))?;
+                let beyond = of.plus(-1, &size)?;
+                self.one_of(vec![
+                    case(&of, None)?,
+                    case(&zero, Some(below))?,
+                    case(&last, Some(beyond))?,
+                ]);
+                Some(result)
+            }
             _ => None,
+        }
+    }
+
+    /// Notes that one of several cases holds.
+    fn one_of(&mut self, cases: Vec<Case>) {
+        if self.either.len() < EITHER {
+            self.either.push(cases);
         }
     }
 
@@ -478,9 +544,12 @@ impl Meeting<'_> {
     fn is_narrow(&self, form: &Form) -> bool {
         let known = |variable| match variable {
             Var::Size(_) | Var::Axis(..) => true,
-            Var::Value(value, _) => {
-                matches!(self.elem(value), Elem::Index(_)) || self.narrow.contains(&variable)
-            }
+            Var::Value(value, _) => match self.elem(value) {
+                Elem::Index(extent) => {
+                    value != self.scope.index || is_bounded(self.b, extent, DEEP)
+                }
+                _ => self.narrow.contains(&variable),
+            },
         };
         form.variables().all(known) && form.factors().all(|factor| factor.abs() <= SMALL)
     }
@@ -569,4 +638,60 @@ impl Meeting<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether a length is known to be no number of the author's, and not to have wrapped.
+pub(crate) fn is_known(b: &dyn Indices, extent: Extent) -> bool {
+    is_bounded(b, extent, DEEP)
+}
+
+fn is_bounded(b: &dyn Indices, extent: Extent, deep: u32) -> bool {
+    match extent {
+        Extent::Const(_) | Extent::Size(_) => true,
+        Extent::Value(value) => b.believes(value) || is_small(b, value, deep),
+    }
+}
+
+/// The same of a number.
+fn is_small(b: &dyn Indices, value: ValueId, deep: u32) -> bool {
+    let Some(deep) = deep.checked_sub(1) else {
+        return false;
+    };
+    let small = |arg: &ValueId| is_small(b, *arg, deep);
+    let is_usize = b.elem(value) == Elem::USIZE;
+    match b.made(value) {
+        Some(Made::Const(Lit::Int(_, n))) => n.abs() <= FAR,
+        Some(Made::Size(extent)) => is_bounded(b, extent, deep),
+        Some(Made::Prim(prim, args)) => match prim {
+            Prim::Cast(Scalar::I64) => small(&args[0]),
+            Prim::Cast(Scalar::Usize) => {
+                let signed = b.elem(args[0]) == Elem::Scalar(Scalar::I64);
+                small(&args[0]) && (!signed || is_above(b, args[0], None))
+            }
+            Prim::Trust(extent) | Prim::Check(extent) => is_bounded(b, extent, deep),
+            Prim::Div | Prim::Rem if is_usize => small(&args[0]),
+            Prim::Min if is_usize => args.iter().any(small),
+            Prim::Min | Prim::Max | Prim::Add => args.iter().all(small),
+            Prim::Sub => {
+                args.iter().all(small) && (!is_usize || is_above(b, args[0], Some(args[1])))
+            }
+            _ => false,
+        },
+        Some(Made::Const(_) | Made::Iota(_) | Made::Select(..)) => false,
+        None => match b.elem(value) {
+            Elem::Index(extent) => is_bounded(b, extent, deep),
+            Elem::Scalar(_) | Elem::Bound(_) => false,
+        },
+    }
+}
+
+/// Whether a number is the maximum of some and another one, or of some and zero.
+fn is_above(b: &dyn Indices, value: ValueId, other: Option<ValueId>) -> bool {
+    let Some(Made::Prim(Prim::Max, args)) = b.made(value) else {
+        return false;
+    };
+    args.iter().any(|&arg| match other {
+        Some(other) => arg == other,
+        None => matches!(b.made(arg), Some(Made::Const(Lit::Int(_, 0..)))),
+    })
 }

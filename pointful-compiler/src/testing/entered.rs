@@ -19,6 +19,8 @@ std::thread_local! {
     pub(crate) static PARALLELIZED: Cell<u32> = const { Cell::new(0) };
     /// One with kernels inside, which become loops.
     pub(crate) static SUMMED_IN_PARALLEL: Cell<u32> = const { Cell::new(0) };
+    /// One whose length may have wrapped.
+    pub(crate) static ASKED: Cell<u32> = const { Cell::new(0) };
     /// A loop stays one, as its iterations may meet.
     pub(crate) static CARRIED: Cell<u32> = const { Cell::new(0) };
     /// A kernel of a few points is a loop.

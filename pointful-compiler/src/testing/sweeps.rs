@@ -28,7 +28,7 @@ const RANGES: [&str; 6] = [
 const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
 
 /// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
-const STEPS: [&str; 10] = [
+const STEPS: [&str; 12] = [
     "for i in R { for j in S { w[i][j] -= 0.1 * w[P][Q]; } }",
     "for i in R { let f = 0.2 * w[i][k]; w[i][k] = f; for j in R { w[i][j] -= f * w[k][j]; } }",
     "for i in R { w[i][k] = 0.5 * (a[i][k] - 0.1 * sum(for m in ..k { w[i][m] * w[k][m] })); }",
@@ -38,6 +38,8 @@ const STEPS: [&str; 10] = [
     "for h in 0..size(N) / 2 { let i = N::from_ordinal(2 * h); v[i] = 0.5 * (v[i] + v[(i + 1).clamp()]); }",
     "for h in 0..size(N) / 2 { let i = N::from_ordinal(2 * h + 1); v[i] = 0.5 * v[(i - 1).clamp()] + 0.1 * v[(i + 1).clamp()]; }",
     "for i in N { let q = if i == k { (i - 1).clamp() } else { i }; v[q] = 0.5 * v[q] + w[q][i]; }",
+    "for h in 0..size(N) - 1 { let i = N::from_ordinal(h); v[i] = 0.5 * v[i] + 0.1 * b[i]; }",
+    "for h in 0..size(N) - 1 { let i = N::from_ordinal(h); v[i] = 0.5 * v[i] + 0.1 * v[i + 1]; }",
     "for i in R { let mut x = 0.3; for j in S { x = 0.5 * x + 0.1 * w[i][j]; } v[i] = x; }",
 ];
 
@@ -75,7 +77,7 @@ fn random_sweeps(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{CARRIED, PARALLELIZED, SUMMED_IN_PARALLEL};
+    use crate::testing::entered::{ASKED, CARRIED, PARALLELIZED, SUMMED_IN_PARALLEL};
 
     /// Members of `N`: about the least that sums inside of a loop become loops for.
     const SIZES: [[usize; 1]; 6] = [[0], [1], [2], [5], [15], [18]];
@@ -90,6 +92,7 @@ mod tests {
         let counters = [
             ("loops of independent iterations are kernels", &PARALLELIZED),
             ("sums in them are loops", &SUMMED_IN_PARALLEL),
+            ("lengths that may have wrapped are asked", &ASKED),
             ("loops whose iterations may meet stay", &CARRIED),
         ];
         entered_by(0..60, check, &counters);

@@ -351,7 +351,7 @@ impl Plan {
             stmt.span,
             &mut tiled,
         );
-        by_length(program, &[*extent], size.least, tiled, stmt, out);
+        by_length(program, &[*extent], size.least..=u64::MAX, tiled, stmt, out);
     }
 
     /// Writes down the loop, tile by tile.

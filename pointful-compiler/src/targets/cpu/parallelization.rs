@@ -19,7 +19,7 @@
 //!
 //! # Why it is sound
 //!
-//! No iteration writes what another one reads or writes: the [dependence test](dependence) says so
+//! No iteration writes what another one reads or writes: the [dependence test](crate::analysis::dependence) says so
 //! of each pair of accesses, of which one is in any earlier iteration. Variables are made in the
 //! iteration that uses them. What calls a function of the author's is left alone.
 
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use super::tiling::Writer;
 use super::versioning::by_length;
-use crate::analysis::dependence::{Access, Scalars, Scope, When};
+use crate::analysis::dependence::{Access, Scalars, Scope, When, is_known};
 use crate::analysis::effects::{is_pure, length};
 use crate::analysis::numbers::Numbers;
 use crate::contract::disjoint_updates::add_in_place;
@@ -39,6 +39,10 @@ use crate::pass::Pass;
 
 /// The length of a loop whose kernels become loops, at least: a few pieces for each thread.
 const LEAST: u64 = 16;
+
+/// What is asked of lengths that are numbers of the author's, or may be `n - 1` of no members: of a
+/// kernel indices may be as large.
+const MOST: u64 = 1 << 31;
 
 /// Loops that are known to be no longer than this are not worth a kernel.
 const SHORT: u64 = 8;
@@ -56,8 +60,12 @@ pub const PARALLELIZATION: Pass<Kernels> = Pass {
 /// Runs loops of the host as kernels whose iterations touch elements of their own.
 pub fn parallelization(program: Program<Kernels>) -> Program<Kernels> {
     let mut plans = BTreeMap::new();
-    let scalars = Scalars::of(&program);
-    plan(&program, &scalars, &program.body, &mut plans);
+    plan(
+        &program,
+        &mut Scalars::of(&program),
+        &program.body,
+        &mut plans,
+    );
     if plans.is_empty() {
         return program;
     }
@@ -71,6 +79,8 @@ pub fn parallelization(program: Program<Kernels>) -> Program<Kernels> {
 struct Plan {
     /// How many loops of a perfect nest it is one kernel with, itself among them.
     loops: usize,
+    /// How long it is at most as a kernel.
+    most: u64,
     /// What it adds to elements of, and by what name.
     added: BTreeMap<ValueId, ValueId>,
 }
@@ -78,7 +88,7 @@ struct Plan {
 /// Finds the outermost loops whose iterations are independent, by their indices.
 fn plan(
     program: &Program<Kernels>,
-    scalars: &Scalars<'_>,
+    scalars: &mut Scalars<'_>,
     block: &Block<Kernels>,
     plans: &mut BTreeMap<ValueId, Plan>,
 ) {
@@ -88,11 +98,19 @@ fn plan(
         }
         if let KernelOp::For { extent, body, .. } = &stmt.op
             && is_long(*extent, body)
-            && let Some(added) = independent(scalars, stmt)
         {
-            let loops = 1 + nested(program, scalars, body);
-            plans.insert(body.params[0], Plan { loops, added });
-            continue;
+            let most = match is_known(scalars, *extent) {
+                true => u64::MAX,
+                false => MOST,
+            };
+            scalars.asked = length(*extent).filter(|_| most == MOST);
+            let added = independent(scalars, stmt);
+            scalars.asked = None;
+            if let Some(added) = added {
+                let loops = 1 + nested(program, scalars, body);
+                plans.insert(body.params[0], Plan { loops, most, added });
+                continue;
+            }
         }
         for inner in stmt.op.blocks() {
             plan(program, scalars, inner, plans);
@@ -110,7 +128,9 @@ fn nested(program: &Program<Kernels>, scalars: &Scalars<'_>, body: &Block<Kernel
         return 0;
     };
     match &inner.op {
-        KernelOp::For { body, .. } if independent(scalars, inner).is_some() => {
+        KernelOp::For { extent, body, .. }
+            if is_known(scalars, *extent) && independent(scalars, inner).is_some() =>
+        {
             1 + nested(program, scalars, body)
         }
         _ => 0,
@@ -290,17 +310,29 @@ fn rewrite(
         {
             let extent = *extent;
             let mut long = stmt.clone();
-            match in_order_throughout(program, numbers, &mut long) {
-                Some(0) => out.stmts.push(kernel(program, long, plan)),
-                Some(_) => {
-                    #[cfg(test)]
-                    crate::testing::entered::enter(&crate::testing::entered::SUMMED_IN_PARALLEL);
-                    let mut kernels = Writer::default();
-                    kernels.stmts.push(kernel(program, long, plan));
-                    by_length(program, &[extent], LEAST, kernels, &stmt, &mut out);
-                }
-                None => out.stmts.push(stmt),
+            let Some(kernels) = in_order_throughout(program, numbers, &mut long) else {
+                out.stmts.push(stmt);
+                continue;
+            };
+            #[cfg(test)]
+            if kernels > 0 {
+                crate::testing::entered::enter(&crate::testing::entered::SUMMED_IN_PARALLEL);
             }
+            #[cfg(test)]
+            if plan.most == MOST {
+                crate::testing::entered::enter(&crate::testing::entered::ASKED);
+            }
+            let least = if kernels > 0 { LEAST } else { 0 };
+            let mut parallel = Writer::default();
+            parallel.stmts.push(kernel(program, long, plan));
+            by_length(
+                program,
+                &[extent],
+                least..=plan.most,
+                parallel,
+                &stmt,
+                &mut out,
+            );
             continue;
         }
         if !matches!(stmt.op, KernelOp::Own(_)) {

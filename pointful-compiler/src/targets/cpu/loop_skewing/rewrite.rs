@@ -32,7 +32,14 @@ impl Plan<'_> {
     ) {
         let mut skewed = Writer::default();
         self.skewed(program, stmt.span, &mut skewed);
-        by_length(program, &self.nest.extents, least, skewed, stmt, out);
+        by_length(
+            program,
+            &self.nest.extents,
+            least..=u64::MAX,
+            skewed,
+            stmt,
+            out,
+        );
     }
 
     fn skewed(&self, program: &mut Program<Kernels>, span: SpanId, out: &mut Writer) {
