@@ -112,6 +112,8 @@ struct Estimate<'u> {
     most: Vec<(ValueId, Extent)>,
     /// What follows from sizes alone.
     of_sizes: ValueSet,
+    /// What follows from sizes and from how often loops of the host have run.
+    of_steps: ValueSet,
 }
 
 impl<'u> Estimate<'u> {
@@ -123,6 +125,7 @@ impl<'u> Estimate<'u> {
             indices: Vec::new(),
             most: Vec::new(),
             of_sizes: ValueSet::new(),
+            of_steps: ValueSet::new(),
         }
     }
 
@@ -151,11 +154,15 @@ impl<'u> Estimate<'u> {
             match &stmt.op {
                 ImperativeOp::Const(_) | ImperativeOp::Size(_) => {
                     self.of_sizes.extend(&stmt.results);
+                    self.of_steps.extend(&stmt.results);
                 }
                 ImperativeOp::Var(_) | ImperativeOp::Get(_) | ImperativeOp::Set { .. } => {}
                 ImperativeOp::Prim(prim, args) => {
                     if args.iter().all(|arg| self.of_sizes.contains(arg)) {
                         self.of_sizes.extend(&stmt.results);
+                    }
+                    if args.iter().all(|arg| self.of_steps.contains(arg)) {
+                        self.of_steps.extend(&stmt.results);
                     }
                     let of_prim = self::prim(*prim, self.unit.program.elem(args[0]));
                     cost.constant += self.value(stmt.results[0], of_prim);
@@ -206,6 +213,7 @@ impl<'u> Estimate<'u> {
                     cost.add(fill);
                 }
                 ImperativeOp::For { extent, body, .. } => {
+                    self.of_steps.extend(&body.params);
                     let mut inner = self.block(body);
                     inner.constant += self.time(1);
                     let inner = self.repeated(*extent, inner);
@@ -227,8 +235,13 @@ impl<'u> Estimate<'u> {
                 }
                 // Versions by sizes do the same: the plain one says how much.
                 ImperativeOp::If {
-                    cond, otherwise, ..
-                } if self.of_sizes.contains(cond) && is_a_loop(otherwise) => {
+                    cond,
+                    then,
+                    otherwise,
+                } if is_a_loop(otherwise)
+                    && (self.of_sizes.contains(cond)
+                        || self.of_steps.contains(cond) && is_a_kernel(then)) =>
+                {
                     let plain = self.block(otherwise);
                     cost.add(plain);
                 }
@@ -298,6 +311,11 @@ impl<'u> Estimate<'u> {
             },
         }
     }
+}
+
+/// Whether a block is one kernel.
+fn is_a_kernel<S: Imperative>(block: &Block<S>) -> bool {
+    matches!(&block.stmts[..], [stmt] if matches!(stmt.op, ImperativeOp::Own(_)))
 }
 
 /// Whether a block is one loop.
