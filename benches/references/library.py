@@ -1,10 +1,11 @@
 """What `cargo run --release -p pointful-benches --bin library` is compared with: the same by JAX and
-SciPy, the least time of a few calls.
+SciPy, the least time of a few calls. Words of names choose.
 
     pip install numpy==2.4.6 scipy==1.17.1 jax==0.10.2 jaxlib==0.10.2
     python3 library.py
 """
 
+import sys
 import time
 
 import jax
@@ -18,6 +19,9 @@ rng = np.random.default_rng(0)
 
 
 def measure(name, call):
+    words = sys.argv[1:]
+    if words and not any(word in name for word in words):
+        return
     call()
     start, least, calls = time.perf_counter(), float("inf"), 0
     while calls < 3 or calls < 15 and time.perf_counter() - start < 3:
