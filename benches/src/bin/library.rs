@@ -129,10 +129,10 @@ fn numbers(count: usize) -> impl Iterator<Item = f64> {
     })
 }
 
-fn table<I: IndexSet, T: Copy>(extent: impl Into<Extent<I>>, values: Vec<T>) -> Table<I, T>
-where
-    T: pointful::Element<Meta = ()>,
-{
+fn table<I: IndexSet, T: pointful::Element<Meta = ()>>(
+    extent: impl Into<Extent<I>>,
+    values: Vec<T>,
+) -> Table<I, T> {
     Table::from_vec(extent.into(), values).expect("as many values as members")
 }
 
