@@ -4,7 +4,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use pointful::lib::{Key, cholesky, conv2, erf, fold, inverse, ln_gamma, lu, normal, qr, solve};
+use pointful::lib::{
+    Key, cholesky, conv2, erf, fold, inverse, ln_gamma, lu, normal, qr, solve, uniform,
+};
 use pointful::prelude::*;
 
 #[pointful]
@@ -118,15 +120,16 @@ fn measure<R>(name: &str, mut call: impl FnMut() -> R) {
     println!("{name:24} {:9.3} ms", least.as_secs_f64() * 1e3);
 }
 
+#[pointful]
+fn uniforms<N: IndexSet>(members: Extent<N>) -> Table<N, f64> {
+    for n in members {
+        uniform::<f64>(fold(Key { high: 1, low: 2 }, n.ordinal())) - 0.5
+    }
+}
+
 /// Numbers between -1/2 and 1/2.
 fn numbers(count: usize) -> impl Iterator<Item = f64> {
-    let mut state = 1_u64;
-    (0..count).map(move |_| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-    })
+    uniforms(Extent::<Dyn>::new(count)).into_vec().into_iter()
 }
 
 fn table<I: IndexSet, T: pointful::Element<Meta = ()>>(

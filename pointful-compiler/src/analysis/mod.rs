@@ -7,6 +7,7 @@ pub(crate) mod cost;
 pub(crate) mod dataflow;
 pub(crate) mod dependence;
 pub(crate) mod effects;
+pub(crate) mod indices;
 pub(crate) mod moves;
 pub(crate) mod numbers;
 pub(crate) mod parts;

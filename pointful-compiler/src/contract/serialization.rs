@@ -101,7 +101,7 @@ impl<'p> Walk<'p> {
                 {
                     #[cfg(test)]
                     if !self.all {
-                        crate::testing::entered::enter(&crate::testing::entered::SERIALIZED);
+                        entered(par);
                     }
                     stmt.op = in_order(par, stmt.span);
                     self.changed += 1;
@@ -146,7 +146,7 @@ impl<'p> Walk<'p> {
 
     /// Whether a kernel has few points and does little.
     fn is_little(&self, par: &Par) -> bool {
-        let lengths = lengths(&par.extents, &par.body);
+        let lengths = longest(&par.extents, &par.body);
         let points = around(&lengths, Some(1));
         let work = around(&lengths, work(self.program, &par.body));
         let fits = |(points, work): (u64, u64)| {
@@ -155,6 +155,22 @@ impl<'p> Walk<'p> {
         };
         let short = |length: &Option<u64>| length.is_some_and(|length| length <= LONGEST);
         lengths.iter().all(short) && points.zip(work).is_some_and(fits)
+    }
+}
+
+#[cfg(test)]
+fn entered(par: &Par) {
+    use crate::testing::entered::{LENGTHS_BOUNDED, SEARCHED, SERIALIZED, enter};
+    enter(&SERIALIZED);
+    if !par.folds.is_empty() {
+        enter(&SEARCHED);
+    }
+    if par
+        .extents
+        .iter()
+        .any(|extent| matches!(extent, Extent::Value(_)))
+    {
+        enter(&LENGTHS_BOUNDED);
     }
 }
 
@@ -176,15 +192,9 @@ fn around(lengths: &[Option<u64>], each: Option<u64>) -> Option<u64> {
 
 /// How long the axes of a nest with this body are at most, if that is known: those of computed
 /// length by the sets that their indices are members of.
-pub(crate) fn lengths(extents: &[Extent], body: &Block<Kernels>) -> Vec<Option<u64>> {
+pub(crate) fn longest(extents: &[Extent], body: &Block<Kernels>) -> Vec<Option<u64>> {
     // The index that a number is at least as large as, and the least set that it is a member of.
-    let mut of: BTreeMap<ValueId, usize> = BTreeMap::new();
-    of.extend(
-        body.params
-            .iter()
-            .zip(0..)
-            .map(|(&param, axis)| (param, axis)),
-    );
+    let mut of: BTreeMap<ValueId, usize> = body.params.iter().copied().zip(0..).collect();
     let mut least = vec![None; extents.len()];
     for stmt in &body.stmts {
         let KernelOp::Prim(prim, args) = &stmt.op else {
@@ -198,8 +208,7 @@ pub(crate) fn lengths(extents: &[Extent], body: &Block<Kernels>) -> Vec<Option<u
             Prim::Trust(Extent::Const(n)) | Prim::Check(Extent::Const(n)) => {
                 least[axis] = Some(least[axis].map_or(*n, |least: u64| least.min(*n)));
             }
-            Prim::Cast(Scalar::Usize) => {}
-            Prim::Add => {}
+            Prim::Cast(Scalar::Usize) | Prim::Add => {}
             _ => continue,
         }
         of.insert(stmt.results[0], axis);
@@ -218,7 +227,7 @@ fn work(program: &Program<Kernels>, block: &Block<Kernels>) -> Option<u64> {
         let own = match &stmt.op {
             KernelOp::Prim(prim, args) => Some(u64::from(price(*prim, program.elem(args[0])))),
             KernelOp::For { extent, body, .. } => {
-                around(&lengths(&[*extent], body), work(program, body))
+                around(&longest(&[*extent], body), work(program, body))
             }
             KernelOp::While { .. } | KernelOp::Contract { .. } | KernelOp::Own(_) => None,
             op => (op.blocks().into_iter())

@@ -21,10 +21,16 @@ std::thread_local! {
     pub(crate) static SUMMED_IN_PARALLEL: Cell<u32> = const { Cell::new(0) };
     /// One whose length may have wrapped.
     pub(crate) static ASKED: Cell<u32> = const { Cell::new(0) };
+    /// One over a set of known length.
+    pub(crate) static KNOWN_LENGTHS: Cell<u32> = const { Cell::new(0) };
     /// A loop stays one, as its iterations may meet.
     pub(crate) static CARRIED: Cell<u32> = const { Cell::new(0) };
     /// A kernel of a few points is a loop.
     pub(crate) static SERIALIZED: Cell<u32> = const { Cell::new(0) };
+    /// One that folds.
+    pub(crate) static SEARCHED: Cell<u32> = const { Cell::new(0) };
+    /// One of a computed length, which a small set bounds.
+    pub(crate) static LENGTHS_BOUNDED: Cell<u32> = const { Cell::new(0) };
     /// A short array is made again on the way back.
     pub(crate) static REMADE: Cell<u32> = const { Cell::new(0) };
     /// The operand of a negative is kept, and not the negative.

@@ -21,7 +21,7 @@ const FORMS: [[&str; 2]; 5] = [
 ];
 
 /// What a step does with the vector `x`, the matrix `p` and the number `s`.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 15] = [
     "x = for i in Fin::<L> { x[i] + 0.1 * sum(for j in Fin::<L> { m[i][j] * x[j].sin() }) };",
     "x = for i in Fin::<L> { (x[(i + 1).wrap()] - x[(i - 1).wrap()]) * 0.5 + z[k] };",
     "let d = 0.1 * x; x = x + d * s; x = 0.9 * x - d;",
@@ -34,6 +34,9 @@ const STEPS: [&str; 12] = [
     "let h = for i in Fin::<L> { sum(for j in Fin::<L> { p[j][i] * x[j] }) }; x = x * 0.3 + h * 0.1;",
     "let d = jacobian!(|y: Table<Fin<L>, f64>| for i in Fin::<L> { y[i].cos() * z[k] })(x); s += 0.1 * d[0][0] * d[1][1]; x = for i in Fin::<L> { x[i].cos() * z[k] };",
     "let d = jacobian!(|y: Table<Fin<L>, f64>| for i in Fin::<L> { (y[i] - 0.2 * y[(i + 1).wrap()]).tanh() })(x); p = 0.5 * d; x = for i in Fin::<L> { (x[i] - 0.2 * x[(i + 1).wrap()]).tanh() };",
+    "let b = argmax(for i in Fin::<L> { x[i] + m[i][0] }); x[b] = 0.5 * s + 0.1 * x[b];",
+    "for i in Fin::<L> { x[i] = 0.5 * x[i] + 0.1 * sum(for j in ..i { m[i][j] * x[j] }); }",
+    "for j in Fin::<L> { for i in (j..).skip(1) { p[i][j] = 0.5 * p[i][j] + 0.1 * sum(for l in ..j { p[i][l] * p[j][l] }); } }",
 ];
 
 /// A function `f` and, of some form, `g` of it.
@@ -59,7 +62,7 @@ fn random_states(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{SERIALIZED, UNROLLED};
+    use crate::testing::entered::{LENGTHS_BOUNDED, SEARCHED, SERIALIZED, UNROLLED};
 
     /// Members of `K`.
     const SIZES: [[usize; 1]; 4] = [[0], [1], [2], [4]];
@@ -73,6 +76,8 @@ mod tests {
         };
         let counters = [
             ("kernels of a few points are loops", &SERIALIZED),
+            ("and those that search", &SEARCHED),
+            ("and those whose length is computed", &LENGTHS_BOUNDED),
             ("loops over a few members are unrolled", &UNROLLED),
         ];
         entered_by(0..60, check, &counters);

@@ -4,14 +4,17 @@
 
 use super::rng::Rng;
 
-const PARAMS: &str = "a: &Table<(N, N), f64>, b: &Table<N, f64>";
+const PARAMS: &str = "a: &Table<(N, N), f64>, b: &Table<N, f64>, c: &Table<K, f64>";
 
 /// The function itself and transformations of it: the result, and how that is computed.
 const FORMS: [[&str; 2]; 4] = [
-    ["f64", "f(a, b)"],
-    ["(Table<(N, N), f64>, Table<N, f64>)", "grad!(f)(a, b)"],
-    ["f64", "let (v, t) = jvp!(f, wrt = b)(a, b, b); v * t"],
-    ["Table<N, f64>", "hvp!(f, wrt = b)(a, b, b)"],
+    ["f64", "f(a, b, c)"],
+    [
+        "(Table<(N, N), f64>, Table<N, f64>)",
+        "grad!(f, wrt = (a, b))(a, b, c)",
+    ],
+    ["f64", "let (v, t) = jvp!(f, wrt = b)(a, b, c, b); v * t"],
+    ["Table<N, f64>", "hvp!(f, wrt = b)(a, b, c, b)"],
 ];
 
 /// The members that an inner loop goes through, beside those of the loop around it, `k`.
@@ -62,14 +65,19 @@ fn random_sweeps(rng: &mut Rng) -> String {
         .collect();
     let steps = steps.join(" ");
     let [result, value] = rng.pick(&FORMS);
-    format!(
-        "fn f<N: IndexSet>({PARAMS}) -> f64 {{
+    let text = format!(
+        "fn f<K: IndexSet>({PARAMS}) -> f64 {{
             let mut w = a.clone();
             let mut v = b.clone();
             for k in N {{ {steps} }}
-            sum(w) + sum(v * b)
+            sum(w) + sum(v * b) + sum(c)
         }}
-        fn g<N: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
+        fn g<K: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
+    );
+    // Sets of unknown length, and on both sides of what is too short for a kernel.
+    text.replace(
+        'N',
+        rng.pick(&["K", "K", "K", "Fin::<6>", "Fin::<11>", "Fin::<11>"]),
     )
 }
 
@@ -77,9 +85,11 @@ fn random_sweeps(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{ASKED, CARRIED, PARALLELIZED, SUMMED_IN_PARALLEL};
+    use crate::testing::entered::{
+        ASKED, CARRIED, KNOWN_LENGTHS, PARALLELIZED, SUMMED_IN_PARALLEL,
+    };
 
-    /// Members of `N`: about the least that sums inside of a loop become loops for.
+    /// Members of `K`: about the least that sums inside of a loop become loops for.
     const SIZES: [[usize; 1]; 6] = [[0], [1], [2], [5], [15], [18]];
 
     #[test]
@@ -87,14 +97,15 @@ mod tests {
         let check = |seed| {
             let rng = &mut Rng::new(seed);
             let source = random_sweeps(rng);
-            check_source(&source, &SIZES, &[3], rng, seed)
+            check_source(&source, &SIZES, &[3 + 3 * (seed % 2) as usize], rng, seed)
         };
         let counters = [
             ("loops of independent iterations are kernels", &PARALLELIZED),
+            ("and those over sets of known length", &KNOWN_LENGTHS),
             ("sums in them are loops", &SUMMED_IN_PARALLEL),
             ("lengths that may have wrapped are asked", &ASKED),
             ("loops whose iterations may meet stay", &CARRIED),
         ];
-        entered_by(0..60, check, &counters);
+        entered_by(0..100, check, &counters);
     }
 }

@@ -301,8 +301,7 @@ impl<'s, 'a> Infer<'s, 'a> {
                     | (Set::Range(_), set @ Set::Param(_)) =
                         (self.solver.set(&a), self.solver.set(&b))
                     {
-                        let set = self.show_set(&set);
-                        let set = set.trim_matches('`');
+                        let set = self.printer().set(&set);
                         diagnostic = diagnostic.help(format!(
                             "over the members of `{set}` a loop is `for i in {set} {{ … }}`"
                         ));

@@ -325,6 +325,24 @@ fn jacobians_go_by_rows_for_all_parameters_or_by_columns_for_all_results() {
     }
 }
 
+/// A few results of any number of parameters go by rows, and more by columns; both give the same.
+#[test]
+fn jacobians_of_a_few_results_go_by_rows() {
+    for (results, direction) in [(1_usize, "vjp"), (2, "vjp"), (16, "vjp"), (17, "jvp")] {
+        let source = format!(
+            "fn f<N: IndexSet>(a: &Table<N, f64>) -> Table<Fin<{results}>, f64> {{ for r in _ {{ sum(for i in N {{ a[i] * a[i] * (r.ordinal() as f64) }}) }} }}
+            fn g<N: IndexSet>(a: &Table<N, f64>) -> Table<(Fin<{results}>, N), f64> {{ jacobian!(f)(a) }}"
+        );
+        assert_eq!(derivatives(&source), direction, "{results}");
+        for n in [0, 1, 2, 7, 30] {
+            let a: Vec<f64> = (0..n).map(|k| k as f64).collect();
+            let all = (0..results * n).map(|at| 2.0 * (at % n) as f64 * (at / n) as f64);
+            let want = [numbers(&[results, n], &all.collect::<Vec<_>>())];
+            gives(&source, &[n], &[numbers(&[n], &a)], &want);
+        }
+    }
+}
+
 /// Sizes as the program numbers them.
 fn order(source: &str, sizes: &[(&str, usize)]) -> Vec<usize> {
     let program = lowered(source).program;

@@ -27,11 +27,12 @@ use std::collections::BTreeMap;
 
 use super::tiling::Writer;
 use super::versioning::by_length;
-use crate::analysis::dependence::{Access, Scalars, Scope, When, is_known};
+use crate::analysis::dependence::{Access, Scope, When};
 use crate::analysis::effects::{is_pure, length};
+use crate::analysis::indices::{Scalars, is_known};
 use crate::analysis::numbers::Numbers;
 use crate::contract::disjoint_updates::add_in_place;
-use crate::contract::serialization::{in_order_throughout, lengths};
+use crate::contract::serialization::{in_order_throughout, longest};
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{AxisId, Block, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -59,24 +60,26 @@ pub const PARALLELIZATION: Pass<Kernels> = Pass {
 
 /// Runs loops of the host as kernels whose iterations touch elements of their own.
 pub fn parallelization(program: Program<Kernels>) -> Program<Kernels> {
-    let mut plans = BTreeMap::new();
-    plan(
-        &program,
-        &mut Scalars::of(&program),
-        &program.body,
-        &mut plans,
-    );
+    let mut planner = Planner {
+        program: &program,
+        scalars: Scalars::of(&program),
+        numbers: Numbers::of(&program.body),
+        plans: BTreeMap::new(),
+    };
+    planner.block(&program.body);
+    let plans = planner.plans;
     if plans.is_empty() {
         return program;
     }
-    program.rewritten(|program, body| {
-        let numbers = Numbers::of(body);
-        rewrite(program, &numbers, &plans, body);
-    })
+    program.rewritten(|program, body| rewrite(program, &plans, body))
 }
 
 /// What becomes of a loop.
 struct Plan {
+    /// The loop without kernels,
+    inside: Stmt<Kernels>,
+    /// and how many there were.
+    kernels: usize,
     /// How many loops of a perfect nest it is one kernel with, itself among them.
     loops: usize,
     /// How long it is at most as a kernel.
@@ -85,41 +88,64 @@ struct Plan {
     added: BTreeMap<ValueId, ValueId>,
 }
 
-/// Finds the outermost loops whose iterations are independent, by their indices.
-fn plan(
-    program: &Program<Kernels>,
-    scalars: &mut Scalars<'_>,
-    block: &Block<Kernels>,
-    plans: &mut BTreeMap<ValueId, Plan>,
-) {
-    for stmt in &block.stmts {
-        if matches!(stmt.op, KernelOp::Own(_)) {
-            continue;
-        }
-        if let KernelOp::For { extent, body, .. } = &stmt.op
-            && is_long(*extent, body)
-        {
-            let most = match is_known(scalars, *extent) {
-                true => u64::MAX,
-                false => MOST,
-            };
-            scalars.asked = length(*extent).filter(|_| most == MOST);
-            let added = independent(scalars, stmt);
-            scalars.asked = None;
-            if let Some(added) = added {
-                let loops = 1 + nested(program, scalars, body);
-                plans.insert(body.params[0], Plan { loops, most, added });
+/// Finds the outermost loops whose iterations are independent.
+struct Planner<'p> {
+    program: &'p Program<Kernels>,
+    scalars: Scalars<'p>,
+    numbers: Numbers,
+    /// By the index of the loop.
+    plans: BTreeMap<ValueId, Plan>,
+}
+
+impl Planner<'_> {
+    fn block(&mut self, block: &Block<Kernels>) {
+        for stmt in &block.stmts {
+            if matches!(stmt.op, KernelOp::Own(_)) {
                 continue;
             }
+            if let KernelOp::For { extent, body, .. } = &stmt.op
+                && let Some(plan) = self.plan(stmt, *extent, body)
+            {
+                self.plans.insert(body.params[0], plan);
+                continue;
+            }
+            for inner in stmt.op.blocks() {
+                self.block(inner);
+            }
         }
-        for inner in stmt.op.blocks() {
-            plan(program, scalars, inner, plans);
+    }
+
+    fn plan(
+        &mut self,
+        stmt: &Stmt<Kernels>,
+        extent: Extent,
+        body: &Block<Kernels>,
+    ) -> Option<Plan> {
+        if !is_long(extent, body) {
+            return None;
         }
+        let most = match is_known(&self.scalars, extent) {
+            true => u64::MAX,
+            false => MOST,
+        };
+        self.scalars.asked = length(extent).filter(|_| most == MOST);
+        let added = independent(&self.scalars, stmt);
+        self.scalars.asked = None;
+        let added = added?;
+        let mut inside = stmt.clone();
+        let kernels = in_order_throughout(self.program, &self.numbers, &mut inside)?;
+        Some(Plan {
+            inside,
+            kernels,
+            loops: 1 + nested(self.program, &self.scalars, body),
+            most,
+            added,
+        })
     }
 }
 
 fn is_long(extent: Extent, body: &Block<Kernels>) -> bool {
-    lengths(&[extent], body)[0].is_none_or(|length| length > SHORT)
+    longest(&[extent], body)[0].is_none_or(|length| length > SHORT)
 }
 
 /// How many loops of a perfect nest with this body have independent iterations.
@@ -299,7 +325,6 @@ impl Touched {
 
 fn rewrite(
     program: &mut Program<Kernels>,
-    numbers: &Numbers,
     plans: &BTreeMap<ValueId, Plan>,
     block: &mut Block<Kernels>,
 ) {
@@ -308,26 +333,24 @@ fn rewrite(
         if let KernelOp::For { extent, body, .. } = &stmt.op
             && let Some(plan) = plans.get(&body.params[0])
         {
-            let extent = *extent;
-            let mut long = stmt.clone();
-            let Some(kernels) = in_order_throughout(program, numbers, &mut long) else {
-                out.stmts.push(stmt);
-                continue;
-            };
             #[cfg(test)]
-            if kernels > 0 {
+            if plan.kernels > 0 {
                 crate::testing::entered::enter(&crate::testing::entered::SUMMED_IN_PARALLEL);
             }
             #[cfg(test)]
             if plan.most == MOST {
                 crate::testing::entered::enter(&crate::testing::entered::ASKED);
             }
-            let least = if kernels > 0 { LEAST } else { 0 };
+            #[cfg(test)]
+            if matches!(extent, Extent::Const(_)) {
+                crate::testing::entered::enter(&crate::testing::entered::KNOWN_LENGTHS);
+            }
+            let least = if plan.kernels > 0 { LEAST } else { 0 };
             let mut parallel = Writer::default();
-            parallel.stmts.push(kernel(program, long, plan));
+            parallel.stmts.push(kernel(program, plan));
             by_length(
                 program,
-                &[extent],
+                &[*extent],
                 least..=plan.most,
                 parallel,
                 &stmt,
@@ -337,7 +360,7 @@ fn rewrite(
         }
         if !matches!(stmt.op, KernelOp::Own(_)) {
             for inner in stmt.op.blocks_mut() {
-                rewrite(program, numbers, plans, inner);
+                rewrite(program, plans, inner);
             }
         }
         out.stmts.push(stmt);
@@ -346,12 +369,12 @@ fn rewrite(
 }
 
 /// A kernel over the indices of so many loops of a perfect nest.
-fn kernel(program: &mut Program<Kernels>, stmt: Stmt<Kernels>, plan: &Plan) -> Stmt<Kernels> {
+fn kernel(program: &mut Program<Kernels>, plan: &Plan) -> Stmt<Kernels> {
     #[cfg(test)]
     crate::testing::entered::enter(&crate::testing::entered::PARALLELIZED);
-    let span = stmt.span;
+    let span = plan.inside.span;
     let (mut extents, mut body) = (Vec::new(), Block::default());
-    let mut next = Some(stmt);
+    let mut next = Some(plan.inside.clone());
     for _ in 0..plan.loops {
         let Some(KernelOp::For {
             extent,
