@@ -36,6 +36,7 @@ use crate::syntax::tree::{Function, Linked};
 use crate::targets::cpu::distribute::DISTRIBUTE;
 use crate::targets::cpu::idioms::transpose::TRANSPOSE;
 use crate::targets::cpu::loop_skewing::LOOP_SKEWING;
+use crate::targets::cpu::multiversioning::MULTIVERSIONING;
 use crate::targets::cpu::online_softmax::ONLINE_SOFTMAX;
 use crate::targets::cpu::outline::OUTLINE;
 use crate::targets::cpu::pack_operands::PACK_OPERANDS;
@@ -520,7 +521,7 @@ pub const FOR_DEVICES: [Pass<Kernels>; 6] = [
 ];
 
 /// What a processor does before it is emitted, in order.
-pub const OVER_CPU: [Pass<Cpu>; 8] = [
+pub const OVER_CPU: [Pass<Cpu>; 9] = [
     SPLIT,
     SHORT_LOOPS,
     OUTER_LOOP,
@@ -529,6 +530,7 @@ pub const OVER_CPU: [Pass<Cpu>; 8] = [
     TIME_TILING,
     PRIVATIZE,
     TRANSPOSE,
+    MULTIVERSIONING,
 ];
 
 /// Scheduling as a pass.

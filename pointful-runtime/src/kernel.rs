@@ -43,7 +43,7 @@ pub use crate::buffer::{Buf, Out, OutBuf};
 pub use crate::cpu::{
     Along, Factor, Rows, Scatter, ScatterView, Steps, accumulate_steps, contract, contract_absorb,
     contract_absorb_here, contract_here, contract_where, contract_where_here, launch, launch_here,
-    launch_steps,
+    launch_steps, multiversion,
 };
 use crate::element::Element;
 use crate::error::Error;
@@ -60,6 +60,15 @@ pub use crate::stats::{count_operations, reused_in_place};
 use crate::table::{Table, View};
 pub use crate::transpose::transpose;
 pub use pointful_math as math;
+
+/// What the host does one step after the other.
+pub trait Sequential {
+    /// What it computes, beside what it writes into buffers.
+    type Results;
+
+    /// Does it. Implementations are `#[inline(always)]`, to be compiled for each level.
+    fn run(&self) -> Self::Results;
+}
 
 /// The body of one fused loop nest, to be run over its flattened parallel axes in pieces.
 pub trait Kernel: Sync {

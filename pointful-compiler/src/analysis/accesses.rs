@@ -94,7 +94,8 @@ impl TouchOwn for Cpu {
             | cpu::Own::Transpose { .. }
             | cpu::Own::Range { .. }
             | cpu::Own::Strips { .. }
-            | cpu::Own::Lanes { .. } => {}
+            | cpu::Own::Lanes { .. }
+            | cpu::Own::Multiversion(_) => {}
         }
     }
 }

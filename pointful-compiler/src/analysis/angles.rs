@@ -165,7 +165,7 @@ impl Look<'_> {
             // What a library multiplies would be multiplied twice, which is most of what such a kernel does.
             CpuOp::Contract { .. } => return None,
             // The host's.
-            CpuOp::Own(Own::Par(_) | Own::Tile(_)) => return None,
+            CpuOp::Own(Own::Par(_) | Own::Tile(_) | Own::Multiversion(_)) => return None,
             // Bounds are made of what decides how often a loop runs.
             CpuOp::Own(Own::Bound { .. } | Own::Range { .. } | Own::Strips { .. }) => {
                 if maybe || doubtful {

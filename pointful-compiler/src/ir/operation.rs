@@ -304,7 +304,7 @@ operations!(Cpu, cpu::Own; visit => {
         visit_all!(visit; from, to; );
     }
     Self::Lanes { strip, .. } => visit(strip),
-    Self::Transpose { .. } => {}
+    Self::Transpose { .. } | Self::Multiversion(_) => {}
     Self::Tile(cpu::Tile { writes, swaps, .. }) => {
         for (buffer, _) in writes {
             visit(buffer);
@@ -331,7 +331,8 @@ operations!(Cpu, cpu::Own; visit => {
 } {
     Self::Bound { .. } | Self::Fold { .. } | Self::ArgCombine { .. } | Self::ArgFold { .. } => Vec::new(),
     Self::Range { body, .. } | Self::Strips { body, .. } | Self::Lanes { body, .. }
-    | Self::Tile(cpu::Tile { body, .. }) | Self::Transpose { body, .. } => vec![body],
+    | Self::Tile(cpu::Tile { body, .. }) | Self::Transpose { body, .. }
+    | Self::Multiversion(body) => vec![body],
 } Self::Par(par) => par);
 
 operations!(Gpu, gpu::Own; visit => {

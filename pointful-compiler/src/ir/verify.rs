@@ -60,7 +60,8 @@
 //! 24. Notes are of tables, and what is combined into these is combined element by element. What
 //!     becomes of copies is the host's, made and filled in the same block, and not asked for in
 //!     between. (That it holds the identity is said by the interpreter.)
-//! 25. A transpose is what its operation says.
+//! 25. A transpose is what its operation says. What is compiled for each level is the host's: it
+//!     makes and hands on no buffer, and launches nothing.
 //!
 //! Gpu:
 //!

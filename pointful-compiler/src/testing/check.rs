@@ -227,7 +227,8 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let cpu = trial.stage("speculating", cpu, targets::cpu::speculate::speculate)?;
             let cpu = trial.stage("by tiles of rows", cpu, targets::cpu::time_tiling)?;
             let cpu = trial.stage("noted", cpu, targets::cpu::privatize::privatize)?;
-            trial.stage("turned round", cpu, targets::cpu::idioms::transpose)?;
+            let cpu = trial.stage("turned round", cpu, targets::cpu::idioms::transpose)?;
+            trial.stage("for each level", cpu, targets::cpu::multiversioning)?;
             Ok(())
         })
     })

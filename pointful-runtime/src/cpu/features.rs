@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Sequential};
 
 /// A level of CPU features that kernels are compiled for; each includes the ones before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,6 +104,32 @@ impl Level {
             Level::Baseline | Level::Avx2 | Level::Avx512 => run_baseline(kernel, part, acc),
         }
     }
+}
+
+/// Runs what the host does one step after the other, compiled for the processor at hand. Wider
+/// vectors than those of AVX2 are for kernels: a third version would take longer to compile than it
+/// saves.
+#[inline(always)]
+pub fn multiversion<S: Sequential>(steps: &S) -> S::Results {
+    match Level::current() {
+        Level::Baseline => sequence_baseline(steps),
+        #[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
+        Level::Avx2 | Level::Avx512 => sequence_baseline(steps),
+        // SAFETY: `detected` found every feature that the function enables.
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        Level::Avx2 | Level::Avx512 => unsafe { sequence_avx2(steps) },
+    }
+}
+
+#[inline(never)]
+fn sequence_baseline<S: Sequential>(steps: &S) -> S::Results {
+    steps.run()
+}
+
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2")]
+fn sequence_avx2<S: Sequential>(steps: &S) -> S::Results {
+    steps.run()
 }
 
 /// Some columns of a kernel's first rows, or, of one row that is all of its points, a range of

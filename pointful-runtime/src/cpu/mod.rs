@@ -18,6 +18,7 @@ pub use contract::{
     Along, contract, contract_absorb, contract_absorb_here, contract_here, contract_where,
     contract_where_here,
 };
+pub use features::multiversion;
 pub use launch::{launch, launch_here};
 pub use library::Factor;
 #[cfg(feature = "testing")]

@@ -178,8 +178,11 @@ fn integer<S: Simplify>(
         Prim::And | Prim::Or | Prim::Min | Prim::Max if x == y => keep(x),
         Prim::Eq | Prim::Le | Prim::Ge if x == y => truth(true),
         Prim::Ne | Prim::Lt | Prim::Gt if x == y => truth(false),
-        // Constants are gathered at the end of a chain of sums, where ranges are looked for.
         Prim::Add | Prim::Sub => {
+            if let Some(rest) = cancelled(context, prim, x, y) {
+                return keep(rest);
+            }
+            // Constants are gathered at the end of a chain of sums, where ranges are looked for.
             let Elem::Scalar(scalar) = context.elem(x) else {
                 return None;
             };
@@ -195,6 +198,31 @@ fn integer<S: Simplify>(
         }
         _ => None,
     }
+}
+
+/// What is left of a sum of which one term is subtracted again: integers wrap, so it is all of it.
+fn cancelled<S: Simplify>(
+    context: &Context<'_, S>,
+    prim: Prim,
+    x: ValueId,
+    y: ValueId,
+) -> Option<ValueId> {
+    let terms = |value, of| match context.prim(value)? {
+        (inner, &[a, b]) if inner == of => Some((a, b)),
+        _ => None,
+    };
+    if prim == Prim::Add {
+        let rest = |difference, term| {
+            let (rest, subtracted) = terms(difference, Prim::Sub)?;
+            (subtracted == term).then_some(rest)
+        };
+        return rest(x, y).or_else(|| rest(y, x));
+    }
+    if let Some((a, b)) = terms(x, Prim::Add) {
+        return (b == y).then_some(a).or((a == y).then_some(b));
+    }
+    let (a, b) = terms(y, Prim::Sub)?;
+    (a == x).then_some(b)
 }
 
 /// `x + n`, written with a constant that the type has.

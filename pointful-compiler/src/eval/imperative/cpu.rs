@@ -28,6 +28,7 @@ impl EvaluateOwn for Cpu {
                 }
                 Ok(())
             }
+            Own::Multiversion(body) => run.block(body),
             Own::Bound {
                 extent,
                 number,

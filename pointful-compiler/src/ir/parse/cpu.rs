@@ -17,6 +17,7 @@ impl ParseOwn for Cpu {
                     body: Box::new(p.block(params)?),
                 }
             }
+            "multiversion" => Own::Multiversion(Box::new(p.block(Vec::new())?)),
             "bound" => {
                 let extent = p.extent()?;
                 let minus = p.accept("-");

@@ -9,6 +9,10 @@ impl PrintOwn for Cpu {
         match own {
             Own::Par(par) => p.par(par),
             Own::Tile(tile) => p.tile(tile),
+            Own::Multiversion(body) => {
+                p.word("multiversion ");
+                p.block(body);
+            }
             Own::Transpose { extents, body } => {
                 p.word("transpose ");
                 p.bind_indices(&body.params, extents);

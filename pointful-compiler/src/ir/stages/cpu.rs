@@ -185,7 +185,8 @@ impl Imperative for Cpu {
             | Own::Lanes { .. }
             | Own::Fold { .. }
             | Own::ArgCombine { .. }
-            | Own::ArgFold { .. } => &[],
+            | Own::ArgFold { .. }
+            | Own::Multiversion(_) => &[],
         }
     }
 
@@ -200,7 +201,8 @@ impl Imperative for Cpu {
             | Own::Lanes { .. }
             | Own::Fold { .. }
             | Own::ArgCombine { .. }
-            | Own::ArgFold { .. } => &mut [],
+            | Own::ArgFold { .. }
+            | Own::Multiversion(_) => &mut [],
         }
     }
 }
@@ -330,6 +332,10 @@ pub enum Own {
         /// The arrays, of one axis.
         lanes: [ValueId; 2],
     },
+    /// `multiversion { … }`: what the host does one after the other, compiled for each level of the
+    /// processor's instruction set. The block has no parameters and no results; it makes no buffer,
+    /// hands none on, and launches nothing. Binds nothing.
+    Multiversion(Box<Block<Cpu>>),
 }
 
 impl Own {

@@ -25,6 +25,11 @@ impl TypeOwn for Cpu {
                 gives_nothing(body)?;
                 Ok(Vec::new())
             }
+            Own::Multiversion(body) => {
+                ensure(body.params.is_empty(), "it goes through nothing")?;
+                gives_nothing(body)?;
+                Ok(Vec::new())
+            }
             Own::Bound { extent, terms, .. } => {
                 let whole = |elem: Elem| match elem {
                     Elem::Scalar(scalar) => scalar.is_int(),

@@ -14,7 +14,7 @@ impl VerifyOwn for Cpu {
         match own {
             Own::Par(par) => places.targets(par),
             Own::Tile(tile) => places.tile(tile),
-            Own::Transpose { .. } => Ok(()),
+            Own::Transpose { .. } | Own::Multiversion(_) => Ok(()),
             Own::Bound { .. } | Own::Range { .. } | Own::Strips { .. } => {
                 places.scalars(&own.operands())
             }
@@ -160,10 +160,35 @@ impl VerifyOwn for Cpu {
                     None => places.error(25, row, "is of a loop that does not only move elements"),
                 }
             }
+            Own::Multiversion(_) if places.in_kernel() => {
+                places.fails(25, "what is compiled for each level is not the host's")
+            }
+            Own::Multiversion(body) => in_place(places, body),
             Own::Tile(tile) => steps(places, tile),
             _ => Ok(()),
         }
     }
+}
+
+/// Invariant 25: what is compiled for each level works on what is there.
+fn in_place(places: &Places<'_, Cpu>, block: &Block<Cpu>) -> Result<(), VerifyError> {
+    for stmt in &block.stmts {
+        let made = match stmt.op {
+            CpuOp::Alloc { .. } | CpuOp::Copy(_) => stmt.results.first().copied(),
+            CpuOp::Swap(buffer, _) | CpuOp::Contract { out: buffer, .. } => Some(buffer),
+            CpuOp::Own(Own::Par(Par { ref body, .. }) | Own::Tile(Tile { ref body, .. })) => {
+                body.params.first().copied()
+            }
+            _ => None,
+        };
+        if let Some(made) = made {
+            return places.error(25, made, "is not for what is compiled for each level");
+        }
+        for inner in stmt.op.blocks() {
+            in_place(places, inner)?;
+        }
+    }
+    Ok(())
 }
 
 /// Invariant 24: into what is noted elements are combined.

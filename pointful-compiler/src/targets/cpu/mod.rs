@@ -3,6 +3,7 @@
 pub mod distribute;
 pub mod idioms;
 pub mod loop_skewing;
+pub mod multiversioning;
 pub mod online_softmax;
 pub mod outline;
 pub mod pack_operands;
@@ -19,6 +20,7 @@ mod versioning;
 
 pub use distribute::distribute;
 pub use loop_skewing::loop_skewing;
+pub use multiversioning::multiversioning;
 pub use online_softmax::online_softmax;
 pub use outline::outline;
 pub use pack_operands::pack_operands;

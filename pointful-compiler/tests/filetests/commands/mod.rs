@@ -39,6 +39,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("loop_fission", schedule::loop_fission),
     command("loop_skewing", schedule::loop_skewing),
     command("horizontal_fusion", schedule::horizontal_fusion),
+    command("multiversioning", schedule::multiversioning),
     command("parallelization", schedule::parallelization),
     command("serialization", schedule::serialization),
     command("lower", lower::run),

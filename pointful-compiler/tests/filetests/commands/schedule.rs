@@ -61,6 +61,10 @@ pub(crate) fn transpose_loops(file: &File) -> Result<Vec<Section>, String> {
     outlined(file, cpu::idioms::transpose)
 }
 
+pub(crate) fn multiversioning(file: &File) -> Result<Vec<Section>, String> {
+    outlined(file, |cpu| cpu::multiversioning(cpu::split(cpu)))
+}
+
 /// A pass over what becomes of kernels.
 fn outlined(file: &File, pass: fn(Program<Cpu>) -> Program<Cpu>) -> Result<Vec<Section>, String> {
     let program = pass(cpu::outline(read(file.input())?));

@@ -61,7 +61,17 @@ pub(super) fn declare(host: &mut Body<'_>, par: &Par<Cpu>, in_rows: Option<&Tile
     let kernel = kernel_name(host.kernels.len());
     let item = item(unit, &kernel, &captures, par);
     host.kernels.push(item);
+    captured(host, &kernel, &captures, in_rows)
+}
 
+/// One of a struct of what the host has.
+fn captured(
+    host: &Body<'_>,
+    kernel: &Ident,
+    captures: &Captures,
+    in_rows: Option<&Tile>,
+) -> TokenStream {
+    let unit = host.unit;
     let fields = captures.fields(unit).into_iter().map(|field| match field {
         Field::Plain(name, _) => tokens!(#name),
         Field::Function(at) => {
@@ -103,6 +113,51 @@ pub(super) fn first(unit: &Unit<'_>, buffer: ValueId) -> Ident {
     ident(&format!("{}_first", unit.names.value(buffer)))
 }
 
+/// Emits what is compiled for each level among the host's items, and gives what runs it: the
+/// variables that it sets are handed back.
+pub(super) fn multiversion(host: &mut Body<'_>, body: &Block<Cpu>) -> TokenStream {
+    let unit = host.unit;
+    let mut captures = Captures::default();
+    captures.block(unit, body);
+    let set: Vec<ValueId> = captures.set.iter().collect();
+    let set_names: Vec<&Ident> = set.iter().map(|&var| unit.names.value(var)).collect();
+    let set_types = set.iter().map(|&var| unit.ty(var));
+    let results = tokens!((#(#set_types,)*));
+    let inner = Body::new(unit, captures.storage(), true).block(body);
+    let loops = kernel_name(host.kernels.len());
+    let Captured {
+        names,
+        params,
+        unpack,
+        declared,
+        elided,
+    } = Captured::of(unit, &loops, &captures);
+    host.kernels.push(tokens! {
+        #declared
+
+        impl Sequential for #loops #elided {
+            type Results = #results;
+
+            #[inline(always)]
+            fn run(&self) -> Self::Results {
+                #[inline(always)]
+                fn all(#(#names: #params),*) -> #results {
+                    #(let mut #set_names = #set_names;)*
+                    unsafe { #inner }
+                    (#(#set_names,)*)
+                }
+                #unpack
+                all(#(#names),*)
+            }
+        }
+    });
+    let captured = captured(host, &loops, &captures, None);
+    match set.is_empty() {
+        true => tokens!(multiversion(&#captured);),
+        false => tokens!((#(#set_names,)*) = multiversion(&#captured);),
+    }
+}
+
 /// What a kernel's body needs from the host.
 #[derive(Default)]
 struct Captures {
@@ -112,6 +167,8 @@ struct Captures {
     buffers: BTreeMap<ValueId, Access>,
     /// Functions of the caller's.
     functions: BTreeSet<u8>,
+    /// The host's variables that it sets.
+    set: ValueSet,
     /// What the body binds itself.
     bound: ValueSet,
 }
@@ -218,6 +275,12 @@ impl Captures {
             for operand in stmt.op.operands() {
                 self.value(unit, operand, written.contains(&operand));
             }
+            if let CpuOp::Set { place, .. } | CpuOp::Combine { place, .. } = &stmt.op
+                && unit.kind(*place) == PlaceKind::Var
+                && !self.bound.contains(place)
+            {
+                self.set.insert(*place);
+            }
             self.bound.extend(&stmt.results);
             for inner in stmt.op.blocks() {
                 self.block(unit, inner);
@@ -308,55 +371,90 @@ impl Captures {
     }
 }
 
+/// The struct of what is captured.
+struct Captured {
+    names: Vec<Ident>,
+    /// The types of parameters of these names.
+    params: Vec<Word>,
+    /// Has all of `self` under these names.
+    unpack: TokenStream,
+    declared: TokenStream,
+    /// Its lifetimes, where they are not named.
+    elided: TokenStream,
+}
+
+impl Captured {
+    fn of(unit: &Unit<'_>, kernel: &Ident, captures: &Captures) -> Self {
+        let fields = captures.fields(unit);
+        let names: Vec<Ident> = fields
+            .iter()
+            .map(|field| match field {
+                Field::Plain(name, _) => name.clone(),
+                Field::Function(at) => unit.names.function(*at).clone(),
+                Field::Read(buffer) | Field::Window(buffer) | Field::Written(buffer) => {
+                    unit.names.value(*buffer).clone()
+                }
+                Field::First(buffer) => first(unit, *buffer),
+            })
+            .collect();
+        let types = |lifetime: TokenStream| -> Vec<Word> {
+            fields
+                .iter()
+                .map(|field| match field {
+                    Field::Plain(_, element) => scalar::ty(*element),
+                    Field::Function(at) if lifetime.is_empty() => {
+                        Word::More(unit.function_type(*at, &tokens!('_)))
+                    }
+                    Field::Function(at) => Word::More(unit.function_type(*at, &lifetime)),
+                    Field::Read(buffer) | Field::Window(buffer) => {
+                        let ty = unit.ty(*buffer);
+                        Word::More(tokens!(&#lifetime [#ty]))
+                    }
+                    Field::First(_) => scalar::ty(Scalar::Usize),
+                    Field::Written(buffer) => {
+                        let ty = unit.ty(*buffer);
+                        Word::More(tokens!(Out<#ty>))
+                    }
+                })
+                .collect()
+        };
+        let field_types = types(tokens!('a));
+        let borrows = fields.iter().any(|field| {
+            matches!(
+                field,
+                Field::Read(_) | Field::Window(_) | Field::Function(_)
+            )
+        });
+        let (generics, elided) = if borrows {
+            (tokens!(<'a>), tokens!(<'_>))
+        } else {
+            Default::default()
+        };
+        let unpack = if names.is_empty() {
+            TokenStream::new()
+        } else {
+            tokens!(let Self { #(#names),* } = *self;)
+        };
+        Self {
+            declared: tokens!(struct #kernel #generics { #(#names: #field_types),* }),
+            params: types(TokenStream::new()),
+            names,
+            unpack,
+            elided,
+        }
+    }
+}
+
 /// The struct and its implementation of the runtime's contract.
 fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) -> TokenStream {
     let (name, copies) = (&par.name, Copies::of(par));
-    let fields = captures.fields(unit);
-    let names: Vec<Ident> = fields
-        .iter()
-        .map(|field| match field {
-            Field::Plain(name, _) => name.clone(),
-            Field::Function(at) => unit.names.function(*at).clone(),
-            Field::Read(buffer) | Field::Window(buffer) | Field::Written(buffer) => {
-                unit.names.value(*buffer).clone()
-            }
-            Field::First(buffer) => first(unit, *buffer),
-        })
-        .collect();
-    let types = |lifetime: TokenStream| -> Vec<Word> {
-        fields
-            .iter()
-            .map(|field| match field {
-                Field::Plain(_, element) => scalar::ty(*element),
-                Field::Function(at) if lifetime.is_empty() => {
-                    Word::More(unit.function_type(*at, &tokens!('_)))
-                }
-                Field::Function(at) => Word::More(unit.function_type(*at, &lifetime)),
-                Field::Read(buffer) | Field::Window(buffer) => {
-                    let ty = unit.ty(*buffer);
-                    Word::More(tokens!(&#lifetime [#ty]))
-                }
-                Field::First(_) => scalar::ty(Scalar::Usize),
-                Field::Written(buffer) => {
-                    let ty = unit.ty(*buffer);
-                    Word::More(tokens!(Out<#ty>))
-                }
-            })
-            .collect()
-    };
-    let (field_types, param_types) = (types(tokens!('a)), types(TokenStream::new()));
-    let borrows = fields.iter().any(|field| {
-        matches!(
-            field,
-            Field::Read(_) | Field::Window(_) | Field::Function(_)
-        )
-    });
-    let (generics, elided) = if borrows {
-        (tokens!(<'a>), tokens!(<'_>))
-    } else {
-        Default::default()
-    };
-
+    let Captured {
+        names,
+        params: param_types,
+        unpack,
+        declared,
+        elided,
+    } = Captured::of(unit, kernel, captures);
     let acc_type = acc_type(unit, copies);
     let identity = self::identity(unit, copies, &tokens!(Scatter::table), &TokenStream::new());
     let merge = merge_pieces(unit, copies, || captures.storage());
@@ -369,11 +467,6 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
         let points = usize_literal(points);
         tokens!(const TOGETHER: usize = #points;)
     });
-    let unpack = if names.is_empty() {
-        TokenStream::new()
-    } else {
-        tokens!(let Self { #(#names),* } = *self;)
-    };
     let scattered = scatter::items(unit, copies, &unpack, || {
         self::identity(unit, copies, &tokens!(Scatter::noting), &tokens!(, most))
     });
@@ -426,7 +519,7 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
     };
     tokens! {
         #[doc = #name]
-        struct #kernel #generics { #(#names: #field_types),* }
+        #declared
 
         impl Kernel for #kernel #elided {
             type Acc = #acc_type;

@@ -60,8 +60,8 @@ pub(super) fn shim(unit: &Unit<'_>, interface: &Interface, options: &EmitOptions
         let outputs = {
             use ::core::primitive::*;
             use #runtime::kernel::{
-                Along, Buf, Divide, Failed, Kernel, Opaque, Out, OutBuf, Place, Scatter, Steps, Work, accumulate_steps, contract, contract_absorb, contract_absorb_here, contract_here, contract_where, contract_where_here, count_operations, div_absorb, first_extremum, fold_lanes, get, launch,
-                launch_here, launch_steps, masked, math, max, min, mul_absorb, nearest, transpose,
+                Along, Buf, Divide, Failed, Kernel, Opaque, Out, OutBuf, Place, Scatter, Sequential, Steps, Work, accumulate_steps, contract, contract_absorb, contract_absorb_here, contract_here, contract_where, contract_where_here, count_operations, div_absorb, first_extremum, fold_lanes, get, launch,
+                launch_here, launch_steps, masked, math, max, min, mul_absorb, multiversion, nearest, transpose,
             };
             #host
             host(#(#sizes,)* #(#held,)* #(#arguments),*)

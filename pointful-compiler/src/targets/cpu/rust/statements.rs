@@ -324,6 +324,7 @@ impl<'u> Body<'u> {
             Own::Par(par) => kernels::launch(self, par),
             Own::Tile(steps) => tile::emit(self, steps),
             Own::Transpose { extents, body } => transpose::emit(self, *extents, body),
+            Own::Multiversion(body) => kernels::multiversion(self, body),
             Own::Bound {
                 extent,
                 number,

@@ -12,6 +12,9 @@
 //! Checks that all points ask hold for all, or one of them panics. Whether they hold is asked in
 //! front of a loop that does not ask.
 //!
+//! A loop that hands something on, or goes backwards, is not cut, but has two versions: one without
+//! such checks, where all hold, and itself (loop versioning).
+//!
 //! # Why it is sound
 //!
 //! The parts are the loop's iterations in their order. What is left out of a part is decided there:
@@ -30,6 +33,8 @@
 //! ```
 
 mod reach;
+#[cfg(test)]
+mod steps;
 mod symbolic;
 #[cfg(test)]
 mod tests;
@@ -39,7 +44,7 @@ mod windows;
 use std::collections::BTreeMap;
 
 pub(crate) use self::reach::{Base, Reach, moved};
-use self::reach::{Plan, plan_behind};
+use self::reach::{Looks, Plan, bound_in, plan_behind};
 use self::symbolic::{Ends, Term, Terms};
 use crate::analysis::numbers::Numbers;
 use crate::contract::cloning::Renamed;
@@ -61,6 +66,9 @@ pub const SPLIT: Pass<Cpu> = Pass {
 /// Constant axes shorter than this are not worth three loops.
 const SHORT: u64 = 8;
 
+/// A loop of more statements is not written down twice.
+const LARGE: usize = 256;
+
 /// Splits loops over axes.
 pub fn split(program: Program<Cpu>) -> Program<Cpu> {
     split_from(program, SHORT)
@@ -73,6 +81,7 @@ pub fn split_from(program: Program<Cpu>, short: u64) -> Program<Cpu> {
             numbers: Numbers::of(body),
             program,
             short,
+            of_kernel: ValueSet::new(),
         };
         split.block(body, false);
     })
@@ -136,6 +145,8 @@ struct Split<'p> {
     program: &'p mut Program<Cpu>,
     numbers: Numbers,
     short: u64,
+    /// What the kernel binds that is being split.
+    of_kernel: ValueSet,
 }
 
 impl Split<'_> {
@@ -158,7 +169,7 @@ impl Split<'_> {
                         body: *body,
                         span: stmt.span,
                     };
-                    self.points(points, true, &mut block.stmts);
+                    self.points(points, &mut block.stmts);
                     continue;
                 }
                 CpuOp::For {
@@ -167,6 +178,15 @@ impl Split<'_> {
                     body,
                 } if in_kernel && is_cut(&body) => {
                     self.each(extent, body, stmt.span, &mut block.stmts);
+                    continue;
+                }
+                CpuOp::For {
+                    extent,
+                    reverse,
+                    body,
+                } if is_small(&body) => {
+                    let each = (extent, reverse, *body);
+                    self.in_order(each, in_kernel, stmt.span, &mut block.stmts);
                     continue;
                 }
                 _ => {
@@ -181,6 +201,8 @@ impl Split<'_> {
 
     /// A kernel: its points, and where these are rows, an interior of rows.
     fn par(&mut self, par: &mut Par<Cpu>) {
+        self.of_kernel = ValueSet::new();
+        bound_in(&par.body, &mut self.of_kernel);
         let axes = par.body.params.iter().copied();
         let axes: Vec<_> = axes
             .zip(par.extents.iter().copied().rev().skip(1).rev())
@@ -207,9 +229,10 @@ impl Split<'_> {
             };
             match self.rows(&axes, &par.body, &points.body) {
                 Some(rows) => self.row(&rows, points, &mut par.body.stmts),
-                None => self.points(points, true, &mut par.body.stmts),
+                None => self.points(points, &mut par.body.stmts),
             }
         }
+        self.of_kernel = ValueSet::new();
     }
 
     /// A loop over all of an axis. Loops of few iterations are cut near their ends only.
@@ -220,8 +243,11 @@ impl Split<'_> {
         span: SpanId,
         out: &mut Vec<Stmt<Cpu>>,
     ) {
-        let far = !matches!(self.numbers.resolve(extent), Extent::Const(_));
-        let Some(plan) = self.plan(extent, &Block::default(), &body, far) else {
+        let looks = match self.numbers.resolve(extent) {
+            Extent::Const(_) => Looks::Near,
+            Extent::Size(_) | Extent::Value(_) => Looks::Far,
+        };
+        let Some(plan) = self.plan(extent, &body, looks) else {
             self.block(&mut body, true);
             let op = CpuOp::For {
                 extent,
@@ -253,11 +279,66 @@ impl Split<'_> {
         self.cut(&plan, extent, all, out);
     }
 
+    /// A loop that is not cut, as it hands something on or goes backwards: once without its checks,
+    /// where none fails, and else as it is.
+    fn in_order(
+        &mut self,
+        (extent, reverse, mut body): (Extent, bool, Block<Cpu>),
+        in_kernel: bool,
+        span: SpanId,
+        out: &mut Vec<Stmt<Cpu>>,
+    ) {
+        let each = |body| {
+            let op = CpuOp::For {
+                extent,
+                reverse,
+                body: Box::new(body),
+            };
+            Stmt::new(Vec::new(), op, span)
+        };
+        let length = match extent {
+            Extent::Value(value) => Some(value),
+            Extent::Const(_) | Extent::Size(_) => None,
+        };
+        // What differs from point to point is no branch of lanes.
+        let plan = self.plan(extent, &body, Looks::Checks).filter(|plan| {
+            let mut asked = plan.sure.values().chain(length);
+            plan.sure.is_empty() || !asked.any(|value| self.of_kernel.contains(&value))
+        });
+        let Some(plan) = plan else {
+            self.block(&mut body, in_kernel);
+            return out.push(each(body));
+        };
+        let mut unchecked = simplified(&body, &plan.interior());
+        let from = self.bound(extent, 0, &Terms::new(), span, out);
+        let to = self.bound(extent, 0, &vec![(Term::Length(extent), false)], span, out);
+        let cond = self.holds(&plan.sure, extent, [from, to], span, out);
+        let Some(cond) = cond else {
+            self.block(&mut unchecked, in_kernel);
+            return out.push(each(unchecked));
+        };
+        Renamed::default().block(self.program, &mut unchecked);
+        self.numbers.look_at(&unchecked);
+        self.block(&mut unchecked, in_kernel);
+        let [then, otherwise] = [unchecked, body].map(|body| {
+            Box::new(Block {
+                stmts: vec![each(body)],
+                ..Block::default()
+            })
+        });
+        let op = CpuOp::If {
+            cond,
+            then,
+            otherwise,
+        };
+        out.push(Stmt::new(Vec::new(), op, span));
+    }
+
     /// A loop over a part of an axis.
-    fn points(&mut self, mut points: Points, far: bool, out: &mut Vec<Stmt<Cpu>>) {
+    fn points(&mut self, mut points: Points, out: &mut Vec<Stmt<Cpu>>) {
         let extent = self.program.elem(points.from).extent();
         let extent = extent.expect("a range begins at a bound");
-        match self.plan(extent, &Block::default(), &points.body, far) {
+        match self.plan(extent, &points.body, Looks::Far) {
             Some(plan) => self.cut(&plan, extent, points, out),
             None => {
                 self.block(&mut points.body, true);
@@ -266,21 +347,16 @@ impl Split<'_> {
         }
     }
 
-    fn plan(
-        &self,
-        extent: Extent,
-        first: &Block<Cpu>,
-        body: &Block<Cpu>,
-        far: bool,
-    ) -> Option<Plan> {
+    fn plan(&self, extent: Extent, body: &Block<Cpu>, looks: Looks) -> Option<Plan> {
         let axis = (body.params[0], extent);
+        let first = Block::default();
         plan_behind(
             self.program,
             &self.numbers,
             axis,
-            first,
+            &first,
             body,
-            far,
+            looks,
             self.short,
         )
     }
@@ -306,7 +382,7 @@ impl Split<'_> {
                 axis,
                 row,
                 points,
-                true,
+                Looks::Far,
                 self.short,
             );
             let Some(plan) = plan else { continue };
@@ -356,13 +432,13 @@ impl Split<'_> {
         }
         let inner = self.known(&points, &rows.facts);
         let Some(cond) = self.all(&conds, span, out) else {
-            return self.points(inner, true, out);
+            return self.points(inner, out);
         };
         let inner = self.own(inner);
         let (mut then, mut otherwise) = (Block::default(), Block::default());
-        self.points(inner, true, &mut then.stmts);
+        self.points(inner, &mut then.stmts);
         match rows.others {
-            Others::Few => self.points(points, true, &mut otherwise.stmts),
+            Others::Few => self.points(points, &mut otherwise.stmts),
             Others::Many => otherwise.stmts.push(points.stmt()),
             Others::Panic => otherwise.stmts.push(points.cold().stmt()),
         }
@@ -377,24 +453,8 @@ impl Split<'_> {
     /// The parts of a loop. What is near an end is little, or asked for by few, and stays as it is.
     fn cut(&mut self, plan: &Plan, extent: Extent, points: Points, out: &mut Vec<Stmt<Cpu>>) {
         let span = points.span;
-        let (sure_from, sure_below) = self.ends(extent, &plan.sure, span, out);
-        let mut conds = Vec::new();
-        for (bounds, compare, end) in [
-            (sure_from, Prim::Ge, points.from),
-            (sure_below, Prim::Le, points.to),
-        ] {
-            for bound in bounds {
-                conds.push(prim(
-                    self.program,
-                    compare,
-                    &[end, bound],
-                    Elem::BOOL,
-                    span,
-                    out,
-                ));
-            }
-        }
-        let Some(cond) = self.all(&conds, span, out) else {
+        let ends = [points.from, points.to];
+        let Some(cond) = self.holds(&plan.sure, extent, ends, span, out) else {
             return self.parts(plan, extent, points, out);
         };
         let copy = self.known(&points, &Facts::default());
@@ -408,6 +468,33 @@ impl Split<'_> {
             otherwise: Box::new(otherwise),
         };
         out.push(Stmt::new(Vec::new(), op, span));
+    }
+
+    /// Whether all of a loop is within these ends; none if there are none.
+    fn holds(
+        &mut self,
+        sure: &Ends,
+        extent: Extent,
+        [begin, stop]: [ValueId; 2],
+        span: SpanId,
+        out: &mut Vec<Stmt<Cpu>>,
+    ) -> Option<ValueId> {
+        let (from, below) = self.ends(extent, sure, span, out);
+        let mut conds = Vec::new();
+        for (bounds, compare, end) in [(from, Prim::Ge, begin), (below, Prim::Le, stop)] {
+            for bound in bounds {
+                let operands = [end, bound];
+                conds.push(prim(
+                    self.program,
+                    compare,
+                    &operands,
+                    Elem::BOOL,
+                    span,
+                    out,
+                ));
+            }
+        }
+        self.all(&conds, span, out)
     }
 
     /// The parts of a loop in which no check fails.
@@ -600,6 +687,7 @@ impl Split<'_> {
     fn own(&mut self, mut points: Points) -> Points {
         Renamed::default().block(self.program, &mut points.body);
         self.numbers.look_at(&points.body);
+        bound_in(&points.body, &mut self.of_kernel);
         points
     }
 }
@@ -650,6 +738,24 @@ pub(super) fn simplified(block: &Block<Cpu>, facts: &Facts) -> Block<Cpu> {
         stmts,
         results: block.results.clone(),
     }
+}
+
+/// Whether a loop may be there twice: it has no kernels, and is not long.
+fn is_small(body: &Block<Cpu>) -> bool {
+    fn rest(block: &Block<Cpu>, room: usize) -> Option<usize> {
+        let room = room.checked_sub(block.stmts.len())?;
+        block.stmts.iter().try_fold(room, |room, stmt| {
+            let is_kernel = stmt.op.is_kernel() || matches!(stmt.op, CpuOp::Own(Own::Tile(_)));
+            if is_kernel {
+                return None;
+            }
+            stmt.op
+                .blocks()
+                .into_iter()
+                .try_fold(room, |room, inner| rest(inner, room))
+        })
+    }
+    rest(body, LARGE).is_some()
 }
 
 /// Whether a loop at a point of a kernel is cut, too: it hands nothing from one iteration to the

@@ -34,15 +34,25 @@ pub(super) struct Plan {
     pub(super) sure: Ends,
 }
 
+/// What is looked for in a loop.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Looks {
+    /// What is decided away from the ends of its axis,
+    Near,
+    /// and in an interior of which more is known only when it begins.
+    Far,
+    /// Checks that no iteration is without, and nothing else.
+    Checks,
+}
+
 /// Whether and where a loop is cut, of a body that comes after another, which stays as it is.
-/// `far`: by what is known only when it begins, too.
 pub(super) fn plan_behind(
     program: &Program<Cpu>,
     numbers: &Numbers,
     (index, extent): (ValueId, Extent),
     first: &Block<Cpu>,
     body: &Block<Cpu>,
-    far: bool,
+    looks: Looks,
     short: u64,
 ) -> Option<Plan> {
     let extent = numbers.resolve(extent);
@@ -51,15 +61,17 @@ pub(super) fn plan_behind(
     }
     let inside = BTreeMap::from([(index, Reach::INDEX)]);
     let mut first_look = Look::new(program, numbers, extent, inside);
-    if far {
+    first_look.checks_only = looks == Looks::Checks;
+    if looks != Looks::Near {
         let mut bound = ValueSet::new();
-        bind(first, &mut bound);
-        bind(body, &mut bound);
+        bound_in(first, &mut bound);
+        bound_in(body, &mut bound);
         first_look.bound = Some(bound);
     }
     first_look.block(first);
     let mut look = Look::new(program, numbers, extent, first_look.inside);
     look.bound = first_look.bound;
+    look.checks_only = first_look.checks_only;
     look.given.clone_from(&first_look.given);
     look.decided = first_look.given;
     look.block(body);
@@ -78,12 +90,12 @@ pub(super) fn plan_behind(
 }
 
 /// What a block binds, at any depth.
-fn bind(block: &Block<Cpu>, all: &mut ValueSet) {
+pub(super) fn bound_in(block: &Block<Cpu>, all: &mut ValueSet) {
     all.extend(&block.params);
     for stmt in &block.stmts {
         all.extend(&stmt.results);
         for inner in stmt.op.blocks() {
-            bind(inner, all);
+            bound_in(inner, all);
         }
     }
 }
@@ -106,6 +118,8 @@ pub(crate) struct Reach {
     pub(crate) low: i64,
     pub(crate) high: i64,
     pub(super) far: Far,
+    /// Whether it is that up to multiples of 2⁶⁴: a difference of unsigned numbers.
+    pub(crate) wrapped: bool,
 }
 
 impl Reach {
@@ -115,6 +129,7 @@ impl Reach {
         low: 0,
         high: 0,
         far: Far::NONE,
+        wrapped: false,
     };
 
     /// So far from zero.
@@ -136,6 +151,7 @@ impl Reach {
             low,
             high,
             far,
+            wrapped: false,
         };
         (low >= -FAR && high <= FAR).then_some(reach)
     }
@@ -171,6 +187,8 @@ struct Look<'p> {
     sure: Ends,
     /// How many branches are open that points take or not.
     branches: u32,
+    /// Whether checks are looked for, and nothing else.
+    checks_only: bool,
 }
 
 impl<'p> Look<'p> {
@@ -196,6 +214,7 @@ impl<'p> Look<'p> {
             ends: Ends::default(),
             sure: Ends::default(),
             branches: 0,
+            checks_only: false,
         }
     }
 
@@ -242,7 +261,8 @@ impl<'p> Look<'p> {
                     | Own::Lanes { .. }
                     | Own::Fold { .. }
                     | Own::ArgCombine { .. }
-                    | Own::ArgFold { .. },
+                    | Own::ArgFold { .. }
+                    | Own::Multiversion(_),
                 )
                 | CpuOp::Assert { .. }
                 | CpuOp::While { .. }
@@ -318,7 +338,7 @@ impl<'p> Look<'p> {
                     from: Base::Length,
                     low: reach.low.saturating_sub(length),
                     high: reach.high.saturating_sub(length),
-                    far: Far::NONE,
+                    ..Reach::INDEX
                 }
             }
             _ => reach.clone(),
@@ -352,8 +372,12 @@ impl<'p> Look<'p> {
 
     fn prim(&mut self, prim: Prim, args: &[ValueId], result: ValueId) -> Option<Reach> {
         let decided = match prim {
+            _ if self.checks_only => None,
             Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne => {
-                let near = |value: ValueId| self.reach(value).filter(Reach::is_near);
+                let near = |value: ValueId| {
+                    self.reach(value)
+                        .filter(|reach| reach.is_near() && !reach.wrapped)
+                };
                 let (x, y) = (near(args[0])?, near(args[1])?);
                 let (x, y) = (self.near_end(&x), self.near_end(&y));
                 let decided = decide(prim, &x, &y).or_else(|| decide(turned(prim), &y, &x));
@@ -388,7 +412,12 @@ impl<'p> Look<'p> {
                     .reach(args[0])
                     .filter(|reach| reach.from == Base::Index)?;
                 let own = self.numbers.resolve(extent);
-                if own == self.extent && reach.is_near() {
+                let sure = prim == Prim::Check(extent) && self.branches == 0;
+                if self.checks_only && !sure {
+                    return None;
+                }
+                let is_its_own = reach.is_near() && reach.low == 0 && reach.high == 0;
+                if own == self.extent && reach.is_near() && (is_its_own || !self.checks_only) {
                     self.low = self.low.min(reach.low);
                     self.high = self.high.max(reach.high);
                     if prim == Prim::InRange(extent) && reach.low == reach.high {
@@ -396,7 +425,6 @@ impl<'p> Look<'p> {
                     }
                 } else {
                     let known = self.is_known_before(own);
-                    let sure = prim == Prim::Check(extent) && self.branches == 0;
                     let ends = match sure {
                         true => &mut self.sure,
                         false => &mut self.ends,
@@ -429,7 +457,10 @@ pub(crate) fn moved<S: Stage<Dim = Extent>>(
     let elem = program.elem(result);
     match prim {
         // Types that hold every position: the unsigned one those that are never negative.
-        Prim::Cast(Scalar::I64) | Prim::Trust(_) => Some(x),
+        Prim::Cast(Scalar::I64) | Prim::Trust(_) => Some(Reach {
+            wrapped: false,
+            ..x
+        }),
         Prim::Cast(Scalar::Usize) => {
             Some(x).filter(|reach| reach.low >= 0 && reach.far.is_natural(program))
         }
@@ -441,13 +472,21 @@ pub(crate) fn moved<S: Stage<Dim = Extent>>(
                 _ => return None,
             };
             let far = x.far.plus(&y.far)?;
-            Reach::within(from, x.low + y.low, x.high + y.high, far)
+            let sum = Reach::within(from, x.low + y.low, x.high + y.high, far)?;
+            Some(Reach {
+                wrapped: x.wrapped || y.wrapped,
+                ..sum
+            })
         }
         // Differences may be negative, which only the signed type can say.
-        Prim::Sub if elem == Elem::Scalar(Scalar::I64) => {
+        Prim::Sub if matches!(elem, Elem::Scalar(Scalar::I64 | Scalar::Usize)) => {
             let y = of(args[1]).filter(|y| y.from == Base::Zero)?;
             let far = x.far.minus(&y.far)?;
-            Reach::within(x.from, x.low - y.high, x.high - y.low, far)
+            let difference = Reach::within(x.from, x.low - y.high, x.high - y.low, far)?;
+            Some(Reach {
+                wrapped: x.wrapped || y.wrapped || elem == Elem::USIZE,
+                ..difference
+            })
         }
         // Everything else leads away from the index.
         _ => None,

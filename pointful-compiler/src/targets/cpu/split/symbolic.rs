@@ -107,6 +107,15 @@ impl Ends {
         self.from.is_empty() && self.below.is_empty()
     }
 
+    /// The values that these sums are made of.
+    pub(super) fn values(&self) -> impl Iterator<Item = ValueId> + '_ {
+        let terms = self.from.keys().chain(self.below.keys()).flatten();
+        terms.filter_map(|&(term, _)| match term {
+            Term::Value(value) | Term::Length(Extent::Value(value)) => Some(value),
+            Term::Length(Extent::Const(_) | Extent::Size(_)) => None,
+        })
+    }
+
     /// Makes it an interior in which these positions are in range. Whether that is not too much to
     /// ask.
     pub(super) fn keep_in(&mut self, reach: &Reach, extent: Extent) -> bool {

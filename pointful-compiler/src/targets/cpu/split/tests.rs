@@ -1,10 +1,11 @@
 use std::cell::Cell;
 
-use super::{split_from, windows};
-use crate::eval::{EvalError, run_in_order};
+use super::{split_from, steps, windows};
+use crate::eval::{EvalError, Inputs, run_in_order};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
+use crate::ir::stages::kernels::Kernels;
 use crate::ir::verify::verify;
-use crate::ir::{Block, Extent, Operation, print};
+use crate::ir::{Block, Extent, Operation, Program, print};
 use crate::targets::cpu::outline;
 use crate::testing::{Options, Rng, check_seeds, outlined};
 
@@ -73,34 +74,87 @@ fn random_programs_are_cut() {
     assert!(found[0] >= 5 && found[3] >= 5, "{found:?}");
 }
 
+/// A program whose loops are cut, and which does the same as before.
+struct Cut {
+    body: Block<Cpu>,
+    /// How many of three runs do not panic.
+    ended: u32,
+}
+
+impl Cut {
+    #[track_caller]
+    fn of(seed: u64, program: Program<Kernels>, inputs: &Inputs, short: u64) -> Self {
+        let before = outline(program);
+        let cut = split_from(before.clone(), short);
+        verify(&cut).unwrap_or_else(|error| panic!("{seed}: {error}\n{}", print(&cut)));
+        let mut ended = 0;
+        for order in 0..3 {
+            let [right, given] =
+                [&before, &cut].map(|program| run_in_order(program, inputs, 1_000_000, order));
+            ended += u32::from(right.is_ok());
+            let same = match (&right, &given) {
+                (Ok((right, _)), Ok((given, _))) => right == given,
+                (Err(EvalError::Panic(right)), Err(EvalError::Panic(given))) => right == given,
+                _ => false,
+            };
+            assert!(
+                same,
+                "{seed}: {right:?}\n{given:?}\n{}\n{}",
+                print(&before),
+                print(&cut)
+            );
+        }
+        Self {
+            body: cut.body,
+            ended,
+        }
+    }
+}
+
+/// Loops of which a condition chooses between two versions.
+fn versions(block: &Block<Cpu>) -> u32 {
+    let mut found = 0;
+    for stmt in &block.stmts {
+        if let CpuOp::If {
+            then, otherwise, ..
+        } = &stmt.op
+            && let ([then], [otherwise]) = (&then.stmts[..], &otherwise.stmts[..])
+            && matches!(then.op, CpuOp::For { .. } | CpuOp::If { .. })
+            && matches!(otherwise.op, CpuOp::For { .. })
+        {
+            found += 1;
+        }
+        found += stmt.op.blocks().into_iter().map(versions).sum::<u32>();
+    }
+    found
+}
+
+#[test]
+fn random_loops_in_order_have_versions() {
+    let [mut found, mut ended, mut fails] = [0; 3];
+    for seed in 0..800 {
+        let (program, inputs) = steps::random(&mut Rng::new(seed));
+        let same = Cut::of(seed, program, &inputs, 8);
+        let versions = versions(&same.body);
+        found += versions.min(1);
+        ended += same.ended * versions.min(1);
+        fails += (3 - same.ended) * versions.min(1);
+    }
+    let all = [found, ended, fails];
+    assert!(all.iter().all(|&times| times >= 100), "{all:?}");
+}
+
 #[test]
 fn random_windows_are_cut() {
     let (mut found, mut agree) = ([0; 4], 0);
     for seed in 0..500 {
         let (program, inputs) = windows::random(&mut Rng::new(seed));
-        let before = outline(program);
         for short in [2, 8] {
-            let cut = split_from(before.clone(), short);
-            verify(&cut).unwrap_or_else(|error| panic!("{seed}: {error}\n{}", print(&cut)));
+            let same = Cut::of(seed, program.clone(), &inputs, short);
             if short == 2 {
-                cuts(&cut.body, &mut found);
+                cuts(&same.body, &mut found);
             }
-            for order in 0..3 {
-                let [right, given] =
-                    [&before, &cut].map(|program| run_in_order(program, &inputs, 1_000_000, order));
-                agree += u32::from(right.is_ok());
-                let same = match (&right, &given) {
-                    (Ok((right, _)), Ok((given, _))) => right == given,
-                    (Err(EvalError::Panic(right)), Err(EvalError::Panic(given))) => right == given,
-                    _ => false,
-                };
-                assert!(
-                    same,
-                    "{seed}: {right:?}\n{given:?}\n{}\n{}",
-                    print(&before),
-                    print(&cut)
-                );
-            }
+            agree += same.ended;
         }
     }
     assert!(agree > 1500, "only {agree} of 3000 runs do not panic");

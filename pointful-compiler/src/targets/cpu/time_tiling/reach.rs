@@ -248,7 +248,8 @@ impl Look<'_> {
             }
             _ => moved(self.known.program, prim, args, result, |value| {
                 self.reach(&value)
-            }),
+            })
+            .filter(|reach| !reach.wrapped),
         }
     }
 }

@@ -491,7 +491,8 @@ impl<'p> Look<'p> {
                 | Own::Lanes { .. }
                 | Own::Fold { .. }
                 | Own::ArgCombine { .. }
-                | Own::ArgFold { .. },
+                | Own::ArgFold { .. }
+                | Own::Multiversion(_),
             ) => {
                 return None;
             }
