@@ -1,6 +1,6 @@
 //! Statements being made: typed as they are added, to the primal part or to the linear one.
 
-use crate::analysis::dataflow::named_axes;
+use crate::analysis::dataflow::{Flow, named_axes};
 use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
 use crate::ir::typing::Typing;
 use crate::ir::{
@@ -436,6 +436,22 @@ impl Builder {
             self.extents.or_default(value).push(id);
         }
         id
+    }
+
+    /// Axes that are as long as `old` says are as long as `new` says from here on.
+    pub(super) fn rename_extent(&mut self, old: ValueId, new: ValueId) {
+        let axes = self.extents.get_mut(&old).map(std::mem::take);
+        let Some(axes) = axes.filter(|axes| !axes.is_empty() && old != new) else {
+            return;
+        };
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::LENGTHS_CARRIED);
+        self.extents.or_default(new).extend(axes);
+        Bulk::for_each_declared_extent_mut(&mut self.program, &mut |value| {
+            if *value == old {
+                *value = new;
+            }
+        });
     }
 
     /// The axes whose extent is this value.

@@ -488,6 +488,7 @@ impl<'b> Dual<'b> {
     pub(super) fn rename(&mut self, old: &[ValueId], new: &[ValueId]) {
         for (&old, &new) in old.iter().zip(new) {
             self.names.replace(old, new);
+            self.b.rename_extent(old, new);
             let tangent = self.tangent(new);
             self.set(old, tangent);
         }

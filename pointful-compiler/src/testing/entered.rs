@@ -29,7 +29,15 @@ std::thread_local! {
     pub(crate) static SERIALIZED: Cell<u32> = const { Cell::new(0) };
     /// One that folds.
     pub(crate) static SEARCHED: Cell<u32> = const { Cell::new(0) };
-    /// One of a computed length, which a small set bounds.
+    /// An array is changed where it is, not in a copy: by a loop that stands for a kernel, and where a
+    /// condition holds.
+    pub(crate) static CHANGED_BY_LOOPS: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static CHANGED_IN_BRANCHES: Cell<u32> = const { Cell::new(0) };
+    /// Several of its rows are kept for that.
+    pub(crate) static PARTS_KEPT: Cell<u32> = const { Cell::new(0) };
+    /// The length of an axis is a state of a loop that is differentiated.
+    pub(crate) static LENGTHS_CARRIED: Cell<u32> = const { Cell::new(0) };
+    /// A kernel of a few points of a computed length, which a small set bounds, is a loop.
     pub(crate) static LENGTHS_BOUNDED: Cell<u32> = const { Cell::new(0) };
     /// A short array is made again on the way back.
     pub(crate) static REMADE: Cell<u32> = const { Cell::new(0) };

@@ -20,8 +20,8 @@ const FORMS: [[&str; 2]; 5] = [
     ["Table<Fin<L>, f64>", "hvp!(f, wrt = x0)(x0, m, z, x0)"],
 ];
 
-/// What a step does with the vector `x`, the matrix `p` and the number `s`.
-const STEPS: [&str; 15] = [
+/// What a step does with the vector `x`, the matrix `p`, the number `s` and the count `c`.
+const STEPS: [&str; 17] = [
     "x = for i in Fin::<L> { x[i] + 0.1 * sum(for j in Fin::<L> { m[i][j] * x[j].sin() }) };",
     "x = for i in Fin::<L> { (x[(i + 1).wrap()] - x[(i - 1).wrap()]) * 0.5 + z[k] };",
     "let d = 0.1 * x; x = x + d * s; x = 0.9 * x - d;",
@@ -35,6 +35,8 @@ const STEPS: [&str; 15] = [
     "let d = jacobian!(|y: Table<Fin<L>, f64>| for i in Fin::<L> { y[i].cos() * z[k] })(x); s += 0.1 * d[0][0] * d[1][1]; x = for i in Fin::<L> { x[i].cos() * z[k] };",
     "let d = jacobian!(|y: Table<Fin<L>, f64>| for i in Fin::<L> { (y[i] - 0.2 * y[(i + 1).wrap()]).tanh() })(x); p = 0.5 * d; x = for i in Fin::<L> { (x[i] - 0.2 * x[(i + 1).wrap()]).tanh() };",
     "let b = argmax(for i in Fin::<L> { x[i] + m[i][0] }); x[b] = 0.5 * s + 0.1 * x[b];",
+    "if x[0] > s { c = k.ordinal(); s = 0.9 * x[0]; }",
+    "c = if x[1] > 0.1 { (c + 1).min(size(K)) } else { c }; x = 0.8 * x;",
     "for i in Fin::<L> { x[i] = 0.5 * x[i] + 0.1 * sum(for j in ..i { m[i][j] * x[j] }); }",
     "for j in Fin::<L> { for i in (j..).skip(1) { p[i][j] = 0.5 * p[i][j] + 0.1 * sum(for l in ..j { p[i][l] * p[j][l] }); } }",
 ];
@@ -49,8 +51,9 @@ fn random_states(rng: &mut Rng) -> String {
             let mut x = x0.clone();
             let mut p = 0.5 * m;
             let mut s = 0.3;
+            let mut c = 0;
             for k in K {{ {steps} }}
-            s + sum(x) + sum(p)
+            s + sum(x) + sum(p) + sum(for q in 0..c {{ z[q] * z[q] }})
         }}
         fn g<K: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
     );
@@ -62,7 +65,9 @@ fn random_states(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{LENGTHS_BOUNDED, SEARCHED, SERIALIZED, UNROLLED};
+    use crate::testing::entered::{
+        LENGTHS_BOUNDED, LENGTHS_CARRIED, SEARCHED, SERIALIZED, UNROLLED,
+    };
 
     /// Members of `K`.
     const SIZES: [[usize; 1]; 4] = [[0], [1], [2], [4]];
@@ -79,6 +84,10 @@ mod tests {
             ("and those that search", &SEARCHED),
             ("and those whose length is computed", &LENGTHS_BOUNDED),
             ("loops over a few members are unrolled", &UNROLLED),
+            (
+                "lengths are states of differentiated loops",
+                &LENGTHS_CARRIED,
+            ),
         ];
         entered_by(0..60, check, &counters);
     }

@@ -31,7 +31,7 @@ const RANGES: [&str; 6] = [
 const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
 
 /// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 16] = [
     "for i in R { for j in S { w[i][j] -= 0.1 * w[P][Q]; } }",
     "for i in R { let f = 0.2 * w[i][k]; w[i][k] = f; for j in R { w[i][j] -= f * w[k][j]; } }",
     "for i in R { w[i][k] = 0.5 * (a[i][k] - 0.1 * sum(for m in ..k { w[i][m] * w[k][m] })); }",
@@ -43,6 +43,10 @@ const STEPS: [&str; 12] = [
     "for i in N { let q = if i == k { (i - 1).clamp() } else { i }; v[q] = 0.5 * v[q] + w[q][i]; }",
     "for h in 0..size(N) - 1 { let i = N::from_ordinal(h); v[i] = 0.5 * v[i] + 0.1 * b[i]; }",
     "for h in 0..size(N) - 1 { let i = N::from_ordinal(h); v[i] = 0.5 * v[i] + 0.1 * v[i + 1]; }",
+    "w[k] = for j in N { 0.5 * w[(k - 1).clamp()][j] + 0.1 * w[k][j] };",
+    "let r = w[k]; w[k] = w[(k - 1).clamp()]; w[(k - 1).clamp()] = 0.5 * r;",
+    "if v[k] > 0.1 { w[k] = for j in N { 0.5 * w[(k - 1).clamp()][j] }; }",
+    "w[k] = for j in N { 0.2 * sum(for m in N { w[(k - 1).clamp()][m] * a[m][j] }) + 0.1 * w[k][j] };",
     "for i in R { let mut x = 0.3; for j in S { x = 0.5 * x + 0.1 * w[i][j]; } v[i] = x; }",
 ];
 
@@ -86,7 +90,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ASKED, CARRIED, KNOWN_LENGTHS, PARALLELIZED, SUMMED_IN_PARALLEL,
+        ASKED, CARRIED, CHANGED_BY_LOOPS, CHANGED_IN_BRANCHES, KNOWN_LENGTHS, PARALLELIZED,
+        PARTS_KEPT, SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -105,6 +110,12 @@ mod tests {
             ("sums in them are loops", &SUMMED_IN_PARALLEL),
             ("lengths that may have wrapped are asked", &ASKED),
             ("loops whose iterations may meet stay", &CARRIED),
+            (
+                "rows are changed where they are by loops",
+                &CHANGED_BY_LOOPS,
+            ),
+            ("and in branches", &CHANGED_IN_BRANCHES),
+            ("and several are kept", &PARTS_KEPT),
         ];
         entered_by(0..100, check, &counters);
     }

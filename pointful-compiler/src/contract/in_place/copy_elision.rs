@@ -10,18 +10,19 @@
 //! swap %0, %1
 //! ```
 //!
-//! So it is if no point of the kernel reads what another changes. If points do, or another kernel
-//! reads it as it was, what is read is written down before, as far as it is the same row, or the
-//! like, for all that read: a column that is changed in each step of a loop is then no longer a
-//! table that is copied in each of them.
+//! So it is if no point of the kernel, or of a loop that stands for one, reads what another changes.
+//! If points do, or another kernel reads it as it was, what is read is written down before, as far
+//! as it is a few rows, or the like: a column that is changed in each step of a loop, or two that
+//! change places, are then no longer a table that is copied in each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Look, has_angles, place_of, rename};
+use crate::analysis::accesses::changes;
 use crate::analysis::effects::asked;
 use crate::contract::materialize::write_down;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
-use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId};
+use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 
 /// Changes copies where they were copied from.
 pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
@@ -50,10 +51,10 @@ pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>)
     let mut gone = BTreeSet::new();
     let mut before: BTreeMap<usize, Vec<Stmt<Kernels>>> = BTreeMap::new();
     for copied in found {
-        if let Some(fixed) = &copied.kept {
-            let made = keep(program, block, &copied, fixed);
-            before.entry(copied.first).or_default().extend(made);
-        }
+        #[cfg(test)]
+        copied.count(&block.stmts[copied.first]);
+        let made = keep(program, block, &copied);
+        before.entry(copied.first).or_default().extend(made);
         gone.extend([copied.number, copied.swap]);
         places.insert(copied.copy, place_of(&places, copied.source));
     }
@@ -70,9 +71,15 @@ struct Copied {
     number: usize,
     first: usize,
     swap: usize,
-    /// What has to be kept: for each dimension, the one place along it if there is only one.
-    kept: Option<Vec<Option<ValueId>>>,
+    /// What has to be kept.
+    kept: Vec<Part>,
 }
+
+/// Of an array a row, or the like: for each dimension, the one place along it if there is only one.
+type Part = Vec<Option<ValueId>>;
+
+/// How many parts are kept of an array.
+const PARTS: usize = 4;
 
 impl Copied {
     /// If the statement of this number is such a copy. `uses`: which statements ask for a value, in
@@ -98,17 +105,19 @@ impl Copied {
             of_source.get(at).is_some_and(|&at| at < to)
         };
         let is_exchanged = [a, b] == [source, copy] || [a, b] == [copy, source];
+        let mut changed = ValueSet::new();
+        changes(&block.stmts[number + 1..first], &mut changed);
         if !is_exchanged
             || first == swap
-            || is_read(number + 1, first)
+            || changed.contains(&source)
             || block.results.contains(&copy)
         {
             return None;
         }
         let changing = &block.stmts[first..swap];
         let kept = match !is_read(first + 1, swap) && is_pointwise(&changing[0], source, copy) {
-            true => None,
-            false => Some(fixed(program, changing, source)?),
+            true => Vec::new(),
+            false => parts(program, changing, source)?,
         };
         Some(Self {
             source,
@@ -121,25 +130,60 @@ impl Copied {
     }
 }
 
-/// Whether no point of a kernel reads of an array what another point changes in its copy, or has
-/// changed itself.
-fn is_pointwise(kernel: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
-    let KernelOp::Own(Par {
-        extents,
-        folds,
-        body,
-        ..
-    }) = &kernel.op
-    else {
-        return false;
+#[cfg(test)]
+impl Copied {
+    fn count(&self, changing: &Stmt<Kernels>) {
+        use crate::testing::entered::{CHANGED_BY_LOOPS, CHANGED_IN_BRANCHES, PARTS_KEPT, enter};
+        match changing.op {
+            _ if self.kept.len() > 1 => enter(&PARTS_KEPT),
+            KernelOp::For { .. } if self.kept.is_empty() => enter(&CHANGED_BY_LOOPS),
+            KernelOp::If { .. } if self.kept.is_empty() => enter(&CHANGED_IN_BRANCHES),
+            _ => {}
+        }
+    }
+}
+
+/// Whether no point of a kernel, or iteration of a loop, reads of an array what another one changes
+/// in its copy, or has changed itself. Of branches each may have one of these.
+fn is_pointwise(stmt: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
+    let (body, extents, folds) = match &stmt.op {
+        KernelOp::Own(Par {
+            body,
+            extents,
+            folds,
+            ..
+        }) => (body, &extents[..], &folds[..]),
+        KernelOp::For { body, extent, .. } => (body, std::slice::from_ref(extent), &[][..]),
+        KernelOp::If {
+            then, otherwise, ..
+        } => {
+            let touches = |stmt: &&Stmt<Kernels>| {
+                let asked = asked(stmt);
+                [source, copy].iter().any(|array| asked.contains(array))
+            };
+            return [then, otherwise].into_iter().all(|branch| {
+                let mut touching = branch.stmts.iter().filter(touches);
+                let one = touching.next();
+                touching.next().is_none() && one.is_none_or(|one| is_pointwise(one, source, copy))
+            });
+        }
+        _ => return false,
     };
-    let look = Look::of(&kernel.op, body);
+    let is_loop = matches!(stmt.op, KernelOp::For { .. });
+    let look = Look::of(&stmt.op, body);
     let Some(written) = look.stored.get(&copy) else {
         return false;
     };
     let many = body.params.iter().zip(extents);
     let many = many.filter(|(_, extent)| **extent != Extent::Const(1));
-    let points: Vec<ValueId> = many.map(|(&point, _)| point).collect();
+    let mut points: Vec<ValueId> = many.map(|(&point, _)| point).collect();
+    // A nest of loops that stands for a kernel over as many axes.
+    let Some(inner) = written.loops[body.params.len()..].iter().copied().collect() else {
+        return false;
+    };
+    let inner: Vec<ValueId> = inner;
+    let is_nest = is_loop || inner.is_empty();
+    points.extend(inner);
     let is_own = |(indices, time): &(Vec<ValueId>, usize)| {
         let both = || indices.iter().zip(&written.indices);
         let apart = |point: &ValueId| both().any(|(read, write)| [read, write] == [point; 2]);
@@ -153,19 +197,15 @@ fn is_pointwise(kernel: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool 
             .all(|place| !look.others.contains(place))
         && !look.loaded.contains_key(&copy)
         && !look.stored.contains_key(&source)
-        && written.loops.len() == body.params.len()
+        && is_nest
         && look.loaded.get(&source).into_iter().flatten().all(is_own)
 }
 
-/// Along which dimensions all that statements read of an array is at one place: some, but not all
-/// of them. None if they do something else with it.
-fn fixed(
-    program: &Program<Kernels>,
-    stmts: &[Stmt<Kernels>],
-    array: ValueId,
-) -> Option<Vec<Option<ValueId>>> {
+/// The parts of an array that statements read: some, but not all of its dimensions are at one place.
+/// None if there are many, or something else is done with it.
+fn parts(program: &Program<Kernels>, stmts: &[Stmt<Kernels>], array: ValueId) -> Option<Vec<Part>> {
     let mut bound: BTreeSet<ValueId> = BTreeSet::new();
-    let mut fixed: Option<Vec<Option<ValueId>>> = None;
+    let mut loads: Vec<&[ValueId]> = Vec::new();
     let mut open: Vec<&Stmt<Kernels>> = stmts.iter().collect();
     while let Some(stmt) = open.pop() {
         bound.extend(&stmt.results);
@@ -176,20 +216,35 @@ fn fixed(
         if let KernelOp::Load { buffer, indices } = &stmt.op
             && *buffer == array
         {
-            let fixed = fixed.get_or_insert_with(|| indices.iter().copied().map(Some).collect());
-            for (fixed, index) in fixed.iter_mut().zip(indices) {
-                *fixed = fixed.filter(|fixed| fixed == index);
-            }
+            loads.push(indices);
         } else if stmt.op.operands().contains(&array) {
             return None;
         }
     }
-    let mut fixed = fixed?;
-    for place in &mut fixed {
-        *place = place.filter(|place| !bound.contains(place));
+    let mut parts: Vec<Part> = Vec::new();
+    for indices in loads {
+        let outside = |index: &ValueId| Some(*index).filter(|index| !bound.contains(index));
+        let part: Part = indices.iter().map(outside).collect();
+        if !parts.iter().any(|other| covers(other, indices)) {
+            parts.retain(|other| !is_part_of(other, &part));
+            parts.push(part);
+        }
     }
-    let few = fixed.iter().flatten().count();
-    (0 < few && few < program.ty(array).rank()).then_some(fixed)
+    let rank = program.ty(array).rank();
+    let is_few = |part: &Part| (1..rank).contains(&part.iter().flatten().count());
+    (parts.len() <= PARTS && parts.iter().all(is_few)).then_some(parts)
+}
+
+/// Whether an element is in a part.
+fn covers(part: &Part, indices: &[ValueId]) -> bool {
+    let mut places = part.iter().zip(indices);
+    places.all(|(place, index)| place.is_none_or(|place| place == *index))
+}
+
+/// Whether a part is in another.
+fn is_part_of(part: &Part, whole: &Part) -> bool {
+    let mut places = whole.iter().zip(part);
+    places.all(|(whole, own)| whole.is_none() || whole == own)
 }
 
 /// Writes down what is read of an array before its copy is changed, and reads it there.
@@ -197,37 +252,42 @@ fn keep(
     program: &mut Program<Kernels>,
     block: &mut Block<Kernels>,
     copied: &Copied,
-    fixed: &[Option<ValueId>],
-) -> [Stmt<Kernels>; 2] {
-    let dims = program.ty(copied.source).dims.iter().zip(fixed);
-    let along = dims.filter(|(_, place)| place.is_none());
-    let extents = along.map(|(&extent, _)| extent).collect();
-    let at = |params: &[ValueId]| {
-        let mut along = params.iter().copied();
-        fixed
-            .iter()
-            .filter_map(|place| place.or_else(|| along.next()))
-            .collect()
-    };
+) -> Vec<Stmt<Kernels>> {
     let span = block.stmts[copied.first].span;
-    let (kept, made) = write_down(program, copied.source, extents, at, span);
+    let mut kept = Vec::new();
+    let mut made = Vec::new();
+    for part in &copied.kept {
+        let dims = program.ty(copied.source).dims.iter().zip(part);
+        let along = dims.filter(|(_, place)| place.is_none());
+        let extents = along.map(|(&extent, _)| extent).collect();
+        let at = |params: &[ValueId]| {
+            let mut along = params.iter().copied();
+            part.iter()
+                .filter_map(|place| place.or_else(|| along.next()))
+                .collect()
+        };
+        let (array, stmts) = write_down(program, copied.source, extents, at, span);
+        kept.push((part, array));
+        made.extend(stmts);
+    }
     for stmt in &mut block.stmts[copied.first..copied.swap] {
-        read_there(stmt, copied.source, kept, fixed);
+        read_there(stmt, copied.source, &kept);
     }
     made
 }
 
-fn read_there(stmt: &mut Stmt<Kernels>, source: ValueId, kept: ValueId, fixed: &[Option<ValueId>]) {
+fn read_there(stmt: &mut Stmt<Kernels>, source: ValueId, kept: &[(&Part, ValueId)]) {
     if let KernelOp::Load { buffer, indices } = &mut stmt.op
         && *buffer == source
+        && let Some((part, array)) = kept.iter().find(|(part, _)| covers(part, indices))
     {
-        *buffer = kept;
-        let mut places = fixed.iter();
+        *buffer = *array;
+        let mut places = part.iter();
         indices.retain(|_| places.next().is_some_and(Option::is_none));
     }
     for inner in stmt.op.blocks_mut() {
         for stmt in &mut inner.stmts {
-            read_there(stmt, source, kept, fixed);
+            read_there(stmt, source, kept);
         }
     }
 }
