@@ -16,7 +16,6 @@ use crate::ir::stages::point::Point;
 use crate::ir::verify::verify;
 use crate::lower::source::link;
 use crate::pipeline::{self, Stages, Trace};
-use crate::targets::gpu::Missing;
 use crate::targets::gpu::map::{Sizes, map_by};
 
 /// Steps that a program may take.
@@ -46,19 +45,14 @@ fn agrees<S: Evaluate>(
     Ok(())
 }
 
-/// What the threads of a small device do, unless something is missing there.
-fn on_device(stages: &Stages) -> Result<Option<Program<Gpu>>, String> {
+/// What the threads of a small device do.
+fn on_device(stages: &Stages) -> Result<Program<Gpu>, String> {
     let trace = &mut Trace::default();
     let kernels = pipeline::scheduled(trace, stages.bulk.clone());
     let kernels = pipeline::for_devices(trace, kernels);
-    match map_by(kernels, Sizes::SMALL) {
-        Ok(program) => {
-            verify(&program).map_err(|error| error.to_string())?;
-            Ok(Some(program))
-        }
-        Err(Missing::Length) => Ok(None),
-        Err(missing) => Err(missing.to_string()),
-    }
+    let program = map_by(kernels, Sizes::SMALL).map_err(|missing| missing.to_string())?;
+    verify(&program).map_err(|error| error.to_string())?;
+    Ok(program)
 }
 
 /// Checks each stage of the last of two functions, `f` and `g`, with sets of each of these sizes, and
@@ -87,9 +81,7 @@ pub(crate) fn check_source(
         let at = |stage: &str, what: String| message(format!("{stage}, {sizes:?}: {what}"));
         agrees(&stages.kernels, &inputs, &expected).map_err(|what| at("kernels", what))?;
         agrees(&stages.cpu, &inputs, &expected).map_err(|what| at("cpu", what))?;
-        if let Some(gpu) = &gpu {
-            agrees(gpu, &inputs, &expected).map_err(|what| at("gpu", what))?;
-        }
+        agrees(&gpu, &inputs, &expected).map_err(|what| at("gpu", what))?;
     }
     let (function, _) = source.split_once("fn g<").expect("there are two");
     let program = lowered(function.trim_end().trim_end_matches("#[pointful]"));

@@ -23,6 +23,8 @@ std::thread_local! {
     pub(crate) static ASKED: Cell<u32> = const { Cell::new(0) };
     /// One over a set of known length.
     pub(crate) static KNOWN_LENGTHS: Cell<u32> = const { Cell::new(0) };
+    /// A device finds out how long arrays of points are.
+    pub(crate) static TRIED: Cell<u32> = const { Cell::new(0) };
     /// A loop stays one, as its iterations may meet.
     pub(crate) static CARRIED: Cell<u32> = const { Cell::new(0) };
     /// A kernel of a few points is a loop.

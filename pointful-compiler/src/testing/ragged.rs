@@ -336,7 +336,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{GUARDED, KEPT, RUN_AGAIN, UNMADE};
+    use crate::testing::entered::{GUARDED, KEPT, RUN_AGAIN, TRIED, UNMADE};
 
     /// Members of `J`, `W` and `B`.
     const SIZES: [&[usize]; 5] = [&[3, 2, 2], &[2, 3, 1], &[3, 0, 2], &[0, 3, 2], &[1, 1, 1]];
@@ -353,6 +353,7 @@ mod tests {
             ("a loop in a loop runs again", &RUN_AGAIN),
             ("what perhaps no lane has made is read", &UNMADE),
             ("a read stands behind the guard of its index", &GUARDED),
+            ("a device finds out how long arrays are", &TRIED),
         ];
         entered_by(0..170, check, &counters);
     }

@@ -34,6 +34,11 @@ pub trait EvaluateOwn: Imperative {
     #[doc(hidden)]
     const RUNS: u64;
 
+    /// Whether whole buffers may be copied that hold elements which nobody has written: a copy holds
+    /// none there, either.
+    #[doc(hidden)]
+    const COPIES_UNWRITTEN: bool = false;
+
     /// Runs an operation of its own.
     #[doc(hidden)]
     fn run_own(
@@ -162,7 +167,9 @@ impl<S: EvaluateOwn> Run<'_, S> {
                 let copy = self.buffer(*buffer)?.copy(self.now);
                 let len = copy.len();
                 for at in 0..len {
-                    self.load(*buffer, at)?;
+                    if !S::COPIES_UNWRITTEN {
+                        self.load(*buffer, at)?;
+                    }
                     self.count_stores(copy.elem, 1);
                 }
                 self.count_alloc(&copy);

@@ -28,6 +28,7 @@ impl Parser<Gpu> {
         } else {
             String::new()
         };
+        let trial = self.accept("trial");
         self.expect("block")?;
         let block = self.number()?.parse();
         let block = block.map_err(|_| "expected how many threads a block has")?;
@@ -45,6 +46,7 @@ impl Parser<Gpu> {
         }
         Ok(Launch {
             name,
+            trial,
             block,
             extents,
             body: Box::new(self.block(params)?),

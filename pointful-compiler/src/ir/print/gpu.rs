@@ -12,6 +12,9 @@ impl PrintOwn for Gpu {
                     p.word(&super::literal::quote(&launch.name));
                     p.word(" ");
                 }
+                if launch.trial {
+                    p.word("trial ");
+                }
                 p.word(&format!("block {} ", launch.block));
                 p.bind_indices(launch.indices(), &launch.extents);
                 if !launch.own().is_empty() {

@@ -29,6 +29,12 @@
 //! buffers that are a thread's own, of lengths that the host knows: `own (%4: f64[K])`. What they
 //! hold when a point begins nobody has written.
 //!
+//! # Trials
+//!
+//! A `launch trial` finds out how much memory another launch needs: it runs what that depends on,
+//! and stores it in buffers that only it has. A check or an assertion that fails ends the point and
+//! nothing else, as the launch that follows fails there as well and says so.
+//!
 //! # Parts
 //!
 //! What points combine is combined by parts. The points of a nest are cut into as many parts as
@@ -88,11 +94,14 @@ impl Imperative for Gpu {
 pub type GpuOp = ImperativeOp<Gpu>;
 
 /// `launch "name" block 256 %i: I, %j: J own (%t: f64[K]) { … }`: a kernel. The block's parameters
-/// are the indices and the thread's own buffers. Binds nothing.
+/// are the indices and the thread's own buffers. `launch "name" trial block …`: a trial. Binds
+/// nothing.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Launch {
     /// What the kernel computes, for the comment in emitted code and for `explain`.
     pub name: String,
+    /// Whether a check that fails ends its point only.
+    pub trial: bool,
     /// How many threads a block has.
     pub block: u32,
     /// One extent an index.

@@ -7,8 +7,6 @@ use std::fmt;
 pub enum Missing {
     /// It calls a function that it knows nothing of.
     Call,
-    /// Points need arrays whose lengths are computed at each of them.
-    Length,
     /// It is one of two functions, of which one reads what the other has kept.
     Kept,
 }
@@ -17,9 +15,6 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Call => "functions that are no `#[pointful]` functions run on the host only",
-            Self::Length => {
-                "arrays whose lengths differ from point to point are missing on devices"
-            }
             Self::Kept => "what a linearization keeps is read on the host only",
         })
     }

@@ -39,6 +39,8 @@ struct Printer<'c, 'p> {
     /// Values of the host's, and whether they are buffers that the kernel writes.
     given: BTreeMap<ValueId, bool>,
     checks: bool,
+    /// Whether a check that fails ends its point only.
+    trial: bool,
     /// The axes whose indices are bound around what is printed, which therefore have members.
     around: Vec<Extent>,
     out: String,
@@ -59,6 +61,7 @@ pub(super) fn kernel(context: &mut Context<'_>, launch: &Launch) -> Given {
         sizes: BTreeSet::new(),
         given: BTreeMap::new(),
         checks: context.asks,
+        trial: launch.trial,
         context,
         around: Vec::new(),
         out: String::new(),
@@ -171,9 +174,16 @@ impl Printer<'_, '_> {
         }
         let head =
             format!("for (u64 point = {first}; point < points; point += (u64)gridDim.x * {block})");
-        self.inside(&head, |p| {
+        let point = |p: &mut Self| {
             p.indices(launch.indices(), &launch.extents);
             p.stmts_within(&launch.extents, &launch.body);
+        };
+        self.inside(&head, |p| match launch.trial {
+            false => point(p),
+            true => {
+                p.inside("", point);
+                p.line("next:;");
+            }
         });
     }
 
@@ -280,8 +290,11 @@ impl Printer<'_, '_> {
         self.line(&format!("const {ty} {name} = {text};"));
     }
 
-    /// Ends the thread, and says why, unless a condition holds.
+    /// Ends the thread, and says why, unless a condition holds; the point of a trial, in silence.
     fn unless(&mut self, condition: &str, span: SpanId, check: Check, values: &[Operand]) {
+        if self.trial {
+            return self.line(&format!("if (!({condition})) goto next;"));
+        }
         let number = self.context.sites.len();
         let count = check.values();
         self.context.sites.push(Site { span, check });

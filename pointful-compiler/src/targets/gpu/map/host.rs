@@ -11,9 +11,10 @@ use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{Block, Elem, Extent, Lit, Operation, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
-/// How many threads a block has of a nest, and of what is one thread's.
-const BLOCK: u32 = 256;
-const FEW: u32 = 32;
+/// How many threads a block has of a nest, and of what is one thread's or needs memory of which the
+/// compiler does not know how much it is: so little of it is enough.
+pub(super) const BLOCK: u32 = 256;
+pub(super) const FEW: u32 = 32;
 
 /// A variable of the host's that a launch looks at, and whether it changes it.
 pub(super) struct Captured {
@@ -160,6 +161,7 @@ impl Map {
     ) -> Result<(), Missing> {
         let span = kernel.span;
         let mut thread = Thread::default();
+        thread.binds(kernel.indices);
         let mut stmts = Stmts::new();
         let mut changed = Vec::new();
         for Captured {
@@ -181,13 +183,16 @@ impl Map {
             let value = self.bind(&mut stmts, GpuOp::Get(copy), self.program.elem(var), span);
             stmts.push(store(cell, kernel.indices.to_vec(), value, span));
         }
-        let own = thread.own(self, &stmts)?;
+        let (own, unknown) = thread.own();
+        let has_unknown = !unknown.arrays.is_empty();
         let block = match kernel.extents {
             [Extent::Const(1)] => FEW,
+            _ if has_unknown => FEW,
             _ => BLOCK,
         };
-        let launch = Launch {
+        let mut launch = Launch {
             name: kernel.name.to_owned(),
+            trial: false,
             block,
             extents: kernel.extents.to_vec(),
             body: Box::new(Block {
@@ -196,6 +201,9 @@ impl Map {
                 results: Vec::new(),
             }),
         };
+        if has_unknown {
+            self.find_out(&unknown, &mut launch, span, out)?;
+        }
         let launch = GpuOp::Own(Own::Launch(launch));
         out.push(Stmt::new(Vec::new(), launch, span));
         for (var, _, cell) in changed {

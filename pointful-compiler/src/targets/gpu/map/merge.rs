@@ -5,7 +5,6 @@
 //! element, in the order of the parts.
 
 use super::host::{Captured, Kernel, captured};
-use super::thread::fill_all;
 use super::{Map, Missing, Stmts, load, store};
 use crate::ir::stages::gpu::{GpuOp, Own};
 use crate::ir::stages::imperative::{Acc, Fold, Par, identity};
@@ -113,7 +112,7 @@ impl Map {
             let mut vars = Vec::new();
             for copied in &copied {
                 if map.program.ty(copied.target).rank() > 0 {
-                    fill_all(map, copied.copies, &[part], copied.first, span, out);
+                    thread.fill_all(map, copied.copies, &[part], copied.first, span, out);
                     thread.in_row(copied.private, copied.copies, part);
                     continue;
                 }
@@ -261,6 +260,7 @@ impl Map {
         };
         let part = self.value(Elem::Index(parts), span);
         self.launch(kernel, out, |map, thread, out| {
+            thread.binds(&join.params);
             let mut vars = Vec::new();
             for (&target, &elem) in targets.iter().zip(&elems) {
                 vars.push(match is_var {

@@ -3,8 +3,8 @@
 //! # The idea
 //!
 //! A nest becomes a launch over the same extents: a thread a point. What its points combine is
-//! combined by parts, whose copies are merged by another launch ([`merge`]). What stands on the
-//! host and touches elements becomes a launch of one thread, as the host has no elements: a loop if
+//! combined by parts, whose copies are merged by another launch ([`merge`]). Where points have
+//! arrays whose lengths they compute, a trial comes first ([`trial`]). What stands on the host and touches elements becomes a launch of one thread, as the host has no elements: a loop if
 //! nothing in it is the host's, else one statement after the other. What a library multiplies on
 //! the host's processor is a nest here, too. All other operations of the host stay what they are.
 //!
@@ -32,6 +32,7 @@
 mod host;
 mod merge;
 mod thread;
+mod trial;
 
 use smallvec::smallvec;
 

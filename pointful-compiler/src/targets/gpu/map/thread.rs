@@ -8,8 +8,7 @@ use crate::ir::stages::gpu::{Gpu, GpuOp};
 use crate::ir::stages::imperative::{Along, Mask};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
 use crate::ir::{
-    Block, Elem, Extent, Lit, Monoid, Operation, Scalar, SpanId, Stmt, Type, ValueId, ValueMap,
-    ValueSet,
+    Block, Elem, Extent, Lit, Monoid, Scalar, SpanId, Stmt, Type, ValueId, ValueMap, ValueSet,
 };
 use crate::ops::Prim;
 
@@ -20,6 +19,39 @@ pub(super) struct Thread {
     places: ValueMap<Place>,
     /// Buffers of its own for which the host makes memory.
     own: Vec<ValueId>,
+    /// What the launch binds so far,
+    bound: ValueSet,
+    /// and what the host has to find out before.
+    unknown: Unknown,
+}
+
+/// Arrays of a thread whose lengths are computed at each point.
+#[derive(Default)]
+pub(super) struct Unknown {
+    pub(super) lengths: Vec<Length>,
+    /// The result of the statement that marks where an array is made, and the buffer that it is the
+    /// beginning of along all axes.
+    pub(super) arrays: Vec<(ValueId, ValueId)>,
+}
+
+impl Unknown {
+    /// The buffer of the array that a statement marks.
+    pub(super) fn marked(&self, stmt: &Stmt<Gpu>) -> Option<ValueId> {
+        let GpuOp::Alloc { .. } = stmt.op else {
+            return None;
+        };
+        let mut arrays = self.arrays.iter();
+        let found = arrays.find(|(array, _)| *array == stmt.results[0]);
+        found.map(|&(_, longer)| longer)
+    }
+}
+
+/// A length that is computed at each point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Length {
+    pub(super) of: ValueId,
+    /// A number of the host's that is no less at any point.
+    pub(super) most: ValueId,
 }
 
 /// What stands for a place of the host's.
@@ -29,6 +61,8 @@ enum Place {
     Var(ValueId),
     /// The elements of a buffer at this first index.
     Row(ValueId, ValueId),
+    /// The first elements along the axes of a buffer, whose lengths the host knows.
+    Within(ValueId),
 }
 
 impl Thread {
@@ -42,31 +76,14 @@ impl Thread {
         self.places.insert(buffer, Place::Row(of, row));
     }
 
-    /// The buffers for which the host makes memory.
-    pub(super) fn own(self, map: &Map, stmts: &[Stmt<Gpu>]) -> Result<Vec<ValueId>, Missing> {
-        fn bind(stmts: &[Stmt<Gpu>], bound: &mut ValueSet) {
-            for stmt in stmts {
-                bound.extend(&stmt.results);
-                for inner in stmt.op.blocks() {
-                    bound.extend(&inner.params);
-                    bind(&inner.stmts, bound);
-                }
-            }
-        }
-        if self.own.is_empty() {
-            return Ok(self.own);
-        }
-        let mut bound = ValueSet::new();
-        bind(stmts, &mut bound);
-        let is_known = |own: &ValueId| {
-            let lengths = map.program.ty(*own).dims.iter().copied();
-            let mut lengths = lengths.filter_map(length);
-            lengths.all(|length| !bound.contains(&length))
-        };
-        match self.own.iter().all(is_known) {
-            true => Ok(self.own),
-            false => Err(Missing::Length),
-        }
+    /// Notes what the launch binds.
+    pub(super) fn binds(&mut self, values: &[ValueId]) {
+        self.bound.extend(values);
+    }
+
+    /// The buffers for which the host makes memory, and what of their lengths it has to find out.
+    pub(super) fn own(self) -> (Vec<ValueId>, Unknown) {
+        (self.own, self.unknown)
     }
 
     pub(super) fn block(
@@ -75,6 +92,7 @@ impl Thread {
         block: Block<Kernels>,
     ) -> Result<Block<Gpu>, Missing> {
         let mut stmts = Stmts::new();
+        self.binds(&block.params);
         self.stmts(map, block.stmts, &mut stmts)?;
         Ok(Block {
             params: block.params,
@@ -96,12 +114,13 @@ impl Thread {
 
     fn stmt(&mut self, map: &mut Map, stmt: Stmt<Kernels>, out: &mut Stmts) -> Result<(), Missing> {
         let span = stmt.span;
+        self.binds(&stmt.results);
         let op = match stmt.op {
             KernelOp::Prim(Prim::Call(_), _) => return Err(Missing::Call),
             KernelOp::Alloc { fill } => {
                 self.alloc(map, stmt.results[0], span, out);
                 if let Some(fill) = fill {
-                    fill_all(map, stmt.results[0], &[], fill, span, out);
+                    self.fill_all(map, stmt.results[0], &[], fill, span, out);
                 }
                 return Ok(());
             }
@@ -110,9 +129,10 @@ impl Thread {
                 self.alloc(map, copy, span, out);
                 let Type { elem, dims } = map.program.ty(copy).clone();
                 map.nest(out, &dims, span, |map, indices, out| {
-                    let (source, at) = self.element(source, indices.to_vec());
+                    let (source, at) = self.element(map, source, indices.to_vec(), span, out);
                     let value = map.bind(out, load(source, at), elem, span);
-                    out.push(store(copy, indices.to_vec(), value, span));
+                    let (copy, at) = self.element(map, copy, indices.to_vec(), span, out);
+                    out.push(store(copy, at, value, span));
                 });
                 return Ok(());
             }
@@ -140,7 +160,7 @@ impl Thread {
                 return Ok(());
             }
             KernelOp::Load { buffer, indices } => {
-                let (buffer, indices) = self.element(buffer, indices);
+                let (buffer, indices) = self.element(map, buffer, indices, span, out);
                 load(buffer, indices)
             }
             KernelOp::Store {
@@ -148,7 +168,7 @@ impl Thread {
                 indices,
                 value,
             } => {
-                let (buffer, indices) = self.element(buffer, indices);
+                let (buffer, indices) = self.element(map, buffer, indices, span, out);
                 GpuOp::Store {
                     buffer,
                     indices,
@@ -160,6 +180,7 @@ impl Thread {
                 place: self.var(place),
                 value,
             },
+            KernelOp::Swap(a, b) => GpuOp::Swap(self.whole(a), self.whole(b)),
             // What is combined changes no places; a nest stands in no other.
             op => op.in_stage(|block| self.block(map, block))?,
         };
@@ -171,16 +192,44 @@ impl Thread {
     pub(super) fn var(&self, place: ValueId) -> ValueId {
         match self.places.get(&place) {
             Some(&Place::Var(copy)) => copy,
-            Some(Place::Row(..)) => unreachable!("a row is no variable"),
+            Some(Place::Row(..) | Place::Within(_)) => unreachable!("a buffer is no variable"),
             None => place,
         }
     }
 
-    fn element(&self, buffer: ValueId, mut indices: Vec<ValueId>) -> (ValueId, Vec<ValueId>) {
+    /// What a buffer is here, all of it. Buffers that change places have the same lengths.
+    fn whole(&self, buffer: ValueId) -> ValueId {
+        match self.places.get(&buffer) {
+            Some(&Place::Within(longer)) => longer,
+            Some(Place::Row(..) | Place::Var(_)) => unreachable!("only arrays change places"),
+            None => buffer,
+        }
+    }
+
+    /// Where an element is.
+    fn element(
+        &self,
+        map: &mut Map,
+        buffer: ValueId,
+        mut indices: Vec<ValueId>,
+        span: SpanId,
+        out: &mut Stmts,
+    ) -> (ValueId, Vec<ValueId>) {
         match self.places.get(&buffer) {
             Some(&Place::Row(of, row)) => {
                 indices.insert(0, row);
                 (of, indices)
+            }
+            Some(&Place::Within(longer)) => {
+                let axes = map.program.ty(longer).dims.clone();
+                let own = map.program.ty(buffer).dims.clone();
+                for (index, (most, length)) in indices.iter_mut().zip(axes.into_iter().zip(own)) {
+                    if most != length {
+                        let trusted = GpuOp::Prim(Prim::Trust(most), smallvec![*index]);
+                        *index = map.bind(out, trusted, Elem::Index(most), span);
+                    }
+                }
+                (longer, indices)
             }
             Some(Place::Var(_)) => unreachable!("a variable has no elements"),
             None => (buffer, indices),
@@ -188,18 +237,59 @@ impl Thread {
     }
 
     /// An array of the thread's.
-    fn alloc(&mut self, map: &Map, array: ValueId, span: SpanId, out: &mut Stmts) {
-        let Type { elem, dims } = map.program.ty(array);
+    fn alloc(&mut self, map: &mut Map, array: ValueId, span: SpanId, out: &mut Stmts) {
+        let Type { elem, dims } = map.program.ty(array).clone();
         let bytes = dims
             .iter()
             .try_fold(elem.repr().bytes(), |bytes, dim| match dim {
                 Extent::Const(number) => bytes.checked_mul(*number),
                 Extent::Size(_) | Extent::Value(_) => None,
             });
-        match bytes.is_some_and(|bytes| bytes <= map.sizes.array) {
-            true => out.push(Stmt::new(vec![array], GpuOp::Alloc { fill: None }, span)),
-            false => self.own.push(array),
+        let alloc = Stmt::new(vec![array], GpuOp::Alloc { fill: None }, span);
+        if bytes.is_some_and(|bytes| bytes <= map.sizes.array) {
+            return out.push(alloc);
         }
+        let known: Vec<Extent> = dims.iter().map(|&dim| self.known(map, dim, span)).collect();
+        if known == dims {
+            return self.own.push(array);
+        }
+        let longer = map.program.value(Type::table(elem, known), span);
+        out.push(alloc);
+        self.unknown.arrays.push((array, longer));
+        self.places.insert(array, Place::Within(longer));
+        self.own.push(longer);
+    }
+
+    /// An extent of which the host knows the length: no shorter than this one.
+    fn known(&mut self, map: &mut Map, extent: Extent, span: SpanId) -> Extent {
+        let Some(of) = length(extent).filter(|of| self.bound.contains(of)) else {
+            return extent;
+        };
+        let mut lengths = self.unknown.lengths.iter();
+        if let Some(known) = lengths.find(|length| length.of == of) {
+            return Extent::Value(known.most);
+        }
+        let most = map.value(Elem::USIZE, span);
+        self.unknown.lengths.push(Length { of, most });
+        Extent::Value(most)
+    }
+
+    /// Stores a value everywhere in a buffer, or in a part of it.
+    pub(super) fn fill_all(
+        &self,
+        map: &mut Map,
+        buffer: ValueId,
+        part: &[ValueId],
+        fill: Lit,
+        span: SpanId,
+        out: &mut Stmts,
+    ) {
+        let Type { elem, dims } = map.program.ty(buffer).clone();
+        let value = map.lit(out, fill, elem, span);
+        map.nest(out, &dims[part.len()..], span, |map, indices, out| {
+            let (buffer, at) = self.element(map, buffer, [part, indices].concat(), span, out);
+            out.push(store(buffer, at, value, span));
+        });
     }
 
     /// `p[at] = p[at] ⊕ value`
@@ -225,7 +315,7 @@ impl Thread {
             return;
         }
         let elem = map.program.elem(place);
-        let (buffer, at) = self.element(place, indices.to_vec());
+        let (buffer, at) = self.element(map, place, indices.to_vec(), span, out);
         let before = map.bind(out, load(buffer, at.clone()), elem, span);
         let combined = GpuOp::Prim(monoid.prim(), smallvec![before, value]);
         let combined = map.bind(out, combined, elem, span);
@@ -290,13 +380,15 @@ impl Thread {
             let pairs = summed.iter().copied().zip(indices.iter().copied());
             let known: Vec<_> = known.iter().copied().chain(pairs).collect();
             let [left, right] = [0, 1].map(|k| {
-                let (factor, at) = self.element(factors[k], at(&along[k + 1], &known));
+                let at = at(&along[k + 1], &known);
+                let (factor, at) = self.element(map, factors[k], at, span, out);
                 map.bind(out, load(factor, at), elem, span)
             });
             let product = GpuOp::Prim(times, smallvec![left, right]);
             let mut value = map.bind(out, product, elem, span);
             if let Some(Mask { buffer, along }) = mask {
-                let (buffer, at) = self.element(*buffer, at(along, &known));
+                let at = at(along, &known);
+                let (buffer, at) = self.element(map, *buffer, at, span, out);
                 let kept = map.bind(out, load(buffer, at), Elem::Scalar(Scalar::Bool), span);
                 value = map.bind(out, GpuOp::Select(kept, value, zero), elem, span);
             }
@@ -313,24 +405,8 @@ impl Thread {
         if *add {
             self.combine_into(map, Monoid::Add, *into, &own, value, span, out);
         } else {
-            let (into, own) = self.element(*into, own);
+            let (into, own) = self.element(map, *into, own, span, out);
             out.push(store(into, own, value, span));
         }
     }
-}
-
-/// Stores a value everywhere in a buffer, or in a part of it.
-pub(super) fn fill_all(
-    map: &mut Map,
-    buffer: ValueId,
-    part: &[ValueId],
-    fill: Lit,
-    span: SpanId,
-    out: &mut Stmts,
-) {
-    let Type { elem, dims } = map.program.ty(buffer).clone();
-    let value = map.lit(out, fill, elem, span);
-    map.nest(out, &dims[part.len()..], span, |_, indices, out| {
-        out.push(store(buffer, [part, indices].concat(), value, span));
-    });
 }
