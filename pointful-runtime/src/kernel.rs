@@ -57,7 +57,7 @@ pub use crate::scalar::{
     add, div, div_absorb, div_euclid, masked, max, min, mul, mul_absorb, neg, rem, rem_euclid, sub,
 };
 pub use crate::stats::{count_operations, reused_in_place};
-use crate::table::{Table, View};
+use crate::table::Table;
 pub use crate::transpose::transpose;
 pub use pointful_math as math;
 
@@ -495,20 +495,24 @@ pub fn compare_rows<I: IndexSet, T: Element, J: IndexSet, U: Element>(
     left_rows: &Ragged<I, T>,
     right_rows: &Ragged<J, U>,
 ) -> Result<(), Error> {
-    let ends = (left_rows.ends().as_slice(), right_rows.ends().as_slice());
+    let ends = (left_rows.row_ends(), right_rows.row_ends());
     // Most often they are one table.
     if std::ptr::eq(ends.0, ends.1) || ends.0 == ends.1 {
         return Ok(());
     }
     let mut both = ends.0.iter().zip(ends.1);
     let row = both.position(|(left, right)| left != right).unwrap_or(0);
+    let length = |ends: &[usize]| match row {
+        0 => ends.first().copied().unwrap_or(0),
+        row => ends[row] - ends[row - 1],
+    };
     Err(Error::RowMismatch {
         function,
         row,
         left,
-        left_length: left_rows.rows().nth(row).map_or(0, View::len),
+        left_length: length(ends.0),
         right,
-        right_length: right_rows.rows().nth(row).map_or(0, View::len),
+        right_length: length(ends.1),
     })
 }
 

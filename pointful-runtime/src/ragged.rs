@@ -4,11 +4,15 @@ use std::fmt::{self, Debug, Display, Formatter};
 use std::ops::Index;
 use std::sync::Arc;
 
+#[cfg(feature = "device")]
+use crate::cuda::{Device, ToDevice};
 use crate::element::{Element, Plain};
 use crate::error::Error;
 use crate::extent::{Extent, IntoExtent};
 use crate::index_set::{Dyn, IndexSet, Place};
 use crate::scalar::Float;
+#[cfg(feature = "device")]
+use crate::table::elsewhere;
 use crate::table::{Table, View, shown};
 use crate::vector_space::{VectorSpace, different};
 
@@ -32,7 +36,10 @@ use crate::vector_space::{VectorSpace, different};
 /// assert_eq!(wrong.unwrap_err().to_string(), "offset 2 is 1, but should be from 2 to 3");
 /// ```
 pub struct Ragged<I: IndexSet, T: Element> {
+    /// On the host, wherever the values live,
     rows: Arc<Rows<I>>,
+    /// and where these live, if that is elsewhere.
+    there: Option<Arc<Rows<I>>>,
     values: Table<Dyn, T>,
 }
 
@@ -59,7 +66,8 @@ impl<T: Element> Ragged<Dyn, T> {
     ///
     /// # Errors
     /// [`Error::Offsets`] if the first offset is not zero, one is smaller than the one before it,
-    /// or the last one is not the number of values; [`Error::NoOffsets`] if there is none at all.
+    /// or the last one is not the number of values; [`Error::NoOffsets`] if there is none at all. What
+    /// a device says, if the values live there, as the offsets do then, too.
     pub fn new(offsets: Vec<usize>, values: impl Into<Table<Dyn, T>>) -> Result<Self, Error> {
         let values = values.into();
         let Some(count) = offsets.len().checked_sub(1) else {
@@ -84,8 +92,12 @@ impl<T: Element> Ragged<Dyn, T> {
         }
         let starts = Table::from(&offsets[..count]);
         let ends = Table::from(&offsets[1..]);
-        let rows = Arc::new(Rows { starts, ends });
-        Ok(Ragged { rows, values })
+        let rows = Rows { starts, ends };
+        Ok(Ragged {
+            there: rows.beside(&values)?.map(Arc::new),
+            rows: Arc::new(rows),
+            values,
+        })
     }
 }
 
@@ -104,6 +116,7 @@ impl<T: Plain> Ragged<Dyn, T> {
         let (starts, ends) = (starts.into(), ends.into());
         Ragged {
             rows: Arc::new(Rows { starts, ends }),
+            there: None,
             values: values.into(),
         }
     }
@@ -169,13 +182,10 @@ impl<I: IndexSet, T: Element> Ragged<I, T> {
     /// [`Error::Length`] if the other set has another number of members.
     pub fn cast<J: IndexSet>(self, extent: impl IntoExtent<J>) -> Result<Ragged<J, T>, Error> {
         let extent = extent.into_extent();
-        let Rows { starts, ends } = Arc::unwrap_or_clone(self.rows);
-        let rows = Arc::new(Rows {
-            starts: starts.cast(extent)?,
-            ends: ends.cast(extent)?,
-        });
+        let cast = |rows: Arc<Rows<I>>| Arc::unwrap_or_clone(rows).cast(extent).map(Arc::new);
         Ok(Ragged {
-            rows,
+            rows: cast(self.rows)?,
+            there: self.there.map(cast).transpose()?,
             values: self.values,
         })
     }
@@ -183,27 +193,98 @@ impl<I: IndexSet, T: Element> Ragged<I, T> {
     /// Rows of the same lengths with other values.
     ///
     /// # Errors
-    /// [`Error::Length`] if there are more or fewer values than this has.
+    /// [`Error::Length`] if there are more or fewer values than this has. What a device says, if the
+    /// values live on another one.
     pub fn with_values<U: Element>(
         &self,
         values: impl Into<Table<Dyn, U>>,
     ) -> Result<Ragged<I, U>, Error> {
+        let values = values.into().cast(self.values.extent())?;
         Ok(Ragged {
             rows: Arc::clone(&self.rows),
-            values: values.into().cast(self.values.extent())?,
+            there: self.rows_beside(&values)?,
+            values,
         })
     }
 
-    /// Where rows begin.
-    #[doc(hidden)]
-    pub fn starts(&self) -> &Table<I, usize> {
-        &self.rows.starts
+    /// Where rows begin and end, where other values of theirs live.
+    fn rows_beside<U: Element>(
+        &self,
+        values: &Table<Dyn, U>,
+    ) -> Result<Option<Arc<Rows<I>>>, Error> {
+        #[cfg(feature = "device")]
+        if self.values.device() != values.device() {
+            return Ok(self.rows.beside(values)?.map(Arc::new));
+        }
+        let _ = values;
+        Ok(self.there.clone())
     }
 
-    /// Where rows end.
+    /// Where rows begin, where the values live.
+    #[doc(hidden)]
+    pub fn starts(&self) -> &Table<I, usize> {
+        &self.there.as_ref().unwrap_or(&self.rows).starts
+    }
+
+    /// Where rows end, where the values live.
     #[doc(hidden)]
     pub fn ends(&self) -> &Table<I, usize> {
-        &self.rows.ends
+        &self.there.as_ref().unwrap_or(&self.rows).ends
+    }
+
+    /// Where rows end, on the host.
+    pub(crate) fn row_ends(&self) -> &[usize] {
+        self.rows.ends.as_slice()
+    }
+}
+
+/// What only rows on devices have.
+#[cfg(feature = "device")]
+impl<I: IndexSet, T: Element> Ragged<I, T> {
+    /// The device on which the values live, if it is not the host.
+    pub fn device(&self) -> Option<&Device> {
+        self.values.device()
+    }
+}
+
+/// The values and the offsets are moved. The offsets stay known to the host, so asking for them
+/// moves nothing back.
+#[cfg(feature = "device")]
+impl<I: IndexSet, T: Element> ToDevice for Ragged<I, T> {
+    fn moved(&self, to: Option<&Device>) -> Result<Self, Error> {
+        let values = self.values.moved(to)?;
+        Ok(Ragged {
+            rows: Arc::clone(&self.rows),
+            there: self.rows_beside(&values)?,
+            values,
+        })
+    }
+}
+
+impl<I: IndexSet> Rows<I> {
+    /// The same where values of theirs live, if that is not the host.
+    #[cfg(feature = "device")]
+    fn beside<T: Element>(&self, values: &Table<Dyn, T>) -> Result<Option<Self>, Error> {
+        let moved = values.device().map(|device| {
+            Ok(Rows {
+                starts: self.starts.to_device(device)?,
+                ends: self.ends.to_device(device)?,
+            })
+        });
+        moved.transpose()
+    }
+
+    #[cfg(not(feature = "device"))]
+    #[expect(clippy::unnecessary_wraps, reason = "a device may have no memory")]
+    fn beside<T: Element>(&self, _: &Table<Dyn, T>) -> Result<Option<Self>, Error> {
+        Ok(None)
+    }
+
+    fn cast<J: IndexSet>(self, extent: Extent<J>) -> Result<Rows<J>, Error> {
+        Ok(Rows {
+            starts: self.starts.cast(extent)?,
+            ends: self.ends.cast(extent)?,
+        })
     }
 }
 
@@ -217,6 +298,7 @@ impl<I: IndexSet, T: Plain> Ragged<I, T> {
     pub fn map<U: Plain>(&self, f: impl FnMut(T) -> U) -> Ragged<I, U> {
         Ragged {
             rows: Arc::clone(&self.rows),
+            there: None,
             values: self.values.map(f),
         }
     }
@@ -250,6 +332,7 @@ impl<I: IndexSet, T: Element> Clone for Ragged<I, T> {
     fn clone(&self) -> Self {
         Ragged {
             rows: Arc::clone(&self.rows),
+            there: self.there.clone(),
             values: self.values.clone(),
         }
     }
@@ -289,12 +372,20 @@ impl<I: IndexSet, T: Element> Ragged<I, T> {
 impl<I: IndexSet, T: Element> Display for Ragged<I, T> {
     /// As a [`Table`] of as many rows.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "device")]
+        if let Some(device) = self.device() {
+            return elsewhere(device, self.extent(), f);
+        }
         self.print(f, |row, f| Display::fmt(&row, f))
     }
 }
 
 impl<I: IndexSet, T: Element> Debug for Ragged<I, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "device")]
+        if let Some(device) = self.device() {
+            return elsewhere(device, self.extent(), f);
+        }
         self.print(f, |row, f| f.debug_list().entries(row.as_slice()).finish())?;
         write!(f, ", extent={}", self.extent())
     }

@@ -55,6 +55,7 @@ struct Model<T: Float, N: IndexSet> {
     extent: Extent<N>,
     rates: [[f64; 2]; 3],
     single: (Fin<3>,),
+    rows: (Ragged<N, f32>, f64),
     hidden: Step,
 }
 
@@ -114,6 +115,7 @@ fn model(rule: Rule<Dyn>) -> Model<f64, Dyn> {
         extent,
         rates: [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]],
         single: (Fin::new(2),),
+        rows: (Ragged::from_rows([vec![1.5, 2.5], vec![]]), 0.5),
         hidden: Step { size: 0.25 },
     }
 }
@@ -138,6 +140,7 @@ fn structs_are_moved_field_by_field() {
             there.pair.0.device(),
             there.pair.1.1.device(),
             there.image.device(),
+            there.rows.0.device(),
         ] {
             assert_eq!(place, Some(&device));
         }

@@ -792,6 +792,147 @@ fn results_of_any_length() {
     }
 }
 
+/// Pairs of what came before.
+#[pointful]
+fn largest_pairs<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
+    for i in N {
+        let before = for j in ..i {
+            x[j].sin()
+        };
+        sum(for j in _ {
+            max(for k in _ {
+                before[j] * before[k]
+            })
+        })
+    }
+}
+
+#[pointful]
+fn all_pairs<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    sum(largest_pairs(x))
+}
+
+/// How long a table is follows from what others hold, and from those of the round before.
+#[pointful]
+fn thinned<N: IndexSet>(x: &Table<N, f64>, ends: &Table<N, usize>, most: usize) -> Table<N, f64> {
+    for i in N {
+        let mut n = ends[i];
+        let mut s = x[i];
+        for _t in 0..3 {
+            assert!(n <= most, "{} of {} at {}", n, most, x[i]);
+            let waves = cumsum(for k in 0..n {
+                (s * k as f64).cos()
+            });
+            let kept = filter(|w| w > 0.5, &waves);
+            s = s.sin() + sum(&kept);
+            n = kept.len() + 2;
+        }
+        s
+    }
+}
+
+/// Lengths that a point has counted before, in a sum that ends where a place is none.
+#[pointful]
+fn counted<N: IndexSet>(x: &Table<N, f64>, places: &Table<N, i64>) -> f64 {
+    sum(for i in N {
+        let some = for k in 0..i.ordinal() % 7 {
+            x[places[i]] + k as f64
+        };
+        let large = filter(|y| y > 1.0, &some);
+        sum(&large) * large.len() as f64
+    })
+}
+
+#[test]
+fn lengths_that_points_compute() {
+    let ends = |n: usize, most: usize| -> Table<Dyn, usize> {
+        numbers(n).map(|x| x.abs() as usize % (most + 1)).collect()
+    };
+    for n in [0, 1, 2, 70] {
+        let (x, ends) = (list(n), ends(n, 6));
+        let pairs = largest_pairs(&x);
+        let slopes = grad!(all_pairs)(&x);
+        let thin = thinned(&x, &ends, 100);
+        let places: Table<Dyn, i64> = (0..n as i64).rev().collect();
+        let whole = x.map(f64::floor);
+        let count = counted(&whole, &places);
+        for device in devices() {
+            let (x, ends) = (x.clone(), ends.clone()).to_device(&device).expect("moved");
+            let places = places.to_device(&device).expect("moved");
+            let found = largest_pairs(&x).to_host().expect("moved back");
+            assert_eq!(found.bits(), pairs.bits());
+            let found = grad!(all_pairs)(&x).to_host().expect("moved back");
+            let off = found.iter().zip(&slopes).map(|(a, b)| (a - b).abs());
+            assert!(off.fold(0.0, f64::max) < 1e-12, "{found}, not {slopes}");
+            let found = thinned(&x, &ends, 100).to_host().expect("moved back");
+            assert_eq!(found.bits(), thin.bits());
+            let whole = whole.to_device(&device).expect("moved");
+            assert_eq!(counted(&whole, &places), count);
+        }
+    }
+    // The first point that fails is told, whatever comes before its arrays are made.
+    let (x, ends) = (list(400), ends(400, 8));
+    let mut places: Vec<i64> = vec![1; 400];
+    (places[90], places[300]) = (-1, 400);
+    let places = Table::<Dyn, i64>::from(places);
+    for device in devices() {
+        let there = (x.clone(), ends.clone(), places.clone());
+        let there = there.to_device(&device).expect("moved");
+        let expected = words(|| thinned(&x, &ends, 7));
+        assert_eq!(words(|| thinned(&there.0, &there.1, 7)), expected);
+        let expected = words(|| counted(&x, &places));
+        assert_eq!(words(|| counted(&there.0, &there.2)), expected);
+    }
+}
+
+/// Rows that move there and back, together with where they begin.
+#[test]
+fn rows_of_different_lengths() {
+    let rows = |k: usize| -> Ragged<Dyn, f64> {
+        let row = |n: usize| {
+            numbers(n * k % 9)
+                .map(|x| (x * 16.0).floor())
+                .collect::<Vec<f64>>()
+        };
+        (0..60).map(row).collect()
+    };
+    for (a, b) in [(rows(1), rows(1).map(|x| x - 1.0)), (rows(0), rows(9))] {
+        let x = list(60);
+        let expected = (scaled(&a, 0.3), multiplied(&a, &b), by_rows(&x, &a));
+        for device in devices() {
+            let (there, others) = (a.clone(), b.clone()).to_device(&device).expect("moved");
+            assert_eq!(there.device(), Some(&device));
+            assert_eq!(there.extent(), a.extent());
+            assert!(there.offsets().eq(a.offsets()));
+            assert_eq!(format!("{there:?}"), format!("[on {device}], extent=60"));
+            let by_three = scaled(&there, 0.3);
+            assert_eq!(by_three.device(), Some(&device));
+            assert_eq!(by_three.to_host().expect("moved back"), expected.0);
+            let products = multiplied(&there, &others).to_host().expect("moved back");
+            assert_eq!(products, expected.1);
+            let x = x.to_device(&device).expect("moved");
+            let found = by_rows(&x, &there).to_host().expect("moved back");
+            assert_eq!(found.bits(), expected.2.bits());
+            let cast = there.cast(Extent::<Column>::new(60)).expect("as many");
+            assert_eq!(cast.starts().device(), Some(&device));
+            assert_eq!(cast.to_host().expect("moved back").len(), a.len());
+        }
+    }
+    let (a, b) = (rows(1), rows(2));
+    let device = Device::emulated();
+    let there = (a.clone(), b.clone()).to_device(&device).expect("moved");
+    let expected = words(|| multiplied(&a, &b));
+    assert_eq!(words(|| multiplied(&there.0, &there.1)), expected);
+    // Values that live there have rows there, however they are made.
+    let values = a.values().to_device(&device).expect("moved");
+    let of_offsets = Ragged::new(a.offsets().collect(), values.clone()).expect("rows");
+    let other_values = a.with_values(values).expect("as many");
+    for made in [of_offsets, other_values] {
+        let found = multiplied(&made, &there.0).to_host().expect("moved back");
+        assert_eq!(found, multiplied(&a, &a));
+    }
+}
+
 #[pointful]
 fn halved(x: Table<(), f64>) -> Table<(), f64> {
     0.5 * x
@@ -882,12 +1023,28 @@ fn what_devices_cannot_do_is_said() {
         Err(Error::OnDevice { parameter: "x", .. })
     ));
 
-    // Rows of different lengths are on the host.
+    // Rows of different lengths live somewhere, too.
     let rows = Ragged::from_rows([vec![1.0], vec![], vec![2.0, 3.0]]);
     assert_eq!(
         words(|| by_rows(&there, &rows)),
         format!("`by_rows`: `rows.starts` lives on the host, and `x` on {device}")
     );
+}
+
+#[pointful]
+fn scaled<N: IndexSet>(rows: &Ragged<N, f64>, by: f64) -> Ragged<N, f64> {
+    for row in rows {
+        for x in row {
+            by * x
+        }
+    }
+}
+
+#[pointful]
+fn multiplied<N: IndexSet>(a: &Ragged<N, f64>, b: &Ragged<N, f64>) -> Table<N, f64> {
+    for n in N {
+        sum(a[n] * b[n])
+    }
 }
 
 #[test]

@@ -125,7 +125,9 @@ impl Moves<'_> {
             return Some(place.clone());
         }
         match &ty.kind {
-            TypeKind::Table(..) | TypeKind::Tables(..) => Some(by_the_trait(place)),
+            TypeKind::Table(..) | TypeKind::Tables(..) | TypeKind::Ragged(..) => {
+                Some(by_the_trait(place))
+            }
             TypeKind::Tuple(parts) => {
                 let parts = parts.iter().enumerate();
                 let moved: Option<Vec<_>> = parts
@@ -147,7 +149,6 @@ impl Moves<'_> {
             TypeKind::Scalar(_)
             | TypeKind::Set(_)
             | TypeKind::Extent(_)
-            | TypeKind::Ragged(..)
             | TypeKind::Accum(_)
             | TypeKind::Array(..)
             | TypeKind::Ref { .. }

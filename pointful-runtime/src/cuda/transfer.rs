@@ -7,8 +7,8 @@ use crate::extent::Extent;
 use crate::index_set::IndexSet;
 use crate::table::Table;
 
-/// What can be moved to a device and back: tables, numbers and extents, which live on neither, and
-/// tuples, arrays and `Vec`s of them.
+/// What can be moved to a device and back: tables, also of rows of different lengths, numbers and
+/// extents, which live on neither, and tuples, arrays and `Vec`s of them.
 ///
 /// ```
 /// # #[cfg(feature = "emulated")] {

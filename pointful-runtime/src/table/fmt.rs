@@ -4,7 +4,11 @@
 use std::fmt::{self, Debug, Display, Formatter, LowerExp, Write};
 
 use super::{Table, View};
+#[cfg(feature = "device")]
+use crate::cuda::Device;
 use crate::element::Element;
+#[cfg(feature = "device")]
+use crate::extent::Extent;
 use crate::index_set::IndexSet;
 
 /// Tables of fewer elements are printed in full.
@@ -127,22 +131,22 @@ impl<I: IndexSet, T: Element<Repr: LowerExp>> LowerExp for View<'_, I, T> {
     }
 }
 
-/// What is printed of a table whose elements are on a device.
+/// Prints a table of this extent whose elements are on a device.
 #[cfg(feature = "device")]
-fn elsewhere<I: IndexSet, T: Element>(
-    table: &Table<I, T>,
+pub(crate) fn elsewhere<I: IndexSet>(
+    device: &Device,
+    extent: Extent<I>,
     f: &mut Formatter<'_>,
-) -> Option<fmt::Result> {
-    let device = table.device()?;
-    Some(write!(f, "[on {device}], extent={}", table.extent))
+) -> fmt::Result {
+    write!(f, "[on {device}], extent={extent}")
 }
 
 impl<I: IndexSet, T: Element> Display for Table<I, T> {
     /// As a [`View`] of the whole table; of one on a device, which device that is.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         #[cfg(feature = "device")]
-        if let Some(written) = elsewhere(self, f) {
-            return written;
+        if let Some(device) = self.device() {
+            return elsewhere(device, self.extent, f);
         }
         Display::fmt(&self.view(), f)
     }
@@ -151,8 +155,8 @@ impl<I: IndexSet, T: Element> Display for Table<I, T> {
 impl<I: IndexSet, T: Element> Debug for Table<I, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         #[cfg(feature = "device")]
-        if let Some(written) = elsewhere(self, f) {
-            return written;
+        if let Some(device) = self.device() {
+            return elsewhere(device, self.extent, f);
         }
         Debug::fmt(&self.view(), f)
     }
@@ -161,8 +165,8 @@ impl<I: IndexSet, T: Element> Debug for Table<I, T> {
 impl<I: IndexSet, T: Element<Repr: LowerExp>> LowerExp for Table<I, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         #[cfg(feature = "device")]
-        if let Some(written) = elsewhere(self, f) {
-            return written;
+        if let Some(device) = self.device() {
+            return elsewhere(device, self.extent, f);
         }
         LowerExp::fmt(&self.view(), f)
     }

@@ -6,6 +6,8 @@ mod indices;
 mod make;
 mod view;
 
+#[cfg(feature = "device")]
+pub(crate) use fmt::elsewhere;
 pub(crate) use fmt::shown;
 pub use view::View;
 
