@@ -916,6 +916,13 @@ fn rows_of_different_lengths() {
             let cast = there.cast(Extent::<Column>::new(60)).expect("as many");
             assert_eq!(cast.starts().device(), Some(&device));
             assert_eq!(cast.to_host().expect("moved back").len(), a.len());
+            // A sparse matrix: members are values of rows, too.
+            let places = (0..a.len()).map(|k| 7 * k % 60).collect();
+            let places = Table::<Dyn, Dyn>::from_indices(a.len(), 60, places).expect("below 60");
+            let columns = a.with_values(places).expect("as many");
+            let columns_there = columns.to_device(&device).expect("moved");
+            let found = gathered(&columns_there, &x).to_host().expect("moved back");
+            assert_eq!(found.bits(), gathered(&columns, &list(60)).bits());
         }
     }
     let (a, b) = (rows(1), rows(2));
@@ -969,6 +976,54 @@ fn by_rows<N: IndexSet>(x: &Table<N, f64>, rows: &Ragged<N, f64>) -> Table<N, f6
     }
 }
 
+/// Members are numbers there, and truth values where tables hold them.
+#[test]
+fn truth_values_as_members() {
+    let n = 700;
+    let flags: Table<Dyn, bool> = numbers(n).map(|x| x > 0.0).collect();
+    let weights: Table<Dyn, f64> = numbers(n).map(f64::floor).collect();
+    let values =
+        Table::<bool, f64>::from_fn(Extent::default(), |flag| if flag { 1.0 } else { 2.0 });
+    let pairs = Table::<(Dyn, bool), f64>::from_vec((n / 2, ()), numbers(n).collect());
+    let pairs = pairs.expect("as many");
+    let mut expected = flags.clone();
+    flip(&mut expected);
+    for device in devices() {
+        let (flags, weights) = (flags.clone(), weights.clone());
+        let (there, others) = (flags.clone(), weights.clone())
+            .to_device(&device)
+            .expect("moved");
+        let values_there = values.to_device(&device).expect("moved");
+        let found = reached(&values_there, &there);
+        assert_eq!(found.device(), Some(&device));
+        assert_eq!(
+            found.to_host().expect("moved back"),
+            reached(&values, &flags)
+        );
+        let best_there = best(&pairs.to_device(&device).expect("moved"));
+        assert_eq!(best_there.device(), Some(&device));
+        assert_eq!(best_there.to_host().expect("moved back"), best(&pairs));
+        let sums = histogram(there.clone(), others).to_host();
+        assert_eq!(sums.expect("moved back"), histogram(flags, weights));
+        let mut flipped = there;
+        flip(&mut flipped);
+        assert_eq!(flipped.device(), Some(&device));
+        assert_eq!(flipped.to_host().expect("moved back"), expected);
+    }
+}
+
+/// The other one of each second.
+#[pointful]
+fn flip<N: IndexSet>(flags: &mut Table<N, bool>) {
+    for n in N {
+        if n.ordinal() % 2 == 0 {
+            flags[n] = argmax(for b in bool {
+                if b == flags[n] { 0.0 } else { 1.0 }
+            });
+        }
+    }
+}
+
 #[pointful]
 fn squares<N: IndexSet>(x: &Table<N, f64>) -> Table<N, f64> {
     for n in N {
@@ -994,34 +1049,12 @@ fn what_devices_cannot_do_is_said() {
             "functions that are no `#[pointful]` functions run on the host only"
         )
     );
+
     let kept = words(|| linearize!(squares)(&there));
     assert!(
         kept.contains("what a linearization keeps is read on the host only"),
         "{kept}"
     );
-
-    // Members are numbers there, but for truth values.
-    let pairs =
-        Table::<(Dyn, Column), f64>::from_vec(Extent::new((2, 2)), vec![0.0, 1.0, 3.0, 2.0]);
-    let pairs = pairs.expect("four");
-    let at = best(&pairs.to_device(&device).expect("moved"));
-    assert_eq!(at.to_host().expect("moved back"), best(&pairs));
-    let flags = Table::<Dyn, bool>::from(vec![true, false]);
-    let values =
-        Table::<bool, f64>::from_fn(Extent::default(), |flag| if flag { 1.0 } else { 2.0 });
-    let (flags, values) = (flags, values).to_device(&device).expect("moved");
-    let missing = "truth values as members are missing on devices";
-    assert_eq!(
-        words(|| reached(&values, &flags)),
-        refused("reached", "at", missing)
-    );
-    let pairs = Table::<(Dyn, bool), f64>::from_vec((2, ()), vec![0.0, 1.0, 3.0, 2.0]);
-    let pairs = pairs.expect("four").to_device(&device).expect("moved");
-    assert_eq!(words(|| best(&pairs)), refused("best", "x", missing));
-    assert!(matches!(
-        try_call!(best)(&pairs),
-        Err(Error::OnDevice { parameter: "x", .. })
-    ));
 
     // Rows of different lengths live somewhere, too.
     let rows = Ragged::from_rows([vec![1.0], vec![], vec![2.0, 3.0]]);
@@ -1037,6 +1070,15 @@ fn scaled<N: IndexSet>(rows: &Ragged<N, f64>, by: f64) -> Ragged<N, f64> {
         for x in row {
             by * x
         }
+    }
+}
+
+#[pointful]
+fn gathered<N: IndexSet, C: IndexSet>(columns: &Ragged<N, C>, x: &Table<C, f64>) -> Table<N, f64> {
+    for n in N {
+        sum(for k in _ {
+            x[columns[n][k]]
+        })
     }
 }
 

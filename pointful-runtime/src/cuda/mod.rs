@@ -12,6 +12,7 @@ mod device;
 mod driver;
 #[cfg(feature = "cuda")]
 mod library;
+pub(crate) mod members;
 mod panic;
 mod places;
 mod transfer;

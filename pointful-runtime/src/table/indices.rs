@@ -1,13 +1,11 @@
 //! Tables of indices: every element is a member of a set whose extent the table keeps.
 
-#[cfg(feature = "device")]
-use std::any::TypeId;
 use std::borrow::Cow;
 
-#[cfg(feature = "device")]
-use super::no_ordinals;
 use super::{Table, check_length};
 use crate::buffer::Buf;
+#[cfg(feature = "device")]
+use crate::cuda::members;
 use crate::error::Error;
 use crate::extent::{Extent, IntoExtent};
 use crate::index_set::{IndexSet, Place, SetName, not_a_member};
@@ -87,10 +85,10 @@ impl<I: IndexSet, K: IndexSet> Table<I, K> {
     }
 
     /// As [`from_ordinals`](Self::from_ordinals), of ordinals on a device that a function has
-    /// computed there, to which this parameter belongs.
+    /// computed there.
     ///
     /// # Errors
-    /// [`Error::OnDevice`] if they are stored as something else, as truth values are.
+    /// What the device says, as truth values are copied.
     ///
     /// # Safety
     /// As there.
@@ -100,14 +98,10 @@ impl<I: IndexSet, K: IndexSet> Table<I, K> {
         extent: Extent<I>,
         target: Extent<K>,
         ordinals: Buf<usize>,
-        function: &'static str,
-        parameter: &'static str,
     ) -> Result<Self, Error> {
-        if TypeId::of::<K::Repr>() != TypeId::of::<usize>() {
-            return Err(no_ordinals(function, parameter, ordinals.device()));
-        }
-        // SAFETY: promised by the caller.
-        Ok(unsafe { Self::from_ordinals(extent, target, ordinals) })
+        let (_, meta) = K::store(Buf::from_vec(Vec::new()), target);
+        let data = members::stored(ordinals)?;
+        Ok(Table { extent, meta, data })
     }
 
     /// Replaces one element.

@@ -11,9 +11,12 @@ pub(crate) use fmt::elsewhere;
 pub(crate) use fmt::shown;
 pub use view::View;
 
+#[cfg(feature = "device")]
+use std::borrow::Cow;
+
 use crate::buffer::Buf;
 #[cfg(feature = "device")]
-use crate::cuda::Device;
+use crate::cuda::{Device, members};
 use crate::element::Element;
 use crate::error::Error;
 use crate::extent::{Extent, IntoExtent};
@@ -117,33 +120,19 @@ impl<I: IndexSet, T: Element> Table<I, T> {
     /// The same as ordinals of members.
     ///
     /// # Errors
-    /// [`Error::OnDevice`] if they are stored as something else, as truth values are.
+    /// What the device says, as truth values are copied.
     #[doc(hidden)]
-    pub fn ordinals_on_device(
-        &self,
-        function: &'static str,
-        parameter: &'static str,
-    ) -> Result<&Buf<usize>, Error> {
-        let data: &dyn std::any::Any = &self.data;
-        let ordinals = data.downcast_ref();
-        ordinals.ok_or_else(|| no_ordinals(function, parameter, self.device()))
+    pub fn ordinals_on_device(&self) -> Result<Cow<'_, Buf<usize>>, Error>
+    where
+        T: IndexSet,
+    {
+        members::ordinals(&self.data)
     }
 
     /// The memory, as a kernel of a device is given it.
     #[doc(hidden)]
     pub fn argument(&self, name: &'static str) -> crate::cuda::Argument {
         crate::cuda::Argument::buffer(name, &self.data)
-    }
-}
-
-/// What is said of members that are stored as truth values.
-#[cfg(feature = "device")]
-fn no_ordinals(function: &'static str, parameter: &'static str, device: Option<&Device>) -> Error {
-    Error::OnDevice {
-        function,
-        parameter,
-        device: device.map_or_else(String::new, Device::to_string),
-        reason: "truth values as members are missing on devices".to_owned(),
     }
 }
 

@@ -715,10 +715,9 @@ impl Shim<'_> {
         let runtime = self.runtime;
         let ty = self.program.ty(param.value);
         let elements = |access: &Access| {
-            let (table, name) = (self.place(access), &access.name);
-            let function = &self.unit.program.name;
+            let table = self.place(access);
             match ty.elem {
-                Elem::Index(_) => tokens!(#table.ordinals_on_device(#function, #name)?),
+                Elem::Index(_) => tokens!(#table.ordinals_on_device()?),
                 Elem::Scalar(_) | Elem::Bound(_) => tokens!(#table.on_device()),
             }
         };
@@ -863,7 +862,6 @@ impl Shim<'_> {
                     {
                         tokens!(&inputs.#position)
                     }
-                    _ if self.on_device => tokens!(inputs.#position),
                     // Ordinals come borrowed or, from a table of truth values, owned.
                     (ParamSource::Table(_), Elem::Index(_)) if ty.rank() > 0 => {
                         tokens!(&inputs.#position)
@@ -970,10 +968,8 @@ impl Shim<'_> {
         if !self.on_device {
             return tokens!(unsafe { #runtime::Table::from_ordinals(#extent, #target, #ordinals) });
         }
-        let (function, tables) = (&self.unit.program.name, self.tables());
-        let parameter = tables[0].0;
         self.or_fails(tokens!(unsafe {
-            #runtime::Table::from_ordinals_on_device(#extent, #target, #ordinals, #function, #parameter)
+            #runtime::Table::from_ordinals_on_device(#extent, #target, #ordinals)
         }))
     }
 
