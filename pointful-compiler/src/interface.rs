@@ -32,6 +32,8 @@ pub struct Interface {
     /// Of a function that keeps something for another: how many of the program's results after the
     /// Rust result. It gives what it keeps beside its result.
     pub kept: Option<usize>,
+    /// Whether another function, which has tables, has kept something for this one.
+    pub is_given_kept: bool,
     /// `&mut` tables among the parameters: the program's last results, one each, are put back into
     /// them.
     pub write_back: Vec<Access>,

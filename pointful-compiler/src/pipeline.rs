@@ -257,19 +257,23 @@ fn parted(
         return Ok(None);
     };
     first.kept = Some(staged.kept);
+    // Without tables there is nothing on a device.
+    let is_table =
+        |source: &ParamSource| matches!(source, ParamSource::Table(_) | ParamSource::Owned(_));
+    second.is_given_kept = first.params.iter().any(is_table);
     second
         .params
         .extend((0..staged.kept).map(ParamSource::Kept));
     let programs = [(staged.first, first), (staged.second, second)];
     Ok(Some(programs.map(|(program, interface)| {
         let bulk = tidied(trace, program);
-        let Compiled { kernels, cpu, .. } = compiled(trace, bulk.clone(), false);
+        let Compiled { kernels, cpu, gpu } = compiled(trace, bulk.clone(), linked.devices);
         Stages {
             point: point.clone(),
             bulk,
             kernels,
             cpu,
-            gpu: linked.devices.then_some(Err(Missing::Kept)),
+            gpu,
             interface,
             constants: Vec::new(),
             places: lowered.places.clone(),

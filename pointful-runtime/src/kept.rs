@@ -2,16 +2,42 @@
 
 use std::any::Any;
 
+#[cfg(feature = "device")]
+use crate::cuda::Device;
 use crate::{Buf, Plain};
 
 /// Values of several types, by number. Generated code makes it in one function and reads it in
 /// another, so that no number or type is wrong.
-pub struct Kept(Box<[Box<dyn Any + Send + Sync>]>);
+pub struct Kept {
+    values: Box<[Box<dyn Any + Send + Sync>]>,
+    /// Where the tables live, if that is not the host.
+    #[cfg(feature = "device")]
+    device: Option<Device>,
+}
 
 impl Kept {
     /// These values, in order.
     pub fn new<const N: usize>(values: [Box<dyn Any + Send + Sync>; N]) -> Self {
-        Self(Box::new(values))
+        Self {
+            values: Box::new(values),
+            #[cfg(feature = "device")]
+            device: None,
+        }
+    }
+
+    /// These values of a function that has run on a device, where its tables are.
+    #[cfg(feature = "device")]
+    pub fn on<const N: usize>(device: &Device, values: [Box<dyn Any + Send + Sync>; N]) -> Self {
+        Self {
+            device: Some(device.clone()),
+            ..Self::new(values)
+        }
+    }
+
+    /// The device on which the function has run that has kept this, if that is not the host.
+    #[cfg(feature = "device")]
+    pub fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
     }
 
     /// A value to keep.
@@ -35,15 +61,24 @@ impl Kept {
         self.value::<Buf<T>>(at)
     }
 
+    /// The memory of the table at a position, wherever it lives.
+    ///
+    /// # Panics
+    /// If there is something else.
+    #[cfg(feature = "device")]
+    pub fn buffer<T: Plain>(&self, at: usize) -> &Buf<T> {
+        self.value(at)
+    }
+
     fn value<T: Any>(&self, at: usize) -> &T {
-        let value = self.0[at].downcast_ref();
+        let value = self.values[at].downcast_ref();
         value.expect("what is kept is read as what it is")
     }
 }
 
 impl std::fmt::Debug for Kept {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Kept({})", self.0.len())
+        write!(f, "Kept({})", self.values.len())
     }
 }
 

@@ -7,15 +7,12 @@ use std::fmt;
 pub enum Missing {
     /// It calls a function that it knows nothing of.
     Call,
-    /// It is one of two functions, of which one reads what the other has kept.
-    Kept,
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Call => "functions that are no `#[pointful]` functions run on the host only",
-            Self::Kept => "what a linearization keeps is read on the host only",
         })
     }
 }

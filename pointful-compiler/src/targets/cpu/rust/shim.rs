@@ -213,7 +213,7 @@ impl Shim<'_> {
             next: 0,
         };
         let (taken, inputs) = (shim.taken(), shim.inputs());
-        let (write_back, _, result) = shim.result();
+        let (write_back, kept, result) = shim.result();
         let Emitted { items, checks } =
             cuda::emit(program, &options.places, options.user, &shim.extra);
         let (sizes, arguments) = (shim.sizes(), shim.arguments());
@@ -246,6 +246,7 @@ impl Shim<'_> {
                 #panicked
                 #outputs
             };
+            #kept
             #made
         }
     }
@@ -430,7 +431,8 @@ impl Shim<'_> {
         tokens!(#carried #(.split().#parts)*)
     }
 
-    /// The tables among the arguments: what messages call them, and where they are.
+    /// The tables among the arguments, and what another function has kept: what messages call them,
+    /// and where they are.
     fn tables(&self) -> Vec<(&str, TokenStream)> {
         let tables = self.interface.params.iter().filter_map(|source| {
             let (ParamSource::Table(access) | ParamSource::Owned(access)) = source else {
@@ -438,7 +440,11 @@ impl Shim<'_> {
             };
             Some((access.name.as_str(), self.place(access)))
         });
-        tables.collect()
+        let kept = self.interface.is_given_kept.then(|| {
+            let kept = kept_name();
+            (KEPT, tokens!(#kept))
+        });
+        tables.chain(kept).collect()
     }
 
     /// The question where tables live, if they may live elsewhere than the host.
@@ -620,7 +626,11 @@ impl Shim<'_> {
                 if self.on_device
                     && let Some(input) = self.input_on_device(at, source, param)
                 {
-                    return self.recast(param.value, input, true);
+                    return match source {
+                        // It is of the type that the program is for.
+                        ParamSource::Kept(_) => input,
+                        _ => self.recast(param.value, input, true),
+                    };
                 }
                 let members = matches!(ty.elem, Elem::Index(_));
                 // A table over `()` is a scalar to the program.
@@ -747,6 +757,11 @@ impl Shim<'_> {
                     0 => tokens!(#name),
                     _ => uploaded(tokens!(#name)),
                 }
+            }
+            ParamSource::Kept(number) if ty.rank() > 0 => {
+                let (kept, ty) = (kept_name(), self.machine_type(param.value));
+                let number = index(*number);
+                tokens!(#kept.buffer::<::core::primitive::#ty>(#number))
             }
             ParamSource::Owned(_)
             | ParamSource::Scalar(..)
@@ -885,7 +900,11 @@ impl Shim<'_> {
         });
         let values: Vec<_> = values.collect();
         let kept = kept_name();
-        tokens!(let #kept = #runtime::Kept::new([#(#runtime::Kept::of(#values)),*]);)
+        let values = tokens!([#(#runtime::Kept::of(#values)),*]);
+        match self.on_device {
+            true => tokens!(let #kept = #runtime::Kept::on(&device, #values);),
+            false => tokens!(let #kept = #runtime::Kept::new(#values);),
+        }
     }
 
     /// Whether a table that is updated in place belongs to the caller, who wants it back.
@@ -1121,9 +1140,11 @@ fn typed(name: &Ident, access: &Access, taken: &Taken) -> TokenStream {
     })
 }
 
+const KEPT: &str = "kept";
+
 /// What is called so that is kept, and so is the parameter by which another function has it.
 pub(crate) fn kept_name() -> Ident {
-    ident("kept")
+    ident(KEPT)
 }
 
 /// What a table is called that was taken out of an argument, by the position of its parameter.
