@@ -1186,6 +1186,9 @@ fn what_runs_there_is_explained() {
         "{text}"
     );
     assert!(text.contains("the host waits for an element of"), "{text}");
+    let text = pointful::explain!(largest_pairs);
+    let trial = "kernel \"lengths\": a thread for each idx<N>, to find out how long arrays of the next one are\n";
+    assert!(text.contains(trial), "{text}");
     let text = pointful::explain!(inner);
     let refused = "---- devices: refused, as functions that are no `#[pointful]` functions run on the host only\n";
     assert!(text.contains(refused), "{text}");
@@ -1228,9 +1231,19 @@ fn nvrtc_compiles_the_text_of_functions() {
     run!(asserted, (Table::<Dyn, f32>::from(vec![1.0]), 2.0_f32));
     run!(total, (list(5),));
     run!(running, (list(5),));
+    run!(|x: Table<Dyn, f64>| largest_pairs(&x), (list(5),));
+    run!(
+        |x: Table<Dyn, f64>, ends: Table<Dyn, usize>| thinned(&x, &ends, 9),
+        (list(2), Table::<Dyn, usize>::from(vec![3, 1]))
+    );
+    run!(
+        histogram,
+        (Table::<Dyn, bool>::from(vec![true, false]), list(2))
+    );
     let required = std::env::var_os("POINTFUL_REQUIRE_CUDA_TOOLS").is_some();
     let units = device.units();
-    assert_eq!(units.len(), 16);
+    // A unit of the runtime's as well, for truth values as members.
+    assert_eq!(units.len(), 20);
     for unit in units {
         for capability in [(8, 0), (9, 0)] {
             match compile_with(unit, capability, &["--ptxas-options=-v"]) {

@@ -308,10 +308,11 @@ mod tests {
     use crate::canonicalize::{cse, dce, simplify};
     use crate::differentiate::dual;
     use crate::eval::compare::{Tolerance, difference};
-    use crate::eval::{EvalError, Inputs, run_limited};
+    use crate::eval::{Data, EvalError, Evaluate, Inputs, run_limited};
     use crate::ir::stages::point::Point;
     use crate::ir::verify::verify;
     use crate::ir::{Extent, Mode};
+    use crate::testing::agreement::on_small_device;
     use crate::testing::source::{inputs_of, lowered};
     use crate::testing::{
         Options, Rng, derivative, differentiated, random_seeds, random_smooth, twice,
@@ -353,19 +354,38 @@ mod tests {
         };
         verify(&first).map_err(|error| show(error.to_string()))?;
         verify(&second).map_err(|error| show(error.to_string()))?;
-        let run = |program, inputs| {
-            let run = run_limited(program, inputs, 10 * STEPS);
-            run.map(|(results, _)| results)
-                .map_err(|error| show(error.to_string()))
+        let same = |found: Vec<Data>| {
+            let mut pairs = expected.iter().zip(&found);
+            let differ = pairs.find_map(|(a, b)| difference(a, b, Tolerance::default()));
+            differ.map_or(Ok(()), Err)
         };
-        let mut found = run(&first, inputs)?;
-        all.params.extend(found.split_off(early.1));
-        found.extend(run(&second, &all)?);
-        let mut pairs = expected.iter().zip(&found);
-        match pairs.find_map(|(a, b)| difference(a, b, Tolerance::default())) {
-            Some(what) => Err(show(what)),
-            None => Ok(Some(staged.kept)),
-        }
+        let given = run_both(&first, &second, (inputs, &all), early.1);
+        given.and_then(same).map_err(show)?;
+        let on_device = |program: &Program<Bulk>| on_small_device(program.clone()).map_err(show);
+        let there = [on_device(&first)?, on_device(&second)?];
+        let given = run_both(&there[0], &there[1], (inputs, &all), early.1);
+        given.and_then(same).map_err(show)?;
+        Ok(Some(staged.kept))
+    }
+
+    /// What two programs give together, of which the second is given what the first gives after so
+    /// many results.
+    fn run_both<S: Evaluate>(
+        first: &Program<S>,
+        second: &Program<S>,
+        (early, late): (&Inputs, &Inputs),
+        own: usize,
+    ) -> Result<Vec<Data>, String> {
+        let run = |program, inputs| {
+            let run = run_limited(program, inputs, 50 * STEPS);
+            run.map(|(results, _)| results)
+                .map_err(|error| error.to_string())
+        };
+        let mut found = run(first, early)?;
+        let mut late = late.clone();
+        late.params.extend(found.split_off(own));
+        found.extend(run(second, &late)?);
+        Ok(found)
     }
 
     fn some_keep(seeds: std::ops::Range<u64>, program: impl Fn(u64) -> (Program<Point>, Inputs)) {

@@ -73,8 +73,12 @@ impl Said<'_> {
             [] => String::new(),
             own => format!(", which has {} of its own in memory", types(self, own)),
         };
+        let trial = match launch.trial {
+            true => ", to find out how long arrays of the next one are",
+            false => "",
+        };
         self.text
-            .push_str(&format!("kernel {name}: {threads}{own}\n"));
+            .push_str(&format!("kernel {name}: {threads}{trial}{own}\n"));
     }
 }
 

@@ -11,11 +11,12 @@ use super::{Checked, check_derivative};
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::{Data, EvalError, Evaluate, Inputs, run_in_order, run_limited};
 use crate::ir::Program;
+use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::gpu::Gpu;
 use crate::ir::stages::point::Point;
 use crate::ir::verify::verify;
 use crate::lower::source::link;
-use crate::pipeline::{self, Stages, Trace};
+use crate::pipeline::{self, Trace};
 use crate::targets::gpu::map::{Sizes, map_by};
 
 /// Steps that a program may take.
@@ -46,9 +47,9 @@ fn agrees<S: Evaluate>(
 }
 
 /// What the threads of a small device do.
-fn on_device(stages: &Stages) -> Result<Program<Gpu>, String> {
+pub(crate) fn on_small_device(bulk: Program<Bulk>) -> Result<Program<Gpu>, String> {
     let trace = &mut Trace::default();
-    let kernels = pipeline::scheduled(trace, stages.bulk.clone());
+    let kernels = pipeline::scheduled(trace, bulk);
     let kernels = pipeline::for_devices(trace, kernels);
     let program = map_by(kernels, Sizes::SMALL).map_err(|missing| missing.to_string())?;
     verify(&program).map_err(|error| error.to_string())?;
@@ -70,7 +71,7 @@ pub(crate) fn check_source(
     let own = |sizes: &[usize], program: &Program<Point>| {
         sizes[..program.sizes.len().min(sizes.len())].to_vec()
     };
-    let gpu = on_device(&stages).map_err(message)?;
+    let gpu = on_small_device(stages.bulk.clone()).map_err(message)?;
     for sizes in sizes {
         let sizes = sizes.as_ref();
         let inputs = inputs_of(&stages.point, own(sizes, &stages.point), rng);
