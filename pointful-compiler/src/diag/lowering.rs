@@ -204,6 +204,7 @@ fn elsewhere(diagnostic: Diagnostic, name: &str) -> Diagnostic {
         "split_at" | "chunks" | "windows" | "to_vec" | "first" | "last" => {
             "a part of a table is made by a loop over its indices: `for k in 0..m { t[k + n] }`"
         }
+        "swap" => "two elements change places by `(t[i], t[j]) = (t[j], t[i])`",
         "at" | "set" => "a table that is declared `mut` is changed by `t[i] = v`",
         "copy" => "write `.clone()`",
         "astype" | "float" | "to" => "numbers are converted with `as f32`",
@@ -357,6 +358,7 @@ pub fn not_pointful(span: Span, name: &str) -> Diagnostic {
     match name.split_once("::") {
         Some(("Table" | "Vec", _)) => diagnostic.help(TABLE_MADE),
         Some((owner, "from" | "from_f64")) => diagnostic.help(format!("write `x as {owner}`")),
+        Some(("Extent", _)) => diagnostic.help(super::syntax::OWN_EXTENT),
         Some((owner, "zero" | "one" | "default")) => diagnostic.help(format!(
             "a number is written as it is, `0.0` or `1.0`, and is of type `{owner}` where that is needed"
         )),

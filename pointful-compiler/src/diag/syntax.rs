@@ -338,6 +338,9 @@ pub fn generic_default(span: Span) -> Diagnostic {
         .help("leave it out, and name the argument wherever the type is used")
 }
 
+/// Where a body asks for the extent of a set.
+pub(super) const OWN_EXTENT: &str = "a set is its own extent: write `Fin::<2>` or `N`; `Extent::new(n)` is as long as a number says";
+
 /// Generic arguments in a path to a value.
 pub fn value_arguments(span: Span, name: &str) -> Diagnostic {
     Diagnostic::new(
@@ -346,6 +349,7 @@ pub fn value_arguments(span: Span, name: &str) -> Diagnostic {
     )
     .help(match name {
         "size" => "write `size(N)`",
+        "Extent" => OWN_EXTENT,
         _ => "leave them out: they are inferred, also from the type of a `let`",
     })
 }

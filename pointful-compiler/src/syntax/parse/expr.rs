@@ -143,7 +143,7 @@ impl Parser {
                 "leave it out: every index is checked or proven",
             ),
             syn::Expr::Const(token) => self.bad(token.const_token.span, "a `const` block", "name a constant of the module"),
-            syn::Expr::Let(token) => self.bad(token.let_token.span, "`let` in a condition", "write a `match`"),
+            syn::Expr::Let(token) => self.bad(token.let_token.span, "`let` in a condition", "write a `match`; a loop goes on `while o.is_some()`, with `o.unwrap()` in it"),
             syn::Expr::RawAddr(_) => self.bad(span, "a raw pointer", "index the table"),
             syn::Expr::TryBlock(_) => self.bad(span, "a `try` block", "leave it out"),
             syn::Expr::Yield(_) => self.bad(span, "`yield`", "let the value be the last expression of the body"),
