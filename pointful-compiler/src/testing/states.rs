@@ -21,7 +21,7 @@ const FORMS: [[&str; 2]; 5] = [
 ];
 
 /// What a step does with the vector `x`, the matrix `p`, the number `s` and the count `c`.
-const STEPS: [&str; 17] = [
+const STEPS: [&str; 19] = [
     "x = for i in Fin::<L> { x[i] + 0.1 * sum(for j in Fin::<L> { m[i][j] * x[j].sin() }) };",
     "x = for i in Fin::<L> { (x[(i + 1).wrap()] - x[(i - 1).wrap()]) * 0.5 + z[k] };",
     "let d = 0.1 * x; x = x + d * s; x = 0.9 * x - d;",
@@ -37,6 +37,8 @@ const STEPS: [&str; 17] = [
     "let b = argmax(for i in Fin::<L> { x[i] + m[i][0] }); x[b] = 0.5 * s + 0.1 * x[b];",
     "if x[0] > s { c = k.ordinal(); s = 0.9 * x[0]; }",
     "c = if x[1] > 0.1 { (c + 1).min(size(K)) } else { c }; x = 0.8 * x;",
+    "let r = Fin::<L>::from_ordinal(k.ordinal() % L); p[r] = for j in Fin::<L> { 0.5 * p[(r - 1).wrap()][j] + 0.1 * p[r][j] };",
+    "let r = Fin::<L>::from_ordinal((k.ordinal() + 1) % L); p[r] = for j in Fin::<L> { 0.5 * p[r][j] + 0.1 * x[j] };",
     "for i in Fin::<L> { x[i] = 0.5 * x[i] + 0.1 * sum(for j in ..i { m[i][j] * x[j] }); }",
     "for j in Fin::<L> { for i in (j..).skip(1) { p[i][j] = 0.5 * p[i][j] + 0.1 * sum(for l in ..j { p[i][l] * p[j][l] }); } }",
 ];
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        LENGTHS_BOUNDED, LENGTHS_CARRIED, SEARCHED, SERIALIZED, UNROLLED,
+        CHANGED_BY_LOOPS, LENGTHS_BOUNDED, LENGTHS_CARRIED, SEARCHED, SERIALIZED, UNROLLED,
     };
 
     /// Members of `K`.
@@ -85,10 +87,14 @@ mod tests {
             ("and those whose length is computed", &LENGTHS_BOUNDED),
             ("loops over a few members are unrolled", &UNROLLED),
             (
+                "rows are changed where they are by loops",
+                &CHANGED_BY_LOOPS,
+            ),
+            (
                 "lengths are states of differentiated loops",
                 &LENGTHS_CARRIED,
             ),
         ];
-        entered_by(0..60, check, &counters);
+        entered_by(0..80, check, &counters);
     }
 }

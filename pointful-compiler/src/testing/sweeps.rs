@@ -117,6 +117,6 @@ mod tests {
             ("and in branches", &CHANGED_IN_BRANCHES),
             ("and several are kept", &PARTS_KEPT),
         ];
-        entered_by(0..100, check, &counters);
+        entered_by(0..130, check, &counters);
     }
 }

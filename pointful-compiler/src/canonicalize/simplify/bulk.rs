@@ -9,7 +9,9 @@ use super::{Answer, Scalar, Simplify};
 use crate::analysis::dataflow::{Flow, may_lack_lanes, points};
 use crate::analysis::pinned::pinned;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{Args, AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{
+    Args, AxisId, Block, Extent, Lit, Monoid, Operation, Program, Stmt, ValueId, ValueSet,
+};
 use crate::ops::Prim;
 
 impl Simplify for Bulk {
@@ -60,6 +62,9 @@ impl Simplify for Bulk {
                 },
                 answer => answer,
             },
+            BulkOp::Map(Prim::Add, args) => {
+                placed(context, stmt, [args[0], args[1]]).map_or(Answer::Keep, Answer::Op)
+            }
             BulkOp::Pack { values, .. } if values.iter().all(|value| *value == values[0]) => {
                 Answer::Values(vec![values[0]])
             }
@@ -433,6 +438,46 @@ fn compose(
         }
         _ => Answer::Keep,
     }
+}
+
+/// One element, in a table of zeros that is added to another one, is added to that element.
+fn placed(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>, args: [ValueId; 2]) -> Option<BulkOp> {
+    let [first, second] = args;
+    [[first, second], [second, first]]
+        .into_iter()
+        .find_map(|[sparse, table]| {
+            let Some(BulkOp::Scatter {
+                monoid: Monoid::Add,
+                base,
+                at,
+                over,
+                value,
+                mask,
+            }) = context.def(sparse)
+            else {
+                return None;
+            };
+            let axes = context.axes(&stmt.results);
+            let guard = context.guard(sparse);
+            let is_whole = axes.len() == context.axes(&[table]).len();
+            let is_alone = over.is_empty()
+                && at
+                    .iter()
+                    .all(|(_, index)| context.axes(&[*index]).is_empty());
+            let fits = is_whole
+                && is_alone
+                && context.float(*base) == Some(0.0)
+                && context.lit(table).is_none()
+                && (guard.is_none() || guard == stmt.guard);
+            fits.then(|| BulkOp::Scatter {
+                monoid: Monoid::Add,
+                base: table,
+                at: at.clone(),
+                over: Vec::new(),
+                value: *value,
+                mask: *mask,
+            })
+        })
 }
 
 /// A scatter or an update whose condition is known.

@@ -34,43 +34,52 @@ pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>)
             inner.into_iter().for_each(|inner| copies(program, inner));
         }
     }
-    if !copied {
-        return;
+    // Of copies of copies one goes after the other.
+    let mut goes_on = copied;
+    while goes_on {
+        goes_on = elided(program, block);
     }
+}
+
+/// Changes some copies where they were copied from, unless there are none.
+fn elided(program: &mut Program<Kernels>, block: &mut Block<Kernels>) -> bool {
     let mut uses: BTreeMap<ValueId, Vec<usize>> = BTreeMap::new();
-    let mut found = Vec::new();
     for (number, stmt) in block.stmts.iter().enumerate() {
         for value in asked(stmt) {
             uses.entry(value).or_default().push(number);
         }
     }
-    for number in 0..block.stmts.len() {
-        found.extend(Copied::of(program, block, &uses, number));
-    }
+    let numbers = 0..block.stmts.len();
+    let found = numbers.filter_map(|number| Copied::of(program, block, &uses, number));
+    let found: Vec<Copied> = found.collect();
     let mut places = BTreeMap::new();
     let mut gone = BTreeSet::new();
     let mut before: BTreeMap<usize, Vec<Stmt<Kernels>>> = BTreeMap::new();
-    for copied in found {
+    for copied in &found {
         #[cfg(test)]
         copied.count(&block.stmts[copied.first]);
-        let made = keep(program, block, &copied);
+        let made = keep(program, block, copied);
         before.entry(copied.first).or_default().extend(made);
-        gone.extend([copied.number, copied.swap]);
+        gone.insert(copied.number);
+        gone.extend(copied.swap);
         places.insert(copied.copy, place_of(&places, copied.source));
     }
     block.edit(before, &gone);
     rename(&places, block);
+    !found.is_empty()
 }
 
 /// A copy that is changed where it was copied from.
 struct Copied {
     source: ValueId,
     copy: ValueId,
-    /// The statement that copies, the first that asks for the copy, and the one that exchanges
-    /// both.
+    /// The statement that copies, and the first that asks for the copy.
     number: usize,
     first: usize,
-    swap: usize,
+    /// The one that exchanges both, if they do not both end with the block.
+    swap: Option<usize>,
+    /// Before which statement the source is read for the last time.
+    end: usize,
     /// What has to be kept.
     kept: Vec<Part>,
 }
@@ -94,28 +103,36 @@ impl Copied {
             return None;
         };
         let copy = block.stmts[number].results[0];
-        // The exchange is the last that is done with the copy: else both are needed.
         let (of_copy, of_source) = (uses.get(&copy)?, uses.get(&source)?);
-        let (&first, &swap) = (of_copy.first()?, of_copy.last()?);
-        let KernelOp::Swap(a, b) = block.stmts[swap].op else {
-            return None;
+        let (&first, &last) = (of_copy.first()?, of_copy.last()?);
+        // The exchange is the last that is done with the copy, or nothing more is done with the source.
+        let swap = match block.stmts[last].op {
+            KernelOp::Swap(a, b) => [[a, b], [b, a]].contains(&[source, copy]).then_some(last),
+            _ => None,
         };
+        let mut before = block.stmts[..number].iter();
+        let is_made = |stmt: &Stmt<Kernels>| {
+            matches!(stmt.op, KernelOp::Alloc { .. } | KernelOp::Copy(_))
+                && stmt.results.contains(&source)
+        };
+        let ends = swap.is_some()
+            || before.any(is_made) && of_source.last()? < &last && !block.results.contains(&source);
+        let end = swap.unwrap_or(of_source.last()? + 1).max(first + 1);
         let is_read = |from: usize, to: usize| {
             let at = of_source.partition_point(|&at| at < from);
             of_source.get(at).is_some_and(|&at| at < to)
         };
-        let is_exchanged = [a, b] == [source, copy] || [a, b] == [copy, source];
         let mut changed = ValueSet::new();
         changes(&block.stmts[number + 1..first], &mut changed);
-        if !is_exchanged
-            || first == swap
+        if !ends
+            || swap == Some(first)
             || changed.contains(&source)
-            || block.results.contains(&copy)
+            || swap.is_some() && block.results.contains(&copy)
         {
             return None;
         }
-        let changing = &block.stmts[first..swap];
-        let kept = match !is_read(first + 1, swap) && is_pointwise(&changing[0], source, copy) {
+        let changing = &block.stmts[first..end];
+        let kept = match !is_read(first + 1, end) && is_pointwise(&changing[0], source, copy) {
             true => Vec::new(),
             false => parts(program, changing, source)?,
         };
@@ -125,6 +142,7 @@ impl Copied {
             number,
             first,
             swap,
+            end,
             kept,
         })
     }
@@ -270,7 +288,7 @@ fn keep(
         kept.push((part, array));
         made.extend(stmts);
     }
-    for stmt in &mut block.stmts[copied.first..copied.swap] {
+    for stmt in &mut block.stmts[copied.first..copied.end] {
         read_there(stmt, copied.source, &kept);
     }
     made
