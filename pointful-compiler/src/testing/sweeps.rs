@@ -90,8 +90,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ASKED, CARRIED, CHANGED_BY_LOOPS, CHANGED_IN_BRANCHES, KNOWN_LENGTHS, PARALLELIZED,
-        PARTS_KEPT, SUMMED_IN_PARALLEL,
+        ASKED, CARRIED, CHANGED_IN_BRANCHES, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT,
+        SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -111,10 +111,9 @@ mod tests {
             ("lengths that may have wrapped are asked", &ASKED),
             ("loops whose iterations may meet stay", &CARRIED),
             (
-                "rows are changed where they are by loops",
-                &CHANGED_BY_LOOPS,
+                "rows are changed where they are in branches",
+                &CHANGED_IN_BRANCHES,
             ),
-            ("and in branches", &CHANGED_IN_BRANCHES),
             ("and several are kept", &PARTS_KEPT),
         ];
         entered_by(0..130, check, &counters);

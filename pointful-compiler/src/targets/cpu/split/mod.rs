@@ -184,7 +184,7 @@ impl Split<'_> {
                     extent,
                     reverse,
                     body,
-                } if is_small(&body) => {
+                } if asks(&body) && is_small(&body) => {
                     let each = (extent, reverse, *body);
                     self.in_order(each, in_kernel, stmt.span, &mut block.stmts);
                     continue;
@@ -738,6 +738,13 @@ pub(super) fn simplified(block: &Block<Cpu>, facts: &Facts) -> Block<Cpu> {
         stmts,
         results: block.results.clone(),
     }
+}
+
+/// Whether there is a check in a block.
+fn asks(block: &Block<Cpu>) -> bool {
+    block.stmts.iter().any(|stmt| {
+        matches!(stmt.op, CpuOp::Prim(Prim::Check(_), _)) || stmt.op.blocks().into_iter().any(asks)
+    })
 }
 
 /// Whether a loop may be there twice: it has no kernels, and is not long.
