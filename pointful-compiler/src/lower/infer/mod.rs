@@ -348,7 +348,7 @@ impl<'s, 'a> Infer<'s, 'a> {
                 Some("`all(…)` and `any(…)` make one truth value of a table".into())
             }
             (w, Ty::Table(..)) if self.known_float(w) || is_int(w) => {
-                Some("`sum(…)`, `max(…)` and their like make one number of a table, and of a table of rows a row: that takes `sum(sum(t))`".into())
+                Some("`sum(…)`, `max(…)` and their like make one number of a table, `sum(sum(t))` of a table of rows".into())
             }
             _ => None,
         }
