@@ -16,7 +16,7 @@
 //!
 //! Loops that make buffers, exchange them or launch kernels are looked into: their inner loops
 //! become functions. So are loops that may stop at a check: these are in order anyway, or the
-//! [slow one of two versions](super::split).
+//! [slow one of two versions](mod@super::split).
 //!
 //! # Why it is sound
 //!
