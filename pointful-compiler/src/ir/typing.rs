@@ -11,8 +11,13 @@ mod point;
 
 pub use imperative::TypeOwn;
 
+use smallvec::SmallVec;
+
 use super::{Elem, Extent, Format, Lit, Message, Monoid, Program, Stage, Style, Type, ValueId};
 use crate::ops::Prim;
+
+/// The types of what an operation gives: mostly one.
+pub type Types<D> = SmallVec<[Type<D>; 1]>;
 
 /// A stage whose operations are typed.
 pub trait Typing: Stage {
@@ -26,7 +31,7 @@ pub trait Typing: Stage {
         program: &Program<Self>,
         op: &Self::Op,
         declared: Option<Type<Self::Dim>>,
-    ) -> Result<Vec<Type<Self::Dim>>, String>;
+    ) -> Result<Types<Self::Dim>, String>;
 }
 
 /// The element type that a primitive gives.

@@ -80,6 +80,7 @@ mod point;
 
 pub use imperative::{Places, VerifyOwn};
 
+use super::typing::Types;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -125,8 +126,7 @@ impl VerifyError {
 /// A stage with invariants of its own.
 pub trait Verify: Print + Typing {
     /// The types of a statement's results.
-    fn expected(program: &Program<Self>, stmt: &Stmt<Self>)
-    -> Result<Vec<Type<Self::Dim>>, String>;
+    fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Types<Self::Dim>, String>;
 
     /// Whether a value may be of this type where that one is expected.
     fn fits(found: &Type<Self::Dim>, expected: &Type<Self::Dim>) -> bool;

@@ -112,23 +112,23 @@ impl Level {
 #[inline(always)]
 pub fn multiversion<S: Sequential>(steps: &S) -> S::Results {
     match Level::current() {
-        Level::Baseline => sequence_baseline(steps),
+        Level::Baseline => sequential_baseline(steps),
         #[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
-        Level::Avx2 | Level::Avx512 => sequence_baseline(steps),
+        Level::Avx2 | Level::Avx512 => sequential_baseline(steps),
         // SAFETY: `detected` found every feature that the function enables.
         #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-        Level::Avx2 | Level::Avx512 => unsafe { sequence_avx2(steps) },
+        Level::Avx2 | Level::Avx512 => unsafe { sequential_avx2(steps) },
     }
 }
 
 #[inline(never)]
-fn sequence_baseline<S: Sequential>(steps: &S) -> S::Results {
+fn sequential_baseline<S: Sequential>(steps: &S) -> S::Results {
     steps.run()
 }
 
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
-fn sequence_avx2<S: Sequential>(steps: &S) -> S::Results {
+fn sequential_avx2<S: Sequential>(steps: &S) -> S::Results {
     steps.run()
 }
 

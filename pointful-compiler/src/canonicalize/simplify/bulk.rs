@@ -63,7 +63,9 @@ impl Simplify for Bulk {
                 answer => answer,
             },
             BulkOp::Map(Prim::Add, args) => {
-                placed(context, stmt, [args[0], args[1]]).map_or(Answer::Keep, Answer::Op)
+                let [x, y] = [args[0], args[1]];
+                let placed = placed(context, stmt, x, y).or_else(|| placed(context, stmt, y, x));
+                placed.map_or(Answer::Keep, Answer::Op)
             }
             BulkOp::Pack { values, .. } if values.iter().all(|value| *value == values[0]) => {
                 Answer::Values(vec![values[0]])
@@ -441,43 +443,33 @@ fn compose(
 }
 
 /// One element, in a table of zeros that is added to another one, is added to that element.
-fn placed(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>, args: [ValueId; 2]) -> Option<BulkOp> {
-    let [first, second] = args;
-    [[first, second], [second, first]]
-        .into_iter()
-        .find_map(|[sparse, table]| {
-            let Some(BulkOp::Scatter {
-                monoid: Monoid::Add,
-                base,
-                at,
-                over,
-                value,
-                mask,
-            }) = context.def(sparse)
-            else {
-                return None;
-            };
-            let axes = context.axes(&stmt.results);
-            let guard = context.guard(sparse);
-            let is_whole = axes.len() == context.axes(&[table]).len();
-            let is_alone = over.is_empty()
-                && at
-                    .iter()
-                    .all(|(_, index)| context.axes(&[*index]).is_empty());
-            let fits = is_whole
-                && is_alone
-                && context.float(*base) == Some(0.0)
-                && context.lit(table).is_none()
-                && (guard.is_none() || guard == stmt.guard);
-            fits.then(|| BulkOp::Scatter {
-                monoid: Monoid::Add,
-                base: table,
-                at: at.clone(),
-                over: Vec::new(),
-                value: *value,
-                mask: *mask,
-            })
-        })
+fn placed(
+    context: &Context<'_, Bulk>,
+    stmt: &Stmt<Bulk>,
+    sparse: ValueId,
+    table: ValueId,
+) -> Option<BulkOp> {
+    let mut op = context.def(sparse)?.clone();
+    let BulkOp::Scatter {
+        monoid: Monoid::Add,
+        base,
+        at,
+        over,
+        ..
+    } = &mut op
+    else {
+        return None;
+    };
+    let rank = |values: &[ValueId]| context.axes(values).len();
+    let guard = context.guard(sparse);
+    let fits = over.is_empty()
+        && at.iter().all(|&(_, index)| rank(&[index]) == 0)
+        && rank(&[table]) == rank(&stmt.results)
+        && context.float(*base) == Some(0.0)
+        && context.lit(table).is_none()
+        && (guard.is_none() || guard == stmt.guard);
+    *base = table;
+    fits.then_some(op)
 }
 
 /// A scatter or an update whose condition is known.

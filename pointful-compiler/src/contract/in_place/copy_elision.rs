@@ -196,12 +196,9 @@ fn is_pointwise(stmt: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
     let many = many.filter(|(_, extent)| **extent != Extent::Const(1));
     let mut points: Vec<ValueId> = many.map(|(&point, _)| point).collect();
     // A nest of loops that stands for a kernel over as many axes.
-    let Some(inner) = written.loops[body.params.len()..].iter().copied().collect() else {
-        return false;
-    };
-    let inner: Vec<ValueId> = inner;
-    let is_nest = is_loop || inner.is_empty();
-    points.extend(inner);
+    let inner = &written.loops[body.params.len()..];
+    let is_nest = (is_loop || inner.is_empty()) && inner.iter().all(Option::is_some);
+    points.extend(inner.iter().flatten());
     let is_own = |(indices, time): &(Vec<ValueId>, usize)| {
         let both = || indices.iter().zip(&written.indices);
         let apart = |point: &ValueId| both().any(|(read, write)| [read, write] == [point; 2]);

@@ -4,7 +4,9 @@
 //! Axes are those said at the operation, and those of the extents that it makes, reduces or asks
 //! for. A statement's guard adds its own; that is the verifier's to know.
 
-use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
+use smallvec::smallvec;
+
+use super::{Types, Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Elem, Extent, Mode, Program, Type, ValueId};
 
@@ -15,7 +17,7 @@ impl Typing for Bulk {
         program: &Program<Self>,
         op: &BulkOp,
         _: Option<Type<AxisId>>,
-    ) -> Result<Vec<Type<AxisId>>, String> {
+    ) -> Result<Types<AxisId>, String> {
         let elem = |value: ValueId| program.elem(value);
         let mut axes = Axes {
             program,
@@ -23,7 +25,7 @@ impl Typing for Bulk {
         };
         let extent = |axis: AxisId| program.decls.axes[axis.0 as usize].extent;
         match op {
-            BulkOp::Const(lit) => Ok(vec![Type::scalar(literal(*lit)?)]),
+            BulkOp::Const(lit) => Ok(smallvec![Type::scalar(literal(*lit)?)]),
             BulkOp::Size(extent) => {
                 axes.extent(*extent);
                 Ok(axes.one(Elem::USIZE))
@@ -100,7 +102,9 @@ impl Typing for Bulk {
                     element.make(*axis);
                 });
                 Ok(match full {
-                    true => [tuple(program, op, |_| {}), each.clone(), each].concat(),
+                    true => [tuple(program, op, |_| {}), each.clone(), each]
+                        .concat()
+                        .into(),
                     false => each,
                 })
             }
@@ -157,7 +161,7 @@ impl Typing for Bulk {
             } => {
                 truth(program, *cond)?;
                 shows(program, message, shown)?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             BulkOp::Loop {
                 axis, init, body, ..
@@ -169,7 +173,7 @@ impl Typing for Bulk {
                     .split_at_checked(init.len())
                     .ok_or("the body yields too few states")?;
                 carried(program, init, states, next)?;
-                let mut types: Vec<Type<AxisId>> =
+                let mut types: Types<AxisId> =
                     states.iter().map(|&v| program.ty(v).clone()).collect();
                 for &value in collected {
                     let mut all = Axes {
@@ -262,7 +266,7 @@ impl Typing for Bulk {
     }
 }
 
-fn types(program: &Program<Bulk>, values: &[ValueId]) -> Vec<Type<AxisId>> {
+fn types(program: &Program<Bulk>, values: &[ValueId]) -> Types<AxisId> {
     values.iter().map(|&v| program.ty(v).clone()).collect()
 }
 
@@ -300,8 +304,8 @@ impl Axes<'_> {
     }
 
     /// The type of an operation's only result.
-    fn one(self, elem: Elem) -> Vec<Type<AxisId>> {
-        vec![Type::table(elem, self.list)]
+    fn one(self, elem: Elem) -> Types<AxisId> {
+        smallvec![Type::table(elem, self.list)]
     }
 
     fn of(&self, elem: Elem) -> Type<AxisId> {
@@ -311,11 +315,7 @@ impl Axes<'_> {
 
 /// The results of an operator's reduction: the parameters say which axes an element has, those
 /// around it included.
-fn tuple(
-    program: &Program<Bulk>,
-    op: &Block<Bulk>,
-    more: impl Fn(&mut Axes<'_>),
-) -> Vec<Type<AxisId>> {
+fn tuple(program: &Program<Bulk>, op: &Block<Bulk>, more: impl Fn(&mut Axes<'_>)) -> Types<AxisId> {
     let elements = &op.params[..op.params.len() / 2];
     elements
         .iter()
@@ -343,7 +343,7 @@ fn reduce(
     along: &[AxisId],
     operands: &[ValueId],
     axes: &Axes<'_>,
-) -> Result<Vec<Type<AxisId>>, String> {
+) -> Result<Types<AxisId>, String> {
     ensure(!along.is_empty(), "a reduction needs an axis")?;
     match combine {
         Combine::Monoid(monoid) => {
@@ -351,13 +351,13 @@ fn reduce(
                 return Err("a monoid takes one operand".into());
             };
             monoid_takes(*monoid, program.elem(*operand))?;
-            Ok(vec![axes.of(program.elem(*operand))])
+            Ok(smallvec![axes.of(program.elem(*operand))])
         }
         Combine::ArgMin | Combine::ArgMax => {
             let ([_], [axis]) = (operands, along) else {
                 return Err("one operand, along one axis".into());
             };
-            Ok(vec![axes.of(Elem::Index(
+            Ok(smallvec![axes.of(Elem::Index(
                 program.decls.axes[axis.0 as usize].extent,
             ))])
         }

@@ -1,20 +1,22 @@
 //! Types of the operations that only Cpu has.
 
+use smallvec::smallvec;
+
 use super::imperative::{gives_nothing, par};
-use super::{TypeOwn, ensure, index_of, monoid_takes};
+use super::{TypeOwn, Types, ensure, index_of, monoid_takes};
 use crate::ir::stages::cpu::{Cpu, Own, Tile};
 use crate::ir::{Block, Elem, Extent, Monoid, Program, Type, ValueId};
 
 impl TypeOwn for Cpu {
-    fn types_own(program: &Program<Self>, own: &Own) -> Result<Vec<Type<Extent>>, String> {
+    fn types_own(program: &Program<Self>, own: &Own) -> Result<Types<Extent>, String> {
         match own {
             Own::Par(nest) => {
                 par(program, nest)?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             Own::Tile(tile) => {
                 steps(program, tile)?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             Own::Transpose { extents, body } => {
                 let [row, column] = body.params[..] else {
@@ -23,12 +25,12 @@ impl TypeOwn for Cpu {
                 index_of(program, row, extents[0])?;
                 index_of(program, column, extents[1])?;
                 gives_nothing(body)?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             Own::Multiversion(body) => {
                 ensure(body.params.is_empty(), "it goes through nothing")?;
                 gives_nothing(body)?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             Own::Bound { extent, terms, .. } => {
                 let whole = |elem: Elem| match elem {
@@ -41,11 +43,11 @@ impl TypeOwn for Cpu {
                     }),
                     "a term is not an integer",
                 )?;
-                Ok(vec![Type::scalar(Elem::Bound(*extent))])
+                Ok(smallvec![Type::scalar(Elem::Bound(*extent))])
             }
             Own::Range { from, to, body, .. } => {
                 range(program, *from, *to, body)?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             Own::Strips {
                 width,
@@ -56,7 +58,7 @@ impl TypeOwn for Cpu {
             } => {
                 ensure(*width > 0, "a strip has a lane")?;
                 let extent = range(program, *from, *to, body)?;
-                Ok(vec![Type::scalar(Elem::Bound(extent))])
+                Ok(smallvec![Type::scalar(Elem::Bound(extent))])
             }
             Own::Lanes { strip, body, .. } => {
                 let [lane, index] = body.params[..] else {
@@ -71,7 +73,7 @@ impl TypeOwn for Cpu {
                     "the index of a lane is of another axis than its strip",
                 )?;
                 gives_nothing(body)?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             Own::Fold {
                 monoid,
@@ -88,7 +90,7 @@ impl TypeOwn for Cpu {
                     *program.ty(*place) == Type::scalar(ty.elem),
                     "the value is not of the type of its place",
                 )?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             Own::ArgCombine {
                 monoid,
@@ -108,7 +110,7 @@ impl TypeOwn for Cpu {
                         && *program.ty(*place) == Type::scalar(Elem::USIZE),
                     "an element and its place are not of the types of their arrays",
                 )?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             Own::ArgFold {
                 monoid,
@@ -122,7 +124,7 @@ impl TypeOwn for Cpu {
                         && *program.ty(*at) == Type::scalar(Elem::USIZE),
                     "an element and its place are not of the types of their arrays",
                 )?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Types of the operations that only Gpu has.
 
 use super::imperative::gives_nothing;
-use super::{TypeOwn, ensure};
+use super::{TypeOwn, Types, ensure};
 use crate::ir::stages::gpu::{Gpu, Launch, Own};
 use crate::ir::{Elem, Extent, Program, Type, ValueId};
 
 impl TypeOwn for Gpu {
-    fn types_own(program: &Program<Self>, own: &Own) -> Result<Vec<Type<Extent>>, String> {
+    fn types_own(program: &Program<Self>, own: &Own) -> Result<Types<Extent>, String> {
         let body = match own {
             Own::Launch(launch) => {
                 let Launch {
@@ -36,7 +36,7 @@ impl TypeOwn for Gpu {
             }
         };
         gives_nothing(body)?;
-        Ok(Vec::new())
+        Ok(Types::new())
     }
 }
 

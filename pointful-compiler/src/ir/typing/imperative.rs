@@ -1,6 +1,8 @@
 //! Types of the operations of imperative stages.
 
-use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
+use smallvec::smallvec;
+
+use super::{Types, Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
 use crate::ir::stages::imperative::{Along, Fold, Imperative, ImperativeOp, Mask, Par};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Elem, Extent, Program, Scalar, Type, ValueId};
@@ -8,13 +10,13 @@ use crate::ir::{Block, Elem, Extent, Program, Scalar, Type, ValueId};
 /// An imperative stage whose own operations are typed.
 pub trait TypeOwn: Imperative {
     /// What [`Typing::types`] is for an operation of its own.
-    fn types_own(program: &Program<Self>, own: &Self::Own) -> Result<Vec<Type<Extent>>, String>;
+    fn types_own(program: &Program<Self>, own: &Self::Own) -> Result<Types<Extent>, String>;
 }
 
 impl TypeOwn for Kernels {
-    fn types_own(program: &Program<Self>, own: &Par) -> Result<Vec<Type<Extent>>, String> {
+    fn types_own(program: &Program<Self>, own: &Par) -> Result<Types<Extent>, String> {
         par(program, own)?;
-        Ok(Vec::new())
+        Ok(Types::new())
     }
 }
 
@@ -25,17 +27,17 @@ impl<S: TypeOwn> Typing for S {
         program: &Program<Self>,
         op: &ImperativeOp<Self>,
         declared: Option<Type<Extent>>,
-    ) -> Result<Vec<Type<Extent>>, String> {
+    ) -> Result<Types<Extent>, String> {
         let ty = |value: ValueId| program.ty(value).clone();
         let scalar =
             |value: ValueId| ensure(program.ty(value).rank() == 0, "an operand is not a scalar");
-        let nothing = Ok(Vec::new());
+        let nothing = Ok(Types::new());
         match op {
-            ImperativeOp::Const(lit) => Ok(vec![Type::scalar(literal(*lit)?)]),
-            ImperativeOp::Size(_) => Ok(vec![Type::scalar(Elem::USIZE)]),
+            ImperativeOp::Const(lit) => Ok(smallvec![Type::scalar(literal(*lit)?)]),
+            ImperativeOp::Size(_) => Ok(smallvec![Type::scalar(Elem::USIZE)]),
             ImperativeOp::Prim(p, operands) => {
                 operands.iter().try_for_each(|&v| scalar(v))?;
-                Ok(vec![Type::scalar(prim(program, *p, operands)?)])
+                Ok(smallvec![Type::scalar(prim(program, *p, operands)?)])
             }
             ImperativeOp::Select(cond, then, otherwise) => {
                 [*cond, *then, *otherwise]
@@ -46,7 +48,7 @@ impl<S: TypeOwn> Typing for S {
                     ty(*then) == ty(*otherwise),
                     "the two sides are of different types",
                 )?;
-                Ok(vec![ty(*then)])
+                Ok(smallvec![ty(*then)])
             }
             ImperativeOp::Alloc { fill } => {
                 let ty = declared.ok_or("`alloc` states its type")?;
@@ -57,13 +59,15 @@ impl<S: TypeOwn> Typing for S {
                         "the buffer is filled with another type",
                     )?;
                 }
-                Ok(vec![ty])
+                Ok(smallvec![ty])
             }
             ImperativeOp::Copy(buffer) => {
                 ensure(program.ty(*buffer).rank() > 0, "only buffers are copied")?;
-                Ok(vec![ty(*buffer)])
+                Ok(smallvec![ty(*buffer)])
             }
-            ImperativeOp::Load { buffer, indices } => Ok(vec![element(program, *buffer, indices)?]),
+            ImperativeOp::Load { buffer, indices } => {
+                Ok(smallvec![element(program, *buffer, indices)?])
+            }
             ImperativeOp::Store {
                 buffer,
                 indices,
@@ -92,11 +96,11 @@ impl<S: TypeOwn> Typing for S {
             }
             ImperativeOp::Var(value) => {
                 scalar(*value)?;
-                Ok(vec![ty(*value)])
+                Ok(smallvec![ty(*value)])
             }
             ImperativeOp::Get(place) => {
                 scalar(*place)?;
-                Ok(vec![ty(*place)])
+                Ok(smallvec![ty(*place)])
             }
             ImperativeOp::Set { place, value } => {
                 scalar(*value)?;

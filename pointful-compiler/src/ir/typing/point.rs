@@ -1,17 +1,19 @@
 //! Types of the operations of Point.
 
-use super::{Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
+use smallvec::smallvec;
+
+use super::{Types, Typing, ensure, index_of, literal, monoid_takes, prim, shows, truth};
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Elem, Extent, Mode, Program, Type, ValueId};
 
-type Types = Result<Vec<Type<Extent>>, String>;
+type Typed = Result<Types<Extent>, String>;
 
 impl Typing for Point {
     const WRITES_DIMS: bool = false;
 
-    fn types(program: &Program<Self>, op: &PointOp, _: Option<Type<Extent>>) -> Types {
+    fn types(program: &Program<Self>, op: &PointOp, _: Option<Type<Extent>>) -> Typed {
         let ty = |value: ValueId| program.ty(value).clone();
-        let all = |values: &[ValueId]| values.iter().map(|&v| ty(v)).collect::<Vec<_>>();
+        let all = |values: &[ValueId]| values.iter().map(|&v| ty(v)).collect::<Types<Extent>>();
         let under = |extent: Extent, inner: Type<Extent>| Type {
             elem: inner.elem,
             dims: [vec![extent], inner.dims].concat(),
@@ -19,20 +21,20 @@ impl Typing for Point {
         let scalar =
             |value: ValueId| ensure(program.ty(value).rank() == 0, "an operand is not a scalar");
         match op {
-            PointOp::Const(lit) => Ok(vec![Type::scalar(literal(*lit)?)]),
-            PointOp::Size(_) => Ok(vec![Type::scalar(Elem::USIZE)]),
+            PointOp::Const(lit) => Ok(smallvec![Type::scalar(literal(*lit)?)]),
+            PointOp::Size(_) => Ok(smallvec![Type::scalar(Elem::USIZE)]),
             PointOp::Prim(p, operands) => {
                 operands.iter().try_for_each(|&v| scalar(v))?;
-                Ok(vec![Type::scalar(prim(program, *p, operands)?)])
+                Ok(smallvec![Type::scalar(prim(program, *p, operands)?)])
             }
-            PointOp::Index { table, indices } => Ok(vec![selected(program, *table, indices)?]),
+            PointOp::Index { table, indices } => Ok(smallvec![selected(program, *table, indices)?]),
             PointOp::Array(values) => {
                 let first = ty(*values.first().ok_or("an array of nothing")?);
                 ensure(
                     values.iter().all(|&v| *program.ty(v) == first),
                     "the elements are of different types",
                 )?;
-                Ok(vec![under(Extent::Const(values.len() as u64), first)])
+                Ok(smallvec![under(Extent::Const(values.len() as u64), first)])
             }
             PointOp::For { extent, body } => {
                 params(program, body, &[Type::scalar(Elem::Index(*extent))])?;
@@ -46,7 +48,7 @@ impl Typing for Point {
                 let table = ty(*table);
                 monoid_takes(*monoid, table.elem)?;
                 ensure(table.rank() > 0, "a reduction needs an axis")?;
-                Ok(vec![Type {
+                Ok(smallvec![Type {
                     elem: table.elem,
                     dims: table.dims[1..].to_vec(),
                 }])
@@ -60,7 +62,7 @@ impl Typing for Point {
                 let [extent] = table.dims[..] else {
                     return Err("the table has not one axis".into());
                 };
-                Ok(vec![Type::scalar(Elem::Index(extent))])
+                Ok(smallvec![Type::scalar(Elem::Index(extent))])
             }
             PointOp::Fold { init, tables, op } => {
                 along(program, init, tables, op)?;
@@ -77,7 +79,11 @@ impl Typing for Point {
                 params(
                     program,
                     body,
-                    &[vec![Type::scalar(Elem::Index(*extent))], states.clone()].concat(),
+                    &[
+                        smallvec![Type::scalar(Elem::Index(*extent))],
+                        states.clone(),
+                    ]
+                    .concat(),
                 )?;
                 let (next, collected) = body
                     .results
@@ -151,7 +157,7 @@ impl Typing for Point {
                     args.iter().all(|&arg| program.elem(arg).is_float()),
                     "what is differentiated is not a float",
                 )?;
-                Ok([all(&body.results), all(&given)].concat())
+                Ok([all(&body.results), all(&given)].concat().into())
             }
             PointOp::Rule {
                 mode,
@@ -174,7 +180,7 @@ impl Typing for Point {
             }
             PointOp::Accum { monoid, base } => {
                 monoid_takes(*monoid, program.elem(*base))?;
-                Ok(vec![ty(*base)])
+                Ok(smallvec![ty(*base)])
             }
             PointOp::Accumulate {
                 acc,
@@ -186,9 +192,9 @@ impl Typing for Point {
                     place == ty(*value),
                     "the value is not of the type of its place",
                 )?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
-            PointOp::Get { acc } => Ok(vec![ty(*acc)]),
+            PointOp::Get { acc } => Ok(smallvec![ty(*acc)]),
             PointOp::Assert {
                 cond,
                 message,
@@ -198,7 +204,7 @@ impl Typing for Point {
                 truth(program, *cond)?;
                 shown.iter().try_for_each(|&value| scalar(value))?;
                 shows(program, message, shown)?;
-                Ok(Vec::new())
+                Ok(Types::new())
             }
             PointOp::Update {
                 table,
@@ -210,7 +216,7 @@ impl Typing for Point {
                     place == ty(*value),
                     "the value is not of the type of its place",
                 )?;
-                Ok(vec![ty(*table)])
+                Ok(smallvec![ty(*table)])
             }
         }
     }

@@ -2,11 +2,12 @@
 
 use super::{Verify, VerifyError, distinct};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
+use crate::ir::typing::Types;
 use crate::ir::typing::Typing;
 use crate::ir::{AxisId, Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId};
 
 impl Verify for Bulk {
-    fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Vec<Type<AxisId>>, String> {
+    fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Types<AxisId>, String> {
         let mut types = Self::types(program, &stmt.op, None)?;
         // The guard is one more operand, but for states, whose own types say what axes they have.
         if let Some(guard) = stmt.guard

@@ -1,5 +1,6 @@
 //! The invariants of imperative stages: places, parallel loops, results.
 
+use crate::ir::typing::Types;
 use std::cell::OnceCell;
 
 use super::{Verify, VerifyError};
@@ -45,7 +46,7 @@ impl VerifyOwn for Kernels {
 }
 
 impl<S: VerifyOwn> Verify for S {
-    fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Vec<Type<Extent>>, String> {
+    fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Types<Extent>, String> {
         let declared = stmt.results.first().map(|&r| program.ty(r).clone());
         Self::types(program, &stmt.op, declared)
     }

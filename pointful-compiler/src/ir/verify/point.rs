@@ -1,5 +1,6 @@
 //! The invariants of Point alone: accumulators.
 
+use crate::ir::typing::Types;
 use std::collections::BTreeMap;
 
 use super::{Verify, VerifyError};
@@ -8,7 +9,7 @@ use crate::ir::typing::Typing;
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, Type, ValueId, Values};
 
 impl Verify for Point {
-    fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Vec<Type<Extent>>, String> {
+    fn expected(program: &Program<Self>, stmt: &Stmt<Self>) -> Result<Types<Extent>, String> {
         Self::types(program, &stmt.op, None)
     }
 

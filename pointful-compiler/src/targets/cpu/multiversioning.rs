@@ -69,38 +69,25 @@ fn host(numbers: &Numbers, block: &mut Block<Cpu>) {
 fn stays(stmt: &Stmt<Cpu>) -> bool {
     let itself = match &stmt.op {
         CpuOp::Prim(prim, _) => !matches!(prim, Prim::Check(_) | Prim::Call(_)),
-        CpuOp::Const(_)
-        | CpuOp::Size(_)
-        | CpuOp::Select(..)
-        | CpuOp::Load { .. }
-        | CpuOp::Store { .. }
-        | CpuOp::Combine { .. }
-        | CpuOp::Var(_)
-        | CpuOp::Get(_)
-        | CpuOp::Set { .. }
-        | CpuOp::If { .. }
-        | CpuOp::For { .. }
-        | CpuOp::While { .. }
-        | CpuOp::Own(Own::Bound { .. } | Own::Range { .. }) => true,
-        CpuOp::Alloc { .. }
-        | CpuOp::Copy(_)
-        | CpuOp::Swap(..)
-        | CpuOp::Contract { .. }
-        | CpuOp::Assert { .. }
-        | CpuOp::Own(
-            Own::Par(_)
-            | Own::Tile(_)
-            | Own::Transpose { .. }
-            | Own::Strips { .. }
-            | Own::Lanes { .. }
-            | Own::Fold { .. }
-            | Own::ArgCombine { .. }
-            | Own::ArgFold { .. }
-            | Own::Multiversion(_),
-        ) => false,
+        op => matches!(
+            op,
+            CpuOp::Const(_)
+                | CpuOp::Size(_)
+                | CpuOp::Select(..)
+                | CpuOp::Load { .. }
+                | CpuOp::Store { .. }
+                | CpuOp::Combine { .. }
+                | CpuOp::Var(_)
+                | CpuOp::Get(_)
+                | CpuOp::Set { .. }
+                | CpuOp::If { .. }
+                | CpuOp::For { .. }
+                | CpuOp::While { .. }
+                | CpuOp::Own(Own::Bound { .. } | Own::Range { .. })
+        ),
     };
-    let blocks = stmt.op.blocks();
-    itself && blocks.iter().all(|inner| inner.stmts.iter().all(stays))
+    let mut inside = stmt.op.blocks().into_iter().flat_map(|inner| &inner.stmts);
+    itself && inside.all(stays)
 }
 
 /// Whether a loop, or one in it, may have many iterations.

@@ -50,6 +50,7 @@
 //! methods because no variable of the user's hides one.
 
 mod angles;
+mod captures;
 mod columns;
 mod constants;
 pub(crate) mod context;
@@ -58,6 +59,7 @@ pub(crate) mod expr;
 mod host;
 mod kernels;
 mod merging;
+mod multiversion;
 pub(crate) mod names;
 pub(crate) mod scalar;
 mod scatter;

@@ -10,7 +10,7 @@ use super::angles::{self, Angles};
 use super::context::{Unit, usize_literal};
 use super::expr::{Expr, append, bind, choose, set};
 use super::names::ident;
-use super::{kernels, scalar, tile, tokens, transpose};
+use super::{captures, kernels, multiversion, scalar, tile, tokens, transpose};
 use crate::analysis::angles::has_near;
 use crate::ir::stages::cpu::{Along, Cpu, CpuOp, Mask, Own, PlaceKind};
 use crate::ir::{Block, Extent, Lit, Monoid, Operation, Stmt, ValueId, ValueSet};
@@ -324,7 +324,7 @@ impl<'u> Body<'u> {
             Own::Par(par) => kernels::launch(self, par),
             Own::Tile(steps) => tile::emit(self, steps),
             Own::Transpose { extents, body } => transpose::emit(self, *extents, body),
-            Own::Multiversion(body) => kernels::multiversion(self, body),
+            Own::Multiversion(body) => multiversion::emit(self, body),
             Own::Bound {
                 extent,
                 number,
@@ -651,7 +651,7 @@ impl<'u> Body<'u> {
         match self.storage(buffer) {
             Storage::Slice => tokens!(get(#name, #position)),
             Storage::Window => {
-                let first = kernels::first(self.unit, buffer);
+                let first = captures::first(self.unit, buffer);
                 tokens!(get(#name, #position - #first))
             }
             Storage::View => tokens!(#name.read(#position)),
