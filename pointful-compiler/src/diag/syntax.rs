@@ -408,7 +408,9 @@ pub fn transform_form(span: Span, name: &str) -> Diagnostic {
     diagnostic.help(match name {
         "try_call" => "write `try_call!(f)` or `try_call!(grad!(f))`".to_owned(),
         _ => {
-            format!("write `{name}!(f)` or, for some of its parameters, `{name}!(f, {option} = x)`")
+            format!(
+                "write `{name}!(f)` or, for some of its parameters, `{name}!(f, {option} = x)` or `{name}!(f, {option} = (x, y))`"
+            )
         }
     })
 }

@@ -12,6 +12,9 @@ use crate::ops::Prim;
 /// How deep conditions are looked into.
 const STEPS: u32 = 8;
 
+/// By how many operations an index is computed where it is read, rather than read.
+const INDEX: u32 = 8;
+
 /// A value that may say nothing for more reasons is not asked for them.
 const REASONS: usize = 32;
 
@@ -609,15 +612,62 @@ impl Builder {
         }
     }
 
-    /// Reads elsewhere; along axes that the table lacks, there is only one place to read.
+    /// Reads elsewhere; along axes that the table lacks, there is only one place to read. An index
+    /// that is made of those along the axes is computed there, and checked there alone: where the
+    /// source has it, it is checked at all places.
     pub(super) fn gather(&mut self, table: ValueId, at: &[(AxisId, ValueId)]) -> ValueId {
-        let dims = self.dims(table);
-        let has = |&&(axis, _): &&(AxisId, ValueId)| dims.contains(&axis);
-        let at: Vec<(AxisId, ValueId)> = at.iter().filter(has).copied().collect();
+        let at = self.along(table, at);
         if at.is_empty() {
             return table;
         }
-        self.emit(BulkOp::Gather { table, at })
+        match self.steps_from_iota(table, INDEX) {
+            Some(_) => self.made_at(table, &at),
+            None => self.emit(BulkOp::Gather { table, at }),
+        }
+    }
+
+    /// The places along axes that a value has.
+    fn along(&self, value: ValueId, at: &[(AxisId, ValueId)]) -> Vec<(AxisId, ValueId)> {
+        let dims = &self.program.ty(value).dims;
+        let has = |&&(axis, _): &&(AxisId, ValueId)| dims.contains(&axis);
+        at.iter().filter(has).copied().collect()
+    }
+
+    /// How many of so many operations are left, if a number is made by them of indices along axes.
+    fn steps_from_iota(&self, value: ValueId, left: u32) -> Option<u32> {
+        let left = left.checked_sub(1)?;
+        if self.dims(value).is_empty() {
+            return Some(left);
+        }
+        match self.definition(value)? {
+            BulkOp::Iota(_) => Some(left),
+            BulkOp::Map(prim, args) if self.is_specified(value) => {
+                let fine = match prim {
+                    Prim::Check(extent) => !matches!(extent, Extent::Value(_)),
+                    prim => !prim.may_panic(self.program.elem(args[0])),
+                };
+                fine.then_some(())?;
+                let mut args = args.iter();
+                args.try_fold(left, |left, &arg| self.steps_from_iota(arg, left))
+            }
+            _ => None,
+        }
+    }
+
+    /// Such a number, at a place.
+    fn made_at(&mut self, value: ValueId, at: &[(AxisId, ValueId)]) -> ValueId {
+        let at = self.along(value, at);
+        let &[(axis, place), ..] = at.as_slice() else {
+            return value;
+        };
+        match self.definition(value).cloned() {
+            Some(BulkOp::Iota(own)) if own == axis && at.len() == 1 => place,
+            Some(BulkOp::Map(prim, args)) => {
+                let args: Vec<ValueId> = args.iter().map(|&arg| self.made_at(arg, &at)).collect();
+                self.map(prim, &args)
+            }
+            _ => self.emit(BulkOp::Gather { table: value, at }),
+        }
     }
 
     /// The size of an axis.

@@ -35,8 +35,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::builder::Builder;
+use super::builder::{Builder, reads};
 use super::residuals::free;
+use crate::analysis::dataflow::Flow;
 use crate::analysis::dependence::{Access, Scope, When};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
@@ -122,15 +123,8 @@ impl Tables {
 
     /// The state whose final value has at a place what a version has there.
     fn settled(&mut self, b: &Builder, version: ValueId, read: &Access) -> Option<usize> {
-        let state = *self.states.get(&version)?;
-        let last = self.body.results[state];
-        if !self.rest.contains_key(&version) {
-            let seen = &mut ValueSet::new();
-            let rest = self
-                .writes
-                .between(&b.program, &self.body, version, last, seen);
-            self.rest.insert(version, rest);
-        }
+        let state = self.state(version)?;
+        self.find_rest(b, version, state);
         let rest = self.rest[&version].as_ref()?;
         let now = rest.iter().map(|write| (write, When::SameIteration));
         let later = &self.rounds[&state];
@@ -146,17 +140,53 @@ impl Tables {
     }
 }
 
+impl Tables {
+    /// The state of which something is a version, in an inner loop or not.
+    fn state(&self, mut version: ValueId) -> Option<usize> {
+        while let Some(&given) = self.writes.within.get(&version) {
+            version = given;
+        }
+        self.states.get(&version).copied()
+    }
+
+    /// Finds out what an iteration writes after a version: if that is one of an inner loop, all
+    /// that this writes, and what follows it.
+    fn find_rest(&mut self, b: &Builder, version: ValueId, state: usize) {
+        if self.rest.contains_key(&version) {
+            return;
+        }
+        let rest = match self.writes.within.get(&version) {
+            Some(&given) => {
+                self.find_rest(b, given, state);
+                let inside = self.writes.inner[&given].iter();
+                let after = self.rest[&given].iter();
+                let both = inside.zip(after);
+                both.map(|(inside, after)| [inside.as_slice(), after].concat())
+                    .next()
+            }
+            None => {
+                let (last, seen) = (self.body.results[state], &mut ValueSet::new());
+                let (program, body) = (&b.program, &self.body);
+                self.writes.between(program, body, version, last, seen)
+            }
+        };
+        self.rest.insert(version, rest);
+    }
+}
+
 /// What leads from one version of a table to another.
 struct Writes {
     /// The statement that gives a value, and which of its results it is.
     made: BTreeMap<ValueId, (usize, usize)>,
     /// What inner loops write to tables that they hand on.
     inner: BTreeMap<ValueId, Option<Vec<Access>>>,
+    /// Versions in inner loops, and what those loops give.
+    within: BTreeMap<ValueId, ValueId>,
 }
 
 impl Writes {
     fn new(program: &Program<Bulk>, block: &Block<Bulk>) -> Self {
-        let (mut made, mut inner) = (BTreeMap::new(), BTreeMap::new());
+        let (mut made, mut inner, mut within) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for (k, stmt) in block.stmts.iter().enumerate() {
             for (r, &result) in stmt.results.iter().enumerate() {
                 made.insert(result, (k, r));
@@ -169,11 +199,21 @@ impl Writes {
             let writes = Self::new(program, body);
             let states = body.params[indices..].iter().zip(&body.results);
             for ((&state, &last), &result) in states.zip(&stmt.results) {
-                let seen = &mut ValueSet::new();
-                inner.insert(result, writes.between(program, body, state, last, seen));
+                let mut versions = ValueSet::new();
+                let found = writes.between(program, body, state, last, &mut versions);
+                if found.is_some() {
+                    within.extend(versions.iter().map(|version| (version, result)));
+                }
+                inner.insert(result, found);
             }
+            inner.extend(writes.inner);
+            within.extend(writes.within);
         }
-        Self { made, inner }
+        Self {
+            made,
+            inner,
+            within,
+        }
     }
 
     /// The writes between a version and another one that is made of it alone, and the versions
@@ -246,20 +286,29 @@ impl Writes {
 
 /// Makes the statements of a second loop read the final tables of the first.
 pub(super) struct Finals<'a> {
-    pub(super) b: &'a Builder,
+    pub(super) b: &'a mut Builder,
     pub(super) tables: Tables,
     /// The loops around, from the outside in.
     pub(super) around: &'a mut [Tables],
     /// What stands for the final states until there are any.
     pub(super) standing: &'a [ValueId],
+    /// Whether inner loops are to read final tables in place of those that they hand on.
+    pub(super) inside: bool,
 }
 
 impl Finals<'_> {
-    /// The body as the second loop runs parts of it again: it reads final tables where it can, and
-    /// what it computes from the index alone comes first.
-    pub(super) fn body(&mut self, mut body: Block<Bulk>) -> Block<Bulk> {
+    /// The body as the second loop, which needs these values, runs parts of it again: it reads final
+    /// tables where it can, and what it computes from the index alone comes first.
+    pub(super) fn body(&mut self, mut body: Block<Bulk>, needed: &ValueSet) -> Block<Bulk> {
         self.stmts(&mut body.stmts);
-        let free = free(self.b, &body);
+        let stmts = std::mem::take(&mut body.stmts);
+        for stmt in stmts {
+            match self.without_tables(&stmt, needed) {
+                Some(parts) => body.stmts.extend(parts),
+                None => body.stmts.push(stmt),
+            }
+        }
+        let free = free(&*self.b, &body);
         let mut order: Vec<usize> = (0..free.len()).collect();
         order.sort_by_key(|&k| !free[k]);
         let mut first = ValueSet::from([body.params[0]]);
@@ -284,6 +333,73 @@ impl Finals<'_> {
             }
         }
         body
+    }
+
+    /// Loop distribution: an inner loop that is run again in any case, as what it collects is not as
+    /// long in each iteration, as two: what hands tables on, and what collects, of final tables.
+    ///
+    /// ```text
+    /// %1[n], %2[m] = loop %3: m (%4[n] = %0) {     %1[n] = loop %3: m (%4[n] = %0) { … yield %6 }
+    ///   %5 = gather %4 [n := …]                    %2[m] = loop %7: m () {
+    ///   %6[n] = update %4 [n := …] …           ▶     %8 = gather %t [n := …]
+    ///   yield %6; %5                                 yield; %8
+    /// }                                            }
+    /// ```
+    fn without_tables(&mut self, stmt: &Stmt<Bulk>, needed: &ValueSet) -> Option<[Stmt<Bulk>; 2]> {
+        let BulkOp::Loop { init, .. } = &stmt.op else {
+            return None;
+        };
+        let count = init.len();
+        let (states, collected) = stmt.results.split_at(count);
+        let program = &self.b.program;
+        let ragged = |&value: &ValueId| {
+            let extents = Bulk::type_extents(program, value);
+            extents
+                .iter()
+                .any(|&extent| self.tables.scope.binds(extent))
+        };
+        if !collected
+            .iter()
+            .any(|value| needed.contains(value) && ragged(value))
+        {
+            return None;
+        }
+        let mut last = [stmt.clone()];
+        self.inside = true;
+        self.stmts(&mut last);
+        self.inside = false;
+        let [mut last] = last;
+        let BulkOp::Loop { init, body, .. } = &mut last.op else {
+            return None;
+        };
+        let live = live(&self.b.program, body, count);
+        let is_dead = |k: usize| !live.contains(&body.params[k + 1]);
+        let dead: Vec<usize> = (0..count).filter(|&k| is_dead(k)).collect();
+        if dead.is_empty() || dead.iter().any(|&k| needed.contains(&states[k])) {
+            return None;
+        }
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::DISTRIBUTED_AGAIN);
+        let mut first = stmt.clone();
+        first.results.truncate(count);
+        if let BulkOp::Loop { body, .. } = &mut first.op {
+            body.results.truncate(count);
+        }
+        for &k in dead.iter().rev() {
+            init.remove(k);
+            body.params.remove(k + 1);
+            body.results.remove(k);
+        }
+        // What is still handed on is a result of the first.
+        last.results.drain(..count);
+        for k in 0..init.len() {
+            let state = body.params[k + 1];
+            let ty = self.b.program.ty(state).clone();
+            last.results.insert(k, self.b.param(ty.elem, ty.dims));
+        }
+        body.stmts
+            .retain(|stmt| stmt.results.iter().any(|value| live.contains(value)));
+        Some([first, last])
     }
 
     /// What a statement puts into a table for good, and how to read it there.
@@ -366,7 +482,10 @@ impl Finals<'_> {
         value: ValueId,
         extents: &[Extent],
     ) -> Option<ValueId> {
-        let b = self.b;
+        if !self.inside && self.tables.writes.within.contains_key(&version) {
+            return None;
+        }
+        let b = &*self.b;
         let state = self.tables.settled(b, version, read)?;
         let last = self.standing[state];
         let own = |value: ValueId| -> Vec<Extent> {
@@ -397,6 +516,26 @@ impl Finals<'_> {
             break;
         }
         Some(last)
+    }
+}
+
+/// What a loop computes for what it collects, and the states that it needs for that.
+fn live(program: &Program<Bulk>, body: &Block<Bulk>, count: usize) -> ValueSet {
+    let mut live: ValueSet = body.results[count..].iter().copied().collect();
+    loop {
+        let before = live.len();
+        for stmt in body.stmts.iter().rev() {
+            if stmt.results.iter().any(|value| live.contains(value)) {
+                live.extend(&stmt.results);
+                live.extend(&reads(program, stmt));
+            }
+        }
+        let states = body.params[1..].iter().zip(&body.results);
+        let next = states.filter_map(|(state, &next)| live.contains(state).then_some(next));
+        live.extend(&next.collect::<Vec<_>>());
+        if live.len() == before {
+            return live;
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::activity::propagate;
 use super::associative_scans::independent;
-use super::builder::Builder;
+use super::builder::{Builder, reads};
 use super::cloning::Copier;
 use super::last_values::{Finals, Tables};
 use super::linearize::Dual;
@@ -19,7 +19,7 @@ use super::reductions::Along;
 use super::residuals::{Residuals, kept_by_lanes, loops_over_rows};
 use crate::canonicalize::cse::cse_of_floats;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Elem, Extent, Mode, Stmt, ValueId};
+use crate::ir::{Block, Elem, Extent, Mode, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 impl Dual<'_> {
@@ -252,9 +252,14 @@ impl Dual<'_> {
                 tables,
                 around: &mut self.around,
                 standing: &standing,
+                inside: false,
             };
             finals.stmts(&mut linear);
-            rerun = finals.body(rerun);
+            let needed = linear
+                .iter()
+                .flat_map(|stmt| reads(&finals.b.program, stmt));
+            let needed: ValueSet = needed.chain(yields.iter().copied()).collect();
+            rerun = finals.body(rerun, &needed);
         }
         let residuals = Residuals::new(self.b, &rerun, &linear, &yields, &lanes, frugal);
         let mut first = Block { results, ..forward };

@@ -14,6 +14,7 @@ use crate::ir::Program;
 use crate::ir::print::{Print, print};
 use crate::ir::stages::point::Point;
 use crate::ir::verify::{Verify, verify};
+use crate::targets::cpu::split::Limits;
 use crate::targets::cpu::tiling::{Size, tiling_of};
 use crate::targets::cpu::vectorize::outer_loop::{Together, outer_loop_by};
 use crate::targets::cpu::vectorize::reductions::{Lanes, reductions_by};
@@ -205,7 +206,11 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let kernels = trial.stage("in place", kernels, contract::in_place)?;
             let kernels = trial.stage("owned", kernels, contract::disjoint_updates)?;
             let cpu = trial.stage("outlined", kernels, targets::cpu::outline)?;
-            let split = |cpu| targets::cpu::split::split_from(cpu, 2);
+            let limits = Limits {
+                short: 2,
+                ..Limits::default()
+            };
+            let split = |cpu| targets::cpu::split::split_by(cpu, limits);
             let cpu = trial.stage("cut at ends of axes", cpu, split)?;
             let lanes = Lanes {
                 bytes: 16,

@@ -35,8 +35,14 @@ std::thread_local! {
     /// condition holds.
     pub(crate) static CHANGED_BY_LOOPS: Cell<u32> = const { Cell::new(0) };
     pub(crate) static CHANGED_IN_BRANCHES: Cell<u32> = const { Cell::new(0) };
-    /// Several of its rows are kept for that.
+    /// Several of its rows are kept for that, or are too many.
     pub(crate) static PARTS_KEPT: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static PARTS_MANY: Cell<u32> = const { Cell::new(0) };
+    /// An array is copied twice, and one copy is changed in its place.
+    pub(crate) static COPIED_TWICE: Cell<u32> = const { Cell::new(0) };
+    /// A loop of the host is compiled for each level, or is too short for that.
+    pub(crate) static MULTIVERSIONED: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static TOO_SHORT: Cell<u32> = const { Cell::new(0) };
     /// The length of an axis is a state of a loop that is differentiated.
     pub(crate) static LENGTHS_CARRIED: Cell<u32> = const { Cell::new(0) };
     /// A kernel of a few points of a computed length, which a small set bounds, is a loop.
@@ -112,6 +118,10 @@ std::thread_local! {
     pub(crate) static SETTLED: Cell<u32> = const { Cell::new(0) };
     /// It is not, in as many walks as there may be.
     pub(crate) static UNSETTLED: Cell<u32> = const { Cell::new(0) };
+    /// Of a loop that runs again, what collects is a loop of its own, which reads final tables.
+    pub(crate) static DISTRIBUTED_AGAIN: Cell<u32> = const { Cell::new(0) };
+    /// Points that advance together have buffers as long as the longest.
+    pub(crate) static LONGEST: Cell<u32> = const { Cell::new(0) };
     /// Points advance together through loops that hand arrays on.
     pub(crate) static HANDED: Cell<u32> = const { Cell::new(0) };
     /// Points that multiply by the same matrix go together.

@@ -21,6 +21,8 @@ pub mod functions;
 #[cfg(test)]
 mod ignored;
 #[cfg(test)]
+mod intervals;
+#[cfg(test)]
 pub(crate) mod lengths;
 #[cfg(test)]
 mod points;

@@ -68,7 +68,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        CHANGED_BY_LOOPS, LENGTHS_BOUNDED, LENGTHS_CARRIED, SEARCHED, SERIALIZED, UNROLLED,
+        CHANGED_BY_LOOPS, LENGTHS_BOUNDED, LENGTHS_CARRIED, MULTIVERSIONED, SEARCHED, SERIALIZED,
+        TOO_SHORT, UNROLLED,
     };
 
     /// Members of `K`.
@@ -90,6 +91,11 @@ mod tests {
                 "rows are changed where they are by loops",
                 &CHANGED_BY_LOOPS,
             ),
+            (
+                "loops of the host are compiled for each level",
+                &MULTIVERSIONED,
+            ),
+            ("or are too short for that", &TOO_SHORT),
             (
                 "lengths are states of differentiated loops",
                 &LENGTHS_CARRIED,

@@ -31,7 +31,7 @@ const RANGES: [&str; 6] = [
 const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
 
 /// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
-const STEPS: [&str; 16] = [
+const STEPS: [&str; 21] = [
     "for i in R { for j in S { w[i][j] -= 0.1 * w[P][Q]; } }",
     "for i in R { let f = 0.2 * w[i][k]; w[i][k] = f; for j in R { w[i][j] -= f * w[k][j]; } }",
     "for i in R { w[i][k] = 0.5 * (a[i][k] - 0.1 * sum(for m in ..k { w[i][m] * w[k][m] })); }",
@@ -47,6 +47,11 @@ const STEPS: [&str; 16] = [
     "let r = w[k]; w[k] = w[(k - 1).clamp()]; w[(k - 1).clamp()] = 0.5 * r;",
     "if v[k] > 0.1 { w[k] = for j in N { 0.5 * w[(k - 1).clamp()][j] }; }",
     "w[k] = for j in N { 0.2 * sum(for m in N { w[(k - 1).clamp()][m] * a[m][j] }) + 0.1 * w[k][j] };",
+    "w[k] = for j in N { let q = (j + 1).clamp(); 0.1 * (w[(k - 1).wrap()][q] + w[(k + 1).wrap()][q] + w[(k + 2).wrap()][q] - w[(k - 2).wrap()][q] - w[(k + 3).wrap()][q]) };",
+    "w[k] = for j in N { let q = (j - 1).wrap(); 0.1 * (w[k][j] - w[(k - 1).wrap()][q] + w[(k + 1).wrap()][q] + w[(k + 2).wrap()][q] - w[(k - 2).wrap()][q] - w[(k + 3).wrap()][q]) };",
+    "z[k] = 0.5 * z[(k - 1).clamp()] - 0.1 * v[k]; v[k] = 0.3 * v[(k - 1).clamp()] + 0.1 * z[k];",
+    "z = 0.9 * z + 0.1; v = v - 0.2;",
+    "if w[k][k] > 0.1 { z[k] = 0.5 * z[(k - 1).clamp()] + 0.1; v[k] = 0.3 * v[(k - 1).clamp()]; }",
     "for i in R { let mut x = 0.3; for j in S { x = 0.5 * x + 0.1 * w[i][j]; } v[i] = x; }",
 ];
 
@@ -72,16 +77,18 @@ fn random_sweeps(rng: &mut Rng) -> String {
     let text = format!(
         "fn f<K: IndexSet>({PARAMS}) -> f64 {{
             let mut w = a.clone();
-            let mut v = b.clone();
+            let e = 0.5 * b;
+            let mut v = e;
+            let mut z = e;
             for k in N {{ {steps} }}
-            sum(w) + sum(v * b) + sum(c)
+            sum(w) + sum(v * b) + sum(z) + sum(c)
         }}
         fn g<K: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
     );
     // Sets of unknown length, and on both sides of what is too short for a kernel.
     text.replace(
         'N',
-        rng.pick(&["K", "K", "K", "Fin::<6>", "Fin::<11>", "Fin::<11>"]),
+        rng.pick(&["K", "K", "Fin::<6>", "Fin::<11>", "Fin::<11>", "Fin::<11>"]),
     )
 }
 
@@ -90,8 +97,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ASKED, CARRIED, CHANGED_IN_BRANCHES, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT,
-        SUMMED_IN_PARALLEL,
+        ASKED, CARRIED, CHANGED_IN_BRANCHES, COPIED_TWICE, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT,
+        PARTS_MANY, SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -115,7 +122,12 @@ mod tests {
                 &CHANGED_IN_BRANCHES,
             ),
             ("and several are kept", &PARTS_KEPT),
+            ("or are too many", &PARTS_MANY),
+            (
+                "one of two copies is changed in the place of both",
+                &COPIED_TWICE,
+            ),
         ];
-        entered_by(0..130, check, &counters);
+        entered_by(0..180, check, &counters);
     }
 }

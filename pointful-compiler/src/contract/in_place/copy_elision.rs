@@ -53,9 +53,16 @@ fn elided(program: &mut Program<Kernels>, block: &mut Block<Kernels>) -> bool {
     let found = numbers.filter_map(|number| Copied::of(program, block, &uses, number));
     let found: Vec<Copied> = found.collect();
     let mut places = BTreeMap::new();
+    let mut taken = ValueSet::new();
     let mut gone = BTreeSet::new();
     let mut before: BTreeMap<usize, Vec<Stmt<Kernels>>> = BTreeMap::new();
     for copied in &found {
+        // Of several copies of one array only one is changed there: after it, the array is another.
+        if !taken.insert(place_of(&places, copied.source)) {
+            #[cfg(test)]
+            crate::testing::entered::enter(&crate::testing::entered::COPIED_TWICE);
+            continue;
+        }
         #[cfg(test)]
         copied.count(&block.stmts[copied.first]);
         let made = keep(program, block, copied);
@@ -244,6 +251,10 @@ fn parts(program: &Program<Kernels>, stmts: &[Stmt<Kernels>], array: ValueId) ->
             parts.retain(|other| !is_part_of(other, &part));
             parts.push(part);
         }
+    }
+    #[cfg(test)]
+    if parts.len() > PARTS {
+        crate::testing::entered::enter(&crate::testing::entered::PARTS_MANY);
     }
     let rank = program.ty(array).rank();
     let is_few = |part: &Part| (1..rank).contains(&part.iter().flatten().count());

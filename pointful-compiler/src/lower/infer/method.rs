@@ -247,6 +247,14 @@ impl<'a> Infer<'_, 'a> {
             self.report(say::method_of(span, name, scalar.on.describe(), &shown));
             return Some(Ty::Error);
         }
+        if args.is_empty()
+            && !scalar.args.is_empty()
+            && matches!(self.solver.shallow(recv), Ty::Table(..))
+        {
+            let shown = self.show(recv);
+            self.report(say::unknown_method(span, name, &shown));
+            return Some(Ty::Error);
+        }
         if !self.arity(name, scalar.args.len(), args.len(), span) {
             return Some(Ty::Error);
         }

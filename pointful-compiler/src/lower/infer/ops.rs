@@ -435,11 +435,22 @@ impl<'a> Infer<'_, 'a> {
                 ));
             }
             diagnostic = diagnostic.help("`.ordinal()` is a member's number");
+        } else if let Ty::Tuple(parts) = &lc
+            && self.all_members(parts)
+        {
+            diagnostic = diagnostic.help(
+                "an index moves along one axis: take it apart, as in `for (i, j) in …`, and write `(i + 1).wrap()`",
+            );
         } else if op == BinaryOp::BitXor && (self.known_float(&lc) || self.known_float(&rc)) {
             diagnostic = diagnostic.help(written_power(right));
         } else if self.mixes_literal(&lc, &rc) || self.mixes_literal(&rc, &lc) {
             diagnostic = diagnostic
                 .help("convert the integer with `as f64`, or write the literal without a point");
+        } else if let (&Ty::Scalar(left), &Ty::Scalar(right)) = (&lc, &rc)
+            && left != Scalar::Bool
+            && right != Scalar::Bool
+        {
+            diagnostic = diagnostic.help(conversions(left, right));
         } else if let Some(help) = self
             .conversion(&lc, &rc)
             .or_else(|| self.conversion(&rc, &lc))
@@ -461,6 +472,18 @@ impl<'a> Infer<'_, 'a> {
     fn mixes_literal(&self, literal: &Ty, integer: &Ty) -> bool {
         let point = matches!(literal, Ty::Var(v) if self.solver.kind(*v) == TyKind::Float);
         point && matches!(integer, Ty::Scalar(scalar) if scalar.is_int())
+    }
+}
+
+/// How numbers of two types come to be of one.
+fn conversions(left: Scalar, right: Scalar) -> String {
+    let [l, r] = [left, right].map(Scalar::name);
+    match (left.is_float(), right.is_float()) {
+        (true, false) => format!("convert the integer with `as {l}`"),
+        (false, true) => format!("convert the integer with `as {r}`"),
+        (true, true) | (false, false) => {
+            format!("convert one of them: the first with `as {r}`, or the second with `as {l}`")
+        }
     }
 }
 

@@ -369,6 +369,30 @@ fn an_unknown_method() {
             ("frobnicate", "no method `frobnicate` on `f64`"),
         ],
     );
+    rejects(
+        "fn f<N: IndexSet>(x: &Table<N, f64>) -> f64 { x.max() }",
+        &[(
+            "max()",
+            "no method `max` on `Table<N, f64>`\nreductions are functions: `max(t)`",
+        )],
+    );
+}
+
+#[test]
+fn numbers_of_two_types() {
+    let one = |l: &str, r: &str, help: &str| {
+        rejects(
+            &format!("fn f(x: {l}, y: {r}) -> f64 {{ x * y }}"),
+            &[(
+                "* y",
+                &format!("`*` does not apply to `{l}` and `{r}`\nconvert {help}"),
+            )],
+        );
+    };
+    one("usize", "f64", "the integer with `as f64`");
+    one("f32", "i64", "the integer with `as f32`");
+    let both = "one of them: the first with `as f64`, or the second with `as f32`";
+    one("f32", "f64", both);
 }
 
 #[test]
@@ -537,6 +561,13 @@ fn members_are_not_numbers() {
             ),
             ("i as f64", "a member of `N` cannot be cast"),
         ],
+    );
+    rejects(
+        "fn f<R: IndexSet, C: IndexSet>(x: &Table<(R, C), f64>) -> f64 { sum(for p in (R, C) { x[(p + 1).wrap()] }) }",
+        &[(
+            "+ 1",
+            "`+` does not apply to `(a member of `R`, a member of `C`)` and an integer\nan index moves along one axis",
+        )],
     );
 }
 

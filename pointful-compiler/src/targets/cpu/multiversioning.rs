@@ -29,6 +29,8 @@ use crate::ops::Prim;
 use crate::pass::Pass;
 
 use super::statements::with_body;
+#[cfg(test)]
+use crate::testing::entered::{MULTIVERSIONED, TOO_SHORT, enter};
 
 /// Loops that are known to be shorter than this are not worth a call.
 const SHORT: u64 = 8;
@@ -51,7 +53,14 @@ fn host(numbers: &Numbers, block: &mut Block<Cpu>) {
             continue;
         }
         let is_loop = matches!(stmt.op, CpuOp::For { .. } | CpuOp::While { .. });
-        if is_loop && stays(stmt) && is_long(numbers, stmt) {
+        if is_loop && stays(stmt) {
+            if !is_long(numbers, stmt) {
+                #[cfg(test)]
+                enter(&TOO_SHORT);
+                continue;
+            }
+            #[cfg(test)]
+            enter(&MULTIVERSIONED);
             let version = Block {
                 stmts: vec![stmt.clone()],
                 ..Block::default()

@@ -63,24 +63,36 @@ pub const SPLIT: Pass<Cpu> = Pass {
     run: split,
 };
 
-/// Constant axes shorter than this are not worth three loops.
-const SHORT: u64 = 8;
+/// What is worth more loops.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Constant axes shorter than this are not worth three.
+    pub short: u64,
+    /// A loop of more statements is not written down twice.
+    pub large: usize,
+}
 
-/// A loop of more statements is not written down twice.
-const LARGE: usize = 256;
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            short: 8,
+            large: 256,
+        }
+    }
+}
 
 /// Splits loops over axes.
 pub fn split(program: Program<Cpu>) -> Program<Cpu> {
-    split_from(program, SHORT)
+    split_by(program, Limits::default())
 }
 
-/// [`split`] of axes that are not shorter than this, if that is known.
-pub fn split_from(program: Program<Cpu>, short: u64) -> Program<Cpu> {
+/// [`split`] with these limits.
+pub fn split_by(program: Program<Cpu>, limits: Limits) -> Program<Cpu> {
     program.rewritten(|program, body| {
         let mut split = Split {
             numbers: Numbers::of(body),
             program,
-            short,
+            limits,
             of_kernel: ValueSet::new(),
         };
         split.block(body, false);
@@ -144,7 +156,7 @@ impl Points {
 struct Split<'p> {
     program: &'p mut Program<Cpu>,
     numbers: Numbers,
-    short: u64,
+    limits: Limits,
     /// What the kernel binds that is being split.
     of_kernel: ValueSet,
 }
@@ -184,7 +196,7 @@ impl Split<'_> {
                     extent,
                     reverse,
                     body,
-                } if asks(&body) && is_small(&body) => {
+                } if asks(&body) && is_small(&body, self.limits.large) => {
                     let each = (extent, reverse, *body);
                     self.in_order(each, in_kernel, stmt.span, &mut block.stmts);
                     continue;
@@ -357,7 +369,7 @@ impl Split<'_> {
             &first,
             body,
             looks,
-            self.short,
+            self.limits.short,
         )
     }
 
@@ -383,7 +395,7 @@ impl Split<'_> {
                 row,
                 points,
                 Looks::Far,
-                self.short,
+                self.limits.short,
             );
             let Some(plan) = plan else { continue };
             let others = if !plan.ends.is_empty() {
@@ -747,8 +759,8 @@ fn asks(block: &Block<Cpu>) -> bool {
     })
 }
 
-/// Whether a loop may be there twice: it has no kernels, and is not long.
-fn is_small(body: &Block<Cpu>) -> bool {
+/// Whether a loop may be there twice: it has no kernels, and no more statements than this.
+fn is_small(body: &Block<Cpu>, large: usize) -> bool {
     fn rest(block: &Block<Cpu>, room: usize) -> Option<usize> {
         let room = room.checked_sub(block.stmts.len())?;
         block.stmts.iter().try_fold(room, |room, stmt| {
@@ -762,7 +774,7 @@ fn is_small(body: &Block<Cpu>) -> bool {
                 .try_fold(room, |room, inner| rest(inner, room))
         })
     }
-    rest(body, LARGE).is_some()
+    rest(body, large).is_some()
 }
 
 /// Whether a loop at a point of a kernel is cut, too: it hands nothing from one iteration to the

@@ -1,6 +1,6 @@
 use std::cell::Cell;
 
-use super::{split_from, steps, windows};
+use super::{Limits, split_by, steps, windows};
 use crate::eval::{EvalError, Inputs, run_in_order};
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::stages::kernels::Kernels;
@@ -58,8 +58,12 @@ fn random_programs_are_cut() {
         neighbours: 40,
         ..Options::default()
     };
+    let limits = Limits {
+        short: 2,
+        ..Limits::default()
+    };
     check_seeds(0..1000, options, outlined, |program| {
-        let cut = split_from(program.clone(), 2);
+        let cut = split_by(program.clone(), limits);
         changed.set(changed.get() + u32::from(cut.body != program.body));
         let mut all = found.get();
         cuts(&cut.body, &mut all);
@@ -83,9 +87,9 @@ struct Cut {
 
 impl Cut {
     #[track_caller]
-    fn of(seed: u64, program: Program<Kernels>, inputs: &Inputs, short: u64) -> Self {
+    fn of(seed: u64, program: Program<Kernels>, inputs: &Inputs, limits: Limits) -> Self {
         let before = outline(program);
-        let cut = split_from(before.clone(), short);
+        let cut = split_by(before.clone(), limits);
         verify(&cut).unwrap_or_else(|error| panic!("{seed}: {error}\n{}", print(&cut)));
         let mut ended = 0;
         for order in 0..3 {
@@ -131,16 +135,22 @@ fn versions(block: &Block<Cpu>) -> u32 {
 
 #[test]
 fn random_loops_in_order_have_versions() {
-    let [mut found, mut ended, mut fails] = [0; 3];
+    let [mut found, mut ended, mut fails, mut fewer] = [0; 4];
     for seed in 0..800 {
         let (program, inputs) = steps::random(&mut Rng::new(seed));
-        let same = Cut::of(seed, program, &inputs, 8);
-        let versions = versions(&same.body);
+        let of_few = Limits {
+            large: 12,
+            ..Limits::default()
+        };
+        let of_few = Cut::of(seed, program.clone(), &inputs, of_few);
+        let same = Cut::of(seed, program, &inputs, Limits::default());
+        let [of_few, versions] = [of_few.body, same.body].map(|body| versions(&body));
+        fewer += u32::from(of_few < versions);
         found += versions.min(1);
         ended += same.ended * versions.min(1);
         fails += (3 - same.ended) * versions.min(1);
     }
-    let all = [found, ended, fails];
+    let all = [found, ended, fails, fewer];
     assert!(all.iter().all(|&times| times >= 100), "{all:?}");
 }
 
@@ -150,7 +160,11 @@ fn random_windows_are_cut() {
     for seed in 0..500 {
         let (program, inputs) = windows::random(&mut Rng::new(seed));
         for short in [2, 8] {
-            let same = Cut::of(seed, program.clone(), &inputs, short);
+            let limits = Limits {
+                short,
+                ..Limits::default()
+            };
+            let same = Cut::of(seed, program.clone(), &inputs, limits);
             if short == 2 {
                 cuts(&same.body, &mut found);
             }

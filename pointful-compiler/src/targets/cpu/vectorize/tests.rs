@@ -9,11 +9,12 @@ use crate::ir::stages::cpu::{Cpu, CpuOp, Own};
 use crate::ir::stages::point::Point;
 use crate::ir::{Block, Elem, Lit, Message, Operation, Program, Scalar, SpanId, Stmt};
 use crate::ops::Prim;
-use crate::targets::cpu::split::split_from;
+use crate::targets::cpu::split::{Limits, split_by};
 use crate::targets::cpu::statements::{bind, prim};
-use crate::testing::entered::{CHAINS_OUTWEIGH, HANDED, SHARED, VECTORS_OUTWEIGH};
+use crate::testing::entered::{CHAINS_OUTWEIGH, HANDED, LONGEST, SHARED, VECTORS_OUTWEIGH};
+use crate::testing::source::{inputs_of, lowered};
 use crate::testing::{
-    Options, check_between, check_each, check_seeds, outlined, random_point, random_points,
+    Options, Rng, check_between, check_each, check_seeds, outlined, random_point, random_points,
 };
 
 /// How many strips there are whose lanes are asked before they run, and how many loops with
@@ -221,7 +222,11 @@ fn short_rows_of_random_programs_are_strips() {
         ..Options::default()
     };
     for options in [Options::default(), options] {
-        let before = |program| split_from(outlined(program), 2);
+        let limits = Limits {
+            short: 2,
+            ..Limits::default()
+        };
+        let before = |program| split_by(outlined(program), limits);
         let rows = Short { bytes: 24, long: 5 };
         check_seeds(0..500, options, before, |program| {
             let strips = short_loops_by(program.clone(), rows);
@@ -376,4 +381,68 @@ fn points_that_share_a_matrix_advance_together() {
             "there are strips and none in {entered:?} programs"
         );
     }
+}
+
+/// A function whose points make tables as long as each has it, in branches or not, change them in
+/// one loop and read them in another one.
+fn own_lengths(rng: &mut Rng) -> String {
+    let [length, other] =
+        [(); 2].map(|()| rng.pick(&["ends[i]", "ends[i] + 1", "ends[i] + size(N)"]));
+    let mut part = |length: &str| {
+        let change = rng.pick(&["", "t[j] *= 0.5;", "t[j] = (t[j] + s).cos();"]);
+        let read = rng.pick(&[
+            "s = 0.5 * s + t[j];",
+            "if t[j] > 0.1 { s = (s - t[j]).sin(); }",
+        ]);
+        let order = rng.pick(&["0..n", "(0..n).rev()"]);
+        format!(
+            "let n = {length}; let mut t = for j in 0..n {{ (s + x[i] * j as f64).sin() }};
+            for j in 0..n {{ s = 0.7 * s + 0.1; {change} }}
+            for j in {order} {{ {read} }}"
+        )
+    };
+    let (first, second) = (part(length), part(other));
+    let second = rng
+        .pick(&[
+            "",
+            "PART",
+            "if s > 0.1 { PART }",
+            "if x[i] > 0.0 { PART } else { s = 0.2; }",
+        ])
+        .replace("PART", &second);
+    format!(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, ends: &Table<N, usize>) -> Table<N, f64> {{
+            for i in N {{ let mut s = x[i]; {first} {second} s }}
+        }}"
+    )
+}
+
+/// Points whose tables are as long as each computes: they have room for the longest.
+#[test]
+fn points_with_lengths_of_their_own_advance_together() {
+    let together = Together {
+        bytes: 32,
+        few_bytes: 16,
+        if_it_pays: None,
+        own_bytes: 64,
+    };
+    let program = |seed| {
+        let rng = &mut Rng::new(seed);
+        let program = lowered(&own_lengths(rng));
+        let sizes = program.sizes.iter().map(|_| 1 + rng.below(7)).collect();
+        let inputs = inputs_of(&program, sizes, rng);
+        (program, inputs)
+    };
+    let longest = Cell::new(0);
+    check_each(0..200, program, outlined, |program| {
+        LONGEST.take();
+        let strips = outer_loop_by(program, together);
+        longest.set(longest.get() + u32::from(LONGEST.take() > 0));
+        strips
+    });
+    let longest = longest.get();
+    assert!(
+        longest >= 20,
+        "buffers are as long as the longest in {longest} programs"
+    );
 }

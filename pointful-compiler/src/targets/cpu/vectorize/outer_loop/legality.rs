@@ -436,13 +436,14 @@ impl<'p> Look<'p> {
             } => return self.branches(*cond, [then, otherwise], around),
             CpuOp::Alloc { .. } | CpuOp::Copy(_) => {
                 let buffer = stmt.results[0];
-                // Made before the points begin, so its length must be known by then.
-                let known = self.program.ty(buffer).dims.iter().all(|&extent| {
-                    let extent = self.numbers.resolve(extent);
-                    !matches!(extent, Extent::Value(value) if self.is_bound_here(value))
-                });
-                if !known || around.inline {
+                if around.inline {
                     return None;
+                }
+                // Where lengths differ, it has that of the longest.
+                for &dim in &self.program.ty(buffer).dims {
+                    if let Extent::Value(length) = self.numbers.resolve(dim) {
+                        self.uses(length);
+                    }
                 }
                 if let CpuOp::Copy(source) = &stmt.op {
                     self.read.insert(*source);

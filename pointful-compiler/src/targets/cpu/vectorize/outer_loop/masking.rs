@@ -32,6 +32,8 @@ pub(super) struct Strip<'p> {
     pub(super) arrays: ValueMap<ValueId>,
     /// The mask behind which a `var` is bound: the lanes that have it.
     bound: BTreeMap<ValueId, Option<ValueId>>,
+    /// Lengths that differ, and the greatest of each, as far as blocks around have it.
+    longest: Vec<(ValueId, ValueId)>,
 }
 
 impl<'p> Strip<'p> {
@@ -56,6 +58,7 @@ impl<'p> Strip<'p> {
             names: Renamed::default(),
             arrays: ValueMap::new(),
             bound: BTreeMap::new(),
+            longest: Vec::new(),
         }
     }
 
@@ -104,6 +107,7 @@ impl<'p> Strip<'p> {
         out: &mut Vec<Stmt<Cpu>>,
     ) {
         let mut parts = Vec::new();
+        let known = self.longest.len();
         for stmt in &block.stmts {
             // What is not a part of a segment ends it.
             match &stmt.op {
@@ -169,11 +173,11 @@ impl<'p> Strip<'p> {
                 } => self.branches(*cond, [then, otherwise], mask, parts.split_off(0), out),
                 CpuOp::Alloc { fill } => {
                     self.segment(&mut parts, mask, out);
-                    self.side_by_side_buffer(stmt.results[0], *fill, out);
+                    self.side_by_side_buffer(stmt.results[0], *fill, mask, out);
                 }
                 CpuOp::Copy(source) => {
                     self.segment(&mut parts, mask, out);
-                    self.copied(stmt.results[0], *source, out);
+                    self.copied(stmt.results[0], *source, mask, out);
                 }
                 CpuOp::Swap(a, b) => {
                     self.segment(&mut parts, mask, out);
@@ -207,6 +211,7 @@ impl<'p> Strip<'p> {
         }
         parts.extend(last);
         self.segment(&mut parts, mask, out);
+        self.longest.truncate(known);
     }
 
     fn is_straight(&self, block: &Block<Cpu>) -> bool {
@@ -351,22 +356,15 @@ impl<'p> Strip<'p> {
         mask: Option<ValueId>,
         out: &mut Vec<Stmt<Cpu>>,
     ) {
-        let length = match self.numbers.resolve(extent) {
-            Extent::Value(length) if self.plan.varying.contains(&length) => length,
-            _ => {
-                let mut inner = self.entered(body);
-                self.block(body, mask, &mut inner.stmts);
-                let Elem::Index(extent) = self.program.elem(inner.params[0]) else {
-                    unreachable!("a loop binds an index")
-                };
-                return self.each(extent, reverse, inner, out);
-            }
+        let Some(length) = self.differs(extent) else {
+            let mut inner = self.entered(body);
+            self.block(body, mask, &mut inner.stmts);
+            let Elem::Index(extent) = self.program.elem(inner.params[0]) else {
+                unreachable!("a loop binds an index")
+            };
+            return self.each(extent, reverse, inner, out);
         };
-        let most = self.variable(Lit::Int(Scalar::Usize, 0), out);
-        let mut parts = vec![Part::Longest { length, most }];
-        self.segment(&mut parts, mask, out);
-        let most = bind(self.program, CpuOp::Get(most), Elem::USIZE, self.span, out);
-        let extent = Extent::Value(most);
+        let extent = Extent::Value(self.greatest(length, mask, out));
         let index = scalar(self.program, Elem::Index(extent), self.span);
         self.names.insert(body.params[0], index);
         let mut inner = Block {
@@ -384,6 +382,32 @@ impl<'p> Strip<'p> {
         self.segment(&mut parts, mask, &mut inner.stmts);
         self.block(body, Some(own), &mut inner.stmts);
         self.each(extent, reverse, inner, out);
+    }
+
+    /// A length that differs from point to point.
+    fn differs(&self, extent: Extent) -> Option<ValueId> {
+        match self.numbers.resolve(extent) {
+            Extent::Value(length) if self.plan.varying.contains(&length) => Some(length),
+            _ => None,
+        }
+    }
+
+    /// The greatest length of the lanes that take part.
+    fn greatest(
+        &mut self,
+        length: ValueId,
+        mask: Option<ValueId>,
+        out: &mut Vec<Stmt<Cpu>>,
+    ) -> ValueId {
+        if let Some(&(_, most)) = self.longest.iter().find(|(of, _)| *of == length) {
+            return most;
+        }
+        let most = self.variable(Lit::Int(Scalar::Usize, 0), out);
+        let mut parts = vec![Part::Longest { length, most }];
+        self.segment(&mut parts, mask, out);
+        let most = bind(self.program, CpuOp::Get(most), Elem::USIZE, self.span, out);
+        self.longest.push((length, most));
+        most
     }
 
     fn each(&self, extent: Extent, reverse: bool, body: Block<Cpu>, out: &mut Vec<Stmt<Cpu>>) {
@@ -438,14 +462,24 @@ impl<'p> Strip<'p> {
     }
 
     /// A buffer that each point has for itself: the same element of all of them lies side by side.
+    /// Where their lengths differ, it has that of the longest.
     fn side_by_side_buffer(
         &mut self,
         buffer: ValueId,
         fill: Option<Lit>,
+        mask: Option<ValueId>,
         out: &mut Vec<Stmt<Cpu>>,
     ) {
+        let differing = self.program.ty(buffer).dims.clone();
         let named = self.names.bind(self.program, buffer);
         let Type { elem, mut dims } = self.program.ty(named).clone();
+        for (dim, own) in dims.iter_mut().zip(differing) {
+            if let Some(length) = self.differs(own) {
+                #[cfg(test)]
+                crate::testing::entered::enter(&crate::testing::entered::LONGEST);
+                *dim = Extent::Value(self.greatest(length, mask, out));
+            }
+        }
         dims.push(Extent::Const(self.width));
         let all = self.program.value(Type::table(elem, dims), self.span);
         self.names.insert(buffer, all);
@@ -453,7 +487,13 @@ impl<'p> Strip<'p> {
     }
 
     /// A buffer that begins with the contents of another.
-    fn copied(&mut self, buffer: ValueId, source: ValueId, out: &mut Vec<Stmt<Cpu>>) {
+    fn copied(
+        &mut self,
+        buffer: ValueId,
+        source: ValueId,
+        mask: Option<ValueId>,
+        out: &mut Vec<Stmt<Cpu>>,
+    ) {
         let span = self.span;
         let from = self.names.get(source);
         if self.plan.own.contains(&source) {
@@ -462,7 +502,7 @@ impl<'p> Strip<'p> {
             self.names.insert(buffer, all);
             return out.push(Stmt::new(vec![all], CpuOp::Copy(from), span));
         }
-        self.side_by_side_buffer(buffer, None, out);
+        self.side_by_side_buffer(buffer, None, mask, out);
         let Type { elem, dims } = self.program.ty(from).clone();
         let at = dims
             .iter()

@@ -182,6 +182,14 @@ struct Plan {
     along: bool,
 }
 
+impl Plan {
+    /// Whether it is the points that compute a length.
+    fn computes(&self, extent: Extent) -> bool {
+        matches!(extent, Extent::Value(value)
+            if self.varying.contains(&value) || self.uniform.contains(&value))
+    }
+}
+
 /// A loop over a part of an axis.
 struct Points {
     from: ValueId,
@@ -432,15 +440,16 @@ impl OuterLoop<'_> {
         Some(prim(program, Prim::Le, &[first, to], Elem::BOOL, span, out))
     }
 
-    /// Whether there is room for the points' own buffers, if that depends on lengths. Bytes are
-    /// counted as a float, which does not overflow.
+    /// Whether there is room for the points' own buffers, if that depends on lengths that are known
+    /// before the points begin. Bytes are counted as a float, which does not overflow.
     fn has_room(&mut self, plan: &Plan, span: SpanId, out: &mut Vec<Stmt<Cpu>>) -> Option<ValueId> {
         let float = Elem::Scalar(Scalar::F64);
         let mut total: Option<ValueId> = None;
         for buffer in &plan.own {
             let ty = self.program.ty(buffer).clone();
             let known = |&dim: &Extent| matches!(self.numbers.resolve(dim), Extent::Const(_));
-            if ty.dims.iter().all(known) {
+            let late = |&dim: &Extent| plan.computes(self.numbers.resolve(dim));
+            if ty.dims.iter().all(known) || ty.dims.iter().any(late) {
                 continue;
             }
             let each = (plan.widths[0] * ty.elem.repr().bytes()) as f64;
