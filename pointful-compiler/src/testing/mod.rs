@@ -52,6 +52,8 @@ mod transformed;
 mod turns;
 pub mod twice;
 #[cfg(test)]
+mod twins;
+#[cfg(test)]
 mod uniform;
 #[cfg(test)]
 mod waves;

@@ -97,8 +97,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ASKED, CARRIED, CHANGED_IN_BRANCHES, COPIED_TWICE, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT,
-        PARTS_MANY, SUMMED_IN_PARALLEL,
+        ASKED, CARRIED, CHANGED_IN_BRANCHES, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT, PARTS_MANY,
+        SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -123,10 +123,6 @@ mod tests {
             ),
             ("and several are kept", &PARTS_KEPT),
             ("or are too many", &PARTS_MANY),
-            (
-                "one of two copies is changed in the place of both",
-                &COPIED_TWICE,
-            ),
         ];
         entered_by(0..180, check, &counters);
     }
