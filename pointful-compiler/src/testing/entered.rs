@@ -38,6 +38,8 @@ std::thread_local! {
     /// Several of its rows are kept for that, or are too many.
     pub(crate) static PARTS_KEPT: Cell<u32> = const { Cell::new(0) };
     pub(crate) static PARTS_MANY: Cell<u32> = const { Cell::new(0) };
+    /// A `while` behind a condition, which changes a table, ends at once where that does not hold.
+    pub(crate) static ENDED_AT_ONCE: Cell<u32> = const { Cell::new(0) };
     /// An array is copied twice, and one copy is changed in its place.
     pub(crate) static COPIED_TWICE: Cell<u32> = const { Cell::new(0) };
     /// A loop of the host is compiled for each level, or is too short for that.

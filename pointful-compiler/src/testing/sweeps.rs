@@ -31,7 +31,7 @@ const RANGES: [&str; 6] = [
 const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
 
 /// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
-const STEPS: [&str; 21] = [
+const STEPS: [&str; 23] = [
     "for i in R { for j in S { w[i][j] -= 0.1 * w[P][Q]; } }",
     "for i in R { let f = 0.2 * w[i][k]; w[i][k] = f; for j in R { w[i][j] -= f * w[k][j]; } }",
     "for i in R { w[i][k] = 0.5 * (a[i][k] - 0.1 * sum(for m in ..k { w[i][m] * w[k][m] })); }",
@@ -50,6 +50,8 @@ const STEPS: [&str; 21] = [
     "w[k] = for j in N { let q = (j + 1).clamp(); 0.1 * (w[(k - 1).wrap()][q] + w[(k + 1).wrap()][q] + w[(k + 2).wrap()][q] - w[(k - 2).wrap()][q] - w[(k + 3).wrap()][q]) };",
     "w[k] = for j in N { let q = (j - 1).wrap(); 0.1 * (w[k][j] - w[(k - 1).wrap()][q] + w[(k + 1).wrap()][q] + w[(k + 2).wrap()][q] - w[(k - 2).wrap()][q] - w[(k + 3).wrap()][q]) };",
     "z[k] = 0.5 * z[(k - 1).clamp()] - 0.1 * v[k]; v[k] = 0.3 * v[(k - 1).clamp()] + 0.1 * z[k];",
+    "if v[k] > 0.1 { let mut m = k.ordinal(); while m < size(N) { v[m] = 0.9 * v[m] - 0.1; m += k.ordinal() + 1; } }",
+    "if w[k][k] > 0.1 { let mut m = 0; while m < size(N) { w[k][m] *= 0.8; v[m] += 0.1 * b[k]; m += 2; } } else { v[k] = 0.5; }",
     "z = 0.9 * z + 0.1; v = v - 0.2;",
     "if w[k][k] > 0.1 { z[k] = 0.5 * z[(k - 1).clamp()] + 0.1; v[k] = 0.3 * v[(k - 1).clamp()]; }",
     "for i in R { let mut x = 0.3; for j in S { x = 0.5 * x + 0.1 * w[i][j]; } v[i] = x; }",
@@ -97,8 +99,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ASKED, CARRIED, CHANGED_IN_BRANCHES, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT, PARTS_MANY,
-        SUMMED_IN_PARALLEL,
+        ASKED, CARRIED, CHANGED_IN_BRANCHES, ENDED_AT_ONCE, KNOWN_LENGTHS, PARALLELIZED,
+        PARTS_KEPT, PARTS_MANY, SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -123,6 +125,7 @@ mod tests {
             ),
             ("and several are kept", &PARTS_KEPT),
             ("or are too many", &PARTS_MANY),
+            ("a `while` behind a condition ends at once", &ENDED_AT_ONCE),
         ];
         entered_by(0..180, check, &counters);
     }

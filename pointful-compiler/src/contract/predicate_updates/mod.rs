@@ -21,7 +21,7 @@
 //! # Why it is sound
 //!
 //! Of a table that is changed place by place, by updates and scatters and loops of these, nothing
-//! is left where none of them happens. What else such a loop computes stands behind the condition
+//! is left where none of them happens. A `while` goes on where the condition holds only. What else such a loop computes stands behind the condition
 //! as the loop did; what is a number of a point, and carried, is chosen there. What the changes
 //! make is looked at where the condition holds and by the choice only: else they stay as they are.
 //! A side that begins with what another hands on begins with the table before, wherever it is
@@ -63,7 +63,8 @@ pub fn hands_on(block: &Block<Bulk>) -> bool {
 /// Whether a block has choices and loops of its own.
 fn chooses(block: &Block<Bulk>) -> bool {
     let any = |is: fn(&BulkOp) -> bool| block.stmts.iter().any(|stmt| is(&stmt.op));
-    any(|op| matches!(op, BulkOp::Loop { .. })) && any(|op| matches!(op, BulkOp::Select(..)))
+    any(|op| matches!(op, BulkOp::Loop { .. } | BulkOp::While { .. }))
+        && any(|op| matches!(op, BulkOp::Select(..)))
 }
 
 /// `guarded` is what stands behind guards so far, also around the block.

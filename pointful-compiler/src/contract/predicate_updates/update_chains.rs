@@ -55,7 +55,7 @@ pub(super) fn base(stmt: &Stmt<Bulk>, made: ValueId) -> Option<ValueId> {
     match &stmt.op {
         BulkOp::Update { table, .. } => Some(*table),
         BulkOp::Scatter { base, .. } => Some(*base),
-        BulkOp::Loop { init, .. } => {
+        BulkOp::Loop { init, .. } | BulkOp::While { init, .. } => {
             let state = stmt.results.iter().position(|&result| result == made)?;
             init.get(state).copied()
         }
@@ -98,6 +98,13 @@ impl Chain {
                 }
                 BulkOp::Loop { lanes, body, .. } => {
                     Some(Self::of_body(program, lanes, body, region)?)
+                }
+                // Where the condition does not hold it ends before it begins.
+                BulkOp::While { lanes, cond, .. } => {
+                    let mut tests = cond.stmts.iter();
+                    let asks = tests.all(|stmt| is_harmless(program, stmt))
+                        && region.axes.iter().all(|axis| lanes.contains(axis));
+                    Some(asks.then(Self::default)?)
                 }
                 _ => return None,
             };
@@ -159,7 +166,7 @@ impl Chain {
         let Stmt { results, op, .. } = &mut block.stmts[number];
         match op {
             BulkOp::Update { table: base, .. } | BulkOp::Scatter { base, .. } => *base = table,
-            BulkOp::Loop { init, .. } => {
+            BulkOp::Loop { init, .. } | BulkOp::While { init, .. } => {
                 let states = results.iter().zip(init);
                 for (_, base) in states.filter(|(result, _)| **result == made) {
                     *base = table;
@@ -187,6 +194,19 @@ impl Chain {
                 BulkOp::Loop { lanes, body, .. } => {
                     let inside = inside.unwrap_or_default();
                     inside.mask_body(program, lanes, body, cond);
+                }
+                BulkOp::While { cond: test, .. } => {
+                    #[cfg(test)]
+                    crate::testing::entered::enter(&crate::testing::entered::ENDED_AT_ONCE);
+                    let goes_on = test.results[0];
+                    let mut ty = program.ty(goes_on).clone();
+                    let asked = program.ty(cond).dims.clone();
+                    ty.dims.retain(|axis| !asked.contains(axis));
+                    ty.dims.extend(asked);
+                    let both = program.value(ty, span);
+                    let op = BulkOp::Map(Prim::And, smallvec![cond, goes_on]);
+                    test.stmts.push(Stmt::new(vec![both], op, span));
+                    test.results[0] = both;
                 }
                 _ => unreachable!("chains are of these"),
             }
