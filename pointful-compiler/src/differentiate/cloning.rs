@@ -22,7 +22,7 @@ impl Copier {
         self.values.get(&value).copied().unwrap_or(value)
     }
 
-    fn axis(&self, axis: AxisId) -> AxisId {
+    pub(super) fn axis(&self, axis: AxisId) -> AxisId {
         self.axes.get(&axis).copied().unwrap_or(axis)
     }
 
@@ -30,6 +30,14 @@ impl Copier {
         match extent {
             Extent::Value(value) => Extent::Value(self.get(value)),
             Extent::Const(_) | Extent::Size(_) => extent,
+        }
+    }
+
+    pub(super) fn elem(&self, elem: Elem) -> Elem {
+        match elem {
+            Elem::Scalar(_) => elem,
+            Elem::Index(extent) => Elem::Index(self.extent(extent)),
+            Elem::Bound(extent) => Elem::Bound(self.extent(extent)),
         }
     }
 
@@ -48,9 +56,7 @@ impl Copier {
 
     fn bind(&mut self, b: &mut Builder, value: ValueId) -> ValueId {
         let mut known = b.program.values[value.index()].clone();
-        if let Elem::Index(extent) = &mut known.ty.elem {
-            *extent = self.extent(*extent);
-        }
+        known.ty.elem = self.elem(known.ty.elem);
         for axis in &mut known.ty.dims {
             *axis = self.axis(*axis);
         }

@@ -31,6 +31,7 @@ use super::builder::Builder;
 use super::cloning::Copier;
 use super::demand::{Asked, Demand};
 use super::last_values::Tables;
+use super::tapes::Counted;
 use super::transpose::{Seed, transpose};
 use super::{replace, replace_stmt};
 use crate::canonicalize::substitution::Subst;
@@ -55,6 +56,8 @@ pub(super) struct Dual<'b> {
     pub(super) prefixes: BTreeMap<ValueId, Prefixes>,
     /// The loops around that become two, from the outside in.
     pub(super) around: Vec<Tables>,
+    /// The `while`s that have counted their iterations.
+    pub(super) counted: Vec<Counted>,
     /// Where derivatives are asked for.
     pub(super) demand: Demand,
 }
@@ -71,6 +74,7 @@ impl<'b> Dual<'b> {
             frugal: ValueSet::new(),
             prefixes: BTreeMap::new(),
             around: Vec::new(),
+            counted: Vec::new(),
             demand,
         }
     }

@@ -16,7 +16,8 @@ use super::cloning::Copier;
 use super::last_values::{Finals, Tables};
 use super::linearize::Dual;
 use super::reductions::Along;
-use super::residuals::{Residuals, kept_by_lanes, loops_over_rows};
+use super::residuals::{Keep, Residuals, kept_by_lanes, loops_over_rows};
+use super::tapes::{Counted, Tapes};
 use crate::canonicalize::cse::cse_of_floats;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{Block, Elem, Extent, Mode, Stmt, ValueId, ValueSet};
@@ -261,10 +262,23 @@ impl Dual<'_> {
             let needed: ValueSet = needed.chain(yields.iter().copied()).collect();
             rerun = finals.body(rerun, &needed);
         }
-        let residuals = Residuals::new(self.b, &rerun, &linear, &yields, &lanes, frugal);
+        let keep = match (frugal, lanes.is_empty() && prefixes.is_none()) {
+            (true, _) => Keep::States,
+            (false, false) => Keep::Values,
+            (false, true) => Keep::Tapes,
+        };
+        let residuals = Residuals::new(self.b, &rerun, &linear, &yields, &lanes, keep);
+        self.b.guard = guard;
+        let mut tapes = Tapes::count(self.b, &residuals.taped, (axis, reverse), &init, &forward);
+        self.b.guard = None;
         let mut first = Block { results, ..forward };
         let kept = kept_by_lanes(self.b, &mut first.stmts, &residuals.stored);
         first.results.extend(kept);
+        let mut starts = init.clone();
+        tapes.write(self.b, &mut first, &mut starts);
+        tapes.without_counting(self.b, &mut first, &self.counted, |value| {
+            self.names.get(value)
+        });
         self.b.guard = guard;
         let along = Along {
             axis,
@@ -272,10 +286,9 @@ impl Dual<'_> {
             full: true,
         };
         let mut spread = None;
-        let given = match prefixes {
+        let mut given = match prefixes {
             Some(prefixes) => {
-                let (given, arrays) =
-                    self.by_prefixes(prefixes, along, &lanes, init.clone(), &first);
+                let (given, arrays) = self.by_prefixes(prefixes, along, &lanes, starts, &first);
                 spread = Some(arrays);
                 given
             }
@@ -284,10 +297,11 @@ impl Dual<'_> {
                 reverse,
                 checkpoint: None,
                 lanes: lanes.clone(),
-                init: init.clone(),
+                init: starts,
                 body: Box::new(first),
             }),
         };
+        tapes.take(&mut given, count);
         let (own, arrays) = given.split_at(stmt.results.len());
         for &array in arrays {
             self.b.in_lanes(array, &lanes, axis);
@@ -333,7 +347,7 @@ impl Dual<'_> {
         for (&standing, &last) in standing.iter().zip(own) {
             copier.rename(b, standing, last);
         }
-        let mut copier = residuals.read(b, copier, &rerun, again, axis, arrays);
+        let mut copier = residuals.read(b, copier, &rerun, again, axis, arrays, &tapes);
         for &value in ahead.iter().flat_map(|stmt| &stmt.results) {
             if let Some(spread) = &spread {
                 let now = b.gather(spread.get(value), &[(axis, again)]);
@@ -341,7 +355,8 @@ impl Dual<'_> {
             }
         }
         for linear in &linear {
-            let copy = copier.stmt(b, linear);
+            let mut copy = copier.stmt(b, linear);
+            tapes.read_there(b, &copier, &mut copy, again);
             b.push(copy);
         }
         let stmts = b.leave().primal;
@@ -457,6 +472,11 @@ impl Dual<'_> {
             span: self.b.span,
         };
         self.stmt(rerun);
+        self.counted.push(Counted {
+            trips,
+            results: results.clone(),
+            again: finals.clone(),
+        });
         for (&result, &last) in results.iter().zip(&finals) {
             let tangent = self.tangent(last);
             self.set(result, tangent);

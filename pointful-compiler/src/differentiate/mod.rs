@@ -46,6 +46,7 @@ mod scatters;
 mod slopes;
 mod sparse;
 mod suffixes;
+mod tapes;
 mod transpose;
 
 pub use self::binding_times::{Staged, staged};

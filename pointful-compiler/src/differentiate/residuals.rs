@@ -28,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::builder::{Builder, reads};
 use super::cloning::Copier;
+use super::tapes::Tapes;
 use crate::analysis::dataflow::Flow;
 use crate::contract::is_cheap;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
@@ -45,8 +46,29 @@ const SHORT: u64 = 64;
 pub(super) struct Residuals {
     /// Values to collect.
     pub(super) stored: Vec<ValueId>,
+    /// Values of another length in each iteration, to be kept on [tapes](super::tapes).
+    pub(super) taped: Vec<Ragged>,
     /// Statements of the first loop's body to run again in the second.
     again: BTreeSet<usize>,
+}
+
+/// A value of the body that is as long as another one says, along an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Ragged {
+    pub(super) value: ValueId,
+    pub(super) axis: AxisId,
+    pub(super) length: ValueId,
+}
+
+/// What a loop may keep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// States only.
+    States,
+    /// Also other values.
+    Values,
+    /// Also what is not as long in each iteration.
+    Tapes,
 }
 
 /// Where a value of the first loop's body comes from.
@@ -128,18 +150,92 @@ struct Plan<'a> {
     stored: Vec<ValueId>,
     has: ValueSet,
     again: BTreeSet<usize>,
-    frugal: bool,
+    taped: Vec<Ragged>,
+    /// Which statements, to be run again, need a table that would have to be kept.
+    need_tables: BTreeMap<usize, bool>,
+    keep: Keep,
 }
 
 impl Residuals {
-    /// Plans what the linear statements and what they yield need.
+    /// Plans what the linear statements and what they yield need. Tapes are taken if fewer tables are
+    /// kept with them.
     pub(super) fn new(
         b: &Builder,
         body: &Block<Bulk>,
         linear: &[Stmt<Bulk>],
         yields: &[ValueId],
         lanes: &[AxisId],
-        frugal: bool,
+        keep: Keep,
+    ) -> Self {
+        let make = |keep| Plan::new(b, body, linear, yields, lanes, keep);
+        let plan = match keep {
+            Keep::States => make(keep),
+            Keep::Values | Keep::Tapes => make(Keep::Values),
+        };
+        let tables = plan.tables();
+        if keep == Keep::Tapes && tables > 0 {
+            let taped = make(keep);
+            if taped.tables() < tables {
+                return taped.residuals();
+            }
+        }
+        plan.residuals()
+    }
+
+    /// Adds what reads the collected arrays, and what is computed again, to the second loop's body.
+    pub(super) fn read(
+        &self,
+        b: &mut Builder,
+        mut copier: Copier,
+        body: &Block<Bulk>,
+        again: ValueId,
+        axis: AxisId,
+        arrays: &[ValueId],
+        tapes: &Tapes,
+    ) -> Copier {
+        copier.rename(b, body.params[0], again);
+        tapes.read_lengths(b, &mut copier, again);
+        let stored: BTreeMap<ValueId, ValueId> = self
+            .stored
+            .iter()
+            .copied()
+            .zip(arrays.iter().copied())
+            .collect();
+        let fetch = |b: &mut Builder, copier: &mut Copier, value: ValueId| {
+            if let Some(&array) = stored.get(&value) {
+                let kept = b.gather(array, &[(axis, again)]);
+                let kept = as_member(b, kept, b.program.elem(value));
+                copier.rename(b, value, kept);
+            }
+            tapes.read(b, copier, value, again);
+        };
+        for &state in &body.params[1..] {
+            fetch(b, &mut copier, state);
+        }
+        for (k, stmt) in body.stmts.iter().enumerate() {
+            if self.again.contains(&k) {
+                let copy = copier.stmt(b, stmt);
+                b.push(copy);
+            } else {
+                for &result in &stmt.results {
+                    b.guard = stmt.guard.map(|guard| copier.get(guard));
+                    fetch(b, &mut copier, result);
+                    b.guard = None;
+                }
+            }
+        }
+        copier
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        b: &'a Builder,
+        body: &'a Block<Bulk>,
+        linear: &[Stmt<Bulk>],
+        yields: &[ValueId],
+        lanes: &'a [AxisId],
+        keep: Keep,
     ) -> Self {
         let mut origin = BTreeMap::new();
         origin.insert(body.params[0], Origin::Index);
@@ -173,7 +269,9 @@ impl Residuals {
             stored: Vec::new(),
             has: ValueSet::new(),
             again: BTreeSet::new(),
-            frugal,
+            taped: Vec::new(),
+            need_tables: BTreeMap::new(),
+            keep,
         };
         let mut order: Vec<(usize, ValueId)> = plan
             .needed
@@ -187,52 +285,96 @@ impl Residuals {
         for (_, value) in order {
             plan.provide(value);
         }
-        Self {
-            stored: plan.stored,
-            again: plan.again,
+        plan
+    }
+
+    fn residuals(self) -> Residuals {
+        // Tapes know how long their rows are.
+        let is_length = |value: &ValueId| self.taped.iter().any(|of| of.length == *value);
+        let mut stored = self.stored;
+        stored.retain(|value| !is_length(value));
+        Residuals {
+            stored,
+            taped: self.taped,
+            again: self.again,
         }
     }
 
-    /// Adds what reads the collected arrays, and what is computed again, to the second loop's body.
-    pub(super) fn read(
-        &self,
-        b: &mut Builder,
-        mut copier: Copier,
-        body: &Block<Bulk>,
-        again: ValueId,
-        axis: AxisId,
-        arrays: &[ValueId],
-    ) -> Copier {
-        copier.rename(b, body.params[0], again);
-        let stored: BTreeMap<ValueId, ValueId> = self
-            .stored
-            .iter()
-            .copied()
-            .zip(arrays.iter().copied())
-            .collect();
-        let fetch = |b: &mut Builder, copier: &mut Copier, value: ValueId| {
-            if let Some(&array) = stored.get(&value) {
-                let kept = b.gather(array, &[(axis, again)]);
-                let kept = as_member(b, kept, b.program.elem(value));
-                copier.rename(b, value, kept);
+    /// How many long tables are kept of each iteration.
+    fn tables(&self) -> usize {
+        let stored = self.stored.iter();
+        stored.filter(|&&value| self.is_table(value)).count()
+    }
+
+    /// Whether a value is a long array of each lane.
+    fn is_table(&self, value: ValueId) -> bool {
+        let dims = self.b.dims(value);
+        let mut own = dims.iter().filter(|axis| !self.lanes.contains(axis));
+        own.any(|&axis| !is_short(self.b, axis))
+    }
+
+    /// The axis along which a value is as long as another one of the body says, if it is one axis.
+    fn ragged(&self, value: ValueId) -> Option<Ragged> {
+        let mut ragged = None;
+        for axis in self.b.dims(value) {
+            if let Extent::Value(length) = self.b.extent(axis)
+                && self.origin.contains_key(&length)
+            {
+                let of_others = match self.b.program.elem(value).extent() {
+                    Some(Extent::Value(of)) => of != length && self.origin.contains_key(&of),
+                    _ => false,
+                };
+                let fine = self.b.dims(length).is_empty() && ragged.is_none() && !of_others;
+                fine.then_some(())?;
+                ragged = Some(Ragged {
+                    value,
+                    axis,
+                    length,
+                });
             }
+        }
+        ragged
+    }
+
+    /// Whether a statement, to be run again, needs a table that would have to be kept of each
+    /// iteration.
+    fn needs_table(&mut self, k: usize) -> bool {
+        if let Some(&known) = self.need_tables.get(&k) {
+            return known;
+        }
+        let mut needs = false;
+        for value in self.needed_by(k) {
+            needs |= match self.origin.get(&value) {
+                None | Some(Origin::Index) => false,
+                Some(Origin::State) => self.is_table(value),
+                Some(&Origin::Stmt(j)) if j == k || self.free[j] => false,
+                Some(_) if self.storable(value) => self.is_table(value),
+                Some(&Origin::Stmt(j)) => self.needs_table(j),
+            };
+        }
+        self.need_tables.insert(k, needs);
+        needs
+    }
+
+    /// Keeps a value on a tape, if that saves keeping a table.
+    fn tape(&mut self, k: usize, value: ValueId) -> bool {
+        if self.keep != Keep::Tapes
+            || self.free[k]
+            || self.storable(value)
+            || !self.needs_table(k)
+            || self.follows(k)
+        {
+            return false;
+        }
+        let Some(ragged) = self.ragged(value) else {
+            return false;
         };
-        for &state in &body.params[1..] {
-            fetch(b, &mut copier, state);
+        self.taped.push(ragged);
+        self.has.insert(ragged.length);
+        if let Some(guard) = self.body.stmts[k].guard {
+            self.provide(guard);
         }
-        for (k, stmt) in body.stmts.iter().enumerate() {
-            if self.again.contains(&k) {
-                let copy = copier.stmt(b, stmt);
-                b.push(copy);
-            } else {
-                for &result in &stmt.results {
-                    b.guard = stmt.guard.map(|guard| copier.get(guard));
-                    fetch(b, &mut copier, result);
-                    b.guard = None;
-                }
-            }
-        }
-        copier
+        true
     }
 }
 
@@ -313,8 +455,11 @@ impl Plan<'_> {
             Origin::Index => {}
             Origin::State => self.stored.push(value),
             Origin::Stmt(k) => {
+                if self.tape(k, value) {
+                    return;
+                }
                 let guard = self.body.stmts[k].guard;
-                let again = self.frugal
+                let again = self.keep == Keep::States
                     || self.free[k]
                     || !self.storable(value)
                     || self.follows(k)

@@ -53,6 +53,10 @@ std::thread_local! {
     pub(crate) static REMADE: Cell<u32> = const { Cell::new(0) };
     /// The operand of a negative is kept, and not the negative.
     pub(crate) static OPERANDS: Cell<u32> = const { Cell::new(0) };
+    /// What an inner loop of no fixed length keeps is on a tape.
+    pub(crate) static TAPED: Cell<u32> = const { Cell::new(0) };
+    /// A `while` of which the trips are known does not run to count them.
+    pub(crate) static RUN_ONCE: Cell<u32> = const { Cell::new(0) };
     /// A loop in a loop runs again on the way back.
     pub(crate) static RUN_AGAIN: Cell<u32> = const { Cell::new(0) };
     /// A loop over a row of the loop around it keeps its states.

@@ -46,6 +46,8 @@ mod sweeps;
 #[cfg(test)]
 mod switches;
 #[cfg(test)]
+mod tapes;
+#[cfg(test)]
 pub(crate) mod tokens;
 mod transformed;
 #[cfg(test)]
