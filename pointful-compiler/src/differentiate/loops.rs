@@ -262,14 +262,21 @@ impl Dual<'_> {
             let needed: ValueSet = needed.chain(yields.iter().copied()).collect();
             rerun = finals.body(rerun, &needed);
         }
-        let keep = match (frugal, lanes.is_empty() && prefixes.is_none()) {
+        let keep = match (frugal, prefixes.is_none()) {
             (true, _) => Keep::States,
             (false, false) => Keep::Values,
             (false, true) => Keep::Tapes,
         };
         let residuals = Residuals::new(self.b, &rerun, &linear, &yields, &lanes, keep);
         self.b.guard = guard;
-        let mut tapes = Tapes::count(self.b, &residuals.taped, (axis, reverse), &init, &forward);
+        let mut tapes = Tapes::count(
+            self.b,
+            &residuals.taped,
+            (axis, reverse),
+            &lanes,
+            &init,
+            &forward,
+        );
         self.b.guard = None;
         let mut first = Block { results, ..forward };
         let kept = kept_by_lanes(self.b, &mut first.stmts, &residuals.stored);

@@ -324,7 +324,9 @@ impl<'a> Plan<'a> {
                     Some(Extent::Value(of)) => of != length && self.origin.contains_key(&of),
                     _ => false,
                 };
-                let fine = self.b.dims(length).is_empty() && ragged.is_none() && !of_others;
+                let known = self.b.dims(length);
+                let in_lanes = known.iter().all(|axis| self.lanes.contains(axis));
+                let fine = in_lanes && ragged.is_none() && !of_others;
                 fine.then_some(())?;
                 ragged = Some(Ragged {
                     value,

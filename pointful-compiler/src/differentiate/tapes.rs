@@ -41,6 +41,7 @@ use crate::ops::Prim;
 #[derive(Default)]
 pub(super) struct Tapes {
     axis: Option<AxisId>,
+    lanes: Vec<AxisId>,
     rows: Vec<Rows>,
     taped: Vec<Ragged>,
     /// What is on them after the loop.
@@ -72,6 +73,7 @@ impl Tapes {
         b: &mut Builder,
         taped: &[Ragged],
         (axis, reverse): (AxisId, bool),
+        lanes: &[AxisId],
         init: &[ValueId],
         body: &Block<Bulk>,
     ) -> Self {
@@ -94,7 +96,7 @@ impl Tapes {
             let made = (body.stmts.iter()).find(|stmt| stmt.results.contains(&length));
             let own = made.and_then(|stmt| stmt.guard);
             let now = b.masked(own.map(|own| copier.get(own)), copier.get(length));
-            let begin = b.param(Elem::USIZE, Vec::new());
+            let begin = b.param(Elem::USIZE, lanes.to_vec());
             let end = b.map(Prim::Add, &[begin, now]);
             counting.params.push(begin);
             counting.results.push(end);
@@ -110,7 +112,7 @@ impl Tapes {
             axis,
             reverse,
             checkpoint: None,
-            lanes: Vec::new(),
+            lanes: lanes.to_vec(),
             init,
             body: Box::new(counting),
         });
@@ -128,6 +130,7 @@ impl Tapes {
         }
         Self {
             axis: Some(axis),
+            lanes: lanes.to_vec(),
             rows,
             taped: taped.to_vec(),
             arrays: Vec::new(),
@@ -147,9 +150,9 @@ impl Tapes {
             elem => elem,
         };
         let mut dims = b.dims(of.value);
-        dims.retain(|&axis| axis != of.axis);
-        dims.insert(0, self.rows(of).axis);
-        Type::table(elem, dims)
+        dims.retain(|axis| *axis != of.axis && !self.lanes.contains(axis));
+        let tape = [self.rows(of).axis];
+        Type::table(elem, [&self.lanes, &tape[..], &dims].concat())
     }
 
     /// Makes the loop write to its tapes, which are states of it after its own.
@@ -203,7 +206,7 @@ impl Tapes {
                         axis: along,
                         reverse: false,
                         checkpoint: None,
-                        lanes: Vec::new(),
+                        lanes: self.lanes.clone(),
                         init: vec![state],
                         body: Box::new(Block {
                             params: vec![index, tape],

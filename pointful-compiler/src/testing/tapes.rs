@@ -32,9 +32,9 @@ const TRIPS: [&str; 6] = [
 const ROUNDS: [&str; 7] = [
     "let mut k = s.ordinal(); while k > 0 { TRIP k /= 2; }",
     "let mut k = s.ordinal(); while k > 0 && t[at(k - 1)] > t[at(k)] { TRIP k -= 1; }",
-    "t[at(top)] = x[s]; top += 1; while top > 1 && t[at(top - 2)] > t[at(top - 1)] { let k = top - 1; TRIP top -= 1; }",
+    "t[at(top)] = x[s] - y; top += 1; while top > 1 && t[at(top - 2)] > t[at(top - 1)] { let k = top - 1; TRIP top -= 1; }",
     "for j in 0..s.ordinal() { let k = j + 1; TRIP }",
-    "if x[s] > 0.1 { let mut k = s.ordinal(); while k > 0 { TRIP k /= 3; } }",
+    "if x[s] > y { let mut k = s.ordinal(); while k > 0 { TRIP k /= 3; } }",
     "let mut k = 1; let mut m = 0; while m < 3 && k < size(N) { TRIP k += 2; m += 1; }",
     "let n = if x[s] > 0.0 { s.ordinal() } else { 0 }; for j in 0..n { let k = n - j; TRIP }",
 ];
@@ -45,7 +45,7 @@ const NESTS: [&str; 5] = [
     "for s in N { ROUND }",
     "for s in N.rev() { ROUND }",
     "for _r in 0..2 { top = 0; for s in N { ROUND } c += 0.1 * t[0]; }",
-    "for r in N { if a + x[r] > 0.2 { top = 0; for s in N { ROUND } } }",
+    "for r in N { if y + x[r] > 0.2 { top = 0; for s in N { ROUND } } }",
 ];
 
 /// A function `f` and, of some form, `g` of it.
@@ -54,14 +54,21 @@ fn random_tapes(rng: &mut Rng) -> String {
     let nest = nest.replace("TRIP", rng.pick(&TRIPS));
     let nest = nest.replace("at(", "N::from_ordinal(");
     let [result, value] = rng.pick(&FORMS);
+    // One table of them, or one of each lane.
+    let [begin, end] = rng.pick(&[
+        ["let y = 0.5;", "r * sum(z)"],
+        ["sum(for m in M { let y = z[m];", "r })"],
+    ]);
     let source = format!(
         "fn f<N: IndexSet, M: IndexSet>({PARAMS}) -> f64 {{
-            let mut t = for i in N {{ x[i].sin() }};
+            {begin}
+            let mut t = for i in N {{ (x[i] + y).sin() }};
             let mut u = 0.3 * x;
             let mut c = a;
             let mut top = 0;
             {nest}
-            sum(for i in N {{ t[i] * (x[i] + u[i]) }}) + c * sum(z)
+            let r = sum(for i in N {{ t[i] * (x[i] + u[i]) }}) + c;
+            {end}
         }}
         fn g<N: IndexSet, M: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
     );
