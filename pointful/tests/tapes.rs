@@ -6,8 +6,12 @@ use pointful::prelude::*;
 /// Isotonic regression: adjacent violators are pooled on a stack.
 #[pointful]
 fn pooled<N: IndexSet>(y: &Table<N, f64>, w: &Table<N, f64>) -> f64 {
-    let mut value = for _i in N { 0.0 };
-    let mut weight = for _i in N { 0.0 };
+    let mut value = for _i in N {
+        0.0
+    };
+    let mut weight = for _i in N {
+        0.0
+    };
     let mut top = 0;
     for i in N {
         value[N::from_ordinal(top)] = y[i];
@@ -23,13 +27,19 @@ fn pooled<N: IndexSet>(y: &Table<N, f64>, w: &Table<N, f64>) -> f64 {
         }
     }
     sum(for i in N {
-        if i.ordinal() < top { weight[i] * value[i].sin() } else { 0.0 }
+        if i.ordinal() < top {
+            weight[i] * value[i].sin()
+        } else {
+            0.0
+        }
     })
 }
 
 #[pointful]
 fn pooled_rows<B: IndexSet, N: IndexSet>(y: &Table<(B, N), f64>, w: &Table<N, f64>) -> f64 {
-    sum(for b in B { pooled(y[b], w) })
+    sum(for b in B {
+        pooled(y[b], w)
+    })
 }
 
 fn plain(y: &[f64], w: &[f64]) -> f64 {
@@ -60,7 +70,8 @@ fn sunk<N: IndexSet>(x: &Table<N, f64>) -> f64 {
             let child = 2 * place + 1;
             sinks = false;
             if child < size(N) {
-                let right = child + 1 < size(N) && t[N::from_ordinal(child + 1)] > t[N::from_ordinal(child)];
+                let right = child + 1 < size(N)
+                    && t[N::from_ordinal(child + 1)] > t[N::from_ordinal(child)];
                 let child = if right { child + 1 } else { child };
                 let (a, b) = (N::from_ordinal(place), N::from_ordinal(child));
                 if t[b] > t[a] {
@@ -118,7 +129,11 @@ fn check(gradient: &[f64], x: &[f64], f: impl Fn(&[f64]) -> f64) {
         };
         let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
         let wrong = (gradient[place] - difference).abs();
-        assert!(wrong < 1e-6 * (1.0 + difference.abs()), "{place} of {}: {wrong}", x.len());
+        assert!(
+            wrong < 1e-6 * (1.0 + difference.abs()),
+            "{place} of {}: {wrong}",
+            x.len()
+        );
     }
 }
 

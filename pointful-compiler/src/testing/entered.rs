@@ -40,11 +40,17 @@ std::thread_local! {
     pub(crate) static PARTS_MANY: Cell<u32> = const { Cell::new(0) };
     /// A `while` behind a condition, which changes a table, ends at once where that does not hold.
     pub(crate) static ENDED_AT_ONCE: Cell<u32> = const { Cell::new(0) };
+    /// A side of a branch reads the table that another has handed on.
+    pub(crate) static READ_AS_HANDED: Cell<u32> = const { Cell::new(0) };
     /// An array is copied twice, and one copy is changed in its place.
     pub(crate) static COPIED_TWICE: Cell<u32> = const { Cell::new(0) };
     /// A loop of the host is compiled for each level, or is too short for that.
     pub(crate) static MULTIVERSIONED: Cell<u32> = const { Cell::new(0) };
     pub(crate) static TOO_SHORT: Cell<u32> = const { Cell::new(0) };
+}
+
+// The macro is recursive: one block of all of them reaches the compiler's limit.
+std::thread_local! {
     /// The length of an axis is a state of a loop that is differentiated.
     pub(crate) static LENGTHS_CARRIED: Cell<u32> = const { Cell::new(0) };
     /// A kernel of a few points of a computed length, which a small set bounds, is a loop.

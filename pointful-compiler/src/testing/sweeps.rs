@@ -31,7 +31,7 @@ const RANGES: [&str; 6] = [
 const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
 
 /// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
-const STEPS: [&str; 23] = [
+const STEPS: [&str; 25] = [
     "for i in R { for j in S { w[i][j] -= 0.1 * w[P][Q]; } }",
     "for i in R { let f = 0.2 * w[i][k]; w[i][k] = f; for j in R { w[i][j] -= f * w[k][j]; } }",
     "for i in R { w[i][k] = 0.5 * (a[i][k] - 0.1 * sum(for m in ..k { w[i][m] * w[k][m] })); }",
@@ -43,6 +43,7 @@ const STEPS: [&str; 23] = [
     "for i in N { let q = if i == k { (i - 1).clamp() } else { i }; v[q] = 0.5 * v[q] + w[q][i]; }",
     "for h in 0..size(N) - 1 { let i = N::from_ordinal(h); v[i] = 0.5 * v[i] + 0.1 * b[i]; }",
     "for h in 0..size(N) - 1 { let i = N::from_ordinal(h); v[i] = 0.5 * v[i] + 0.1 * v[i + 1]; }",
+    "for h in 0..size(N) - 1 { let i = N::from_ordinal(h); z[i] = 0.6 * z[i] + 0.1 * a[i][i]; }",
     "w[k] = for j in N { 0.5 * w[(k - 1).clamp()][j] + 0.1 * w[k][j] };",
     "let r = w[k]; w[k] = w[(k - 1).clamp()]; w[(k - 1).clamp()] = 0.5 * r;",
     "if v[k] > 0.1 { w[k] = for j in N { 0.5 * w[(k - 1).clamp()][j] }; }",
@@ -52,6 +53,7 @@ const STEPS: [&str; 23] = [
     "z[k] = 0.5 * z[(k - 1).clamp()] - 0.1 * v[k]; v[k] = 0.3 * v[(k - 1).clamp()] + 0.1 * z[k];",
     "if v[k] > 0.1 { let mut m = k.ordinal(); while m < size(N) { v[m] = 0.9 * v[m] - 0.1; m += k.ordinal() + 1; } }",
     "if w[k][k] > 0.1 { let mut m = 0; while m < size(N) { w[k][m] *= 0.8; v[m] += 0.1 * b[k]; m += 2; } } else { v[k] = 0.5; }",
+    "match m { 0 => { let mut x = 0.1; for j in S { x = 0.5 * x + 0.1 * w[k][j]; w[k][j] = x; } } 1 => { for j in N.rev() { w[k][j] = 0.4 * w[(k - 1).clamp()][j] + 0.1; } } _ => { w[k] = w[(k - 1).clamp()]; } }",
     "z = 0.9 * z + 0.1; v = v - 0.2;",
     "if w[k][k] > 0.1 { z[k] = 0.5 * z[(k - 1).clamp()] + 0.1; v[k] = 0.3 * v[(k - 1).clamp()]; }",
     "for i in R { let mut x = 0.3; for j in S { x = 0.5 * x + 0.1 * w[i][j]; } v[i] = x; }",
@@ -82,7 +84,10 @@ fn random_sweeps(rng: &mut Rng) -> String {
             let e = 0.5 * b;
             let mut v = e;
             let mut z = e;
-            for k in N {{ {steps} }}
+            for k in N {{
+                let m = (k.ordinal() + if b[k] > 0.1 {{ 1 }} else {{ 0 }}) % 3;
+                {steps}
+            }}
             sum(w) + sum(v * b) + sum(z) + sum(c)
         }}
         fn g<K: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
@@ -100,7 +105,7 @@ mod tests {
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
         ASKED, CARRIED, CHANGED_IN_BRANCHES, ENDED_AT_ONCE, KNOWN_LENGTHS, PARALLELIZED,
-        PARTS_KEPT, PARTS_MANY, SUMMED_IN_PARALLEL,
+        PARTS_KEPT, PARTS_MANY, READ_AS_HANDED, SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -125,6 +130,10 @@ mod tests {
             ),
             ("and several are kept", &PARTS_KEPT),
             ("or are too many", &PARTS_MANY),
+            (
+                "a side of a branch reads what another hands on",
+                &READ_AS_HANDED,
+            ),
             ("a `while` behind a condition ends at once", &ENDED_AT_ONCE),
         ];
         entered_by(0..180, check, &counters);

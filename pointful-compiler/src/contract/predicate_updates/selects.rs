@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::update_chains::{Chain, Region, base, both, length, made};
 use super::{Conds, Handed, Literal, Uses, literals};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Extent, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// Choices between what was made of one table.
@@ -42,11 +42,20 @@ impl Choice {
         handed: &mut Handed,
     ) {
         let mut table = self.base;
+        let mut before = None;
         for side in self.sides {
             let cond = side
                 .cond
                 .unwrap_or_else(|| side.condition(program, block, &mut handed.conds));
             side.chain.begin_with(block, table);
+            if let Some(before) = before {
+                let axes = &program.ty(cond).dims;
+                let later = block.stmts[before..].iter_mut();
+                for stmt in later.filter(|stmt| stmt.guard == Some(cond)) {
+                    read_instead(stmt, axes, self.base, table);
+                }
+            }
+            before = Some(side.chain.last());
             table = side.table;
             let taken = handed.choices.entry(number).or_default();
             taken.push((cond, table));
@@ -61,6 +70,24 @@ impl Choice {
             at: Vec::new(),
         };
         handed.gone.extend(self.inner);
+    }
+}
+
+/// What a side reads of the table before, and at the same point of its condition, it reads of the one that it begins
+/// with: where it is taken they are the same, and the one before may be changed in its place.
+fn read_instead(stmt: &mut Stmt<Bulk>, axes: &[AxisId], base: ValueId, handed: ValueId) {
+    if let BulkOp::Gather { table, at } = &mut stmt.op
+        && *table == base
+        && at.iter().all(|(axis, _)| !axes.contains(axis))
+    {
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::READ_AS_HANDED);
+        *table = handed;
+    }
+    for block in stmt.op.blocks_mut() {
+        for stmt in &mut block.stmts {
+            read_instead(stmt, axes, base, handed);
+        }
     }
 }
 
