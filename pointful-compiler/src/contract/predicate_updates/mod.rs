@@ -21,11 +21,12 @@
 //! # Why it is sound
 //!
 //! Of a table that is changed place by place, by updates and scatters and loops of these, nothing
-//! is left where none of them happens. A `while` goes on where the condition holds only. What else such a loop computes stands behind the condition
-//! as the loop did; what is a number of a point, and carried, is chosen there. What the changes
-//! make is looked at where the condition holds and by the choice only: else they stay as they are.
-//! A side that begins with what another hands on begins with the table before, wherever it is
-//! taken: of two sides at most one is.
+//! is left where none of them happens. A `while` goes on where the condition holds only. What else
+//! such a loop computes stands behind the condition as the loop did; what is a number of a point, and
+//! carried, is chosen there. What the changes make is looked at where the condition holds and by the
+//! choice only: else they stay as they are. A side that begins with what another hands on begins with
+//! the table before, wherever it is taken: of two sides at most one is. So what else it reads behind
+//! its condition of the table before, it reads of that.
 
 mod selects;
 mod update_chains;
