@@ -354,7 +354,7 @@ impl Dual<'_> {
         for (&standing, &last) in standing.iter().zip(own) {
             copier.rename(b, standing, last);
         }
-        let mut copier = residuals.read(b, copier, &rerun, again, axis, arrays, &tapes);
+        let mut copier = residuals.read(b, copier, &rerun, (again, axis), arrays, &tapes);
         for &value in ahead.iter().flat_map(|stmt| &stmt.results) {
             if let Some(spread) = &spread {
                 let now = b.gather(spread.get(value), &[(axis, again)]);

@@ -188,8 +188,7 @@ impl Residuals {
         b: &mut Builder,
         mut copier: Copier,
         body: &Block<Bulk>,
-        again: ValueId,
-        axis: AxisId,
+        (again, axis): (ValueId, AxisId),
         arrays: &[ValueId],
         tapes: &Tapes,
     ) -> Copier {
