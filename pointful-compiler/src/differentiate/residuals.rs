@@ -292,6 +292,15 @@ impl<'a> Plan<'a> {
         let is_length = |value: &ValueId| self.taped.iter().any(|of| of.length == *value);
         let mut stored = self.stored;
         stored.retain(|value| !is_length(value));
+        #[cfg(test)]
+        for &k in &self.again {
+            use crate::testing::entered::{REMADE, RUN_AGAIN, enter};
+            match self.body.stmts[k].op {
+                BulkOp::Loop { .. } => enter(&RUN_AGAIN),
+                BulkOp::Pack { .. } => enter(&REMADE),
+                _ => {}
+            }
+        }
         Residuals {
             stored,
             taped: self.taped,
@@ -312,7 +321,8 @@ impl<'a> Plan<'a> {
         own.any(|&axis| !is_short(self.b, axis))
     }
 
-    /// The axis along which a value is as long as another one of the body says, if it is one axis.
+    /// The axis along which a value is as long as another one of the body says, if it is one axis and the
+    /// value a few numbers at each place: to run a loop again takes less than a table of each trip.
     fn ragged(&self, value: ValueId) -> Option<Ragged> {
         let mut ragged = None;
         for axis in self.b.dims(value) {
@@ -332,6 +342,8 @@ impl<'a> Plan<'a> {
                     axis,
                     length,
                 });
+            } else if !self.lanes.contains(&axis) && !is_short(self.b, axis) {
+                return None;
             }
         }
         ragged
@@ -467,15 +479,6 @@ impl Plan<'_> {
                     || self.is_kept_by_its_operand(k)
                     || self.collects_more_than_it_reads(k);
                 if again {
-                    #[cfg(test)]
-                    {
-                        use crate::testing::entered::{REMADE, RUN_AGAIN, enter};
-                        match self.body.stmts[k].op {
-                            BulkOp::Loop { .. } => enter(&RUN_AGAIN),
-                            BulkOp::Pack { .. } => enter(&REMADE),
-                            _ => {}
-                        }
-                    }
                     self.run(k);
                 } else {
                     self.stored.push(value);

@@ -25,8 +25,9 @@
 //!
 //! # What it costs
 //!
-//! The loop runs once more, and a number is written and read for each iteration of the inner loop.
-//! Small tables are kept instead, and lanes, each of which would need a tape of its own, do without.
+//! The loop runs once more, and a few numbers are written and read for each trip of the inner loop. Lanes have tapes of
+//! their own. A short table is kept of each iteration instead, and where a trip would keep a table the inner loop runs
+//! again. Trips may still be many more than a table of unknown length is long: then a tape takes more.
 
 use super::builder::{Builder, reads};
 use super::cloning::Copier;
@@ -161,62 +162,22 @@ impl Tapes {
             return;
         };
         for of in &self.taped {
-            let rows = self.rows(of);
             let empty = b.number(of.value, 0.0);
-            let Type { elem, dims } = self.ty(b, of);
-            let param = |b: &mut Builder| b.param(elem, dims.clone());
-            let state = param(b);
+            let ty = self.ty(b, of);
+            let state = b.param(ty.elem, ty.dims);
             let mut stmts = body.stmts.iter();
             let made = stmts.position(|stmt| stmt.results.contains(&of.value));
             let made = made.expect("a statement of the body makes it");
-            let stmt = &mut body.stmts[made];
-            let guard = stmt.guard;
             b.enter();
-            let begin = b.gather(rows.begins, &[(axis, index)]);
+            let begin = b.gather(self.rows(of).begins, &[(axis, index)]);
             let before = b.leave().primal;
-            let place = stmt.results.iter().position(|&result| result == of.value);
             b.enter();
-            let after = match &mut stmt.op {
-                // The inner loop writes what it would collect.
-                BulkOp::Loop {
-                    axis, init, body, ..
-                } if *axis == of.axis && place.is_some_and(|place| place >= init.len()) => {
-                    let (tape, after, states) = (param(b), param(b), init.len());
-                    let value = body.results[place.expect("it is one of the results")];
-                    b.enter();
-                    let next = put(b, tape, (rows.axis, begin, body.params[0]), value);
-                    body.stmts.extend(b.leave().primal);
-                    init.push(state);
-                    body.params.push(tape);
-                    body.results.insert(states, next);
-                    stmt.results.insert(states, after);
-                    after
-                }
-                _ => b.behind(guard, |b| {
-                    let extent = b.extent(of.axis);
-                    let along = b.axis("row", extent);
-                    let (tape, index) = (param(b), b.param(Elem::Index(extent), Vec::new()));
-                    b.guard = None;
-                    b.enter();
-                    let value = b.gather(of.value, &[(of.axis, index)]);
-                    let next = put(b, tape, (rows.axis, begin, index), value);
-                    let stmts = b.leave().primal;
-                    b.guard = guard;
-                    b.emit(BulkOp::Loop {
-                        axis: along,
-                        reverse: false,
-                        checkpoint: None,
-                        lanes: self.lanes.clone(),
-                        init: vec![state],
-                        body: Box::new(Block {
-                            params: vec![index, tape],
-                            stmts,
-                            results: vec![next],
-                        }),
-                    })
-                }),
+            let stmt = &mut body.stmts[made];
+            let after = match self.collect(b, of, stmt, [state, begin]) {
+                Some(after) => after,
+                None => b.behind(stmt.guard, |b| self.copy(b, of, [state, begin])),
             };
-            let after = match guard {
+            let after = match stmt.guard {
                 Some(guard) => b.select(guard, after, state),
                 None => after,
             };
@@ -227,6 +188,68 @@ impl Tapes {
             body.results.insert(init.len(), after);
             init.push(empty);
         }
+    }
+
+    /// Makes an inner loop write what it collects. What is on the tape after it.
+    fn collect(
+        &self,
+        b: &mut Builder,
+        of: &Ragged,
+        stmt: &mut Stmt<Bulk>,
+        [tape, begin]: [ValueId; 2],
+    ) -> Option<ValueId> {
+        let BulkOp::Loop {
+            axis, init, body, ..
+        } = &mut stmt.op
+        else {
+            return None;
+        };
+        let states = init.len();
+        let place = (stmt.results.iter()).position(|&result| result == of.value)?;
+        if *axis != of.axis || place < states {
+            return None;
+        }
+        let Type { elem, dims } = self.ty(b, of);
+        let (state, after) = (b.param(elem, dims.clone()), b.param(elem, dims));
+        b.enter();
+        let at = place_on(b, self.rows(of).axis, begin, body.params[0]);
+        let next = put(b, state, at, body.results[place]);
+        body.stmts.extend(b.leave().primal);
+        init.push(tape);
+        body.params.push(state);
+        body.results.insert(states, next);
+        stmt.results.insert(states, after);
+        Some(after)
+    }
+
+    /// Copies an array to a tape.
+    fn copy(&self, b: &mut Builder, of: &Ragged, [tape, begin]: [ValueId; 2]) -> ValueId {
+        let extent = b.extent(of.axis);
+        let axis = b.axis("row", extent);
+        let Type { elem, dims } = self.ty(b, of);
+        let (index, state) = (
+            b.param(Elem::Index(extent), Vec::new()),
+            b.param(elem, dims),
+        );
+        let guard = b.guard.take();
+        b.enter();
+        let value = b.gather(of.value, &[(of.axis, index)]);
+        let at = place_on(b, self.rows(of).axis, begin, index);
+        let next = put(b, state, at, value);
+        let stmts = b.leave().primal;
+        b.guard = guard;
+        b.emit(BulkOp::Loop {
+            axis,
+            reverse: false,
+            checkpoint: None,
+            lanes: self.lanes.clone(),
+            init: vec![tape],
+            body: Box::new(Block {
+                params: vec![index, state],
+                stmts,
+                results: vec![next],
+            }),
+        })
     }
 
     /// Lengths are known now: a `while` that only counts is left out of the loop, which then runs what is
@@ -330,8 +353,8 @@ impl Tapes {
         let rows = self.rows(of);
         let at: Vec<_> = self.axis.iter().map(|&axis| (axis, again)).collect();
         let begin = b.gather(rows.begins, &at);
-        let at = place(b, rows.axis, begin, here);
-        let kept = b.gather(array, &[(rows.axis, at)]);
+        let at = place_on(b, rows.axis, begin, here);
+        let kept = b.gather(array, &[at]);
         as_member(b, kept, elem)
     }
 
@@ -377,28 +400,22 @@ impl Tapes {
     }
 }
 
-/// Where an iteration's number is on a tape.
-fn place(b: &mut Builder, tape: AxisId, begin: ValueId, index: ValueId) -> ValueId {
+/// Where a number of an iteration's row is on its tape.
+fn place_on(b: &mut Builder, tape: AxisId, begin: ValueId, index: ValueId) -> (AxisId, ValueId) {
     let index = b.map(Prim::Cast(Scalar::Usize), &[index]);
     let at = b.map(Prim::Add, &[begin, index]);
-    b.index(tape, at)
+    (tape, b.index(tape, at))
 }
 
 /// Writes a value there.
-fn put(
-    b: &mut Builder,
-    table: ValueId,
-    (axis, begin, index): (AxisId, ValueId, ValueId),
-    value: ValueId,
-) -> ValueId {
-    let at = place(b, axis, begin, index);
+fn put(b: &mut Builder, table: ValueId, at: (AxisId, ValueId), value: ValueId) -> ValueId {
     let value = match b.program.elem(value) {
         Elem::Index(_) => b.map(Prim::Cast(Scalar::Usize), &[value]),
         _ => value,
     };
     b.emit(BulkOp::Update {
         table,
-        at: vec![(axis, at)],
+        at: vec![at],
         value,
         mask: None,
     })

@@ -19,13 +19,15 @@ const FORMS: [[&str; 2]; 6] = [
 ];
 
 /// What a trip does at place `k` of the table; there is one before it.
-const TRIPS: [&str; 6] = [
+const TRIPS: [&str; 8] = [
     "let p = t[at(k - 1)]; t[at(k - 1)] = 0.9 * t[at(k)]; t[at(k)] = p.sin();",
     "t[at(k - 1)] = 0.5 * t[at(k - 1)] * t[at(k)];",
     "if t[at(k)] > t[at(k - 1)] { t[at(k)] = 0.7 * t[at(k)] * t[at(k - 1)] + 0.1; }",
     "c = 0.5 * c + t[at(k)].cos(); t[at(k)] = 0.9 * t[at(k)] + 0.05 * c;",
     "t[at(k)] = a * t[at(k)]; u[at(k)] = u[at(k)] + t[at(k - 1)].sin();",
     "c += t[at(k)] * u[at(k - 1)]; u[at(k - 1)] = c.sin();",
+    "t = 0.9 * t + 0.1 * t[at(k)].sin();",
+    "t = for i in N { 0.5 * (t[i] + t[(i - 1).clamp()]).sin() };",
 ];
 
 /// How long that goes on. `s` is the member of the outer loop.
@@ -50,7 +52,14 @@ const NESTS: [&str; 5] = [
 
 /// A function `f` and, of some form, `g` of it.
 fn random_tapes(rng: &mut Rng) -> String {
-    let nest = rng.pick(&NESTS).replace("ROUND", rng.pick(&ROUNDS));
+    // A short table is kept as it is; 64 members are the most. Many go through few loops.
+    let members = rng.pick(&["K", "K", "K", "K", "K", "K", "K", "5", "5", "5", "64", "65"]);
+    let nests = if members.len() > 1 {
+        &NESTS[..3]
+    } else {
+        &NESTS
+    };
+    let nest = rng.pick(nests).replace("ROUND", rng.pick(&ROUNDS));
     let nest = nest.replace("TRIP", rng.pick(&TRIPS));
     let nest = nest.replace("at(", "N::from_ordinal(");
     let [result, value] = rng.pick(&FORMS);
@@ -72,16 +81,16 @@ fn random_tapes(rng: &mut Rng) -> String {
         }}
         fn g<N: IndexSet, M: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
     );
-    if rng.below(4) > 0 {
+    if members == "K" {
         return source;
     }
-    // A short table is kept as it is.
     let known = [
         ("<N: IndexSet, M: IndexSet>", "<M: IndexSet>"),
-        ("<N, f64>", "<Fin<5>, f64>"),
-        ("in N", "in Fin::<5>"),
-        ("N::", "Fin::<5>::"),
-        ("(N)", "(Fin::<5>)"),
+        ("<N, f64>", "<Fin<L>, f64>"),
+        ("in N", "in Fin::<L>"),
+        ("N::", "Fin::<L>::"),
+        ("(N)", "(Fin::<L>)"),
+        ("<L>", &format!("<{members}>")),
     ];
     (known.iter()).fold(source, |source, (from, to)| source.replace(from, to))
 }
