@@ -52,23 +52,23 @@ const NESTS: [&str; 5] = [
 
 /// A function `f` and, of some form, `g` of it.
 fn random_tapes(rng: &mut Rng) -> String {
-    // A short table is kept as it is; 64 members are the most. Many go through few loops.
-    let members = rng.pick(&["K", "K", "K", "K", "K", "K", "K", "5", "5", "5", "64", "65"]);
-    let nests = if members.len() > 1 {
-        &NESTS[..3]
-    } else {
-        &NESTS
-    };
-    let nest = rng.pick(nests).replace("ROUND", rng.pick(&ROUNDS));
+    let nest = rng.pick(&NESTS).replace("ROUND", rng.pick(&ROUNDS));
     let nest = nest.replace("TRIP", rng.pick(&TRIPS));
-    let nest = nest.replace("at(", "N::from_ordinal(");
-    let [result, value] = rng.pick(&FORMS);
+    let form = rng.pick(&FORMS);
     // One table of them, or one of each lane.
-    let [begin, end] = rng.pick(&[
+    let ends = rng.pick(&[
         ["let y = 0.5;", "r * sum(z)"],
         ["sum(for m in M { let y = z[m];", "r })"],
     ]);
-    let source = format!(
+    match rng.below(4) {
+        0 => over_members(&tapes(&nest, form, ends), 5),
+        _ => tapes(&nest, form, ends),
+    }
+}
+
+fn tapes(nest: &str, [result, value]: [&str; 2], [begin, end]: [&str; 2]) -> String {
+    let nest = nest.replace("at(", "N::from_ordinal(");
+    format!(
         "fn f<N: IndexSet, M: IndexSet>({PARAMS}) -> f64 {{
             {begin}
             let mut t = for i in N {{ (x[i] + y).sin() }};
@@ -80,10 +80,11 @@ fn random_tapes(rng: &mut Rng) -> String {
             {end}
         }}
         fn g<N: IndexSet, M: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
-    );
-    if members == "K" {
-        return source;
-    }
+    )
+}
+
+/// The same over a set of so many members.
+fn over_members(source: &str, members: u32) -> String {
     let known = [
         ("<N: IndexSet, M: IndexSet>", "<M: IndexSet>"),
         ("<N, f64>", "<Fin<L>, f64>"),
@@ -92,7 +93,9 @@ fn random_tapes(rng: &mut Rng) -> String {
         ("(N)", "(Fin::<L>)"),
         ("<L>", &format!("<{members}>")),
     ];
-    (known.iter()).fold(source, |source, (from, to)| source.replace(from, to))
+    (known.iter()).fold(source.to_owned(), |source, (from, to)| {
+        source.replace(from, to)
+    })
 }
 
 #[cfg(test)]
@@ -117,5 +120,19 @@ mod tests {
             ("a round runs again", &RUN_AGAIN),
         ];
         entered_by(0..100, check, &counters);
+    }
+
+    #[test]
+    fn short_tables_are_kept_and_long_ones_taped() {
+        for (members, taped) in [(64, false), (65, true)] {
+            let nest = NESTS[0].replace("ROUND", ROUNDS[0]);
+            let nest = nest.replace("TRIP", TRIPS[1]);
+            let source = tapes(&nest, FORMS[1], ["let y = 0.5;", "r * sum(z)"]);
+            let source = over_members(&source, members);
+            TAPED.set(0);
+            let checked = check_source(&source, &[[2]], &[2], &mut Rng::new(1), 1);
+            assert_eq!(checked, Ok(true));
+            assert_eq!(TAPED.get() > 0, taped, "{members}");
+        }
     }
 }
