@@ -144,6 +144,8 @@ struct Plan<'a> {
     lanes: &'a [AxisId],
     origin: BTreeMap<ValueId, Origin>,
     reads: Vec<Values>,
+    /// How many times a value is compared with another.
+    compared: BTreeMap<ValueId, u32>,
     /// Whether a statement can be run again from what is always at hand.
     free: Vec<bool>,
     needed: ValueSet,
@@ -246,6 +248,14 @@ impl<'a> Plan<'a> {
                 origin.insert(result, Origin::Stmt(k));
             }
         }
+        let mut compared = BTreeMap::new();
+        for stmt in &body.stmts {
+            if let BulkOp::Map(Prim::Eq | Prim::Ne, args) = &stmt.op {
+                for &arg in args {
+                    *compared.entry(arg).or_default() += 1;
+                }
+            }
+        }
         let mut needed = ValueSet::new();
         let all = linear.iter().flat_map(|stmt| reads(&b.program, stmt));
         for value in all.chain(yields.iter().copied()) {
@@ -263,6 +273,7 @@ impl<'a> Plan<'a> {
                 .map(|stmt| reads(&b.program, stmt))
                 .collect(),
             origin,
+            compared,
             free: free(b, body),
             needed,
             stored: Vec::new(),
@@ -497,25 +508,39 @@ impl Plan<'_> {
     }
 
     /// Whether a statement is the negative, or the like, of a value that is to be kept: more may follow
-    /// from the value, as what a sine is multiplied by does where its negative is needed, too.
+    /// from the value, as what a sine is multiplied by does where its negative is needed, too. So
+    /// it is of an integer that is compared more than once, as by the arms of a `match`: that only one
+    /// of them holds is seen from the integer.
     fn is_kept_by_its_operand(&self, k: usize) -> bool {
         let stmt = &self.body.stmts[k];
         let BulkOp::Map(_, args) = &stmt.op else {
             return false;
         };
-        let &[operand] = args.as_slice() else {
+        let mut varying = args.iter().filter(|&&arg| !self.is_at_hand(arg));
+        let (Some(&operand), None) = (varying.next(), varying.next()) else {
             return false;
         };
         let result = stmt.results[0];
         let elem = |value| self.b.program.elem(value);
-        let is_kept = elem(operand) == elem(result)
-            && elem(operand).is_float()
+        let is_negative = args.len() == 1 && elem(operand) == elem(result);
+        let is_kept = (is_negative && elem(operand).is_float()
+            || elem(result) == Elem::BOOL && self.is_compared_again(operand))
             && is_cheap(&self.b.program, &stmt.op)
             && self.storable(operand)
             && fits(self.b, operand, &self.b.dims(result));
         #[cfg(test)]
-        is_kept.then(|| crate::testing::entered::enter(&crate::testing::entered::OPERANDS));
+        is_kept.then(|| {
+            use crate::testing::entered::{COMPARED, OPERANDS, enter};
+            enter(if is_negative { &OPERANDS } else { &COMPARED });
+        });
         is_kept
+    }
+
+    /// Whether an integer is compared more than once.
+    fn is_compared_again(&self, value: ValueId) -> bool {
+        let elem = self.b.program.elem(value);
+        let is_integer = elem != Elem::BOOL && !elem.is_float();
+        is_integer && self.compared.get(&value).is_some_and(|&times| times > 1)
     }
 
     /// Whether a statement is a long loop that collects something needed of its iterations, and reads

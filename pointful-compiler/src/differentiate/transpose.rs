@@ -22,6 +22,18 @@
 //!   scattered where the lanes end. What is ragged cannot be collected: there too each lane has a
 //!   table, of which axes that are lanes themselves bear other names until the lanes end.
 //!
+//! # Branches
+//!
+//! What the sides of a branch add to the cotangent of one value is a choice between them, not a sum:
+//! each is zero where another is taken. So a table of which each side has changed a part goes back
+//! as one table ([`predicate_updates`](crate::contract::predicate_updates)).
+//!
+//! ```text
+//! %3[i] = select c, %1, 0
+//! %4[i] = select c, 0, %2      ▶  %5[i] = select c, %1, %2
+//! %5[i] = add %4, %3
+//! ```
+//!
 //! # Why it is sound
 //!
 //! The lists hold the same bilinear form, so `⟨ct, f'(x) t⟩ = ⟨f'(x)ᵀ ct, t⟩` statement for

@@ -42,6 +42,11 @@ std::thread_local! {
     pub(crate) static ENDED_AT_ONCE: Cell<u32> = const { Cell::new(0) };
     /// A side of a branch reads the table that another has handed on.
     pub(crate) static READ_AS_HANDED: Cell<u32> = const { Cell::new(0) };
+    /// A side of a branch takes what its own condition says of another choice.
+    pub(crate) static CHOSEN_BY_THE_SIDE: Cell<u32> = const { Cell::new(0) };
+    /// What exclusive branches contribute to a cotangent is a choice; what others do is a sum.
+    pub(crate) static ADDED_AS_CHOICE: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static ADDED_TO_ANOTHER: Cell<u32> = const { Cell::new(0) };
     /// An array is copied twice, and one copy is changed in its place.
     pub(crate) static COPIED_TWICE: Cell<u32> = const { Cell::new(0) };
     /// A loop of the host is compiled for each level, or is too short for that.
@@ -59,6 +64,8 @@ std::thread_local! {
     pub(crate) static REMADE: Cell<u32> = const { Cell::new(0) };
     /// The operand of a negative is kept, and not the negative.
     pub(crate) static OPERANDS: Cell<u32> = const { Cell::new(0) };
+    /// An integer is kept, and not what comes of comparing it.
+    pub(crate) static COMPARED: Cell<u32> = const { Cell::new(0) };
     /// What an inner loop of no fixed length keeps is on a tape.
     pub(crate) static TAPED: Cell<u32> = const { Cell::new(0) };
     /// A `while` of which the trips are known does not run to count them.

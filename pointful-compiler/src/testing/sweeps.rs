@@ -7,12 +7,13 @@ use super::rng::Rng;
 const PARAMS: &str = "a: &Table<(N, N), f64>, b: &Table<N, f64>, c: &Table<K, f64>";
 
 /// The function itself and transformations of it: the result, and how that is computed.
-const FORMS: [[&str; 2]; 4] = [
+const FORMS: [[&str; 2]; 5] = [
     ["f64", "f(a, b, c)"],
     [
         "(Table<(N, N), f64>, Table<N, f64>)",
         "grad!(f, wrt = (a, b))(a, b, c)",
     ],
+    ["Table<(N, N), f64>", "grad!(f, wrt = a)(a, b, c)"],
     ["f64", "let (v, t) = jvp!(f, wrt = b)(a, b, c, b); v * t"],
     ["Table<N, f64>", "hvp!(f, wrt = b)(a, b, c, b)"],
 ];
@@ -31,7 +32,7 @@ const RANGES: [&str; 6] = [
 const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
 
 /// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
-const STEPS: [&str; 25] = [
+const STEPS: [&str; 26] = [
     "for i in R { for j in S { w[i][j] -= 0.1 * w[P][Q]; } }",
     "for i in R { let f = 0.2 * w[i][k]; w[i][k] = f; for j in R { w[i][j] -= f * w[k][j]; } }",
     "for i in R { w[i][k] = 0.5 * (a[i][k] - 0.1 * sum(for m in ..k { w[i][m] * w[k][m] })); }",
@@ -54,6 +55,7 @@ const STEPS: [&str; 25] = [
     "if v[k] > 0.1 { let mut m = k.ordinal(); while m < size(N) { v[m] = 0.9 * v[m] - 0.1; m += k.ordinal() + 1; } }",
     "if w[k][k] > 0.1 { let mut m = 0; while m < size(N) { w[k][m] *= 0.8; v[m] += 0.1 * b[k]; m += 2; } } else { v[k] = 0.5; }",
     "match m { 0 => { let mut x = 0.1; for j in S { x = 0.5 * x + 0.1 * w[k][j]; w[k][j] = x; } } 1 => { for j in N.rev() { w[k][j] = 0.4 * w[(k - 1).clamp()][j] + 0.1; } } _ => { w[k] = w[(k - 1).clamp()]; } }",
+    "match m { 0 => { let mut x = 0.1; for j in S { x = 0.5 * x + 0.1 * w[k][j]; w[k][j] = x; } } 1 => { for j in S { w[k][j] = 0.5 * w[k][(j + 1).clamp()] + 0.1; } } _ => { w[k] = w[(k - 1).clamp()]; } }",
     "z = 0.9 * z + 0.1; v = v - 0.2;",
     "if w[k][k] > 0.1 { z[k] = 0.5 * z[(k - 1).clamp()] + 0.1; v[k] = 0.3 * v[(k - 1).clamp()]; }",
     "for i in R { let mut x = 0.3; for j in S { x = 0.5 * x + 0.1 * w[i][j]; } v[i] = x; }",
@@ -104,8 +106,9 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ASKED, CARRIED, CHANGED_IN_BRANCHES, ENDED_AT_ONCE, KNOWN_LENGTHS, PARALLELIZED,
-        PARTS_KEPT, PARTS_MANY, READ_AS_HANDED, SUMMED_IN_PARALLEL,
+        ADDED_AS_CHOICE, ADDED_TO_ANOTHER, ASKED, CARRIED, CHANGED_IN_BRANCHES, CHOSEN_BY_THE_SIDE,
+        COMPARED, ENDED_AT_ONCE, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT, PARTS_MANY,
+        READ_AS_HANDED, SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -134,6 +137,10 @@ mod tests {
                 "a side of a branch reads what another hands on",
                 &READ_AS_HANDED,
             ),
+            ("or takes what it says of a choice", &CHOSEN_BY_THE_SIDE),
+            ("branches contribute a choice", &ADDED_AS_CHOICE),
+            ("or a sum", &ADDED_TO_ANOTHER),
+            ("what arms compare is kept", &COMPARED),
             ("a `while` behind a condition ends at once", &ENDED_AT_ONCE),
         ];
         entered_by(0..180, check, &counters);

@@ -26,7 +26,9 @@
 //! carried, is chosen there. What the changes make is looked at where the condition holds and by the
 //! choice only: else they stay as they are. A side that begins with what another hands on begins with
 //! the table before, wherever it is taken: of two sides at most one is. So what else it reads behind
-//! its condition of the table before, it reads of that.
+//! its condition of the table before, it reads of that. A side that begins with another choice begins
+//! with what that takes where the side is taken, as in derivatives, where each side has a choice between
+//! its cotangent and nothing.
 
 mod selects;
 mod update_chains;
@@ -147,20 +149,26 @@ impl Uses {
 type Literal = (Option<Prim>, Args, bool);
 
 /// What a condition is a conjunction of.
-fn literals(block: &Block<Bulk>, uses: &Uses, cond: ValueId, truth: bool) -> BTreeSet<Literal> {
-    let site = uses.sites.get(&cond);
-    let found = site.and_then(|&site| match &block.stmts[site].op {
-        BulkOp::Map(prim, args) => match (prim, truth) {
-            (Prim::And, true) | (Prim::Or, false) => {
-                let sides = args.iter().map(|&side| literals(block, uses, side, truth));
-                Some(sides.flatten().collect())
-            }
-            (Prim::Not, _) => Some(literals(block, uses, args[0], !truth)),
-            (Prim::Eq, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), truth)])),
-            (Prim::Ne, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), !truth)])),
+fn literals(
+    block: &Block<Bulk>,
+    sites: &BTreeMap<ValueId, usize>,
+    cond: ValueId,
+    truth: bool,
+) -> BTreeSet<Literal> {
+    let found = sites
+        .get(&cond)
+        .and_then(|&site| match &block.stmts[site].op {
+            BulkOp::Map(prim, args) => match (prim, truth) {
+                (Prim::And, true) | (Prim::Or, false) => {
+                    let sides = args.iter().map(|&side| literals(block, sites, side, truth));
+                    Some(sides.flatten().collect())
+                }
+                (Prim::Not, _) => Some(literals(block, sites, args[0], !truth)),
+                (Prim::Eq, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), truth)])),
+                (Prim::Ne, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), !truth)])),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
-    });
+        });
     found.unwrap_or_else(|| BTreeSet::from([(None, smallvec![cond], truth)]))
 }

@@ -1,12 +1,12 @@
 //! Choices between what sides of a branch have made of one table, and whether they can be taken
 //! away.
 
-use smallvec::smallvec;
-
 use std::collections::BTreeSet;
 
+use smallvec::smallvec;
+
 use super::update_chains::{Chain, Region, base, both, length, made};
-use super::{Conds, Handed, Literal, Uses, literals};
+use super::{Conds, Handed, Uses, literals};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -140,7 +140,7 @@ impl Look<'_> {
         self.leaves(stmt, &mut Vec::new(), &mut leaves, &mut inner);
         let lineages: Vec<_> = leaves
             .iter()
-            .map(|(table, _)| self.lineage(*table))
+            .map(|(table, path)| self.lineage(*table, &self.region(path)))
             .collect();
         let is_common = |base: &&ValueId| lineages.iter().all(|all| all.contains(base));
         let base = *lineages[0].iter().find(is_common)?;
@@ -174,10 +174,7 @@ impl Look<'_> {
         let BulkOp::Select(cond, ..) = stmt.op else {
             return false;
         };
-        let region = Region {
-            axes: self.program.ty(cond).dims.clone(),
-            guard: None,
-        };
+        let region = Region::of(self.program, cond);
         stmt.guard.is_none() && region.is_table(self.program, stmt.results[0])
     }
 
@@ -214,12 +211,40 @@ impl Look<'_> {
         }
     }
 
+    /// Where a path is taken.
+    fn region(&self, path: &[(ValueId, bool)]) -> Region {
+        let mut region = Region::default();
+        for &(cond, truth) in path {
+            region.holds(self.program, cond);
+            let literals = |truth| literals(self.block, &self.uses.sites, cond, truth);
+            // Of a conjunction that does not hold, but for one literal of it, that one does not.
+            let opposite = literals(!truth);
+            let mut open = opposite.difference(&region.taken);
+            let taken = match (open.next(), open.next()) {
+                (Some((prim, args, truth)), None) if opposite.len() > 1 => {
+                    BTreeSet::from([(*prim, args.clone(), !truth)])
+                }
+                _ => literals(truth),
+            };
+            region.taken.extend(taken);
+        }
+        region
+    }
+
     /// The tables that a table was made of by changes of some of its places, itself first.
-    fn lineage(&self, table: ValueId) -> Vec<ValueId> {
+    fn lineage(&self, table: ValueId, region: &Region) -> Vec<ValueId> {
+        let Self {
+            program,
+            block,
+            uses,
+            ..
+        } = *self;
         let mut all = vec![table];
         let mut made = table;
-        while let Some(&site) = self.uses.sites.get(&made)
-            && let Some(base) = base(&self.block.stmts[site], made)
+        while let Some(&site) = uses.sites.get(&made)
+            && let stmt = &block.stmts[site]
+            && let taken = region.taken(program, block, &uses.sites, stmt)
+            && let Some(base) = taken.or_else(|| base(stmt, made))
         {
             all.push(base);
             made = base;
@@ -234,18 +259,16 @@ impl Look<'_> {
             uses,
             ..
         } = *self;
-        let made = self.lineage(table);
+        let mut region = self.region(&path);
+        let made = self.lineage(table, &region);
         let guards = made.iter().take_while(|&&made| made != base);
         let guard = guards
             .filter_map(|made| block.stmts[uses.sites[made]].guard)
             .next();
-        let mut axes: Vec<AxisId> = Vec::new();
-        for cond in path.iter().map(|&(cond, _)| cond).chain(guard) {
-            let dims = program.ty(cond).dims.iter();
-            let new: Vec<AxisId> = dims.filter(|axis| !axes.contains(axis)).copied().collect();
-            axes.extend(new);
+        if let Some(guard) = guard {
+            region.guard = Some(guard);
+            region.holds(program, guard);
         }
-        let region = Region { axes, guard };
         let chain = Chain::of(program, block, &uses.sites, &region, [base, table])?;
         let first = chain.first();
         let asked = path.iter().map(|(cond, _)| cond).chain(&guard);
@@ -253,12 +276,9 @@ impl Look<'_> {
         if !asked.into_iter().all(is_there) || !region.is_table(program, table) {
             return None;
         }
-        let taken: BTreeSet<Literal> = path
-            .iter()
-            .flat_map(|&(cond, truth)| literals(block, uses, cond, truth))
-            .collect();
+        let is_taken = |guard: &ValueId| literals(block, &uses.sites, *guard, true) == region.taken;
         let cond = match (guard, path.as_slice()) {
-            (Some(guard), _) => Some(guard).filter(|&g| literals(block, uses, g, true) == taken),
+            (Some(guard), _) => Some(guard).filter(is_taken),
             (None, &[(cond, true)]) => Some(cond),
             (None, _) => None,
         };
@@ -293,8 +313,8 @@ impl Look<'_> {
         let is_behind = |number: usize| side.cond.is_some() && uses.guards[number] == side.cond;
         let takes = |reader: usize, value: ValueId| match block.stmts[reader].op {
             BulkOp::Select(by, then, otherwise) if then != otherwise => {
-                let of = |cond| literals(block, uses, cond, true);
-                let asked = literals(block, uses, by, value == then);
+                let of = |cond| literals(block, &uses.sites, cond, true);
+                let asked = literals(block, &uses.sites, by, value == then);
                 [then, otherwise].contains(&value) && side.cond.is_some_and(|own| of(own) == asked)
             }
             _ => handed.choices.get(&reader).is_some_and(|taken| {
@@ -306,6 +326,7 @@ impl Look<'_> {
             reader == choice
                 || inner.contains(&reader)
                 || side.chain.changes.contains_key(&reader)
+                || side.chain.choices.contains(&reader)
                 || is_behind(reader)
                 || takes(reader, value)
         };
@@ -316,7 +337,7 @@ impl Look<'_> {
                 && axes.all(|axis| axis.extent != Extent::Value(value))
                 && readers.is_none_or(|all| all.iter().all(|&reader| may_read(reader, value)))
         };
-        let mut numbers = side.chain.changes.keys();
+        let mut numbers = side.chain.changes.keys().chain(&side.chain.choices);
         numbers
             .all(|&number| is_behind(number) || block.stmts[number].results.iter().all(is_private))
     }

@@ -4,19 +4,59 @@ use smallvec::smallvec;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Conds;
+use super::{Conds, Literal, literals};
 use crate::analysis::dataflow::may_fail;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Operation, Program, SpanId, Stmt, Type, ValueId};
 use crate::ops::Prim;
 
-/// Where changes happen: the axes of the condition, and the guard that they may stand behind.
+/// Where changes happen: the axes of the condition, the guard that they may stand behind, and what
+/// holds.
+#[derive(Default)]
 pub(super) struct Region {
     pub(super) axes: Vec<AxisId>,
     pub(super) guard: Option<ValueId>,
+    pub(super) taken: BTreeSet<Literal>,
 }
 
 impl Region {
+    /// Where a condition holds.
+    pub(super) fn of(program: &Program<Bulk>, cond: ValueId) -> Self {
+        let mut region = Self::default();
+        region.holds(program, cond);
+        region
+    }
+
+    /// Takes in the axes of one more condition.
+    pub(super) fn holds(&mut self, program: &Program<Bulk>, cond: ValueId) {
+        for &axis in &program.ty(cond).dims {
+            if !self.axes.contains(&axis) {
+                self.axes.push(axis);
+            }
+        }
+    }
+
+    /// What a choice takes, if that follows from what holds.
+    pub(super) fn taken(
+        &self,
+        program: &Program<Bulk>,
+        block: &Block<Bulk>,
+        sites: &BTreeMap<ValueId, usize>,
+        stmt: &Stmt<Bulk>,
+    ) -> Option<ValueId> {
+        let BulkOp::Select(cond, then, otherwise) = stmt.op else {
+            return None;
+        };
+        let holds = |truth| literals(block, sites, cond, truth).is_subset(&self.taken);
+        let taken = match (holds(true), holds(false)) {
+            (true, _) => Some(then),
+            (_, true) => Some(otherwise),
+            _ => None,
+        };
+        let axes = |value| program.ty(value).dims.len();
+        taken.filter(|&taken| axes(taken) == axes(stmt.results[0]))
+    }
+
     /// Whether a value has all axes of the condition.
     fn is_within(&self, program: &Program<Bulk>, value: ValueId) -> bool {
         let own = &program.ty(value).dims;
@@ -68,6 +108,10 @@ pub(super) fn base(stmt: &Stmt<Bulk>, made: ValueId) -> Option<ValueId> {
 #[derive(Default)]
 pub(super) struct Chain {
     pub(super) changes: BTreeMap<usize, Option<Chain>>,
+    /// Which of them, making what, begin with a choice, and what that takes here.
+    chosen: Vec<(usize, ValueId, ValueId)>,
+    /// The choices among what has been changed.
+    pub(super) choices: BTreeSet<usize>,
     /// What the first of them makes of the other table.
     begun: Option<(usize, ValueId)>,
 }
@@ -99,6 +143,17 @@ impl Chain {
                 BulkOp::Loop { lanes, body, .. } => {
                     Some(Self::of_body(program, lanes, body, region)?)
                 }
+                // What is chosen where the condition holds.
+                BulkOp::Select(..) => {
+                    let taken = region.taken(program, block, sites, stmt)?;
+                    let (reader, of) = chain.begun?;
+                    chain.chosen.push((reader, of, taken));
+                    if taken != before {
+                        chain.choices.insert(number);
+                    }
+                    made = taken;
+                    continue;
+                }
                 // Where the condition does not hold it ends before it begins.
                 BulkOp::While { lanes, cond, .. } => {
                     let mut tests = cond.stmts.iter();
@@ -129,6 +184,7 @@ impl Chain {
             if region.is_table_in(program, lanes, param) {
                 let of_state = Self::of(program, body, &sites, region, [param, next])?;
                 chain.changes.extend(of_state.changes);
+                chain.chosen.extend(of_state.chosen);
             } else if !region.is_within(program, param) {
                 return None;
             }
@@ -160,19 +216,18 @@ impl Chain {
 
     /// Lets the first statement begin with this table instead.
     pub(super) fn begin_with(&self, block: &mut Block<Bulk>, table: ValueId) {
-        let Some((number, made)) = self.begun else {
-            return;
-        };
-        let Stmt { results, op, .. } = &mut block.stmts[number];
-        match op {
-            BulkOp::Update { table: base, .. } | BulkOp::Scatter { base, .. } => *base = table,
-            BulkOp::Loop { init, .. } | BulkOp::While { init, .. } => {
-                let states = results.iter().zip(init);
-                for (_, base) in states.filter(|(result, _)| **result == made) {
-                    *base = table;
-                }
-            }
-            _ => {}
+        self.take(block);
+        if let Some((number, made)) = self.begun {
+            rebase(&mut block.stmts[number], made, table);
+        }
+    }
+
+    /// Lets what begins with a choice begin with what that takes.
+    fn take(&self, block: &mut Block<Bulk>) {
+        for &(number, made, taken) in &self.chosen {
+            #[cfg(test)]
+            crate::testing::entered::enter(&crate::testing::entered::CHOSEN_BY_THE_SIDE);
+            rebase(&mut block.stmts[number], made, taken);
         }
     }
 
@@ -220,10 +275,8 @@ impl Chain {
         body: &mut Block<Bulk>,
         cond: ValueId,
     ) {
-        let region = Region {
-            axes: program.ty(cond).dims.clone(),
-            guard: None,
-        };
+        self.take(body);
+        let region = Region::of(program, cond);
         let mut conds = Conds::new();
         for (number, stmt) in body.stmts.iter_mut().enumerate() {
             if !self.changes.contains_key(&number) && region.takes(program, stmt) {
@@ -244,6 +297,21 @@ impl Chain {
                 body.results[state] = chosen;
             }
         }
+    }
+}
+
+/// Lets a statement make what it makes of another table.
+fn rebase(stmt: &mut Stmt<Bulk>, made: ValueId, table: ValueId) {
+    let Stmt { results, op, .. } = stmt;
+    match op {
+        BulkOp::Update { table: base, .. } | BulkOp::Scatter { base, .. } => *base = table,
+        BulkOp::Loop { init, .. } | BulkOp::While { init, .. } => {
+            let states = results.iter().zip(init);
+            for (_, base) in states.filter(|(result, _)| **result == made) {
+                *base = table;
+            }
+        }
+        _ => {}
     }
 }
 

@@ -77,7 +77,7 @@ impl Transpose<'_> {
             self.b.lay_out(value, &own);
         }
         let sum = match self.current(of) {
-            Some(before) => self.b.behind(None, |b| b.map(Prim::Add, &[before, value])),
+            Some(before) => self.b.add(before, value),
             None => value,
         };
         self.set(of, sum);
