@@ -308,7 +308,7 @@ impl Finals<'_> {
                 None => body.stmts.push(stmt),
             }
         }
-        let free = free(&*self.b, &body);
+        let free = free(&*self.b, &body, &ValueSet::new());
         let mut order: Vec<usize> = (0..free.len()).collect();
         order.sort_by_key(|&k| !free[k]);
         let mut first = ValueSet::from([body.params[0]]);

@@ -20,7 +20,7 @@ use super::residuals::{Keep, Residuals, kept_by_lanes, loops_over_rows};
 use super::tapes::{Counted, Tapes};
 use crate::canonicalize::cse::cse_of_floats;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Elem, Extent, Mode, Stmt, ValueId, ValueSet};
+use crate::ir::{AxisId, Block, Elem, Extent, Mode, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 impl Dual<'_> {
@@ -155,6 +155,40 @@ impl Dual<'_> {
         }
     }
 
+    /// The tables that a loop around makes in each iteration, and of which a loop reads a number here
+    /// and there as long as the data say: but for those that stand for final tables.
+    fn made_around(
+        &self,
+        (axis, lanes): (AxisId, &[AxisId]),
+        body: &Block<Bulk>,
+        standing: &[ValueId],
+    ) -> ValueSet {
+        let (bound, first) = &self.within;
+        let is_inside = |value: ValueId| {
+            !self.around.is_empty() && (bound.contains(&value) || value.index() >= *first)
+        };
+        let mut tables = ValueSet::new();
+        if !matches!(self.b.extent(axis), Extent::Value(length) if is_inside(length)) {
+            return tables;
+        }
+        for stmt in &body.stmts {
+            if let BulkOp::Gather { table, .. } = stmt.op
+                && is_inside(table)
+                && !standing.contains(&table)
+                && self
+                    .b
+                    .dims(stmt.results[0])
+                    .iter()
+                    .all(|axis| lanes.contains(axis))
+            {
+                #[cfg(test)]
+                crate::testing::entered::enter(&crate::testing::entered::READ_AROUND);
+                tables.insert(table);
+            }
+        }
+        tables
+    }
+
     /// A loop, and a linear loop after it.
     fn apart(&mut self, stmt: Stmt<Bulk>, active: &[usize]) {
         let BulkOp::Loop {
@@ -176,6 +210,11 @@ impl Dual<'_> {
             .collect();
         self.b.linear = false;
         self.b.enter();
+        if self.around.is_empty() {
+            let mut bound = ValueSet::new();
+            bind(&body, &mut bound);
+            self.within = (bound, self.b.program.values.len());
+        }
         let tables = Tables::new(
             self.b,
             axis,
@@ -267,7 +306,8 @@ impl Dual<'_> {
             (false, false) => Keep::Values,
             (false, true) => Keep::Tapes,
         };
-        let residuals = Residuals::new(self.b, &rerun, &linear, &yields, &lanes, keep);
+        let made = self.made_around((axis, &lanes), &rerun, &standing);
+        let residuals = Residuals::new(self.b, &rerun, &linear, &yields, &lanes, &made, keep);
         self.b.guard = guard;
         let mut tapes = Tapes::count(
             self.b,
@@ -532,13 +572,19 @@ impl Dual<'_> {
 
 impl Builder {
     /// Lays a collected array out by lane first: what one lane collects lies together.
-    pub(super) fn in_lanes(
-        &mut self,
-        array: ValueId,
-        lanes: &[crate::ir::AxisId],
-        axis: crate::ir::AxisId,
-    ) {
+    pub(super) fn in_lanes(&mut self, array: ValueId, lanes: &[AxisId], axis: AxisId) {
         let dims = &mut self.program.values[array.index()].ty.dims;
         dims.sort_by_key(|dim| (!lanes.contains(dim), *dim != axis));
+    }
+}
+
+/// Adds what a block binds, also inside.
+fn bind(block: &Block<Bulk>, bound: &mut ValueSet) {
+    bound.extend(&block.params);
+    for stmt in &block.stmts {
+        bound.extend(&stmt.results);
+        for inner in stmt.op.blocks() {
+            bind(inner, bound);
+        }
     }
 }

@@ -79,10 +79,12 @@ enum Origin {
     Stmt(usize),
 }
 
-/// Which statements of a body can be run again from the index and what comes from outside.
-pub(super) fn free(b: &Builder, body: &Block<Bulk>) -> Vec<bool> {
+/// Which statements of a body can be run again from the index and what comes from outside, but for
+/// these tables.
+pub(super) fn free(b: &Builder, body: &Block<Bulk>, tables: &ValueSet) -> Vec<bool> {
     let mut bound: ValueSet = body.params[1..].iter().copied().collect();
     let mut free = Vec::new();
+    bound.extend(tables);
     for stmt in &body.stmts {
         let known = reads(&b.program, stmt)
             .iter()
@@ -97,7 +99,7 @@ pub(super) fn free(b: &Builder, body: &Block<Bulk>) -> Vec<bool> {
 
 /// Loops in a body, by their indices, that go over rows of that body.
 pub(super) fn loops_over_rows(b: &Builder, body: &Block<Bulk>) -> Vec<ValueId> {
-    let free = free(b, body);
+    let free = free(b, body, &ValueSet::new());
     let made = body.stmts.iter().zip(&free).filter(|(_, free)| !**free);
     let mut bound: ValueSet = made.flat_map(|(stmt, _)| &stmt.results).copied().collect();
     bound.extend(&body.params[1..]);
@@ -142,6 +144,8 @@ struct Plan<'a> {
     b: &'a Builder,
     body: &'a Block<Bulk>,
     lanes: &'a [AxisId],
+    /// Tables of which what is read is kept.
+    tables: &'a ValueSet,
     origin: BTreeMap<ValueId, Origin>,
     reads: Vec<Values>,
     /// How many times a value is compared with another.
@@ -160,16 +164,18 @@ struct Plan<'a> {
 
 impl Residuals {
     /// Plans what the linear statements and what they yield need. Tapes are taken if fewer tables are
-    /// kept with them.
+    /// kept with them. What is read of these tables, which loops around make in each iteration, is kept,
+    /// and not they.
     pub(super) fn new(
         b: &Builder,
         body: &Block<Bulk>,
         linear: &[Stmt<Bulk>],
         yields: &[ValueId],
         lanes: &[AxisId],
+        tables: &ValueSet,
         keep: Keep,
     ) -> Self {
-        let make = |keep| Plan::new(b, body, linear, yields, lanes, keep);
+        let make = |keep| Plan::new(b, body, linear, yields, lanes, tables, keep);
         let plan = match keep {
             Keep::States => make(keep),
             Keep::Values | Keep::Tapes => make(Keep::Values),
@@ -236,6 +242,7 @@ impl<'a> Plan<'a> {
         linear: &[Stmt<Bulk>],
         yields: &[ValueId],
         lanes: &'a [AxisId],
+        tables: &'a ValueSet,
         keep: Keep,
     ) -> Self {
         let mut origin = BTreeMap::new();
@@ -274,7 +281,8 @@ impl<'a> Plan<'a> {
                 .collect(),
             origin,
             compared,
-            free: free(b, body),
+            free: free(b, body, tables),
+            tables,
             needed,
             stored: Vec::new(),
             has: ValueSet::new(),
@@ -423,10 +431,20 @@ pub(super) fn kept_by_lanes(
         .flat_map(|(guard, results)| results.iter().map(move |&result| (result, guard)))
         .collect();
     b.enter();
-    let kept = values.iter().map(|&value| match guards.get(&value) {
-        Some(&guard) => in_lanes_of(b, value, guard),
-        None if b.program.elem(value) == Elem::BOOL => b.behind(None, |b| b.said(value)),
-        None => value,
+    let kept = values.iter().map(|&value| {
+        let guard = guards.get(&value).copied();
+        let kept = match guard {
+            Some(guard) => in_lanes_of(b, value, guard),
+            None if b.program.elem(value) == Elem::BOOL => b.behind(None, |b| b.said(value)),
+            None => value,
+        };
+        // Outside nobody may know how many members there are.
+        match b.program.elem(kept) {
+            Elem::Index(Extent::Value(_)) => {
+                b.behind(guard, |b| b.map(Prim::Cast(Scalar::Usize), &[kept]))
+            }
+            _ => kept,
+        }
     });
     let kept = kept.collect();
     stmts.extend(b.leave().primal);
@@ -613,6 +631,9 @@ impl Plan<'_> {
             return None;
         }
         for value in &self.reads[k] {
+            if self.tables.contains(value) {
+                return None;
+            }
             match self.origin.get(value) {
                 None | Some(Origin::Index) => {}
                 Some(_) if self.has.contains(value) => {}

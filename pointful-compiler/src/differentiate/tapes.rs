@@ -9,6 +9,9 @@
 //! knows where its row begins, as in a matrix of compressed rows. How much room that takes, a loop finds
 //! out that runs before and counts.
 //!
+//! An inner loop that only reads a table, here and there, which a loop around changes, keeps what it
+//! reads, and so goes on a tape, too.
+//!
 //! # Before and after
 //!
 //! ```text

@@ -223,6 +223,11 @@ impl<'p, S: Print> Printer<'p, S> {
         }
     }
 
+    /// Whether anything in the program binds a value.
+    pub(super) fn is_bound(&self, value: ValueId) -> bool {
+        self.names.get(value.index()).is_some_and(Option::is_some)
+    }
+
     /// A value where it is used.
     pub fn value(&mut self, value: ValueId) {
         match self.names.get(value.index()).and_then(Option::as_deref) {

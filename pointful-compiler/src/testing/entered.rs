@@ -64,6 +64,8 @@ std::thread_local! {
     pub(crate) static REMADE: Cell<u32> = const { Cell::new(0) };
     /// The operand of a negative is kept, and not the negative.
     pub(crate) static OPERANDS: Cell<u32> = const { Cell::new(0) };
+    /// What an inner loop reads of a table that a loop around makes is kept, and not the table.
+    pub(crate) static READ_AROUND: Cell<u32> = const { Cell::new(0) };
     /// An integer is kept, and not what comes of comparing it.
     pub(crate) static COMPARED: Cell<u32> = const { Cell::new(0) };
     /// What an inner loop of no fixed length keeps is on a tape.

@@ -1,8 +1,8 @@
 //! How the operations of Bulk are printed.
 
 use super::{Print, Printer};
-use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
-use crate::ir::{AxisId, Program, Type, ValueId};
+use crate::ir::stages::bulk::{Axis, Bulk, BulkOp, Combine};
+use crate::ir::{AxisId, Extent, Program, Type, ValueId};
 
 impl Print for Bulk {
     fn dim(p: &mut Printer<'_, Self>, dim: AxisId) {
@@ -20,10 +20,15 @@ impl Print for Bulk {
     }
 
     fn decls(p: &mut Printer<'_, Self>) {
-        let axes = &p.program.decls.axes;
+        // No value is left along an axis of which nobody says any more how long it is.
+        let is_left = |axis: &&Axis| match axis.extent {
+            Extent::Value(value) => p.is_bound(value),
+            Extent::Const(_) | Extent::Size(_) => true,
+        };
+        let axes: Vec<&Axis> = p.program.decls.axes.iter().filter(is_left).collect();
         if !axes.is_empty() {
             p.word("axes ");
-            p.list(axes, |p, axis| {
+            p.list(&axes, |p, axis| {
                 p.word(&axis.name);
                 p.word(": ");
                 p.extent(axis.extent);
