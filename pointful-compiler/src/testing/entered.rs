@@ -47,6 +47,8 @@ std::thread_local! {
     /// What exclusive branches contribute to a cotangent is a choice; what others do is a sum.
     pub(crate) static ADDED_AS_CHOICE: Cell<u32> = const { Cell::new(0) };
     pub(crate) static ADDED_TO_ANOTHER: Cell<u32> = const { Cell::new(0) };
+    /// What reads an array as it was moves in front of the copy that is changed.
+    pub(crate) static READERS_FIRST: Cell<u32> = const { Cell::new(0) };
     /// An array is copied twice, and one copy is changed in its place.
     pub(crate) static COPIED_TWICE: Cell<u32> = const { Cell::new(0) };
     /// A loop of the host is compiled for each level, or is too short for that.

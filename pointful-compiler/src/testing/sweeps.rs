@@ -32,7 +32,7 @@ const RANGES: [&str; 6] = [
 const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
 
 /// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
-const STEPS: [&str; 26] = [
+const STEPS: [&str; 28] = [
     "for i in R { for j in S { w[i][j] -= 0.1 * w[P][Q]; } }",
     "for i in R { let f = 0.2 * w[i][k]; w[i][k] = f; for j in R { w[i][j] -= f * w[k][j]; } }",
     "for i in R { w[i][k] = 0.5 * (a[i][k] - 0.1 * sum(for m in ..k { w[i][m] * w[k][m] })); }",
@@ -56,6 +56,8 @@ const STEPS: [&str; 26] = [
     "if w[k][k] > 0.1 { let mut m = 0; while m < size(N) { w[k][m] *= 0.8; v[m] += 0.1 * b[k]; m += 2; } } else { v[k] = 0.5; }",
     "match m { 0 => { let mut x = 0.1; for j in S { x = 0.5 * x + 0.1 * w[k][j]; w[k][j] = x; } } 1 => { for j in N.rev() { w[k][j] = 0.4 * w[(k - 1).clamp()][j] + 0.1; } } _ => { w[k] = w[(k - 1).clamp()]; } }",
     "match m { 0 => { let mut x = 0.1; for j in S { x = 0.5 * x + 0.1 * w[k][j]; w[k][j] = x; } } 1 => { for j in S { w[k][j] = 0.5 * w[k][(j + 1).clamp()] + 0.1; } } _ => { w[k] = w[(k - 1).clamp()]; } }",
+    "for j in N { w[k][j] = 0.3 * w[k][j] * w[k][j] + 0.1; } for i in R { let p = sum(for m in N { w[k][m] * w[i][m] }); for m in N { w[i][m] -= 0.1 * p * w[k][m]; } }",
+    "for j in N { w[k][j] = 0.2 * w[k][j] * w[k][j] + 0.1; } for i in S { let p = sum(for m in N { w[k][m] * w[i][m] }); for m in N { w[i][m] -= 0.1 * p * w[k][m]; } }",
     "z = 0.9 * z + 0.1; v = v - 0.2;",
     "if w[k][k] > 0.1 { z[k] = 0.5 * z[(k - 1).clamp()] + 0.1; v[k] = 0.3 * v[(k - 1).clamp()]; }",
     "for i in R { let mut x = 0.3; for j in S { x = 0.5 * x + 0.1 * w[i][j]; } v[i] = x; }",
@@ -108,7 +110,7 @@ mod tests {
     use crate::testing::entered::{
         ADDED_AS_CHOICE, ADDED_TO_ANOTHER, ASKED, CARRIED, CHANGED_IN_BRANCHES, CHOSEN_BY_THE_SIDE,
         COMPARED, ENDED_AT_ONCE, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT, PARTS_MANY,
-        READ_AS_HANDED, SUMMED_IN_PARALLEL,
+        READ_AS_HANDED, READERS_FIRST, SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -133,6 +135,7 @@ mod tests {
             ),
             ("and several are kept", &PARTS_KEPT),
             ("or are too many", &PARTS_MANY),
+            ("states are kept before they are changed", &READERS_FIRST),
             (
                 "a side of a branch reads what another hands on",
                 &READ_AS_HANDED,

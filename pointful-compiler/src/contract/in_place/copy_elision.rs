@@ -13,13 +13,14 @@
 //! So it is if no point of the kernel, or of a loop that stands for one, reads what another changes.
 //! If points do, or another kernel reads it as it was, what is read is written down before, as far
 //! as it is a few rows, or the like: a column that is changed in each step of a loop, or two that
-//! change places, are then no longer a table that is copied in each of them.
+//! change places, are then no longer a table that is copied in each of them. A kernel that reads all of
+//! it, as one that keeps a state for the way back does, moves in front of the copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Look, has_angles, place_of, rename};
 use crate::analysis::accesses::changes;
-use crate::analysis::effects::asked;
+use crate::analysis::effects::{asked, is_pure, needed};
 use crate::contract::materialize::write_down;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
@@ -34,6 +35,9 @@ pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>)
             inner.into_iter().for_each(|inner| copies(program, inner));
         }
     }
+    if copied {
+        readers_first(program, block);
+    }
     // Of copies of copies one goes after the other.
     let mut goes_on = copied;
     while goes_on {
@@ -41,14 +45,82 @@ pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>)
     }
 }
 
-/// Changes some copies where they were copied from, unless there are none.
-fn elided(program: &mut Program<Kernels>, block: &mut Block<Kernels>) -> bool {
+/// Which statements of a block ask for a value, in order.
+fn uses(block: &Block<Kernels>) -> BTreeMap<ValueId, Vec<usize>> {
     let mut uses: BTreeMap<ValueId, Vec<usize>> = BTreeMap::new();
     for (number, stmt) in block.stmts.iter().enumerate() {
         for value in asked(stmt) {
             uses.entry(value).or_default().push(number);
         }
     }
+    uses
+}
+
+/// Moves kernels that read an array as it was in front of a copy of it that is changed before they
+/// do.
+fn readers_first(program: &Program<Kernels>, block: &mut Block<Kernels>) {
+    let mut uses = self::uses(block);
+    for number in 0..block.stmts.len() {
+        let KernelOp::Copy(source) = block.stmts[number].op else {
+            continue;
+        };
+        let of_copy = uses.get(&block.stmts[number].results[0]);
+        let Some(&first) = of_copy.and_then(|all| all.first()) else {
+            continue;
+        };
+        let is_swap = |at: usize| matches!(block.stmts[at].op, KernelOp::Swap(..));
+        let readers = uses[&source].iter().copied();
+        let readers: Vec<usize> = readers.filter(|&at| at > first && !is_swap(at)).collect();
+        let Some(&last) = readers.last() else {
+            continue;
+        };
+        if parts(program, &block.stmts[first..=last], source).is_some()
+            || !readers
+                .iter()
+                .all(|&at| moves(program, &block.stmts[number..=at]))
+        {
+            continue;
+        }
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::READERS_FIRST);
+        for (moved, at) in readers.into_iter().enumerate() {
+            block.stmts[number + moved..=at].rotate_right(1);
+        }
+        uses = self::uses(block);
+    }
+}
+
+/// Whether the last of these statements, a kernel that only reads and writes, may as well be the
+/// first.
+fn moves(program: &Program<Kernels>, stmts: &[Stmt<Kernels>]) -> bool {
+    let Some((kernel, between)) = stmts.split_last() else {
+        return false;
+    };
+    let KernelOp::Own(Par {
+        accs, folds, body, ..
+    }) = &kernel.op
+    else {
+        return false;
+    };
+    let is_total =
+        |stmt: &Stmt<Kernels>| matches!(stmt.op, KernelOp::Store { .. }) || is_pure(program, stmt);
+    let needed = needed(program, kernel);
+    let (mut own, mut others) = (ValueSet::new(), ValueSet::new());
+    changes(std::slice::from_ref(kernel), &mut own);
+    changes(between, &mut others);
+    accs.is_empty()
+        && folds.is_empty()
+        && body.stmts.iter().all(is_total)
+        && !needed.iter().any(|value| others.contains(value))
+        && between.iter().all(|stmt| {
+            !stmt.results.iter().any(|result| needed.contains(result))
+                && !asked(stmt).iter().any(|value| own.contains(value))
+        })
+}
+
+/// Changes some copies where they were copied from, unless there are none.
+fn elided(program: &mut Program<Kernels>, block: &mut Block<Kernels>) -> bool {
+    let uses = uses(block);
     let numbers = 0..block.stmts.len();
     let found = numbers.filter_map(|number| Copied::of(program, block, &uses, number));
     let found: Vec<Copied> = found.collect();
