@@ -21,5 +21,6 @@ for wheel in nvidia-cuda-nvrtc-cu12:12 nvidia-cuda-nvrtc:13; do
             cargo test --quiet --locked "$@"
     }
     run -p pointful-runtime --features cuda --test card
-    run -p pointful --features cuda,emulated --test on_devices nvrtc
+    run -p pointful --features pointful/cuda,pointful/emulated \
+        -p pointful-macros --features pointful-compiler/testing --test on_devices nvrtc
 done
