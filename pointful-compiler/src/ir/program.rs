@@ -215,6 +215,22 @@ impl<S: Stage> Block<S> {
         }
     }
 
+    /// Values that the block binds, also in blocks inside.
+    pub(crate) fn bound(&self) -> ValueSet {
+        fn walk<S: Stage>(block: &Block<S>, bound: &mut ValueSet) {
+            bound.extend(&block.params);
+            for stmt in &block.stmts {
+                bound.extend(&stmt.results);
+                for inner in stmt.op.blocks() {
+                    walk(inner, bound);
+                }
+            }
+        }
+        let mut bound = ValueSet::new();
+        walk(self, &mut bound);
+        bound
+    }
+
     /// Values that the block reads but does not bind, each once, in order of first use. Extents and
     /// element types are not looked at.
     pub fn free(&self) -> Vec<ValueId> {

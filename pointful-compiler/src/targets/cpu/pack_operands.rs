@@ -56,7 +56,7 @@ fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
             };
             for inner in stmt.op.blocks_mut() {
                 changes(&inner.stmts, &mut turned.changed);
-                bound(inner, &mut turned.changed);
+                turned.changed.extend(&inner.bound());
             }
             for inner in stmt.op.blocks_mut() {
                 turned.block(inner);
@@ -67,17 +67,6 @@ fn block(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
             self::block(program, inner);
         }
         block.stmts.push(stmt);
-    }
-}
-
-/// Everything that a block binds.
-fn bound(block: &Block<Kernels>, found: &mut ValueSet) {
-    found.extend(&block.params);
-    for stmt in &block.stmts {
-        found.extend(&stmt.results);
-        for inner in stmt.op.blocks() {
-            bound(inner, found);
-        }
     }
 }
 

@@ -44,7 +44,7 @@ mod windows;
 use std::collections::BTreeMap;
 
 pub(crate) use self::reach::{Base, Reach, moved};
-use self::reach::{Looks, Plan, bound_in, plan_behind};
+use self::reach::{Looks, Plan, plan_behind};
 use self::symbolic::{Ends, Term, Terms};
 use crate::analysis::numbers::Numbers;
 use crate::contract::cloning::Renamed;
@@ -213,8 +213,7 @@ impl Split<'_> {
 
     /// A kernel: its points, and where these are rows, an interior of rows.
     fn par(&mut self, par: &mut Par<Cpu>) {
-        self.of_kernel = ValueSet::new();
-        bound_in(&par.body, &mut self.of_kernel);
+        self.of_kernel = par.body.bound();
         let axes = par.body.params.iter().copied();
         let axes: Vec<_> = axes
             .zip(par.extents.iter().copied().rev().skip(1).rev())
@@ -699,7 +698,7 @@ impl Split<'_> {
     fn own(&mut self, mut points: Points) -> Points {
         Renamed::default().block(self.program, &mut points.body);
         self.numbers.look_at(&points.body);
-        bound_in(&points.body, &mut self.of_kernel);
+        self.of_kernel.extend(&points.body.bound());
         points
     }
 }

@@ -63,9 +63,8 @@ pub(super) fn plan_behind(
     let mut first_look = Look::new(program, numbers, extent, inside);
     first_look.checks_only = looks == Looks::Checks;
     if looks != Looks::Near {
-        let mut bound = ValueSet::new();
-        bound_in(first, &mut bound);
-        bound_in(body, &mut bound);
+        let mut bound = first.bound();
+        bound.extend(&body.bound());
         first_look.bound = Some(bound);
     }
     first_look.block(first);
@@ -87,17 +86,6 @@ pub(super) fn plan_behind(
         ends: look.ends,
         sure: look.sure,
     })
-}
-
-/// What a block binds, at any depth.
-pub(super) fn bound_in(block: &Block<Cpu>, all: &mut ValueSet) {
-    all.extend(&block.params);
-    for stmt in &block.stmts {
-        all.extend(&stmt.results);
-        for inner in stmt.op.blocks() {
-            bound_in(inner, all);
-        }
-    }
 }
 
 /// What a number is counted from.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Writer;
 use crate::analysis::effects::{for_each_length, is_pure};
 use crate::ir::stages::kernels::{KernelOp, Kernels};
-use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{Operation, Program, Stmt, ValueId, ValueSet};
 
 /// A set of the loops that a value depends on, a bit each; [`OPAQUE`] if it cannot be computed
 /// elsewhere.
@@ -160,16 +160,4 @@ impl Slice {
         names.insert(value, name);
         name
     }
-}
-
-/// Everything that a block binds, at any depth.
-pub(super) fn bound(block: &Block<Kernels>) -> ValueSet {
-    let mut all: ValueSet = block.params.iter().copied().collect();
-    for stmt in &block.stmts {
-        all.extend(&stmt.results);
-        for inner in stmt.op.blocks() {
-            all.extend(&bound(inner));
-        }
-    }
-    all
 }

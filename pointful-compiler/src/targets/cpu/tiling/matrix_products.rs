@@ -15,7 +15,7 @@ use live_values::{Kept, Uses};
 use register_blocking::Pairs;
 use rewrite::Writing;
 
-use super::backward_slices::{Depends, Loops, Slice, bound};
+use super::backward_slices::{Depends, Loops, Slice};
 use super::{Cut, Size, Writer, is_long};
 use crate::analysis::accesses::changes;
 use crate::analysis::effects::{for_each_length, is_pure};
@@ -55,7 +55,7 @@ pub(super) fn tiled(
         Some((axis, plan))
     })?;
     let span = stmt.span;
-    let before = register_blocking::before(program, &plan.products, &bound(body), out);
+    let before = register_blocking::before(program, &plan.products, &body.bound(), out);
     let cut = plan.cut(program, size, out, extents[axis], span);
     let mut extents = extents.clone();
     extents[axis] = Extent::Value(cut.tiles);
@@ -168,7 +168,7 @@ impl Plan {
             let lengths = [product.rows.1, product.summed.1];
             arrays.extend(lengths.map(|extent| (product.elem, vec![extent])));
         }
-        let bound = bound(body);
+        let bound = body.bound();
         let outside = |dims: &[Extent]| {
             let known = |dim: &Extent| !matches!(dim, Extent::Value(v) if bound.contains(v));
             dims.iter().all(known)

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::backward_slices::{Depends, OPAQUE, Slice, bound};
+use super::backward_slices::{Depends, OPAQUE, Slice};
 use super::{Cut, Size, Writer, is_long};
 use crate::analysis::accesses::changes;
 use crate::analysis::effects::is_pure;
@@ -22,7 +22,7 @@ pub(super) fn updates(
     body: &mut Block<Kernels>,
     host: &mut Writer,
 ) {
-    let inside = bound(body);
+    let inside = body.bound();
     look(program, size, body, host, &inside);
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::context::{Check, Context, Inline, Site};
 use super::scalar::{self, Operand};
 use crate::ir::stages::gpu::{Gpu, GpuOp, Launch, Own};
-use crate::ir::{Block, Extent, Operation, Scalar, SizeId, SpanId, Stmt, ValueId, ValueSet};
+use crate::ir::{Block, Extent, Scalar, SizeId, SpanId, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// What a kernel is given.
@@ -53,10 +53,8 @@ pub(super) fn kernel(context: &mut Context<'_>, launch: &Launch) -> Given {
     let mut name = context.program.name.clone();
     name.retain(|c| c.is_ascii_alphanumeric() || c == '_');
     let name = format!("{name}_{number}");
-    let mut bound = ValueSet::new();
-    bind(&launch.body, &mut bound);
     let mut printer = Printer {
-        bound,
+        bound: launch.body.bound(),
         arrays: ValueSet::new(),
         sizes: BTreeSet::new(),
         given: BTreeMap::new(),
@@ -115,16 +113,6 @@ pub(super) fn kernel(context: &mut Context<'_>, launch: &Launch) -> Given {
         sizes: sizes.into_iter().collect(),
         values: given.into_keys().collect(),
         checks,
-    }
-}
-
-fn bind(block: &Block<Gpu>, bound: &mut ValueSet) {
-    bound.extend(&block.params);
-    for stmt in &block.stmts {
-        bound.extend(&stmt.results);
-        for inner in stmt.op.blocks() {
-            bind(inner, bound);
-        }
     }
 }
 
