@@ -425,8 +425,7 @@ fn handed_on(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
     if handed.body == bulk.body {
         return bulk;
     }
-    let handed = trace.pass(SIMPLIFY_BULK, handed);
-    trace.pass(DCE_BULK, handed)
+    tidied(trace, handed)
 }
 
 /// What loops compute alike in all of their lanes, outside of these.

@@ -275,17 +275,14 @@ impl Builder {
         {
             return true;
         }
-        // Both hold, or neither does; or one of them is enough.
+        // Both hold, or neither does.
         let [whole, part] = [cond, known.0].map(|value| self.parts(value));
-        if let Some((both, parts)) = whole {
-            let mut parts = parts.iter();
-            let follows = |&part| self.follows(part, is, known, left);
-            if both == is {
-                return parts.all(follows);
-            }
-            if parts.any(follows) {
-                return true;
-            }
+        if let Some((both, [a, b])) = whole
+            && both == is
+        {
+            return [a, b]
+                .iter()
+                .all(|&part| self.follows(part, is, known, left));
         }
         if let Some((both, [a, b])) = part
             && both == known.1
@@ -304,72 +301,8 @@ impl Builder {
         }
     }
 
-    /// The sum of two contributions; a choice, if it is seen that one is nothing where the other
-    /// is something.
-    pub(super) fn add(&mut self, before: ValueId, value: ValueId) -> ValueId {
-        let choice = match self.definition(value) {
-            Some(&BulkOp::Select(cond, then, otherwise)) => {
-                if self.is_zero(otherwise) && self.vanishes(before, (cond, true), STEPS) {
-                    Some((cond, then, before))
-                } else if self.is_zero(then) && self.vanishes(before, (cond, false), STEPS) {
-                    Some((cond, before, otherwise))
-                } else {
-                    None
-                }
-            }
-            _ => None,
-        };
-        #[cfg(test)]
-        crate::testing::entered::enter(match choice {
-            Some(_) => &crate::testing::entered::ADDED_AS_CHOICE,
-            None => &crate::testing::entered::ADDED_TO_ANOTHER,
-        });
-        match choice {
-            Some((cond, then, otherwise)) => self.select(cond, then, otherwise),
-            None => self.behind(None, |b| b.map(Prim::Add, &[before, value])),
-        }
-    }
-
-    /// Whether it is seen, in so many steps, that a value is zero where a condition is what it is.
-    fn vanishes(&self, value: ValueId, known: (ValueId, bool), steps: u32) -> bool {
-        let Some(left) = steps.checked_sub(1) else {
-            return false;
-        };
-        let is = |value| self.vanishes(value, known, left);
-        let follows = |cond, is| self.follows(cond, is, known, STEPS);
-        let Some(op) = self.definition(value) else {
-            return false;
-        };
-        // What is read or written at another place may be another place of the condition.
-        let along = &self.program.ty(known.0).dims;
-        if named_axes(op).iter().any(|axis| along.contains(axis)) {
-            return false;
-        }
-        match *op {
-            BulkOp::Select(cond, then, otherwise) => {
-                (follows(cond, false) || is(then)) && (follows(cond, true) || is(otherwise))
-            }
-            BulkOp::Gather { table, .. } => is(table),
-            BulkOp::Update {
-                table: base,
-                value,
-                mask,
-                ..
-            }
-            | BulkOp::Scatter {
-                base, value, mask, ..
-            } => is(base) && (mask.is_some_and(|mask| follows(mask, false)) || is(value)),
-            _ => self.is_zero(value),
-        }
-    }
-
-    fn is_zero(&self, value: ValueId) -> bool {
-        let zero = Lit::of(self.program.elem(value).repr(), 0.0);
-        matches!(self.definition(value), Some(BulkOp::Const(lit)) if *lit == zero)
-    }
-
     /// Whether it is seen that two values are computed in the same way.
-    fn same(&self, a: ValueId, b: ValueId, steps: u32) -> bool {
+    pub(super) fn same(&self, a: ValueId, b: ValueId, steps: u32) -> bool {
         let Some(left) = steps.checked_sub(1) else {
             return false;
         };
@@ -386,7 +319,7 @@ impl Builder {
     }
 
     /// Whether it is seen that one of two comparisons holds where the other does not.
-    fn opposite(&self, a: ValueId, b: ValueId, steps: u32) -> bool {
+    pub(super) fn opposite(&self, a: ValueId, b: ValueId, steps: u32) -> bool {
         let [Some(BulkOp::Map(p, a)), Some(BulkOp::Map(q, b))] =
             [a, b].map(|value| self.definition(value))
         else {
@@ -398,7 +331,7 @@ impl Builder {
     }
 
     /// The two conditions that a condition is made of: it holds if both of them do, or if one does.
-    fn parts(&self, cond: ValueId) -> Option<(bool, [ValueId; 2])> {
+    pub(super) fn parts(&self, cond: ValueId) -> Option<(bool, [ValueId; 2])> {
         let is = |value: ValueId, truth: bool| matches!(self.definition(value), Some(BulkOp::Const(Lit::Bool(b))) if *b == truth);
         match self.definition(cond)? {
             BulkOp::Map(Prim::And, args) => Some((true, [args[0], args[1]])),

@@ -56,6 +56,8 @@ pub(super) struct Tables {
     /// The loop's results.
     results: Vec<ValueId>,
     scope: Scope,
+    /// The first value made since the loop has begun.
+    first: usize,
     /// The states of which values are versions.
     states: BTreeMap<ValueId, usize>,
     /// What an iteration writes, by state; none of states that are not tables, and of those of
@@ -103,6 +105,7 @@ impl Tables {
             body,
             results: results.to_vec(),
             scope,
+            first: b.program.values.len(),
             states,
             rounds,
             rest: BTreeMap::new(),
@@ -114,6 +117,11 @@ impl Tables {
     /// Whether the loop fills in any.
     pub(super) fn any(&self) -> bool {
         !self.rounds.is_empty()
+    }
+
+    /// Whether a value is made in the loop, of which the body is still being made.
+    pub(super) fn has_made(&self, value: ValueId) -> bool {
+        self.scope.binds(value) || value.index() >= self.first
     }
 
     /// Notes what is bound beside the body.

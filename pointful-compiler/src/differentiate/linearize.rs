@@ -56,8 +56,6 @@ pub(super) struct Dual<'b> {
     pub(super) prefixes: BTreeMap<ValueId, Prefixes>,
     /// The loops around that become two, from the outside in.
     pub(super) around: Vec<Tables>,
-    /// What the outermost of them binds, and the first value made since it has begun.
-    pub(super) within: (ValueSet, usize),
     /// The `while`s that have counted their iterations.
     pub(super) counted: Vec<Counted>,
     /// Where derivatives are asked for.
@@ -76,7 +74,6 @@ impl<'b> Dual<'b> {
             frugal: ValueSet::new(),
             prefixes: BTreeMap::new(),
             around: Vec::new(),
-            within: (ValueSet::new(), usize::MAX),
             counted: Vec::new(),
             demand,
         }

@@ -16,11 +16,11 @@ use super::cloning::Copier;
 use super::last_values::{Finals, Tables};
 use super::linearize::Dual;
 use super::reductions::Along;
-use super::residuals::{Keep, Residuals, kept_by_lanes, loops_over_rows};
+use super::residuals::{Keep, Residuals, is_table, kept_by_lanes, loops_over_rows};
 use super::tapes::{Counted, Tapes};
 use crate::canonicalize::cse::cse_of_floats;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Elem, Extent, Mode, Operation, Stmt, ValueId, ValueSet};
+use crate::ir::{AxisId, Block, Elem, Extent, Mode, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 impl Dual<'_> {
@@ -155,31 +155,27 @@ impl Dual<'_> {
         }
     }
 
-    /// The tables that a loop around makes in each iteration, and of which a loop reads a number here
-    /// and there as long as the data say: but for those that stand for final tables.
+    /// The long tables that a loop around makes in each iteration, and of which a loop reads a number
+    /// here and there as long as the data say: but for those that stand for final tables.
     fn made_around(
         &self,
         (axis, lanes): (AxisId, &[AxisId]),
         body: &Block<Bulk>,
         standing: &[ValueId],
     ) -> ValueSet {
-        let (bound, first) = &self.within;
-        let is_inside = |value: ValueId| {
-            !self.around.is_empty() && (bound.contains(&value) || value.index() >= *first)
-        };
         let mut tables = ValueSet::new();
-        if !matches!(self.b.extent(axis), Extent::Value(length) if is_inside(length)) {
+        let Some(outermost) = self.around.first() else {
+            return tables;
+        };
+        if !matches!(self.b.extent(axis), Extent::Value(length) if outermost.has_made(length)) {
             return tables;
         }
         for stmt in &body.stmts {
             if let BulkOp::Gather { table, .. } = stmt.op
-                && is_inside(table)
+                && outermost.has_made(table)
                 && !standing.contains(&table)
-                && self
-                    .b
-                    .dims(stmt.results[0])
-                    .iter()
-                    .all(|axis| lanes.contains(axis))
+                && is_table(self.b, table, lanes)
+                && (self.b.dims(stmt.results[0]).iter()).all(|axis| lanes.contains(axis))
             {
                 #[cfg(test)]
                 crate::testing::entered::enter(&crate::testing::entered::READ_AROUND);
@@ -210,11 +206,6 @@ impl Dual<'_> {
             .collect();
         self.b.linear = false;
         self.b.enter();
-        if self.around.is_empty() {
-            let mut bound = ValueSet::new();
-            bind(&body, &mut bound);
-            self.within = (bound, self.b.program.values.len());
-        }
         let tables = Tables::new(
             self.b,
             axis,
@@ -575,16 +566,5 @@ impl Builder {
     pub(super) fn in_lanes(&mut self, array: ValueId, lanes: &[AxisId], axis: AxisId) {
         let dims = &mut self.program.values[array.index()].ty.dims;
         dims.sort_by_key(|dim| (!lanes.contains(dim), *dim != axis));
-    }
-}
-
-/// Adds what a block binds, also inside.
-fn bind(block: &Block<Bulk>, bound: &mut ValueSet) {
-    bound.extend(&block.params);
-    for stmt in &block.stmts {
-        bound.extend(&stmt.results);
-        for inner in stmt.op.blocks() {
-            bind(inner, bound);
-        }
     }
 }

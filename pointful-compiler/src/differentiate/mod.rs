@@ -34,6 +34,7 @@ mod checkpointing;
 mod cloning;
 mod constant_indices;
 mod demand;
+mod exclusive_branches;
 mod guard_elimination;
 mod last_values;
 mod linearize;

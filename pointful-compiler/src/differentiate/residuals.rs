@@ -130,6 +130,13 @@ fn is_short(b: &Builder, axis: AxisId) -> bool {
     matches!(b.extent(axis), Extent::Const(..=SHORT))
 }
 
+/// Whether a value is a long array of each of these lanes.
+pub(super) fn is_table(b: &Builder, value: ValueId, lanes: &[AxisId]) -> bool {
+    let dims = b.dims(value);
+    let mut own = dims.iter().filter(|axis| !lanes.contains(axis));
+    own.any(|&axis| !is_short(b, axis))
+}
+
 /// Whether a value has no more axes than these, by their extents.
 fn fits(b: &Builder, value: ValueId, dims: &[AxisId]) -> bool {
     let mut left: Vec<Extent> = dims.iter().map(|&dim| b.extent(dim)).collect();
@@ -335,9 +342,7 @@ impl<'a> Plan<'a> {
 
     /// Whether a value is a long array of each lane.
     fn is_table(&self, value: ValueId) -> bool {
-        let dims = self.b.dims(value);
-        let mut own = dims.iter().filter(|axis| !self.lanes.contains(axis));
-        own.any(|&axis| !is_short(self.b, axis))
+        is_table(self.b, value, self.lanes)
     }
 
     /// The axis along which a value is as long as another one of the body says, if it is one axis and the

@@ -24,15 +24,9 @@
 //!
 //! # Branches
 //!
-//! What the sides of a branch add to the cotangent of one value is a choice between them, not a sum:
-//! each is zero where another is taken. So a table of which each side has changed a part goes back
-//! as one table ([`predicate_updates`](crate::contract::predicate_updates)).
-//!
-//! ```text
-//! %3[i] = select c, %1, 0
-//! %4[i] = select c, 0, %2      ▶  %5[i] = select c, %1, %2
-//! %5[i] = add %4, %3
-//! ```
+//! What the sides of a branch add to the cotangent of one value is
+//! [a choice between them](super::exclusive_branches), not a sum. So a table of which each side has
+//! changed a part goes back as one table ([`predicate_updates`](crate::contract::predicate_updates)).
 //!
 //! # Why it is sound
 //!

@@ -42,6 +42,15 @@ std::thread_local! {
     pub(crate) static ENDED_AT_ONCE: Cell<u32> = const { Cell::new(0) };
     /// A side of a branch reads the table that another has handed on.
     pub(crate) static READ_AS_HANDED: Cell<u32> = const { Cell::new(0) };
+    /// A change that several sides share is one for each.
+    pub(crate) static DUPLICATED: Cell<u32> = const { Cell::new(0) };
+    /// What feeds the changes of a side reads what is handed to it; or it is too much to be looked at.
+    pub(crate) static FED: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static FEEDS_MANY: Cell<u32> = const { Cell::new(0) };
+    /// So many branches contribute that it is not looked whether they are exclusive.
+    pub(crate) static BRANCHES_MANY: Cell<u32> = const { Cell::new(0) };
+    /// A change of one side of a choice is made in front of it.
+    pub(crate) static SUNK: Cell<u32> = const { Cell::new(0) };
     /// A side of a branch takes what its own condition says of another choice.
     pub(crate) static CHOSEN_BY_THE_SIDE: Cell<u32> = const { Cell::new(0) };
     /// What exclusive branches contribute to a cotangent is a choice; what others do is a sum.

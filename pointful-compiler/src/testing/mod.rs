@@ -10,6 +10,8 @@
 pub(crate) mod accumulations;
 #[cfg(test)]
 pub(crate) mod agreement;
+#[cfg(test)]
+mod arms;
 mod check;
 mod compiled;
 mod derivative;

@@ -109,8 +109,8 @@ mod tests {
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
         ADDED_AS_CHOICE, ADDED_TO_ANOTHER, ASKED, CARRIED, CHANGED_IN_BRANCHES, CHOSEN_BY_THE_SIDE,
-        COMPARED, ENDED_AT_ONCE, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT, PARTS_MANY,
-        READ_AS_HANDED, READERS_FIRST, SUMMED_IN_PARALLEL,
+        COMPARED, ENDED_AT_ONCE, FED, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT, PARTS_MANY,
+        READERS_FIRST, SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -136,10 +136,7 @@ mod tests {
             ("and several are kept", &PARTS_KEPT),
             ("or are too many", &PARTS_MANY),
             ("states are kept before they are changed", &READERS_FIRST),
-            (
-                "a side of a branch reads what another hands on",
-                &READ_AS_HANDED,
-            ),
+            ("a side of a branch reads what another hands on", &FED),
             ("or takes what it says of a choice", &CHOSEN_BY_THE_SIDE),
             ("branches contribute a choice", &ADDED_AS_CHOICE),
             ("or a sum", &ADDED_TO_ANOTHER),

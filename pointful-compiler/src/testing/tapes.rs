@@ -127,15 +127,18 @@ mod tests {
 
     #[test]
     fn short_tables_are_kept_and_long_ones_taped() {
-        for (members, taped) in [(64, false), (65, true)] {
-            let nest = NESTS[0].replace("ROUND", ROUNDS[0]);
-            let nest = nest.replace("TRIP", TRIPS[1]);
+        let counters = [(ROUNDS[0], &TAPED), (ROUNDS[7], &READ_AROUND)];
+        for ((round, counter), (members, taped)) in counters
+            .into_iter()
+            .flat_map(|round| [(round, (64, false)), (round, (65, true))])
+        {
+            let nest = NESTS[0].replace("ROUND", round).replace("TRIP", TRIPS[1]);
             let source = tapes(&nest, FORMS[1], ["let y = 0.5;", "r * sum(z)"]);
             let source = over_members(&source, members);
-            TAPED.set(0);
+            counter.set(0);
             let checked = check_source(&source, &[[2]], &[2], &mut Rng::new(1), 1);
             assert_eq!(checked, Ok(true));
-            assert_eq!(TAPED.get() > 0, taped, "{members}");
+            assert_eq!(counter.get() > 0, taped, "{members}: {round}");
         }
     }
 }

@@ -16,7 +16,7 @@
 //! afterwards, of the table that the loop has changed or the one before, or of what the sides of a
 //! branch have made of one table, asks for all of them: in each step the whole table is copied,
 //! though a row of it changes. If each side changes it where that side is taken only, there is one
-//! table.
+//! table. For that each side gets [changes of its own](own_changes), [next to each other](demand_order).
 //!
 //! # Why it is sound
 //!
@@ -30,6 +30,8 @@
 //! with what that takes where the side is taken, as in derivatives, where each side has a choice between
 //! its cotangent and nothing.
 
+mod demand_order;
+mod own_changes;
 mod selects;
 mod update_chains;
 
@@ -40,7 +42,7 @@ use smallvec::smallvec;
 use self::selects::Look;
 use self::update_chains::sites;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Args, Block, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{Args, Block, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 use crate::pass::Pass;
 
@@ -83,6 +85,10 @@ fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &mut Val
     if !chooses(block) {
         return;
     }
+    let before = block.clone();
+    own_changes::sink(program, block);
+    own_changes::copy(program, block);
+    demand_order::demand_order(program, block);
     let uses = Uses::of(block);
     let mut handed = Handed::default();
     // A choice between choices comes before those.
@@ -95,10 +101,14 @@ fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &mut Val
             guarded,
         };
         if let Some(choice) = look.choice(number) {
-            choice.hand_on(program, block, number, &mut handed);
+            choice.hand_on(program, block, number, &uses.sites, &mut handed);
         }
     }
-    block.edit(handed.conds, &handed.gone);
+    if handed.choices.is_empty() {
+        *block = before;
+    } else {
+        block.edit(handed.conds, &handed.gone);
+    }
 }
 
 /// What has become of the statements of a block.
@@ -155,20 +165,26 @@ fn literals(
     cond: ValueId,
     truth: bool,
 ) -> BTreeSet<Literal> {
-    let found = sites
-        .get(&cond)
-        .and_then(|&site| match &block.stmts[site].op {
-            BulkOp::Map(prim, args) => match (prim, truth) {
-                (Prim::And, true) | (Prim::Or, false) => {
-                    let sides = args.iter().map(|&side| literals(block, sites, side, truth));
-                    Some(sides.flatten().collect())
-                }
-                (Prim::Not, _) => Some(literals(block, sites, args[0], !truth)),
-                (Prim::Eq, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), truth)])),
-                (Prim::Ne, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), !truth)])),
-                _ => None,
-            },
+    let definition = |value| Some(&block.stmts[*sites.get(value)?].op);
+    let is = |value, truth| matches!(definition(value), Some(BulkOp::Const(Lit::Bool(b))) if *b == truth);
+    let all = |sides: &[ValueId]| {
+        let sides = sides
+            .iter()
+            .map(|&side| literals(block, sites, side, truth));
+        Some(sides.flatten().collect())
+    };
+    let found = definition(&cond).and_then(|op| match op {
+        BulkOp::Map(prim, args) => match (prim, truth) {
+            (Prim::And, true) | (Prim::Or, false) => all(args),
+            (Prim::Not, _) => Some(literals(block, sites, args[0], !truth)),
+            (Prim::Eq, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), truth)])),
+            (Prim::Ne, _) => Some(BTreeSet::from([(Some(Prim::Eq), args.clone(), !truth)])),
             _ => None,
-        });
+        },
+        // Both, or one of them.
+        BulkOp::Select(a, b, other) if truth && is(other, false) => all(&[*a, *b]),
+        BulkOp::Select(a, other, b) if !truth && is(other, true) => all(&[*a, *b]),
+        _ => None,
+    });
     found.unwrap_or_else(|| BTreeSet::from([(None, smallvec![cond], truth)]))
 }

@@ -1,12 +1,13 @@
 //! Choices between what sides of a branch have made of one table, and whether they can be taken
 //! away.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::smallvec;
 
-use super::update_chains::{Chain, Region, base, both, length, made};
+use super::update_chains::{Chain, Region, base, both, is_harmless, length, made};
 use super::{Conds, Handed, Uses, literals};
+use crate::analysis::dataflow::named_axes;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -30,8 +31,16 @@ struct Side {
     guard: Option<ValueId>,
     /// The condition, if it is there already.
     cond: Option<ValueId>,
+    /// Where it is taken.
+    region: Region,
     chain: Chain,
+    /// Statements that read the table before for this side only, and those that compute something of
+    /// that: whether they do the one.
+    feeding: BTreeMap<usize, bool>,
 }
+
+/// How many statements that read what a side has changed are looked at.
+const FEEDS: usize = 16;
 
 impl Choice {
     pub(super) fn hand_on(
@@ -39,6 +48,7 @@ impl Choice {
         program: &mut Program<Bulk>,
         block: &mut Block<Bulk>,
         number: usize,
+        sites: &BTreeMap<ValueId, usize>,
         handed: &mut Handed,
     ) {
         let mut table = self.base;
@@ -49,10 +59,16 @@ impl Choice {
                 .unwrap_or_else(|| side.condition(program, block, &mut handed.conds));
             side.chain.begin_with(block, table);
             if let Some(before) = before {
+                side.feed(block, table, handed);
                 let axes = &program.ty(cond).dims;
-                let later = block.stmts[before..].iter_mut();
-                for stmt in later.filter(|stmt| stmt.guard == Some(cond)) {
-                    read_instead(stmt, axes, self.base, table);
+                for number in before..block.stmts.len() {
+                    let guard = block.stmts[number].guard;
+                    let is_there = |&guard: &ValueId| {
+                        literals(block, sites, guard, true).is_superset(&side.region.taken)
+                    };
+                    if guard.is_some_and(|guard| guard == cond || is_there(&guard)) {
+                        read_instead(&mut block.stmts[number], axes, self.base, table);
+                    }
                 }
             }
             before = Some(side.chain.last());
@@ -92,6 +108,26 @@ fn read_instead(stmt: &mut Stmt<Bulk>, axes: &[AxisId], base: ValueId, handed: V
 }
 
 impl Side {
+    /// Reads for this side what is handed to it instead of the table before: where it is taken they are
+    /// the same, and the one before may be changed in its place.
+    fn feed(&self, block: &mut Block<Bulk>, before: ValueId, handed: &mut Handed) {
+        let first = self.chain.first();
+        for (&number, &reads) in &self.feeding {
+            let stmt = &mut block.stmts[number];
+            if let BulkOp::Gather { table, .. } = &mut stmt.op
+                && reads
+            {
+                #[cfg(test)]
+                crate::testing::entered::enter(&crate::testing::entered::FED);
+                *table = before;
+            }
+            if number < first {
+                handed.conds.entry(first).or_default().push(stmt.clone());
+                handed.gone.insert(number);
+            }
+        }
+    }
+
     /// Makes the condition.
     fn condition(
         &self,
@@ -160,7 +196,57 @@ impl Look<'_> {
                     && self.is_known(side)
                     && self.is_only_for(side, number, &inner)
             });
-        fits.then_some(Choice { base, sides, inner })
+        if !fits {
+            return None;
+        }
+        for side in &mut sides {
+            side.feeding = self.feeding(side, base);
+        }
+        Some(Choice { base, sides, inner })
+    }
+
+    /// The statements that read a table, or a choice that takes it where a side is taken, for that side
+    /// only, and what is computed of that.
+    fn feeding(&self, side: &Side, base: ValueId) -> BTreeMap<usize, bool> {
+        let Self {
+            program,
+            block,
+            uses,
+            ..
+        } = *self;
+        let first = side.chain.first();
+        let mut all = BTreeMap::new();
+        for (number, stmt) in block.stmts.iter().enumerate() {
+            let BulkOp::Gather { mut table, .. } = stmt.op else {
+                continue;
+            };
+            while table != base
+                && let Some(&site) = uses.sites.get(&table)
+                && let stmt = &block.stmts[site]
+                && let Some(taken) = side.region.taken(program, block, &uses.sites, stmt)
+            {
+                table = taken;
+            }
+            let mut feeding = BTreeSet::new();
+            if table != base || !self.feeds(side, number, &mut feeding) {
+                continue;
+            }
+            // They go in front of the first change.
+            let results = feeding
+                .iter()
+                .flat_map(|&number| &block.stmts[number].results);
+            let mut readers = results
+                .filter_map(|result| uses.readers.get(result))
+                .flatten();
+            if readers.all(|reader| *reader >= first || feeding.contains(reader)) {
+                all.extend(
+                    feeding
+                        .into_iter()
+                        .map(|feeding| (feeding, feeding == number)),
+                );
+            }
+        }
+        all
     }
 
     /// Whether two tables have the same axes, in whatever order.
@@ -287,7 +373,9 @@ impl Look<'_> {
             path,
             guard,
             cond,
+            region,
             chain,
+            feeding: BTreeMap::new(),
         })
     }
 
@@ -304,13 +392,11 @@ impl Look<'_> {
     /// choice.
     fn is_only_for(&self, side: &Side, choice: usize, inner: &[usize]) -> bool {
         let Self {
-            program,
             block,
             uses,
             handed,
             ..
         } = *self;
-        let is_behind = |number: usize| side.cond.is_some() && uses.guards[number] == side.cond;
         let takes = |reader: usize, value: ValueId| match block.stmts[reader].op {
             BulkOp::Select(by, then, otherwise) if then != otherwise => {
                 let of = |cond| literals(block, &uses.sites, cond, true);
@@ -327,18 +413,54 @@ impl Look<'_> {
                 || inner.contains(&reader)
                 || side.chain.changes.contains_key(&reader)
                 || side.chain.choices.contains(&reader)
-                || is_behind(reader)
+                || self.is_behind(side, reader)
                 || takes(reader, value)
+                || self.feeds(side, reader, &mut BTreeSet::new())
         };
-        let is_private = |&value: &ValueId| {
-            let mut axes = program.decls.axes.iter();
-            let readers = uses.readers.get(&value);
-            !block.results.contains(&value)
-                && axes.all(|axis| axis.extent != Extent::Value(value))
-                && readers.is_none_or(|all| all.iter().all(|&reader| may_read(reader, value)))
-        };
+        let is_private =
+            |&value: &ValueId| self.is_read_by(value, &mut |reader| may_read(reader, value));
         let mut numbers = side.chain.changes.keys().chain(&side.chain.choices);
-        numbers
-            .all(|&number| is_behind(number) || block.stmts[number].results.iter().all(is_private))
+        numbers.all(|&number| {
+            self.is_behind(side, number) || block.stmts[number].results.iter().all(is_private)
+        })
+    }
+
+    /// Whether a statement stands behind the condition of a side.
+    fn is_behind(&self, side: &Side, number: usize) -> bool {
+        side.cond.is_some() && self.uses.guards[number] == side.cond
+    }
+
+    /// Whether a value is read by such statements only.
+    fn is_read_by(&self, value: ValueId, may_read: &mut dyn FnMut(usize) -> bool) -> bool {
+        let mut axes = self.program.decls.axes.iter();
+        let readers = self.uses.readers.get(&value);
+        !self.block.results.contains(&value)
+            && axes.all(|axis| axis.extent != Extent::Value(value))
+            && readers.is_none_or(|all| all.iter().all(|&reader| may_read(reader)))
+    }
+
+    /// Whether what a statement computes only feeds the changes of a side, at the same point: where
+    /// the side is not taken, nothing comes of it.
+    fn feeds(&self, side: &Side, number: usize, met: &mut BTreeSet<usize>) -> bool {
+        if !met.insert(number) {
+            return true;
+        }
+        if met.len() > FEEDS {
+            #[cfg(test)]
+            crate::testing::entered::enter(&crate::testing::entered::FEEDS_MANY);
+            return false;
+        }
+        let stmt = &self.block.stmts[number];
+        let mut named = named_axes(&stmt.op).into_iter();
+        let mut results = stmt.results.iter();
+        is_harmless(self.program, stmt)
+            && !named.any(|axis| side.region.axes.contains(&axis))
+            && results.all(|&result| {
+                self.is_read_by(result, &mut |reader| {
+                    side.chain.changes.contains_key(&reader)
+                        || self.is_behind(side, reader)
+                        || self.feeds(side, reader, met)
+                })
+            })
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Conds, Literal, literals};
 use crate::analysis::dataflow::may_fail;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Extent, Operation, Program, SpanId, Stmt, Type, ValueId};
+use crate::ir::{AxisId, Block, Extent, Operation, Program, SpanId, Stmt, Type, ValueId, Values};
 use crate::ops::Prim;
 
 /// Where changes happen: the axes of the condition, the guard that they may stand behind, and what
@@ -90,6 +90,17 @@ pub(super) fn sites(block: &Block<Bulk>) -> BTreeMap<ValueId, usize> {
         .collect()
 }
 
+/// The tables that a statement changes, by itself or as a loop.
+pub(super) fn tables(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Values {
+    let mut tables = match &stmt.op {
+        BulkOp::Update { table, .. } | BulkOp::Scatter { base: table, .. } => smallvec![*table],
+        BulkOp::Loop { init, .. } | BulkOp::While { init, .. } => init.iter().copied().collect(),
+        _ => Values::new(),
+    };
+    tables.retain(|table| !program.ty(*table).dims.is_empty());
+    tables
+}
+
 /// The table of which a statement has changed some places.
 pub(super) fn base(stmt: &Stmt<Bulk>, made: ValueId) -> Option<ValueId> {
     match &stmt.op {
@@ -110,7 +121,7 @@ pub(super) struct Chain {
     pub(super) changes: BTreeMap<usize, Option<Chain>>,
     /// Which of them, making what, begin with a choice, and what that takes here.
     chosen: Vec<(usize, ValueId, ValueId)>,
-    /// The choices among what has been changed.
+    /// The choices among what has been changed; those in front of the first change choose what they did.
     pub(super) choices: BTreeSet<usize>,
     /// What the first of them makes of the other table.
     begun: Option<(usize, ValueId)>,
@@ -127,6 +138,7 @@ impl Chain {
     ) -> Option<Self> {
         let mut chain = Self::default();
         let mut made = after;
+        let mut choices = Vec::new();
         while made != before {
             let number = *sites.get(&made)?;
             let stmt = &block.stmts[number];
@@ -148,9 +160,7 @@ impl Chain {
                     let taken = region.taken(program, block, sites, stmt)?;
                     let (reader, of) = chain.begun?;
                     chain.chosen.push((reader, of, taken));
-                    if taken != before {
-                        chain.choices.insert(number);
-                    }
+                    choices.push(number);
                     made = taken;
                     continue;
                 }
@@ -164,6 +174,7 @@ impl Chain {
                 _ => return None,
             };
             chain.changes.insert(number, inside);
+            chain.choices.extend(choices.drain(..));
             chain.begun = Some((number, made));
             made = base(stmt, made)?;
         }
@@ -327,7 +338,7 @@ pub(super) fn length(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Option<Value
 }
 
 /// Whether a statement may be where nobody asks for what it gives.
-fn is_harmless(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
+pub(super) fn is_harmless(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
     !may_fail(program, &stmt.op) && stmt.op.blocks().is_empty()
 }
 
