@@ -20,7 +20,7 @@ use crate::contract::schedule::schedule;
 use crate::contract::serialization::SERIALIZATION;
 use crate::contract::uniform_values::UNIFORM_VALUES;
 use crate::diag::Diagnostic;
-use crate::differentiate::{DERIVE, DUAL, SPARSE, derives, staged};
+use crate::differentiate::{DERIVE, DUAL, RESIDUAL_SLICES, SPARSE, derives, staged};
 use crate::expand::{EXPAND, RECTANGULAR_HULL};
 use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::bulk::Bulk;
@@ -405,7 +405,8 @@ fn differentiated(trace: &mut Trace, point: Program<Point>, derive: Pass<Bulk>) 
     let bulk = trace.pass(derive, bulk);
     let bulk = tidied(trace, bulk);
     let bulk = trace.pass(SPARSE, bulk);
-    tidied(trace, bulk)
+    let bulk = tidied(trace, bulk);
+    trace.pass(RESIDUAL_SLICES, bulk)
 }
 
 /// Triangular loops that are products of matrices, before anything is differentiated.

@@ -502,7 +502,24 @@ impl Meeting<'_> {
                 more(x, y, 0);
                 more(y, x, 0);
             }
+            (Prim::Ne, true) | (Prim::Eq, false) => self.differ(x, y),
             _ => {}
+        }
+    }
+
+    /// Notes that one number is above the other, or below.
+    fn differ(&mut self, x: &Form, y: &Form) {
+        let above = |x: &Form, y: &Form| {
+            let least = x.plus(-1, y)?.plus(-1, &Form::number(1))?;
+            Some(Case {
+                zero: Form::number(0),
+                least: Some(least),
+            })
+        };
+        if let (Some(above), Some(below)) = (above(x, y), above(y, x)) {
+            #[cfg(test)]
+            crate::testing::entered::enter(&crate::testing::entered::DIFFER);
+            self.one_of(vec![above, below]);
         }
     }
 }

@@ -238,6 +238,7 @@ impl Writes {
             program.ty(value).dims.iter().copied().collect()
         };
         let dims = axes(from);
+        let guard = (self.made.get(&from)).and_then(|&(k, _)| block.stmts[k].guard);
         let (mut open, mut found) = (vec![to], Vec::new());
         while let Some(value) = open.pop() {
             if !seen.insert(value) || value == from {
@@ -264,6 +265,8 @@ impl Writes {
                     });
                     open.push(*table);
                 }
+                // Where its condition does not hold there is no version to begin with.
+                BulkOp::Select(cond, then, _) if guard == Some(*cond) => open.push(*then),
                 BulkOp::Select(_, then, otherwise) => open.extend([*then, *otherwise]),
                 BulkOp::Loop { init, .. } | BulkOp::While { init, .. } if r < init.len() => {
                     for mut write in self.inner.get(&value)?.clone()? {
@@ -300,6 +303,8 @@ pub(super) struct Finals<'a> {
     pub(super) around: &'a mut [Tables],
     /// What stands for the final states until there are any.
     pub(super) standing: &'a [ValueId],
+    /// What is true wherever the loop runs.
+    pub(super) holds: Vec<ValueId>,
     /// Whether inner loops are to read final tables in place of those that they hand on.
     pub(super) inside: bool,
 }
@@ -434,7 +439,7 @@ impl Finals<'_> {
         }
         let access = Access {
             at: at.clone(),
-            holds: conditions(stmt),
+            holds: [self.holds.as_slice(), &conditions(stmt)].concat(),
         };
         let table = self.fits(result, &access, *value, &[])?;
         Some((
@@ -448,7 +453,7 @@ impl Finals<'_> {
 
     /// Statements, and those in their blocks.
     pub(super) fn stmts(&mut self, stmts: &mut [Stmt<Bulk>]) {
-        self.walk(stmts, &mut Vec::new(), &mut Vec::new());
+        self.walk(stmts, &mut self.holds.clone(), &mut Vec::new());
     }
 
     fn walk(

@@ -56,6 +56,8 @@ pub(super) struct Dual<'b> {
     pub(super) prefixes: BTreeMap<ValueId, Prefixes>,
     /// The loops around that become two, from the outside in.
     pub(super) around: Vec<Tables>,
+    /// What is true wherever these run.
+    pub(super) holds: Vec<ValueId>,
     /// The `while`s that have counted their iterations.
     pub(super) counted: Vec<Counted>,
     /// Where derivatives are asked for.
@@ -74,6 +76,7 @@ impl<'b> Dual<'b> {
             frugal: ValueSet::new(),
             prefixes: BTreeMap::new(),
             around: Vec::new(),
+            holds: Vec::new(),
             counted: Vec::new(),
             demand,
         }

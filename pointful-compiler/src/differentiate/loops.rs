@@ -215,6 +215,7 @@ impl Dual<'_> {
             &stmt.results,
         );
         self.around.push(tables);
+        self.holds.extend(guard);
         let rows = loops_over_rows(self.b, &body);
         #[cfg(test)]
         (rows.iter()).for_each(|_| crate::testing::entered::enter(&crate::testing::entered::ROWS));
@@ -283,6 +284,7 @@ impl Dual<'_> {
                 tables,
                 around: &mut self.around,
                 standing: &standing,
+                holds: self.holds.clone(),
                 inside: false,
             };
             finals.stmts(&mut linear);
@@ -297,6 +299,9 @@ impl Dual<'_> {
             (false, false) => Keep::Values,
             (false, true) => Keep::Tapes,
         };
+        if guard.is_some() {
+            self.holds.pop();
+        }
         let made = self.made_around((axis, &lanes), &rerun, &standing);
         let residuals = Residuals::new(self.b, &rerun, &linear, &yields, &lanes, &made, keep);
         self.b.guard = guard;

@@ -40,6 +40,7 @@ mod last_values;
 mod linearize;
 mod loops;
 mod reductions;
+mod residual_slices;
 mod residuals;
 mod rules;
 mod scalarize;
@@ -51,6 +52,7 @@ mod tapes;
 mod transpose;
 
 pub use self::binding_times::{Staged, staged};
+pub use self::residual_slices::{RESIDUAL_SLICES, residual_slices};
 pub(crate) use self::rules::is_flat;
 pub use self::sparse::{SPARSE, sparse};
 

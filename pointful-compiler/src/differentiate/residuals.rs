@@ -32,7 +32,9 @@ use super::tapes::Tapes;
 use crate::analysis::dataflow::Flow;
 use crate::contract::is_cheap;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Elem, Extent, Operation, Scalar, Stmt, ValueId, ValueSet, Values};
+use crate::ir::{
+    AxisId, Block, Elem, Extent, Operation, Program, Scalar, Stmt, ValueId, ValueSet, Values,
+};
 use crate::ops::Prim;
 
 /// How many cheap statements are run again rather than one value kept: it is written, and read,
@@ -122,19 +124,20 @@ fn goes_over_rows(b: &Builder, stmt: &Stmt<Bulk>, bound: &ValueSet) -> bool {
     };
     let reads = reads(&b.program, stmt);
     let mut reads = reads.iter().filter(|value| bound.contains(value));
-    !is_short(b, *axis) && reads.any(|&value| is_row(value))
+    !is_short(&b.program, *axis) && reads.any(|&value| is_row(value))
 }
 
 /// Whether a loop along an axis is so short that its iterations are kept.
-fn is_short(b: &Builder, axis: AxisId) -> bool {
-    matches!(b.extent(axis), Extent::Const(..=SHORT))
+pub(super) fn is_short(program: &Program<Bulk>, axis: AxisId) -> bool {
+    let extent = program.decls.axes[axis.0 as usize].extent;
+    matches!(extent, Extent::Const(..=SHORT))
 }
 
 /// Whether a value is a long array of each of these lanes.
 pub(super) fn is_table(b: &Builder, value: ValueId, lanes: &[AxisId]) -> bool {
     let dims = b.dims(value);
     let mut own = dims.iter().filter(|axis| !lanes.contains(axis));
-    own.any(|&axis| !is_short(b, axis))
+    own.any(|&axis| !is_short(&b.program, axis))
 }
 
 /// Whether a value has no more axes than these, by their extents.
@@ -366,7 +369,7 @@ impl<'a> Plan<'a> {
                     axis,
                     length,
                 });
-            } else if !self.lanes.contains(&axis) && !is_short(self.b, axis) {
+            } else if !self.lanes.contains(&axis) && !is_short(&self.b.program, axis) {
                 return None;
             }
         }
@@ -579,7 +582,7 @@ impl Plan<'_> {
             Some(Origin::Index) | None => false,
         };
         let bound = (self.origin.keys().copied()).filter(is_made_here).collect();
-        if is_short(self.b, *axis) || goes_over_rows(self.b, stmt, &bound) {
+        if is_short(&self.b.program, *axis) || goes_over_rows(self.b, stmt, &bound) {
             return false;
         }
         let mut needed = stmt

@@ -125,6 +125,7 @@ impl Walk {
                 .or_else(|| self.shifted(&stmt.op))
                 .or_else(|| self.at_members(&stmt.op))
                 .or_else(|| self.chosen(&stmt.op))
+                .or_else(|| self.added_to_state(&stmt.op))
                 .or_else(|| self.factored(&stmt.op))
         {
             let order = self.b.dims(result);
@@ -177,6 +178,40 @@ impl Walk {
         };
         matches!(self.defs.of(args[0]), Some(BulkOp::Size(extent)) if *extent == self.b.extent(axis))
             && matches!(self.defs.of(args[1]), Some(BulkOp::Const(Lit::Int(_, 0))))
+    }
+
+    /// What is accumulated in places of its own, and added to a table that is there, is accumulated in that.
+    ///
+    /// ```text
+    /// %1[i] = scatter add 0 [i := %e] over [n] %v      %2[i] = scatter add x [i := %e] over [n] %v
+    /// %2[i] = add x, %1                             ▶
+    /// ```
+    fn added_to_state(&mut self, op: &BulkOp) -> Option<ValueId> {
+        let BulkOp::Map(Prim::Add, args) = op else {
+            return None;
+        };
+        let axes = |value| BTreeSet::from_iter(self.b.dims(value));
+        for (table, other) in [(args[0], args[1]), (args[1], args[0])] {
+            let is_there = matches!(
+                self.defs.used(table),
+                None | Some(BulkOp::Scatter { .. } | BulkOp::Update { .. })
+            );
+            // In front of loops an array is made anyway.
+            if self.depth > 1
+                && is_there
+                && let Some(mut scatter) = self.defs.of(other).cloned()
+                && let BulkOp::Scatter { monoid, base, .. } = &mut scatter
+                && *monoid == Monoid::Add
+                && self.defs.is_zero(*base)
+                && axes(table) == axes(other)
+            {
+                #[cfg(test)]
+                crate::testing::entered::enter(&crate::testing::entered::ACCUMULATED);
+                *base = table;
+                return Some(self.emit(scatter));
+            }
+        }
+        None
     }
 
     /// What is added in one place to an array that is computed point for point: at each point it is

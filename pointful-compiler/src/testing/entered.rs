@@ -47,6 +47,12 @@ std::thread_local! {
     /// What feeds the changes of a side reads what is handed to it; or it is too much to be looked at.
     pub(crate) static FED: Cell<u32> = const { Cell::new(0) };
     pub(crate) static FEEDS_MANY: Cell<u32> = const { Cell::new(0) };
+    /// Two places are not the same, as a condition says.
+    pub(crate) static DIFFER: Cell<u32> = const { Cell::new(0) };
+    /// What is accumulated beside a state of a loop is accumulated in it.
+    pub(crate) static ACCUMULATED: Cell<u32> = const { Cell::new(0) };
+    /// Of a table that a loop collects, the part is collected that is read.
+    pub(crate) static SLICED: Cell<u32> = const { Cell::new(0) };
     /// So many branches contribute that it is not looked whether they are exclusive.
     pub(crate) static BRANCHES_MANY: Cell<u32> = const { Cell::new(0) };
     /// A change of one side of a choice is made in front of it.

@@ -38,6 +38,8 @@ mod rng;
 pub(crate) mod scans;
 mod shrink;
 mod skeleton;
+#[cfg(test)]
+mod slices;
 pub mod source;
 #[cfg(test)]
 mod states;

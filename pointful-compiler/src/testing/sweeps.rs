@@ -32,7 +32,10 @@ const RANGES: [&str; 6] = [
 const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
 
 /// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
-const STEPS: [&str; 28] = [
+const STEPS: [&str; 31] = [
+    "for i in N { if i != k { let f = 0.1 * w[i][k]; for j in S { w[i][j] -= f * w[k][j]; v[i] -= 0.1 * f * v[k]; } } }",
+    "let q = if b[k] > 0.1 { (k + 1).clamp() } else { k }; if q != k { let r = w[k]; w[k] = w[q]; w[q] = r; } for i in (k..).skip(1) { let f = 0.1 * w[i][k]; for j in k.. { w[i][j] -= f * w[k][j]; } }",
+    "v[k] = 0.5 * v[k] + w[k][k]; z[k] = 0.1 * sum(for j in N { w[j][j] * v[j] }); for i in N { if i != k { for j in N { w[i][j] *= 0.9 - 0.1 * w[k][j] * w[i][j]; } } }",
     "for i in R { for j in S { w[i][j] -= 0.1 * w[P][Q]; } }",
     "for i in R { let f = 0.2 * w[i][k]; w[i][k] = f; for j in R { w[i][j] -= f * w[k][j]; } }",
     "for i in R { w[i][k] = 0.5 * (a[i][k] - 0.1 * sum(for m in ..k { w[i][m] * w[k][m] })); }",
@@ -109,7 +112,7 @@ mod tests {
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
         ADDED_AS_CHOICE, ADDED_TO_ANOTHER, ASKED, CARRIED, CHANGED_IN_BRANCHES, CHOSEN_BY_THE_SIDE,
-        COMPARED, ENDED_AT_ONCE, FED, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT, PARTS_MANY,
+        COMPARED, DIFFER, ENDED_AT_ONCE, FED, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT, PARTS_MANY,
         READERS_FIRST, SUMMED_IN_PARALLEL,
     };
 
@@ -129,6 +132,7 @@ mod tests {
             ("sums in them are loops", &SUMMED_IN_PARALLEL),
             ("lengths that may have wrapped are asked", &ASKED),
             ("loops whose iterations may meet stay", &CARRIED),
+            ("a condition says that places differ", &DIFFER),
             (
                 "rows are changed where they are in branches",
                 &CHANGED_IN_BRANCHES,

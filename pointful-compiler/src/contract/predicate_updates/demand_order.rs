@@ -15,8 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::update_chains::{is_harmless, sites, tables};
 use crate::analysis::dataflow::may_fail;
+use crate::differentiate::builder::reads;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
+use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet, Values};
 
 /// Puts the statements of a block in that order.
 pub(super) fn demand_order(program: &Program<Bulk>, block: &mut Block<Bulk>) {
@@ -45,22 +46,12 @@ pub(super) fn demand_order(program: &Program<Bulk>, block: &mut Block<Bulk>) {
 
 /// The statements that wait until they are asked for.
 fn late(program: &Program<Bulk>, block: &Block<Bulk>) -> BTreeSet<usize> {
-    let axes = program.decls.axes.iter();
-    let lengths: ValueSet = axes
-        .filter_map(|axis| match axis.extent {
-            Extent::Value(length) => Some(length),
-            Extent::Const(_) | Extent::Size(_) => None,
-        })
-        .collect();
     let mut late = BTreeSet::new();
     let (mut changed, mut stay) = (ValueSet::new(), ValueSet::new());
     for (number, stmt) in block.stmts.iter().enumerate() {
         let tables = tables(program, stmt);
         let waits = if tables.is_empty() {
-            let mut results = stmt.results.iter();
-            is_harmless(program, stmt)
-                && stmt.op.reads_any(|value| changed.contains(&value))
-                && !results.any(|result| lengths.contains(result))
+            is_harmless(program, stmt) && stmt.op.reads_any(|value| changed.contains(&value))
         } else {
             !may_fail_inside(program, stmt) && !tables.iter().any(|table| stay.contains(table))
         };
@@ -88,7 +79,9 @@ fn needs(
     sites: &BTreeMap<ValueId, usize>,
     late: &BTreeSet<usize>,
 ) -> Vec<Vec<usize>> {
-    let reads: Vec<Vec<ValueId>> = block.stmts.iter().map(reads).collect();
+    let reads: Vec<Values> = (block.stmts.iter())
+        .map(|stmt| reads(program, stmt))
+        .collect();
     let mut readers: BTreeMap<ValueId, Vec<usize>> = BTreeMap::new();
     for &number in late {
         let stmt = &block.stmts[number];
@@ -111,13 +104,6 @@ fn needs(
         needs
     };
     block.stmts.iter().enumerate().map(of).collect()
-}
-
-/// What a statement reads, also inside.
-fn reads(stmt: &Stmt<Bulk>) -> Vec<ValueId> {
-    let inside = stmt.op.blocks().into_iter().flat_map(Block::free);
-    let read = stmt.op.operands().into_iter().chain(stmt.guard);
-    read.chain(inside).collect()
 }
 
 /// An order that is being made.

@@ -30,6 +30,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("dce", tidy::dce),
     command("dual", derive::dual),
     command("predicate_updates", tidy::predicate_updates),
+    command("residual_slices", tidy::residual_slices),
     command("uniform_values", tidy::uniform_values),
     command("rectangular_hull", tidy::rectangular_hull),
     command("unroll", tidy::unroll),

@@ -5,7 +5,7 @@
 
 use pointful_compiler::ir::Program;
 use pointful_compiler::ir::stages::{bulk::Bulk, point::Point};
-use pointful_compiler::{canonicalize, contract, expand};
+use pointful_compiler::{canonicalize, contract, differentiate, expand};
 
 use crate::file::{File, Section};
 use crate::stages::{Text, read, write};
@@ -26,6 +26,10 @@ pub(crate) fn uniform_values(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, |program| {
         canonicalize::dce(contract::uniform_values(program))
     })
+}
+
+pub(crate) fn residual_slices(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, differentiate::residual_slices)
 }
 
 pub(crate) fn predicate_updates(file: &File) -> Result<Vec<Section>, String> {
