@@ -32,7 +32,8 @@ const RANGES: [&str; 6] = [
 const PLACES: [&str; 5] = ["i", "j", "k", "(i - 1).clamp()", "(j + 1).clamp()"];
 
 /// What a step does. `R` and `S` are ranges, `P` and `Q` are places.
-const STEPS: [&str; 31] = [
+const STEPS: [&str; 32] = [
+    "v = for j in N { 0.5 * max(for i in N { w[i][j] + v[i] }) };",
     "for i in N { if i != k { let f = 0.1 * w[i][k]; for j in S { w[i][j] -= f * w[k][j]; v[i] -= 0.1 * f * v[k]; } } }",
     "let q = if b[k] > 0.1 { (k + 1).clamp() } else { k }; if q != k { let r = w[k]; w[k] = w[q]; w[q] = r; } for i in (k..).skip(1) { let f = 0.1 * w[i][k]; for j in k.. { w[i][j] -= f * w[k][j]; } }",
     "v[k] = 0.5 * v[k] + w[k][k]; z[k] = 0.1 * sum(for j in N { w[j][j] * v[j] }); for i in N { if i != k { for j in N { w[i][j] *= 0.9 - 0.1 * w[k][j] * w[i][j]; } } }",
@@ -111,9 +112,9 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ADDED_AS_CHOICE, ADDED_TO_ANOTHER, ASKED, CARRIED, CHANGED_IN_BRANCHES, CHOSEN_BY_THE_SIDE,
-        COMPARED, DIFFER, ENDED_AT_ONCE, FED, KNOWN_LENGTHS, PARALLELIZED, PARTS_KEPT, PARTS_MANY,
-        READERS_FIRST, SUMMED_IN_PARALLEL,
+        ACCUMULATED, ADDED_AS_CHOICE, ADDED_TO_ANOTHER, ASKED, CARRIED, CHANGED_IN_BRANCHES,
+        CHOSEN_BY_THE_SIDE, COMPARED, DIFFER, ENDED_AT_ONCE, FED, KNOWN_LENGTHS, PARALLELIZED,
+        PARTS_KEPT, PARTS_MANY, READERS_FIRST, SUMMED_IN_PARALLEL,
     };
 
     /// Members of `K`: about the least that sums inside of a loop become loops for.
@@ -133,6 +134,7 @@ mod tests {
             ("lengths that may have wrapped are asked", &ASKED),
             ("loops whose iterations may meet stay", &CARRIED),
             ("a condition says that places differ", &DIFFER),
+            ("what is accumulated beside a state is in it", &ACCUMULATED),
             (
                 "rows are changed where they are in branches",
                 &CHANGED_IN_BRANCHES,
